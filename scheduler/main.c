@@ -49,10 +49,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		return err_set(err, ERR_INVALID, "--trusted-proxies: a proxy is named without a port");
 	if (objects_setup(s, err) < 0)
 		return -1;
-	s->store = (struct store){.db = db_open(s->options.database_url),
-		.keyring = s->keyring,
-		.public_url = s->options.public_url,
-		.objects = s->objects,
+	s->settings = (struct store_settings){.public_url = s->options.public_url,
 		.replication = replication_of(s->options.database_replication),
 		.lease_seconds = (int)s->options.lease_seconds,
 		.hold_alert_seconds = (int)s->options.hold_alert_seconds,
@@ -61,6 +58,8 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 			.progress_seconds = (int)s->options.task_progress_seconds,
 			.total_seconds = (int)s->options.task_total_seconds},
 		.notification_seconds = (int)s->options.notification_seconds};
+	s->store =
+		(struct store){.db = db_open(s->options.database_url), .keyring = s->keyring, .settings = &s->settings};
 	return 0;
 }
 

@@ -13,6 +13,7 @@ struct scheduler {
 	struct keyring *keyring;
 	struct guard *task_guard, *proxies;
 	struct objects *objects;
+	struct store_settings settings;
 	struct store store; /* the main thread's */
 	int signals;
 	struct publisher *publisher;

@@ -182,7 +182,8 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.database_url = o->database_url,
 		.kafka = &kafka};
 	struct reaper_spec reaper = {.database_url = o->database_url};
-	struct retention_thread_spec retention = {.database_url = o->database_url, .limits = limits_of(o)};
+	struct retention_thread_spec retention = {
+		.database_url = o->database_url, .objects = s->objects, .limits = limits_of(o)};
 	struct api_settings api = {.address = o->listen,
 		.metrics_address = o->metrics_listen,
 		.tls = tls_wanted(s),
@@ -192,11 +193,12 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.request_seconds = (int)o->request_seconds,
 		.body_memory = (size_t)o->body_memory << 20,
 		.threads = (int)o->http_threads,
+		.objects = s->objects,
 		.database_url = o->database_url};
 
 	if (certificate_read(s, err) < 0 || connections_possible(&api.connections, err) < 0 ||
 		addresses_check(o, err) < 0 || scheduler_database_ready(s, err) < 0 ||
-		store_installation(s->store.db, &s->store.installation, err) < 0 ||
+		store_installation(s->store.db, &api.installation, err) < 0 ||
 		epoch_check_replication(&s->store, err) < 0 || epoch_settle(&s->store, o->database_url, err) < 0 ||
 		publisher_start(&publisher, &s->publisher, err) < 0 ||
 		claim_waiters_start(o->database_url, &s->waiters, err) < 0)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/auth_cache.h"
 
+#include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -17,17 +19,40 @@ struct auth_cache {
 	struct found found[MAX_ORGANIZATIONS];
 };
 
-struct auth_cache *auth_cache_new(void)
-{
-	return mem_new(1, sizeof(struct auth_cache));
-}
+/* ---- the cache of the thread ---- */
 
-void auth_cache_free(struct auth_cache *cache)
+static pthread_key_t key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void cache_free(void *data)
 {
-	for (size_t i = 0; cache && i < MAX_SEEN; i++)
+	struct auth_cache *cache = data;
+
+	for (size_t i = 0; i < MAX_SEEN; i++)
 		actor_release(&cache->seen[i]);
 	free(cache);
 }
+
+static void key_create(void)
+{
+	if (pthread_key_create(&key, cache_free) != 0)
+		abort();
+}
+
+static struct auth_cache *cache_of_thread(void)
+{
+	struct auth_cache *cache;
+
+	pthread_once(&once, key_create);
+	cache = pthread_getspecific(key);
+	if (!cache) {
+		cache = mem_new(1, sizeof(*cache));
+		pthread_setspecific(key, cache);
+	}
+	return cache;
+}
+
+/* ---- actors ---- */
 
 /* The digest's first two digits serve as the hash of the entry. */
 static struct actor *seen_at(struct auth_cache *cache, const char *hash)
@@ -59,10 +84,10 @@ bool auth_cache_take(struct store *store, const char *bearer, struct actor *ret_
 	char hash[SHA256_HEX_SIZE];
 	struct actor *seen;
 
-	if (!store->cache || !bearer)
+	if (!bearer)
 		return false;
 	crypto_sha256_hex(bearer, strlen(bearer), hash);
-	seen = seen_at(store->cache, hash);
+	seen = seen_at(cache_of_thread(), hash);
 	if (!seen->version || !text_equal(seen->hash, hash) || seen->connection != db_connections(store->db))
 		return false;
 	*ret_actor = *seen;
@@ -79,19 +104,21 @@ bool auth_cache_holds(struct store *store)
 	return db_ahead_holds(store->db);
 }
 
-void auth_cache_put(struct store *store, struct actor *actor)
+void auth_cache_put(struct actor *actor)
 {
 	struct actor *seen;
 
-	if (!store->cache || !actor->version) {
+	if (!actor->version) {
 		actor_release(actor);
 	} else {
-		seen = seen_at(store->cache, actor->hash);
+		seen = seen_at(cache_of_thread(), actor->hash);
 		actor_release(seen);
 		*seen = *actor;
 	}
 	*actor = (struct actor){.kind = ACTOR_NONE};
 }
+
+/* ---- organizations ---- */
 
 /* Names are letters, digits, hyphens and underscores: the mask makes the hash independent of the case. */
 static struct found *found_at(struct auth_cache *cache, const char *name)
@@ -103,14 +130,13 @@ static struct found *found_at(struct auth_cache *cache, const char *name)
 	return &cache->found[sum % MAX_ORGANIZATIONS];
 }
 
-bool auth_cache_organization(
-	struct store *store, const struct actor *actor, const char *name, struct cached_organization *ret_organization)
+bool auth_cache_organization(const struct actor *actor, const char *name, struct cached_organization *ret_organization)
 {
 	const struct found *found;
 
-	if (!store->cache || !actor->version)
+	if (!actor->version)
 		return false;
-	found = found_at(store->cache, name);
+	found = found_at(cache_of_thread(), name);
 	if (found->version != actor->version || found->connection != actor->connection ||
 		strcasecmp(found->organization.name, name) != 0)
 		return false;
@@ -118,10 +144,9 @@ bool auth_cache_organization(
 	return true;
 }
 
-void auth_cache_put_organization(
-	struct store *store, const struct actor *actor, const struct cached_organization *organization)
+void auth_cache_put_organization(const struct actor *actor, const struct cached_organization *organization)
 {
-	if (store->cache && actor->version)
-		*found_at(store->cache, organization->name) = (struct found){
+	if (actor->version)
+		*found_at(cache_of_thread(), organization->name) = (struct found){
 			.organization = *organization, .version = actor->version, .connection = actor->connection};
 }

@@ -11,8 +11,6 @@
 
 #include "scheduler/auth/actor.h"
 
-struct auth_cache;
-
 /* An organization by its name in any case. A change of it also changes the version of the rights (table
  * rights_version). */
 struct cached_organization {
@@ -20,20 +18,15 @@ struct cached_organization {
 	char name[128]; /* in its original case */
 };
 
-struct auth_cache *auth_cache_new(void);
-void auth_cache_free(struct auth_cache *cache);
-
 /* Takes the token's owner out of the cache. Returns true if it was cached. Then the caller must check auth_cache_holds
  * before it discloses what it has read meanwhile, and must not move *ret_actor until then. */
 bool auth_cache_take(struct store *store, const char *bearer, struct actor *ret_actor);
 bool auth_cache_holds(struct store *store);
 /* Takes an actor that was found or is confirmed, and caches or releases it. */
-void auth_cache_put(struct store *store, struct actor *actor);
+void auth_cache_put(struct actor *actor);
 
 /* Returns a cached organization. It is valid if the actor's cache entry is. */
-bool auth_cache_organization(
-	struct store *store, const struct actor *actor, const char *name, struct cached_organization *ret_organization);
-void auth_cache_put_organization(
-	struct store *store, const struct actor *actor, const struct cached_organization *organization);
+bool auth_cache_organization(const struct actor *actor, const char *name, struct cached_organization *ret_organization);
+void auth_cache_put_organization(const struct actor *actor, const struct cached_organization *organization);
 
 #endif

@@ -72,7 +72,7 @@ bool session_csrf_valid(const struct store *store, const char *cookie, const cha
 char *session_set_cookie(const struct store *store, const char *cookie)
 {
 	return mem_printf(SESSION_COOKIE "=%s; Path=/; HttpOnly; SameSite=Lax%s%s", text_or_empty(cookie),
-		text_starts(store->public_url, "https://") ? "; Secure" : "", cookie ? "" : "; Max-Age=0");
+		text_starts(store->settings->public_url, "https://") ? "; Secure" : "", cookie ? "" : "; Max-Age=0");
 }
 
 int sessions_sweep(struct store *store, struct err *err)

@@ -38,7 +38,7 @@ char *signed_url(const struct store *store, const char *path)
 	char signature[SIGNATURE_SIZE];
 
 	signature_make(&signing, signature);
-	return mem_printf("%s" SIGNED_PREFIX "/%s%s", store->public_url, signature, path);
+	return mem_printf("%s" SIGNED_PREFIX "/%s%s", store->settings->public_url, signature, path);
 }
 
 static bool signed_by_any_key(const struct keyring *keyring, long long expiry, const char *path, const char *sent)

@@ -46,7 +46,7 @@ struct reaper {
  * lease to send a heartbeat, so that our outage does not end their applies. */
 static bool leases_have_grace(struct reaper *reaper, int64_t now)
 {
-	int64_t half_ms = (int64_t)reaper->store.lease_seconds * 500;
+	int64_t half_ms = (int64_t)reaper->store.settings->lease_seconds * 500;
 
 	if (now - reaper->watched_ms > half_ms + AWAY_MS)
 		reaper->grace_ms = now + half_ms;
@@ -100,8 +100,9 @@ static int leases_end(struct store *store, struct run_transition *items, size_t 
 }
 
 /* model: sweep */
-static int sweep_leases(struct store *store, struct err *err)
+static int sweep_leases(struct reaper *reaper, struct err *err)
 {
+	struct store *store = &reaper->store;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	bool steady = false;
 	struct run_transition items[MAX_SWEPT] = {0};
@@ -117,7 +118,7 @@ static int sweep_leases(struct store *store, struct err *err)
 		return -1;
 	/* The clock is read after the selection, so the reading detects every step that could have selected these
 	 * rows. */
-	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
+	if (rows.count && clock_watch_look(&reaper->clock, store, &steady, err) < 0)
 		return -1;
 	if (!steady)
 		return 0;
@@ -157,8 +158,9 @@ static int holds_warn(struct store *store, struct err *err)
 	return 0;
 }
 
-static int sweep_holds(struct store *store, struct err *err)
+static int sweep_holds(struct reaper *reaper, struct err *err)
 {
+	struct store *store = &reaper->store;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct sweep_failures failures = {0};
 	bool steady = false;
@@ -166,7 +168,7 @@ static int sweep_holds(struct store *store, struct err *err)
 	if (holds_due(store, MAX_SWEPT, &rows, err) < 0)
 		return -1;
 	/* As for leases. */
-	if (rows.count && clock_watch_look(store->clock, store, &steady, err) < 0)
+	if (rows.count && clock_watch_look(&reaper->clock, store, &steady, err) < 0)
 		return -1;
 	for (int i = 0; steady && i < rows.count; i++) {
 		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
@@ -327,7 +329,7 @@ static int sweep_gauges(struct store *store, struct err *err)
 		    "from workers where seen_at > now() - interval '1 minute' group by pool_id union all "
 		    "select id, 0, 0, null, 0, 0 from agent_pools) one group by pool_id) x "
 		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id",
-		    P_INT(store->hold_alert_seconds)) < 0)
+		    P_INT(store->settings->hold_alert_seconds)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		gauge_pool(&rows, i);
@@ -344,32 +346,34 @@ static int sweep_gauges(struct store *store, struct err *err)
 static const struct {
 	const char *name;
 	int64_t every_ms;
-	int (*sweep)(struct store *store, struct err *err);
 	enum {
 		SWEEP_ANY,
 		SWEEP_BY_CLOCK,   /* compares times by PostgreSQL's clock: skipped while that clock has just stepped */
 		SWEEP_ONLY_SHOWN, /* only updates what /metrics shows */
 	} kind;
+	int (*sweep)(struct store *store, struct err *err);
+	int (*with_clock)(
+		struct reaper *reaper, struct err *err); /* instead of `sweep`: reads the clock after its rows */
 } sweeps[] = {
-	{"leases", 1000, sweep_leases, SWEEP_BY_CLOCK},
-	{"holds", 2000, sweep_holds, SWEEP_BY_CLOCK},
-	{"announcements", 2500, sweep_announcements, SWEEP_ANY},
-	{"task requests", 2000, sweep_task_requests, SWEEP_BY_CLOCK},
-	{"notifications", 2000, sweep_notifications, SWEEP_BY_CLOCK},
-	{"task deadlines", 2000, sweep_task_deadlines, SWEEP_BY_CLOCK},
-	{"gauges", 2000, sweep_gauges, SWEEP_ONLY_SHOWN},
-	{"replication", 10000, epoch_watch_replication, SWEEP_ANY},
-	{"keys", 10000, keys_report_waiting, SWEEP_ANY},
-	{"rate limit", 10000, site_rate_limit_watch, SWEEP_ANY},
-	{"queues", 15000, sweep_queues, SWEEP_ANY},
-	{"auto destroy", 2000, auto_destroy_sweep, SWEEP_ANY},
-	{"run triggers", 1000, triggers_sweep, SWEEP_ANY},
-	{"workers", 60000, sweep_workers, SWEEP_BY_CLOCK},
-	{"sessions", 600000, sessions_sweep, SWEEP_ANY},
-	{"invitations", 600000, invitations_sweep, SWEEP_ANY},
-	{"exports", 3600000, sweep_exports, SWEEP_ANY},
-	{"letters", 600000, dead_letters_sweep, SWEEP_ANY},
-	{"audit trail", 600000, audit_count, SWEEP_ANY},
+	{"leases", 1000, SWEEP_BY_CLOCK, .with_clock = sweep_leases},
+	{"holds", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
+	{"announcements", 2500, SWEEP_ANY, .sweep = sweep_announcements},
+	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
+	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
+	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
+	{"gauges", 2000, SWEEP_ONLY_SHOWN, .sweep = sweep_gauges},
+	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
+	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
+	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
+	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
+	{"auto destroy", 2000, SWEEP_ANY, .sweep = auto_destroy_sweep},
+	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
+	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
+	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
+	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},
+	{"exports", 3600000, SWEEP_ANY, .sweep = sweep_exports},
+	{"letters", 600000, SWEEP_ANY, .sweep = dead_letters_sweep},
+	{"audit trail", 600000, SWEEP_ANY, .sweep = audit_count},
 };
 
 /* Returns false for a sweep that only updates /metrics, if /metrics was not read lately. */
@@ -391,6 +395,11 @@ static bool clock_is_steady(struct reaper *reaper, bool *looked)
 	return reaper->steady;
 }
 
+static int sweep_run(struct reaper *reaper, size_t i, struct err *err)
+{
+	return sweeps[i].with_clock ? sweeps[i].with_clock(reaper, err) : sweeps[i].sweep(&reaper->store, err);
+}
+
 static void sweep_due(struct reaper *reaper, int64_t due[ARRAY_LEN(sweeps)])
 {
 	bool looked = false;
@@ -405,10 +414,10 @@ static void sweep_due(struct reaper *reaper, int64_t due[ARRAY_LEN(sweeps)])
 		if (sweeps[i].kind == SWEEP_BY_CLOCK && !clock_is_steady(reaper, &looked))
 			continue;
 		due[i] = now + sweeps[i].every_ms;
-		leases = sweeps[i].sweep == sweep_leases;
+		leases = sweeps[i].with_clock == sweep_leases;
 		if (leases && leases_have_grace(reaper, now))
 			continue;
-		if (sweeps[i].sweep(&reaper->store, &err) < 0)
+		if (sweep_run(reaper, i, &err) < 0)
 			log_warn(
 				"sweep failed: it is tried again", "sweep", sweeps[i].name, "error", err.message, NULL);
 		else if (leases)
@@ -449,7 +458,6 @@ int reaper_start(const struct reaper_spec *spec, struct reaper **ret_reaper, str
 	reaper->store = spec->store;
 	reaper->watched_ms = INT64_MIN / 2;
 	reaper->store.db = db_open(spec->database_url);
-	reaper->store.clock = &reaper->clock;
 	reaper->database_url = mem_text(spec->database_url);
 	reaper->wake = eventfd(0, EFD_CLOEXEC);
 	if (reaper->wake < 0 || pthread_create(&reaper->thread, NULL, reaper_thread, reaper) != 0) {

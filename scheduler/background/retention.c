@@ -21,6 +21,7 @@ enum { REST_MS = 100, LOOK_MS = 1000, MAX_LOST = 10 };
 
 struct retention_thread {
 	struct store store;
+	struct objects *objects;
 	struct expiry_limits limits;
 	pthread_t thread;
 	int wake;
@@ -56,14 +57,14 @@ static int expire(struct retention_thread *keeper, bool *ret_more, struct err *e
 
 static int pack(struct retention_thread *keeper, bool *ret_more, struct err *err)
 {
-	return packing_run(&keeper->store, ret_more, err);
+	return packing_run(&keeper->store, objects_settings(keeper->objects), ret_more, err);
 }
 
 static int move(struct retention_thread *keeper, bool *ret_more, struct err *err)
 {
 	long long count = 0;
 
-	if (blob_offload_run(&keeper->store, &count, err) < 0)
+	if (blob_offload_run(&keeper->store, keeper->objects, &count, err) < 0)
 		return -1;
 	*ret_more = count == OFFLOADS_MAX;
 	return 0;
@@ -73,7 +74,7 @@ static int removals(struct retention_thread *keeper, bool *ret_more, struct err 
 {
 	long long count = 0;
 
-	if (removals_run(&keeper->store, &count, err) < 0)
+	if (removals_run(&keeper->store, keeper->objects, &count, err) < 0)
 		return -1;
 	*ret_more = count == MAX_REMOVALS;
 	return 0;
@@ -85,7 +86,7 @@ static int compare(struct retention_thread *keeper, const struct rows *rows, int
 	const struct unrecorded_job job = {
 		row_text(rows, row, "job_id"), row_text(rows, row, "run_id"), row_text(rows, row, "workspace_id")};
 
-	if (unrecorded_compare(&keeper->store, &job, err) == 0)
+	if (unrecorded_compare(&keeper->store, keeper->objects, &job, err) == 0)
 		return 0;
 	if (err->kind == ERR_UNAVAILABLE)
 		return -1;
@@ -147,7 +148,7 @@ static const struct {
 
 static bool store_takes(const struct retention_thread *keeper)
 {
-	return keeper->store.objects && !objects_resting(keeper->store.objects);
+	return keeper->objects && !objects_resting(keeper->objects);
 }
 
 /* Runs the chores that are due. Returns true if one of them has more to do at once. */
@@ -192,6 +193,7 @@ int retention_thread_start(
 
 	keeper->store = spec->store;
 	keeper->store.db = db_open(spec->database_url);
+	keeper->objects = spec->objects;
 	keeper->limits = spec->limits;
 	keeper->wake = eventfd(0, EFD_CLOEXEC);
 	if (keeper->wake < 0 || pthread_create(&keeper->thread, NULL, retention_thread_thread, keeper) != 0) {

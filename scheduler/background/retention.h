@@ -13,7 +13,8 @@
 struct retention_thread;
 
 struct retention_thread_spec {
-	struct store store; /* the thread's own copy, except for the connection */
+	struct store store;      /* the thread's own copy, except for the connection */
+	struct objects *objects; /* the object store, or NULL */
 	struct expiry_limits limits;
 	const char *database_url;
 };

@@ -19,6 +19,7 @@ struct buckets;
 struct callback_relay;
 struct claim_waiters;
 struct control;
+struct objects;
 struct publisher;
 
 /* The parts of the server that all its requests share. */
@@ -27,6 +28,7 @@ struct services {
 	struct control *control;       /* holds workers' requests (api/internal/control.h) */
 	struct callback_relay *relay;  /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
 	struct claim_waiters *waiters; /* holds workers' requests until a job waits (outbox/claim_waiters.h) */
+	struct objects *objects;       /* the object store for large content, or NULL */
 	struct publisher *publisher;   /* creates and deletes topics of pools (outbox/publisher.h) */
 };
 

@@ -123,7 +123,7 @@ static json_t *page_link(
 
 	if (number < 1)
 		return json_null();
-	url = mem_printf("%s%s?page%%5Bnumber%%5D=%lld&page%%5Bsize%%5D=%lld%s", req->store->public_url,
+	url = mem_printf("%s%s?page%%5Bnumber%%5D=%lld&page%%5Bsize%%5D=%lld%s", req->store->settings->public_url,
 		req->http->path, number, page->size, buf_str(&links->rest));
 	return json_string(url);
 }

@@ -15,7 +15,7 @@ static int organization_find(const struct request *req, struct cached_organizati
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct cached_organization found;
 
-	if (auth_cache_organization(req->store, &req->actor, param(req, "organization"), ret_found))
+	if (auth_cache_organization(&req->actor, param(req, "organization"), ret_found))
 		return 0;
 	if (organization_lookup(req->store, param(req, "organization"), &rows, err) < 0)
 		return -1;
@@ -23,7 +23,7 @@ static int organization_find(const struct request *req, struct cached_organizati
 		return organization_not_found(err);
 	text_copy(found.id.text, sizeof(found.id.text), row_text(&rows, 0, "id"));
 	text_copy(found.name, sizeof(found.name), row_text(&rows, 0, "name"));
-	auth_cache_put_organization(req->store, &req->actor, &found);
+	auth_cache_put_organization(&req->actor, &found);
 	*ret_found = found;
 	return 0;
 }

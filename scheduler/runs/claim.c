@@ -207,7 +207,7 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 	keys_numbers(c->store, &keys);
 	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker),
 		    P_ARRAY(&c->left_out), P_ARRAY(&c->misfit_needs), P_ARRAY(&c->misfit_organizations),
-		    P_BYTES_ARRAY(&keys), P_INT(c->store->lease_seconds)) < 0)
+		    P_BYTES_ARRAY(&keys), P_INT(c->store->settings->lease_seconds)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
@@ -314,7 +314,7 @@ static int claim_mark(struct claiming *c, struct err *err)
 		"else o.terraform_version end "
 		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id and c.stage in "
 		"('plan', 'apply')",
-		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->lease_seconds), P_INT(c->slots),
+		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->settings->lease_seconds), P_INT(c->slots),
 		P_INT(c->deadline_seconds));
 }
 

@@ -174,7 +174,7 @@ int epoch_wait_hearing(struct store *store, struct err *err)
 	struct err unasked = ERR_INIT;
 
 	if (db_query(store->db, &rows, &unasked, "select " EPOCH_IS_YOUNG("$1") "as young",
-		    P_INT(store->lease_seconds)) < 0 ||
+		    P_INT(store->settings->lease_seconds)) < 0 ||
 		!row_bool(&rows, 0, "young"))
 		return 0;
 	return err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
@@ -222,7 +222,8 @@ static int settle_in(void *data, struct err *err)
 		return -1;
 	known = row_text(&rows, 0, "history");
 	now = db_history(store->db);
-	change = history_compare(known, now, store->replication == REPLICATION_SYNC && row_bool(&rows, 0, "durable"));
+	change = history_compare(
+		known, now, store->settings->replication == REPLICATION_SYNC && row_bool(&rows, 0, "durable"));
 	if (change == HISTORY_SAME)
 		return 0;
 	if (change == HISTORY_FIRST)
@@ -268,7 +269,7 @@ int epoch_watch_replication(struct store *store, struct err *err)
 {
 	bool durable;
 
-	if (store->replication != REPLICATION_SYNC)
+	if (store->settings->replication != REPLICATION_SYNC)
 		return 0;
 	if (durable_now(store, &durable, err) < 0)
 		return -1;
@@ -285,7 +286,7 @@ int epoch_check_replication(struct store *store, struct err *err)
 {
 	bool durable;
 
-	if (store->replication != REPLICATION_SYNC)
+	if (store->settings->replication != REPLICATION_SYNC)
 		return 0;
 	if (durable_now(store, &durable, err) < 0)
 		return -1;

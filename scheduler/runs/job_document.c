@@ -140,8 +140,8 @@ json_t *job_document(
 	if (!variables)
 		return NULL;
 	job = json_pack("{ss ss ss ss sO sO}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
-		store->public_url, "stop", stop_name((enum stop)row_int(rows, row, "stop")), "ssh-key", ssh_key,
-		"variables", variables);
+		store->settings->public_url, "stop", stop_name((enum stop)row_int(rows, row, "stop")), "ssh-key",
+		ssh_key, "variables", variables);
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		if (json_object_set_new(job, members[i].name, member_value(rows, row, &members[i])) < 0) {
 			err_set(err, ERR_INTERNAL, "%s has no %s that can be written down", row_text(rows, row, "run"),

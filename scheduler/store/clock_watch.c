@@ -52,7 +52,7 @@ struct correcting {
 static int rows_correct(const struct correcting *c, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(leases_sql); i++)
-		if (db_query(c->store->db, NULL, err, leases_sql[i], P_INT(c->store->lease_seconds)) < 0)
+		if (db_query(c->store->db, NULL, err, leases_sql[i], P_INT(c->store->settings->lease_seconds)) < 0)
 			return -1;
 	for (size_t i = 0; i < ARRAY_LEN(times_sql); i++)
 		if (db_query(c->store->db, NULL, err, times_sql[i], P_INT(c->step_ms)) < 0)
@@ -91,7 +91,7 @@ int clock_watch_look(struct clock_watch *watch, struct store *store, bool *ret_s
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct clock_reading now = {.asked_ms = clock_boot_ms()};
-	int64_t tolerance_ms = clock_tolerance_ms(store->lease_seconds), step_ms = 0;
+	int64_t tolerance_ms = clock_tolerance_ms(store->settings->lease_seconds), step_ms = 0;
 
 	if (db_query(store->db, &rows, err,
 		    "select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, count from clock_steps") < 0)

@@ -74,7 +74,7 @@ int requests_beat(struct store *store, const char *notifier, const json_t *held,
 					     "select s.id, s.attempt, k.id is not null as held from said s left join "
 					     "kept k on k.id = s.id "
 					     "order by s.ord",
-		    P_TEXT(text), P_TEXT(notifier), P_INT(store->lease_seconds)) < 0)
+		    P_TEXT(text), P_TEXT(notifier), P_INT(store->settings->lease_seconds)) < 0)
 		return -1;
 	*ret_held = json_array();
 	for (int i = 0; i < rows.count; i++)

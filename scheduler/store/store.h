@@ -2,18 +2,15 @@
 #ifndef SCHEDULER_STORE_STORE_H
 #define SCHEDULER_STORE_STORE_H
 
-/* The context of a thread that works on stored data: its database connection, the keys, and process-wide settings. */
+/* What a thread needs to work on stored data: a connection, the keys and the settings, and for whom it reads. */
 
 #include "common/crypto.h"
 #include "common/ids.h"
 #include "scheduler/db/db.h"
 
-struct clock_watch;
 struct contents;
 struct guard;
-struct objects;
 struct outbox_sink;
-struct auth_cache;
 struct viewer;
 
 /* The time limits of run tasks. */
@@ -30,23 +27,25 @@ enum replication {
 	REPLICATION_SYNC,
 };
 
-struct store {
-	struct db *db;
-	const struct keyring *keyring;
+/* The same for the whole process. */
+struct store_settings {
 	const char *public_url; /* without a trailing slash */
-	struct id installation; /* sent with every response (common/http/origin.h) */
 	enum replication replication;
 	int lease_seconds;
 	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */
 	struct task_limits task_limits;
 	int notification_seconds;       /* how long delivery of a notification is retried */
-	const struct outbox_sink *sink; /* notified of committed messages, or NULL (outbox/outbox.h) */
 	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/http/guard.h) */
-	const struct viewer *viewer;    /* the requesting user (store/access/viewer.h); NULL: the scheduler itself */
-	struct auth_cache *cache;       /* this thread's cache of authenticated actors (auth/auth_cache.h), or NULL */
-	struct objects *objects;        /* the object store for large content (store/content/objects.h), or NULL */
-	struct contents *contents;      /* objects fetched for this request (store/content/contents.h), or NULL */
-	struct clock_watch *clock;      /* detects clock steps (store/clock_watch.h); NULL except in the reaper */
+};
+
+struct store {
+	struct db *db; /* the thread's own */
+	const struct keyring *keyring;
+	const struct store_settings *settings;
+	const struct outbox_sink *sink; /* notified of committed messages, or NULL (outbox/outbox.h) */
+	/* Of one request: */
+	const struct viewer *viewer; /* the requesting user (store/access/viewer.h); NULL: the scheduler itself */
+	struct contents *contents;   /* fetched objects (store/content/contents.h), or NULL */
 };
 
 /* Applies all migrations that are missing. It holds a lock, so replicas may start at the same time. */

@@ -207,7 +207,7 @@ static bool origin_ours(const struct request *req)
 
 	if (site && !text_equal(site, "same-origin") && !text_equal(site, "none"))
 		return false;
-	return !origin || text_equal(origin, req->store->public_url) || text_equal(site, "same-origin");
+	return !origin || text_equal(origin, req->store->settings->public_url) || text_equal(site, "same-origin");
 }
 
 bool page_form_ours(const struct request *req)

@@ -146,7 +146,8 @@ static void body_use(struct request *req)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	_cleanup_(freep) char *input = mem_new(len + 1, 1);
-	struct store store = {.public_url = "http://runyard.test"};
+	const struct store_settings settings = {.public_url = "http://runyard.test"};
+	struct store store = {.settings = &settings};
 	struct http_request http = {.method = input};
 	struct request req = {.http = &http, .store = &store};
 	struct err err = ERR_INIT;

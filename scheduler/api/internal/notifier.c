@@ -51,7 +51,7 @@ static int claimer_note(struct request *req, struct request_claim *claim, struct
 	if ((!text_starts(given, "http://") && !text_starts(given, "https://")) || strlen(given) > MAX_URL)
 		return err_set(err, ERR_INVALID, "'internal-url' must be a URL of at most %d characters", MAX_URL);
 	url = internal_url(req, given);
-	claim->callback_url = req->store->public_url;
+	claim->callback_url = req->store->settings->public_url;
 	return notifier_seen(req->store, url, err);
 }
 
@@ -70,8 +70,8 @@ int notifier_claims(struct request *req, struct response *res, struct err *err)
 	if (body_array(req, "ids", &claim.ids, err) < 0 || claimer_note(req, &claim, err) < 0 ||
 		requests_claim(req->store, &claim, &calls, err) < 0)
 		return -1;
-	return respond_json(
-		res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "requests", calls));
+	return respond_json(res, 200,
+		json_pack("{si so}", "lease-seconds", req->store->settings->lease_seconds, "requests", calls));
 }
 
 int notifier_beats(struct request *req, struct response *res, struct err *err)

@@ -75,7 +75,7 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		arrival.address, "agent_token", arrival.token_id, NULL);
 	return respond_json(res, 200,
 		json_pack("{ss ss ss ss si}", "worker", id.text, "token", token, "pool", arrival.pool_id, "topic",
-			topic, "lease-seconds", req->store->lease_seconds));
+			topic, "lease-seconds", req->store->settings->lease_seconds));
 }
 
 int worker_claims(struct request *req, struct response *res, struct err *err)
@@ -96,7 +96,8 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 		jobs_claim(req->store, &claim, &jobs, &more, err) < 0)
 		return -1;
 	return respond_json(res, 200,
-		json_pack("{si so sb}", "lease-seconds", req->store->lease_seconds, "jobs", jobs, "more", more));
+		json_pack("{si so sb}", "lease-seconds", req->store->settings->lease_seconds, "jobs", jobs, "more",
+			more));
 }
 
 /* A suspended wait request, and the headers of its answer. */
@@ -181,7 +182,8 @@ int worker_beats(struct request *req, struct response *res, struct err *err)
 		if (epoch_hear_applies(req->store, &beat, err) < 0 || worker_beat(req->store, &beat, &jobs, err) < 0)
 			return -1;
 	}
-	return respond_json(res, 200, json_pack("{si so}", "lease-seconds", req->store->lease_seconds, "jobs", jobs));
+	return respond_json(
+		res, 200, json_pack("{si so}", "lease-seconds", req->store->settings->lease_seconds, "jobs", jobs));
 }
 
 int worker_listens(struct request *req, struct response *res, struct err *err)

@@ -17,17 +17,17 @@ void notification_verification_release(struct notification_verification *verific
 static void verification_send(const struct store *store, const struct notification_configuration *configuration,
 	const char *token, struct test_request_answer *ret_answer)
 {
-	const struct notification_text text = {.public_url = store->public_url,
+	const struct notification_text text = {.public_url = store->settings->public_url,
 		.configuration_id = configuration->id,
 		.configuration_name = configuration->name,
 		.trigger = TRIGGER_COUNT};
 	_cleanup_(freep) char *body = notification_body(&text, configuration->destination_type);
-	_cleanup_(freep) char *user_agent = mem_printf("TFE/1.0 (+%s; TFE)", store->public_url);
+	_cleanup_(freep) char *user_agent = mem_printf("TFE/1.0 (+%s; TFE)", store->settings->public_url);
 	char signature[SHA512_HEX_SIZE] = "";
 
 	if (*token)
 		crypto_hmac_sha512_hex(token, strlen(token), body, strlen(body), signature);
-	test_request_send(store->task_guard,
+	test_request_send(store->settings->task_guard,
 		&(struct test_request){.url = configuration->url,
 			.body = body,
 			.signature = "X-TFE-Notification-Signature",

@@ -120,7 +120,7 @@ int applies_errored_state(struct request *req, struct response *res, struct err 
 		return -1;
 	res->http->status = 307;
 	snprintf(res->http->location, sizeof(res->http->location), "%s/api/v2/state-versions/%s/download",
-		req->store->public_url, row_text(&state, 0, "id"));
+		req->store->settings->public_url, row_text(&state, 0, "id"));
 	return 0;
 }
 

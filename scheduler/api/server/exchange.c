@@ -214,6 +214,6 @@ void exchange_release(struct exchange *exchange)
 	struct request *req = &exchange->req;
 
 	req->store->viewer = NULL;
-	auth_cache_put(req->store, &req->actor);
+	auth_cache_put(&req->actor);
 	json_decref(req->body);
 }

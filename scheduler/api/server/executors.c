@@ -57,7 +57,7 @@ static void blocking_run(void *data, const struct http_request *http, struct htt
 	struct err err = ERR_INIT;
 
 	while (!request_try(executors, http, &contents, answer)) {
-		if (contents_fetch(&contents, thread_store(executors->stores)->objects, &err) == 0)
+		if (contents_fetch(&contents, executors->services->objects, &err) == 0)
 			continue;
 		answer_reset(answer);
 		answer_refuse(http, answer, &err);

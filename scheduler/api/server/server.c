@@ -33,7 +33,7 @@ struct api {
 static bool database_ready(struct api *api, struct buf *why)
 {
 	struct store *store = thread_store(api->stores);
-	struct objects *objects = store->objects;
+	struct objects *objects = api->services.objects;
 	struct err err = ERR_INIT;
 	bool ready = db_ping(store->db, &err) == 0;
 
@@ -121,10 +121,10 @@ static char *public_url_make(const struct api_settings *settings, int port)
 	const char *host_end = strrchr(settings->address, ':');
 	char *url;
 
-	if (!*text_or_empty(settings->store.public_url))
+	if (!*text_or_empty(settings->store.settings->public_url))
 		return mem_printf("%s://%.*s:%d", settings->tls ? "https" : "http", (int)(host_end - settings->address),
 			settings->address, port);
-	url = mem_text(settings->store.public_url);
+	url = mem_text(settings->store.settings->public_url);
 	for (size_t len = strlen(url); len && url[len - 1] == '/'; len--)
 		url[len - 1] = '\0';
 	return url;
@@ -211,8 +211,9 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		.stores = stores,
 		.services = {.buckets = buckets_new(settings->rate_limit),
 			.waiters = settings->waiters,
-			.publisher = settings->publisher}};
-	answers_init(&api->settings.store.installation);
+			.publisher = settings->publisher,
+			.objects = settings->objects}};
+	answers_init(&api->settings.installation);
 	result = parts_start(api, err);
 	if (result == 0)
 		api->public_url = public_url_make(settings, httpd_port(api->httpd));

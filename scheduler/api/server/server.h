@@ -6,6 +6,10 @@
 
 #include "scheduler/store/store.h"
 
+struct claim_waiters;
+struct objects;
+struct publisher;
+
 struct api_settings {
 	const char *address;         /* "127.0.0.1:8080"; port 0 binds a free one */
 	const char *metrics_address; /* a second listener for operators only; "": `address` serves /metrics too */
@@ -20,8 +24,10 @@ struct api_settings {
 	const char *database_url;
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
-	struct store store; /* copied for each thread, which opens its own connection; public_url NULL or "":
-			       http(s)://<address> */
+	struct id installation;  /* sent with every response (common/http/origin.h) */
+	struct objects *objects; /* the object store for large content, or NULL */
+	struct store store;      /* copied for each thread, which opens its own connection; public_url NULL or "":
+				    http(s)://<address> */
 };
 
 struct api;

@@ -4,10 +4,10 @@
 #include <pthread.h>
 
 #include "common/err.h"
-#include "scheduler/auth/auth_cache.h"
 
 struct thread_stores {
-	struct store settings;
+	struct store template;
+	struct store_settings settings; /* of all threads */
 	const char *database_url;
 	pthread_mutex_t closed; /* held until thread_stores_open */
 	pthread_key_t key;
@@ -18,15 +18,16 @@ static void store_close(void *data)
 	struct store *store = data;
 
 	db_close(store->db);
-	auth_cache_free(store->cache);
 	free(store);
 }
 
-struct thread_stores *thread_stores_new(const struct store *settings, const char *database_url, struct err *err)
+struct thread_stores *thread_stores_new(const struct store *template, const char *database_url, struct err *err)
 {
 	struct thread_stores *stores = mem_new(1, sizeof(*stores));
 
-	stores->settings = *settings;
+	stores->template = *template;
+	stores->settings = *template->settings;
+	stores->template.settings = &stores->settings;
 	stores->database_url = database_url;
 	if (pthread_key_create(&stores->key, store_close) != 0) {
 		free(stores);
@@ -53,9 +54,8 @@ struct store *thread_store(struct thread_stores *stores)
 	pthread_mutex_lock(&stores->closed);
 	pthread_mutex_unlock(&stores->closed);
 	store = mem_new(1, sizeof(*store));
-	*store = stores->settings;
+	*store = stores->template;
 	store->db = db_open(stores->database_url);
-	store->cache = auth_cache_new();
 	pthread_setspecific(stores->key, store);
 	return store;
 }

@@ -2,15 +2,15 @@
 #ifndef SCHEDULER_API_SERVER_THREAD_STORE_H
 #define SCHEDULER_API_SERVER_THREAD_STORE_H
 
-/* One struct store for each thread that handles requests, with a connection to PostgreSQL and a cache of its own. */
+/* One struct store for each thread that handles requests, with a connection of its own to PostgreSQL. */
 
 #include "scheduler/store/store.h"
 
 struct thread_stores;
 
-/* Stores are copies of *settings, which is copied too. thread_store blocks until thread_stores_open. Returns NULL and
+/* Stores are copies of *template and of its settings. thread_store blocks until thread_stores_open. Returns NULL and
  * fills *err if the process has no more keys for thread data. */
-struct thread_stores *thread_stores_new(const struct store *settings, const char *database_url, struct err *err);
+struct thread_stores *thread_stores_new(const struct store *template, const char *database_url, struct err *err);
 /* Sets the address, which is known only after the server has started; NULL: it has not. Borrows it. The thread of
  * thread_stores_new must call it. */
 void thread_stores_open(struct thread_stores *stores, const char *public_url);

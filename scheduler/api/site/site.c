@@ -13,7 +13,7 @@ int site_home(struct request *req, struct response *res, struct err *err)
 		"API:       %s/api/v2/ (JSON:API, as HCP Terraform and Terraform Enterprise have it)\n"
 		"Discovery: %s/.well-known/terraform.json\n"
 		"Health:    /healthz /readyz /metrics\n",
-		build_version, req->store->public_url, req->store->public_url);
+		build_version, req->store->settings->public_url, req->store->settings->public_url);
 	return respond_bytes(res, "text/plain; charset=utf-8", &page);
 }
 

@@ -80,7 +80,8 @@ static json_t *download_url(
 
 	if (row_null(rows, row, column) || !has_content(rows, row))
 		return json_null();
-	url = mem_printf("%s/api/v2/state-versions/%s/%s", store->public_url, row_text(rows, row, "id"), path);
+	url = mem_printf(
+		"%s/api/v2/state-versions/%s/%s", store->settings->public_url, row_text(rows, row, "id"), path);
 	return json_string(url);
 }
 

@@ -15,8 +15,8 @@ void task_request_release(struct task_request *request)
 
 void task_request_sign(const struct store *store, char *body, const char *key, struct task_request *ret_request)
 {
-	*ret_request =
-		(struct task_request){.body = body, .user_agent = mem_printf("TFC/1.0 (+%s; TFC)", store->public_url)};
+	*ret_request = (struct task_request){
+		.body = body, .user_agent = mem_printf("TFC/1.0 (+%s; TFC)", store->settings->public_url)};
 	if (*key)
 		crypto_hmac_sha512_hex(key, strlen(key), body, strlen(body), ret_request->signature);
 }
@@ -51,7 +51,8 @@ static const char *const test_texts[][2] = {
 
 static json_t *test_text(const struct store *store, const char *text)
 {
-	_cleanup_(freep) char *url = mem_printf("%s%s", store->public_url, text + (text_starts(text, "%s") ? 2 : 0));
+	_cleanup_(freep) char *url =
+		mem_printf("%s%s", store->settings->public_url, text + (text_starts(text, "%s") ? 2 : 0));
 
 	return json_string(text_starts(text, "%s") ? url : text);
 }
@@ -75,7 +76,7 @@ int task_verify(const struct store *store, const char *organization, const char 
 	_cleanup_(test_request_answer_release) struct test_request_answer answer;
 
 	task_request_test(store, organization, key, &request);
-	test_request_send(store->task_guard,
+	test_request_send(store->settings->task_guard,
 		&(struct test_request){.url = url,
 			.body = request.body,
 			.signature = "X-TFC-Task-Signature",

@@ -340,8 +340,9 @@ int tasks_example(struct request *req, struct response *res, struct err *err)
 	_cleanup_(rows_release) struct rows task = ROWS_INIT, run = ROWS_INIT;
 	_cleanup_(buf_release) struct buf key = BUF_INIT(TASK_KEY_LIMIT);
 	_cleanup_(task_request_release) struct task_request request = {.body = NULL};
-	const struct task_address address = {
-		.public_url = req->store->public_url, .callback_url = req->store->public_url, .token = TASK_TEST_TOKEN};
+	const struct task_address address = {.public_url = req->store->settings->public_url,
+		.callback_url = req->store->settings->public_url,
+		.token = TASK_TEST_TOKEN};
 
 	if (task_in_path(req, &task, err) < 0 || task_key_open(req->store, &task, 0, &key, err) < 0 ||
 		task_example(req->store, row_text(&task, 0, "id"), &run, err) < 0)

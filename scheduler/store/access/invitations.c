@@ -153,7 +153,7 @@ int invitation_mail_queue(struct store *store, const char *membership_id, struct
 	return db_query(store->db, NULL, err,
 		"insert into notifications (id, membership_id, trigger, happened_at, give_up_at) "
 		"values ($2, $1, 'invitation', now(), now() + make_interval(secs => $3))",
-		P_TEXT(membership_id), P_TEXT(id_new("ntf").text), P_INT(store->notification_seconds));
+		P_TEXT(membership_id), P_TEXT(id_new("ntf").text), P_INT(store->settings->notification_seconds));
 }
 
 /* Any key of the keyring opens the code, so a link stays valid during a key rotation. The caller frees it. */
@@ -185,7 +185,7 @@ char *invitation_mail_text(const struct store *store, const struct rows *rows, i
 	buf_printf(&text,
 		"The organization %s invites you to become a member.\n\n"
 		"To accept or to decline, open this page and sign in:\n\n%s/app/invitations/%s?code=",
-		row_text(rows, row, "invited_by"), store->public_url, id);
+		row_text(rows, row, "invited_by"), store->settings->public_url, id);
 	buf_url(&text, code);
 	buf_printf(&text,
 		"\n\nThe link is for you alone, and is valid until %s. If you do not expect it, ignore this mail.\n",

@@ -11,10 +11,9 @@ enum { SEALED_LIMIT = 1 << 30 };
 
 /* Columns key, blob_id, size. The keys are random. The first two digits are a folder, since some stores keep the names
  * of one folder in one list. */
-static int blob_offload_take(struct store *store, struct rows *ret_rows, struct err *err)
+static int blob_offload_take(
+	struct store *store, const struct objects_settings *settings, struct rows *ret_rows, struct err *err)
 {
-	const struct objects_settings *settings = objects_settings(store->objects);
-
 	return db_query(store->db, ret_rows, err,
 		"with due as materialized (select b.id, b.size, replace(gen_random_uuid()::text, '-', '') as name "
 		"from blobs b where b.object_key is null and b.size >= $1 "
@@ -50,7 +49,7 @@ static int move_give_up(struct store *store, const char *key, struct err *err)
 		"update object_removals set due_at = now() + interval '5 seconds' where key = $1", P_TEXT(key));
 }
 
-static int move_one(struct store *store, const struct rows *taken, int row, struct err *err)
+static int move_one(struct store *store, struct objects *objects, const struct rows *taken, int row, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
@@ -63,25 +62,25 @@ static int move_one(struct store *store, const struct rows *taken, int row, stru
 		return move_give_up(store, key, err);
 	row_bytes(&rows, 0, "bytes_sealed", &sealed);
 	rows_release(&rows);
-	if (object_put(store->objects, key, buf_str(&sealed), sealed.len, err) < 0)
+	if (object_put(objects, key, buf_str(&sealed), sealed.len, err) < 0)
 		return -1;
 	metric_add(M_MOVED, "", (double)row_int(taken, row, "size"));
 	return move_commit(store, key, blob_id, err);
 }
 
-int blob_offload_run(struct store *store, long long *ret_count, struct err *err)
+int blob_offload_run(struct store *store, struct objects *objects, long long *ret_count, struct err *err)
 {
 	_cleanup_(rows_release) struct rows taken = ROWS_INIT;
 	int result = 0;
 
-	if (blob_offload_take(store, &taken, err) < 0)
+	if (blob_offload_take(store, objects_settings(objects), &taken, err) < 0)
 		return -1;
 	*ret_count = taken.count;
 	for (int i = 0; i < taken.count; i++) {
 		struct err ignored = ERR_INIT;
 
 		if (result == 0)
-			result = move_one(store, &taken, i, err);
+			result = move_one(store, objects, &taken, i, err);
 		if (result < 0)
 			move_give_up(store, row_text(&taken, i, "key"), &ignored);
 	}
@@ -122,7 +121,7 @@ static void removals_return(struct store *store, const struct rows *taken)
 		P_ARRAY(&keys));
 }
 
-int removals_run(struct store *store, long long *ret_count, struct err *err)
+int removals_run(struct store *store, struct objects *objects, long long *ret_count, struct err *err)
 {
 	_cleanup_(rows_release) struct rows taken = ROWS_INIT;
 	_cleanup_(db_array_release) struct db_array done = DB_ARRAY_INIT;
@@ -132,7 +131,7 @@ int removals_run(struct store *store, long long *ret_count, struct err *err)
 		return -1;
 	*ret_count = taken.count;
 	for (int i = 0; i < taken.count && result == 0; i++) {
-		result = object_delete(store->objects, row_text(&taken, i, "key"), err);
+		result = object_delete(objects, row_text(&taken, i, "key"), err);
 		if (result == 0)
 			db_array_add(&done, row_text(&taken, i, "key"));
 	}

@@ -12,12 +12,14 @@
 
 #include "scheduler/store/store.h"
 
+struct objects;
+
 /* Moves a batch of blobs that are large and old enough. *ret_count: how many were claimed; there may be more if it is
  * OFFLOADS_MAX. ERR_UNAVAILABLE if the object store does not accept them; they stay in PostgreSQL. */
 enum { OFFLOADS_MAX = 16 };
-int blob_offload_run(struct store *store, long long *ret_count, struct err *err);
+int blob_offload_run(struct store *store, struct objects *objects, long long *ret_count, struct err *err);
 /* Deletes a batch of objects that are due; there may be more if *ret_count is MAX_REMOVALS. */
 enum { MAX_REMOVALS = 50 };
-int removals_run(struct store *store, long long *ret_count, struct err *err);
+int removals_run(struct store *store, struct objects *objects, long long *ret_count, struct err *err);
 
 #endif

@@ -275,9 +275,8 @@ int expiry_run(struct store *store, const struct expiry_limits *limits, bool *re
 	return hidden_run(store, limits, ret_more, err);
 }
 
-int packing_run(struct store *store, bool *ret_more, struct err *err)
+int packing_run(struct store *store, const struct objects_settings *settings, bool *ret_more, struct err *err)
 {
-	const struct objects_settings *settings = objects_settings(store->objects);
 	struct step s = {.store = store,
 		.name = packing,
 		.walk = WALK_RUNS,

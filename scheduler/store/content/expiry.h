@@ -19,6 +19,8 @@
 
 #include "scheduler/store/store.h"
 
+struct objects_settings;
+
 /* The site's policy in days; 0: keep forever. */
 struct expiry_limits {
 	long long logs_days;           /* logs of ended runs */
@@ -33,7 +35,7 @@ struct expiry_limits {
 /* Runs one batch of each rule. *ret_more: some rule has more work to do now. */
 int expiry_run(struct store *store, const struct expiry_limits *limits, bool *ret_more, struct err *err);
 /* The same for logs of ended runs that are to be packed for the object store (store/runs/logs.h). */
-int packing_run(struct store *store, bool *ret_more, struct err *err);
+int packing_run(struct store *store, const struct objects_settings *settings, bool *ret_more, struct err *err);
 /* Resets the position of every rule: a policy has changed. */
 int expiry_restart(struct store *store, struct err *err);
 

@@ -44,7 +44,7 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 		    "run_inputs i where i.run_id = u.run_id and i.trigger_reason = 'auto_destroy') then $5 end)) "
 		    "t(trigger) "
 		    "where c.enabled and t.trigger = any(c.triggers) returning id, run_id",
-		    P_TEXT(text), P_INT(store->notification_seconds), P_TEXT(trigger_name(TRIGGER_COMPLETED)),
+		    P_TEXT(text), P_INT(store->settings->notification_seconds), P_TEXT(trigger_name(TRIGGER_COMPLETED)),
 		    P_TEXT(trigger_name(TRIGGER_ERRORED)), P_TEXT(trigger_name(TRIGGER_DESTROY_RESULTS))) < 0)
 		return -1;
 	for (int i = 0; i < made.count; i++)
@@ -62,7 +62,7 @@ int notification_reminder_put_up(struct store *store, const char *workspace_id, 
 		"on c.workspace_id = w.id or c.project_id = w.project_id "
 		"where w.id = $1 and c.enabled and $2 = any(c.triggers)",
 		P_TEXT(workspace_id), P_TEXT(trigger_name(TRIGGER_DESTROY_REMINDER)), P_TEXT(due_at),
-		P_TEXT(id_new("ntf").text), P_INT(store->notification_seconds));
+		P_TEXT(id_new("ntf").text), P_INT(store->settings->notification_seconds));
 }
 
 /* It has no job message: a verification by e-mail is not urgent. */
@@ -73,7 +73,7 @@ int notification_verification_put_up(struct store *store, const char *configurat
 		"select $2, id, $3, now(), now() + make_interval(secs => $4) from notification_configurations "
 		"where id = $1",
 		P_TEXT(configuration_id), P_TEXT(id_new("ntf").text), P_TEXT(VERIFICATION),
-		P_INT(store->notification_seconds));
+		P_INT(store->settings->notification_seconds));
 }
 
 /* ---- claim ---- */
@@ -123,7 +123,7 @@ static struct notification_text text_of(const struct store *store, const struct 
 	const char *trigger = row_text(rows, row, "trigger");
 	bool verification = text_equal(trigger, VERIFICATION);
 
-	return (struct notification_text){.public_url = store->public_url,
+	return (struct notification_text){.public_url = store->settings->public_url,
 		.configuration_id = row_text(rows, row, "configuration_id"),
 		.configuration_name = row_text(rows, row, "name"),
 		.trigger = trigger_parse(trigger),
@@ -200,7 +200,7 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 
 	keys_numbers(store, &keys);
 	if (db_query(store->db, &rows, err, claim_sql, P_TEXT(asked), P_INT(claim->most), P_TEXT(claim->notifier),
-		    P_INT(store->lease_seconds), P_BYTES_ARRAY(&keys)) < 0)
+		    P_INT(store->settings->lease_seconds), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
 	/* A notification whose token can't be opened must not block the others. It stays claimed until it is given
 	 * up. */

@@ -235,7 +235,7 @@ int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err
 		"where until is not null and alerted_at is null and began_at < now() - make_interval(secs => $1) "
 		"order by began_at limit $2 for update skip locked) "
 		"returning workspace_id, run_id, worker, began_at, until",
-		P_INT(store->hold_alert_seconds), P_INT(most));
+		P_INT(store->settings->hold_alert_seconds), P_INT(most));
 }
 
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)

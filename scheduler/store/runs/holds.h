@@ -45,7 +45,7 @@ int hold_forget(struct store *store, const char *job_id, struct err *err);
 
 /* Columns workspace_id and job_id of at most `most` holds whose deadline has passed. */
 int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
-/* Marks at most `most` holds that have lasted longer than store->hold_alert_seconds, and returns each once:
+/* Marks at most `most` holds that have lasted longer than store->settings->hold_alert_seconds, and returns each once:
  * workspace_id, run_id, worker, began_at, until. */
 int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err *err);
 /* All current holds, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until (null:

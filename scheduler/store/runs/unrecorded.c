@@ -260,7 +260,7 @@ static int compare_try(struct store *store, const struct unrecorded_job *job, js
 	return 0;
 }
 
-int unrecorded_compare(struct store *store, const struct unrecorded_job *job, struct err *err)
+int unrecorded_compare(struct store *store, struct objects *objects, const struct unrecorded_job *job, struct err *err)
 {
 	_cleanup_(contents_release) struct contents contents = {.count = 0};
 	struct store reading = *store;
@@ -270,7 +270,7 @@ int unrecorded_compare(struct store *store, const struct unrecorded_job *job, st
 	reading.contents = &contents;
 	for (int i = 0; i < FETCHES && result < 0; i++) {
 		result = compare_try(&reading, job, &missing, err);
-		if (result < 0 && (!*contents.wanted.key || contents_fetch(&contents, store->objects, err) < 0))
+		if (result < 0 && (!*contents.wanted.key || contents_fetch(&contents, objects, err) < 0))
 			return -1;
 	}
 	return result < 0 ? -1 : put(store, job, missing, true, err);

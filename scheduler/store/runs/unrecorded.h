@@ -11,6 +11,8 @@
 
 #include "scheduler/store/store.h"
 
+struct objects;
+
 struct unrecorded_job {
 	const char *job_id, *run_id, *workspace_id;
 };
@@ -25,7 +27,7 @@ int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, 
 int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
 /* Compares the apply's log with the workspace's state, and stores missing resources unless the worker's list has
  * arrived. May block on the object store. */
-int unrecorded_compare(struct store *store, const struct unrecorded_job *job, struct err *err);
+int unrecorded_compare(struct store *store, struct objects *objects, const struct unrecorded_job *job, struct err *err);
 /* Marks the job as compared, if its log can't be compared. */
 int unrecorded_give_up(struct store *store, const struct unrecorded_job *job, struct err *err);
 

@@ -92,7 +92,7 @@ static int claim_run(void *data, struct err *err)
 		"r.token_hash, "
 		"greatest(extract(epoch from r.give_up_at - now()) * 1000, 0)::bigint as "
 		"give_up_in_ms, " TASK_PAYLOAD_COLUMNS,
-		P_TEXT(hashes), P_TEXT(c->claim->notifier), P_INT(c->store->lease_seconds));
+		P_TEXT(hashes), P_TEXT(c->claim->notifier), P_INT(c->store->settings->lease_seconds));
 }
 
 static int claimed_call(struct claiming *c, int row, json_t **ret_call, struct err *err)
@@ -101,7 +101,7 @@ static int claimed_call(struct claiming *c, int row, json_t **ret_call, struct e
 	char hash[SHA256_HEX_SIZE];
 	_cleanup_(freep) char *token = token_of(c->store, &c->picked, row, hash);
 	const struct task_address address = {
-		.public_url = c->store->public_url, .callback_url = c->claim->callback_url, .token = token};
+		.public_url = c->store->settings->public_url, .callback_url = c->claim->callback_url, .token = token};
 	_cleanup_(freep) char *body = task_payload(&c->picked, row, &address);
 	bool keyed = !row_null(&c->picked, row, "hmac_sealed");
 
@@ -177,8 +177,8 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		    "and r.status in ('pending', 'running') returning r.id) "
 		    "select s.id, b.due_in_ms, e.id is not null as ended from said s left join began b on b.id = s.id "
 		    "left join ended e on e.id = s.id order by s.ord",
-		    P_TEXT(text), P_INT(store->task_limits.progress_seconds),
-		    P_INT(store->task_limits.total_seconds)) < 0)
+		    P_TEXT(text), P_INT(store->settings->task_limits.progress_seconds),
+		    P_INT(store->settings->task_limits.total_seconds)) < 0)
 		return -1;
 	*ret_deliveries = json_array();
 	for (int i = 0; i < rows.count; i++) {
@@ -273,7 +273,7 @@ static int callbacks_run(void *data, struct err *err)
 
 	rows_release(&c->rows);
 	if (db_query(c->store->db, &c->rows, err, callbacks_sql, P_TEXT(said),
-		    P_INT(c->store->task_limits.progress_seconds)) < 0)
+		    P_INT(c->store->settings->task_limits.progress_seconds)) < 0)
 		return -1;
 	for (int i = 0; i < c->rows.count; i++) {
 		json_t *own = json_object_get(json_array_get(c->callbacks, (size_t)i), "outcomes");

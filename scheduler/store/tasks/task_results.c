@@ -48,7 +48,7 @@ static int results_put_up(struct store *store, const char *task_stages, struct o
 		    "updated_at = now() from jsonb_to_recordset($1::jsonb) as u(run_id text, stage text, status text) "
 		    "where u.status = 'running' and r.run_id = u.run_id and r.stage = u.stage and r.delivery = 'none' "
 		    "returning r.id, r.run_id",
-		    P_TEXT(task_stages), P_INT(store->task_limits.delivery_seconds)) < 0)
+		    P_TEXT(task_stages), P_INT(store->settings->task_limits.delivery_seconds)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		outbox_add_task(outbox, row_text(&rows, i, "id"), row_text(&rows, i, "run_id"));

@@ -110,7 +110,7 @@ static int redeliver_run(void *data, struct err *err)
 		    "update task_results set delivery = 'waiting', due_at = null, updated_at = now(), "
 		    "give_up_at = now() + make_interval(secs => $2) where id = $1 and reported is null "
 		    "and status in ('pending', 'running') and delivery <> 'none' returning run_id",
-		    P_TEXT(r->id), P_INT(r->store->task_limits.delivery_seconds)) < 0)
+		    P_TEXT(r->id), P_INT(r->store->settings->task_limits.delivery_seconds)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "the task is over, or its stage does not run yet");

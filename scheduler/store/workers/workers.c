@@ -54,7 +54,7 @@ int worker_register(
 		    "(select description from tokens where id = $8))",
 		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
 		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id),
-		    P_TEXT(attempts), P_INT(store->lease_seconds), P_TEXT(capabilities)) < 0)
+		    P_TEXT(attempts), P_INT(store->settings->lease_seconds), P_TEXT(capabilities)) < 0)
 		return -1;
 	*ret_id = id;
 	*ret_token = token;
@@ -138,7 +138,7 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 		    "from (select 1) one left join said on true left join held on held.id = said.job "
 		    "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
-		    P_TEXT(jobs), P_INT(store->lease_seconds), P_TEXT(capabilities)) < 0)
+		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return not_found(err);
@@ -164,7 +164,7 @@ int workers_capabilities(
 	if (db_query(store->db, &rows, err,
 		    "select distinct capabilities from workers where pool_id = $1 and id <> $2 and left_at is null "
 		    "and not draining and seen_at > now() - make_interval(secs => $3) limit $4",
-		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(store->lease_seconds), P_INT(MAX_KINDS)) < 0)
+		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(store->settings->lease_seconds), P_INT(MAX_KINDS)) < 0)
 		return -1;
 	others = json_array();
 	for (int i = 0; i < rows.count; i++)

@@ -10,7 +10,8 @@
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/request.h"
 
-static struct store store = {.public_url = "http://runyard.test"};
+static const struct store_settings settings = {.public_url = "http://runyard.test"};
+static struct store store = {.settings = &settings};
 static const struct http_request http = {.method = "GET", .path = "/api/v2/things"};
 
 /* Returns the page's document. */
@@ -197,7 +198,7 @@ static void signatures_hold_for_one_path(void **state)
 		keyring_parse("1:ff0102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", &other, &err), 0);
 	store.keyring = keyring;
 	url = signed_url(&store, "/logs/plan-1");
-	path = url + strlen(store.public_url);
+	path = url + strlen(store.settings->public_url);
 	assert_true(signed_valid(keyring, path));
 	assert_false(signed_valid(other, path));
 	path[strlen(path) - 1] = '2';

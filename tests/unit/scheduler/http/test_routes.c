@@ -99,11 +99,12 @@ static void every_row_is_reached(void **state)
 /* The routes without a token are a short, fixed list. Pages check the session themselves. */
 static void few_rows_need_no_token(void **state)
 {
-	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/app/style.css",
-		"/app/login", "/app/logout", "/app/settings/tokens", "/app/settings/tokens/:token/revoke",
-		"/app/settings/password", "/app/settings/invitations", "/app/settings/invitations/:membership",
-		"/app/invitations/:membership", "/app/workspaces/:workspace/hold",
-		"/app/runs/:run/unrecorded-resources", "/oauth/authorize", "/oauth/token"};
+	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/api/v2/openapi.json",
+		"/app/style.css", "/app/login", "/app/logout", "/app/settings/tokens",
+		"/app/settings/tokens/:token/revoke", "/app/settings/password", "/app/settings/invitations",
+		"/app/settings/invitations/:membership", "/app/invitations/:membership",
+		"/app/workspaces/:workspace/hold", "/app/runs/:run/unrecorded-resources", "/oauth/authorize",
+		"/oauth/token"};
 
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {
