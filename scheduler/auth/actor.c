@@ -44,11 +44,10 @@ static void viewer_read(struct rows *rows, struct actor *actor)
 }
 
 /* Takes the rows of a user. */
-static void actor_read(struct store *store, struct rows *rows, const char *hash, struct actor *ret_actor)
+static void actor_read(struct rows *rows, struct actor *ret_actor)
 {
-	struct actor actor = {.version = row_int(rows, 0, "version"), .connection = db_connections(store->db)};
+	struct actor actor = {.kind = ACTOR_NONE};
 
-	text_copy(actor.hash, sizeof(actor.hash), hash);
 	text_copy(actor.token.text, sizeof(actor.token.text), row_text(rows, 0, "id"));
 	if (row_bool(rows, 0, "notifier")) {
 		actor.kind = ACTOR_NOTIFIER;
@@ -74,7 +73,7 @@ struct proof {
 
 static const struct proof token = {
 	"select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, "
-	"u.is_service_account, o.organization_id, o.rights, " CLOSED "(select version from rights_version) as version, "
+	"u.is_service_account, o.organization_id, o.rights, " CLOSED
 	"coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
 	"from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
 	"where k.hash = $1 and (k.expired_at is null or k.expired_at > now()) and u.is_suspended is not true",
@@ -85,7 +84,7 @@ static const struct proof token = {
 /* The strictest of the user's organizations limits how long a session lasts, in total and without use. */
 static const struct proof session = {
 	"select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
-	"u.is_service_account, o.organization_id, o.rights, null as closed, 0 as version, "
+	"u.is_service_account, o.organization_id, o.rights, null as closed, "
 	"s.last_seen_at < now() - interval '1 minute' as stale "
 	"from sessions s join users u on u.id = s.user_id and not u.is_suspended " MEMBERSHIPS
 	"cross join lateral (select "
@@ -110,7 +109,7 @@ static int owner_find(
 		return err_set(err, ERR_UNAUTHORIZED, "%s", proof->refusal);
 	if (row_bool(&rows, 0, "stale") && db_query(store->db, NULL, err, proof->use, P_TEXT(hash)) < 0)
 		return -1;
-	actor_read(store, &rows, hash, ret_actor);
+	actor_read(&rows, ret_actor);
 	return 0;
 }
 

@@ -25,11 +25,6 @@ struct actor {
 	/* Has a further column `closed`: the ids of the organizations that accept no personal tokens, with a comma
 	 * before and after each. */
 	struct viewer viewer;
-	/* Of an actor that may be cached (auth/auth_cache.h): the token's digest, and the version of the rights and the
-	 * connection when the actor was read. */
-	char hash[SHA256_HEX_SIZE];
-	long long version; /* 0: must not be cached */
-	unsigned long long connection;
 };
 
 /* The organization is always set; the others as far as the caller knows them. Borrowed ids. */

@@ -31,13 +31,9 @@ struct db {
 	int queued; /* statements sent whose results are not read yet; if not 0, the connection is in pipeline mode */
 	struct rows *asked[MAX_SENT]; /* where each of their results goes, or NULL */
 	bool preparing;               /* some of them prepare statements */
-	enum { AHEAD_NONE, AHEAD_SENT, AHEAD_HOLDS, AHEAD_FAILED } ahead; /* the state of db_ahead */
-	bool (*judge)(void *data, const struct rows *rows);
-	void *judge_data;
-	unsigned long long connections;
-	const char *given_up; /* why the connection was given up, or NULL */
-	bool try_again;       /* the last failure was a deadlock or a serialization failure */
-	bool large;           /* libpq's buffers have grown for a statement of at least LARGE */
+	const char *given_up;         /* why the connection was given up, or NULL */
+	bool try_again;               /* the last failure was a deadlock or a serialization failure */
+	bool large;                   /* libpq's buffers have grown for a statement of at least LARGE */
 	char constraint[64];
 	int (*before_commit)(void *data, struct err *err);
 	void *before_data;
@@ -181,8 +177,6 @@ static int connection_failed(struct db *db, struct err *err)
 	db->conn = NULL;
 	db->given_up = NULL;
 	db->queued = 0;
-	if (db->ahead == AHEAD_SENT)
-		db->ahead = AHEAD_FAILED;
 	return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", reason);
 }
 
@@ -354,7 +348,6 @@ static int db_connect(struct db *db, struct err *err)
 	memset(db->statements, 0, sizeof(db->statements));
 	db->preparing = false;
 	db->given_up = NULL;
-	db->connections++;
 	db->conn = connection_open(db->url);
 	if (PQstatus(db->conn) != CONNECTION_OK)
 		return connection_failed(db, err);
@@ -667,16 +660,6 @@ static PGresult *pipeline_result(struct db *db)
 	return result;
 }
 
-/* The first result since db_ahead is that of the statement sent ahead. False if the results after it are invalid. */
-static bool ahead_judge(struct db *db, PGresult *result)
-{
-	const struct rows rows = {.result = result, .count = PQntuples(result)};
-
-	if (db->ahead == AHEAD_SENT)
-		db->ahead = result_good(result) && db->judge(db->judge_data, &rows) ? AHEAD_HOLDS : AHEAD_FAILED;
-	return db->ahead != AHEAD_FAILED;
-}
-
 /* After a failed pipeline it is unknown which statements were prepared: drops all of them. */
 static void statements_doubt(struct db *db)
 {
@@ -704,10 +687,6 @@ static int pipeline_end(struct db *db, PGresult **ret_last, struct err *err)
 		if (!result || (!result_good(result) && !failed)) {
 			failed = true;
 			statement_failed(db, result, err);
-		}
-		if (result && !ahead_judge(db, result) && !failed) {
-			failed = true;
-			err_set(err, ERR_UNAUTHORIZED, "what was known of the token has changed");
 		}
 		note_size(db, result ? PQresultMemorySize(result) : 0);
 		if (i == expected - 1 && ret_last && !failed)
@@ -770,21 +749,9 @@ static int statement_send(
 	return 0;
 }
 
-/* Whether the statement may be sent before db_ahead's result is known: it is prepared already, and it only reads. */
-static bool statement_rides(const struct db *db, const char *sql)
-{
-	struct err ignored = ERR_INIT;
-	size_t slot = 0;
-
-	return (text_starts(sql, "select ") || text_starts(sql, "(with ")) &&
-		statement_slot(db, sql, &slot, &ignored) == 0 && db->statements[slot];
-}
-
 static int statement_ready(struct db *db, const char *sql, char ret_name[24], struct err *err)
 {
 	db->try_again = false;
-	if (db->ahead == AHEAD_SENT && !statement_rides(db, sql) && pipeline_end(db, NULL, err) < 0)
-		return -1;
 	if (!db->in_transaction && !db->queued && db_connect(db, err) < 0)
 		return -1;
 	if (!db->conn)
@@ -842,36 +809,6 @@ int db_run(
 	return 0;
 }
 
-bool db_put_ahead(struct db *db, bool (*judge)(void *data, const struct rows *rows), void *data, const char *sql,
-	struct db_param *params, size_t count)
-{
-	struct err ignored = ERR_INIT;
-	struct packed packed;
-	char name[24];
-
-	if (db->in_transaction || !db->conn || !connection_alive(db) ||
-		params_pack(db, params, count, &packed, &ignored) < 0 ||
-		statement_prepare(db, sql, name, &ignored) < 0 || !PQenterPipelineMode(db->conn) ||
-		statement_send(db, name, &packed, NULL, &ignored) < 0)
-		return false;
-	db->ahead = AHEAD_SENT;
-	db->judge = judge;
-	db->judge_data = data;
-	return true;
-}
-
-bool db_ahead_holds(struct db *db)
-{
-	struct err ignored = ERR_INIT;
-	bool holds;
-
-	if (db->ahead == AHEAD_SENT)
-		pipeline_end(db, NULL, &ignored);
-	holds = db->ahead == AHEAD_HOLDS;
-	db->ahead = AHEAD_NONE;
-	return holds;
-}
-
 void db_gather(struct db *db)
 {
 	db->gathering = true;
@@ -893,11 +830,6 @@ int db_gathered(struct db *db, int result, struct err *err)
 	memset(db->asked, 0, sizeof(db->asked));
 	pipeline_end(db, NULL, &ignored);
 	return result;
-}
-
-unsigned long long db_connections(const struct db *db)
-{
-	return db->connections;
 }
 
 static int script(struct db *db, const char *sql, int most_ms, struct err *err)
@@ -924,8 +856,6 @@ int db_script(struct db *db, const char *sql, struct err *err)
 
 int db_begin(struct db *db, struct err *err)
 {
-	if (db->ahead == AHEAD_SENT && pipeline_end(db, NULL, err) < 0)
-		return -1;
 	/* `begin` is sent with the first statement, and statements queued before the end are sent with the commit. */
 	if (db_connect(db, err) < 0 || pipeline_script(db, "begin", err) < 0)
 		return -1;

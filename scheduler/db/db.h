@@ -126,23 +126,6 @@ int db_put(
  */
 void db_gather(struct db *db);
 int db_gathered(struct db *db, int result, struct err *err);
-/*
- * Sends a statement ahead of the next db_query or db_gathered. Both go in one round trip if the later statements only
- * read: they begin with `select`, or with `with` in a parenthesis. Outside of transactions only. Returns false if it
- * can't be sent now.
- *
- * `judge` receives the statement's rows, and returns whether the results of the statements after it are valid. Each
- * call needs a db_ahead_holds before any of these results leaves the process: it returns whether `judge` accepted.
- * `data` must live until then.
- */
-bool db_put_ahead(struct db *db, bool (*judge)(void *data, const struct rows *rows), void *data, const char *sql,
-	struct db_param *params, size_t count);
-#define db_ahead(db, judge, data, sql, ...)                                                                            \
-	db_put_ahead(db, judge, data, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                      \
-		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
-bool db_ahead_holds(struct db *db);
-/* The number of connections opened so far. After a reconnect another server may answer. */
-unsigned long long db_connections(const struct db *db);
 /* The number of rows that the statement changed. */
 int db_affected(const struct rows *rows);
 

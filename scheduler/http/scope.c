@@ -1,42 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/http/scope.h"
 
-#include "scheduler/auth/auth_cache.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
-static int organization_not_found(struct err *err)
-{
-	return err_set(err, ERR_NOT_FOUND, "organization not found");
-}
-
-static int organization_find(const struct request *req, struct cached_organization *ret_found, struct err *err)
+int scope_organization(const struct request *req, struct scope *ret_scope, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct cached_organization found;
+	struct scope scope = {.workspace_name = ""};
 
-	if (auth_cache_organization(&req->actor, param(req, "organization"), ret_found))
-		return 0;
 	if (organization_lookup(req->store, param(req, "organization"), &rows, err) < 0)
 		return -1;
 	if (!rows.count)
-		return organization_not_found(err);
-	text_copy(found.id.text, sizeof(found.id.text), row_text(&rows, 0, "id"));
-	text_copy(found.name, sizeof(found.name), row_text(&rows, 0, "name"));
-	auth_cache_put_organization(&req->actor, &found);
-	*ret_found = found;
-	return 0;
-}
-
-int scope_organization(const struct request *req, struct scope *ret_scope, struct err *err)
-{
-	struct scope scope = {.workspace_name = ""};
-	struct cached_organization found;
-
-	if (organization_find(req, &found, err) < 0)
-		return -1;
-	scope.organization = found.id;
-	text_copy(scope.organization_name, sizeof(scope.organization_name), found.name);
+		return err_set(err, ERR_NOT_FOUND, "organization not found");
+	text_copy(scope.organization.text, sizeof(scope.organization.text), row_text(&rows, 0, "id"));
+	text_copy(scope.organization_name, sizeof(scope.organization_name), row_text(&rows, 0, "name"));
 	*ret_scope = scope;
 	return may(req, (struct place){.organization = scope.organization.text}, "organization", err);
 }

@@ -9,7 +9,6 @@
 #include "scheduler/api/request_audit.h"
 #include "scheduler/api/server/answers.h"
 #include "scheduler/api/server/authenticate.h"
-#include "scheduler/auth/auth_cache.h"
 #include "scheduler/http/form.h"
 #include "scheduler/http/limits.h"
 #include "scheduler/metrics.h"
@@ -65,51 +64,8 @@ static int request_run(struct request *req, struct response *res, struct err *er
 	return request_audit_run(req, res, err);
 }
 
-/* ---- reads with a cached identity ---- */
-
-static bool request_cached(struct request *req)
-{
-	const struct route *route = req->route;
-
-	return route->format == NO_BODY && text_equal(route->method, "GET") &&
-		text_starts(route->pattern, "/api/v2/") && route->permission != CAN_WITHOUT_TOKEN &&
-		auth_cache_take(req->store, req->bearer, &req->actor);
-}
-
-/* Resets the request to its state before request_run. */
-static void request_forget(struct request *req, struct response *res, size_t own, struct err *err)
-{
-	struct audit_note *audit = req->audit;
-
-	req->store->viewer = NULL;
-	actor_release(&req->actor);
-	req->actor = (struct actor){.kind = ACTOR_NONE};
-	if (req->store->contents)
-		req->store->contents->wanted = (struct object_part){.key = ""};
-	audit->organization = audit->project = audit->workspace = (struct id){""};
-	audit->type[0] = audit->resource[0] = '\0';
-	response_reset(res, own);
-	*err = (struct err)ERR_INIT;
-}
-
-/* Returns false if no cached identity can be used, or if it is stale. Nothing is answered then. */
-static bool request_run_cached(struct request *req, struct response *res, struct err *err, int *ret_result)
-{
-	size_t own = res->http->own.len;
-
-	if (!request_cached(req))
-		return false;
-	*ret_result = actor_accepted(req, err) < 0 ? -1 : request_run(req, res, err);
-	if (auth_cache_holds(req->store))
-		return true;
-	request_forget(req, res, own, err);
-	return false;
-}
-
 static int request_serve(struct request *req, struct response *res, struct err *err)
 {
-	int result;
-
 	bearer_read(req);
 	req->route = req->http->target;
 	if (req->route)
@@ -118,10 +74,6 @@ static int request_serve(struct request *req, struct response *res, struct err *
 		return -1;
 	if (!req->route)
 		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
-	if (request_run_cached(req, res, err, &result)) {
-		limits_note_authenticated(req);
-		return result;
-	}
 	if (request_authenticate(req, err) < 0) {
 		if (err->kind == ERR_UNAUTHORIZED)
 			note_refusal(req);
@@ -214,6 +166,6 @@ void exchange_release(struct exchange *exchange)
 	struct request *req = &exchange->req;
 
 	req->store->viewer = NULL;
-	auth_cache_put(&req->actor);
+	actor_release(&req->actor);
 	json_decref(req->body);
 }

@@ -314,41 +314,6 @@ create table oauth_codes (
 	created_at timestamptz not null default now()
 );
 
--- A number that each transaction raises which changes rights, identities or names of organizations: until it changes,
--- what was read of them is current (auth/auth_cache.h). The triggers are deferred, so that the row is locked last.
-create table rights_version (
-	is_only boolean primary key default true check (is_only),
-	version bigint not null
-);
-insert into rights_version (version) values (1);
-
-create function rights_changed() returns trigger language plpgsql as $$
-begin
-	if coalesce(current_setting('runyard.rights_changed', true), '') <> 'yes' then
-		perform set_config('runyard.rights_changed', 'yes', true);
-		update rights_version set version = version + 1;
-	end if;
-	return null;
-end $$;
-create constraint trigger rights_changed after insert or update or delete on team_members
-	deferrable initially deferred for each row execute function rights_changed();
-create constraint trigger rights_changed after insert or update or delete on organization_memberships
-	deferrable initially deferred for each row execute function rights_changed();
-create constraint trigger rights_changed after update on teams
-	deferrable initially deferred for each row when (old.rights <> new.rights) execute function rights_changed();
-create constraint trigger rights_changed after update on users
-	deferrable initially deferred for each row
-	when ((old.username, old.is_site_admin, old.is_service_account, old.is_suspended)
-		is distinct from (new.username, new.is_site_admin, new.is_service_account, new.is_suspended))
-	execute function rights_changed();
-create constraint trigger rights_changed after update on organizations
-	deferrable initially deferred for each row when ((old.settings->'user-tokens-enabled', old.is_disabled)
-		is distinct from (new.settings->'user-tokens-enabled', new.is_disabled)) execute function rights_changed();
-create constraint trigger rights_changed_by_name after update on organizations
-	deferrable initially deferred for each row when (old.name <> new.name) execute function rights_changed();
-create constraint trigger rights_changed_by_delete after delete on organizations
-	deferrable initially deferred for each row execute function rights_changed();
-
 -- ---- Projects and workspaces ----
 
 create table projects (

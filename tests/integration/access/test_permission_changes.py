@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The per-thread cache of authenticated actors (auth/auth_cache.h): changes of permissions apply to the very next request,
-on every replica."""
+"""Changes of permissions apply to the very next request, on every replica."""
 
 import psycopg
 import pytest
@@ -12,7 +11,7 @@ from support.shared import api, database, scheduler  # noqa: F401
 
 @pytest.fixture(scope="module")
 def replicas(api_site):
-    """Two schedulers with one thread each, so that this thread has cached the caller."""
+    """Two schedulers with one thread each."""
     started = [api_site.new_scheduler(f"replica-{number}", http_threads=1).start() for number in (1, 2)]
     yield [one.url for one in started]
     for one in started:
@@ -36,7 +35,7 @@ def asked(replicas, token, path):
 
 
 def known(replicas, token, path, status):
-    """The same, until each has cached the caller."""
+    """The same, several times."""
     for _ in range(3):
         assert asked(replicas, token, path) == [status, status]
 
@@ -122,29 +121,6 @@ def test_lists_hold_what_may_be_seen_now(api, people, replicas):
         assert Api(url, member.token).get(path).data == []
 
 
-def test_only_the_number_that_rights_have_says_that_they_changed(api, people, replicas, database):
-    """Verifies the cache itself: triggers are off for one change, so that it is not announced."""
-    team = people.team("quiet", read_workspaces=True)
-    member = people.member("quiet", team)
-    path = f"workspaces/{api.workspace()}"
-    known(replicas, member.token, path, 200)
-    sql(database, ["set session_replication_role = replica"], ["delete from team_members where team_id = %s", [team]])
-    assert asked(replicas, member.token, path) == [200, 200]
-    sql(database, ["update rights_version set version = version + 1"])
-    assert asked(replicas, member.token, path) == [404, 404]
-
-
-def test_nobody_is_remembered_across_another_connection(api, people, replicas, database):
-    """The new connection may lead to another server, which lacks the last changes and continues to count from there."""
-    team = people.team("moved", read_workspaces=True)
-    member = people.member("moved", team)
-    path = f"workspaces/{api.workspace()}"
-    known(replicas, member.token, path, 200)
-    sql(database, ["set session_replication_role = replica"], ["delete from team_members where team_id = %s", [team]],
-        ["select pg_terminate_backend(pid, 20000) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"])
-    assert asked(replicas, member.token, path) == [404, 404]
-
-
 def test_answers_that_need_no_table_need_the_token_all_the_same(api, people, replicas):
     member = people.member("plain")
     path = f"runs/{'x' * 20}?include=nothing-there-is"
@@ -154,7 +130,6 @@ def test_answers_that_need_no_table_need_the_token_all_the_same(api, people, rep
 
 
 def test_a_name_is_the_organization_that_has_it_now(api, replicas, database):
-    """Organizations are cached by their names (rights_version)."""
     def make(name):
         api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": name, "email": "o@example.com"}}})
 
