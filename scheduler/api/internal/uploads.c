@@ -15,7 +15,7 @@
 enum { MAX_PARSED = 128 << 10 };
 
 /* One upload: the whole body of a request, or one of its parts. */
-struct upload_request {
+struct upload_source {
 	const char *name; /* the last segment of the path */
 	const void *bytes;
 	size_t len;
@@ -38,26 +38,26 @@ static const struct {
 	{"state-difference", UPLOAD_STATE_DIFFERENCE},
 };
 
-static int kind_of(const struct upload_request *upload_request, enum upload_kind *ret_kind, struct err *err)
+static int kind_of(const struct upload_source *source, enum upload_kind *ret_kind, struct err *err)
 {
 	size_t i = 0;
 
-	while (i < ARRAY_LEN(kinds) && !text_equal(kinds[i].name, upload_request->name))
+	while (i < ARRAY_LEN(kinds) && !text_equal(kinds[i].name, source->name))
 		i++;
 	if (i == ARRAY_LEN(kinds))
 		return err_set(err, ERR_INVALID, "a part of the batch is nothing that can be sent in one");
 	*ret_kind = kinds[i].kind;
 	/* The schemas of a set of providers are megabytes, and equal for thousands of runs. An upload without content
 	 * names stored content by its digest. */
-	if (*ret_kind == UPLOAD_SCHEMAS && !upload_request->len)
+	if (*ret_kind == UPLOAD_SCHEMAS && !source->len)
 		*ret_kind = UPLOAD_SCHEMAS_NAMED;
-	if (*ret_kind == UPLOAD_PLAN_JSON && !upload_request->len)
+	if (*ret_kind == UPLOAD_PLAN_JSON && !source->len)
 		*ret_kind = UPLOAD_PLAN_JSON_ASKED;
 	return 0;
 }
 
 /* A string value with the same text has escaped quotes, so it does not match. */
-static bool holds_configuration(const struct upload_request *plan)
+static bool holds_configuration(const struct upload_source *plan)
 {
 	static const char member[] = "\"generated_config\":";
 
@@ -65,42 +65,42 @@ static bool holds_configuration(const struct upload_request *plan)
 }
 
 /* Size 0 stands for a missing or invalid number. It is refused with the content, after the job's token is checked. */
-static struct state_difference difference_read(const struct upload_request *upload_request)
+static struct state_difference difference_read(const struct upload_source *source)
 {
-	struct state_difference difference = {.base = text_or_empty(upload_request->base)};
+	struct state_difference difference = {.base = text_or_empty(source->base)};
 
-	if (text_number(upload_request->serial, 0, INT64_MAX / 2, &difference.serial) < 0 ||
-		text_number(upload_request->state_size, 1, DIFFERENCE_STATE_MAX, &difference.size) < 0)
+	if (text_number(source->serial, 0, INT64_MAX / 2, &difference.serial) < 0 ||
+		text_number(source->state_size, 1, DIFFERENCE_STATE_MAX, &difference.size) < 0)
 		difference.size = 0;
 	return difference;
 }
 
-static int upload_read(struct request *req, const struct upload_request *upload_request, struct err *err)
+static int upload_read(struct request *req, const struct upload_source *source, struct err *err)
 {
 	const char *token = text_or_empty(req->bearer);
 	struct upload upload = {.job = param(req, "job"),
-		.bytes = upload_request->bytes,
-		.len = upload_request->len,
-		.digest = text_or_empty(upload_request->digest)};
+		.bytes = source->bytes,
+		.len = source->len,
+		.digest = text_or_empty(source->digest)};
 
-	if (kind_of(upload_request, &upload.kind, err) < 0)
+	if (kind_of(source, &upload.kind, err) < 0)
 		return -1;
 	if (upload.kind == UPLOAD_PLAN_JSON || upload.kind == UPLOAD_SCHEMAS || upload.kind == UPLOAD_SCHEMAS_NAMED)
-		upload.plan = upload_request->plan;
+		upload.plan = source->plan;
 	crypto_sha256_hex(token, strlen(token), upload.token_hash);
-	upload.generated = upload.kind == UPLOAD_PLAN_JSON && holds_configuration(upload_request);
-	if (upload.kind == UPLOAD_LOG && text_number(upload_request->offset, 0, INT64_MAX / 2, &upload.offset) < 0)
+	upload.generated = upload.kind == UPLOAD_PLAN_JSON && holds_configuration(source);
+	if (upload.kind == UPLOAD_LOG && text_number(source->offset, 0, INT64_MAX / 2, &upload.offset) < 0)
 		return err_set(err, ERR_INVALID, "'offset' must be a whole number");
-	upload.base = upload.kind == UPLOAD_STATE && text_equal(upload_request->intermediate, "true");
+	upload.base = upload.kind == UPLOAD_STATE && text_equal(source->intermediate, "true");
 	if (upload.kind == UPLOAD_STATE_DIFFERENCE)
-		upload.difference = difference_read(upload_request);
+		upload.difference = difference_read(source);
 	*upload_add(&uploads_of(req->item)->list) = upload;
 	return 0;
 }
 
 int jobs_upload(struct request *req, struct response *res, struct err *err)
 {
-	const struct upload_request upload_request = {.name = strrchr(req->route->pattern, '/') + 1,
+	const struct upload_source source = {.name = strrchr(req->route->pattern, '/') + 1,
 		.bytes = buf_str(&req->http->body),
 		.len = req->http->body.len,
 		.offset = query(req, "offset"),
@@ -112,8 +112,8 @@ int jobs_upload(struct request *req, struct response *res, struct err *err)
 		.state_size = query(req, "size")};
 
 	(void)res;
-	req->item->alone = text_equal(upload_request.name, "state") && upload_request.len > MAX_PARSED;
-	return upload_read(req, &upload_request, err);
+	req->item->alone = text_equal(source.name, "state") && source.len > MAX_PARSED;
+	return upload_read(req, &source, err);
 }
 
 /* ---- several uploads in a request ---- */
@@ -130,7 +130,7 @@ static int part_read(struct request *req, const struct upload_batch_part *part, 
 		return -1;
 	json_array_append_new(json_object_get(req->body, "queries"), form);
 	return upload_read(req,
-		&(struct upload_request){.name = name,
+		&(struct upload_source){.name = name,
 			.bytes = part->bytes,
 			.len = part->len,
 			.offset = json_string_at(form, "offset"),

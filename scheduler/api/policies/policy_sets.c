@@ -253,31 +253,37 @@ int policy_sets_delete(struct request *req, struct response *res, struct err *er
 
 /* ---- relationships ---- */
 
+/* The set in the path, the relation in the path, and the ids in the body. */
+static int relation_of_set(
+	struct request *req, struct rows *ret_set, size_t *ret_relation, json_t **ret_ids, struct err *err)
+{
+	if (policy_set_in_path(req, ret_set, err) < 0 ||
+		relation_in_path(req, relations, SET_RELATIONS, ret_relation, err) < 0)
+		return -1;
+	return body_linkage(req, relations[*ret_relation].type, ret_ids, err);
+}
+
 int policy_sets_attach(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(rows_release) struct rows set = ROWS_INIT;
 	json_auto_t *ids = NULL;
 	size_t relation;
 
-	if (policy_set_in_path(req, &rows, err) < 0 ||
-		relation_in_path(req, relations, SET_RELATIONS, &relation, err) < 0 ||
-		body_linkage(req, relations[relation].type, &ids, err) < 0 ||
-		policy_set_attach(
-			req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, "/data", err) < 0)
+	if (relation_of_set(req, &set, &relation, &ids, err) < 0 ||
+		policy_set_attach(req->store, row_text(&set, 0, "id"), (enum set_relation)relation, ids, "/data", err) <
+			0)
 		return -1;
 	return respond_empty(res, 204);
 }
 
 int policy_sets_detach(struct request *req, struct response *res, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(rows_release) struct rows set = ROWS_INIT;
 	json_auto_t *ids = NULL;
 	size_t relation;
 
-	if (policy_set_in_path(req, &rows, err) < 0 ||
-		relation_in_path(req, relations, SET_RELATIONS, &relation, err) < 0 ||
-		body_linkage(req, relations[relation].type, &ids, err) < 0 ||
-		policy_set_detach(req->store, row_text(&rows, 0, "id"), (enum set_relation)relation, ids, err) < 0)
+	if (relation_of_set(req, &set, &relation, &ids, err) < 0 ||
+		policy_set_detach(req->store, row_text(&set, 0, "id"), (enum set_relation)relation, ids, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -2,9 +2,9 @@
 #include "scheduler/api/runs/creations.h"
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/api/runs/run_create_params.h"
 #include "scheduler/api/runs/runs.h"
-#include "scheduler/api/request_audit.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/run_create.h"
 #include "scheduler/store/runs/run_views.h"
