@@ -129,6 +129,17 @@ static int task_find(struct store *store, const char *hash, struct actor *ret_ac
 	return 0;
 }
 
+static int run_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err)
+{
+	struct run_token found;
+
+	if (run_token_find(store, hash, &found, err) < 0)
+		return -1;
+	*ret_actor = (struct actor){
+		.kind = ACTOR_RUN, .run = found.run, .workspace = found.workspace, .organization = found.organization};
+	return 0;
+}
+
 int actor_find(struct store *store, const char *bearer, struct actor *ret_actor, struct err *err)
 {
 	char hash[SHA256_HEX_SIZE];
@@ -139,7 +150,7 @@ int actor_find(struct store *store, const char *bearer, struct actor *ret_actor,
 	if (text_starts(bearer, TASK_TOKEN_PREFIX))
 		return task_find(store, hash, ret_actor, err);
 	if (text_starts(bearer, RUN_TOKEN_PREFIX))
-		return run_token_find(store, hash, ret_actor, err);
+		return run_find(store, hash, ret_actor, err);
 	return owner_find(store, &token, hash, ret_actor, err);
 }
 
@@ -194,15 +205,16 @@ static bool actor_shut_out(const struct actor *actor, const char *organization_i
 	return closed && !actor->is_service && strstr(closed, between);
 }
 
-int actor_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
-	const char *what, struct err *err)
+int actor_may(
+	struct store *store, const struct actor *actor, enum permission permission, struct place place, struct err *err)
 {
 	const struct permission_row *row = &permission_rows[permission];
-	if (actor->kind == ACTOR_RUN)
-		return run_token_may(store, actor, permission, place, what, err);
 	rights wanted = row->bit < 0 ? right_of(CAN_READ_ORGANIZATION) : right_of(permission);
 	rights held = actor->kind == ACTOR_USER ? viewer_base(&actor->viewer, place.organization) : 0;
 
+	if (actor->kind == ACTOR_RUN)
+		return run_token_may(store, &(struct run_token){actor->run, actor->workspace, actor->organization},
+			permission, place, err);
 	if (held && actor_shut_out(actor, place.organization))
 		return err_set(err, ERR_UNAUTHORIZED, "the organization takes no tokens of people");
 	if (held && !(held & wanted) && (row->where == PROJECT || row->where == WORKSPACE)) {
@@ -212,7 +224,7 @@ int actor_may(struct store *store, const struct actor *actor, enum permission pe
 			return -1;
 		held |= given;
 	}
-	return held & wanted ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", what);
+	return held & wanted ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
 }
 
 int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,

@@ -27,11 +27,6 @@ struct actor {
 	struct viewer viewer;
 };
 
-/* The organization is always set; the others as far as the caller knows them. Borrowed ids. */
-struct place {
-	const char *organization, *project, *workspace;
-};
-
 /* Finds the token's owner and records the token's use, at most once a minute. ERR_UNAUTHORIZED for an unknown or
  * expired token. The caller releases the actor. */
 int actor_find(struct store *store, const char *token, struct actor *ret_actor, struct err *err);
@@ -39,14 +34,14 @@ int actor_find(struct store *store, const char *token, struct actor *ret_actor, 
 int actor_of_session(struct store *store, const char *cookie, struct actor *ret_actor, struct err *err);
 void actor_release(struct actor *actor);
 /*
- * Checks a permission. Returns 0 if the actor has it in that place, else ERR_NOT_FOUND "<what> not found".
+ * Checks a permission. Returns 0 if the actor has it in that place, else -1 with ERR_NOT_FOUND.
  *  - If the place has no workspace (or project), a right of workspaces (or projects) suffices that the actor has
  *    anywhere in the organization. The caller checks again when it knows the full place.
  *  - A permission that the server checks itself (GATE) requires membership of the organization.
  *  - ERR_UNAUTHORIZED for a personal token in an organization that accepts none.
  */
 int actor_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
-	const char *what, struct err *err);
+	struct err *err);
 /* The same for resources that a run task's token may read too: those of a run with this configuration version, or of
  * this run (the other is NULL). */
 int actor_may_for_task(struct store *store, const struct actor *actor, const char *run_id,

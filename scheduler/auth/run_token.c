@@ -14,7 +14,7 @@ static const struct {
 	{CAN_READ_RUNS, false},
 };
 
-int run_token_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err)
+int run_token_find(struct store *store, const char *hash, struct run_token *ret_token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -25,25 +25,24 @@ int run_token_find(struct store *store, const char *hash, struct actor *ret_acto
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its run is over");
-	*ret_actor = (struct actor){.kind = ACTOR_RUN};
-	text_copy(ret_actor->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
-	text_copy(ret_actor->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
-	text_copy(ret_actor->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	text_copy(ret_token->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
+	text_copy(ret_token->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
+	text_copy(ret_token->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
 	return 0;
 }
 
-int run_token_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
-	const char *what, struct err *err)
+int run_token_may(struct store *store, const struct run_token *token, enum permission permission, struct place place,
+	struct err *err)
 {
-	bool may = permission == CAN_WITH_TOKEN && text_equal(place.organization, actor->organization.text);
+	bool may = permission == CAN_WITH_TOKEN && text_equal(place.organization, token->organization.text);
 
 	for (size_t i = 0; place.workspace && i < ARRAY_LEN(allowed); i++) {
 		if (allowed[i].permission != permission)
 			continue;
 		if (!allowed[i].shared)
-			may = text_equal(place.workspace, actor->workspace.text);
-		else if (state_shared(store, actor->workspace.text, place.workspace, &may, err) < 0)
+			may = text_equal(place.workspace, token->workspace.text);
+		else if (state_shared(store, token->workspace.text, place.workspace, &may, err) < 0)
 			return -1;
 	}
-	return may ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", what);
+	return may ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
 }

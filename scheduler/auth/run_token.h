@@ -12,14 +12,20 @@
  *  - The entitlements of the organization.
  */
 
-#include "scheduler/auth/actor.h"
+#include "scheduler/rights/rights.h"
+#include "scheduler/store/store.h"
 
 #define RUN_TOKEN_PREFIX "ry_run_"
 
-/* Finds the ACTOR_RUN whose token has that digest. ERR_UNAUTHORIZED. */
-int run_token_find(struct store *store, const char *hash, struct actor *ret_actor, struct err *err);
-/* actor_may for an ACTOR_RUN. */
-int run_token_may(struct store *store, const struct actor *actor, enum permission permission, struct place place,
-	const char *what, struct err *err);
+/* The run that a token belongs to. */
+struct run_token {
+	struct id run, workspace, organization;
+};
+
+/* Finds the token by its digest. ERR_UNAUTHORIZED. */
+int run_token_find(struct store *store, const char *hash, struct run_token *ret_token, struct err *err);
+/* Checks a permission of the token's owner, as actor_may does. ERR_NOT_FOUND. */
+int run_token_may(struct store *store, const struct run_token *token, enum permission permission, struct place place,
+	struct err *err);
 
 #endif

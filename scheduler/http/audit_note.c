@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "scheduler/auth/actor.h"
+#include "scheduler/rights/rights.h"
 
 void audit_underscores(char *text)
 {

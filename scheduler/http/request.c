@@ -19,17 +19,18 @@ const char *query(const struct request *req, const char *name)
 	return http_query(req->http, name);
 }
 
-int may(const struct request *req, struct place place, const char *what, struct err *err)
-{
-	audit_note_place(req->audit, &place);
-	return actor_may(req->store, &req->actor, req->route->permission, place, what, err);
-}
-
 int may_with(
 	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err)
 {
 	audit_note_place(req->audit, &place);
-	return actor_may(req->store, &req->actor, permission, place, what, err);
+	if (actor_may(req->store, &req->actor, permission, place, err) == 0)
+		return 0;
+	return err->kind == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "%s not found", what) : -1;
+}
+
+int may(const struct request *req, struct place place, const char *what, struct err *err)
+{
+	return may_with(req, req->route->permission, place, what, err);
 }
 
 struct place place_of(const struct rows *rows)

@@ -42,6 +42,12 @@ struct permission_row {
 };
 extern const struct permission_row permission_rows[PERMISSION_COUNT];
 
+/* Where a permission is checked. The organization is always set; the others as far as the caller knows them. Borrowed
+ * ids. */
+struct place {
+	const char *organization, *project, *workspace;
+};
+
 typedef uint64_t rights;
 
 /* Returns the permission as a set of one right; the empty set for a GATE. */

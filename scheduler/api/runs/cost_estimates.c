@@ -66,7 +66,7 @@ int cost_estimates_read(struct request *req, struct response *res, struct err *e
 
 /* ---- as readable text ---- */
 
-static const char *said(const json_t *object, const char *name)
+static const char *text_of(const json_t *object, const char *name)
 {
 	return text_or_empty(json_string_at(object, name));
 }
@@ -78,8 +78,8 @@ static void write_components(struct buf *out, const json_t *resource)
 
 	json_array_foreach(json_object_get(resource, "components"), i, one)
 	{
-		buf_printf(out, "    %s: %s %s at %s: %s\n", said(one, "name"), said(one, "quantity"),
-			said(one, "unit"), said(one, "price"), said(one, "monthly-cost"));
+		buf_printf(out, "    %s: %s %s at %s: %s\n", text_of(one, "name"), text_of(one, "quantity"),
+			text_of(one, "unit"), text_of(one, "price"), text_of(one, "monthly-cost"));
 	}
 }
 
@@ -91,12 +91,12 @@ static void write_resources(struct buf *out, const json_t *document)
 	json_array_foreach(json_object_get(document, "resources"), i, resource)
 	{
 		if (json_is_true(json_object_get(resource, "matched"))) {
-			buf_printf(out, "  %s: %s, was %s (%s)\n", said(resource, "address"),
-				said(resource, "proposed"), said(resource, "prior"), said(resource, "delta"));
+			buf_printf(out, "  %s: %s, was %s (%s)\n", text_of(resource, "address"),
+				text_of(resource, "proposed"), text_of(resource, "prior"), text_of(resource, "delta"));
 			write_components(out, resource);
 		} else {
-			buf_printf(
-				out, "  %s: not estimated, %s\n", said(resource, "address"), said(resource, "reason"));
+			buf_printf(out, "  %s: not estimated, %s\n", text_of(resource, "address"),
+				text_of(resource, "reason"));
 		}
 	}
 }
