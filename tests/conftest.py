@@ -6,8 +6,10 @@ import shutil
 import psycopg
 import pytest
 
+from support import api as client
 from support.api import Api
 from support.authority import Authority
+from support.contract import Contract
 from support.engine import ENGINES
 from support.gate import Gate
 from support.hooks import Hooks
@@ -33,6 +35,22 @@ def logs_of(funcargs):
     """The logs of this test's processes, and of those that serve all tests of the file."""
     folders = [getattr(funcargs[name], "folder", funcargs[name]) for name in ("folder", "site", "full_site", "api_site") if name in funcargs]
     return sorted(log for folder in folders for log in folder.glob("*.log"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def contract():
+    """Compares all answers of the API with the OpenAPI document."""
+    contract = Contract()
+    client.observers.append(contract.note)
+    yield contract
+    client.observers.remove(contract.note)
+
+
+@pytest.fixture(autouse=True)
+def contract_kept(contract):
+    """Fails a test that received an answer other than the OpenAPI document says."""
+    yield
+    contract.check()
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 
 import pytest
 
+from support.contract import includes, operation_at
 from support.routes import rows
 from support.tenant import NO_CONTENT
 
@@ -88,3 +89,14 @@ def test_a_state_below_a_run_needs_the_right_to_states(victim):
     run = victim.ids["run"]
     assert planner.call("GET", f"runs/{run}/plan").status == planner.call("GET", f"runs/{run}/created-by").status == 200
     assert planner.call("GET", f"runs/{run}/input-state-version").status == planner.call("GET", f"state-versions/{victim.ids['state']}").status == 404
+
+
+def test_the_includes_of_the_openapi_document_are_accepted(victim):
+    asked = 0
+    for method, path, _, _ in rows("API"):
+        listed = includes(operation_at(method, f"/api/v2{path}"))
+        if method == "GET" and listed:
+            answer = victim.api.call("GET", f"{victim.fill(path).removeprefix('/')}?include={','.join(listed)}")
+            assert "Invalid include parameter" not in answer.text, path
+            asked += 1
+    assert asked > 30

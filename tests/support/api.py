@@ -15,11 +15,15 @@ from support.wait import PATIENCE, until
 FINAL = {"applied", "planned_and_finished", "errored", "discarded", "canceled", "force_canceled", "policy_soft_failed"}
 
 
+observers = []  # each is called with the method and the Answer to a request
+
+
 class Answer:
-    def __init__(self, status, headers, body):
+    def __init__(self, status, headers, body, url=""):
         self.status = status
         self.headers = headers
         self.body = body
+        self.url = url
 
     @property
     def text(self):
@@ -36,6 +40,13 @@ class Answer:
     def errors(self):
         """The errors' titles and details, as one text."""
         return "; ".join(f"{e.get('title')}: {e.get('detail')}" for e in self.json.get("errors", []))
+
+
+def observed(method, answer):
+    """The answer, after the observers have seen it."""
+    for observe in observers:
+        observe(method, answer)
+    return answer
 
 
 class ApiError(AssertionError):
@@ -68,9 +79,9 @@ class Api:
         request = urllib.request.Request(url, data=body, method=method, headers={k: v for k, v in sent.items() if v is not None})
         try:
             with urllib.request.urlopen(request, timeout=timeout, context=self.trust) as answer:
-                return Answer(answer.status, answer.headers, answer.read())
+                return observed(method, Answer(answer.status, answer.headers, answer.read(), answer.url))
         except urllib.error.HTTPError as error:
-            return Answer(error.code, error.headers, error.read())
+            return observed(method, Answer(error.code, error.headers, error.read(), error.url))
 
     def ask(self, method, path, body=None, **more):
         """As call, but an answer of 400 and above raises ApiError."""

@@ -5,7 +5,7 @@ import http.client
 import json
 import urllib.parse
 
-from support.api import Answer
+from support.api import Answer, observed
 from support.wait import PATIENCE
 
 
@@ -22,7 +22,7 @@ class Connection:
             try:
                 self.client.request(method, urllib.parse.quote(path, safe="/?&=%:[]"), sent, {**content, **(headers or {})})
                 answer = self.client.getresponse()
-                return Answer(answer.status, answer.headers, answer.read())
+                return observed(method, Answer(answer.status, answer.headers, answer.read(), path))
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
                 self.client.close()  # the server may close a connection between two requests
                 if last_try:
