@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "proto/states.h"
+
 enum row_kind { ROW_RESOURCE, ROW_OBJECT, ROW_ATTRIBUTE, ROW_TO_ONE, ROW_TO_MANY, ROW_TO_LIST, ROW_LINKS };
 
 enum value_type {
@@ -16,6 +18,7 @@ enum value_type {
 	VALUE_NULL,
 	VALUE_JSON,
 	VALUE_CHOICE,
+	VALUE_RUN_STATUS,
 	VALUE_FLAGS,
 	VALUE_OBJECT,
 	VALUE_OBJECTS
@@ -86,6 +89,15 @@ static json_t *flags_schema(const char *names)
 	return closed_object(properties, required);
 }
 
+static json_t *run_status_schema(void)
+{
+	json_t *names = json_array();
+
+	for (size_t i = 0; i < RUN_STATUS_COUNT; i++)
+		json_array_append_new(names, json_string(run_statuses[i].name));
+	return json_pack("{ss so}", "type", "string", "enum", names);
+}
+
 static json_t *value_schema(json_t *schemas, const struct row *row, enum schema_side side)
 {
 	static const char *const plain[] = {
@@ -104,6 +116,8 @@ static json_t *value_schema(json_t *schemas, const struct row *row, enum schema_
 	switch (row->type) {
 	case VALUE_CHOICE:
 		return json_pack("{ss so}", "type", "string", "enum", schema_words(row->of));
+	case VALUE_RUN_STATUS:
+		return run_status_schema();
 	case VALUE_FLAGS:
 		return side == SCHEMA_ANSWER
 			? flags_schema(row->of)
