@@ -13,10 +13,10 @@ enum value_type {
 	VALUE_NUMBER,
 	VALUE_DECIMAL,
 	VALUE_FLAG,
-	VALUE_TEXTS,
-	VALUE_TIMES,
 	VALUE_NULL,
 	VALUE_JSON,
+	VALUE_TEXTS,
+	VALUE_TIMES,
 	VALUE_CHOICE,
 	VALUE_RUN_STATUS,
 	VALUE_FLAGS,
@@ -79,16 +79,6 @@ static json_t *closed_object(json_t *properties, json_t *required)
 		"additionalProperties", 0);
 }
 
-static json_t *flags_schema(const char *names)
-{
-	json_t *required = schema_words(names), *properties = json_object(), *name;
-	size_t i;
-
-	json_array_foreach(required, i, name)
-		json_object_set_new(properties, json_string_value(name), json_pack("{ss}", "type", "boolean"));
-	return closed_object(properties, required);
-}
-
 static json_t *run_status_schema(void)
 {
 	json_t *names = json_array();
@@ -98,37 +88,68 @@ static json_t *run_status_schema(void)
 	return json_pack("{ss so}", "type", "string", "enum", names);
 }
 
-static json_t *value_schema(json_t *schemas, const struct row *row, enum schema_side side)
+static json_t *scalar_schema(enum value_type type)
 {
-	static const char *const plain[] = {
-		[VALUE_TEXT] = "{\"type\":\"string\"}",
-		[VALUE_TIME] = "{\"type\":\"string\",\"format\":\"date-time\"}",
-		[VALUE_NUMBER] = "{\"type\":\"integer\"}",
-		[VALUE_DECIMAL] = "{\"type\":\"number\"}",
-		[VALUE_FLAG] = "{\"type\":\"boolean\"}",
-		[VALUE_TEXTS] = "{\"type\":\"array\",\"items\":{\"type\":\"string\"}}",
-		[VALUE_TIMES] = "{\"type\":\"object\",\"additionalProperties\":"
-				"{\"type\":\"string\",\"format\":\"date-time\"}}",
-		[VALUE_NULL] = "{\"type\":\"null\"}",
-		[VALUE_JSON] = "{}",
+	static const struct {
+		const char *type, *format;
+	} scalars[] = {
+		[VALUE_TEXT] = {"string", NULL},
+		[VALUE_TIME] = {"string", "date-time"},
+		[VALUE_NUMBER] = {"integer", NULL},
+		[VALUE_DECIMAL] = {"number", NULL},
+		[VALUE_FLAG] = {"boolean", NULL},
+		[VALUE_NULL] = {"null", NULL},
+		[VALUE_JSON] = {NULL, NULL},
 	};
 
+	return json_pack("{ss* ss*}", "type", scalars[type].type, "format", scalars[type].format);
+}
+
+static json_t *flags_schema(const char *names)
+{
+	json_t *required = schema_words(names), *properties = json_object(), *name;
+	size_t i;
+
+	json_array_foreach(required, i, name)
+		json_object_set_new(properties, json_string_value(name), scalar_schema(VALUE_FLAG));
+	return closed_object(properties, required);
+}
+
+static json_t *array_schema(json_t *item)
+{
+	return json_pack("{ss so}", "type", "array", "items", item);
+}
+
+static json_t *map_schema(json_t *value)
+{
+	return json_pack("{ss so}", "type", "object", "additionalProperties", value);
+}
+
+/* Without a name, any object. */
+static json_t *named_schema(json_t *schemas, const char *name, enum schema_side side)
+{
+	return name ? schemas_ref(schemas, name, side) : json_pack("{ss}", "type", "object");
+}
+
+static json_t *value_schema(json_t *schemas, const struct row *row, enum schema_side side)
+{
 	switch (row->type) {
 	case VALUE_CHOICE:
 		return json_pack("{ss so}", "type", "string", "enum", schema_words(row->of));
 	case VALUE_RUN_STATUS:
 		return run_status_schema();
 	case VALUE_FLAGS:
-		return side == SCHEMA_ANSWER
-			? flags_schema(row->of)
-			: json_pack("{ss s{ss}}", "type", "object", "additionalProperties", "type", "boolean");
+		return side == SCHEMA_ANSWER ? flags_schema(row->of) : map_schema(scalar_schema(VALUE_FLAG));
+	case VALUE_TEXTS:
+		return array_schema(scalar_schema(VALUE_TEXT));
+	case VALUE_TIMES:
+		return map_schema(scalar_schema(VALUE_TIME));
 	case VALUE_OBJECT:
-		return row->of ? schemas_ref(schemas, row->of, side) : json_pack("{ss}", "type", "object");
+		return named_schema(schemas, row->of, side);
 	case VALUE_OBJECTS:
-		return json_pack("{ss so}", "type", "array", "items",
-			row->of ? schemas_ref(schemas, row->of, side) : json_pack("{ss}", "type", "object"));
+		return array_schema(named_schema(schemas, row->of, side));
 	default:
-		return json_of(plain[row->type]);
+		return scalar_schema(row->type);
 	}
 }
 
@@ -159,15 +180,13 @@ json_t *schema_linkage(const char *types, bool nullable)
 /* Some relations have only a link, to a list. */
 static json_t *relation_schema(json_t *schemas, const struct row *row)
 {
-	json_t *links = schemas_ref(schemas, "relation-links", SCHEMA_ANSWER);
+	json_t *links = schemas_ref(schemas, "relation-links", SCHEMA_ANSWER), *linkage;
 
 	if (row->kind == ROW_TO_LIST)
 		return closed_object(json_pack("{so}", "links", links), json_pack("[s]", "links"));
-	return closed_object(json_pack("{so so}", "data",
-				     row->kind == ROW_TO_ONE ? schema_linkage(row->of, true)
-							     : json_pack("{ss so}", "type", "array", "items",
-								       schema_linkage(row->of, false)),
-				     "links", links),
+	linkage = schema_linkage(row->of, row->kind == ROW_TO_ONE);
+	return closed_object(
+		json_pack("{so so}", "data", row->kind == ROW_TO_ONE ? linkage : array_schema(linkage), "links", links),
 		json_pack("[s]", "data"));
 }
 
@@ -193,7 +212,7 @@ static void links_add(const char *names, json_t *links)
 	size_t i;
 
 	json_array_foreach(words, i, word)
-		json_object_set_new(links, json_string_value(word), or_null(json_pack("{ss}", "type", "string")));
+		json_object_set_new(links, json_string_value(word), or_null(scalar_schema(VALUE_TEXT)));
 }
 
 /* The rows after `opening` that the side has. */
