@@ -47,9 +47,10 @@ static char *encode(json_t *value)
 	return text;
 }
 
-char *job_message_encode(const struct job_message *ticket)
+char *job_message_encode(const struct job_message *message)
 {
-	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "job", ticket->job.text, "run", ticket->run.text));
+	return encode(
+		json_pack("{si ss ss}", "v", MESSAGE_VERSION, "job", message->job.text, "run", message->run.text));
 }
 
 /* An engine's message need not be UTF-8. A result without its error is better than no result. */
@@ -102,10 +103,10 @@ char *audit_told_encode(const struct audit_told *told)
 		told->action, "resource-type", told->resource_type, "resource", json_string_or_null(told->resource)));
 }
 
-char *task_message_encode(const struct task_message *ticket)
+char *task_message_encode(const struct task_message *message)
 {
-	return encode(json_pack(
-		"{si ss ss}", "v", MESSAGE_VERSION, "task-result", ticket->task_result.text, "run", ticket->run.text));
+	return encode(json_pack("{si ss ss}", "v", MESSAGE_VERSION, "task-result", message->task_result.text, "run",
+		message->run.text));
 }
 
 char *notification_message_encode(const char *notification_id, const char *run_id)
@@ -258,7 +259,7 @@ int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, st
 	return 0;
 }
 
-int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struct buf *ret_payload,
+int dead_letter_decode(const struct kafka_message *message, json_t **ret_source, struct buf *ret_payload,
 	struct dead_letter *ret_letter, struct err *err)
 {
 	json_t *value = NULL;
@@ -266,7 +267,7 @@ int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struc
 	const struct topic_row *topic;
 
 	*ret_source = NULL;
-	if (message_parse(bytes, len, &value, err) < 0) {
+	if (message_parse(message->payload, message->len, &value, err) < 0) {
 		json_decref(value);
 		return -1;
 	}

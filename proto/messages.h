@@ -95,12 +95,12 @@ struct dead_letter dead_letter_of(const struct kafka_message *message, const cha
 const char *job_result_error(const struct job_result *result);
 
 /* Each encoder returns compact JSON that the caller frees. */
-char *job_message_encode(const struct job_message *ticket);
+char *job_message_encode(const struct job_message *message);
 char *job_result_encode(const struct job_result *result);
 char *job_stop_encode(const struct job_stop *stop);
 char *run_changed_encode(const struct run_changed *changed);
 char *audit_told_encode(const struct audit_told *told);
-char *task_message_encode(const struct task_message *ticket);
+char *task_message_encode(const struct task_message *message);
 char *dead_letter_encode(const struct dead_letter *letter); /* cuts off a payload that is too long */
 char *notification_message_encode(const char *notification_id, const char *run_id);
 
@@ -111,7 +111,7 @@ int task_message_decode(const char *bytes, size_t len, struct task_message *ret_
 int request_message_decode(const char *bytes, size_t len, struct request_message *ret_message, struct err *err);
 int job_stop_decode(const char *bytes, size_t len, struct job_stop *ret_stop, struct err *err);
 /* The texts are borrowed from *ret_source, which the caller releases, and the payload from *ret_payload. */
-int dead_letter_decode(const char *bytes, size_t len, json_t **ret_source, struct buf *ret_payload,
+int dead_letter_decode(const struct kafka_message *message, json_t **ret_source, struct buf *ret_payload,
 	struct dead_letter *ret_letter, struct err *err);
 
 #endif

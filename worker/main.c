@@ -276,7 +276,7 @@ static int open_host(struct process *process, struct err *err)
 		.offline = network_is(worker, "none"),
 		.jobs = process->jobs,
 		.jobs_path = process->jobs_path,
-		.pool = slots_aside,
+		.finishing = slots_finishing,
 		.reported = slots_reported,
 		.ended = slots_ended,
 		.data = worker,
@@ -376,7 +376,7 @@ static int process_open(struct process *process, struct err *err)
 	worker->fetcher = fetcher_new(worker->loop);
 	fetcher_expect(worker->fetcher, &worker->origin);
 	worker->mirrors = fetcher_new(worker->loop);
-	worker->jobs = mem_new((size_t)worker->options.slots + SLOTS_ASIDE, sizeof(struct job *));
+	worker->jobs = mem_new((size_t)worker->options.slots + SLOTS_FINISHING, sizeof(struct job *));
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);

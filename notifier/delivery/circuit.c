@@ -18,7 +18,7 @@ bool circuit_take(struct circuit *circuit, int64_t now_ms)
 	return circuit->state == CIRCUIT_CLOSED;
 }
 
-bool circuit_heard(struct circuit *circuit, bool well, int64_t now_ms, uint32_t random)
+bool circuit_result(struct circuit *circuit, bool well, int64_t now_ms, uint32_t random)
 {
 	if (well) {
 		*circuit = (struct circuit){.state = CIRCUIT_CLOSED};
@@ -34,7 +34,7 @@ bool circuit_heard(struct circuit *circuit, bool well, int64_t now_ms, uint32_t 
 	return true;
 }
 
-void circuit_unheard(struct circuit *circuit, int64_t now_ms)
+void circuit_aborted(struct circuit *circuit, int64_t now_ms)
 {
 	if (circuit->state != CIRCUIT_PROBING)
 		return;

@@ -26,9 +26,9 @@ extern const char *const circuit_names[CIRCUIT_STATES];
 /* Returns whether a request may be sent now. If the open time of the circuit is over, that request is the probe. */
 bool circuit_take(struct circuit *circuit, int64_t now_ms);
 /* Records the result of a request that circuit_take allowed. Returns true if this opened the circuit. */
-bool circuit_heard(struct circuit *circuit, bool well, int64_t now_ms, uint32_t chance);
+bool circuit_result(struct circuit *circuit, bool well, int64_t now_ms, uint32_t chance);
 /* A request was aborted without a result. If it was the probe, the next request becomes the probe. */
-void circuit_unheard(struct circuit *circuit, int64_t now_ms);
+void circuit_aborted(struct circuit *circuit, int64_t now_ms);
 /* Returns how long to wait before calling circuit_take; 0: a request may be sent. */
 int64_t circuit_wait(const struct circuit *circuit, int64_t now_ms);
 

@@ -66,7 +66,7 @@ static void drop(struct dispatch *dispatch, struct delivery *delivery)
 	due_clear(&dispatch->waiting, &delivery->due);
 	if (delivery->sending) {
 		hosts_sent(&dispatch->hosts, delivery->host, sending_opens(delivery->sending));
-		circuit_unheard(&delivery->route->circuit, clock_mono_ms());
+		circuit_aborted(&delivery->route->circuit, clock_mono_ms());
 		sender_abort(dispatch->sender, delivery);
 	}
 	hosts_leave(&dispatch->hosts, delivery, clock_mono_ms());
@@ -181,10 +181,10 @@ static void circuit_learn(struct delivery *delivery, const struct outcome *outco
 	bool well = !delivery->kind->in_trouble(outcome->status);
 
 	if (outcome->forbidden) {
-		circuit_unheard(circuit, clock_mono_ms());
+		circuit_aborted(circuit, clock_mono_ms());
 		return;
 	}
-	if (!circuit_heard(circuit, well, clock_mono_ms(), chance()))
+	if (!circuit_result(circuit, well, clock_mono_ms(), chance()))
 		return;
 	metric_addf(M_CIRCUIT_OPENED, 1, "%s", "");
 	log_warn("a service fails; no requests go there for a while", "what", delivery->kind->what, "host",

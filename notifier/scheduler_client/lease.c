@@ -17,8 +17,8 @@ struct lease {
 	int64_t renewed_ms; /* the start of the last complete round */
 	int64_t began_ms;
 	json_t *names; /* deliveries of this round */
-	size_t told;
-	struct fetch *beating;
+	size_t listed;
+	struct fetch *call;
 	int failures;
 	struct loop_timer timer;
 };
@@ -42,7 +42,7 @@ void lease_free(struct lease *lease)
 	if (!lease)
 		return;
 	loop_timer_clear(lease->notifier->loop, &lease->timer);
-	fetch_abort(lease->beating);
+	fetch_abort(lease->call);
 	json_decref(lease->names);
 	free(lease);
 }
@@ -52,21 +52,21 @@ void lease_granted(struct lease *lease, int64_t lease_ms)
 	if (lease_ms <= 0 || lease_ms == lease->lease_ms)
 		return;
 	lease->lease_ms = lease_ms;
-	if (!lease->beating)
+	if (!lease->call)
 		loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease_ms / 4, chance()), beat, lease);
 }
 
-static void tell_some(struct lease *lease)
+static void heartbeat_send(struct lease *lease)
 {
 	json_t *names = json_array();
 
-	for (size_t i = 0; i < NAMES_AT_ONCE && lease->told < json_array_size(lease->names); i++)
-		json_array_append(names, json_array_get(lease->names, lease->told++));
-	lease->beating = scheduler_post_json(&lease->notifier->scheduler, "heartbeat",
+	for (size_t i = 0; i < NAMES_AT_ONCE && lease->listed < json_array_size(lease->names); i++)
+		json_array_append(names, json_array_get(lease->names, lease->listed++));
+	lease->call = scheduler_post_json(&lease->notifier->scheduler, "heartbeat",
 		json_pack("{ss so}", "notifier", lease->notifier->options.name, "requests", names), answered, lease);
 }
 
-static void heard(struct lease *lease, const json_t *answer)
+static void answer_take(struct lease *lease, const json_t *answer)
 {
 	const json_t *item;
 	size_t i;
@@ -94,14 +94,14 @@ static void answered(void *data, struct fetch_answer *answer)
 	struct lease *lease = data;
 	json_auto_t *value = scheduler_answer(&lease->notifier->scheduler, answer);
 
-	lease->beating = NULL;
+	lease->call = NULL;
 	if (!value) {
 		round_failed(lease, answer->retry_after);
 		return;
 	}
-	heard(lease, value);
-	if (lease->told < json_array_size(lease->names)) {
-		tell_some(lease);
+	answer_take(lease, value);
+	if (lease->listed < json_array_size(lease->names)) {
+		heartbeat_send(lease);
 		return;
 	}
 	metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
@@ -115,11 +115,11 @@ static void beat(void *data)
 {
 	struct lease *lease = data;
 
-	if (lease->beating)
+	if (lease->call)
 		return;
 	json_decref(lease->names);
 	lease->names = dispatch_names(lease->notifier->dispatch);
-	lease->told = 0;
+	lease->listed = 0;
 	lease->began_ms = clock_mono_ms();
-	tell_some(lease);
+	heartbeat_send(lease);
 }

@@ -17,7 +17,7 @@ static int letter_settle(struct intake *intake, const struct kafka_message *mess
 	struct dead_letter letter;
 	struct err err = ERR_INIT;
 
-	if (dead_letter_decode(message->payload, message->len, &source, &payload, &letter, &err) < 0)
+	if (dead_letter_decode(message, &source, &payload, &letter, &err) < 0)
 		return intake_letter(intake, message, err.message);
 	if (!intake_letter_fits(intake))
 		return 0;

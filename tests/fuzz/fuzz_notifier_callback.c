@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/http/answer.h"
 #include "notifier/callback/report.h"
+#include "notifier/callback/report_rules.h"
 #include "notifier/delivery/delivery.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);

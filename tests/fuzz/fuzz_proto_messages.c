@@ -19,14 +19,14 @@ static void same(bool it_is)
 
 static void try_job_message(const char *text, size_t len)
 {
-	struct job_message ticket, again;
+	struct job_message message, again;
 	struct err err = ERR_INIT;
 
-	if (job_message_decode(text, len, &ticket, &err) < 0)
+	if (job_message_decode(text, len, &message, &err) < 0)
 		return;
-	_cleanup_(freep) char *encoded = job_message_encode(&ticket);
+	_cleanup_(freep) char *encoded = job_message_encode(&message);
 	same(job_message_decode(encoded, strlen(encoded), &again, &err) == 0);
-	same(text_equal(ticket.job.text, again.job.text) && text_equal(ticket.run.text, again.run.text));
+	same(text_equal(message.job.text, again.job.text) && text_equal(message.run.text, again.run.text));
 }
 
 /* Of a token that the codes in the inputs were not made with. */
@@ -77,22 +77,22 @@ static void try_job_stop(const char *text, size_t len)
 
 static void try_task_message(const char *text, size_t len)
 {
-	struct task_message ticket, again;
+	struct task_message message, again;
 	struct err err = ERR_INIT;
 
-	if (task_message_decode(text, len, &ticket, &err) < 0)
+	if (task_message_decode(text, len, &message, &err) < 0)
 		return;
-	_cleanup_(freep) char *encoded = task_message_encode(&ticket);
+	_cleanup_(freep) char *encoded = task_message_encode(&message);
 	same(task_message_decode(encoded, strlen(encoded), &again, &err) == 0);
-	same(text_equal(ticket.task_result.text, again.task_result.text));
+	same(text_equal(message.task_result.text, again.task_result.text));
 }
 
 static void try_request_message(const char *text, size_t len)
 {
-	struct request_message ticket;
+	struct request_message message;
 	struct err err = ERR_INIT;
 
-	request_message_decode(text, len, &ticket, &err);
+	request_message_decode(text, len, &message, &err);
 }
 
 static void try_dead_letter(const char *text, size_t len)
@@ -103,10 +103,12 @@ static void try_dead_letter(const char *text, size_t len)
 	struct dead_letter letter, again;
 	struct err err = ERR_INIT;
 
-	if (dead_letter_decode(text, len, &source, &payload, &letter, &err) < 0)
+	if (dead_letter_decode(&(struct kafka_message){.payload = text, .len = len}, &source, &payload, &letter, &err) <
+		0)
 		return;
 	_cleanup_(freep) char *encoded = dead_letter_encode(&letter);
-	same(dead_letter_decode(encoded, strlen(encoded), &source_again, &payload_again, &again, &err) == 0);
+	const struct kafka_message message = {.payload = encoded, .len = strlen(encoded)};
+	same(dead_letter_decode(&message, &source_again, &payload_again, &again, &err) == 0);
 	same(text_equal(letter.topic, again.topic) && letter.offset == again.offset && letter.size == again.size);
 	same(letter.len == again.len && memcmp(letter.payload, again.payload, letter.len) == 0);
 }

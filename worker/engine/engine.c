@@ -236,13 +236,18 @@ static int version_ask(struct engines *engines, const char *path, struct err *er
 {
 	char *const argv[] = {(char *)path, "version", NULL};
 	char *const env[] = {"CHECKPOINT_DISABLE=1", "TF_CLI_CONFIG_FILE=/dev/null", "PATH=/usr/bin:/bin", NULL};
-	struct child_spec spec = {.argv = argv, .env = env, .folder = "/", .fds = {-1, -1, -1, -1, -1}};
+	struct child_spec spec = {.ended = version_came,
+		.data = engines,
+		.argv = argv,
+		.env = env,
+		.folder = "/",
+		.fds = {-1, -1, -1, -1, -1}};
 	int pipe_fds[2], status;
 
 	if (pipe2(pipe_fds, O_CLOEXEC | O_NONBLOCK) < 0)
 		return err_errno(err, "pipe");
 	spec.fds[1] = pipe_fds[1];
-	status = child_start(engines->loop, &spec, version_came, engines, &engines->asked, err);
+	status = child_start(engines->loop, &spec, &engines->asked, err);
 	close(pipe_fds[1]);
 	if (status < 0) {
 		close(pipe_fds[0]);

@@ -131,6 +131,8 @@ static int start_child(struct bounded *bounded, int out, int errors, struct err 
 {
 	const struct sandbox_start *start = bounded->spec.start;
 	const struct child_spec spec = {
+		.ended = bounded_ended,
+		.data = bounded,
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
@@ -139,7 +141,7 @@ static int start_child(struct bounded *bounded, int out, int errors, struct err 
 		.terms = bounded->spec.terms,
 	};
 
-	return child_start(bounded->loop, &spec, bounded_ended, bounded, &bounded->child, err);
+	return child_start(bounded->loop, &spec, &bounded->child, err);
 }
 
 int bounded_start(struct loop *loop, const struct bounded_spec *spec, struct child **ret_child, struct err *err)

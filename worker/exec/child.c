@@ -290,8 +290,7 @@ int child_output(void)
 	return -1;
 }
 
-int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, void *data, struct child **ret_child,
-	struct err *err)
+int child_start(struct loop *loop, const struct child_spec *spec, struct child **ret_child, struct err *err)
 {
 	_cleanup_(closep) int theirs = -1;
 	struct keeper_terms terms = spec->terms;
@@ -302,7 +301,8 @@ int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, v
 		return err_errno(err, "socketpair");
 	theirs = sockets[1];
 	child = mem_new(1, sizeof(*child));
-	*child = (struct child){.loop = loop, .orders = sockets[0], .fn = fn, .data = data, .next = children};
+	*child = (struct child){
+		.loop = loop, .orders = sockets[0], .fn = spec->ended, .data = spec->data, .next = children};
 	children = child;
 	terms.network = spec->network != NULL;
 	order(child, KEEPER_START, &terms);

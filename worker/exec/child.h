@@ -30,6 +30,9 @@ struct child_kept {
 	int held;   /* stays open until the keeper ends */
 };
 
+/* Called once, when all processes are gone; the child is freed afterwards. `report` is borrowed during the call. */
+typedef void (*child_fn)(void *data, const struct keeper_report *report);
+
 struct child_spec {
 	char *const *argv;       /* argv[0] is the program's absolute path */
 	char *const *env;        /* the whole environment; nothing is inherited */
@@ -38,14 +41,12 @@ struct child_spec {
 	const int *network;      /* user and network namespace, both above KEEPER_FDS_END; NULL: this process's own */
 	const struct child_kept *kept; /* or NULL */
 	struct keeper_terms terms;
+	child_fn ended;
+	void *data;
 };
 
-/* Called once, when all processes are gone; the child is freed afterwards. `report` is borrowed during the call. */
-typedef void (*child_fn)(void *data, const struct keeper_report *report);
-
 /* Borrows the spec during the call. ERR_INTERNAL. */
-int child_start(struct loop *loop, const struct child_spec *spec, child_fn fn, void *data, struct child **ret_child,
-	struct err *err);
+int child_start(struct loop *loop, const struct child_spec *spec, struct child **ret_child, struct err *err);
 /* A memory file for the output of a program and its descendants. They open it for appending: for such files, the
  * kernel does not order writers that share a position, and one would overwrite another. -1 and errno. */
 int child_output(void);

@@ -72,7 +72,7 @@ struct keeper_terms {
 	int64_t grace_ms;              /* time that it may go on when the worker is gone; 0: it is killed at once */
 	bool in_order;                 /* an interrupt stops it in order; otherwise it is killed at once */
 	bool outlives;                 /* once it is started, the lease does not stop it */
-	bool pool;                     /* it runs with lower CPU priority */
+	bool low_priority;             /* of the CPU */
 	bool network;                  /* it starts in the given namespaces */
 	char group[KEEPER_GROUP_SIZE]; /* cgroup.procs of its control group, or "": it stays in the keeper's */
 };

@@ -95,7 +95,7 @@ static void become(struct keeper *keeper, char **argv, pid_t parent)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	limit_set(RLIMIT_FSIZE, keeper->terms.limits.file_size);
 	limit_set(RLIMIT_AS, keeper->terms.limits.addresses);
-	if (keeper->terms.pool)
+	if (keeper->terms.low_priority)
 		setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() == parent && entered)

@@ -242,7 +242,8 @@ static int network_start(struct network_use *use, const struct network_plan *pla
 	_cleanup_(closep) int theirs = -1;
 	struct network *network;
 	int sockets[2];
-	struct child_spec spec = {.env = (char *[]){NULL},
+	struct child_spec spec = {.ended = holder_ended,
+		.env = (char *[]){NULL},
 		.folder = "/",
 		.fds = {-1, -1, -1, -1, -1},
 		.terms = {.grace_ms = networks->grace_ms}};
@@ -259,10 +260,11 @@ static int network_start(struct network_use *use, const struct network_plan *pla
 		.next = networks->first};
 	networks->first = network;
 	holder_arguments(networks, plan, &args);
+	spec.data = network;
 	spec.argv = args.items;
 	spec.fds[HOLDER_FD] = theirs;
 	if (request_send(network->socket, plan, err) < 0 ||
-		child_start(networks->loop, &spec, holder_ended, network, &network->holder, err) < 0) {
+		child_start(networks->loop, &spec, &network->holder, err) < 0) {
 		network_free(network);
 		return -1;
 	}

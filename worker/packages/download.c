@@ -371,10 +371,14 @@ static int gpgv_start(struct downloads *downloads)
 	char *const argv[] = {downloads->gpgv, "--quiet", "--homedir", downloads->part_path, "--keyring", keyring,
 		(char *)signature_name, (char *)sums_name, NULL};
 	char *const env[] = {"PATH=/usr/bin:/bin", NULL};
-	const struct child_spec spec = {
-		.argv = argv, .env = env, .folder = downloads->part_path, .fds = {-1, -1, -1, -1, -1}};
+	const struct child_spec spec = {.ended = gpgv_ended,
+		.data = downloads,
+		.argv = argv,
+		.env = env,
+		.folder = downloads->part_path,
+		.fds = {-1, -1, -1, -1, -1}};
 
-	if (child_start(downloads->spec.loop, &spec, gpgv_ended, downloads, &downloads->child, &downloads->err) < 0)
+	if (child_start(downloads->spec.loop, &spec, &downloads->child, &downloads->err) < 0)
 		return -1;
 	loop_timer_set(downloads->spec.loop, &downloads->timer, GPGV_MS, gpgv_late, downloads);
 	return 0;

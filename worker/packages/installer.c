@@ -336,6 +336,8 @@ static int start_child(struct installer *installer, const struct sandbox_start *
 {
 	const struct job_limits *limits = installer->host->limits;
 	const struct child_spec spec = {
+		.ended = engine_ended,
+		.data = installer,
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
@@ -344,12 +346,12 @@ static int start_child(struct installer *installer, const struct sandbox_start *
 		.terms = {.limits = {.memory = limits->memory << 20,
 				  .processes = limits->processes,
 				  .file_size = limits->disk << 20},
-			.pool = true},
+			.low_priority = true},
 	};
 
 	if (installer->network && !spec.network)
 		return err_set(err, ERR_INTERNAL, "its network ended: pasta on the worker was killed or failed");
-	return child_start(installer->host->loop, &spec, engine_ended, installer, &installer->child, err);
+	return child_start(installer->host->loop, &spec, &installer->child, err);
 }
 
 static int start(struct installer *installer, struct err *err)

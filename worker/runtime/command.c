@@ -181,7 +181,7 @@ void command_failed(struct job *job, const char *name, int code, const char *err
 {
 	char first[sizeof(job->result.error)] = "";
 
-	if (job->pool) {
+	if (job->optional) {
 		log_warn("a plan can't be shown", "run", job->result.run.text, "command", name, "output", errors, NULL);
 		return;
 	}
@@ -273,6 +273,8 @@ static int start_child(struct running *running, const struct sandbox_start *star
 	struct job *job = running->job;
 	struct child_kept kept = {-1, -1, -1};
 	struct child_spec spec = {
+		.ended = command_ended,
+		.data = running,
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
@@ -287,7 +289,7 @@ static int start_child(struct running *running, const struct sandbox_start *star
 	if (record_begin(running, &kept, err) < 0 || open_output(running, &spec, &output, err) < 0)
 		return -1;
 	kept.output = running->command.recorded ? output : -1;
-	status = child_start(job->host->loop, &spec, command_ended, running, &job->child, err);
+	status = child_start(job->host->loop, &spec, &job->child, err);
 	if (running->command.output == OUTPUT_LOG)
 		close(spec.fds[1]);
 	if (status < 0)

@@ -7,7 +7,7 @@
 #include "worker/runtime/lease.h"
 #include "worker/scheduler_client/job_source.h"
 
-enum { TELL_MS = 5000, GIVE_UP_MS = 10000 }; /* after the jobs were killed */
+enum { REPORT_MS = 5000, GIVE_UP_MS = 10000 }; /* after the jobs were killed */
 
 static void drained(void *data)
 {
@@ -46,7 +46,7 @@ static void let_go(void *data)
 {
 	struct worker *worker = data;
 
-	loop_timer_set(worker->loop, &worker->stop_timer, GIVE_UP_MS - TELL_MS, give_up, worker);
+	loop_timer_set(worker->loop, &worker->stop_timer, GIVE_UP_MS - REPORT_MS, give_up, worker);
 	each_job(worker, job_let_go);
 	drain_check(worker);
 }
@@ -57,7 +57,7 @@ static void drain_kill(void *data)
 
 	log_warn("stopping at once: what runs is killed", NULL);
 	worker->drain = DRAIN_KILL;
-	loop_timer_set(worker->loop, &worker->stop_timer, TELL_MS, let_go, worker);
+	loop_timer_set(worker->loop, &worker->stop_timer, REPORT_MS, let_go, worker);
 	each_job(worker, job_kill);
 	drain_check(worker);
 }
@@ -65,29 +65,29 @@ static void drain_kill(void *data)
 static void drain_interrupt(void *data)
 {
 	struct worker *worker = data;
-	int64_t most_ms = worker->options.job_stop_seconds * 1000;
+	int64_t limit_ms = worker->options.job_stop_seconds * 1000;
 
 	log_warn(
 		"stopping: applies are interrupted and their states saved, other jobs are killed; a third signal kills "
 		"applies, too",
 		NULL);
 	worker->drain = DRAIN_INTERRUPT;
-	loop_timer_set(worker->loop, &worker->stop_timer, most_ms, drain_kill, worker);
+	loop_timer_set(worker->loop, &worker->stop_timer, limit_ms, drain_kill, worker);
 	each_job(worker, job_interrupt);
 	drain_check(worker);
 }
 
 void drain_begin(struct worker *worker)
 {
-	int64_t most_ms = worker->options.drain_seconds * 1000;
+	int64_t limit_ms = worker->options.drain_seconds * 1000;
 
 	log_info("draining: running jobs finish, no new ones are taken; a second signal stops them", NULL);
 	service_manager_stopping();
 	worker->drain = DRAIN_FINISH;
 	metric_set(M_DRAINING, "", 1);
 	job_source_stop(worker->source);
-	if (most_ms > 0)
-		loop_timer_set(worker->loop, &worker->stop_timer, most_ms, drain_interrupt, worker);
+	if (limit_ms > 0)
+		loop_timer_set(worker->loop, &worker->stop_timer, limit_ms, drain_interrupt, worker);
 	drain_check(worker);
 }
 

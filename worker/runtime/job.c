@@ -86,7 +86,12 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	text_copy(job->result.job.text, sizeof(job->result.job.text), assignment->job);
 	text_copy(job->result.run.text, sizeof(job->result.run.text), assignment->run);
 	job->result.attempt = assignment->attempt;
-	channel_open(&job->channel, host->loop, host->fetcher, host->scheduler_url, assignment->job, assignment->token);
+	channel_open(&job->channel,
+		&(struct channel_spec){.loop = host->loop,
+			.fetcher = host->fetcher,
+			.scheduler_url = host->scheduler_url,
+			.job = assignment->job,
+			.token = assignment->token});
 	job->channel.bounded = true;
 	job->channel.on_over = attempt_over;
 	job->channel.data = job;
@@ -188,7 +193,7 @@ static void outcome_settle(struct job *job)
 void job_report(struct job *job)
 {
 	outcome_settle(job);
-	job->decided = job->reported = job->pool = true;
+	job->decided = job->reported = job->optional = true;
 	job->lease = (struct keeper_lease){0}; /* it no longer holds anything that another worker could be given */
 	job->host->reported(job->host->data, job, &job->result);
 }
@@ -395,8 +400,10 @@ struct keeper_terms job_terms(struct job *job, const struct child_kind *kind)
 
 	job->child_kind = *kind;
 	job->child_spoke = job->interrupt_due = false;
-	terms = (struct keeper_terms){
-		.lease = job->lease, .in_order = kind->in_order, .outlives = kind->outlives, .pool = job->pool};
+	terms = (struct keeper_terms){.lease = job->lease,
+		.in_order = kind->in_order,
+		.outlives = kind->outlives,
+		.low_priority = job->optional};
 	job_limits_terms(job, &terms);
 	return terms;
 }

@@ -14,7 +14,7 @@
  *     for terraform's apply, which goes on and sends its states.
  *  5. Only terraform's apply outlives the lease. No other program is started or still runs when another worker may
  *     have the job, even if this process is stopped meanwhile (keeper/keeper.h).
- *  6. A plan whose JSON nothing waits for gives its result before the plan is shown. The remaining work is "aside":
+ *  6. A plan whose JSON nothing waits for gives its result before the plan is shown. The remaining work is optional:
  *     its failure only goes to the worker's log.
  */
 
@@ -84,7 +84,7 @@ struct job_host {
 	int jobs;                  /* descriptor of the folder that job folders are made in */
 	const char *jobs_path;
 	/* Whether a job of that run goes on here after it has reported. */
-	bool (*pool)(void *data, const char *run);
+	bool (*finishing)(void *data, const char *run);
 	/* Receives the result of a job that goes on (rule 6). */
 	void (*reported)(void *data, const struct job *job, const struct job_result *result);
 	/* Called once. `result` is NULL if the job was lost or has already reported. The job is freed afterwards. */
@@ -110,7 +110,7 @@ struct job {
 	json_t *unrecorded; /* an apply's unrecorded resources (upload/unrecorded.h), or NULL; owned */
 	bool lost;
 	bool reported; /* the result is given */
-	bool pool;     /* the current work does not affect the result */
+	bool optional; /* the current work does not affect the result */
 	enum stop stop;
 	bool abandoned; /* stopped because the worker ends, not on a user's request */
 
@@ -185,7 +185,7 @@ void job_hold(struct job *job);
 void job_release(struct job *job);
 /* Sets the outcome and its message, unless the outcome is decided. */
 void job_fail(struct job *job, enum outcome outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
-/* Gives the result now; the remaining work of the job is aside (rule 6). */
+/* Gives the result now; the remaining work of the job is optional (rule 6). */
 void job_report(struct job *job);
 /* The engine's workspace name, the value of terraform.workspace. Borrowed. */
 const char *job_workspace(const struct job *job);

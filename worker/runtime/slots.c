@@ -26,9 +26,9 @@ static void show_busy(const struct worker *worker)
 
 size_t slots_free(const struct worker *worker)
 {
-	size_t slots = (size_t)worker->options.slots, taken = running(worker), pool = worker->busy - taken;
+	size_t slots = (size_t)worker->options.slots, taken = running(worker), finishing = worker->busy - taken;
 
-	taken += pool > SLOTS_ASIDE ? pool - SLOTS_ASIDE : 0;
+	taken += finishing > SLOTS_FINISHING ? finishing - SLOTS_FINISHING : 0;
 	return worker->drain != DRAIN_NONE || !worker->capable || disk_low(worker->disk) || taken >= slots
 		? 0
 		: slots - taken;
@@ -67,7 +67,7 @@ void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, 
 		return;
 	}
 	if (running(worker) == (size_t)worker->options.slots ||
-		worker->busy == (size_t)worker->options.slots + SLOTS_ASIDE ||
+		worker->busy == (size_t)worker->options.slots + SLOTS_FINISHING ||
 		slots_find(worker, assignment.job, assignment.attempt)) {
 		log_error("the scheduler gave a job that was not asked for", "job", assignment.job, NULL);
 		assignment_release(&assignment);
@@ -82,7 +82,7 @@ void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, 
 	control_listen(worker->control);
 }
 
-bool slots_aside(void *data, const char *run)
+bool slots_finishing(void *data, const char *run)
 {
 	const struct worker *worker = data;
 

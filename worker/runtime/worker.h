@@ -22,7 +22,7 @@ struct lease;
 struct scheduler;
 
 /* One job that has reported but goes on takes no slot. A second one keeps its slot. */
-enum { SLOTS_ASIDE = 1 };
+enum { SLOTS_FINISHING = 1 };
 
 /* The steps of the end of a worker. Each signal goes one step further. So do --drain-seconds after the first step and
  * --job-stop-seconds after the second. */
@@ -57,7 +57,7 @@ struct worker {
 	struct control *control;     /* scheduler_client/control.h: stop requests */
 	struct lease *lease;         /* lease.h: registration and heartbeats */
 	struct disk *disk;           /* disk.h: free space */
-	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_ASIDE */
+	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_FINISHING */
 	size_t busy;
 	bool refused;                 /* its agent token was revoked */
 	atomic_int drain;             /* enum drain */
@@ -77,8 +77,8 @@ void slots_stop(struct worker *worker, const char *job, int attempt, enum stop s
 void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds);
 /* Whether a job uses the engine at that path. */
 bool slots_use_engine(void *data, const char *path);
-/* job_host's `aside`, `reported` and `ended`. */
-bool slots_aside(void *data, const char *run);
+/* job_host's `finishing`, `reported` and `ended`. */
+bool slots_finishing(void *data, const char *run);
 void slots_reported(void *data, const struct job *job, const struct job_result *result);
 void slots_ended(void *data, struct job *job, const struct job_result *result);
 

@@ -155,7 +155,7 @@ static void json_answered(void *data, int status, const struct buf *body)
 	struct job *job = data;
 
 	(void)body;
-	job->pool = status == 404;
+	job->optional = status == 404;
 	job_release(job);
 }
 
@@ -169,7 +169,7 @@ static void step_ask_json(struct job *job)
 
 	if (job->assignment.has_json || !job->states.dir || job->lost || job->stop != STOP_NONE)
 		return;
-	if (job->host->pool(job->host->data, job->assignment.run))
+	if (job->host->finishing(job->host->data, job->assignment.run))
 		return; /* it is made here, with the steps of the plan */
 	job_hold(job);
 	channel_send(&job->channel, &spec, json_answered, job);

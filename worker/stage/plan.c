@@ -111,7 +111,7 @@ bool plan_is_shown(const struct job *job)
 {
 	_cleanup_(closep) int plan = -1;
 
-	if (job->pool)
+	if (job->optional)
 		return !job->lost && job->stop == STOP_NONE;
 	if (job->assignment.stage == STAGE_APPLY)
 		return false;

@@ -170,7 +170,7 @@ static void digest_answered(void *data, int status, const struct buf *body)
 	_cleanup_(freep) char *path = mem_printf("schemas?digest=%s", asking->kept.digest);
 
 	(void)body;
-	if (status == 404 && (job->pool || !job_done(job)))
+	if (status == 404 && (job->optional || !job_done(job)))
 		job_upload_plan(job, path, "schemas", open_kept(job->host->schemas, asking->kept.key));
 	free(asking);
 	job_upload_ended(job);

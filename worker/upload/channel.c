@@ -46,12 +46,11 @@ struct sent_batch {
 
 static void transfer_due(void *data);
 
-void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fetcher, const char *scheduler_url,
-	const char *job, const char *token)
+void channel_open(struct channel *channel, const struct channel_spec *spec)
 {
-	*channel = (struct channel){.loop = loop, .fetcher = fetcher};
-	channel->base = mem_printf("%s/api/worker/v1/jobs/%s", scheduler_url, job);
-	channel->token = mem_text(token);
+	*channel = (struct channel){.loop = spec->loop, .fetcher = spec->fetcher};
+	channel->base = mem_printf("%s/api/worker/v1/jobs/%s", spec->scheduler_url, spec->job);
+	channel->token = mem_text(spec->token);
 }
 
 /* Removes the transfer from its channel's list. */

@@ -63,8 +63,14 @@ struct transfer_spec {
  * 0 it is the reason as text, or empty. Borrowed. */
 typedef void (*transfer_fn)(void *data, int status, const struct buf *body);
 
-void channel_open(struct channel *channel, struct loop *loop, struct fetcher *fetcher, const char *scheduler_url,
-	const char *job, const char *token);
+/* Where a channel leads. The texts are copied. */
+struct channel_spec {
+	struct loop *loop;
+	struct fetcher *fetcher;
+	const char *scheduler_url, *job, *token;
+};
+
+void channel_open(struct channel *channel, const struct channel_spec *spec);
 /* Ends all transfers without calling their callbacks. */
 void channel_close(struct channel *channel);
 /* Ends all transfers now, with status 0. */

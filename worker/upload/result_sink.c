@@ -75,7 +75,7 @@ static void kept_confirmed(struct kept_result *kept, bool awaited)
 	kept_drop(kept);
 }
 
-static void tell_delivered(const struct result_sink *sink)
+static void delivered_notify(const struct result_sink *sink)
 {
 	if (sink->spec.delivered)
 		sink->spec.delivered(sink->spec.data);
@@ -118,7 +118,7 @@ static void post_answered(void *data, int status, const struct buf *body)
 		return;
 	}
 	kept_confirmed(kept, status == 409);
-	tell_delivered(sink);
+	delivered_notify(sink);
 }
 
 static void post(struct kept_result *kept)
@@ -183,7 +183,7 @@ void result_sink_delivered(struct result_sink *sink, uint64_t tag, const char *e
 	loop_timer_clear(sink->spec.loop, &kept->timer);
 	kept->delivered = true;
 	note_delivered(kept, "kafka");
-	tell_delivered(sink);
+	delivered_notify(sink);
 }
 
 /* ---- the list ---- */
@@ -200,8 +200,12 @@ void result_sink_add(struct result_sink *sink, const struct job_result *result, 
 	job_result_sign(&kept->result, token_hash);
 	kept->tag = ++sink->last_tag;
 	kept->since_ms = clock_mono_ms();
-	channel_open(
-		&kept->channel, sink->spec.loop, sink->spec.fetcher, sink->spec.scheduler_url, result->job.text, token);
+	channel_open(&kept->channel,
+		&(struct channel_spec){.loop = sink->spec.loop,
+			.fetcher = sink->spec.fetcher,
+			.scheduler_url = sink->spec.scheduler_url,
+			.job = result->job.text,
+			.token = token});
 	kept->next = sink->kept;
 	sink->kept = kept;
 	metric_set(M_RESULTS_KEPT, "", (double)++sink->count);

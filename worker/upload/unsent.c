@@ -214,7 +214,7 @@ static void tell(struct waiting *waiting, const struct transfer_spec *spec, tran
 	channel_send(&waiting->channel, &asked, fn, waiting);
 }
 
-static void all_told(struct waiting *waiting)
+static void delivery_done(struct waiting *waiting)
 {
 	note_drop(waiting->unsent, waiting->name);
 	waiting_drop(waiting);
@@ -228,10 +228,10 @@ static void last_answered(void *data, int status, const struct buf *body)
 	(void)body;
 	log_info("nothing is left to be told of an earlier apply", "run", run_of(waiting->note), "job", waiting->name,
 		"awaited", status >= 200 && status < 300 ? "yes" : "no", NULL);
-	all_told(waiting);
+	delivery_done(waiting);
 }
 
-static void tell_last(struct waiting *waiting)
+static void deliver_last_state(struct waiting *waiting)
 {
 	tell(waiting, &(struct transfer_spec){.method = "POST", .path = "last-state", .what = "last-state"},
 		last_answered);
@@ -246,7 +246,7 @@ static void state_refused(struct waiting *waiting, const char *why)
 	log_error("the scheduler refused a state of an earlier apply; its file is kept", "run", run_of(waiting->note),
 		"job", waiting->name, "why", why, "folder", unsent->path, NULL);
 	renameat(unsent->folder, state, unsent->folder, refused);
-	all_told(waiting);
+	delivery_done(waiting);
 }
 
 /* The scheduler still lacks the state. */
@@ -269,7 +269,7 @@ static void state_answered(void *data, int status, const struct buf *body)
 			waiting->name, "kept", status == 202 ? "beside the workspace's" : "as the workspace's", NULL);
 		metric_add(M_STATES_SENT, "", 1);
 		unlinkat(unsent->folder, state, 0);
-		tell_last(waiting);
+		deliver_last_state(waiting);
 		return;
 	}
 	answer_sentence(status, body, why, sizeof(why));
@@ -288,7 +288,7 @@ static bool too_large(int fd)
 	return fstat(fd, &info) == 0 && info.st_size > MAX_STATE_BYTES;
 }
 
-static void tell_state(struct waiting *waiting)
+static void deliver_state(struct waiting *waiting)
 {
 	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate");
 	struct transfer_spec spec = {
@@ -296,7 +296,7 @@ static void tell_state(struct waiting *waiting)
 
 	spec.body_fd = beneath_open(waiting->unsent->folder, state, O_RDONLY, 0);
 	if (spec.body_fd < 0 && errno == ENOENT) {
-		tell_last(waiting);
+		deliver_last_state(waiting);
 	} else if (spec.body_fd < 0) {
 		state_unread(waiting, strerror(errno));
 	} else if (too_large(spec.body_fd)) {
@@ -318,19 +318,19 @@ static void unrecorded_answered(void *data, int status, const struct buf *body)
 		log_warn("the scheduler refused a list of unrecorded resources", "run", run_of(waiting->note), "job",
 			waiting->name, "why", why, NULL);
 	}
-	tell_state(waiting);
+	deliver_state(waiting);
 }
 
 /* Sends the unrecorded resources. An empty list means that the scheduler need not compute them. An earlier version
  * of the worker kept no list. */
-static void tell_unrecorded(struct waiting *waiting)
+static void deliver_unrecorded(struct waiting *waiting)
 {
 	json_t *resources = json_object_get(waiting->note, "unrecorded");
 	json_auto_t *document = json_pack("{sO*}", "resources", resources);
 	_cleanup_(freep) char *text = json_text(document);
 
 	if (!resources) {
-		tell_state(waiting);
+		deliver_state(waiting);
 		return;
 	}
 	tell(waiting,
@@ -343,16 +343,16 @@ static void tell_unrecorded(struct waiting *waiting)
 		unrecorded_answered);
 }
 
-static void tell_all(struct unsent *unsent, const char *name);
+static void deliver_all(struct unsent *unsent, const char *name);
 
-static void tell_again(void *data)
+static void deliver_again(void *data)
 {
 	struct waiting *waiting = data;
 	struct unsent *unsent = waiting->unsent;
 	_cleanup_(freep) char *name = mem_text(waiting->name);
 
 	waiting_drop(waiting);
-	tell_all(unsent, name);
+	deliver_all(unsent, name);
 }
 
 /* The result may already be known, if it is sent for the second time. After a refused result the worker does not
@@ -363,16 +363,16 @@ static void result_answered(void *data, int status, const struct buf *body)
 	char why[300];
 
 	if ((status >= 200 && status < 300) || answer_ends_attempt(status)) {
-		tell_unrecorded(waiting);
+		deliver_unrecorded(waiting);
 		return;
 	}
 	answer_sentence(status, body, why, sizeof(why));
 	log_error("the scheduler refuses the result of an earlier apply: it is kept and sent again", "run",
 		run_of(waiting->note), "job", waiting->name, "why", why, NULL);
-	loop_timer_set(waiting->unsent->spec.loop, &waiting->again, REFUSED_MS, tell_again, waiting);
+	loop_timer_set(waiting->unsent->spec.loop, &waiting->again, REFUSED_MS, deliver_again, waiting);
 }
 
-static void tell_result(struct waiting *waiting, const json_t *result)
+static void deliver_result(struct waiting *waiting, const json_t *result)
 {
 	_cleanup_(freep) char *text = json_text(result);
 
@@ -386,7 +386,7 @@ static void tell_result(struct waiting *waiting, const json_t *result)
 		result_answered);
 }
 
-static void tell_all(struct unsent *unsent, const char *name)
+static void deliver_all(struct unsent *unsent, const char *name)
 {
 	_cleanup_(freep) char *path = file_of(name, "json");
 	struct waiting *waiting;
@@ -400,12 +400,16 @@ static void tell_all(struct unsent *unsent, const char *name)
 	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .note = note, .next = unsent->waiting};
 	unsent->waiting = waiting;
 	pending_add(unsent, 1);
-	channel_open(&waiting->channel, unsent->spec.loop, unsent->spec.fetcher, unsent->spec.scheduler_url,
-		text_or_empty(json_string_at(note, "job")), text_or_empty(json_string_at(note, "token")));
+	channel_open(&waiting->channel,
+		&(struct channel_spec){.loop = unsent->spec.loop,
+			.fetcher = unsent->spec.fetcher,
+			.scheduler_url = unsent->spec.scheduler_url,
+			.job = text_or_empty(json_string_at(note, "job")),
+			.token = text_or_empty(json_string_at(note, "token"))});
 	if (json_at(note, "result"))
-		tell_result(waiting, json_at(note, "result"));
+		deliver_result(waiting, json_at(note, "result"));
 	else
-		tell_unrecorded(waiting);
+		deliver_unrecorded(waiting);
 }
 
 /* ---- keeping ---- */
@@ -458,7 +462,7 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 		return -1;
 	}
 	if (!end->result || end->owed || json_array_size(end->unrecorded))
-		tell_all(unsent, dir->name);
+		deliver_all(unsent, dir->name);
 	return 0;
 }
 
@@ -490,7 +494,7 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 	while (waiting && !text_equal(waiting->name, name))
 		waiting = waiting->next;
 	if (!waiting && awaited && kept_already(unsent, name))
-		tell_all(unsent, name);
+		deliver_all(unsent, name);
 	else if (!waiting)
 		note_drop(unsent, name);
 }
@@ -582,7 +586,7 @@ static void later_run(void *data)
 		return;
 	}
 	if (kept_already(later->unsent, later->name))
-		tell_all(later->unsent, later->name);
+		deliver_all(later->unsent, later->name);
 	later_drop(later);
 }
 
@@ -626,7 +630,7 @@ static void each_entry(
 	closedir(list);
 }
 
-static void tell_entry(struct unsent *unsent, int folder, const char *file)
+static void deliver_entry(struct unsent *unsent, int folder, const char *file)
 {
 	static const char ending[] = ".json";
 	size_t len = strlen(file), ending_len = strlen(ending);
@@ -635,14 +639,14 @@ static void tell_entry(struct unsent *unsent, int folder, const char *file)
 	if (len > ending_len && text_equal(file + len - ending_len, ending)) {
 		_cleanup_(freep) char *name = mem_printf("%.*s", (int)(len - ending_len), file);
 
-		tell_all(unsent, name);
+		deliver_all(unsent, name);
 	}
 }
 
 void unsent_recover(struct unsent *unsent, int jobs)
 {
 	each_entry(jobs, recover_entry, unsent);
-	each_entry(unsent->folder, tell_entry, unsent);
+	each_entry(unsent->folder, deliver_entry, unsent);
 }
 
 /* ---- listing ---- */

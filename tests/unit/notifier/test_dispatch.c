@@ -89,7 +89,7 @@ static void no_try_is_after_the_give_up_time(void **state)
 static void failures(struct circuit *circuit, int times, int64_t now)
 {
 	for (int i = 0; i < times; i++)
-		circuit_heard(circuit, false, now, 512);
+		circuit_result(circuit, false, now, 512);
 }
 
 static void failures_in_a_row_open_it(void **state)
@@ -99,10 +99,10 @@ static void failures_in_a_row_open_it(void **state)
 	(void)state;
 	failures(&circuit, 4, 0);
 	assert_true(circuit_take(&circuit, 0));
-	circuit_heard(&circuit, true, 0, 512);
+	circuit_result(&circuit, true, 0, 512);
 	failures(&circuit, 4, 0);
 	assert_true(circuit_take(&circuit, 0));
-	assert_true(circuit_heard(&circuit, false, 0, 512));
+	assert_true(circuit_result(&circuit, false, 0, 512));
 	assert_false(circuit_take(&circuit, 0));
 	assert_int_equal(circuit_wait(&circuit, 0), 5000);
 	/* Requests that were in flight do not extend the open time. */
@@ -119,10 +119,10 @@ static void one_probe_decides(void **state)
 	assert_true(circuit_take(&circuit, 5000));
 	assert_false(circuit_take(&circuit, 5000));
 	assert_int_equal(circuit.state, CIRCUIT_PROBING);
-	assert_true(circuit_heard(&circuit, false, 5000, 512));
+	assert_true(circuit_result(&circuit, false, 5000, 512));
 	assert_int_equal(circuit_wait(&circuit, 5000), 10000);
 	assert_true(circuit_take(&circuit, 15000));
-	circuit_heard(&circuit, true, 15000, 512);
+	circuit_result(&circuit, true, 15000, 512);
 	assert_int_equal(circuit_wait(&circuit, 15000), 0);
 	assert_true(circuit_take(&circuit, 15000));
 }
@@ -134,7 +134,7 @@ static void a_probe_without_an_end_is_not_the_last(void **state)
 	(void)state;
 	failures(&circuit, 5, 0);
 	assert_true(circuit_take(&circuit, 6000));
-	circuit_unheard(&circuit, 6000);
+	circuit_aborted(&circuit, 6000);
 	assert_true(circuit_take(&circuit, 6000));
 }
 

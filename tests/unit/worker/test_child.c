@@ -119,11 +119,15 @@ static void wait_output(struct fixture *fixture, const char *wanted)
 static void run_shell(struct fixture *fixture, const char *command)
 {
 	char *const argv[] = {"/bin/sh", "-c", (char *)command, NULL}, *const env[] = {"A=b", NULL};
-	const struct child_spec spec = {
-		.argv = argv, .env = env, .folder = "/", .fds = {-1, fixture->output, fixture->output, -1, -1}};
+	const struct child_spec spec = {.ended = ended,
+		.data = fixture,
+		.argv = argv,
+		.env = env,
+		.folder = "/",
+		.fds = {-1, fixture->output, fixture->output, -1, -1}};
 	struct err err = ERR_INIT;
 
-	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
+	assert_int_equal(child_start(fixture->loop, &spec, &fixture->child, &err), 0);
 }
 
 /* The same in a sandbox. False if sandboxes are not possible here. */
@@ -135,7 +139,7 @@ static bool run_boxed(struct fixture *fixture, const char *command)
 	_cleanup_(sandbox_start_release) struct sandbox_start start = SANDBOX_START_INIT;
 	const struct sandbox_job job = {.root = root, .cli_config = "/dev/null", .engine = "/bin/sh"};
 	const struct sandbox_command boxed = {.folder = "/job", .args = &args, .env = &env};
-	struct child_spec spec = {.env = (char *[]){NULL}};
+	struct child_spec spec = {.ended = ended, .data = fixture, .env = (char *[]){NULL}};
 	struct err err = ERR_INIT;
 
 	if (sandbox_open(&fixture->sandbox, true, &err) < 0)
@@ -151,7 +155,7 @@ static bool run_boxed(struct fixture *fixture, const char *command)
 	spec.folder = start.folder;
 	memcpy(spec.fds, (int[]){-1, fixture->output, fixture->output, start.args_fd, start.filter_fd},
 		sizeof(spec.fds));
-	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
+	assert_int_equal(child_start(fixture->loop, &spec, &fixture->child, &err), 0);
 	return true;
 }
 
@@ -219,10 +223,11 @@ static void a_program_that_cant_be_started_is_an_error(void **state)
 {
 	struct fixture *fixture = *state;
 	char *const argv[] = {"/nowhere/program", NULL}, *const env[] = {NULL};
-	const struct child_spec spec = {.argv = argv, .env = env, .folder = "/", .fds = {-1, -1, -1, -1, -1}};
+	const struct child_spec spec = {
+		.ended = ended, .data = fixture, .argv = argv, .env = env, .folder = "/", .fds = {-1, -1, -1, -1, -1}};
 	struct err err = ERR_INIT;
 
-	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), -1);
+	assert_int_equal(child_start(fixture->loop, &spec, &fixture->child, &err), -1);
 	assert_int_equal(err.kind, ERR_INTERNAL);
 }
 

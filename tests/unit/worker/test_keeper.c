@@ -82,7 +82,9 @@ static void start_kept(struct fixture *fixture, const char *command, const struc
 	const struct child_kept *kept, int output)
 {
 	char *const argv[] = {"/bin/sh", "-c", (char *)command, NULL}, *const env[] = {"PATH=/usr/bin:/bin", NULL};
-	const struct child_spec spec = {.argv = argv,
+	const struct child_spec spec = {.ended = ended,
+		.data = fixture,
+		.argv = argv,
 		.env = env,
 		.folder = "/",
 		.fds = {fixture->input, output, output, -1, -1},
@@ -90,7 +92,7 @@ static void start_kept(struct fixture *fixture, const char *command, const struc
 		.terms = *terms};
 	struct err err = ERR_INIT;
 
-	assert_int_equal(child_start(fixture->loop, &spec, ended, fixture, &fixture->child, &err), 0);
+	assert_int_equal(child_start(fixture->loop, &spec, &fixture->child, &err), 0);
 }
 
 static void start(struct fixture *fixture, const char *command, const struct keeper_terms *terms)

@@ -160,7 +160,8 @@ static void send_one(struct heard *heard, bool expects_refusal)
 		.body_len = 1,
 		.expects_refusal = expects_refusal};
 
-	channel_open(&heard->channel, script.loop, NULL, "http://s", "j", "t");
+	channel_open(&heard->channel,
+		&(struct channel_spec){.loop = script.loop, .scheduler_url = "http://s", .job = "j", .token = "t"});
 	heard->channel.on_over = over_heard;
 	heard->channel.data = heard;
 	channel_send(&heard->channel, &spec, answer_heard, heard);
@@ -262,7 +263,8 @@ struct sending {
 static void sender_begin(struct sender *sender)
 {
 	*sender = (struct sender){.sent = 0};
-	channel_open(&sender->channel, script.loop, NULL, "http://s", "j", "t");
+	channel_open(&sender->channel,
+		&(struct channel_spec){.loop = script.loop, .scheduler_url = "http://s", .job = "j", .token = "t"});
 	memset(sender->statuses, -1, sizeof(sender->statuses));
 }
 
@@ -483,7 +485,8 @@ struct log_fixture {
 static void log_begin(struct log_fixture *fixture)
 {
 	*fixture = (struct log_fixture){.flushed = false};
-	channel_open(&fixture->channel, script.loop, NULL, "http://s", "j", "t");
+	channel_open(&fixture->channel,
+		&(struct channel_spec){.loop = script.loop, .scheduler_url = "http://s", .job = "j", .token = "t"});
 	redactor_add(&fixture->redactor, "hunter22");
 	joblog_init(&fixture->log, script.loop, &fixture->channel, &fixture->redactor);
 }
@@ -759,7 +762,8 @@ static void states_begin(struct state_fixture *fixture, const char *there)
 	fixture->dir.root = openat(fixture->dir.top, "root", O_RDONLY | O_DIRECTORY);
 	if (there)
 		state_write(fixture, there);
-	channel_open(&fixture->channel, script.loop, NULL, "http://s", "j", "t");
+	channel_open(&fixture->channel,
+		&(struct channel_spec){.loop = script.loop, .scheduler_url = "http://s", .job = "j", .token = "t"});
 	states_init(&fixture->states, script.loop, &fixture->channel, &fixture->dir);
 	assert_int_equal(states_watch(&fixture->states, &err), 0);
 }
