@@ -308,7 +308,9 @@ static void gauge_pool(const struct rows *rows, int row)
 	metric_set(M_OLDEST_WAITING, label, strtod(row_text(rows, row, "oldest"), NULL));
 }
 
-/* Scans each table once, however many pools there are. Of jobs, it scans only the indexes. */
+/* One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers' slots; and
+ * in each row the totals of the site. Scans each table once, however many pools there are. Jobs are counted in the
+ * indexes jobs_waiting and jobs_claimed, holds in workspace_holds_until. */
 static int sweep_gauges(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

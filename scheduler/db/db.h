@@ -9,6 +9,12 @@
  *     _cleanup_(rows_release) struct rows rows = ROWS_INIT;
  *     if (db_query(db, &rows, err, "select name from workspaces where id = $1", P_TEXT(id)) < 0) ...
  *
+ * Plans are generic and cached (plan_cache_mode). A plan may be of a time when a table was empty, so:
+ *  - A statement that changes rows of a queue by their ids names the ids as an array, `id = any(array(select ...))`.
+ *    That is a lookup by the primary key, whatever the plan assumes; a join may become a scan of the queue per id.
+ *  - After an answer that took 0.1 s or longer, the connection has all of its statements planned again, at most every
+ *    10 s.
+ *
  * A lost connection is ERR_UNAVAILABLE. The next statement outside of a transaction opens it again. A server that sends
  * nothing for 35 s counts as lost. A violated unique index is ERR_CONFLICT, with the index's name in db->constraint.
  */

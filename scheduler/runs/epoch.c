@@ -97,7 +97,8 @@ static const char unknown_reason[] = MAY_LACK
  *  - An apply of an unknown job holds its workspace, unless the history names the worker that applied the run.
  *  - Only runs of the worker's pool count, and only for a day after an epoch began.
  *
- * Returns the runs whose workspaces are now held by it.
+ * Returns the runs whose workspaces are now held by it. The worker is found in workers_token or among its pool's,
+ * holds in workspace_holds_run, every other row by its primary key.
  */
 static const char unknown_sql[] =
 	"with said as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "

@@ -53,7 +53,8 @@ static int order_check(const struct run_create_params *order, struct err *err)
 
 /* ---- the rows that orders refer to ---- */
 
-/* True if there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once. */
+/* True if there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once: with 1,000
+ * queued runs that is 1,438 blocks instead of 711 for 64 runs. */
 #define ANY(from)     "coalesce((select true from " from " limit 1), false) "
 #define HAS_TASKS     ANY("tasks t where t.organization_id = o.id")
 #define HAS_POLICIES  ANY("policy_sets s where s.organization_id = o.id")
@@ -277,45 +278,46 @@ static int run_draft_begin(struct round *r, struct run_draft *p, struct err *err
 
 /* ---- writing ---- */
 
+/* The array, or an empty one for NULL. A new reference. */
+static json_t *array_or_empty(const json_t *array)
+{
+	return json_is_array(array) ? json_incref((json_t *)array) : json_array();
+}
+
 static json_t *input_row(const struct round *r, const struct run_draft *p)
 {
 	const struct run_create_params *order = p->creation->order;
 	const struct rows *workspaces = &r->workspaces;
-	json_t *row = json_pack("{ss ss ss ss ss so so ss ss}", "run_id", p->row.id.text, "configuration_version_id",
+	json_t *row = json_pack("{ss ss ss ss ss so ss ss ss}", "run_id", p->row.id.text, "configuration_version_id",
 		row_text(&r->configurations, p->configuration, "id"), "pool_id", p->row.pool.text, "message",
 		order->message ? order->message : "Queued manually via the Terraform Enterprise API", "source",
 		order->source, "created_by", json_string_or_null(order->actor), "trigger_reason",
-		json_string_or_null(order->trigger_reason), "terraform_version",
+		order->trigger_reason ? order->trigger_reason : "manual", "terraform_version",
 		order->terraform_version ? order->terraform_version
 					 : row_text(workspaces, p->workspace, "terraform_version"),
 		"working_directory", row_text(workspaces, p->workspace, "working_directory"));
 
 	json_object_update_new(row,
-		json_pack("{sb sb sb sb sb sb sO? sO? sO? sO?}", "is_destroy", order->is_destroy, "refresh",
+		json_pack("{sb sb sb sb sb sb sO? sO? so so}", "is_destroy", order->is_destroy, "refresh",
 			!order->no_refresh, "refresh_only", order->refresh_only, "allow_config_generation",
 			order->allow_config_generation, "debugging_mode", order->debugging_mode, "json_log",
 			row_bool(workspaces, p->workspace, "structured_run_output") && !order->plain_log,
 			"target_addrs", order->target_addrs, "replace_addrs", order->replace_addrs, "policy_paths",
-			order->policy_paths, "invoke_action_addrs", order->invoke_action_addrs));
+			array_or_empty(order->policy_paths), "invoke_action_addrs",
+			array_or_empty(order->invoke_action_addrs)));
 	return row;
 }
 
+#define INPUT_COLUMNS                                                                                                  \
+	"run_id, configuration_version_id, pool_id, message, source, is_destroy, refresh, refresh_only, "              \
+	"allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, working_directory, "       \
+	"created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs"
+
+/* $2 and $3 have the sealed variables of each row; an empty one is null. */
 static const char inputs_sql[] =
-	"insert into run_inputs (run_id, configuration_version_id, pool_id, message, source, is_destroy, refresh, "
-	"refresh_only, allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, "
-	"working_directory, created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, "
-	"snapshot_sealed, variables_sealed) select run_id, configuration_version_id, pool_id, message, source, "
-	"is_destroy, refresh, refresh_only, allow_config_generation, json_log, target_addrs, replace_addrs, "
-	"terraform_version, working_directory, created_by, coalesce(trigger_reason, 'manual'), debugging_mode, "
-	"coalesce(policy_paths, '[]'), coalesce(invoke_action_addrs, '[]'), snapshot, nullif(variables, '') "
-	"from rows from (jsonb_to_recordset($1::jsonb) as (run_id text, configuration_version_id text, pool_id text, "
-	"message text, source text, is_destroy boolean, refresh boolean, refresh_only boolean, "
-	"allow_config_generation boolean, json_log boolean, target_addrs jsonb, replace_addrs jsonb, "
-	"terraform_version text, working_directory text, created_by text, trigger_reason text, debugging_mode boolean, "
-	"policy_paths jsonb, invoke_action_addrs jsonb), unnest($2::bytea[]), unnest($3::bytea[])) as u(run_id, "
-	"configuration_version_id, pool_id, message, source, is_destroy, refresh, refresh_only, "
-	"allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, working_directory, "
-	"created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs, snapshot, variables)";
+	"insert into run_inputs (" INPUT_COLUMNS ", snapshot_sealed, variables_sealed) select " INPUT_COLUMNS
+	", ($2::bytea[])[u.ordinality], nullif(($3::bytea[])[u.ordinality], '') "
+	"from jsonb_populate_recordset(null::run_inputs, $1::jsonb) with ordinality as u";
 
 static int inputs_insert(struct round *r, struct err *err)
 {

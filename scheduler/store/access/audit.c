@@ -78,7 +78,7 @@ int audit_insert(struct store *store, struct audit_batch *batch, struct err *err
 		return 0;
 	_cleanup_(freep) char *rows = json_text(batch->rows);
 	if (db_queue(store->db, err,
-		    "with u as materialized (select * from jsonb_to_recordset($1::jsonb) as u(id text, organization "
+		    "with u as (select * from jsonb_to_recordset($1::jsonb) as u(id text, organization "
 		    "text, actor_type text, actor_id text, actor_name text, token text, address text, request text, "
 		    "action text, resource_type text, resource text, workspace text, attributes text, number bigint, "
 		    "message text)), event as (insert into audit_events (id, organization_id, actor_type, actor_id, "
@@ -114,7 +114,8 @@ int audit_write(struct store *store, const struct audit_event *event, struct err
 
 /* Lists events that match the condition `own`; `whose` is the key of their totals. audit_totals has the counts from the
  * first full hour after `since` to the last hour that was counted; the rest is counted here. The page is found in an
- * index before any other column is read. */
+ * index before any other column is read. `materialized` computes the total once; `offset 0` keeps the page a lookup per
+ * event also with a plan of the time when there were none (0.5 ms, else seconds with 100,000 events). */
 #define TRAIL(own, whose, same)                                                                                        \
 	"(with n as materialized (select case when s.known < c.until then (select count(*) from audit_events "         \
 	"where " own "and at > $2::timestamptz and at < s.known) + " COUNTED(whose, "c.until") "- " COUNTED(whose,     \

@@ -15,7 +15,7 @@ static int blob_offload_take(
 	struct store *store, const struct objects_settings *settings, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"with due as materialized (select b.id, b.size, replace(gen_random_uuid()::text, '-', '') as name "
+		"with due as (select b.id, b.size, replace(gen_random_uuid()::text, '-', '') as name "
 		"from blobs b where b.object_key is null and b.size >= $1 "
 		"and b.created_at <= now() - make_interval(secs => $2) "
 		"and not exists (select 1 from object_removals r where r.blob_id = b.id) "

@@ -120,7 +120,7 @@ const struct expiry_rule expiry_rules[EXPIRY_RULES] = {
 /* ---- rules of soft-deleted versions ---- */
 
 #define HIDDEN(table)                                                                                                  \
-	"with due as materialized (select id from " table " where status = 'backing_data_soft_deleted' "               \
+	"with due as (select id from " table " where status = 'backing_data_soft_deleted' "                            \
 	"and hidden_at <= now() - make_interval(days => $1::int) order by hidden_at limit $2 for update skip "         \
 	"locked), "
 

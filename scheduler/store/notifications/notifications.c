@@ -91,6 +91,8 @@ int notification_verification_put_up(struct store *store, const char *configurat
 	"= 'active' "                                                                                                  \
 	"where nu.configuration_id = c.id and x.email is not null) t)"
 
+/* Claims up to $2 notifications: the oldest of notifications_waiting, or of the ids in $1 if there are any. Returns all
+ * that their messages say. Every join is by a primary key, and the picked ids are an array (db/db.h, "plans"). */
 static const char claim_sql[] =
 	"with picked as (select id from notifications k where delivery = 'waiting' and (jsonb_array_length($1::jsonb) "
 	"= 0 or id in (select jsonb_array_elements_text($1::jsonb))) and not exists (select 1 from "
@@ -98,9 +100,8 @@ static const char claim_sql[] =
 		"f.url_sealed", "$5") "or " KEY_IS_MISSING("f.token_sealed",
 		"$5") ")) order by created_at, id limit $2 for update skip locked) "
 		      "update notifications n set delivery = 'claimed', attempt = n.attempt + 1, notifier = $3, "
-		      "lease_until = now() + make_interval(secs => $4), updated_at = now() from picked p "
-		      "join notifications q on q.id = p.id left join notification_configurations c on c.id = "
-		      "q.configuration_id "
+		      "lease_until = now() + make_interval(secs => $4), updated_at = now() from notifications q "
+		      "left join notification_configurations c on c.id = q.configuration_id "
 		      "left join organization_memberships m on m.id = q.membership_id "
 		      "left join organizations io on io.id = m.organization_id "
 		      "left join users a on a.id = q.actor_id left join runs r on r.id = q.run_id "
@@ -108,7 +109,9 @@ static const char claim_sql[] =
 		      "left join workspaces w on w.id = coalesce(r.workspace_id, q.workspace_id) left join "
 		      "organizations o on o.id = "
 		      "w.organization_id "
-		      "where n.id = p.id returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, " HAPPENED_AT
+		      "where n.id = q.id and q.id = any(array(select id from picked)) "
+		      "and n.id = any(array(select id from picked)) returning n.id, n.attempt, n.run_id, n.trigger, "
+		      "n.run_status, " HAPPENED_AT
 		      " as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as "
 		      "give_up_in_ms, "
 		      "a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, "
@@ -238,6 +241,8 @@ int notifications_delivered(struct store *store, const json_t *deliveries, struc
 	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
 	_cleanup_(freep) char *text = json_text(deliveries);
 
+	/* Returns the deliveries in their order, without those of earlier attempts. Logs each that has a configuration,
+	 * and deletes notifications that are delivered or given up. */
 	if (db_query(store->db, &rows, err,
 		    "with said as (select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
 		    "c.url_sealed, case s.status when 0 then '' else s.status::text end as code, "
@@ -245,13 +250,15 @@ int notifications_delivered(struct store *store, const json_t *deliveries, struc
 		    "s.ended, s.ord from rows from (jsonb_to_recordset($1::jsonb) as (id text, attempt integer, "
 		    "status integer, answer text, error text, headers jsonb, \"end\" text)) with ordinality "
 		    "as s(id, attempt, status, answer, error, headers, ended, ord) "
-		    "join notifications n on n.id = s.id and n.attempt = s.attempt "
+		    "join notifications n on n.id = s.id and n.attempt = s.attempt and n.id = any(array("
+		    "select d.id from jsonb_to_recordset($1::jsonb) as d(id text))) "
 		    "left join notification_configurations c on c.id = n.configuration_id), "
 		    "logged as (insert into notification_responses (configuration_id, url_sealed, code, body, "
 		    "headers, successful) select configuration_id, url_sealed, code, left(body, 1024), headers, "
 		    "ended is not distinct from 'acknowledged' from said where configuration_id is not null order by "
 		    "ord), "
-		    "gone as (delete from notifications n using said s where n.id = s.id and s.ended is not null) "
+		    "gone as (delete from notifications where id = any(array(select id from said where ended is not "
+		    "null))) "
 		    "select id, run_id, trigger, configuration_id, destination_type, code, error, ended from said "
 		    "order by ord",
 		    P_TEXT(text)) < 0)

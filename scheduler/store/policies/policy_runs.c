@@ -7,8 +7,12 @@ enum { SOURCE_LIMIT = 64 << 20 };
 
 /* ---- creation, with the run ---- */
 
-/* A set applies if it is global or attached to the workspace or its project, unless the workspace or its project is
- * excluded. */
+/* Creates the run's evaluations, one per kind of policy, each with a copy of the sets that apply; returns the kinds.
+ * The organization's sets, and what belongs to each, are found in the indexes that begin with their owner's id.
+ *
+ * A set applies if it is global or attached to the workspace or its project, unless the workspace or its project is
+ * excluded.
+ */
 static const char create_sql[] =
 	"with own as (select s.* from policy_sets s join workspaces w on w.organization_id = s.organization_id "
 	"where w.id = $2 and (s.global "

@@ -10,13 +10,16 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err)
 
 	if (!json_array_size(holds))
 		return 0;
+	/* Returns nothing. Jobs, workers and workspaces are read by their primary keys; the jobs' ids are an array
+	 * (db/db.h, "plans"). */
 	return db_queue(store->db, err,
 		"with begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, "
 		"attempt, worker_id, stop, engine_ended) "
 		"select j.id, j.workspace_id, j.run_id, coalesce(w.name, j.worker_id, ''), coalesce(j.token_hash, ''), "
 		"coalesce(j.deadline, 'infinity'), j.attempt, j.worker_id, j.stop, u.engine_ended "
 		"from jsonb_to_recordset($1::jsonb) as u(job text, engine_ended boolean) "
-		"join jobs j on j.id = u.job left join workers w on w.id = j.worker_id "
+		"join jobs j on j.id = u.job and j.id = any(array(select d.job from jsonb_to_recordset($1::jsonb) as "
+		"d(job text))) left join workers w on w.id = j.worker_id "
 		"on conflict (job_id) do nothing returning job_id, workspace_id, run_id, until), "
 		"held as (update workspaces w set hold_job_id = b.job_id from begun b where w.id = b.workspace_id "
 		"returning w.id, w.organization_id), "

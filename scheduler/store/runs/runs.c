@@ -86,7 +86,7 @@ static void runs_read(const struct rows *rows, struct run_set *set)
 int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *err)
 {
 	return db_queue(store->db, err,
-		"with place as materialized (select id from workspaces where id in (select workspace_id from runs "
+		"with place as (select id from workspaces where id in (select workspace_id from runs "
 		"where id = any($1::text[])) order by id for no key update) "
 		"select id from jobs where run_id = any($1::text[]) and state = 'claimed' "
 		"and (select count(*) from place) > 0 order by id for no key update",

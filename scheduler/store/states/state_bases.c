@@ -124,7 +124,7 @@ static int differences_write(struct state_base_batch *batch, struct store *store
 	if (!c->count)
 		return 0;
 	return db_queue(store->db, err,
-		"with u as materialized (select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[]) "
+		"with u as (select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[]) "
 		"as u(id, serial, size, sealed)), "
 		"kept as (update state_bases x set difference_sealed = u.sealed from u where x.state_version_id = "
 		"u.id) "

@@ -162,6 +162,7 @@ static int rows_insert(struct state_batch *batch, struct store *store, struct er
 {
 	struct db_array *c = batch->rows;
 
+	/* Returns nothing. An upload replaces the announced row, which the primary key finds. */
 	return db_queue(store->db, err,
 		"insert into state_versions as s (id, serial, lineage, md5, size, status, intermediate, recovered, "
 		"terraform_version, resources, blob_id, rollback_id, workspace_id, run_id, job_id, created_by, "

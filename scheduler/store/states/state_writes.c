@@ -155,16 +155,17 @@ static void write_decide(struct acceptance *a, const struct rows *rows, int row)
 	"select workspace_id from jobs where id = any($1::text[]) union all "                                          \
 	"select workspace_id from workspace_holds where job_id = any($1::text[])) order by id for no key update "
 
-/* The form of these conditions avoids bad plans. PostgreSQL may evaluate "exists" by reading a whole table and caching
- * it for all rows. For a job's row it may read all kept_beside rows ("like": see the index jobs_claimed). */
+/* One row per state with a valid token or workspace: its workspace, the current state, and the rows that lifecycle's
+ * state_order needs. Every row is found by a primary key, or by state_versions_job. PostgreSQL may answer "exists" by
+ * reading a whole table and caching it for all rows; a scalar subquery is a lookup. */
 static const char read_sql[] =
 	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
 	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, x.blob_id as base_id, "
 	"x.digest as base_digest, "
-	"(select id from state_versions where id = u.pending and workspace_id = w.id and status || '' = 'pending') "
+	"(select id from state_versions where id = u.pending and workspace_id = w.id and status = 'pending') "
 	"as pending, coalesce(w.locked_by = u.creator, false) as locked_by_creator, "
 	"(select id from state_versions where job_id = u.job and status <> 'kept_beside') as own, "
-	"(select id from state_versions where job_id = u.job and status like 'kept_beside') as own_beside, "
+	"(select id from state_versions where job_id = u.job and status = 'kept_beside') as own_beside, "
 	"h.job_id is not null and s.job_id is distinct from h.job_id and w.current_state_id is distinct from "
 	"(select base_state_id from operations where id = 'plan' || substr(h.run_id, 4)) as overtaken, "
 	"h.job_id is not null and (w.locked_by is not null or (select 1 from jobs where run_id = w.current_run_id "

@@ -142,6 +142,9 @@ static json_t *due_or_null(const struct rows *rows, int row)
 	return row_null(rows, row, "due_in_ms") ? json_null() : json_integer(row_int(rows, row, "due_in_ms"));
 }
 
+/* The rows that `said` names, found by the primary key (db/db.h, "plans"). */
+#define NAMED "r.id = any(array(select id from said)) "
+
 #define DUE_IN_MS "greatest(extract(epoch from r.due_at - now()) * 1000, 0)::bigint"
 
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,
@@ -150,6 +153,8 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(deliveries);
 
+	/* Returns the deliveries in their order: when the task is due, if it was acknowledged, and whether it ended.
+	 * Logs every delivery; changes only results whose current attempt it is. */
 	if (db_query(store->db, &rows, err,
 		    "with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (id text, "
 		    "attempt integer, status integer, seconds double precision, answer text, error text, \"end\" "
@@ -157,14 +162,14 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		    "with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)), "
 		    "logged as (insert into task_deliveries (task_result_id, status, seconds, answer, error) "
 		    "select s.id, s.status, s.seconds, left(s.answer, 1024), left(s.error, 500) from said s "
-		    "join task_results r on r.id = s.id), "
+		    "join task_results r on r.id = s.id where " NAMED "), "
 		    "began as (update task_results r set delivery = 'acknowledged', status = 'running', "
 		    "status_timestamps = case when r.status = 'pending' then r.status_timestamps || "
 		    "jsonb_build_object('running-at', to_char(now() at time zone 'UTC', "
 		    "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
 		    "else r.status_timestamps end, due_at = now() + make_interval(secs => $2), "
 		    "last_at = now() + make_interval(secs => $3), updated_at = now() from said s where r.id = s.id "
-		    "and r.attempt = s.attempt and r.delivery || '' = 'claimed' and s.ended = 'acknowledged' "
+		    "and " NAMED "and r.attempt = s.attempt and r.delivery = 'claimed' and s.ended = 'acknowledged' "
 		    "and r.status in ('pending', 'running') returning r.id, " DUE_IN_MS " as due_in_ms), "
 		    "ended as (update task_results r set delivery = 'over', updated_at = now(), reported = "
 		    "jsonb_build_object("
@@ -172,7 +177,7 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 		    "d.status > 0) "
 		    "or s.status > 0 then 'failed' else 'unreachable' end, 'message', "
 		    "'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status)) from said s "
-		    "where r.id = s.id and r.attempt = s.attempt and r.delivery || '' = 'claimed' and s.ended = "
+		    "where r.id = s.id and r.attempt = s.attempt and r.delivery = 'claimed' and " NAMED "and s.ended = "
 		    "'gave-up' "
 		    "and r.status in ('pending', 'running') returning r.id) "
 		    "select s.id, b.due_in_ms, e.id is not null as ended from said s left join began b on b.id = s.id "
@@ -214,6 +219,8 @@ static char *callbacks_hashed(const json_t *callbacks)
 }
 
 /*
+ * Returns the callbacks in their order, each with its run and the status code of its answer.
+ *
  * `running` reports progress and extends the deadline. `passed` and `failed` are final. A repetition of the final
  * status is accepted, since a service may retry without an answer. Any other callback after the end is 409.
  */
@@ -222,7 +229,7 @@ static const char callbacks_sql[] =
 	"status text, message text, url text, outcomes jsonb)) with ordinality as u(id, hash, status, message, url, "
 	"outcomes, ord)), "
 	"open as (select distinct on (r.id) r.id, s.ord, s.status, s.message, s.url, s.outcomes from task_results r "
-	"join said s on s.id = r.id and s.hash = r.token_hash where r.status in ('pending', 'running') "
+	"join said s on s.id = r.id and s.hash = r.token_hash where " NAMED "and r.status in ('pending', 'running') "
 	"and r.reported is null order by r.id, (s.status <> 'running') desc, s.ord), "
 	"taken as (update task_results r set status = 'running', message = coalesce(o.message, r.message), "
 	"url = coalesce(o.url, r.url), updated_at = now(), "
@@ -230,13 +237,13 @@ static const char callbacks_sql[] =
 	"then least(now() + make_interval(secs => $2), r.last_at) else r.due_at end, "
 	"delivery = case when o.status = 'running' then r.delivery else 'over' end, "
 	"reported = case when o.status = 'running' then null else jsonb_build_object('status', o.status, "
-	"'message', o.message, 'url', o.url) end from open o where r.id = o.id and r.reported is null "
+	"'message', o.message, 'url', o.url) end from open o where r.id = o.id and " NAMED "and r.reported is null "
 	"and r.status in ('pending', 'running') returning r.id, o.ord, case when o.status = 'running' "
 	"then " DUE_IN_MS " end as due_in_ms) "
 	"select s.id, r.run_id, t.due_in_ms, case when r.id is null then 404 when r.token_hash is distinct from s.hash "
 	"then 401 when t.id is not null then 200 when coalesce(r.reported ->> 'status', r.status) = s.status then 200 "
 	"when s.status = 'running' and r.reported is null and r.status in ('pending', 'running') then 200 "
-	"else 409 end as answer from said s left join task_results r on r.id = s.id "
+	"else 409 end as answer from said s left join task_results r on r.id = s.id and " NAMED
 	"left join taken t on t.id = s.id and t.ord = s.ord order by s.ord";
 
 /* An outcome replaces the earlier one with the same id. A new outcome is appended. */
@@ -340,10 +347,11 @@ int task_calls_late(struct store *store, const json_t *task_results, json_t **re
 		    "'status', 'failed', 'message', case when r.due_at >= r.last_at then "
 		    "'The task was not done within the time it may take in all.' else "
 		    "'The task was not heard of within the time it may be silent.' end) from said s where r.id = s.id "
+		    "and " NAMED
 		    "and r.delivery = 'acknowledged' and r.reported is null and r.due_at <= now() returning r.id) "
 		    "select s.id, r.run_id, l.id is not null as reported, case when l.id is null and r.delivery = "
 		    "'acknowledged' "
-		    "then " DUE_IN_MS " end as due_in_ms from said s left join task_results r on r.id = s.id "
+		    "then " DUE_IN_MS " end as due_in_ms from said s left join task_results r on r.id = s.id and " NAMED
 		    "left join late l on l.id = s.id order by s.ord",
 		    P_TEXT(text)) < 0)
 		return -1;

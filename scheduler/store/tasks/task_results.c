@@ -4,8 +4,12 @@
 #include "proto/states.h"
 #include "scheduler/store/store.h"
 
-/* Every enabled run task of the workspace, and every global one of the organization that is not attached to the
- * workspace, once for each of its stages. After an apply, a task is always advisory. */
+/* Creates the run's task stages and results; returns the stage of each. Tasks are found in the indexes of the workspace
+ * and of the organization.
+ *
+ * Every enabled run task of the workspace, and every global one of the organization that is not attached to the
+ * workspace, once for each of its stages. After an apply, a task is always advisory.
+ */
 static const char create_sql[] =
 	"with due as ("
 	"select t.id, t.name, t.url, t.hmac_sealed, wt.id as workspace_task_id, wt.enforcement, unnest(wt.stages) as "

@@ -106,7 +106,8 @@ int workspace_lookup_named(
 	"($2::text is null or strpos(lower(f.name), lower($2)) > 0) "                                                  \
 	"and ($3::text is null or lower(f.name) like " WILDCARD("$3") ") "
 
-/* Index lookups for each row of the tables before them. `offset 0` makes PostgreSQL plan them separately. */
+/* Index lookups for each row of the tables before them. `offset 0` makes PostgreSQL plan them separately: a list by tag
+ * takes 22 ms instead of 1,200, one by name 48 instead of 260 (10,000 workspaces, also with fresh statistics). */
 #define TAGGED_T "lateral (select workspace_id, value from effective_tags where tag_id = t.id offset 0) e "
 #define FOUND_D  "lateral (select * from workspaces where id = d.id offset 0) f "
 
