@@ -139,6 +139,6 @@ int auto_destroy_sweep(struct store *store, struct err *err)
 				postpone(store, turn.workspace_id, err) < 0))
 			return -1;
 	}
-	sweep_failures_tell(&failures, "auto destroy");
+	sweep_failures_note(&failures, "auto destroy");
 	return 0;
 }

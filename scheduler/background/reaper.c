@@ -94,7 +94,7 @@ static int leases_end(struct store *store, struct run_transition *items, size_t 
 			sweep_failed(&failures, items[i].run.text, &why, err) < 0)
 			return -1;
 	}
-	sweep_failures_tell(&failures, "leases");
+	sweep_failures_note(&failures, "leases");
 	*err = (struct err)ERR_INIT;
 	return 0;
 }
@@ -184,7 +184,7 @@ static int sweep_holds(struct reaper *reaper, struct err *err)
 			log_warn("a hold ended without its state", "workspace", order.workspace_id, "job", order.job_id,
 				NULL);
 	}
-	sweep_failures_tell(&failures, "holds");
+	sweep_failures_note(&failures, "holds");
 	return holds_warn(store, err);
 }
 
@@ -265,7 +265,7 @@ static int sweep_queues(struct store *store, struct err *err)
 			sweep_failed(&failures, id, &why, err) < 0)
 			return -1;
 	}
-	sweep_failures_tell(&failures, "queues");
+	sweep_failures_note(&failures, "queues");
 	return 0;
 }
 

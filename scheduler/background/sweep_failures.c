@@ -18,7 +18,7 @@ int sweep_failed(struct sweep_failures *failures, const char *id, const struct e
 	return 0;
 }
 
-void sweep_failures_tell(const struct sweep_failures *failures, const char *sweep)
+void sweep_failures_note(const struct sweep_failures *failures, const char *sweep)
 {
 	char count[24];
 

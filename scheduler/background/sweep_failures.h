@@ -15,6 +15,6 @@ struct sweep_failures {
 /* Counts a failed row. Returns -1 with *err if PostgreSQL does not answer: the sweep ends then. */
 int sweep_failed(struct sweep_failures *failures, const char *id, const struct err *why, struct err *err);
 /* Logs the failures at the end of the sweep. */
-void sweep_failures_tell(const struct sweep_failures *failures, const char *sweep);
+void sweep_failures_note(const struct sweep_failures *failures, const char *sweep);
 
 #endif

@@ -72,7 +72,7 @@ static int reports_decide(struct store *store, const struct rows *rows, struct e
 		if (task_reports_decide(store, &one, &why) < 0 && sweep_failed(&failures, id, &why, err) < 0)
 			return -1;
 	}
-	sweep_failures_tell(&failures, "task deadlines");
+	sweep_failures_note(&failures, "task deadlines");
 	*err = (struct err)ERR_INIT;
 	return 0;
 }

@@ -86,7 +86,7 @@ static int message_keep(struct intake *intake, const struct kafka_message *messa
 		return 0;
 	if (err.kind == ERR_UNAVAILABLE)
 		return -1;
-	log_error("a message can't even be put aside", "topic", topic_name(intake), "error", err.message, NULL);
+	log_error("a dead letter can't be stored", "topic", topic_name(intake), "error", err.message, NULL);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ int intake_letter_proven(struct intake *intake, const struct kafka_message *mess
 	return message_keep(intake, message, why);
 }
 
-static void security_event_tell(struct intake *intake, const char *job_id, const char *why)
+static void security_event_note(struct intake *intake, const char *job_id, const char *why)
 {
 	char count[RATE_COUNT_SIZE];
 
@@ -132,7 +132,7 @@ static void security_event_tell(struct intake *intake, const char *job_id, const
 int intake_refuse_unproven(
 	struct intake *intake, const struct kafka_message *message, const char *job_id, const char *why)
 {
-	security_event_tell(intake, job_id, why);
+	security_event_note(intake, job_id, why);
 	if (rate_take(&intake->unproven, &unproven_limit, clock_mono_ms()))
 		return message_keep(intake, message, why);
 	return 0;

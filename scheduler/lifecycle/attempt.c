@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/lifecycle/attempt.h"
 
-bool attempt_is_late(const struct attempt *now, const struct attempt_said *said)
+bool attempt_is_late(const struct attempt *now, const struct attempt_ref *ref)
 {
-	if (said->only_if_lease_over && !(now->claimed && now->lease_over))
+	if (ref->only_if_lease_over && !(now->claimed && now->lease_over))
 		return true;
-	return said->job.text[0] && (!text_equal(said->job.text, now->id.text) || said->attempt != now->attempt);
+	return ref->job.text[0] && (!text_equal(ref->job.text, now->id.text) || ref->attempt != now->attempt);
 }

@@ -15,13 +15,13 @@ struct attempt {
 };
 
 /* The attempt that a report refers to. */
-struct attempt_said {
+struct attempt_ref {
 	struct id job; /* "": the report is about the run, whatever its job's attempt */
 	int attempt;
 	bool only_if_lease_over; /* valid only while the lease is over: a heartbeat may have arrived in between */
 };
 
 /* Returns true if the report is late (duplicated, delayed or fenced): it does not match the job's current attempt. */
-bool attempt_is_late(const struct attempt *now, const struct attempt_said *said);
+bool attempt_is_late(const struct attempt *now, const struct attempt_ref *ref);
 
 #endif

@@ -101,13 +101,13 @@ static const char unknown_reason[] = MAY_LACK
  * holds in workspace_holds_run, every other row by its primary key.
  */
 static const char unknown_sql[] =
-	"with said as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
+	"with named as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
 	"w.name, w.pool_id from jsonb_to_recordset($1::jsonb) "
 	"as u(job text, attempt integer, \"apply-of\" text, \"token-hash\" text), workers w, "
 	"database_history h "
 	"where u.\"apply-of\" is not null and u.\"token-hash\" ~ '^[0-9a-f]{64}$' and w.token_hash = $2 "
 	"and h.epoch_at > now() - interval '1 day'), "
-	"mine as (select s.*, r.workspace_id from said s join runs r on r.id = s.run join run_inputs i on i.run_id = "
+	"mine as (select s.*, r.workspace_id from named s join runs r on r.id = s.run join run_inputs i on i.run_id = "
 	"r.id "
 	"where i.pool_id = s.pool_id and not exists (select 1 from jobs j where j.id = s.job)), "
 	"known as (update workspace_holds h set token_hash = m.hash, worker = m.name, worker_id = m.worker_id, "
@@ -121,7 +121,7 @@ static const char unknown_sql[] =
 	"on conflict (job_id) do nothing returning job_id, workspace_id, run_id), "
 	"held as (update workspaces w set hold_job_id = coalesce(w.hold_job_id, b.job_id) from begun b "
 	"where w.id = b.workspace_id returning w.id, w.organization_id), "
-	"told as (insert into run_events (id, run_id, action, description) select 're-' || substr(md5(b.job_id), 1, "
+	"noted as (insert into run_events (id, run_id, action, description) select 're-' || substr(md5(b.job_id), 1, "
 	"16), "
 	"b.run_id, 'workspace-held', $3 from begun b on conflict (id) do nothing), "
 	"audited as (insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
@@ -146,18 +146,18 @@ static int run_end(struct store *store, const char *run_id, struct err *err)
 	return 0;
 }
 
-struct hearing {
+struct named_applies {
 	struct store *store;
-	const char *said, *token_hash;
+	const char *named, *token_hash;
 };
 
 /* model: hear */
 static int hear_in(void *data, struct err *err)
 {
-	const struct hearing *h = data;
+	const struct named_applies *h = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(h->store->db, &rows, err, unknown_sql, P_TEXT(h->said), P_TEXT(h->token_hash),
+	if (db_query(h->store->db, &rows, err, unknown_sql, P_TEXT(h->named), P_TEXT(h->token_hash),
 		    P_TEXT(unknown_reason)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
@@ -169,7 +169,7 @@ static int hear_in(void *data, struct err *err)
 	return 0;
 }
 
-int epoch_wait_hearing(struct store *store, struct err *err)
+int epoch_check_young(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err unasked = ERR_INIT;
@@ -183,17 +183,17 @@ int epoch_wait_hearing(struct store *store, struct err *err)
 
 bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)
 {
-	const json_t *item, *said;
+	const json_t *item, *named;
 	size_t i, k;
 
 	json_array_foreach((json_t *)answered, i, item)
 	{
 		if (json_bool_at(item, "held", true))
 			continue;
-		json_array_foreach((json_t *)beat->jobs, k, said)
+		json_array_foreach((json_t *)beat->jobs, k, named)
 		{
-			if (json_string_at(said, "apply-of") &&
-				text_equal(json_string_at(said, "job"), json_string_at(item, "job")))
+			if (json_string_at(named, "apply-of") &&
+				text_equal(json_string_at(named, "job"), json_string_at(item, "job")))
 				return true;
 		}
 	}
@@ -202,9 +202,9 @@ bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)
 
 int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err)
 {
-	_cleanup_(freep) char *said = json_text(beat->jobs);
+	_cleanup_(freep) char *named = json_text(beat->jobs);
 	char hash[SHA256_HEX_SIZE];
-	const struct hearing h = {store, said, hash};
+	const struct named_applies h = {store, named, hash};
 
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
 	return db_transaction(store->db, hear_in, (void *)&h, err);

@@ -31,7 +31,7 @@ bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered)
 
 /* Returns ERR_UNAVAILABLE during that lease, for a worker's request that a heartbeat may have to precede. Otherwise
  * returns 0, also if the query fails. */
-int epoch_wait_hearing(struct store *store, struct err *err);
+int epoch_check_young(struct store *store, struct err *err);
 /* Records the applies that a heartbeat names and that the database does not know. */
 int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err);
 /* Begins an epoch regardless of the history, after an operator has restored the database. */

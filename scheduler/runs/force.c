@@ -58,7 +58,8 @@ static int discard_all(const struct forcing *f, struct run_transition *items, si
 		if (items[i].outcome != TRANSITION_APPLIED)
 			return not_allowed(
 				err, ERR_CONFLICT, "a run before it in the queue can't be discarded in its state");
-	return run_event_add(f->store, f->run_id, "force-executed", f->actor, NULL, err);
+	return run_event_add(f->store,
+		&(struct run_event_row){.run_id = f->run_id, .action = "force-executed", .actor = f->actor}, err);
 }
 
 static int force_in(void *data, struct err *err)

@@ -119,7 +119,7 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 	if (state_granted(store, job_id, token, &grant, err) < 0 || unrecorded_is_open(store, job_id, &open, err) < 0)
 		return -1;
 	/* A worker whose heartbeat has not arrived yet may be applying the run (runs/epoch.h). */
-	if (grant.late && epoch_wait_hearing(store, err) < 0)
+	if (grant.late && epoch_check_young(store, err) < 0)
 		return -1;
 	if (!grant.late &&
 		(settle_now(store, &grant, open, &over, err) < 0 ||
@@ -138,7 +138,7 @@ int apply_settled(struct store *store, const char *job_id, const char *token, st
 
 struct dismissing {
 	struct store *store;
-	const char *run_id, *id, *actor;
+	struct dismissal dismissal;
 };
 
 static int dismiss_in(void *data, struct err *err)
@@ -146,13 +146,13 @@ static int dismiss_in(void *data, struct err *err)
 	const struct dismissing *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (unrecorded_dismiss(d->store, d->run_id, d->id, d->actor, &rows, err) < 0)
+	if (unrecorded_dismiss(d->store, &d->dismissal, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
 			.job_id = row_text(&rows, i, "job_id"),
 			.event = HOLD_DISMISSED,
-			.actor = d->actor};
+			.actor = d->dismissal.actor};
 
 		/* The token stays valid: the worker may still return with a state. */
 		if (hold_release(d->store, &order, NULL, err) < 0)
@@ -163,7 +163,7 @@ static int dismiss_in(void *data, struct err *err)
 
 int hold_dismiss(struct store *store, const char *run_id, const char *id, const char *actor, struct err *err)
 {
-	struct dismissing dismissing = {store, run_id, id, actor};
+	struct dismissing dismissing = {store, {.run_id = run_id, .actor = actor, .id = id}};
 
 	return db_transaction(store->db, dismiss_in, &dismissing, err);
 }

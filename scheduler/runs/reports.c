@@ -75,7 +75,7 @@ static void outcome_take(const struct reporting *r, size_t i, const struct run_t
 	r->takings[i].late = item->outcome == TRANSITION_LATE;
 	if (!result_is_refused(item))
 		return;
-	result_refused_tell(r->store, item);
+	result_refused_note(r->store, item);
 	err_set(&r->reports[i].err, ERR_UNAVAILABLE, "the run can't take the result yet: %s", item->refused);
 }
 
@@ -97,7 +97,7 @@ static int results_apply(struct reporting *r, struct err *err)
 	return 0;
 }
 
-static int late_tell(struct reporting *r, struct err *err)
+static int late_note(struct reporting *r, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -119,7 +119,7 @@ void reports_take(struct store *store, struct report *reports, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 		reports[i].err = (struct err)ERR_INIT;
-	if (takings_find(&r, &err) == 0 && results_apply(&r, &err) == 0 && late_tell(&r, &err) == 0)
+	if (takings_find(&r, &err) == 0 && results_apply(&r, &err) == 0 && late_note(&r, &err) == 0)
 		return;
 	for (size_t i = 0; i < count; i++) {
 		if (reports[i].err.kind == ERR_NONE)

@@ -86,22 +86,23 @@ bool result_is_refused(const struct run_transition *item)
 	return item->outcome == TRANSITION_REFUSED || item->outcome == TRANSITION_BROKEN;
 }
 
-void result_refused_tell(struct store *store, const struct run_transition *item)
+void result_refused_note(struct store *store, const struct run_transition *item)
 {
 	_cleanup_(freep) char *text =
 		mem_printf("The result of the run's job (%s) is not taken yet: %s. Its worker sends "
 			   "it again.",
 			outcome_name(item->result->outcome), item->refused);
+	const struct run_event_row event = {.run_id = item->run.text, .action = "result-refused", .description = text};
 	struct err err = ERR_INIT;
 	bool first = false;
 
 	metric_add(M_RESULTS, "outcome=\"refused\"", 1);
-	if (run_event_describe_once(store, item->run.text, "result-refused", text, &first, &err) < 0 || first)
+	if (run_event_add_once(store, &event, &first, &err) < 0 || first)
 		log_error("a result is refused: its worker sends it again", "run", item->run.text, "job",
 			item->job.text, "outcome", outcome_name(item->result->outcome), "error", item->refused, NULL);
 }
 
-static void tell_late(struct intake *intake, const struct run_transition *item)
+static void late_note(struct intake *intake, const struct run_transition *item)
 {
 	char count[RATE_COUNT_SIZE];
 
@@ -110,18 +111,18 @@ static void tell_late(struct intake *intake, const struct run_transition *item)
 }
 
 /* Returns -1 only if the process ends before it has stored a dead letter. */
-static int outcome_tell(struct intake *intake, const struct run_transition *item, const struct kafka_message *message)
+static int outcome_note(struct intake *intake, const struct run_transition *item, const struct kafka_message *message)
 {
 	metric_observe(M_RESULT_SECONDS, "", kafka_message_age(message));
 	if (item->outcome == TRANSITION_UNPROVEN)
 		return refuse_unproven(intake, message, item->result);
 	if (result_is_refused(item)) {
-		result_refused_tell(intake_store(intake), item);
+		result_refused_note(intake_store(intake), item);
 		return intake_letter_proven(intake, message, item->refused);
 	}
 	metric_add(M_RESULTS, item->outcome == TRANSITION_APPLIED ? "outcome=\"accepted\"" : "outcome=\"late\"", 1);
 	if (item->outcome != TRANSITION_APPLIED)
-		tell_late(intake, item);
+		late_note(intake, item);
 	return 0;
 }
 
@@ -140,15 +141,15 @@ static int batch_one_by_one(struct intake *intake, struct batch *batch)
 	log_warn("result batch failed: its results are applied one by one", NULL);
 	for (size_t i = 0; i < batch->count; i++) {
 		struct err err = ERR_INIT;
-		int told;
+		int noted;
 
 		if (intake_try(intake, item_apply, &batch->items[i], &err) == 0)
-			told = outcome_tell(intake, &batch->items[i], batch->messages[i]);
+			noted = outcome_note(intake, &batch->items[i], batch->messages[i]);
 		else if (err.kind == ERR_UNAVAILABLE)
-			told = -1;
+			noted = -1;
 		else
-			told = dead_letter_failed(intake, &batch->items[i], batch->messages[i], err.message);
-		if (told < 0)
+			noted = dead_letter_failed(intake, &batch->items[i], batch->messages[i], err.message);
+		if (noted < 0)
 			return -1;
 	}
 	return 0;
@@ -164,7 +165,7 @@ static int batch_settle(struct intake *intake, struct batch *batch)
 	if (intake_try(intake, batch_apply, batch, &err) < 0)
 		return err.kind == ERR_UNAVAILABLE ? -1 : batch_one_by_one(intake, batch);
 	for (size_t i = 0; i < batch->count; i++)
-		if (outcome_tell(intake, &batch->items[i], batch->messages[i]) < 0)
+		if (outcome_note(intake, &batch->items[i], batch->messages[i]) < 0)
 			return -1;
 	return 0;
 }

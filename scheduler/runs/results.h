@@ -22,6 +22,6 @@ struct run_transition result_transition(const struct job_result *result);
 /* Returns true if the run's row refused the current attempt's result. Only the attempt's worker can send it again. */
 bool result_is_refused(const struct run_transition *item);
 /* Reports such a result: an error in the log and an event of the run, once for each run, and a metric each time. */
-void result_refused_tell(struct store *store, const struct run_transition *item);
+void result_refused_note(struct store *store, const struct run_transition *item);
 
 #endif

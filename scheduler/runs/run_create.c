@@ -28,7 +28,7 @@ struct run_draft {
 struct round {
 	struct store *store;
 	bool ready; /* skip workspaces that are locked by another transaction */
-	struct run_draft *placings;
+	struct run_draft *drafts;
 	size_t count;
 	struct rows workspaces, configurations;
 	struct changes changes;
@@ -105,7 +105,7 @@ static int round_load(struct round *r, struct err *err)
 	_cleanup_(db_array_release) struct db_array wanted = DB_ARRAY_INIT, applies = DB_ARRAY_INIT;
 
 	for (size_t i = 0; i < r->count; i++) {
-		const struct run_create_params *order = r->placings[i].creation->order;
+		const struct run_create_params *order = r->drafts[i].creation->order;
 
 		db_array_add(&workspaces, order->workspace_id);
 		db_array_add(&actors, order->actor);
@@ -325,7 +325,7 @@ static int inputs_insert(struct round *r, struct err *err)
 	json_auto_t *rows = json_array();
 
 	for (size_t i = 0; i < r->count; i++) {
-		const struct run_draft *p = &r->placings[i];
+		const struct run_draft *p = &r->drafts[i];
 
 		json_array_append_new(rows, input_row(r, p));
 		if (db_bytes_add(&snapshots, buf_str(&p->snapshot), p->snapshot.len) < 0 ||
@@ -376,11 +376,11 @@ static int round_stages(struct round *r, struct err *err)
 	bool any = false;
 
 	for (size_t i = 0; i < r->count; i++)
-		any |= has_stages(r, &r->placings[i]);
+		any |= has_stages(r, &r->drafts[i]);
 	if (any && changes_save_new(r->store, &r->changes, err) < 0)
 		return -1;
 	for (size_t i = 0; i < r->count; i++)
-		if (has_stages(r, &r->placings[i]) && stages_take(r, &r->placings[i], err) < 0)
+		if (has_stages(r, &r->drafts[i]) && stages_take(r, &r->drafts[i], err) < 0)
 			return -1;
 	return 0;
 }
@@ -388,7 +388,7 @@ static int round_stages(struct round *r, struct err *err)
 /* ---- one round ---- */
 
 /* Adds the notification that a run was created, which is the first one of a run. */
-static void tell_created(struct round *r, const struct run_draft *p)
+static void add_created_notification(struct round *r, const struct run_draft *p)
 {
 	if (p->row.run.plan_only || !row_bool(&r->workspaces, p->workspace, "watched"))
 		return;
@@ -409,13 +409,13 @@ static int round_begin(struct round *r, struct err *err)
 
 	for (size_t i = 0; i < r->count; i++)
 		if (r->ready)
-			err_set(&r->placings[i].creation->err, ERR_UNAVAILABLE, "the workspace is being worked on");
+			err_set(&r->drafts[i].creation->err, ERR_UNAVAILABLE, "the workspace is being worked on");
 		else
-			err_set(&r->placings[i].creation->err, ERR_NOT_FOUND, "workspace not found");
+			err_set(&r->drafts[i].creation->err, ERR_NOT_FOUND, "workspace not found");
 	for (int row = 0; row < r->configurations.count; row++)
-		r->placings[row_int(&r->configurations, row, "n")].configuration = row;
+		r->drafts[row_int(&r->configurations, row, "n")].configuration = row;
 	for (int row = 0; row < r->workspaces.count; row++) {
-		struct run_draft *p = &r->placings[row_int(&r->workspaces, row, "n")];
+		struct run_draft *p = &r->drafts[row_int(&r->workspaces, row, "n")];
 
 		p->workspace = row;
 		p->creation->err = (struct err)ERR_INIT;
@@ -424,13 +424,13 @@ static int round_begin(struct round *r, struct err *err)
 			return -1;
 	}
 	for (size_t i = 0; i < r->count; i++) {
-		struct run_draft p = r->placings[i];
+		struct run_draft p = r->drafts[i];
 
 		if (p.creation->err.kind != ERR_NONE)
 			continue;
 		changes_create(&r->changes, &p.row, p.creation->order->actor);
-		r->placings[i] = r->placings[kept];
-		r->placings[kept++] = p;
+		r->drafts[i] = r->drafts[kept];
+		r->drafts[kept++] = p;
 	}
 	r->count = kept;
 	return 0;
@@ -445,9 +445,9 @@ static void round_decide(struct round *r, struct db_array *kicked)
 		.runs = mem_new(r->count, sizeof(*set.runs)), .workspaces = mem_new(r->count, sizeof(*set.workspaces))};
 
 	for (size_t i = 0; i < r->count; i++) {
-		const struct run_draft *p = &r->placings[i];
+		const struct run_draft *p = &r->drafts[i];
 
-		tell_created(r, p);
+		add_created_notification(r, p);
 		if (!p->behind) {
 			set.runs[set.run_count++] = p->row;
 			set.workspaces[set.workspace_count++] = p->place;
@@ -481,9 +481,9 @@ struct ordering {
 	bool ready;
 };
 
-static int round_run(const struct ordering *o, struct run_draft *placings, size_t count, struct err *err)
+static int round_run(const struct ordering *o, struct run_draft *drafts, size_t count, struct err *err)
 {
-	struct round r = {.store = o->store, .ready = o->ready, .placings = placings, .count = count};
+	struct round r = {.store = o->store, .ready = o->ready, .drafts = drafts, .count = count};
 	int result;
 
 	changes_init(&r.changes, "");
@@ -496,24 +496,24 @@ static int round_run(const struct ordering *o, struct run_draft *placings, size_
 
 /* ---- all rounds ---- */
 
-static bool round_has(const struct run_draft *placings, size_t count, const struct run_creation *creation)
+static bool round_has(const struct run_draft *drafts, size_t count, const struct run_creation *creation)
 {
 	for (size_t i = 0; i < count; i++)
-		if (text_equal(placings[i].creation->order->workspace_id, creation->order->workspace_id))
+		if (text_equal(drafts[i].creation->order->workspace_id, creation->order->workspace_id))
 			return true;
 	return false;
 }
 
 /* Chooses the first order of each workspace that is not done yet. */
-static size_t round_choose(struct ordering *o, struct run_draft *placings, bool *done)
+static size_t round_choose(struct ordering *o, struct run_draft *drafts, bool *done)
 {
 	size_t count = 0;
 
 	for (size_t i = 0; i < o->count; i++) {
-		if (done[i] || round_has(placings, count, &o->creations[i]))
+		if (done[i] || round_has(drafts, count, &o->creations[i]))
 			continue;
 		done[i] = true;
-		placings[count++] = (struct run_draft){.creation = &o->creations[i],
+		drafts[count++] = (struct run_draft){.creation = &o->creations[i],
 			.snapshot = BUF_INIT(SEALED_LIMIT),
 			.variables = BUF_INIT(SEALED_LIMIT)};
 	}
@@ -523,7 +523,7 @@ static size_t round_choose(struct ordering *o, struct run_draft *placings, bool 
 static int orders_run(void *data, struct err *err)
 {
 	struct ordering *o = data;
-	_cleanup_(freep) struct run_draft *placings = mem_new(o->count, sizeof(*placings));
+	_cleanup_(freep) struct run_draft *drafts = mem_new(o->count, sizeof(*drafts));
 	_cleanup_(freep) bool *done = mem_new(o->count, sizeof(*done));
 	int result = 0;
 	size_t count;
@@ -532,11 +532,11 @@ static int orders_run(void *data, struct err *err)
 		o->creations[i].err = (struct err)ERR_INIT;
 		done[i] = order_check(o->creations[i].order, &o->creations[i].err) < 0;
 	}
-	while (result == 0 && (count = round_choose(o, placings, done))) {
-		result = round_run(o, placings, count, err);
+	while (result == 0 && (count = round_choose(o, drafts, done))) {
+		result = round_run(o, drafts, count, err);
 		for (size_t i = 0; i < count; i++) {
-			buf_release(&placings[i].snapshot);
-			buf_release(&placings[i].variables);
+			buf_release(&drafts[i].snapshot);
+			buf_release(&drafts[i].variables);
 		}
 	}
 	return result;

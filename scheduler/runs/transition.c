@@ -85,12 +85,12 @@ static const char *change_make(const struct run_row *row, const struct run_trans
 
 static bool item_is_late(const struct run_transition *item, const struct run_row *row)
 {
-	const struct attempt_said said = {item->job, item->attempt, item->ended_lease != NULL};
+	const struct attempt_ref ref = {item->job, item->attempt, item->ended_lease != NULL};
 	struct attempt now = row->job;
 
 	/* A different time means a later heartbeat or a step of the clock. */
 	now.lease_over = text_equal(item->ended_lease, row->lease_until);
-	return attempt_is_late(&now, &said);
+	return attempt_is_late(&now, &ref);
 }
 
 static void item_decide(

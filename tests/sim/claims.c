@@ -58,7 +58,7 @@ static void claim_one(struct world *w, int run, struct note *note)
 	if (!job->attempt.claimed) {
 		check_claim(w, run);
 		db_happen(w, &started, 1);
-		if (!started.happened)
+		if (!started.applied)
 			broke(w, "job-%d waits, and its run does not start: %s", job->number,
 				text_or_empty(started.refused));
 	}

@@ -159,14 +159,14 @@ static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 {
 	const struct run_row *row = &w->db.runs[item->run];
 	const struct attempt now = attempt_now(w, row);
-	const struct attempt_said said = {job_id(item->job), item->attempt, item->only_if_lease_over};
+	const struct attempt_ref ref = {job_id(item->job), item->attempt, item->only_if_lease_over};
 	struct run_event event = item->event;
 	int losses = 0;
-	bool late = attempt_is_late(&now, &said);
+	bool late = attempt_is_late(&now, &ref);
 
 	if (w->plan.flaw == FLAW_LEASE_FENCE && item->job != NONE && now.claimed)
 		late = false;
-	if (w->plan.flaw == FLAW_LEASE_AGAIN && item->only_if_lease_over && now.claimed && said.attempt == now.attempt)
+	if (w->plan.flaw == FLAW_LEASE_AGAIN && item->only_if_lease_over && now.claimed && ref.attempt == now.attempt)
 		late = false;
 	if (late) {
 		SAY(w, NULL, "run-%d: %s of job-%d (attempt %d) is late", item->run, run_event_name(event.kind),
@@ -181,7 +181,7 @@ static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 		job_may_retry(row->run.stage, now.started, now.attempt, losses) || w->plan.flaw == FLAW_APPLY_AGAIN;
 	event.cooled_off = row->cooled_at && row->cooled_at <= w->now;
 	event.started = now.started;
-	item->happened = step(w, item->run, &event, kicked, &item->refused);
+	item->applied = step(w, item->run, &event, kicked, &item->refused);
 }
 
 /* ---- queues (transition.c, queues_advance) ---- */

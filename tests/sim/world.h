@@ -370,7 +370,7 @@ struct item {
 	int run, job, attempt; /* job NONE: for the run, whatever its job is */
 	struct run_event event;
 	bool only_if_lease_over, by_worker;
-	bool happened;
+	bool applied;
 	const char *refused;
 };
 

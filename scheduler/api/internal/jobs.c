@@ -19,10 +19,11 @@ static int granted(const struct request *req, struct job_grant *ret_grant, struc
 /* Answers 204 if the artifact does not exist. */
 static int send(struct request *req, struct response *res, enum artifact artifact, struct err *err)
 {
+	const struct artifact_request request = {param(req, "job"), req->bearer, artifact};
 	struct buf content = BUF_INIT(CONTENT_LIMIT);
 	bool there;
 
-	if (artifact_of_job(req->store, param(req, "job"), req->bearer, artifact, &content, &there, err) < 0) {
+	if (artifact_of_job(req->store, &request, &content, &there, err) < 0) {
 		buf_release(&content);
 		return -1;
 	}

@@ -35,7 +35,7 @@ int jobs_result(struct request *req, struct response *res, struct err *err)
 static void report_answer(struct store *store, struct batch_item *item, const struct report *report)
 {
 	item->err = report->err;
-	if (item->err.kind == ERR_NOT_FOUND && epoch_wait_hearing(store, &item->err) == 0)
+	if (item->err.kind == ERR_NOT_FOUND && epoch_check_young(store, &item->err) == 0)
 		item->err = (struct err)ERR_INIT;
 	if (item->err.kind == ERR_NONE)
 		respond_empty(item->res, 204);

@@ -223,7 +223,7 @@ static void unknown_jobs_wait(struct store *store, const struct upload_list *lis
 {
 	for (size_t i = 0; i < list->count; i++)
 		if (list->items[i].err.kind == ERR_NOT_FOUND)
-			epoch_wait_hearing(store, &list->items[i].err);
+			epoch_check_young(store, &list->items[i].err);
 }
 
 static void uploads_answer(struct store *store, struct batch_item *item)

@@ -192,14 +192,15 @@ int plans_redacted(struct request *req, struct response *res, struct err *err)
 int operations_log(struct request *req, struct response *res, struct err *err)
 {
 	struct buf bytes = BUF_INIT(LOG_LIMIT + 2);
-	long long offset = 0, limit = LOG_DEFAULT;
+	struct log_range range = {.operation_id = param(req, "operation"), .limit = LOG_DEFAULT};
 
-	if (query(req, "offset") && text_number(query(req, "offset"), 0, INT64_MAX / 4, &offset) < 0)
+	if (query(req, "offset") && text_number(query(req, "offset"), 0, INT64_MAX / 4, &range.offset) < 0)
 		return err_set(err, ERR_MALFORMED, "offset must be a whole number");
-	if (query(req, "limit") && text_number(query(req, "limit"), 1, INT64_MAX / 4, &limit) < 0)
+	if (query(req, "limit") && text_number(query(req, "limit"), 1, INT64_MAX / 4, &range.limit) < 0)
 		return err_set(err, ERR_MALFORMED, "limit must be a whole number");
-	limit = limit < LOG_LIMIT ? limit : LOG_LIMIT;
-	if (log_read(req->store, param(req, "operation"), offset, limit, &bytes, err) < 0) {
+	if (range.limit > LOG_LIMIT)
+		range.limit = LOG_LIMIT;
+	if (log_read(req->store, &range, &bytes, err) < 0) {
 		buf_release(&bytes);
 		return -1;
 	}

@@ -64,7 +64,8 @@ int plan_exports_create(struct request *req, struct response *res, struct err *e
 		return -1;
 	if (!text_equal(data_type, data_type_mocks))
 		return err_at(err, "/data/attributes/data-type", "Data type must be %s", data_type_mocks);
-	if (plan_export_create(req->store, plan, data_type, req->actor.user.text, &id, err) < 0 ||
+	const struct new_plan_export export = {plan, data_type, req->actor.user.text};
+	if (plan_export_create(req->store, &export, &id, err) < 0 ||
 		plan_export_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return respond_resource(res, 201, export_resource(&rows));

@@ -42,8 +42,9 @@ int runs_discard(struct request *req, struct response *res, struct err *err)
  * the run's refusal, and stays unchanged if there is no hold. */
 static int stop_held(struct request *req, const struct run_transition *item, enum hold_event event, struct err *err)
 {
+	const struct new_comment comment = {item->run.text, item->actor, item->comment};
 	struct err held = ERR_INIT;
-	struct id comment;
+	struct id comment_id;
 
 	if (hold_stop(req->store, item->run.text, event, item->actor, &held) < 0) {
 		if (held.kind != ERR_NOT_FOUND)
@@ -53,7 +54,7 @@ static int stop_held(struct request *req, const struct run_transition *item, enu
 	*err = (struct err)ERR_INIT;
 	if (!item->comment || !*item->comment)
 		return 0;
-	return comment_create(req->store, item->run.text, item->actor, item->comment, &comment, err);
+	return comment_create(req->store, &comment, &comment_id, err);
 }
 
 static int stop(

@@ -113,7 +113,8 @@ int comments_create(struct request *req, struct response *res, struct err *err)
 		return err_at(err, "/data/attributes/body", "Body can't be blank");
 	if (strlen(body) > MAX_COMMENT)
 		return err_at(err, "/data/attributes/body", "Body is too long (maximum is %d bytes)", MAX_COMMENT);
-	if (comment_create(req->store, row_text(&run, 0, "id"), req->actor.user.text, body, &id, err) < 0)
+	const struct new_comment comment = {row_text(&run, 0, "id"), req->actor.user.text, body};
+	if (comment_create(req->store, &comment, &id, err) < 0)
 		return -1;
 	return comment_show(req, res, 201, id.text, err);
 }

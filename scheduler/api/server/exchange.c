@@ -130,7 +130,7 @@ static void not_found_unify(const struct request *req, struct err *err)
 static void unknown_job_wait(struct request *req, struct err *err)
 {
 	if (err->kind == ERR_NOT_FOUND && req->route && req->route->permission == CAN_WORK_ON_JOB)
-		epoch_wait_hearing(req->store, err);
+		epoch_check_young(req->store, err);
 }
 
 void exchange_init(struct exchange *exchange, const struct http_request *http, struct http_answer *answer,

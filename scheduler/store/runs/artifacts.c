@@ -37,21 +37,21 @@ static const char *const blob_sql[] = {
 	[ARTIFACT_INIT] = BLOB_BY(BY_PLAN("init"), "o.blob_id"),
 };
 
-int artifact_of_job(struct store *store, const char *job_id, const char *token, enum artifact artifact, struct buf *out,
-	bool *ret_there, struct err *err)
+int artifact_of_job(
+	struct store *store, const struct artifact_request *request, struct buf *out, bool *ret_there, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	char hash[SHA256_HEX_SIZE];
 
-	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	if (db_query(store->db, &rows, err, blob_sql[artifact], P_TEXT(job_id), P_TEXT(hash)) < 0)
+	crypto_sha256_hex(text_or_empty(request->token), strlen(text_or_empty(request->token)), hash);
+	if (db_query(store->db, &rows, err, blob_sql[request->artifact], P_TEXT(request->job_id), P_TEXT(hash)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	*ret_there = !row_null(&rows, 0, "blob_id");
 	if (!*ret_there)
 		return 0;
-	return (artifact == ARTIFACT_STATE ? state_content_of_row : blob_of_row)(store, &rows, 0, out, err);
+	return (request->artifact == ARTIFACT_STATE ? state_content_of_row : blob_of_row)(store, &rows, 0, out, err);
 }
 
 /* ---- small inputs of many jobs ---- */

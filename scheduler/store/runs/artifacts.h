@@ -10,10 +10,14 @@
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 enum artifact { ARTIFACT_CONFIGURATION, ARTIFACT_STATE, ARTIFACT_PLAN, ARTIFACT_PLAN_JSON, ARTIFACT_INIT };
 
+struct artifact_request {
+	const char *job_id, *token;
+	enum artifact artifact;
+};
 /* Appends an artifact of the job's run. ERR_NOT_FOUND unless the token belongs to the job's current attempt. *ret_there
  * is false if the run has no such artifact. */
-int artifact_of_job(struct store *store, const char *job_id, const char *token, enum artifact artifact, struct buf *out,
-	bool *ret_there, struct err *err);
+int artifact_of_job(
+	struct store *store, const struct artifact_request *request, struct buf *out, bool *ret_there, struct err *err);
 
 /* Size limits in bytes, of one content and of all contents that are sent with the response to a claim. */
 enum { SMALL_CONTENT = 64 << 10, SMALL_CONTENTS = 1 << 20 };

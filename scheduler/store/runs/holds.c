@@ -23,7 +23,7 @@ int holds_begin(struct store *store, const json_t *holds, struct err *err)
 		"on conflict (job_id) do nothing returning job_id, workspace_id, run_id, until), "
 		"held as (update workspaces w set hold_job_id = b.job_id from begun b where w.id = b.workspace_id "
 		"returning w.id, w.organization_id), "
-		"told as (insert into run_events (id, run_id, action, description) select u.event, b.run_id, "
+		"noted as (insert into run_events (id, run_id, action, description) select u.event, b.run_id, "
 		"'workspace-held', 'The workspace is held until the last state of the apply has arrived' || "
 		"coalesce(', or until ' || to_char(b.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') || "
 		"', when the worker must have ended terraform', '') || '.' "

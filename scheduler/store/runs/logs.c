@@ -63,16 +63,6 @@ void chunk_batch_release(struct chunk_batch *batch)
 	db_bytes_release(&batch->sealed);
 }
 
-/* Appends the part of a piece at position `start` of the stream that is in [offset, end). */
-static void take_part(struct buf *out, long long start, const char *bytes, size_t len, long long offset, long long end)
-{
-	long long from = offset > start ? offset : start;
-	long long to = end < start + (long long)len ? end : start + (long long)len;
-
-	if (from < to)
-		buf_append(out, bytes + (from - start), (size_t)(to - from));
-}
-
 /* ---- reading ---- */
 
 struct reading {
@@ -81,6 +71,16 @@ struct reading {
 	long long offset, end; /* positions in the stream; a stored byte's position is one higher, because of the STX */
 	struct buf *out;
 };
+
+/* Appends the part of a piece at position `start` of the stream that is in the range. */
+static void take_part(const struct reading *r, long long start, const char *bytes, size_t len)
+{
+	long long from = r->offset > start ? r->offset : start;
+	long long to = r->end < start + (long long)len ? r->end : start + (long long)len;
+
+	if (from < to)
+		buf_append(r->out, bytes + (from - start), (size_t)(to - from));
+}
 
 static int chunks_read(const struct reading *r, const struct rows *rows, struct err *err)
 {
@@ -92,7 +92,7 @@ static int chunks_read(const struct reading *r, const struct rows *rows, struct 
 		chunk_context(r->operation_id, start, context);
 		if (store_open(r->store, context, rows, i, "bytes_sealed", &chunk, err) < 0)
 			return -1;
-		take_part(r->out, start + 1, buf_str(&chunk), chunk.len, r->offset, r->end);
+		take_part(r, start + 1, buf_str(&chunk), chunk.len);
 	}
 	return 0;
 }
@@ -110,11 +110,15 @@ static const char deleted_text[] = "This log was deleted: it is older than logs 
 static void deleted_read(const struct reading *r)
 {
 	long long length = (long long)sizeof(deleted_text) - 1;
-	long long offset = r->offset < length + 1 ? r->offset : length + 1;
+	struct reading part = *r;
 
-	take_part(r->out, 0, STX, 1, offset, r->end);
-	take_part(r->out, 1, deleted_text, (size_t)length, offset, r->end);
-	take_part(r->out, length + 1, ETX, 1, offset, r->end > offset ? r->end : offset + 1);
+	if (part.offset > length + 1)
+		part.offset = length + 1;
+	take_part(&part, 0, STX, 1);
+	take_part(&part, 1, deleted_text, (size_t)length);
+	if (part.end <= part.offset)
+		part.end = part.offset + 1;
+	take_part(&part, length + 1, ETX, 1);
 }
 
 /* Reads the row and its chunks in one snapshot, since log_pack may replace chunks by a blob. The index finds the first
@@ -139,19 +143,18 @@ static int stream_read(const struct reading *r, const struct rows *rows, struct 
 	bool ended = row_bool(rows, 0, "log_ended");
 
 	if (length || ended)
-		take_part(r->out, 0, STX, 1, r->offset, r->end);
+		take_part(r, 0, STX, 1);
 	if (blob && r->offset <= length ? packed_read(r, blob, err) < 0 : chunks_read(r, rows, err) < 0)
 		return -1;
 	if (ended)
-		take_part(r->out, length + 1, ETX, 1, r->offset, r->end);
+		take_part(r, length + 1, ETX, 1);
 	return 0;
 }
 
-int log_read(struct store *store, const char *operation_id, long long offset, long long limit, struct buf *ret_bytes,
-	struct err *err)
+int log_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const struct reading r = {store, operation_id, offset, offset + limit, ret_bytes};
+	const struct reading r = {store, range->operation_id, range->offset, range->offset + range->limit, ret_bytes};
 
 	if (stream_select(&r, &rows, err) < 0)
 		return -1;

@@ -32,10 +32,13 @@ struct log_piece {
 int chunks_add(struct chunk_batch *batch, struct store *store, const struct log_piece *piece, struct err *err);
 int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *err);
 void chunk_batch_release(struct chunk_batch *batch);
+struct log_range {
+	const char *operation_id;
+	long long offset, limit;
+};
 /* Appends the range [offset, offset + limit) of the stream to ret_bytes. It is no error if nothing is there yet.
  * ERR_NOT_FOUND. */
-int log_read(struct store *store, const char *operation_id, long long offset, long long limit, struct buf *ret_bytes,
-	struct err *err);
+int log_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err);
 
 /* Merges the chunks of a complete log of at least from_bytes into one blob, which can be moved to an object store.
  * Other logs are not changed. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs/plan_exports.h"
 
-int plan_export_create(struct store *store, const char *plan_id, const char *data_type, const char *user_id,
-	struct id *ret_id, struct err *err)
+int plan_export_create(struct store *store, const struct new_plan_export *export, struct id *ret_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id id = id_new("pe");
@@ -12,7 +11,7 @@ int plan_export_create(struct store *store, const char *plan_id, const char *dat
 		    "select $1, run_id, $3, $4, now() + interval '1 hour' from operations "
 		    "where id = $2 and exists (select 1 from operation_blobs where operation_id = $2 and kind = "
 		    "'json')",
-		    P_TEXT(id.text), P_TEXT(plan_id), P_TEXT(data_type), P_TEXT(user_id)) < 0)
+		    P_TEXT(id.text), P_TEXT(export->plan_id), P_TEXT(export->data_type), P_TEXT(export->user_id)) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return err_at(err, "/data/relationships/plan", "Plan must have finished");

@@ -7,9 +7,11 @@
 
 #include "scheduler/store/store.h"
 
+struct new_plan_export {
+	const char *plan_id, *data_type, *user_id;
+};
 /* ERR_INVALID, pointing at the plan, while the plan's JSON does not exist. */
-int plan_export_create(struct store *store, const char *plan_id, const char *data_type, const char *user_id,
-	struct id *ret_id, struct err *err);
+int plan_export_create(struct store *store, const struct new_plan_export *export, struct id *ret_id, struct err *err);
 /* The table's columns, plan_id, expired, organization_id, workspace_id, json_blob. ERR_NOT_FOUND. */
 int plan_export_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 int plan_export_delete(struct store *store, const char *id, struct err *err);

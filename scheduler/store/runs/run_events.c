@@ -20,34 +20,35 @@ int run_event_view(struct store *store, const char *event_id, struct rows *ret_r
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run event not found");
 }
 
+#define EVENT_COLUMNS "insert into run_events (id, run_id, action, description, actor_id, comment_id) "
+#define EVENT_VALUES(e)                                                                                                \
+	P_TEXT(id_new("re").text), P_TEXT((e)->run_id), P_TEXT((e)->action), P_TEXT(text_or_empty((e)->description)),  \
+		P_TEXT((e)->actor), P_TEXT((e)->comment_id)
+
+int run_event_add(struct store *store, const struct run_event_row *event, struct err *err)
+{
+	return db_query(store->db, NULL, err, EVENT_COLUMNS "values ($1, $2, $3, $4, $5, $6)", EVENT_VALUES(event));
+}
+
 int run_event_describe(
 	struct store *store, const char *run_id, const char *action, const char *description, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into run_events (id, run_id, action, description) values ($1, $2, $3, $4)",
-		P_TEXT(id_new("re").text), P_TEXT(run_id), P_TEXT(action), P_TEXT(description));
+	const struct run_event_row event = {.run_id = run_id, .action = action, .description = description};
+
+	return run_event_add(store, &event, err);
 }
 
-int run_event_describe_once(struct store *store, const char *run_id, const char *action, const char *description,
-	bool *ret_added, struct err *err)
+int run_event_add_once(struct store *store, const struct run_event_row *event, bool *ret_added, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "insert into run_events (id, run_id, action, description) select $1, $2, $3, $4 "
-		    "where not exists (select 1 from run_events where run_id = $2 and action = $3)",
-		    P_TEXT(id_new("re").text), P_TEXT(run_id), P_TEXT(action), P_TEXT(description)) < 0)
+		    EVENT_COLUMNS "select $1, $2, $3, $4, $5, $6 where not exists (select 1 from run_events where "
+				  "run_id = $2 and action = $3)",
+		    EVENT_VALUES(event)) < 0)
 		return -1;
 	*ret_added = db_affected(&rows) > 0;
 	return 0;
-}
-
-int run_event_add(struct store *store, const char *run_id, const char *action, const char *actor,
-	const char *comment_id, struct err *err)
-{
-	return db_query(store->db, NULL, err,
-		"insert into run_events (id, run_id, action, actor_id, comment_id) values ($1, $2, $3, $4, $5)",
-		P_TEXT(id_new("re").text), P_TEXT(run_id), P_TEXT(action), P_TEXT(actor), P_TEXT(comment_id));
 }
 
 /* ---- comments ---- */
@@ -72,31 +73,36 @@ int comment_view(struct store *store, const char *comment_id, struct rows *ret_r
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "comment not found");
 }
 
-struct remark {
+struct commenting {
 	struct store *store;
-	const char *run_id, *user_id, *body;
+	const struct new_comment *comment;
 	struct id id;
 };
 
-static int remark_write(void *data, struct err *err)
+static int comment_write(void *data, struct err *err)
 {
-	struct remark *r = data;
+	struct commenting *c = data;
+	const struct new_comment *comment = c->comment;
 
-	r->id = id_new("wsc");
-	if (db_query(r->store->db, NULL, err,
-		    "insert into comments (id, run_id, body, created_by) values ($1, $2, $3, $4)", P_TEXT(r->id.text),
-		    P_TEXT(r->run_id), P_TEXT(r->body), P_TEXT(r->user_id)) < 0)
+	c->id = id_new("wsc");
+	if (db_query(c->store->db, NULL, err,
+		    "insert into comments (id, run_id, body, created_by) values ($1, $2, $3, $4)", P_TEXT(c->id.text),
+		    P_TEXT(comment->run_id), P_TEXT(comment->body), P_TEXT(comment->user_id)) < 0)
 		return -1;
-	return run_event_add(r->store, r->run_id, "commented", r->user_id, r->id.text, err);
+	return run_event_add(c->store,
+		&(struct run_event_row){.run_id = comment->run_id,
+			.action = "commented",
+			.actor = comment->user_id,
+			.comment_id = c->id.text},
+		err);
 }
 
-int comment_create(struct store *store, const char *run_id, const char *user_id, const char *body, struct id *ret_id,
-	struct err *err)
+int comment_create(struct store *store, const struct new_comment *comment, struct id *ret_id, struct err *err)
 {
-	struct remark remark = {.store = store, .run_id = run_id, .user_id = user_id, .body = body};
+	struct commenting c = {.store = store, .comment = comment};
 
-	if (db_transaction(store->db, remark_write, &remark, err) < 0)
+	if (db_transaction(store->db, comment_write, &c, err) < 0)
 		return -1;
-	*ret_id = remark.id;
+	*ret_id = c.id;
 	return 0;
 }

@@ -14,12 +14,14 @@ int run_event_view(struct store *store, const char *event_id, struct rows *ret_r
 /* Adds an event with a description for users. */
 int run_event_describe(
 	struct store *store, const char *run_id, const char *action, const char *description, struct err *err);
+struct run_event_row {
+	const char *run_id, *action;
+	const char *description;        /* for users; NULL: none */
+	const char *actor, *comment_id; /* or NULL */
+};
+int run_event_add(struct store *store, const struct run_event_row *event, struct err *err);
 /* Adds an event, unless the run has one with that action. *ret_added says whether it was added. */
-int run_event_describe_once(struct store *store, const char *run_id, const char *action, const char *description,
-	bool *ret_added, struct err *err);
-/* Adds an event; comment_id and actor may be NULL. */
-int run_event_add(struct store *store, const char *run_id, const char *action, const char *actor,
-	const char *comment_id, struct err *err);
+int run_event_add_once(struct store *store, const struct run_event_row *event, bool *ret_added, struct err *err);
 
 /* A run's comments, first to last: the table's columns, organization_id and workspace_id. */
 int comments_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
@@ -27,8 +29,10 @@ int comments_of_run(struct store *store, const char *run_id, struct rows *ret_ro
 int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* One comment. ERR_NOT_FOUND. */
 int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err);
+struct new_comment {
+	const char *run_id, *user_id, *body;
+};
 /* Creates a comment, and its run event. */
-int comment_create(struct store *store, const char *run_id, const char *user_id, const char *body, struct id *ret_id,
-	struct err *err);
+int comment_create(struct store *store, const struct new_comment *comment, struct id *ret_id, struct err *err);
 
 #endif

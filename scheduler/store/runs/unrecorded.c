@@ -207,16 +207,17 @@ int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct 
 static int log_compare(struct store *store, const char *operation_id, struct applied *applied, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(2 * LOG_PIECE);
+	struct log_range range = {operation_id, .offset = 1, .limit = LOG_PIECE};
 
-	for (long long offset = 1; offset < MAX_LOG;) {
+	while (range.offset < MAX_LOG) {
 		size_t before = text.len;
 		const char *end;
 
-		if (log_read(store, operation_id, offset, LOG_PIECE, &text, err) < 0)
+		if (log_read(store, &range, &text, err) < 0)
 			return -1;
 		if (text.len == before)
 			return 0;
-		offset += (long long)(text.len - before);
+		range.offset += (long long)(text.len - before);
 		end = memrchr(text.data, '\n', text.len);
 		if (end) {
 			size_t len = (size_t)(end + 1 - text.data);
@@ -303,8 +304,7 @@ int unrecorded_resource_id(struct store *store, const struct rows *rows, int row
 
 /* ---- dismissing ---- */
 
-int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, const char *actor,
-	struct rows *ret_rows, struct err *err)
+int unrecorded_dismiss(struct store *store, const struct dismissal *dismissal, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -312,11 +312,11 @@ int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, 
 	if (db_query(store->db, NULL, err,
 		    "select 1 from workspaces where id = (select workspace_id from runs where id = $1) for no key "
 		    "update",
-		    P_TEXT(run_id)) < 0 ||
+		    P_TEXT(dismissal->run_id)) < 0 ||
 		db_query(store->db, &rows, err,
 			"update unrecorded_resources set dismissed_at = now(), dismissed_by = $3 where run_id = $1 "
 			"and dismissed_at is null and ($2::text is null or id = $2) returning 1",
-			P_TEXT(run_id), P_TEXT(id), P_TEXT(actor)) < 0)
+			P_TEXT(dismissal->run_id), P_TEXT(dismissal->id), P_TEXT(dismissal->actor)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "no unrecorded resource is open: it was dismissed before");
@@ -324,5 +324,5 @@ int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, 
 		"select h.workspace_id, h.job_id from workspace_holds h join workspaces w on w.hold_job_id = h.job_id "
 		"where h.run_id = $1 and h.settled_at is not null and not exists "
 		"(select 1 from unrecorded_resources u where u.job_id = h.job_id and u.dismissed_at is null)",
-		P_TEXT(run_id));
+		P_TEXT(dismissal->run_id));
 }

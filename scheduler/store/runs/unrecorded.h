@@ -40,9 +40,12 @@ int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, 
 int unrecorded_resource_id(
 	struct store *store, const struct rows *rows, int row, struct buf *ret_text, struct err *err);
 
-/* Dismisses the run's open resource with that id; NULL: all of the run. ret_rows: workspace_id and job_id of the holds
- * that this ends. The caller releases them (runs/holds.h). ERR_CONFLICT if no such resource is open. */
-int unrecorded_dismiss(struct store *store, const char *run_id, const char *id, const char *actor,
-	struct rows *ret_rows, struct err *err);
+struct dismissal {
+	const char *run_id, *actor;
+	const char *id; /* of the resource; NULL: all of the run */
+};
+/* Dismisses open resources. ret_rows: workspace_id and job_id of the holds that this ends. The caller releases them
+ * (runs/holds.h). ERR_CONFLICT if no such resource is open. */
+int unrecorded_dismiss(struct store *store, const struct dismissal *dismissal, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -63,11 +63,11 @@ static void test_what_is_said_of_another_attempt_is_late(void **state)
 	const struct attempt now = {.id = {"job-1"}, .attempt = 2, .claimed = true};
 	const struct attempt over = {.id = {"job-1"}, .attempt = 2, .claimed = true, .lease_over = true};
 	const struct attempt waiters = {.id = {"job-1"}, .attempt = 2, .lease_over = true};
-	const struct attempt_said it = {.job = {"job-1"}, .attempt = 2};
-	const struct attempt_said before = {.job = {"job-1"}, .attempt = 1};
-	const struct attempt_said other = {.job = {"job-2"}, .attempt = 2};
-	const struct attempt_said run = {.attempt = 0};
-	const struct attempt_said lost = {.job = {"job-1"}, .attempt = 2, .only_if_lease_over = true};
+	const struct attempt_ref it = {.job = {"job-1"}, .attempt = 2};
+	const struct attempt_ref before = {.job = {"job-1"}, .attempt = 1};
+	const struct attempt_ref other = {.job = {"job-2"}, .attempt = 2};
+	const struct attempt_ref run = {.attempt = 0};
+	const struct attempt_ref lost = {.job = {"job-1"}, .attempt = 2, .only_if_lease_over = true};
 
 	(void)state;
 	assert_false(attempt_is_late(&now, &it));
