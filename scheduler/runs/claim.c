@@ -12,6 +12,7 @@
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/job_document.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/content/seals.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/runs/artifacts.h"
 #include "scheduler/store/runs/holds.h"

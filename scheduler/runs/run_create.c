@@ -11,6 +11,7 @@
 #include "scheduler/store/tasks/task_results.h"
 #include "scheduler/store/variables/variables.h"
 #include "scheduler/store/workers/pools.h"
+#include "scheduler/store/content/seals.h"
 
 enum { SEALED_LIMIT = RUN_VARIABLES_LIMIT + 1024 };
 
@@ -199,7 +200,8 @@ static int snapshot_read(const struct round *r, const struct run_draft *p, char 
 			snapshot_too_large(row_int(&rows, i, "bytes"), own);
 			return 0;
 		}
-		if (store_open(r->store, row_text(&rows, i, "id"), &rows, i, "value_sealed", &value, own) < 0) {
+		if (seal_open(r->store, row_text(&rows, i, "id"), (struct sealed_column){&rows, i, "value_sealed"},
+			    &value, own) < 0) {
 			err_context(own, "the variable %s can't be read", row_text(&rows, i, "key"));
 			return 0;
 		}
@@ -233,8 +235,8 @@ static int variables_take(const struct round *r, struct run_draft *p, struct err
 		return 0;
 	}
 	if (own)
-		store_seal(r->store, p->row.id.text, own, &p->variables);
-	store_seal(r->store, p->row.id.text, snapshot, &p->snapshot);
+		seal_text(r->store, p->row.id.text, own, &p->variables);
+	seal_text(r->store, p->row.id.text, snapshot, &p->snapshot);
 	return 0;
 }
 

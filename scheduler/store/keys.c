@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/content/seals.h"
 
 enum { MAX_REPORTED = 100, VALUE_LIMIT = 64 << 20 };
 
@@ -58,7 +59,8 @@ static int samples_check(struct store *store, uint32_t number, struct err *err)
 		_cleanup_(buf_release) struct buf opened = BUF_INIT(VALUE_LIMIT);
 		struct err why = ERR_INIT;
 
-		if (store_open(store, row_text(&rows, i, "context"), &rows, i, "sealed", &opened, &why) < 0)
+		if (seal_open(store, row_text(&rows, i, "context"), (struct sealed_column){&rows, i, "sealed"}, &opened,
+			    &why) < 0)
 			return wrong_key(number, err);
 	}
 	return 0;

@@ -9,6 +9,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/policies/policies.h"
+#include "scheduler/store/content/blobs.h"
 
 enum { MAX_DESCRIPTION = 1000, MAX_QUERY = 1000 };
 

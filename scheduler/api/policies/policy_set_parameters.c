@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/api/policies/policy_sets.h"
+#include "scheduler/store/content/seals.h"
 
 enum { MAX_KEY = 256 };
 
@@ -17,7 +18,7 @@ static int parameter_resource(
 	const char *id = row_text(rows, row, "id");
 	bool sensitive = row_bool(rows, row, "sensitive");
 
-	if (!sensitive && store_open(store, id, rows, row, "value_sealed", &value, err) < 0)
+	if (!sensitive && seal_open(store, id, (struct sealed_column){rows, row, "value_sealed"}, &value, err) < 0)
 		return -1;
 	*ret_resource = resource_new("vars", id,
 		json_pack("{so so ss sb sb so}", "key", row_string(rows, row, "key"), "value",

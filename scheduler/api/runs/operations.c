@@ -10,6 +10,7 @@
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/states/states.h"
+#include "scheduler/store/content/blobs.h"
 
 enum { JSON_LIMIT = 1 << 30, LOG_LIMIT = 1 << 20, LOG_DEFAULT = 64 << 10 };
 

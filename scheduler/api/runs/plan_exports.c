@@ -5,6 +5,7 @@
 #include "scheduler/store/policies/policy_runs.h"
 #include "scheduler/store/runs/plan_exports.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/content/blobs.h"
 
 enum { EXPORT_LIMIT = 1 << 30 };
 

@@ -4,6 +4,7 @@
 #include "scheduler/http/columns.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/content/seals.h"
 
 enum { VARIABLES_LIMIT = 16 << 20 };
 
@@ -64,7 +65,8 @@ static int run_variables(struct store *store, const struct rows *rows, int row, 
 		*ret_variables = json_array();
 		return 0;
 	}
-	if (store_open(store, row_text(rows, row, "id"), rows, row, "variables_sealed", &text, err) < 0)
+	if (seal_open(store, row_text(rows, row, "id"), (struct sealed_column){rows, row, "variables_sealed"}, &text,
+		    err) < 0)
 		return -1;
 	return json_parse(buf_str(&text), text.len, ret_variables, err);
 }

@@ -9,6 +9,7 @@
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/states.h"
+#include "scheduler/store/content/blobs.h"
 
 /* ---- the resource ---- */
 

@@ -3,6 +3,7 @@
 #include "scheduler/api/variables/variable_input.h"
 #include "scheduler/api/variables/varsets.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/content/seals.h"
 
 /* ---- the resource ---- */
 
@@ -20,7 +21,7 @@ static int variable_resource(
 	const char *id = row_text(rows, row, "id");
 	bool sensitive = row_bool(rows, row, "sensitive");
 
-	if (!sensitive && store_open(store, id, rows, row, "value_sealed", &value, err) < 0)
+	if (!sensitive && seal_open(store, id, (struct sealed_column){rows, row, "value_sealed"}, &value, err) < 0)
 		return -1;
 	*ret_resource = resource_new("vars", id,
 		json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "key", row_string(rows, row, "key"), "value",

@@ -9,6 +9,7 @@
 #include "scheduler/runs/run_create.h"
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/workspaces/configurations.h"
+#include "scheduler/store/content/blobs.h"
 
 static json_t *configuration_resource(const struct rows *rows, int row)
 {

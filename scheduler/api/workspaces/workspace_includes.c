@@ -3,6 +3,7 @@
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/api/workspaces/workspaces.h"
+#include "scheduler/store/content/blobs.h"
 #include "scheduler/store/states/states.h"
 #include "scheduler/store/workspaces/configurations.h"
 #include "scheduler/store/workspaces/workspaces.h"

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/content/blob_batch.h"
 
+#include "scheduler/store/content/blobs.h"
+
 enum { SEALED_LIMIT = 1 << 30 };
 
 static int add(struct blob_batch *batch, struct store *store, const struct id *id, const char *context,

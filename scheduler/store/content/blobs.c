@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/store.h"
+#include "scheduler/store/content/blobs.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -204,23 +204,4 @@ int blob_get_part(struct store *store, const char *id, long long from, long long
 	else
 		len = 0;
 	return buf_append(out, buf_str(&opened) + (len ? skip : 0), (size_t)len);
-}
-
-/* ---- small sealed values ---- */
-
-void store_seal(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
-{
-	keyring_seal(store->keyring, context, text, strlen(text), ret_sealed);
-}
-
-int store_open(struct store *store, const char *context, const struct rows *rows, int row, const char *column,
-	struct buf *ret_text, struct err *err)
-{
-	struct buf sealed = BUF_INIT(SEALED_LIMIT);
-	int result;
-
-	row_bytes(rows, row, column, &sealed);
-	result = keyring_open(store->keyring, context, buf_str(&sealed), sealed.len, ret_text, err);
-	buf_release(&sealed);
-	return result;
 }

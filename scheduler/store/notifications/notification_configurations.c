@@ -2,6 +2,7 @@
 #include "scheduler/store/notifications/notification_configurations.h"
 
 #include "scheduler/store/notifications/notification_urls.h"
+#include "scheduler/store/content/seals.h"
 
 enum { RESPONSES_KEPT = 10 };
 
@@ -74,7 +75,8 @@ int notification_token_open(
 {
 	if (row_null(rows, row, "token_sealed"))
 		return 0;
-	return store_open(store, NOTIFICATION_TOKEN_CONTEXT, rows, row, "token_sealed", ret_token, err);
+	return seal_open(
+		store, NOTIFICATION_TOKEN_CONTEXT, (struct sealed_column){rows, row, "token_sealed"}, ret_token, err);
 }
 
 /* ---- creating and changing ---- */
@@ -98,7 +100,7 @@ static void token_seal(struct saving *s)
 	const char *token = text_or_empty(s->configuration->token);
 
 	if (*token)
-		store_seal(s->store, NOTIFICATION_TOKEN_CONTEXT, token, &s->token);
+		seal_text(s->store, NOTIFICATION_TOKEN_CONTEXT, token, &s->token);
 }
 
 /* Replaces the configuration's users. All must be members. */

@@ -2,19 +2,21 @@
 #include "scheduler/store/notifications/notification_urls.h"
 
 #include "common/err.h"
+#include "scheduler/store/content/seals.h"
 
 #define CONTEXT "notification-url"
 
 void notification_url_seal(struct store *store, const char *url, struct buf *ret_sealed)
 {
 	if (url)
-		store_seal(store, CONTEXT, url, ret_sealed);
+		seal_text(store, CONTEXT, url, ret_sealed);
 }
 
 int notification_url_open(struct store *store, const struct rows *rows, int row, struct buf *ret_url, struct err *err)
 {
-	return row_null(rows, row, "url_sealed") ? 0
-						 : store_open(store, CONTEXT, rows, row, "url_sealed", ret_url, err);
+	return row_null(rows, row, "url_sealed")
+		? 0
+		: seal_open(store, CONTEXT, (struct sealed_column){rows, row, "url_sealed"}, ret_url, err);
 }
 
 static int response_open(struct store *store, json_t *response, struct err *err)

@@ -2,6 +2,7 @@
 #include "scheduler/store/policies/policies.h"
 
 #include "scheduler/store/names.h"
+#include "scheduler/store/content/blobs.h"
 
 #define COLUMNS                                                                                                        \
 	"p.*, o.name as organization_name, coalesce(s.ids, '[]') as policy_sets, coalesce(s.count, 0) as "             \

@@ -2,6 +2,7 @@
 #include "scheduler/store/policies/policy_runs.h"
 
 #include "proto/states.h"
+#include "scheduler/store/content/blobs.h"
 
 enum { SOURCE_LIMIT = 64 << 20 };
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policies/policy_set_parameters.h"
 
+#include "scheduler/store/content/seals.h"
+
 enum { MAX_PARAMETERS = 1000, SEALED_LIMIT = 1 << 20 };
 
 static int key_taken(struct err *err)
@@ -35,7 +37,7 @@ int policy_set_parameter_create(struct store *store, const char *policy_set_id,
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 	struct id id = id_new("var");
 
-	store_seal(store, id.text, text_or_empty(parameter->value), &sealed);
+	seal_text(store, id.text, text_or_empty(parameter->value), &sealed);
 	if (db_query(store->db, &rows, err,
 		    "insert into policy_set_parameters (id, policy_set_id, key, value_sealed, sensitive) "
 		    "select $1, $2, $3, $4, $5 "
@@ -56,7 +58,7 @@ int policy_set_parameter_update(
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
 	if (parameter->value)
-		store_seal(store, id, parameter->value, &sealed);
+		seal_text(store, id, parameter->value, &sealed);
 	if (db_query(store->db, NULL, err,
 		    "update policy_set_parameters set key = $2, sensitive = sensitive or $3, "
 		    "value_sealed = case when $4 then $5::bytea else value_sealed end where id = $1",

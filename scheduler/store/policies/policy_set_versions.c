@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policies/policy_set_versions.h"
 
+#include "scheduler/store/content/blobs.h"
+
 /* A member of status_timestamps: the current time in the API's format. */
 #define STAMP(key)                                                                                                     \
 	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"

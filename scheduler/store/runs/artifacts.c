@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "scheduler/store/states/state_bases.h"
+#include "scheduler/store/content/blobs.h"
 
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {

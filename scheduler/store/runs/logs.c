@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs/logs.h"
 
+#include "scheduler/store/content/seals.h"
+#include "scheduler/store/content/blobs.h"
+
 #include <stdio.h>
 
 /* A read opens whole chunks, so a chunk is not larger than a typical read. */
@@ -90,7 +93,7 @@ static int chunks_read(const struct reading *r, const struct rows *rows, struct 
 		char context[CONTEXT_SIZE];
 
 		chunk_context(r->operation_id, start, context);
-		if (store_open(r->store, context, rows, i, "bytes_sealed", &chunk, err) < 0)
+		if (seal_open(r->store, context, (struct sealed_column){rows, i, "bytes_sealed"}, &chunk, err) < 0)
 			return -1;
 		take_part(r, start + 1, buf_str(&chunk), chunk.len);
 	}

@@ -3,6 +3,7 @@
 
 #include "scheduler/store/access/viewer.h"
 #include "scheduler/store/runs/holds.h"
+#include "scheduler/store/content/seals.h"
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
@@ -257,7 +258,7 @@ int run_secrets(struct store *store, const char *run_id, json_t **ret_values, st
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
-	if (store_open(store, run_id, &rows, 0, "snapshot_sealed", &text, err) < 0 ||
+	if (seal_open(store, run_id, (struct sealed_column){&rows, 0, "snapshot_sealed"}, &text, err) < 0 ||
 		json_parse(buf_str(&text), text.len, &snapshot, err) < 0)
 		return -1;
 	*ret_values = json_array();

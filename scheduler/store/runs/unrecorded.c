@@ -11,6 +11,7 @@
 #include "scheduler/store/runs/run_events.h"
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/state_parse.h"
+#include "scheduler/store/content/seals.h"
 
 enum { CONTEXT_SIZE = 96, SEALED_LIMIT = 64 << 20 };
 
@@ -66,7 +67,7 @@ static int listing_add(
 		return 0;
 	crypto_sha256_hex(whole, strlen(whole), digest);
 	id_context(digest, context);
-	store_seal(store, context, id, &sealed);
+	seal_text(store, context, id, &sealed);
 	if (db_bytes_add(&listing->sealed, sealed.data, sealed.len) < 0)
 		return err_set(err, ERR_TOO_LARGE, "too many bytes of unrecorded resources");
 	db_array_add(&listing->ids, id_new("ur").text);
@@ -299,7 +300,7 @@ int unrecorded_resource_id(struct store *store, const struct rows *rows, int row
 	char context[CONTEXT_SIZE];
 
 	id_context(row_text(rows, row, "digest"), context);
-	return store_open(store, context, rows, row, "resource_id_sealed", ret_text, err);
+	return seal_open(store, context, (struct sealed_column){rows, row, "resource_id_sealed"}, ret_text, err);
 }
 
 /* ---- dismissing ---- */

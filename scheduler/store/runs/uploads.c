@@ -3,6 +3,7 @@
 
 #include "scheduler/store/content/blob_batch.h"
 #include "scheduler/store/runs/logs.h"
+#include "scheduler/store/content/blobs.h"
 
 /* A plan's outputs: the kinds in the table operation_blobs. */
 enum kept { KEPT_PLAN, KEPT_JSON, KEPT_INIT, KEPT_SCHEMAS, KEPT_COUNT };

@@ -4,6 +4,8 @@
 #include "common/log.h"
 #include "scheduler/store/states/state_batch.h"
 #include "scheduler/store/states/state_parse.h"
+#include "scheduler/store/content/seals.h"
+#include "scheduler/store/content/blobs.h"
 
 enum { STATE_LIMIT = 1 << 30, FRAME_LIMIT = DIFFERENCE_STATE_MAX + (1 << 20) };
 
@@ -37,7 +39,7 @@ static int difference_read(
 		difference_context(row_text(rows, row, "state_id"), row_text(rows, row, "base_id"));
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(FRAME_LIMIT);
 
-	if (store_open(store, context, rows, row, "difference_sealed", &frame, err) < 0)
+	if (seal_open(store, context, (struct sealed_column){rows, row, "difference_sealed"}, &frame, err) < 0)
 		return -1;
 	return difference_apply(bytes_of(base), bytes_of(&frame), out, err);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/states/state_batch.h"
 
+#include "scheduler/store/content/seals.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -62,7 +64,7 @@ static int output_add(struct state_batch *batch, struct store *store, const char
 	char id[ID_SIZE];
 
 	output_id(state_id, name, id);
-	store_seal(store, id, value, &sealed);
+	seal_text(store, id, value, &sealed);
 	if (db_bytes_add(&batch->output_values, sealed.data, sealed.len) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the state's outputs are too large");
 	db_array_add(column++, id);

@@ -2,6 +2,8 @@
 #include "scheduler/store/states/states.h"
 
 #include "scheduler/store/access/viewer.h"
+#include "scheduler/store/content/seals.h"
+#include "scheduler/store/content/blobs.h"
 
 enum { VALUE_LIMIT = 256 << 20 };
 
@@ -149,7 +151,8 @@ int state_output_value(struct store *store, const struct rows *rows, int row, js
 	_cleanup_(buf_release) struct buf text = BUF_INIT(VALUE_LIMIT);
 	json_t *value;
 
-	if (store_open(store, row_text(rows, row, "id"), rows, row, "value_sealed", &text, err) < 0)
+	if (seal_open(store, row_text(rows, row, "id"), (struct sealed_column){rows, row, "value_sealed"}, &text, err) <
+		0)
 		return -1;
 	value = json_loadb(buf_str(&text), text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	*ret_value = value ? value : json_null();

@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/tasks/task_payload.h"
+#include "scheduler/store/content/seals.h"
 
 enum { HMAC_KEY_LIMIT = 4096 };
 
@@ -105,7 +106,9 @@ static int claimed_call(struct claiming *c, int row, json_t **ret_call, struct e
 	_cleanup_(freep) char *body = task_payload(&c->picked, row, &address);
 	bool keyed = !row_null(&c->picked, row, "hmac_sealed");
 
-	if (keyed && store_open(c->store, TASK_KEY_CONTEXT, &c->picked, row, "hmac_sealed", &key, err) < 0)
+	if (keyed &&
+		seal_open(c->store, TASK_KEY_CONTEXT, (struct sealed_column){&c->picked, row, "hmac_sealed"}, &key,
+			err) < 0)
 		return -1;
 	*ret_call = json_pack("{ss si ss ss so ss sI}", "id", row_text(&c->picked, row, "id"), "attempt",
 		(int)row_int(&c->picked, row, "attempt"), "run", row_text(&c->picked, row, "run_id"), "url",

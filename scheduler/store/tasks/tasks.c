@@ -4,6 +4,7 @@
 #include "scheduler/store/access/viewer.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
+#include "scheduler/store/content/seals.h"
 
 #define COLUMNS                                                                                                        \
 	"t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name, "                                      \
@@ -34,7 +35,7 @@ int task_key_open(struct store *store, const struct rows *rows, int row, struct 
 {
 	if (row_null(rows, row, "hmac_sealed"))
 		return 0;
-	return store_open(store, TASK_KEY_CONTEXT, rows, row, "hmac_sealed", ret_key, err);
+	return seal_open(store, TASK_KEY_CONTEXT, (struct sealed_column){rows, row, "hmac_sealed"}, ret_key, err);
 }
 
 /* ---- creating and changing ---- */
@@ -44,7 +45,7 @@ static struct db_param key_param(struct store *store, const char *key, struct bu
 {
 	if (!key || !*key)
 		return (struct db_param)P_TEXT(NULL);
-	store_seal(store, TASK_KEY_CONTEXT, key, sealed);
+	seal_text(store, TASK_KEY_CONTEXT, key, sealed);
 	return (struct db_param)P_BYTES(sealed->data, sealed->len);
 }
 

@@ -2,6 +2,7 @@
 #include "scheduler/store/variables/ssh_keys.h"
 
 #include "scheduler/store/names.h"
+#include "scheduler/store/content/seals.h"
 
 enum { SEALED_LIMIT = 1 << 20 };
 
@@ -30,7 +31,7 @@ int ssh_key_create(struct store *store, const char *organization_id, const char 
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 	struct id id = id_new("sshkey");
 
-	store_seal(store, id.text, value, &sealed);
+	seal_text(store, id.text, value, &sealed);
 	if (db_query(store->db, NULL, err,
 		    "insert into ssh_keys (id, organization_id, name, value_sealed) values ($1, $2, $3, $4)",
 		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(name), P_BYTES(sealed.data, sealed.len)) < 0)
@@ -44,7 +45,7 @@ int ssh_key_update(struct store *store, const char *id, const char *name, const 
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
 	if (value)
-		store_seal(store, id, value, &sealed);
+		seal_text(store, id, value, &sealed);
 	if (db_query(store->db, NULL, err,
 		    "update ssh_keys set name = coalesce($2, name), "
 		    "value_sealed = case when $3 then $4::bytea else value_sealed end where id = $1",
@@ -80,5 +81,7 @@ int ssh_key_open(struct store *store, const char *workspace_id, struct buf *out,
 		    "$1",
 		    P_TEXT(workspace_id)) < 0)
 		return -1;
-	return rows.count ? store_open(store, row_text(&rows, 0, "id"), &rows, 0, "value_sealed", out, err) : 0;
+	return rows.count
+		? seal_open(store, row_text(&rows, 0, "id"), (struct sealed_column){&rows, 0, "value_sealed"}, out, err)
+		: 0;
 }

@@ -2,6 +2,7 @@
 #include "scheduler/store/variables/variables.h"
 
 #include "scheduler/store/variables/varsets.h"
+#include "scheduler/store/content/seals.h"
 
 enum { MAX_VARIABLES = 1000, SEALED_LIMIT = 1 << 20 };
 
@@ -135,7 +136,7 @@ static int create_in(void *data, struct err *err)
 	char version[SHA256_HEX_SIZE];
 
 	version_id_make(version);
-	store_seal(c->store, c->id.text, variable->value, &sealed);
+	seal_text(c->store, c->id.text, variable->value, &sealed);
 	if (db_query(c->store->db, &rows, err,
 		    "insert into variables (id, workspace_id, varset_id, key, value_sealed, description, category, "
 		    "hcl, sensitive, version_id) select $2, case when not $3 then $1 end, case when $3 then $1 end, "
@@ -170,7 +171,7 @@ static int update_in(void *data, struct err *err)
 
 	version_id_make(version);
 	if (variable->value)
-		store_seal(c->store, c->id.text, variable->value, &sealed);
+		seal_text(c->store, c->id.text, variable->value, &sealed);
 	/* A sensitive variable stays sensitive, even if it became so after the caller's read. */
 	if (db_query(c->store->db, NULL, err,
 		    "update variables set key = $2, value_sealed = case when $3 then $4::bytea else value_sealed end, "

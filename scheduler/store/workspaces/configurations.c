@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/configurations.h"
 
+#include "scheduler/store/content/blobs.h"
+
 #define COLUMNS                                                                                                        \
 	"c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id, "       \
 	"c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at, "                                  \

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/content/seals.h"
+
+#include <string.h>
+
+enum { SEALED_LIMIT = 1 << 30 };
+
+void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
+{
+	keyring_seal(store->keyring, context, text, strlen(text), ret_sealed);
+}
+
+int seal_open(
+	struct store *store, const char *context, struct sealed_column sealed, struct buf *ret_text, struct err *err)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT);
+
+	row_bytes(sealed.rows, sealed.row, sealed.column, &bytes);
+	return keyring_open(store->keyring, context, buf_str(&bytes), bytes.len, ret_text, err);
+}

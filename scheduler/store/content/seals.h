@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_CONTENT_SEALS_H
+#define SCHEDULER_STORE_CONTENT_SEALS_H
+
+/* Small values that are sealed in a column of their row. */
+
+#include "scheduler/store/store.h"
+
+/* Seals a text for a bytea column: pass P_BYTES(sealed.data, sealed.len). The context names the row. */
+void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed);
+
+struct sealed_column {
+	const struct rows *rows;
+	int row;
+	const char *column;
+};
+/* Opens a sealed column into ret_text. */
+int seal_open(
+	struct store *store, const char *context, struct sealed_column sealed, struct buf *ret_text, struct err *err);
+
+#endif
