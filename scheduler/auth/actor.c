@@ -30,17 +30,17 @@ _Static_assert((rights)1 << BIT_CAN_READ_ORGANIZATION == 4294967296, "every memb
 	"closed, "
 
 /* Takes the rows. */
-static void viewer_read(struct rows *rows, struct actor *actor)
+static void scope_read(struct rows *rows, struct actor *actor)
 {
-	struct viewer *viewer = &actor->viewer;
+	struct response_scope *scope = &actor->scope;
 
-	viewer->all = actor->is_site_admin;
-	viewer->user = actor->user;
-	viewer->memberships = *rows;
+	scope->all = actor->is_site_admin;
+	scope->user = actor->user;
+	scope->memberships = *rows;
 	*rows = (struct rows)ROWS_INIT;
-	viewer->owns = true;
-	for (int i = 0; i < viewer->memberships.count; i++)
-		viewer->owns &= row_int(&viewer->memberships, i, "rights") == -1;
+	scope->owns = true;
+	for (int i = 0; i < scope->memberships.count; i++)
+		scope->owns &= row_int(&scope->memberships, i, "rights") == -1;
 }
 
 /* Takes the rows of a user. */
@@ -60,7 +60,7 @@ static void actor_read(struct rows *rows, struct actor *ret_actor)
 		text_copy(actor.username, sizeof(actor.username), row_text(rows, 0, "username"));
 		actor.is_site_admin = row_bool(rows, 0, "is_site_admin");
 		actor.is_service = row_bool(rows, 0, "is_service_account");
-		viewer_read(rows, &actor);
+		scope_read(rows, &actor);
 	}
 	*ret_actor = actor;
 }
@@ -164,7 +164,7 @@ int actor_of_session(struct store *store, const char *cookie, struct actor *ret_
 
 void actor_release(struct actor *actor)
 {
-	viewer_release(&actor->viewer);
+	response_scope_release(&actor->scope);
 }
 
 /* Reads the rights that the actor's teams have in the place; in the whole organization and everything in it if the
@@ -198,7 +198,7 @@ static int given_read(
 
 static bool actor_shut_out(const struct actor *actor, const char *organization_id)
 {
-	const char *closed = row_text(&actor->viewer.memberships, 0, "closed");
+	const char *closed = row_text(&actor->scope.memberships, 0, "closed");
 	char between[ID_SIZE + 2];
 
 	snprintf(between, sizeof(between), ",%s,", organization_id);
@@ -210,7 +210,7 @@ int actor_may(
 {
 	const struct permission_row *row = &permission_rows[permission];
 	rights wanted = row->bit < 0 ? right_of(CAN_READ_ORGANIZATION) : right_of(permission);
-	rights held = actor->kind == ACTOR_USER ? viewer_base(&actor->viewer, place.organization) : 0;
+	rights held = actor->kind == ACTOR_USER ? response_scope_rights(&actor->scope, place.organization) : 0;
 
 	if (actor->kind == ACTOR_RUN)
 		return run_token_may(store, &(struct run_token){actor->run, actor->workspace, actor->organization},

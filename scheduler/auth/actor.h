@@ -9,7 +9,7 @@
  */
 
 #include "scheduler/rights/rights.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/store.h"
 
 struct actor {
@@ -24,7 +24,7 @@ struct actor {
 	struct id workspace, organization; /* of an ACTOR_RUN: the run's processes (run_token.h) */
 	/* Has a further column `closed`: the ids of the organizations that accept no personal tokens, with a comma
 	 * before and after each. */
-	struct viewer viewer;
+	struct response_scope scope;
 };
 
 /* Finds the token's owner and records the token's use, at most once a minute. ERR_UNAUTHORIZED for an unknown or

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 
 #define COLUMNS                                                                                                        \
 	"k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind, "                                                 \
@@ -152,13 +152,14 @@ int tokens_of_teams(struct store *store, const struct team_token_list *list, str
 		"case when $3 = '-last-used-at' then k.last_used_at end desc, k.created_at desc, k.id) as place "
 		"from tokens k join teams t on t.id = k.team_id left join users u on u.id = k.created_by "
 		"where t.organization_id = $1 and ($2::text is null or strpos(lower(t.name), lower($2)) > 0) "
-		"and " TEAM_SEEN("$6::boolean",
+		"and " TEAM_IN_SCOPE("$6::boolean",
 			"$7") ") "
 			      "select n.total, f.* from (select count(*) as total from found) n left join "
 			      "(select x.place, " COLUMNS TABLES
 			      "join found x on x.id = k.id order by x.place limit $4 offset $5) f "
 			      "on true order by f.place",
 		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->sort), P_INT(list->limit),
-		P_INT(list->offset), P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_SEE_SECRET_TEAMS)),
-		P_TEXT(viewer_user(store->viewer)));
+		P_INT(list->offset),
+		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_SEE_SECRET_TEAMS)),
+		P_TEXT(response_scope_user(store->scope)));
 }

@@ -46,7 +46,7 @@ struct team_token_list {
 	const char *sort;   /* team-name, created-by, expired-at or last-used-at; a leading hyphen reverses it */
 	long long limit, offset;
 };
-/* The same for all of an organization's teams that the viewer may see. */
+/* The same for all of an organization's teams that the requester may see. */
 int tokens_of_teams(struct store *store, const struct team_token_list *list, struct rows *ret_rows, struct err *err);
 /* Reads the team's token that has no description. ERR_NOT_FOUND. */
 int token_of_team(struct store *store, const char *team_id, struct rows *ret_rows, struct err *err);

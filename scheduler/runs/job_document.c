@@ -2,6 +2,7 @@
 #include "scheduler/runs/job_document.h"
 
 #include "scheduler/lifecycle/run.h"
+#include "scheduler/store/content/seals.h"
 
 /* Bounds each of the two variable texts of a run: an earlier version created runs with more than RUN_VARIABLES_LIMIT
  * (store/variables/variables.h). */
@@ -46,7 +47,7 @@ static json_t *open_json(struct store *store, const struct rows *rows, int row, 
 
 	if (row_null(rows, row, column))
 		return json_array();
-	if (store_open(store, row_text(rows, row, "run"), rows, row, column, &text, err) < 0 ||
+	if (seal_open(store, row_text(rows, row, "run"), (struct sealed_column){rows, row, column}, &text, err) < 0 ||
 		json_parse(buf_str(&text), text.len, &value, err) < 0)
 		return NULL;
 	return value;
@@ -92,7 +93,7 @@ static json_t *job_ssh_key(struct store *store, const struct rows *rows, int row
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SSH_KEY_LIMIT);
 	const char *id = row_text(rows, row, "ssh_key_id");
 
-	if (id && store_open(store, id, rows, row, "ssh_key_sealed", &text, err) < 0)
+	if (id && seal_open(store, id, (struct sealed_column){rows, row, "ssh_key_sealed"}, &text, err) < 0)
 		return NULL;
 	return json_string(buf_str(&text));
 }

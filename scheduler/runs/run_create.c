@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "scheduler/runs/transition.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/policies/policy_runs.h"
 #include "scheduler/store/runs/cost_estimates.h"

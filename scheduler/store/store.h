@@ -11,7 +11,7 @@
 struct contents;
 struct guard;
 struct outbox_sink;
-struct viewer;
+struct response_scope;
 
 /* The time limits of run tasks. */
 struct task_limits {
@@ -44,8 +44,9 @@ struct store {
 	const struct store_settings *settings;
 	const struct outbox_sink *sink; /* notified of committed messages, or NULL (outbox/outbox.h) */
 	/* Of one request: */
-	const struct viewer *viewer; /* the requesting user (store/access/viewer.h); NULL: the scheduler itself */
-	struct contents *contents;   /* fetched objects (store/content/contents.h), or NULL */
+	const struct response_scope
+		*scope;            /* of its user (store/access/response_scope.h); NULL: the scheduler itself */
+	struct contents *contents; /* fetched objects (store/content/contents.h), or NULL */
 };
 
 /* Applies all migrations that are missing. It holds a lock, so replicas may start at the same time. */

@@ -37,9 +37,9 @@ int account_details(struct request *req, struct response *res, struct err *err)
 int users_show(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *viewer = req->actor.is_site_admin ? NULL : req->actor.user.text;
+	const char *requester = req->actor.is_site_admin ? NULL : req->actor.user.text;
 
-	if (user_read_known(req->store, param(req, "user"), viewer, &rows, err) < 0)
+	if (user_read_known(req->store, param(req, "user"), requester, &rows, err) < 0)
 		return -1;
 	return respond_resource(res, 200, user_resource(&rows, 0));
 }

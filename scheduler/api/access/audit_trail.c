@@ -77,7 +77,7 @@ int audit_trail_index(struct request *req, struct response *res, struct err *err
 /* The path names no organization: it is that of the token. A person must be in exactly one organization. */
 int audit_trail_own(struct request *req, struct response *res, struct err *err)
 {
-	const struct rows *memberships = &req->actor.viewer.memberships;
+	const struct rows *memberships = &req->actor.scope.memberships;
 	const char *organization;
 
 	if (memberships->count != 1 || row_null(memberships, 0, "organization_id"))

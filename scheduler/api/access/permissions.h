@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_API_ACCESS_PERMISSIONS_H
 #define SCHEDULER_API_ACCESS_PERMISSIONS_H
 
-/* The `permissions` attribute of resources: the viewer's permissions, by their names in the API. */
+/* The `permissions` attribute of resources: the requester's permissions, by their names in the API. */
 
 #include "scheduler/db/db.h"
 #include "scheduler/rights/rights.h"
@@ -12,7 +12,7 @@ struct permission_shown {
 	enum permission permission;
 };
 
-/* {"can-update": true, ...} from the row's column `rights` (store/access/viewer.h). A new reference. */
+/* {"can-update": true, ...} from the row's column `rights` (store/access/response_scope.h). A new reference. */
 json_t *permissions_shown(const struct permission_shown *table, size_t count, const struct rows *rows, int row);
 /* Whether the row's `rights` include the permission. */
 bool row_may(const struct rows *rows, int row, enum permission permission);

@@ -135,7 +135,7 @@ int teams_index(struct request *req, struct response *res, struct err *err)
 
 static bool sees_secrets(const struct request *req, const char *organization_id)
 {
-	return viewer_may_all(&req->actor.viewer, organization_id, CAN_SEE_SECRET_TEAMS);
+	return response_scope_all(&req->actor.scope, organization_id, CAN_SEE_SECRET_TEAMS);
 }
 
 /* Only users who see secret teams may make a team secret: it would disappear for others. */

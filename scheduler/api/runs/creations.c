@@ -40,9 +40,9 @@ int runs_create(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
-/* A run's representation depends on its viewer. All runs of one viewer are read with one statement. */
+/* A run's representation depends on its requester. All runs of one requester are read with one statement. */
 struct view {
-	const char *user; /* of viewer_user */
+	const char *user; /* of response_scope_user */
 	struct rows rows;
 };
 
@@ -56,11 +56,11 @@ struct commit {
 	struct audit_batch audit;
 };
 
-/* Sets the store's viewer. */
-static const char *viewer_set(struct store *store, const struct batch_item *item)
+/* Sets the scope of the store's answers to that of the requester. */
+static const char *scope_set(struct store *store, const struct batch_item *item)
 {
-	store->viewer = &item->req->actor.viewer;
-	return viewer_user(store->viewer);
+	store->scope = &item->req->actor.scope;
+	return response_scope_user(store->scope);
 }
 
 static struct view *view_of(const struct commit *c, const char *user)
@@ -71,7 +71,7 @@ static struct view *view_of(const struct commit *c, const char *user)
 	return NULL;
 }
 
-/* Queries the runs that this viewer ordered. The store's viewer must be set. */
+/* Queries the runs that this requester created. The store's scope must be set. */
 static int view_ask(struct commit *c, const char *user, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -79,7 +79,7 @@ static int view_ask(struct commit *c, const char *user, struct err *err)
 
 	*view = (struct view){.user = user};
 	for (size_t i = 0; i < c->count; i++)
-		if (c->runs[i].err.kind == ERR_NONE && view_of(c, viewer_set(c->store, c->items[i])) == view)
+		if (c->runs[i].err.kind == ERR_NONE && view_of(c, scope_set(c->store, c->items[i])) == view)
 			db_array_add(&ids, c->runs[i].run.text);
 	return run_views_ask(c->store, &ids, &view->rows, err);
 }
@@ -109,7 +109,7 @@ static int commit_in(void *data, struct err *err)
 	if (c->create(c->store, c->runs, c->count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < c->count; i++) {
-		const char *user = viewer_set(c->store, c->items[i]);
+		const char *user = scope_set(c->store, c->items[i]);
 
 		if (c->runs[i].err.kind != ERR_NONE)
 			continue;
@@ -133,7 +133,7 @@ static void creation_show(const struct commit *c, size_t i)
 {
 	struct batch_item *item = c->items[i];
 	struct creation *creation = creation_of(item);
-	const struct view *view = view_of(c, viewer_set(c->store, item));
+	const struct view *view = view_of(c, scope_set(c->store, item));
 	int row;
 
 	item->err = c->runs[i].err;
@@ -163,7 +163,7 @@ static void commit_items(struct commit *c)
 		else
 			c->items[i]->err = err;
 	}
-	c->store->viewer = NULL;
+	c->store->scope = NULL;
 	views_release(c);
 	audit_batch_release(&c->audit);
 }

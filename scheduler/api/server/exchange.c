@@ -18,11 +18,11 @@
 
 /* ---- the handler ---- */
 
-/* Sets the viewer of the following reads. Requests of workers and notifiers have none: they read for the scheduler. */
-static void request_view(struct request *req)
+/* Sets the scope of the following reads. Requests of workers and notifiers have none: they read for the scheduler. */
+static void request_scope(struct request *req)
 {
 	if (req->actor.kind == ACTOR_USER || req->actor.kind == ACTOR_TASK || req->actor.kind == ACTOR_RUN)
-		req->store->viewer = &req->actor.viewer;
+		req->store->scope = &req->actor.scope;
 }
 
 static int request_read_body(struct request *req, struct err *err)
@@ -60,7 +60,7 @@ static int request_run(struct request *req, struct response *res, struct err *er
 {
 	if (request_read_body(req, err) < 0 || query_text_check(req, err) < 0)
 		return -1;
-	request_view(req);
+	request_scope(req);
 	return request_audit_run(req, res, err);
 }
 
@@ -165,7 +165,7 @@ void exchange_release(struct exchange *exchange)
 {
 	struct request *req = &exchange->req;
 
-	req->store->viewer = NULL;
+	req->store->scope = NULL;
 	actor_release(&req->actor);
 	json_decref(req->body);
 }

@@ -174,7 +174,7 @@ static void batch_run(struct executors *executors, const struct http_request *ht
 	struct request *req = &exchange->req;
 
 	exchange_run(exchange);
-	req->store->viewer = NULL;
+	req->store->scope = NULL;
 	if (!exchange->failed) {
 		if (!req->item->alone &&
 			request_batcher_take(executors->batchers[req->route->executor], http, exchange))

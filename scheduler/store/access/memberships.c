@@ -3,15 +3,15 @@
 
 #include "scheduler/store/access/invitations.h"
 #include "scheduler/store/access/teams.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 
-/* `user` is the number of the viewer's parameter (store/access/viewer.h). */
+/* `user` is the number of the requester's parameter (store/access/response_scope.h). */
 #define COLUMNS(user)                                                                                                  \
 	"m.id, m.organization_id, o.name as organization_name, m.user_id, coalesce(m.email, u.email) as email, "       \
 	"u.username, m.status, "                                                                                       \
 	"m.created_at, (select coalesce(jsonb_agg(tm.team_id order by tm.team_id), '[]') from team_members tm "        \
 	"join teams t on t.id = tm.team_id where tm.organization_id = m.organization_id and "                          \
-	"tm.user_id = m.user_id and " TEAM_SEEN(TEAM_SECRETS_SEEN(user), user) ") as teams "
+	"tm.user_id = m.user_id and " TEAM_IN_SCOPE(SECRET_TEAMS_IN_SCOPE(user), user) ") as teams "
 
 #define TABLES                                                                                                         \
 	"from organization_memberships m join organizations o on o.id = m.organization_id "                            \
@@ -32,19 +32,19 @@ int memberships_list(struct store *store, const struct membership_list *list, st
 		"where m.id in (select id from found) "
 		"order by m.created_at, m.id limit $5 offset $6) f on true order by f.created_at, f.id",
 		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->emails), P_TEXT(list->status),
-		P_INT(list->limit), P_INT(list->offset), P_TEXT(viewer_user(store->viewer)));
+		P_INT(list->limit), P_INT(list->offset), P_TEXT(response_scope_user(store->scope)));
 }
 
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where m.id = any($1::text[])",
-		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
 }
 
 int membership_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where m.id = $1", P_TEXT(id),
-		    P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "organization membership not found");
 }
@@ -54,11 +54,11 @@ int membership_guarded(
 {
 	return db_query(store->db, ret_rows, err,
 		"select t.kind = 'owners' as owners from teams t join team_members m on m.team_id = t.id "
-		"where t.organization_id = $1 and m.user_id = $2 and (t.kind = 'owners' or not (" TEAM_SEEN(
+		"where t.organization_id = $1 and m.user_id = $2 and (t.kind = 'owners' or not (" TEAM_IN_SCOPE(
 			"$3::boolean", "$4") ")) order by t.kind <> 'owners' limit 1",
 		P_TEXT(organization_id), P_TEXT(user_id),
-		P_BOOL(viewer_may_all(store->viewer, organization_id, CAN_SEE_SECRET_TEAMS)),
-		P_TEXT(viewer_user(store->viewer)));
+		P_BOOL(response_scope_all(store->scope, organization_id, CAN_SEE_SECRET_TEAMS)),
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 /* ---- inviting ---- */
@@ -114,11 +114,11 @@ static int invited_teams(struct inviting *i, const char *user_id, struct err *er
 	if (db_query(i->store->db, &rows, err,
 		    "with j as (insert into team_members (team_id, organization_id, user_id) "
 		    "select t.id, t.organization_id, $3 from teams t where t.id = any($1::text[]) "
-		    "and t.organization_id = $2 and " TEAM_SEEN(
-			    TEAM_SECRETS_SEEN("$4"), "$4") "returning 1) "
-							   "select count(*) as joined from j",
+		    "and t.organization_id = $2 and " TEAM_IN_SCOPE(
+			    SECRET_TEAMS_IN_SCOPE("$4"), "$4") "returning 1) "
+							       "select count(*) as joined from j",
 		    P_ARRAY(&ids), P_TEXT(invitation->organization_id), P_TEXT(user_id),
-		    P_TEXT(viewer_user(i->store->viewer))) < 0)
+		    P_TEXT(response_scope_user(i->store->scope))) < 0)
 		return -1;
 	if ((size_t)row_int(&rows, 0, "joined") < json_array_size(invitation->team_ids))
 		return err_at(err, "/data/relationships/teams", "Teams must be teams of the organization");

@@ -18,7 +18,7 @@ struct membership_list {
 };
 
 /* Columns: id, organization_id, organization_name, user_id, email, username, status, created_at, teams (a JSON array of
- * ids, of teams that the viewer may see). Service users are excluded. */
+ * ids, of teams that the requester may see). Service users are excluded. */
 int memberships_list(struct store *store, const struct membership_list *list, struct rows *ret_rows, struct err *err);
 /* Reads the memberships with these ids. The rows are available later (db_ask). */
 int memberships_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
@@ -34,7 +34,7 @@ struct invitation {
  * for a team of another organization. */
 int membership_create(struct store *store, const struct invitation *invitation, struct id *ret_id, struct err *err);
 /* Whether removing the member needs more than the management of memberships. One row if the member is an owner (column
- * `owners`), or is in a team that the viewer may not see. */
+ * `owners`), or is in a team that the requester may not see. */
 int membership_guarded(
 	struct store *store, const char *organization_id, const char *user_id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID if it removes the last owner. */

@@ -2,10 +2,10 @@
 #include "scheduler/store/access/organizations.h"
 
 #include "scheduler/store/access/teams.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 
-/* `user` is the number of the viewer's parameter (store/access/viewer.h). */
+/* `user` is the number of the requester's parameter (store/access/response_scope.h). */
 #define COLUMNS(user)                                                                                                  \
 	RIGHTS_IN_ORGANIZATION(user, "o.id")                                                                           \
 	"as rights, o.id, o.name, o.email, o.settings, o.default_pool_id, o.created_at, (select p.id from projects p " \
@@ -63,7 +63,7 @@ int organization_join(struct store *store, const char *organization_id, const ch
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where lower(o.name) = lower($1)",
-		    P_TEXT(name), P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(name), P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "organization not found");
 }
@@ -79,7 +79,7 @@ int organizations_read_all(struct store *store, struct db_array *names, struct r
 	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS("$2") TABLES
 		"where lower(o.name) in (select lower(x) from unnest($1::text[]) x) order by lower(o.name)",
-		P_ARRAY(names), P_TEXT(viewer_user(store->viewer)));
+		P_ARRAY(names), P_TEXT(response_scope_user(store->scope)));
 }
 
 int organizations_list(
@@ -99,7 +99,7 @@ int organizations_list(
 		"where o.id in (select id from found order by name limit $3 offset $4)) f on true order by "
 		"lower(f.name)",
 		P_TEXT(list->user_id), P_TEXT(list->search), P_INT(list->limit), P_INT(list->offset),
-		P_TEXT(viewer_user(store->viewer)));
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 int organization_update(struct store *store, const struct organization_update *update, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/access/team_access.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 
 /* The two tables with the same column names. */
 #define OF_WORKSPACES                                                                                                  \
@@ -11,7 +11,7 @@
 	"(select id, team_id, project_id as place_id, access, project_detail as detail, workspace_detail, created_at " \
 	"from team_projects) a "
 
-#define SEEN_TEAMS(user) "join teams t on t.id = a.team_id and " TEAM_SEEN(TEAM_SECRETS_SEEN(user), user)
+#define SEEN_TEAMS(user) "join teams t on t.id = a.team_id and " TEAM_IN_SCOPE(SECRET_TEAMS_IN_SCOPE(user), user)
 
 #define LIST(table)                                                                                                    \
 	"with found as (select a.*, t.organization_id from " table SEEN_TEAMS(                                         \
@@ -26,8 +26,8 @@
 #define CREATE(table, place_column, places, details, values)                                                           \
 	"insert into " table " (id, team_id, " place_column ", access, rights, " details ") "                          \
 	"select $1, t.id, p.id, $4, $5, " values " from teams t join " places " p on p.organization_id = "             \
-	"t.organization_id where t.id = $2 and t.kind = 'team' and p.id = $3 and " TEAM_SEEN(                          \
-		TEAM_SECRETS_SEEN("$8"), "$8") "and ($7::jsonb is null or true)"
+	"t.organization_id where t.id = $2 and t.kind = 'team' and p.id = $3 and " TEAM_IN_SCOPE(                      \
+		SECRET_TEAMS_IN_SCOPE("$8"), "$8") "and ($7::jsonb is null or true)"
 
 /* The statements for each kind of place. */
 static const struct statements {
@@ -49,14 +49,14 @@ static const struct statements {
 int team_accesses_list(struct store *store, const struct access_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, statements[list->place].list, P_TEXT(list->place_id),
-		P_INT(list->limit), P_INT(list->offset), P_TEXT(viewer_user(store->viewer)));
+		P_INT(list->limit), P_INT(list->offset), P_TEXT(response_scope_user(store->scope)));
 }
 
 int team_access_read(
 	struct store *store, enum access_place place, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, statements[place].read, P_TEXT(id), P_TEXT(viewer_user(store->viewer))) <
-		0)
+	if (db_query(store->db, ret_rows, err, statements[place].read, P_TEXT(id),
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "team access not found");
 }
@@ -78,7 +78,7 @@ int team_access_create(struct store *store, enum access_place place, const struc
 
 	if (db_query(store->db, &rows, err, statements[place].create, P_TEXT(id.text), P_TEXT(access->team_id),
 		    P_TEXT(access->place_id), P_TEXT(access->access), P_INT((long long)access->rights), P_TEXT(detail),
-		    P_TEXT(within), P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(within), P_TEXT(response_scope_user(store->scope))) < 0)
 		return team_taken(store, place, err);
 	if (!db_affected(&rows))
 		return err_at(

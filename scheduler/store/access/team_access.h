@@ -24,13 +24,13 @@ struct access_list {
 };
 
 /* Columns: id, team_id, place_id, organization_id, access, detail, workspace_detail (null in a workspace). Lists teams
- * that the viewer may see, with `total`; a row with a null id if the page is empty. */
+ * that the requester may see, with `total`; a row with a null id if the page is empty. */
 int team_accesses_list(struct store *store, const struct access_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int team_access_read(
 	struct store *store, enum access_place place, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID if the team has access already, is not a team of the organization, is its owners team or is not visible
- * to the viewer. */
+ * to the requester. */
 int team_access_create(struct store *store, enum access_place place, const struct team_access *access,
 	struct id *ret_id, struct err *err);
 int team_access_update(struct store *store, enum access_place place, const char *id, const struct team_access *access,

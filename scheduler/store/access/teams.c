@@ -2,11 +2,11 @@
 #include "scheduler/store/access/teams.h"
 
 #include "scheduler/store/access/organizations.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 
-/* `user` is the number of the viewer's parameter (store/access/viewer.h). Clients remove users by username, so `users`
- * excludes invited users, who have none. `memberships` includes them. */
+/* `user` is the number of the requester's parameter (store/access/response_scope.h). Clients remove users by username,
+ * so `users` excludes invited users, who have none. `memberships` includes them. */
 #define COLUMNS(user)                                                                                                  \
 	RIGHTS_IN_ORGANIZATION(user, "t.organization_id")                                                              \
 	"as rights, t.id, t.organization_id, t.user_id, t.name, t.kind, t.visibility, t.organization_access, "         \
@@ -25,8 +25,9 @@
 int team_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select " COLUMNS("$2") TABLES "where t.id = $1 and " TEAM_SEEN(TEAM_SECRETS_SEEN("$2"), "$2"),
-		    P_TEXT(id), P_TEXT(viewer_user(store->viewer))) < 0)
+		    "select " COLUMNS("$2") TABLES
+		    "where t.id = $1 and " TEAM_IN_SCOPE(SECRET_TEAMS_IN_SCOPE("$2"), "$2"),
+		    P_TEXT(id), P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "team not found");
 }
@@ -35,8 +36,8 @@ int teams_read_all(struct store *store, struct db_array *ids, struct rows *ret_r
 {
 	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS("$2") TABLES
-		"where t.id = any($1::text[]) and " TEAM_SEEN(TEAM_SECRETS_SEEN("$2"), "$2"),
-		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+		"where t.id = any($1::text[]) and " TEAM_IN_SCOPE(SECRET_TEAMS_IN_SCOPE("$2"), "$2"),
+		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
 }
 
 int teams_list(struct store *store, const struct team_list *list, struct rows *ret_rows, struct err *err)
@@ -45,7 +46,7 @@ int teams_list(struct store *store, const struct team_list *list, struct rows *r
 		"with found as (select t.id from teams t where t.organization_id = $1 "
 		"and ($2::text is null or strpos(lower(t.name), lower($2)) > 0) "
 		"and ($3::text is null or lower(t.name) = any(string_to_array(lower($3), ','))) "
-		"and " TEAM_SEEN("$7::boolean",
+		"and " TEAM_IN_SCOPE("$7::boolean",
 			"$6") ") "
 			      "select c.total, f.* from (select count(*) as total from found) c left join "
 			      "(select " COLUMNS("$6") TABLES
@@ -53,8 +54,8 @@ int teams_list(struct store *store, const struct team_list *list, struct rows *r
 		"order by t.kind <> 'owners', lower(t.name), t.id limit $4 offset $5) f on true "
 		"order by f.kind <> 'owners', lower(f.name), f.id",
 		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->names), P_INT(list->limit),
-		P_INT(list->offset), P_TEXT(viewer_user(store->viewer)),
-		P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_SEE_SECRET_TEAMS)));
+		P_INT(list->offset), P_TEXT(response_scope_user(store->scope)),
+		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_SEE_SECRET_TEAMS)));
 }
 
 int team_built_in(

@@ -27,9 +27,9 @@ struct team_list {
 	long long limit, offset;
 };
 
-/* Columns: the table's except `rights`, which has the viewer's rights in the organization; organization_name, users and
- * memberships (JSON arrays of ids, without the service user). ERR_NOT_FOUND, also for a team that the viewer may not
- * see. */
+/* Columns: the table's except `rights`, which has the requester's rights in the organization; organization_name, users
+ * and memberships (JSON arrays of ids, without the service user). ERR_NOT_FOUND, also for a team that the requester may
+ * not see. */
 int team_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Reads the teams with these ids. The rows are available later (db_ask). */
 int teams_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

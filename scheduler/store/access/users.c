@@ -19,13 +19,14 @@ int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_r
 	return db_ask(store->db, ret_rows, err, COLUMNS "where id = any($1::text[])", P_ARRAY(ids));
 }
 
-int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err)
+int user_read_known(
+	struct store *store, const char *id, const char *requester_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
 		    COLUMNS "u where id = $1 and ($2::text is null or id = $2 or exists (select 1 from "
 			    "organization_memberships m join organization_memberships v on v.organization_id = "
 			    "m.organization_id and v.user_id = $2 and v.status = 'active' where m.user_id = u.id))",
-		    P_TEXT(id), P_TEXT(viewer_id)) < 0)
+		    P_TEXT(id), P_TEXT(requester_id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
 }

@@ -8,8 +8,10 @@
 int user_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
-/* A user that is visible to the viewer: the viewer, or a user in one of the viewer's organizations. ERR_NOT_FOUND. */
-int user_read_known(struct store *store, const char *id, const char *viewer_id, struct rows *ret_rows, struct err *err);
+/* A user that is visible to the requester: the requester, or a user in one of the requester's organizations.
+ * ERR_NOT_FOUND. */
+int user_read_known(
+	struct store *store, const char *id, const char *requester_id, struct rows *ret_rows, struct err *err);
 /* Creates a user with a confirmed address, and accepts all invitations to it, since only an operator creates users.
  * Uses the caller's transaction, or its own. ERR_INVALID "Username has already been taken". */
 int user_register(struct store *store, const char *username, const char *email, struct id *ret_id, struct err *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policies/policy_views.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 
 /* The duration is from the first to the last status timestamp. The override's timestamp is excluded, since a user sets
  * it later. */
@@ -27,14 +27,14 @@ int policy_evaluations_view(
 	struct store *store, const char *run_id, const char *kind, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, VIEW("$3") "where e.run_id = $1 and e.kind = $2", P_TEXT(run_id),
-		P_TEXT(kind), P_TEXT(viewer_user(store->viewer)));
+		P_TEXT(kind), P_TEXT(response_scope_user(store->scope)));
 }
 
 int policy_evaluation_view(
 	struct store *store, const char *id, const char *kind, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, VIEW("$3") "where e.id = $1 and e.kind = $2", P_TEXT(id), P_TEXT(kind),
-		    P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count
 		? 0

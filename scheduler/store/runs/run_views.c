@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs/run_views.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/content/seals.h"
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
-/* `user` is the number of the viewer's parameter (store/access/viewer.h). Most runs have no optional stages, and so no
- * task stages, cost estimates or policies: the conditions on r.stages skip these lookups. */
+/* `user` is the number of the requester's parameter (store/access/response_scope.h). Most runs have no optional stages,
+ * and so no task stages, cost estimates or policies: the conditions on r.stages skip these lookups. */
 #define VIEW(user)                                                                                                     \
 	"select r.*, " HOLD_COLUMNS ", " RIGHTS_IN_WORKSPACE(user, "r.organization_id",                                \
 		"r.workspace_id") "as rights, "                                                                        \
@@ -50,7 +50,7 @@ enum { SNAPSHOT_LIMIT = 64 << 20 };
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, VIEW("$2") "from runs r " VIEW_JOINS "where r.id = $1", P_TEXT(run_id),
-		    P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
@@ -58,7 +58,7 @@ int run_view(struct store *store, const char *run_id, struct rows *ret_rows, str
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err, VIEW("$2") "from runs r " VIEW_JOINS "where r.id = any($1::text[])",
-		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
 }
 
 int run_belongs(struct store *store, const char *run_id, const char *workspace_id, bool *ret_belongs, struct err *err)
@@ -122,7 +122,7 @@ struct run run_of_view(const struct rows *rows, int row)
 	"and ($12::bigint = 0 or extract(year from r.created_at at time zone 'UTC') = $12) "                           \
 	"and (not $13::boolean or r.created_at > now() - interval '1 year') "                                          \
 	"and $14::text is null " /* no configuration has a commit */                                                   \
-	"and " VIEWER_SEES_RUNS("$15", "$16", "r.workspace_id")
+	"and " RUNS_IN_SCOPE("$15", "$16", "r.workspace_id")
 
 #define BY_INPUTS                                                                                                      \
 	"and case when $5::text is null then not r.plan_only or $9 else " OPERATION                                    \
@@ -142,8 +142,8 @@ struct run run_of_view(const struct rows *rows, int row)
 		P_TEXT((f)->operation), P_TEXT((f)->source), P_TEXT((f)->workspace_names), P_TEXT((f)->search),        \
 		P_BOOL((f)->queue), P_TEXT((f)->pool_names), P_TEXT((f)->user), P_INT((f)->year),                      \
 		P_BOOL((f)->past_year), P_TEXT((f)->commit),                                                           \
-		P_BOOL((f)->workspace_id || viewer_may_all((store)->viewer, (f)->organization_id, CAN_READ_RUNS)),     \
-		P_TEXT(viewer_user((store)->viewer))
+		P_BOOL((f)->workspace_id || response_scope_all((store)->scope, (f)->organization_id, CAN_READ_RUNS)),  \
+		P_TEXT(response_scope_user((store)->scope))
 
 #define IN_ORGANIZATION "r.organization_id = $1"
 #define IN_WORKSPACE    "r.workspace_id = $2"

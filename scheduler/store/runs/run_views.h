@@ -18,7 +18,7 @@ struct run run_of_view(const struct rows *rows, int row);
 
 /* A list's filter; NULL: no restriction. Multiple values are separated by commas. */
 struct run_filter {
-	const char *workspace_id;    /* a workspace whose runs the viewer may read; NULL: the whole organization */
+	const char *workspace_id;    /* a workspace whose runs the requester may read; NULL: the whole organization */
 	const char *organization_id; /* NULL: the workspace's */
 	const char *status, *status_group, *operation, *source, *workspace_names, *pool_names;
 	const char *search; /* the run's id, or a part of its message or of its creator's name */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/states/states.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/content/blobs.h"
 
@@ -81,9 +81,9 @@ int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_
 {
 	return db_ask(store->db, ret_rows, err,
 		"select " COLUMNS "from state_versions s join workspaces v on v.id = s.workspace_id "
-		"where s.id = any($1::text[]) and " VIEWER_HAS(
+		"where s.id = any($1::text[]) and " SCOPE_HAS(
 			"$2", RIGHTS_IN_WORKSPACE("$2", "v.organization_id", "v.id"), "128"),
-		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
 }
 
 int state_recovered(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
@@ -131,9 +131,9 @@ int outputs_of_states(struct store *store, struct db_array *state_ids, struct ro
 	return db_query(store->db, ret_rows, err,
 		"select " OUTPUT_COLUMNS
 		"from state_version_outputs o join state_versions s on s.id = o.state_version_id "
-		"join workspaces v on v.id = s.workspace_id where o.state_version_id = any($1::text[]) and " VIEWER_HAS(
+		"join workspaces v on v.id = s.workspace_id where o.state_version_id = any($1::text[]) and " SCOPE_HAS(
 			"$2", RIGHTS_IN_WORKSPACE("$2", "v.organization_id", "v.id"), "64") "order by o.name",
-		P_ARRAY(state_ids), P_TEXT(viewer_user(store->viewer)));
+		P_ARRAY(state_ids), P_TEXT(response_scope_user(store->scope)));
 }
 
 int state_output_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

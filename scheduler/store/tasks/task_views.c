@@ -2,7 +2,7 @@
 #include "scheduler/store/tasks/task_views.h"
 
 #include "scheduler/outbox/outbox.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 
 #define STAGE_VIEW(user)                                                                                               \
 	"select s.*, n.organization_id, n.workspace_id, n.status as run_status, n.stage as "                           \
@@ -26,19 +26,19 @@ int task_stages_view(struct store *store, const char *run_id, struct rows *ret_r
 		STAGE_VIEW("$2") "where s.run_id = $1 "
 				 "order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], "
 				 "s.stage)",
-		P_TEXT(run_id), P_TEXT(viewer_user(store->viewer)));
+		P_TEXT(run_id), P_TEXT(response_scope_user(store->scope)));
 }
 
 int task_stage_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err, STAGE_VIEW("$2") "where s.id = any($1::text[])", P_ARRAY(ids),
-		P_TEXT(viewer_user(store->viewer)));
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 int task_stage_view(struct store *store, const char *stage_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, STAGE_VIEW("$2") "where s.id = $1", P_TEXT(stage_id),
-		    P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "task stage not found");
 }

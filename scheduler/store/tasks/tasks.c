@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/tasks/tasks.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
 #include "scheduler/store/content/seals.h"
@@ -103,8 +103,8 @@ int task_example(struct store *store, const char *id, struct rows *ret_rows, str
 		"coalesce(t.global_stages[1], (select wt.stages[1] from workspace_tasks wt where wt.task_id = t.id "
 		"order by wt.created_at limit 1), 'post_plan') as stage, t.global_enforcement as enforcement "
 		"from tasks t cross join lateral (select id from runs where organization_id = t.organization_id "
-		"and " VIEWER_SEES_RUNS("((" RIGHTS_IN_ORGANIZATION("$2", "t.organization_id") ") & 2 <> 0)", "$2",
+		"and " RUNS_IN_SCOPE("((" RIGHTS_IN_ORGANIZATION("$2", "t.organization_id") ") & 2 <> 0)", "$2",
 			"workspace_id") "order by position desc limit 1) l where t.id = $1) r, " TASK_PAYLOAD_TABLES
 					"where " TASK_PAYLOAD_JOINS,
-		P_TEXT(id), P_TEXT(viewer_user(store->viewer)));
+		P_TEXT(id), P_TEXT(response_scope_user(store->scope)));
 }

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 
 #define RELATED(column, table, order)                                                                                  \
@@ -21,7 +21,7 @@
 /* ---- reading ---- */
 
 /* A project's own sets are visible with the permission to read variable sets in that project. */
-#define VIEWER_SEES_IT                                                                                                 \
+#define RUN_IN_SCOPE                                                                                                   \
 	"($7::boolean or s.project_id is null or s.project_id in (select tp.project_id from team_members m "           \
 	"join team_projects tp on tp.team_id = m.team_id and tp.rights & 67108864 <> 0 where m.user_id = $8)) "
 
@@ -31,7 +31,7 @@ int varsets_list(struct store *store, const struct varset_list *list, struct row
 {
 	/* Permission to list the sets of one workspace or project covers all sets that apply there. */
 	bool all = list->workspace_id || list->project_id ||
-		viewer_may_all(store->viewer, list->organization_id, CAN_READ_VARSETS);
+		response_scope_all(store->scope, list->organization_id, CAN_READ_VARSETS);
 
 	return db_query(store->db, ret_rows, err,
 		"with found as (select s.id from varsets s where s.organization_id = $1 "
@@ -43,12 +43,12 @@ int varsets_list(struct store *store, const struct varset_list *list, struct row
 		"and (exists (select 1 from varset_workspaces m where m.varset_id = s.id and m.workspace_id = w.id) "
 		"or exists (select 1 from varset_projects m where m.varset_id = s.id "
 		"and m.project_id = w.project_id)))) "
-		"and " VIEWER_SEES_IT ") select c.total, s.* from (select count(*) as total from found) c left join "
+		"and " RUN_IN_SCOPE ") select c.total, s.* from (select count(*) as total from found) c left join "
 		"(select " COLUMNS TABLES "where s.id in (select id from found) "
 		"order by lower(s.name), s.id limit $5 offset $6) s on true order by lower(s.name), s.id",
 		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->project_id),
 		P_TEXT(list->workspace_id), P_INT(list->limit), P_INT(list->offset), P_BOOL(all),
-		P_TEXT(viewer_user(store->viewer)));
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 int varset_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workers/pools.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/agents.h"
 
@@ -9,14 +9,14 @@
 	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m where " condition      \
 	") as "
 
-/* Only workspaces and projects that the viewer may see. */
+/* Only workspaces and projects that the requester may see. */
 #define EVERYWHERE(user, bit) "((" RIGHTS_IN_ORGANIZATION(user, "p.organization_id") ") & " bit " <> 0)"
 #define WORKSPACES(user, table, column, condition)                                                                     \
-	RELATED(table, column, condition " and " VIEWER_SEES_WORKSPACE(EVERYWHERE(user, "1"), user, "m." column))
+	RELATED(table, column, condition " and " WORKSPACE_IN_SCOPE(EVERYWHERE(user, "1"), user, "m." column))
 
 #define ALLOWED_PROJECTS(user)                                                                                         \
 	RELATED("agent_pool_projects", "project_id",                                                                   \
-		"m.pool_id = p.id and " VIEWER_SEES_PROJECT(EVERYWHERE(user, "1048576"), user, "m.project_id"))        \
+		"m.pool_id = p.id and " PROJECT_IN_SCOPE(EVERYWHERE(user, "1048576"), user, "m.project_id"))           \
 	"allowed_projects "
 #define LISTED_WORKSPACES(user, condition)                                                                             \
 	WORKSPACES(user, "agent_pool_workspaces", "workspace_id", "m.pool_id = p.id and " condition)
@@ -45,12 +45,12 @@ static int not_found(struct err *err)
 #define USED_BY_WORKSPACE                                                                                              \
 	"($4::text is null and $5::text is null or exists (select 1 from workspaces w where w.organization_id = $1 "   \
 	"and ($4 is null or w.id = $4) and ($5 is null or lower(w.name) = lower($5)) "                                 \
-	"and " VIEWER_SEES_WORKSPACE("$11", "$10", "w.id") "and " MAY_USE("w.id", "w.project_id") ")) "
+	"and " WORKSPACE_IN_SCOPE("$11", "$10", "w.id") "and " MAY_USE("w.id", "w.project_id") ")) "
 
 #define USED_BY_PROJECT                                                                                                \
 	"($6::text is null and $7::text is null or exists (select 1 from projects j where j.organization_id = $1 "     \
 	"and ($6 is null or j.id = $6) and ($7 is null or lower(j.name) = lower($7)) "                                 \
-	"and " VIEWER_SEES_PROJECT("$12", "$10", "j.id") "and " MAY_USE("null", "j.id") ")) "
+	"and " PROJECT_IN_SCOPE("$12", "$10", "j.id") "and " MAY_USE("null", "j.id") ")) "
 
 #define FOUND                                                                                                          \
 	"select p.id, row_number() over (order by case when $3::text = 'created-at' then p.created_at end, "           \
@@ -69,15 +69,15 @@ int pools_list(struct store *store, const struct pool_list *list, struct rows *r
 		"order by p.place",
 		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->sort), P_TEXT(list->workspace_id),
 		P_TEXT(list->workspace_name), P_TEXT(list->project_id), P_TEXT(list->project_name), P_INT(list->limit),
-		P_INT(list->offset), P_TEXT(viewer_user(store->viewer)),
-		P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_READ_WORKSPACE)),
-		P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_READ_PROJECT)));
+		P_INT(list->offset), P_TEXT(response_scope_user(store->scope)),
+		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_READ_WORKSPACE)),
+		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT)));
 }
 
 int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where p.id = $1", P_TEXT(id),
-		    P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/projects.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 
-/* `user` is the number of the viewer's parameter (store/access/viewer.h). */
+/* `user` is the number of the requester's parameter (store/access/response_scope.h). */
 #define COLUMNS(user)                                                                                                  \
 	RIGHTS_IN_PROJECT(user, "p.organization_id", "p.id")                                                           \
 	"as rights, p.*, o.name as organization_name, " INHERITED_MODE                                                 \
@@ -23,7 +23,7 @@ int projects_list(struct store *store, const struct project_list *list, struct r
 		"and ($6::text[] is null or not exists (select 1 from unnest($6::text[], $7::text[]) x(key, value) "
 		"where not exists (select 1 from tag_bindings b join tags t on t.id = b.tag_id where b.project_id = "
 		"f.id "
-		"and lower(t.name) = lower(x.key) and (x.value = '' or b.value = x.value)))) and " VIEWER_SEES_PROJECT(
+		"and lower(t.name) = lower(x.key) and (x.value = '' or b.value = x.value)))) and " PROJECT_IN_SCOPE(
 			"$8", "$9",
 			"f.id") ") "
 				"select c.total, p.* from (select count(*) as total from found) c left join "
@@ -34,14 +34,14 @@ int projects_list(struct store *store, const struct project_list *list, struct r
 		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->names), P_INT(list->limit),
 		P_INT(list->offset), P_TEXT(keys->count ? db_array_text(keys) : NULL),
 		P_TEXT(keys->count ? db_array_text(values) : NULL),
-		P_BOOL(viewer_may_all(store->viewer, list->organization_id, CAN_READ_PROJECT)),
-		P_TEXT(viewer_user(store->viewer)));
+		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT)),
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 int project_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where p.id = $1", P_TEXT(id),
-		    P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "project not found");
 }
@@ -49,9 +49,9 @@ int project_read(struct store *store, const char *id, struct rows *ret_rows, str
 int projects_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err,
-		"select " COLUMNS("$2") TABLES "where p.id = any($1::text[]) and " VIEWER_HAS("$2",
+		"select " COLUMNS("$2") TABLES "where p.id = any($1::text[]) and " SCOPE_HAS("$2",
 			RIGHTS_IN_PROJECT("$2", "p.organization_id", "p.id"), "1048576") "order by lower(p.name), p.id",
-		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
 }
 
 int project_belongs(

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/remote_state.h"
 
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 
 /* Whether the state of workspace p is shared with workspace c. */
 #define SHARED                                                                                                         \
@@ -29,12 +29,12 @@ int consumers_list(struct store *store, const char *workspace_id, long long limi
 	return db_query(store->db, ret_rows, err,
 		"with found as (select c.id, lower(c.name) as name from workspaces p join workspaces c "
 		"on c.organization_id = p.organization_id and c.id <> p.id where p.id = $1 and " SHARED
-		"and " VIEWER_HAS("$4", RIGHTS_IN_WORKSPACE("$4", "c.organization_id", "c.id"),
+		"and " SCOPE_HAS("$4", RIGHTS_IN_WORKSPACE("$4", "c.organization_id", "c.id"),
 			"1") ") "
 			     "select t.total, f.id from (select count(*) as total from found) t "
 			     "left join (select * from found order by name limit $2 offset $3) f on true order by "
 			     "f.name",
-		P_TEXT(workspace_id), P_INT(limit), P_INT(offset), P_TEXT(viewer_user(store->viewer)));
+		P_TEXT(workspace_id), P_INT(limit), P_INT(offset), P_TEXT(response_scope_user(store->scope)));
 }
 
 /* ---- changing ---- */

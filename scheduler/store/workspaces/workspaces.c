@@ -2,7 +2,7 @@
 #include "scheduler/store/workspaces/workspaces.h"
 
 #include "proto/states.h"
-#include "scheduler/store/access/viewer.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workspaces/projects.h"
 
@@ -10,7 +10,7 @@
 enum { MAX_NEWEST = 1000 };
 #define SORT_NEWEST "-current-run.created-at"
 
-/* `user` is the number of the viewer's parameter (store/access/viewer.h). */
+/* `user` is the number of the requester's parameter (store/access/response_scope.h). */
 #define WORKSPACE_COLUMNS(user)                                                                                        \
 	RIGHTS_IN_WORKSPACE(user, "w.organization_id", "w.id")                                                         \
 	"as rights, w.*, o.name as organization_name, u.username as locker, r.id as retention_id, "                    \
@@ -46,7 +46,7 @@ int workspace_read(struct store *store, const char *id, struct rows *ret_rows, s
 {
 	if (db_query(store->db, ret_rows, err,
 		    "select " WORKSPACE_COLUMNS("$2") "from workspaces w " WORKSPACE_JOINS "where w.id = $1",
-		    P_TEXT(id), P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(id), P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
@@ -59,7 +59,7 @@ int workspace_read_named(
 						      "where w.id = (select n.id from organizations x join workspaces "
 						      "n on n.organization_id = x.id "
 						      "and lower(n.name) = lower($2) where lower(x.name) = lower($1))",
-		    P_TEXT(organization), P_TEXT(name), P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_TEXT(organization), P_TEXT(name), P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
@@ -68,9 +68,9 @@ int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *
 {
 	return db_ask(store->db, ret_rows, err,
 		"select " WORKSPACE_COLUMNS(
-			"$2") "from workspaces w " WORKSPACE_JOINS "where w.id = any($1::text[]) and " VIEWER_HAS("$2",
+			"$2") "from workspaces w " WORKSPACE_JOINS "where w.id = any($1::text[]) and " SCOPE_HAS("$2",
 			RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "1") "order by lower(w.name), w.id",
-		P_ARRAY(ids), P_TEXT(viewer_user(store->viewer)));
+		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
 }
 
 #define LOOKUP                                                                                                         \
@@ -120,7 +120,7 @@ int workspace_lookup_named(
 	"coalesce(f.current_run_id, f.latest_run_id) and r.status = any(string_to_array($4, ',')))) "                  \
 	"and ($5::text is null or f.project_id = any(string_to_array($5, ','))) "                                      \
 	"and ($8::text is null or f.id not in (select " TAGGED_ANY("$8") ")) "                                         \
-									 "and " VIEWER_SEES_WORKSPACE(                 \
+									 "and " WORKSPACE_IN_SCOPE(                    \
 										 "$11", "$12", "f.id")
 
 /* Workspaces that have all of the tags. */
@@ -146,7 +146,8 @@ int workspace_lookup_named(
 	"select id from workspaces where project_id = any(string_to_array($5, ',')) and $6 is null "                   \
 	"and $11::boolean union all "                                                                                  \
 	"(" TAGGED ") union all "                                                                                      \
-	"select distinct s.workspace_id from (" WORKSPACES_SEEN("$12") ") s where $6 is null and not $11::boolean "
+	"select distinct s.workspace_id from (" WORKSPACES_IN_SCOPE(                                                   \
+		"$12") ") s where $6 is null and not $11::boolean "
 
 #define CURRENT_RUN "left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id) "
 
@@ -239,7 +240,7 @@ static int list_newest(struct store *store, const struct workspace_list *list, s
 	if (!text_equal(list->sort, SORT_NEWEST) || list->without_tags || list->offset >= MAX_NEWEST)
 		return 0;
 	if (db_query(store->db, ret_rows, err, newest_sql, P_TEXT(list->organization_id), P_INT(list->limit),
-		    P_INT(list->offset), P_TEXT(viewer_user(store->viewer))) < 0)
+		    P_INT(list->offset), P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	if (ret_rows->count == list->limit && !row_null(ret_rows, 0, "id"))
 		return 1;
@@ -254,14 +255,14 @@ static int list_whole(struct store *store, const struct workspace_list *list, st
 	if (found)
 		return found < 0 ? -1 : 0;
 	return db_query(store->db, ret_rows, err, sort_find(list->sort)->whole, P_TEXT(list->organization_id),
-		P_INT(list->limit), P_INT(list->offset), P_TEXT(viewer_user(store->viewer)),
+		P_INT(list->limit), P_INT(list->offset), P_TEXT(response_scope_user(store->scope)),
 		P_TEXT(list->without_tags));
 }
 
 int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err)
 {
 	struct db_array *keys = list->tag_keys, *values = list->tag_values;
-	bool everywhere = viewer_may_all(store->viewer, list->organization_id, CAN_READ_WORKSPACE);
+	bool everywhere = response_scope_all(store->scope, list->organization_id, CAN_READ_WORKSPACE);
 
 	if (list_is_whole(list, everywhere))
 		return list_whole(store, list, ret_rows, err);
@@ -269,7 +270,7 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 		P_TEXT(list->name), P_TEXT(list->wildcard), P_TEXT(list->run_status), P_TEXT(list->project_ids),
 		P_TEXT(keys->count ? db_array_text(keys) : NULL), P_TEXT(keys->count ? db_array_text(values) : NULL),
 		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere),
-		P_TEXT(viewer_user(store->viewer)), P_BOOL(run_statuses_are_live(list->run_status)));
+		P_TEXT(response_scope_user(store->scope)), P_BOOL(run_statuses_are_live(list->run_status)));
 }
 
 /* ---- creating and changing ---- */

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/access/response_scope.h"
+
+void response_scope_release(struct response_scope *scope)
+{
+	rows_release(&scope->memberships);
+}
+
+rights response_scope_rights(const struct response_scope *scope, const char *organization_id)
+{
+	if (!scope || scope->all)
+		return ~(rights)0;
+	for (int i = 0; i < scope->memberships.count; i++)
+		if (text_equal(row_text(&scope->memberships, i, "organization_id"), organization_id))
+			return (rights)row_int(&scope->memberships, i, "rights");
+	return 0;
+}
+
+const char *response_scope_user(const struct response_scope *scope)
+{
+	return scope && !scope->all && !scope->owns ? scope->user.text : NULL;
+}
+
+bool response_scope_all(const struct response_scope *scope, const char *organization_id, enum permission permission)
+{
+	return response_scope_rights(scope, organization_id) & right_of(permission);
+}
