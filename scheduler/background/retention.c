@@ -15,7 +15,7 @@
 #include "scheduler/store/content/blob_offload.h"
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/runs/unrecorded.h"
-#include "scheduler/store/states/state_bases.h"
+#include "scheduler/store/states/state_settle.h"
 
 enum { REST_MS = 100, LOOK_MS = 1000, MAX_LOST = 10 };
 
@@ -44,7 +44,7 @@ static int settle_states(struct retention_thread *keeper, bool *ret_more, struct
 {
 	long long count = 0;
 
-	if (state_bases_settle(&keeper->store, &count, err) < 0)
+	if (state_settle_due(&keeper->store, &count, err) < 0)
 		return -1;
 	*ret_more = count == SETTLE_MAX;
 	return 0;

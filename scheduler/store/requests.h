@@ -9,16 +9,9 @@
  * messages of notifiers. Arrays have the order and form given there. Each response is a new reference.
  */
 
-#include "scheduler/store/store.h"
+#include "scheduler/store/request_claim.h"
 
 enum { MAX_REQUESTS_CLAIMED = 200 };
-
-struct request_claim {
-	const char *notifier;
-	const char *callback_url; /* base of the callback URLs */
-	const json_t *ids;        /* the requests to claim; empty: the oldest waiting ones */
-	int most;
-};
 
 int requests_claim(struct store *store, const struct request_claim *claim, json_t **ret_requests, struct err *err);
 /* Renews the leases that the notifier holds. *ret_held says for each request whether the notifier holds it. */

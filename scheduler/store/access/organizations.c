@@ -52,14 +52,6 @@ int organization_create(struct store *store, const struct organization_order *or
 	return 0;
 }
 
-int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err)
-{
-	return db_query(store->db, NULL, err,
-		"insert into organization_memberships (id, organization_id, user_id) values ($3, $1, $2) "
-		"on conflict (organization_id, user_id) do update set status = 'active'",
-		P_TEXT(organization_id), P_TEXT(user_id), P_TEXT(id_new("ou").text));
-}
-
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where lower(o.name) = lower($1)",

@@ -18,8 +18,6 @@ struct organization_order {
  * ERR_INVALID "Name has already been taken". */
 int organization_create(
 	struct store *store, const struct organization_order *order, struct id *ret_id, struct err *err);
-/* Makes the user a member, also one that is only invited. Does nothing for a member. */
-int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err);
 /* Columns id, name, email, settings, default_pool_id, created_at, default_project_id, retention_id and retains_all (its
  * data retention policy). ERR_NOT_FOUND. */
 int organization_read(struct store *store, const char *name, struct rows *ret_rows, struct err *err);

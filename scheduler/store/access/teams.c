@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/access/teams.h"
 
-#include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 
@@ -160,6 +159,15 @@ int teams_begin(struct store *store, const char *organization_id, struct err *er
 			return -1;
 	}
 	return 0;
+}
+
+/* Makes the user a member, also one that is only invited. Does nothing for a member. */
+static int organization_join(struct store *store, const char *organization_id, const char *user_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into organization_memberships (id, organization_id, user_id) values ($3, $1, $2) "
+		"on conflict (organization_id, user_id) do update set status = 'active'",
+		P_TEXT(organization_id), P_TEXT(user_id), P_TEXT(id_new("ou").text));
 }
 
 int owners_join(struct store *store, const char *organization_id, const char *user_id, struct err *err)

@@ -5,7 +5,6 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/audit.h"
-#include "scheduler/store/content/expiry_rules.h"
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/runs/logs.h"
 

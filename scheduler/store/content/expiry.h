@@ -17,20 +17,9 @@
  * States and configurations are deleted in two steps, as through the API: for `hidden_days` they can be restored.
  */
 
-#include "scheduler/store/store.h"
+#include "scheduler/store/content/expiry_rules.h"
 
 struct objects_settings;
-
-/* The site's policy in days; 0: keep forever. */
-struct expiry_limits {
-	long long logs_days;           /* logs of ended runs */
-	long long plan_files_days;     /* data that only an apply needs: the plan file and the output of init */
-	long long plans_days;          /* the plan as JSON, and the providers' schemas */
-	long long states_days;         /* states that have a newer one */
-	long long states_newest;       /* minimum number of a workspace's newest states to keep; at least 1 */
-	long long configurations_days; /* configurations that have a newer one and that no run needs */
-	long long hidden_days;
-};
 
 /* Runs one batch of each rule. *ret_more: some rule has more work to do now. */
 int expiry_run(struct store *store, const struct expiry_limits *limits, bool *ret_more, struct err *err);

@@ -4,7 +4,18 @@
 
 /* The retention rules: what each one deletes in a batch (store/content/expiry.h). */
 
-#include "scheduler/store/content/expiry.h"
+#include "scheduler/store/store.h"
+
+/* The site's policy in days; 0: keep forever. */
+struct expiry_limits {
+	long long logs_days;           /* logs of ended runs */
+	long long plan_files_days;     /* data that only an apply needs: the plan file and the output of init */
+	long long plans_days;          /* the plan as JSON, and the providers' schemas */
+	long long states_days;         /* states that have a newer one */
+	long long states_newest;       /* minimum number of a workspace's newest states to keep; at least 1 */
+	long long configurations_days; /* configurations that have a newer one and that no run needs */
+	long long hidden_days;
+};
 
 /* The rows that a rule scans, in the order of `at`. */
 enum expiry_walk { WALK_RUNS, WALK_STATES, WALK_CONFIGURATIONS };

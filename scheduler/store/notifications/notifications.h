@@ -10,7 +10,7 @@
 
 #include "scheduler/lifecycle/triggers.h"
 #include "scheduler/outbox/outbox.h"
-#include "scheduler/store/requests.h"
+#include "scheduler/store/request_claim.h"
 
 /* An event of a run that may have subscribers. */
 struct notification_event {

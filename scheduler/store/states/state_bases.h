@@ -10,7 +10,7 @@
  * The seals of base and difference are bound to the blob, and zstd's frame has a checksum of the state. A damaged or
  * wrong base is therefore an error and never a state.
  *
- * The worker sends the last state whole. If it can't, state_bases_settle builds a whole state from both parts after the
+ * The worker sends the last state whole. If it can't, state_settle_due builds a whole state from both parts after the
  * end of the job.
  */
 
@@ -60,13 +60,5 @@ int state_difference_add(
 
 /* Call it after the state versions and blobs were written. */
 int state_bases_insert(struct state_base_batch *batch, struct store *store, struct err *err);
-
-/* ---- after the end of a job ---- */
-
-/* Converts remaining bases of ended jobs to whole states, and extracts their outputs and resources. A state that can't
- * be read is logged, is not changed, and is retried after 10 minutes. *ret_count: how many were due; there may be more
- * if it is SETTLE_MAX. */
-enum { SETTLE_MAX = 20 };
-int state_bases_settle(struct store *store, long long *ret_count, struct err *err);
 
 #endif

@@ -7,7 +7,7 @@
  * task results. Arrays have the order and form given there. Each response is a new reference.
  */
 
-#include "scheduler/store/requests.h"
+#include "scheduler/store/request_claim.h"
 
 /* The prefix of access tokens in requests of run tasks. */
 #define TASK_TOKEN_PREFIX "ry_task_"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/variables/variables.h"
 
-#include "scheduler/store/variables/varsets.h"
+#include "scheduler/store/variables/varset_globals.h"
 #include "scheduler/store/content/seals.h"
 
 enum { MAX_VARIABLES = 1000, SEALED_LIMIT = 1 << 20 };

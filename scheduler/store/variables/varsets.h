@@ -39,9 +39,6 @@ int varset_create(
 	struct store *store, const char *organization_id, const struct varset *set, struct id *ret_id, struct err *err);
 int varset_update(struct store *store, const char *id, const struct varset *set, struct err *err);
 int varset_delete(struct store *store, const char *id, struct err *err);
-/* Call it after a change of the set's variables, in the same transaction. ERR_INVALID if the set is global and another
- * global set of the organization has a variable of the same name and category. */
-int varset_touch(struct store *store, const char *id, struct err *err);
 
 /* ERR_INVALID at the pointer if one of the ids (an array) is outside of the set's organization or owning project. */
 int varset_attach(struct store *store, const char *id, enum varset_relation relation, const json_t *ids,

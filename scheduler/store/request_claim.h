@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_REQUEST_CLAIM_H
+#define SCHEDULER_STORE_REQUEST_CLAIM_H
+
+/* A notifier's claim of requests. store/requests.h divides it between run tasks and notifications. */
+
+#include "scheduler/store/store.h"
+
+struct request_claim {
+	const char *notifier;
+	const char *callback_url; /* base of the callback URLs */
+	const json_t *ids;        /* the requests to claim; empty: the oldest waiting ones */
+	int most;
+};
+
+#endif
