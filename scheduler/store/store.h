@@ -49,6 +49,11 @@ struct store {
 	struct contents *contents; /* fetched objects (store/content/contents.h), or NULL */
 };
 
+/* The part of a list that is read. */
+struct list_range {
+	long long limit, offset;
+};
+
 /* Applies all migrations that are missing. It holds a lock, so replicas may start at the same time. */
 int store_migrate(struct db *db, struct err *err);
 /* Reads the installation's id, which every migrated database has. */

@@ -162,7 +162,8 @@ int notification_configurations_index(struct request *req, struct response *res,
 
 	if (page_read(req, &page, err) < 0 || subscribable_in_path(req, &kind, &at, err) < 0 ||
 		notification_configurations_list(req->store, kind, row_text(&at, 0, "id"),
-			paged ? page.size : MAX_NOTIFICATION_CONFIGURATIONS, page.offset, &rows, err) < 0)
+			(struct list_range){paged ? page.size : MAX_NOTIFICATION_CONFIGURATIONS, page.offset}, &rows,
+			err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {

@@ -47,7 +47,8 @@ int policy_set_parameters_index(struct request *req, struct response *res, struc
 	struct page page;
 
 	if (page_read(req, &page, err) < 0 || policy_set_in_path(req, &set, err) < 0 ||
-		policy_set_parameters_list(req->store, row_text(&set, 0, "id"), page.size, page.offset, &rows, err) < 0)
+		policy_set_parameters_list(req->store, row_text(&set, 0, "id"),
+			(struct list_range){page.size, page.offset}, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {

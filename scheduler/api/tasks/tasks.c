@@ -114,7 +114,8 @@ int tasks_index(struct request *req, struct response *res, struct err *err)
 
 	if (query_includes_check(req, includes, err) < 0 || page_read(req, &page, err) < 0 ||
 		scope_organization(req, &scope, err) < 0 ||
-		tasks_list(req->store, scope.organization.text, page.size, page.offset, &rows, err) < 0 ||
+		tasks_list(req->store, scope.organization.text, (struct list_range){page.size, page.offset}, &rows,
+			err) < 0 ||
 		tasks_include(req, &rows, &included, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");

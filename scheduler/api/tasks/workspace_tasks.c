@@ -37,7 +37,8 @@ static const struct resource_kind kind_workspace_tasks = {
 static int page_of_workspace_tasks(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	return workspace_tasks_list(req->store, scope->workspace.text, page->size, page->offset, ret_rows, err);
+	return workspace_tasks_list(
+		req->store, scope->workspace.text, (struct list_range){page->size, page->offset}, ret_rows, err);
 }
 
 int workspace_tasks_index(struct request *req, struct response *res, struct err *err)

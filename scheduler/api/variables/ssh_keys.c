@@ -41,7 +41,8 @@ static const struct resource_kind kind_keys = {.type = "ssh-keys", .resource = k
 static int page_of_keys(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	return ssh_keys_list(req->store, scope->organization.text, page->size, page->offset, ret_rows, err);
+	return ssh_keys_list(
+		req->store, scope->organization.text, (struct list_range){page->size, page->offset}, ret_rows, err);
 }
 
 int ssh_keys_index(struct request *req, struct response *res, struct err *err)

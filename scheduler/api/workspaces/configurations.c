@@ -108,7 +108,8 @@ int configurations_read(struct request *req, struct response *res, struct err *e
 static int page_of_configurations(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	return configurations_list(req->store, scope->workspace.text, page->size, page->offset, ret_rows, err);
+	return configurations_list(
+		req->store, scope->workspace.text, (struct list_range){page->size, page->offset}, ret_rows, err);
 }
 
 int configurations_index(struct request *req, struct response *res, struct err *err)

@@ -16,7 +16,8 @@ int consumers_index(struct request *req, struct response *res, struct err *err)
 	json_t *data;
 
 	if (page_read(req, &page, err) < 0 || scope_workspace(req, &scope, err) < 0 ||
-		consumers_list(req->store, scope.workspace.text, page.size, page.offset, &found, err) < 0)
+		consumers_list(
+			req->store, scope.workspace.text, (struct list_range){page.size, page.offset}, &found, err) < 0)
 		return -1;
 	page.total = row_int(&found, 0, "total");
 	for (int i = 0; i < found.count; i++)

@@ -70,7 +70,8 @@ static const struct resource_kind kind_tags = {.type = "tags", .resource = tag_r
 static int page_of_workspace_tags(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
-	return tags_of_workspace(req->store, scope->workspace.text, page->size, page->offset, ret_rows, err);
+	return tags_of_workspace(
+		req->store, scope->workspace.text, (struct list_range){page->size, page->offset}, ret_rows, err);
 }
 
 int workspace_tags_index(struct request *req, struct response *res, struct err *err)

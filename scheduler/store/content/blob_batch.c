@@ -18,11 +18,10 @@ static int add(struct blob_batch *batch, struct store *store, const struct id *i
 	return 0;
 }
 
-int blob_add(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
-	struct err *err)
+int blob_add(struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err)
 {
 	*ret_id = id_new("blob");
-	return add(batch, store, ret_id, ret_id->text, (struct bytes){bytes, len}, err);
+	return add(batch, store, ret_id, ret_id->text, content, err);
 }
 
 int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
@@ -35,14 +34,14 @@ int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, 
 	return add(batch, store, ret_id, context, content, err);
 }
 
-int blob_add_shared(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
-	struct err *err)
+int blob_add_shared(
+	struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err)
 {
 	char digest[SHA256_HEX_SIZE];
 
-	crypto_sha256_hex(bytes, len, digest);
+	crypto_sha256_hex(content.data, content.len, digest);
 	*ret_id = blob_shared_id(store, digest);
-	return add(batch, store, ret_id, ret_id->text, (struct bytes){bytes, len}, err);
+	return add(batch, store, ret_id, ret_id->text, content, err);
 }
 
 /* Inserts in the order of ids, so that transactions that store the same content concurrently do not deadlock. */

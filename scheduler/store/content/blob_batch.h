@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_CONTENT_BLOB_BATCH_H
 #define SCHEDULER_STORE_CONTENT_BLOB_BATCH_H
 
-/* Inserts several blobs (store/store.h) with one statement, within the transaction that refers to them. */
+/* Inserts several blobs (store/content/blobs.h) with one statement, within the transaction that refers to them. */
 
 #include "common/terraform/difference.h"
 #include "scheduler/store/store.h"
@@ -18,10 +18,9 @@ struct blob_batch {
 
 /* Seals the bytes, adds them to the batch and returns their blob's id: a new one, or for blob_add_shared that of the
  * same content. */
-int blob_add(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
-	struct err *err);
-int blob_add_shared(struct blob_batch *batch, struct store *store, const void *bytes, size_t len, struct id *ret_id,
-	struct err *err);
+int blob_add(struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err);
+int blob_add_shared(
+	struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err);
 /* Adds a new blob that is sealed for one use. Only blob_of_row_as opens it. */
 int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
 	struct err *err);

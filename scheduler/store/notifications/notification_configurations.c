@@ -56,10 +56,10 @@ int subscribable_read(
 }
 
 int notification_configurations_list(struct store *store, enum subscribable kind, const char *subscribable_id,
-	long long limit, long long offset, struct rows *ret_rows, struct err *err)
+	struct list_range range, struct rows *ret_rows, struct err *err)
 {
-	return db_query(
-		store->db, ret_rows, err, kinds[kind].list, P_TEXT(subscribable_id), P_INT(limit), P_INT(offset));
+	return db_query(store->db, ret_rows, err, kinds[kind].list, P_TEXT(subscribable_id), P_INT(range.limit),
+		P_INT(range.offset));
 }
 
 int notification_configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

@@ -47,7 +47,7 @@ int subscribable_read(
 
 /* Sorted by age, with `total`; a row with a null id if the page is empty. */
 int notification_configurations_list(struct store *store, enum subscribable kind, const char *subscribable_id,
-	long long limit, long long offset, struct rows *ret_rows, struct err *err);
+	struct list_range range, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int notification_configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Appends a row's token; appends nothing if it has none. */

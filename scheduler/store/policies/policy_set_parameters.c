@@ -10,14 +10,14 @@ static int key_taken(struct err *err)
 	return err->kind == ERR_CONFLICT ? err_at(err, "/data/attributes/key", "Key has already been taken") : -1;
 }
 
-int policy_set_parameters_list(struct store *store, const char *policy_set_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err)
+int policy_set_parameters_list(
+	struct store *store, const char *policy_set_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select c.total, p.* from (select count(*) as total from policy_set_parameters "
 		"where policy_set_id = $1) c left join (select * from policy_set_parameters where policy_set_id = $1 "
 		"order by key limit $2 offset $3) p on true order by p.key",
-		P_TEXT(policy_set_id), P_INT(limit), P_INT(offset));
+		P_TEXT(policy_set_id), P_INT(range.limit), P_INT(range.offset));
 }
 
 int policy_set_parameter_read(

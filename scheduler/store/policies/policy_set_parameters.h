@@ -16,7 +16,7 @@ struct policy_set_parameter {
 };
 
 /* Sorted by key, with `total`; a row with a null id if the page is empty. */
-int policy_set_parameters_list(struct store *store, const char *policy_set_id, long long limit, long long offset,
+int policy_set_parameters_list(struct store *store, const char *policy_set_id, struct list_range range,
 	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int policy_set_parameter_read(

@@ -220,7 +220,8 @@ static int blob_take(struct keeping *k, const struct upload *upload, struct targ
 	struct id *place = blob_place(target, upload->kind, &shared);
 
 	target->generated |= upload->generated;
-	return (shared ? blob_add_shared : blob_add)(&k->blobs, k->store, upload->bytes, upload->len, place, err);
+	return (shared ? blob_add_shared : blob_add)(
+		&k->blobs, k->store, (struct bytes){upload->bytes, upload->len}, place, err);
 }
 
 /* Sets the upload's own error; the other uploads continue. */

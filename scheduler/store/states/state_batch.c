@@ -135,10 +135,11 @@ static void row_add(struct state_batch *batch, const struct state_row *row, cons
 static int content_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct id *ret_blob,
 	struct err *err)
 {
+	const struct bytes content = {row->bytes, row->len};
+
 	if (row->base)
-		return state_base_add(&batch->bases, &batch->blobs, store, row->id,
-			(struct bytes){row->bytes, row->len}, ret_blob, err);
-	return blob_add(&batch->blobs, store, row->bytes, row->len, ret_blob, err);
+		return state_base_add(&batch->bases, &batch->blobs, store, row->id, content, ret_blob, err);
+	return blob_add(&batch->blobs, store, content, ret_blob, err);
 }
 
 int state_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct err *err)

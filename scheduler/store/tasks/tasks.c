@@ -11,15 +11,15 @@
 	"(select coalesce(jsonb_agg(wt.id order by wt.created_at, wt.id), '[]') from workspace_tasks wt "              \
 	"where wt.task_id = t.id) as workspace_tasks "
 
-int tasks_list(struct store *store, const char *organization_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err)
+int tasks_list(struct store *store, const char *organization_id, struct list_range range, struct rows *ret_rows,
+	struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select c.total, t.* from (select count(*) as total from tasks where organization_id = $1) c left join "
 		"(select " COLUMNS "from tasks t join organizations o on o.id = t.organization_id "
 		"where t.organization_id = $1 order by lower(t.name) limit $2 offset $3) t on true "
 		"order by lower(t.name)",
-		P_TEXT(organization_id), P_INT(limit), P_INT(offset));
+		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset));
 }
 
 int task_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

@@ -24,8 +24,8 @@ struct task {
 };
 
 /* Sorted by name, with `total`; a row with a null id if the page is empty. */
-int tasks_list(struct store *store, const char *organization_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err);
+int tasks_list(struct store *store, const char *organization_id, struct list_range range, struct rows *ret_rows,
+	struct err *err);
 /* ERR_NOT_FOUND. */
 int task_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Appends a row's key; appends nothing if it has none. */

@@ -3,14 +3,14 @@
 
 #define COLUMNS "id, task_id, workspace_id, enforcement, to_jsonb(stages) as stages, created_at "
 
-int workspace_tasks_list(struct store *store, const char *workspace_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err)
+int workspace_tasks_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select c.total, t.* from (select count(*) as total from workspace_tasks where workspace_id = $1) c "
 		"left join (select " COLUMNS "from workspace_tasks where workspace_id = $1 "
 		"order by created_at, id limit $2 offset $3) t on true order by t.created_at, t.id",
-		P_TEXT(workspace_id), P_INT(limit), P_INT(offset));
+		P_TEXT(workspace_id), P_INT(range.limit), P_INT(range.offset));
 }
 
 int workspace_tasks_of(struct store *store, struct db_array *task_ids, struct rows *ret_rows, struct err *err)

@@ -6,15 +6,15 @@
 
 enum { SEALED_LIMIT = 1 << 20 };
 
-int ssh_keys_list(struct store *store, const char *organization_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err)
+int ssh_keys_list(struct store *store, const char *organization_id, struct list_range range, struct rows *ret_rows,
+	struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select t.total, k.* from (select count(*) as total from ssh_keys where organization_id = $1) t left "
 		"join "
 		"(select id, organization_id, name from ssh_keys where organization_id = $1 "
 		"order by lower(name) limit $2 offset $3) k on true order by lower(k.name)",
-		P_TEXT(organization_id), P_INT(limit), P_INT(offset));
+		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset));
 }
 
 int ssh_key_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

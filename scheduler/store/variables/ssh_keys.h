@@ -8,8 +8,8 @@
 #include "scheduler/store/store.h"
 
 /* Sorted by name: columns id, organization_id, name and `total`; a row with a null id if the page is empty. */
-int ssh_keys_list(struct store *store, const char *organization_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err);
+int ssh_keys_list(struct store *store, const char *organization_id, struct list_range range, struct rows *ret_rows,
+	struct err *err);
 /* ERR_NOT_FOUND. */
 int ssh_key_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken". */

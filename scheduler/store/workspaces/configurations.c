@@ -86,15 +86,15 @@ int configuration_files_current(struct store *store, const char *workspace_id, s
 		P_TEXT(workspace_id));
 }
 
-int configurations_list(struct store *store, const char *workspace_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err)
+int configurations_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select t.total, c.* from "
 		"(select count(*) as total from configuration_versions where workspace_id = $1) t left join "
 		"(select " COLUMNS "from configuration_versions c where c.workspace_id = $1 "
 		"order by c.created_at desc, c.id limit $2 offset $3) c on true order by c.created_at desc, c.id",
-		P_TEXT(workspace_id), P_INT(limit), P_INT(offset));
+		P_TEXT(workspace_id), P_INT(range.limit), P_INT(range.offset));
 }
 
 /* ---- the archive ---- */

@@ -28,8 +28,8 @@ int configuration_of_run(struct store *store, const char *run_id, struct rows *r
 /* The files of the workspace's current version: columns blob_id and working_directory. No row if there are none. */
 int configuration_files_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 /* The newest first, and `total`; a row with a null id if the page is empty. */
-int configurations_list(struct store *store, const char *workspace_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err);
+int configurations_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
 
 /* Stores the archive. *ret_first is false if the version has the same content already. ERR_CONFLICT if a run refers to
  * other content, or if the version is archived. */

@@ -23,8 +23,8 @@ int state_shared(struct store *store, const char *consumer, const char *producer
 	return 0;
 }
 
-int consumers_list(struct store *store, const char *workspace_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err)
+int consumers_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"with found as (select c.id, lower(c.name) as name from workspaces p join workspaces c "
@@ -34,7 +34,8 @@ int consumers_list(struct store *store, const char *workspace_id, long long limi
 			     "select t.total, f.id from (select count(*) as total from found) t "
 			     "left join (select * from found order by name limit $2 offset $3) f on true order by "
 			     "f.name",
-		P_TEXT(workspace_id), P_INT(limit), P_INT(offset), P_TEXT(response_scope_user(store->scope)));
+		P_TEXT(workspace_id), P_INT(range.limit), P_INT(range.offset),
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 /* ---- changing ---- */

@@ -15,8 +15,8 @@ int state_shared(struct store *store, const char *consumer, const char *producer
 
 /* The other workspaces with access, sorted by name: column id, and `total`. A row with a null id if the page is
  * empty. */
-int consumers_list(struct store *store, const char *workspace_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err);
+int consumers_list(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
 
 /* Adds consumers. They apply unless the state is shared with the organization or the project. ERR_INVALID if an id is
  * not another workspace of the organization. */

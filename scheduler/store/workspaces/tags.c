@@ -135,13 +135,13 @@ int bindings_write(struct store *store, const struct binding_order *order, struc
 	"from tags t join organizations o on o.id = t.organization_id where t.id in (select id from found "            \
 	"order by name limit " limit " offset " offset ")) t on true order by t.name"
 
-int tags_of_workspace(struct store *store, const char *workspace_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err)
+int tags_of_workspace(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		TAG_PAGE(
 			"f.id in (select tag_id from tag_bindings where workspace_id = $1 and value = '')", "$2", "$3"),
-		P_TEXT(workspace_id), P_INT(limit), P_INT(offset));
+		P_TEXT(workspace_id), P_INT(range.limit), P_INT(range.offset));
 }
 
 int tags_list(struct store *store, const struct tag_list *list, struct rows *ret_rows, struct err *err)

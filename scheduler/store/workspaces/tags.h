@@ -33,8 +33,8 @@ int bindings_write(struct store *store, const struct binding_order *order, struc
 
 /* A workspace's tags, sorted by name: columns id, name, instance_count, organization_name and `total`; a row with a
  * null id if the page is empty. */
-int tags_of_workspace(struct store *store, const char *workspace_id, long long limit, long long offset,
-	struct rows *ret_rows, struct err *err);
+int tags_of_workspace(
+	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err);
 
 struct tag_list {
 	const char *organization_id;
