@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_ACCESS_RESPONSE_SCOPE_H
 
 /*
- * What a response may show: lists contain only resources that the requester may see, and resources report what the
+ * Limits responses to what their requester may see: lists contain only such resources, and resources report what the
  * requester may do with them.
  *
  * The requester's permissions in a place are those of their teams. A team has rights in all of its organization, which
