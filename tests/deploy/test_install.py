@@ -4,7 +4,7 @@
 import re
 import subprocess
 
-from support.release import PROCESSES, files, install
+from support.release import PROCESSES, ROOT, files, install
 
 HELPERS = "keeper", "network"
 MAN_PAGES = {f"/usr/share/man/man8/runyard-{process}.8" for process in PROCESSES}
@@ -41,10 +41,12 @@ def test_settings_name_options_that_exist(installed):
         assert used and used <= set(re.findall(r"RUNYARD_\w+", told)), used
 
 
-def test_installed_programs_print_their_version(installed):
+def test_installed_programs_print_their_revision(installed):
+    done = subprocess.run(["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"], capture_output=True, text=True, cwd=ROOT)
+    revision = done.stdout.strip() or "unknown"
     for process in PROCESSES:
         done = subprocess.run([installed / f"usr/bin/runyard-{process}", "--version"], capture_output=True, text=True, check=True)
-        assert done.stdout.startswith(f"runyard-{process} ")
+        assert done.stdout.startswith(f"runyard-{process} ") and done.stdout.endswith(f" (revision {revision})\n"), done.stdout
 
 
 def test_an_installed_worker_starts_with_its_helpers(installed, api, worker, monkeypatch):
