@@ -282,10 +282,10 @@ static void check_resources(struct world *w)
 		const struct workspace *workspace = &w->db.workspaces[i];
 		uint64_t has = workspace->state.file.resources;
 
-		if (workspace->written & ~has & ~workspace->beside & ~workspace->burnt)
+		if (workspace->written & ~has & ~workspace->detached & ~workspace->burnt)
 			broke(w, "resources of workspace-%d are in no state", i);
-		if (!workspace->forced && workspace->beside & workspace->written & ~has)
-			broke(w, "a state of workspace-%d is beside the current one, and nobody wanted that", i);
+		if (!workspace->forced && workspace->detached & workspace->written & ~has)
+			broke(w, "a state of workspace-%d is detached, and nobody wanted that", i);
 	}
 }
 

@@ -147,8 +147,8 @@ enum answer serve_state(struct world *w, struct note *note)
 	if (order == STATE_FOLLOWS) {
 		state_take(w, workspace, note);
 	} else if (order != STATE_KNOWN) {
-		workspace->beside |= note->file.resources;
-		SAY(w, NULL, "state %lld of job-%d is kept beside", note->file.serial, note->job);
+		workspace->detached |= note->file.resources;
+		SAY(w, NULL, "state %lld of job-%d is detached", note->file.serial, note->job);
 	}
 	return ANSWER_OK;
 }

@@ -183,8 +183,8 @@ struct workspace {
 	int current;
 	struct hold_row hold;
 	struct state_row state;
-	uint64_t beside; /* the resources in states that could not become the current one and are stored in addition to
-			    it */
+	uint64_t detached; /* the resources in states that could not become the current one and are stored in addition
+			    to it */
 	/* Recorded for the checks. */
 	uint64_t written; /* all existing resources: created and written by terraform, and not destroyed */
 	uint64_t burnt;   /* lost with a machine that is gone for good */

@@ -254,8 +254,9 @@ static void states_judge(struct job *job)
 		state_unreadable(job, &unreadable);
 	if (job->stop != STOP_NONE || job->result.outcome != OUTCOME_PASSED)
 		return;
-	if (*job->states.beside)
-		state_fails(job, "The state that the apply left is kept beside the workspace's", job->states.beside);
+	if (*job->states.detached_why)
+		state_fails(
+			job, "The state that the apply left is stored as a detached state", job->states.detached_why);
 	else if (job->result.state_owed && *job->states.undelivered)
 		state_fails(job,
 			"The worker keeps the state that the apply left and sends it again: it can't be delivered",

@@ -80,7 +80,7 @@ static void state_taken(struct states *states, int status, const struct buf *bod
 	struct err err = ERR_INIT;
 
 	states->refused = false;
-	states->beside[0] = states->undelivered[0] = '\0';
+	states->detached_why[0] = states->undelivered[0] = '\0';
 	metric_add(M_STATES_SENT, "", 1);
 	states->delivered = states->flight;
 	if (states->flight_base && status != 202) {
@@ -92,9 +92,9 @@ static void state_taken(struct states *states, int status, const struct buf *bod
 	if (status != 202)
 		return;
 	json_parse(buf_str(body), body->len, &answer, &err);
-	text_copy(states->beside, sizeof(states->beside), text_or_empty(json_string_at(answer, "why")));
-	log_warn("the scheduler keeps a state beside the workspace's", "url", states->channel->base, "why",
-		states->beside, "state", json_string_at(answer, "kept-beside"), NULL);
+	text_copy(states->detached_why, sizeof(states->detached_why), text_or_empty(json_string_at(answer, "why")));
+	log_warn("the scheduler stores a state as detached", "url", states->channel->base, "why", states->detached_why,
+		"state", json_string_at(answer, "detached"), NULL);
 }
 
 static void state_answered(void *data, int status, const struct buf *body)

@@ -29,9 +29,9 @@ struct states {
 	bool busy;   /* a request is under way */
 	bool dirty;  /* the file has changed since it was read */
 	bool refused;
-	bool seen;        /* the apply has written a state */
-	char beside[300]; /* why the scheduler stores the last state beside the workspace's; "": it is the workspace's
-			   */
+	bool seen;                    /* the apply has written a state */
+	char detached_why[300];       /* why the scheduler stores the last state as detached; "": it is the workspace's
+				       */
 	char undelivered[300];        /* why the last state got no answer; "": it got one */
 	struct state_facts delivered; /* the last state that was sent whole; its digest matches none if it was a base */
 	struct state_facts flight;    /* the state being sent */

@@ -266,7 +266,7 @@ static void state_answered(void *data, int status, const struct buf *body)
 
 	if (status >= 200 && status < 300) {
 		log_info("a state of an earlier apply was delivered", "run", run_of(waiting->note), "job",
-			waiting->name, "kept", status == 202 ? "beside the workspace's" : "as the workspace's", NULL);
+			waiting->name, "kept", status == 202 ? "as detached" : "as the current one", NULL);
 		metric_add(M_STATES_SENT, "", 1);
 		unlinkat(unsent->folder, state, 0);
 		deliver_last_state(waiting);

@@ -163,11 +163,11 @@ int jobs_upload_batch(struct request *req, struct response *res, struct err *err
 
 static int state_respond(struct response *res, const struct state_write *state)
 {
-	if (!state->beside)
+	if (!state->detached_why)
 		return respond_empty(res, 204);
-	log_warn(
-		"a state was kept beside", "run", state->run.text, "state", state->id.text, "why", state->beside, NULL);
-	return respond_json(res, 202, json_pack("{ss ss}", "kept-beside", state->id.text, "why", state->beside));
+	log_warn("a state was stored as detached", "run", state->run.text, "state", state->id.text, "why",
+		state->detached_why, NULL);
+	return respond_json(res, 202, json_pack("{ss ss}", "detached", state->id.text, "why", state->detached_why));
 }
 
 /* Answers 204, with a state's result, or 409 with the log's length; else -1 with the error. */

@@ -86,7 +86,7 @@ static int content_read(
 }
 
 /* Creates the state version with the content in the body, or announces it for a later upload. */
-static int create(struct request *req, struct state_write *offer, struct id *ret_id, struct err *err)
+static int create(struct request *req, struct state_write *write, struct id *ret_id, struct err *err)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE), json = BUF_INIT(BODY_STATE);
 	bool there = false, json_there = false;
@@ -95,30 +95,30 @@ static int create(struct request *req, struct state_write *offer, struct id *ret
 		content_read(req, "json-state", &json, &json_there, err) < 0)
 		return -1;
 	if (!there)
-		return state_announce(req->store, offer, ret_id, err);
-	offer->bytes = buf_str(&bytes);
-	offer->len = bytes.len;
-	if (state_accept(req->store, offer, err) < 0)
+		return state_announce(req->store, write, ret_id, err);
+	write->bytes = buf_str(&bytes);
+	write->len = bytes.len;
+	if (state_accept(req->store, write, err) < 0)
 		return -1;
-	*ret_id = offer->id;
+	*ret_id = write->id;
 	return json_there ? state_json_put(req->store, ret_id->text, buf_str(&json), json.len, err) : 0;
 }
 
 int states_create(struct request *req, struct response *res, struct err *err)
 {
 	struct state_label label = {.lineage = NULL};
-	struct state_write offer = {.label = &label, .run_id = body_relation(req, "run")};
+	struct state_write write = {.label = &label, .run_id = body_relation(req, "run")};
 	struct scope scope;
 	struct id id;
 
-	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &label, &offer.force, err) < 0 ||
-		input_run_check(req, scope.workspace.text, offer.run_id, err) < 0)
+	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &label, &write.force, err) < 0 ||
+		input_run_check(req, scope.workspace.text, write.run_id, err) < 0)
 		return -1;
-	offer.workspace_id = scope.workspace.text;
-	offer.created_by = req->actor.user.text;
-	if (create(req, &offer, &id, err) < 0)
+	write.workspace_id = scope.workspace.text;
+	write.created_by = req->actor.user.text;
+	if (create(req, &write, &id, err) < 0)
 		return -1;
-	return state_show(req, res, id.text, offer.force ? PATH_FORCE : PATH_PLAIN, err);
+	return state_show(req, res, id.text, write.force ? PATH_FORCE : PATH_PLAIN, err);
 }
 
 int states_roll_back(struct request *req, struct response *res, struct err *err)
@@ -142,7 +142,7 @@ static int upload(struct request *req, struct response *res, bool force, struct 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct state_label label;
-	struct state_write offer = {.force = force, .label = &label};
+	struct state_write write = {.force = force, .label = &label};
 
 	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
 		return -1;
@@ -152,14 +152,14 @@ static int upload(struct request *req, struct response *res, bool force, struct 
 	label.serial = row_int(&rows, 0, "serial");
 	label.lineage = *row_text(&rows, 0, "lineage") ? row_text(&rows, 0, "lineage") : NULL;
 	label.md5 = row_text(&rows, 0, "md5");
-	offer.workspace_id = row_text(&rows, 0, "workspace_id");
-	audit_note_place(req->audit, &(struct place){.workspace = offer.workspace_id});
-	offer.run_id = row_text(&rows, 0, "run_id");
-	offer.created_by = row_text(&rows, 0, "created_by");
-	offer.pending_id = row_text(&rows, 0, "id");
-	offer.bytes = req->http->body.data;
-	offer.len = req->http->body.len;
-	if (state_accept(req->store, &offer, err) < 0)
+	write.workspace_id = row_text(&rows, 0, "workspace_id");
+	audit_note_place(req->audit, &(struct place){.workspace = write.workspace_id});
+	write.run_id = row_text(&rows, 0, "run_id");
+	write.created_by = row_text(&rows, 0, "created_by");
+	write.pending_id = row_text(&rows, 0, "id");
+	write.bytes = req->http->body.data;
+	write.len = req->http->body.len;
+	if (state_accept(req->store, &write, err) < 0)
 		return -1;
 	return respond_empty(res, 200);
 }

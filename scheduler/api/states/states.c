@@ -70,7 +70,7 @@ static bool has_content(const struct rows *rows, int row)
 {
 	const char *status = row_text(rows, row, "status");
 
-	return text_equal(status, "finalized") || text_equal(status, "kept_beside");
+	return text_equal(status, "finalized") || text_equal(status, "detached");
 }
 
 /* The URL of the content. null if the content was deleted or the column is null. */

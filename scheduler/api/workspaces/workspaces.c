@@ -191,7 +191,7 @@ static void kept_link(const struct rows *rows, int row, json_t *links)
 	if (!row_int(rows, row, "kept_states"))
 		return;
 	kept = mem_printf("/api/v2/state-versions?filter[organization][name]=%s&filter[workspace][name]=%s"
-			  "&filter[status]=kept_beside",
+			  "&filter[status]=detached",
 		row_text(rows, row, "organization_name"), row_text(rows, row, "name"));
 	json_object_set_new(links, "kept-state-versions", json_string(kept));
 }

@@ -691,7 +691,7 @@ create trigger configuration_versions_blob_changed after update of blob_id on co
 create trigger configuration_versions_deleted after delete on configuration_versions for each row
 	when (old.blob_id is not null) execute function blob_dereferenced();
 
--- kept_beside: a detached state, which arrived too late to become the current one. It has its own row, beside the one of
+-- detached: the state arrived too late to become the current one. It has its own row, beside the one of
 -- its job's last state.
 create table state_versions (
 	id text primary key,
@@ -703,7 +703,7 @@ create table state_versions (
 	md5 text not null,
 	size bigint not null,
 	status text not null default 'finalized' constraint state_versions_status
-		check (status in ('pending', 'finalized', 'discarded', 'kept_beside',
+		check (status in ('pending', 'finalized', 'discarded', 'detached',
 			'backing_data_soft_deleted', 'backing_data_permanently_deleted')),
 	intermediate boolean not null default false,
 	recovered boolean not null default false,
@@ -714,7 +714,7 @@ create table state_versions (
 	json_blob_id text references blobs, -- the state in terraform's JSON form, if its writer sent it
 	rollback_id text references state_versions on delete set null, -- the state version that it repeats
 	hidden_at timestamptz, -- when its content was soft-deleted
-	beside boolean not null default false, -- a hidden one was kept_beside, and becomes so again when it is restored
+	was_detached boolean not null default false, -- a hidden one was detached, and becomes so again when it is restored
 	created_at timestamptz not null default now()
 ) with (fillfactor = 80);
 create index state_versions_workspace on state_versions (workspace_id, created_at desc);
@@ -722,8 +722,8 @@ create index state_versions_run on state_versions (run_id);
 create index state_versions_rollback on state_versions (rollback_id) where rollback_id is not null;
 create index state_versions_blob on state_versions (blob_id) where blob_id is not null;
 create index state_versions_json_blob on state_versions (json_blob_id) where json_blob_id is not null;
-create unique index state_versions_job on state_versions (job_id, (status = 'kept_beside')) where job_id is not null;
-create index state_versions_beside on state_versions (workspace_id) where status = 'kept_beside';
+create unique index state_versions_job on state_versions (job_id, (status = 'detached')) where job_id is not null;
+create index state_versions_detached on state_versions (workspace_id) where status = 'detached';
 create index state_versions_age on state_versions (created_at, id) where status = 'finalized';
 create index state_versions_kept on state_versions (workspace_id, created_at) where status = 'finalized';
 create index state_versions_hidden on state_versions (hidden_at) where status = 'backing_data_soft_deleted';

@@ -224,9 +224,9 @@ int run_views_ask_count(struct store *store, const struct run_filter *filter, st
 #define OPERATION_VIEW                                                                                                 \
 	"select o.*, r.organization_id, r.workspace_id, r.has_changes, i.json_log, "                                   \
 	"(select coalesce(jsonb_agg(s.id order by s.created_at desc), '[]') from state_versions s "                    \
-	"where s.run_id = o.run_id and s.status <> 'kept_beside') as states, "                                         \
+	"where s.run_id = o.run_id and s.status <> 'detached') as states, "                                            \
 	"(select coalesce(jsonb_agg(s.id), '[]') from state_versions s "                                               \
-	"where s.run_id = o.run_id and s.status = 'kept_beside') as kept_states, "                                     \
+	"where s.run_id = o.run_id and s.status = 'detached') as kept_states, "                                        \
 	"(select coalesce(jsonb_agg(e.id order by e.created_at desc), '[]') from plan_exports e "                      \
 	"where e.run_id = o.run_id) as exports, "                                                                      \
 	"i.pool_id, a.name as pool_name, a.organization_id is not null as by_agents from operations o "                \

@@ -22,7 +22,7 @@ struct keeping {
 	struct store *store;
 	struct upload *uploads;
 	size_t count;
-	int (*accept)(struct store *store, struct state_write *const *offers, size_t count, struct err *err);
+	int (*accept)(struct store *store, struct state_write *const *writes, size_t count, struct err *err);
 	struct target *targets;
 	size_t target_count;
 	struct blob_batch blobs;
@@ -55,7 +55,7 @@ static bool is_state(const struct upload *upload)
 /* Runs first, since workspaces are always locked before jobs. */
 static int states_keep(struct keeping *k, struct err *err)
 {
-	_cleanup_(freep) struct state_write **offers = mem_new(k->count, sizeof(struct state_write *));
+	_cleanup_(freep) struct state_write **writes = mem_new(k->count, sizeof(struct state_write *));
 	size_t count = 0;
 
 	for (size_t i = 0; i < k->count; i++) {
@@ -69,9 +69,9 @@ static int states_keep(struct keeping *k, struct err *err)
 			.difference = upload->difference,
 			.bytes = upload->bytes,
 			.len = upload->len};
-		offers[count++] = &upload->state;
+		writes[count++] = &upload->state;
 	}
-	if (count && k->accept(k->store, offers, count, err) < 0)
+	if (count && k->accept(k->store, writes, count, err) < 0)
 		return -1;
 	for (size_t i = 0; i < k->count; i++)
 		if (is_state(&k->uploads[i]))

@@ -17,7 +17,8 @@ static const struct {
 	[BACKING_STATE] = {"state version", "finalized",
 		"select s.status, case when exists (select 1 from workspaces w where w.current_state_id = s.id) "
 		"then 'it is current' end as needed from state_versions s where s.id = $1 for update",
-		"update state_versions set status = case when beside and $2 = 'finalized' then 'kept_beside' else $2 "
+		"update state_versions set status = case when was_detached and $2 = 'finalized' then 'detached' else "
+		"$2 "
 		"end, hidden_at = now() where id = $1",
 		"with gone as (delete from state_version_outputs where state_version_id = $1) "
 		"update state_versions set blob_id = null, json_blob_id = null where id = $1"},

@@ -37,7 +37,7 @@ static int content_read(const struct rollback *r, struct buf *content, struct er
 	if (db_query(r->store->db, &rows, err,
 		    "select id from state_versions where id = $1 and workspace_id = $2 and status in "
 		    "('finalized', "
-		    "'kept_beside') and blob_id is not null",
+		    "'detached') and blob_id is not null",
 		    P_TEXT(r->to_id), P_TEXT(r->workspace_id)) < 0)
 		return -1;
 	if (!rows.count)
@@ -49,7 +49,7 @@ static int rollback_in(void *data, struct err *err)
 {
 	struct rollback *r = data;
 	_cleanup_(buf_release) struct buf old = BUF_INIT(MAX_STATE_BYTES), content = BUF_INIT(MAX_STATE_BYTES);
-	struct state_write offer = {
+	struct state_write write = {
 		.workspace_id = r->workspace_id, .created_by = r->user_id, .rollback_id = r->to_id, .force = true};
 	long long serial = 0;
 
@@ -57,11 +57,11 @@ static int rollback_in(void *data, struct err *err)
 		return -1;
 	if (state_renumber(buf_str(&old), old.len, serial, &content) < 0)
 		return err_at(err, pointer, "Rollback state version has no serial");
-	offer.bytes = buf_str(&content);
-	offer.len = content.len;
-	if (state_accept(r->store, &offer, err) < 0)
+	write.bytes = buf_str(&content);
+	write.len = content.len;
+	if (state_accept(r->store, &write, err) < 0)
 		return -1;
-	r->id = offer.id;
+	r->id = write.id;
 	return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "scheduler/store/states/state_batch.h"
 
 struct acceptance {
-	struct state_write *offer;
+	struct state_write *write;
 	struct state_facts facts;
 	struct err unfit; /* the content does not match its description */
 	long long serial;
@@ -31,39 +31,39 @@ struct accepting {
 
 /* ---- order of states ---- */
 
-/* Reasons to keep a worker's state as kept_beside. */
-static const char *const beside_reasons[] = {
+/* Reasons to keep a worker's state as detached. */
+static const char *const detached_reasons[] = {
 	[STATE_OTHER_LINEAGE] = "it has another lineage than the workspace's state",
 	[STATE_BEHIND] = "its serial is behind that of the workspace's state",
 	[STATE_OVERTAKEN] = "the workspace's state was written by somebody else after the apply had begun",
 	[STATE_MEETS_OTHERS] = "another apply is underway in the workspace, or somebody has locked it",
 };
 
-/* A worker's state is never rejected: if it can't become the current one, it is kept_beside. A client gets an error. */
+/* A worker's state is never rejected: if it can't become the current one, it is detached. A client gets an error. */
 static void order_settle(struct acceptance *a, enum state_order order, const struct state_mark *there)
 {
-	struct state_write *offer = a->offer;
+	struct state_write *write = a->write;
 
 	a->takes = order != STATE_KNOWN;
-	if (offer->force || !a->takes || order == STATE_FOLLOWS)
+	if (write->force || !a->takes || order == STATE_FOLLOWS)
 		return;
-	if (offer->job_id) {
-		offer->beside = beside_reasons[order];
+	if (write->job_id) {
+		write->detached_why = detached_reasons[order];
 		return;
 	}
 	a->takes = false;
 	if (order == STATE_OTHER_LINEAGE)
-		err_set(&offer->err, ERR_CONFLICT, "the state has another lineage than the workspace's (%s)",
+		err_set(&write->err, ERR_CONFLICT, "the state has another lineage than the workspace's (%s)",
 			there->lineage);
 	else
-		err_set(&offer->err, ERR_CONFLICT, "the state's serial %lld is behind the workspace's (%lld)",
+		err_set(&write->err, ERR_CONFLICT, "the state's serial %lld is behind the workspace's (%lld)",
 			a->serial, there->serial);
 }
 
 static enum state_order order_find(
 	const struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
 {
-	const struct state_mark next = {a->serial, a->lineage, a->md5, a->offer->job_id};
+	const struct state_mark next = {a->serial, a->lineage, a->md5, a->write->job_id};
 	struct state_since since;
 
 	if (!a->late)
@@ -76,44 +76,44 @@ static enum state_order order_find(
 
 static bool is_difference(const struct acceptance *a)
 {
-	return a->offer->difference.base;
+	return a->write->difference.base;
 }
 
 /* A difference is accepted only if the attempt is current, the current state is the job's own, and its base is the
  * named one. Otherwise the worker must send the whole state. */
 static void difference_settle(struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
 {
-	struct state_write *offer = a->offer;
-	bool fits = there && !a->late && text_equal(there->job, offer->job_id) &&
-		text_equal(row_text(rows, row, "base_digest"), offer->difference.base) && there->serial <= a->serial;
+	struct state_write *write = a->write;
+	bool fits = there && !a->late && text_equal(there->job, write->job_id) &&
+		text_equal(row_text(rows, row, "base_digest"), write->difference.base) && there->serial <= a->serial;
 
 	if (!fits) {
-		err_set(&offer->err, ERR_CONFLICT, "the difference has another base: send the whole state");
+		err_set(&write->err, ERR_CONFLICT, "the difference has another base: send the whole state");
 		return;
 	}
 	a->takes = true;
 	text_copy(a->fills.text, ID_SIZE, row_text(rows, row, "id"));
 	text_copy(a->base.text, ID_SIZE, row_text(rows, row, "base_id"));
-	offer->id = a->fills;
+	write->id = a->fills;
 }
 
-/* A pending row is filled by its id. A job's row is found by the job: one regular row, one kept_beside. */
+/* A pending row is filled by its id. A job's row is found by the job: one regular row, one detached. */
 static const char *row_to_fill(const struct acceptance *a, const struct rows *rows, int row)
 {
 	if (!row_null(rows, row, "pending"))
 		return row_text(rows, row, "pending");
-	return text_or_empty(row_text(rows, row, a->offer->beside ? "own_beside" : "own"));
+	return text_or_empty(row_text(rows, row, a->write->detached_why ? "own_detached" : "own"));
 }
 
 /* A client writes state only while it holds the workspace's lock: otherwise the lock's holder could overwrite its
  * state. The rows are read under the workspace's row lock, so the result is valid until the commit. */
 static bool write_refused(const struct acceptance *a, const struct rows *rows, int row, struct err *err)
 {
-	if (a->offer->job_id)
+	if (a->write->job_id)
 		return false;
 	if (!row_bool(rows, row, "locked_by_creator"))
 		err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
-	else if (a->offer->pending_id && row_null(rows, row, "pending"))
+	else if (a->write->pending_id && row_null(rows, row, "pending"))
 		err_set(err, ERR_CONFLICT, "the state version is not pending: its content can't be uploaded any more");
 	return err->kind != ERR_NONE;
 }
@@ -124,9 +124,9 @@ static void write_decide(struct acceptance *a, const struct rows *rows, int row)
 	struct state_mark there = {.serial = 0};
 
 	a->decided = true;
-	a->offer->err = a->unfit;
-	text_copy(a->offer->run.text, ID_SIZE, text_or_empty(row_text(rows, row, "run_id")));
-	if (a->offer->err.kind != ERR_NONE || write_refused(a, rows, row, &a->offer->err))
+	a->write->err = a->unfit;
+	text_copy(a->write->run.text, ID_SIZE, text_or_empty(row_text(rows, row, "run_id")));
+	if (a->write->err.kind != ERR_NONE || write_refused(a, rows, row, &a->write->err))
 		return;
 	if (has_state)
 		there = (struct state_mark){row_int(rows, row, "serial"), row_text(rows, row, "lineage"),
@@ -137,14 +137,14 @@ static void write_decide(struct acceptance *a, const struct rows *rows, int row)
 		return;
 	}
 	/* A whole state replaces a base, even one with the same content. */
-	if (has_state && !row_null(rows, row, "base_id") && !a->offer->base)
+	if (has_state && !row_null(rows, row, "base_id") && !a->write->base)
 		there.md5 = "";
 	order_settle(a, order_find(a, has_state ? &there : NULL, rows, row), &there);
 	text_copy(a->fills.text, ID_SIZE, row_to_fill(a, rows, row));
 	if (a->takes)
-		a->offer->id = a->fills.text[0] ? a->fills : id_new("sv");
+		a->write->id = a->fills.text[0] ? a->fills : id_new("sv");
 	else
-		text_copy(a->offer->id.text, ID_SIZE, text_or_empty(row_text(rows, row, "id")));
+		text_copy(a->write->id.text, ID_SIZE, text_or_empty(row_text(rows, row, "id")));
 }
 
 /* ---- the rows ---- */
@@ -164,14 +164,14 @@ static const char read_sql[] =
 	"x.digest as base_digest, "
 	"(select id from state_versions where id = u.pending and workspace_id = w.id and status = 'pending') "
 	"as pending, coalesce(w.locked_by = u.creator, false) as locked_by_creator, "
-	"(select id from state_versions where job_id = u.job and status <> 'kept_beside') as own, "
-	"(select id from state_versions where job_id = u.job and status = 'kept_beside') as own_beside, "
+	"(select id from state_versions where job_id = u.job and status <> 'detached') as own, "
+	"(select id from state_versions where job_id = u.job and status = 'detached') as own_detached, "
 	"h.job_id is not null and s.job_id is distinct from h.job_id and w.current_state_id is distinct from "
 	"(select base_state_id from operations where id = 'plan' || substr(h.run_id, 4)) as overtaken, "
 	"h.job_id is not null and (w.locked_by is not null or (select 1 from jobs where run_id = w.current_run_id "
 	"and run_id <> h.run_id and stage = 'apply' and state = 'claimed' limit 1) is not null) as others_work, "
 	"h.job_id is not null and (select 1 from state_versions where job_id = h.job_id "
-	"and status <> 'kept_beside' and serial = u.serial and md5 = u.md5) is not null as came "
+	"and status <> 'detached' and serial = u.serial and md5 = u.md5) is not null as came "
 	"from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[]) "
 	"with ordinality as u(job, hash, workspace, pending, serial, md5, creator, n) "
 	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
@@ -188,8 +188,8 @@ static int places_lock(const struct accepting *g, struct db_array *jobs, struct 
 	return db_ask(g->store->db, ret_rows, err, PLACES "skip locked", P_ARRAY(jobs), P_ARRAY(workspaces));
 }
 
-/* For offers that are not decided yet: the workspaces that are locked now, and a row for each offer with a valid token
- * or workspace. `n` is the offer's index. */
+/* For writes that are not decided yet: the workspaces that are locked now, and a row for each write with a valid token
+ * or workspace. `n` is the write's index. */
 static int rows_read(const struct accepting *g, struct rows *ret_places, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array jobs = DB_ARRAY_INIT, hashes = DB_ARRAY_INIT;
@@ -199,15 +199,15 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 
 	for (size_t i = 0; i < g->count; i++) {
 		const struct acceptance *a = &g->all[i];
-		const struct state_write *offer = a->offer;
+		const struct state_write *write = a->write;
 
-		db_array_add(&jobs, a->decided ? NULL : offer->job_id);
-		db_array_add(&hashes, offer->token_hash);
-		db_array_add(&workspaces, a->decided || offer->job_id ? NULL : offer->workspace_id);
-		db_array_add(&pending, offer->pending_id);
+		db_array_add(&jobs, a->decided ? NULL : write->job_id);
+		db_array_add(&hashes, write->token_hash);
+		db_array_add(&workspaces, a->decided || write->job_id ? NULL : write->workspace_id);
+		db_array_add(&pending, write->pending_id);
 		db_array_add_int(&serials, a->serial);
 		db_array_add(&digests, a->md5);
-		db_array_add(&creators, offer->created_by);
+		db_array_add(&creators, write->created_by);
 	}
 	if (places_lock(g, &jobs, &workspaces, ret_places, err) < 0)
 		return -1;
@@ -226,53 +226,53 @@ static bool has_place(const struct rows *places, const char *workspace)
 /* ---- writing ---- */
 
 /* Written once per apply: a later state replaces the row without an event. */
-static int beside_tell(const struct accepting *g, const struct acceptance *a, struct err *err)
+static int detached_note(const struct accepting *g, const struct acceptance *a, struct err *err)
 {
-	_cleanup_(freep) char *text = mem_printf(
-		"A state of the apply was kept beside the workspace's (%s): %s.", a->offer->id.text, a->offer->beside);
+	_cleanup_(freep) char *text = mem_printf("A state of the apply was stored as a detached state (%s): %s.",
+		a->write->id.text, a->write->detached_why);
 
-	return run_event_describe(g->store, a->offer->run.text, "state-kept-beside", text, err);
+	return run_event_describe(g->store, a->write->run.text, "state-detached", text, err);
 }
 
 static int difference_take(
 	const struct accepting *g, const struct acceptance *a, struct state_batch *batch, struct err *err)
 {
-	const struct state_write *offer = a->offer;
+	const struct state_write *write = a->write;
 
 	return state_difference_add(&batch->bases, g->store,
 		&(struct state_difference_row){.state_id = a->fills.text,
 			.blob_id = a->base.text,
 			.serial = a->serial,
-			.size = offer->difference.size,
-			.frame = {offer->bytes, offer->len}},
+			.size = write->difference.size,
+			.frame = {write->bytes, write->len}},
 		err);
 }
 
 static int whole_take(const struct accepting *g, const struct acceptance *a, struct state_batch *batch, struct err *err)
 {
-	const struct state_write *offer = a->offer;
-	const struct state_row row = {.id = offer->id.text,
+	const struct state_write *write = a->write;
+	const struct state_row row = {.id = write->id.text,
 		.fills = a->fills.text[0],
 		.serial = a->serial,
 		.lineage = a->lineage,
 		.md5 = a->md5,
-		.status = offer->beside ? "kept_beside" : "finalized",
-		.intermediate = offer->job_id && !a->late,
+		.status = write->detached_why ? "detached" : "finalized",
+		.intermediate = write->job_id && !a->late,
 		.recovered = a->late,
-		.rollback_id = offer->rollback_id,
+		.rollback_id = write->rollback_id,
 		.workspace_id = a->workspace.text,
-		.run_id = offer->job_id ? offer->run.text : offer->run_id,
-		.job_id = offer->job_id,
-		.created_by = offer->created_by,
-		.current = !offer->beside,
-		.base = offer->base && !offer->beside && !a->late && offer->len <= DIFFERENCE_STATE_MAX,
+		.run_id = write->job_id ? write->run.text : write->run_id,
+		.job_id = write->job_id,
+		.created_by = write->created_by,
+		.current = !write->detached_why,
+		.base = write->base && !write->detached_why && !a->late && write->len <= DIFFERENCE_STATE_MAX,
 		.facts = &a->facts,
-		.bytes = offer->bytes,
-		.len = offer->len};
+		.bytes = write->bytes,
+		.len = write->len};
 
 	if (state_add(batch, g->store, &row, err) < 0)
 		return -1;
-	return offer->beside && !row.fills ? beside_tell(g, a, err) : 0;
+	return write->detached_why && !row.fills ? detached_note(g, a, err) : 0;
 }
 
 static int round_write(const struct accepting *g, struct acceptance *const *round, size_t count, struct err *err)
@@ -300,7 +300,7 @@ static bool round_has(struct acceptance *const *round, size_t count, const char 
 	return false;
 }
 
-/* Decides the first offer of each workspace, and all offers without a workspace. Returns the number of offers in
+/* Decides the first write of each workspace, and all writes without a workspace. Returns the number of writes in
  * `round`. */
 static size_t round_decide(
 	struct accepting *g, const struct rows *places, const struct rows *rows, struct acceptance **round)
@@ -315,11 +315,11 @@ static size_t round_decide(
 
 		if (!a->decided && !there) {
 			a->decided = true;
-			err_set(&a->offer->err, ERR_NOT_FOUND,
-				a->offer->job_id ? "this attempt is over, or the token is not its own"
+			err_set(&a->write->err, ERR_NOT_FOUND,
+				a->write->job_id ? "this attempt is over, or the token is not its own"
 						 : "workspace not found");
 		} else if (there && !has_place(places, workspace)) {
-			a->decided = a->offer->left = true;
+			a->decided = a->write->left = true;
 		} else if (there && !round_has(round, taken, workspace)) {
 			text_copy(a->workspace.text, ID_SIZE, workspace);
 			write_decide(a, rows, row);
@@ -333,13 +333,13 @@ static size_t round_decide(
 /* Discards the results of an earlier try of the transaction. */
 static void acceptance_reset(struct acceptance *a)
 {
-	struct state_write *offer = a->offer;
+	struct state_write *write = a->write;
 
 	a->decided = a->takes = a->late = false;
-	a->workspace = a->fills = a->base = offer->id = offer->run = (struct id){""};
-	offer->err = (struct err)ERR_INIT;
-	offer->left = false;
-	offer->beside = NULL;
+	a->workspace = a->fills = a->base = write->id = write->run = (struct id){""};
+	write->err = (struct err)ERR_INIT;
+	write->left = false;
+	write->detached_why = NULL;
 }
 
 /* model: state */
@@ -366,11 +366,11 @@ static int accept_in(void *data, struct err *err)
 
 static int label_apply(struct acceptance *a, struct err *err)
 {
-	const struct state_label *label = a->offer->label;
+	const struct state_label *label = a->write->label;
 
 	a->serial = label ? label->serial : a->facts.serial;
 	a->lineage = label && label->lineage ? label->lineage : a->facts.lineage;
-	crypto_md5_hex(a->offer->bytes, a->offer->len, a->md5);
+	crypto_md5_hex(a->write->bytes, a->write->len, a->md5);
 	if (label && label->md5 && strcasecmp(label->md5, a->md5) != 0)
 		return err_at(err, "/data/attributes/md5", "Md5 is not that of the state's content");
 	return 0;
@@ -379,54 +379,54 @@ static int label_apply(struct acceptance *a, struct err *err)
 /* The difference is not applied here. Until the next whole state arrives, the worker's values are trusted. */
 static void difference_begin(struct acceptance *a)
 {
-	const struct state_write *offer = a->offer;
+	const struct state_write *write = a->write;
 
-	a->serial = offer->difference.serial;
-	if (offer->difference.size < 1 ||
-		difference_size((struct bytes){offer->bytes, offer->len}) != offer->difference.size)
+	a->serial = write->difference.serial;
+	if (write->difference.size < 1 ||
+		difference_size((struct bytes){write->bytes, write->len}) != write->difference.size)
 		err_set(&a->unfit, ERR_INVALID,
 			"this is no difference of states, or its 'serial' and 'size' are not those of one");
 }
 
-static void acceptance_begin(struct acceptance *a, struct state_write *offer)
+static void acceptance_begin(struct acceptance *a, struct state_write *write)
 {
-	a->offer = offer;
+	a->write = write;
 	if (is_difference(a))
 		difference_begin(a);
-	else if (state_parse(offer->bytes, offer->len, &a->facts, &a->unfit) == 0)
+	else if (state_parse(write->bytes, write->len, &a->facts, &a->unfit) == 0)
 		label_apply(a, &a->unfit);
-	offer->serial = a->serial;
+	write->serial = a->serial;
 }
 
-static int accept(struct store *store, struct state_write *const *offers, size_t count, bool waiters, struct err *err)
+static int accept(struct store *store, struct state_write *const *writes, size_t count, bool waiters, struct err *err)
 {
 	_cleanup_(freep) struct acceptance *all = mem_new(count, sizeof(*all));
 	struct accepting accepting = {store, all, count, waiters};
 	int result;
 
 	for (size_t i = 0; i < count; i++)
-		acceptance_begin(&all[i], offers[i]);
+		acceptance_begin(&all[i], writes[i]);
 	result = count ? db_transaction(store->db, accept_in, &accepting, err) : 0;
 	for (size_t i = 0; i < count; i++)
 		state_facts_release(&all[i].facts);
 	return result;
 }
 
-int states_accept(struct store *store, struct state_write *const *offers, size_t count, struct err *err)
+int states_accept(struct store *store, struct state_write *const *writes, size_t count, struct err *err)
 {
-	return accept(store, offers, count, true, err);
+	return accept(store, writes, count, true, err);
 }
 
-int states_accept_ready(struct store *store, struct state_write *const *offers, size_t count, struct err *err)
+int states_accept_ready(struct store *store, struct state_write *const *writes, size_t count, struct err *err)
 {
-	return accept(store, offers, count, false, err);
+	return accept(store, writes, count, false, err);
 }
 
-int state_accept(struct store *store, struct state_write *offer, struct err *err)
+int state_accept(struct store *store, struct state_write *write, struct err *err)
 {
-	if (states_accept(store, &offer, 1, err) < 0)
+	if (states_accept(store, &write, 1, err) < 0)
 		return -1;
-	*err = offer->err;
+	*err = write->err;
 	return err->kind == ERR_NONE ? 0 : -1;
 }
 
@@ -434,16 +434,16 @@ int state_accept(struct store *store, struct state_write *offer, struct err *err
 
 struct announcement {
 	struct store *store;
-	struct state_write *offer;
+	struct state_write *write;
 	struct id id;
 };
 
 /* Rejects a state before its upload if it can't be accepted, so that the client receives an error message. */
 static int announce_check(const struct announcement *a, struct err *err)
 {
-	const struct state_label *label = a->offer->label;
+	const struct state_label *label = a->write->label;
 	struct acceptance check = {
-		.offer = a->offer, .serial = label->serial, .lineage = text_or_empty(label->lineage)};
+		.write = a->write, .serial = label->serial, .lineage = text_or_empty(label->lineage)};
 	struct accepting accepting = {a->store, &check, 1, true};
 	_cleanup_(rows_release) struct rows places = ROWS_INIT, rows = ROWS_INIT;
 	struct acceptance *round[1];
@@ -453,31 +453,31 @@ static int announce_check(const struct announcement *a, struct err *err)
 	if (rows_read(&accepting, &places, &rows, err) < 0)
 		return -1;
 	round_decide(&accepting, &places, &rows, round);
-	*err = a->offer->err;
+	*err = a->write->err;
 	return err->kind == ERR_NONE ? 0 : -1;
 }
 
 static int announce_in(void *data, struct err *err)
 {
 	struct announcement *a = data;
-	const struct state_write *offer = a->offer;
+	const struct state_write *write = a->write;
 
 	a->id = id_new("sv");
 	if (announce_check(a, err) < 0 ||
 		db_query(a->store->db, NULL, err,
 			"update state_versions set status = 'discarded' where workspace_id = $1 and status = 'pending'",
-			P_TEXT(offer->workspace_id)) < 0)
+			P_TEXT(write->workspace_id)) < 0)
 		return -1;
 	return db_query(a->store->db, NULL, err,
 		"insert into state_versions (id, workspace_id, run_id, serial, lineage, md5, size, status, created_by) "
 		"values ($1, $2, $3, $4, $5, $6, 0, 'pending', $7)",
-		P_TEXT(a->id.text), P_TEXT(offer->workspace_id), P_TEXT(offer->run_id), P_INT(offer->label->serial),
-		P_TEXT(text_or_empty(offer->label->lineage)), P_TEXT(offer->label->md5), P_TEXT(offer->created_by));
+		P_TEXT(a->id.text), P_TEXT(write->workspace_id), P_TEXT(write->run_id), P_INT(write->label->serial),
+		P_TEXT(text_or_empty(write->label->lineage)), P_TEXT(write->label->md5), P_TEXT(write->created_by));
 }
 
-int state_announce(struct store *store, struct state_write *offer, struct id *ret_id, struct err *err)
+int state_announce(struct store *store, struct state_write *write, struct id *ret_id, struct err *err)
 {
-	struct announcement a = {.store = store, .offer = offer};
+	struct announcement a = {.store = store, .write = write};
 
 	if (db_transaction(store->db, announce_in, &a, err) < 0)
 		return -1;

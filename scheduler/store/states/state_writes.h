@@ -5,7 +5,7 @@
 /*
  * Writes of states (store/states/states.h). No state is lost, and none replaces a newer one: lifecycle/state_order.h
  * decides which states are accepted. An accepted state becomes the workspace's current one at once, in the caller's
- * transaction. Any other state from a worker is stored with the status kept_beside and is never the current one. Lists
+ * transaction. Any other state from a worker is stored with the status detached and is never the current one. Lists
  * show it only on request. It can be downloaded and rolled back to.
  *
  * A job has at most one row of each kind: each later state of the same attempt replaces the previous one.
@@ -56,23 +56,23 @@ struct state_write {
 	 */
 	struct err err;
 	bool left; /* another transaction has locked the workspace's row, so nothing was done (states_accept_ready) */
-	struct id id;  /* of the state version, current or kept_beside */
+	struct id id;  /* of the state version, current or detached */
 	struct id run; /* the run of a worker's state */
 	long long serial;
-	const char *beside; /* why it is kept_beside, for users; NULL: it is the current one */
+	const char *detached_why; /* why it is detached, for users; NULL: it is the current one */
 };
 
 /* Accepts states in one transaction. Several states of one workspace are accepted in order, as if one after the other.
- * -1: nothing was saved, and no single offer is known to be the cause. */
+ * -1: nothing was saved, and no single write is known to be the cause. */
 int states_accept(struct store *store, struct state_write *const *offers, size_t count, struct err *err);
 /* The same without waiting for locks: sets `left` if another transaction has locked the workspace's row. */
 int states_accept_ready(struct store *store, struct state_write *const *offers, size_t count, struct err *err);
 /* Accepts one state, and returns its error. */
-int state_accept(struct store *store, struct state_write *offer, struct err *err);
+int state_accept(struct store *store, struct state_write *write, struct err *err);
 
 /* Announces a client's state whose content is uploaded later. Discards an older pending one. ERR_CONFLICT as
  * state_accept, so that no client waits for a state that would be rejected. The upload checks the state and the lock
  * again. */
-int state_announce(struct store *store, struct state_write *offer, struct id *ret_id, struct err *err);
+int state_announce(struct store *store, struct state_write *write, struct id *ret_id, struct err *err);
 
 #endif

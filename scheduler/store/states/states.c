@@ -90,7 +90,7 @@ int state_recovered(struct store *store, const char *run_id, struct rows *ret_ro
 {
 	if (db_query(store->db, ret_rows, err,
 		    "select s.id from state_versions s join runs r on r.id = s.run_id where r.id = $1 and "
-		    "(s.recovered and s.status = 'finalized' or s.status = 'kept_beside') and r.status = 'errored' "
+		    "(s.recovered and s.status = 'finalized' or s.status = 'detached') and r.status = 'errored' "
 		    "order by s.created_at desc limit 1",
 		    P_TEXT(run_id)) < 0)
 		return -1;
@@ -101,9 +101,9 @@ int states_list(struct store *store, const struct state_list *list, struct rows 
 {
 	return db_query(store->db, ret_rows, err,
 		"select t.total, f.* from (select count(*) as total from state_versions where workspace_id = $1 "
-		"and case when $2::text is null then status <> 'kept_beside' else status = $2 end) t left join "
+		"and case when $2::text is null then status <> 'detached' else status = $2 end) t left join "
 		"(select " COLUMNS "from state_versions s where s.workspace_id = $1 "
-		"and case when $2::text is null then s.status <> 'kept_beside' else s.status = $2 end order by "
+		"and case when $2::text is null then s.status <> 'detached' else s.status = $2 end order by "
 		"s.created_at desc, s.serial desc limit $3 offset $4) "
 		"f "
 		"on true order by f.created_at desc, f.serial desc",

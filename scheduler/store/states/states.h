@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_STATES_STATES_H
 #define SCHEDULER_STORE_STATES_STATES_H
 
-/* Read access to state versions; store/states/state_writes.h writes them. A state version with the status kept_beside
+/* Read access to state versions; store/states/state_writes.h writes them. A state version with the status detached
  * is never the workspace's current one. Lists include it only on request. */
 
 #include "scheduler/store/store.h"
@@ -19,13 +19,13 @@ int states_read_all(struct store *store, struct db_array *ids, struct rows *ret_
 /* The same columns of the workspace's current state. No row if it has none. */
 int state_read_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err);
 
-/* The `id` of the last state of an errored run that arrived after its apply had ended, or is kept_beside.
+/* The `id` of the last state of an errored run that arrived after its apply had ended, or is detached.
  * ERR_NOT_FOUND. */
 int state_recovered(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 
 struct state_list {
 	const char *workspace_id;
-	const char *status; /* NULL: all but kept_beside */
+	const char *status; /* NULL: all but detached */
 	long long limit, offset;
 };
 /* The newest first, with `total`; a row with a null id if the page is empty. */

@@ -97,7 +97,7 @@ def test_the_newest_states_stay(scheduler, api_of, ask):
     until(lambda: statuses(ask, workspace) == [HIDDEN, HIDDEN] + ["finalized"] * 3, "all but three are gone")
 
 
-def test_states_that_were_kept_beside_go_too(scheduler, api_of, ask):
+def test_states_that_were_detached_go_too(scheduler, api_of, ask):
     """Except for a state that a hold refers to. Restored states are additional ones again."""
     api = api_of(scheduler())
     workspace = api.workspace()
@@ -105,14 +105,14 @@ def test_states_that_were_kept_beside_go_too(scheduler, api_of, ask):
     run = api.run_files(workspace, {"main.tf": ""})
     ask("insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash) values ('job-held', %s, %s, 'w', 't')", workspace, run)
     # Two of one job, one of them not current, and one of a job that a hold refers to.
-    ask("update state_versions set status = (array['kept_beside', 'finalized', 'kept_beside', 'finalized', 'finalized'])[serial], "
+    ask("update state_versions set status = (array['detached', 'finalized', 'detached', 'finalized', 'finalized'])[serial], "
         "job_id = (array['job-over', 'job-over', 'job-held', null, null])[serial] where workspace_id = %s", workspace)
     age_states(ask, [workspace], 60, 50, 45, 40, 35)
     policy(api, f"workspaces/{workspace}", 30)
-    until(lambda: statuses(ask, workspace) == [HIDDEN, HIDDEN, "kept_beside", HIDDEN, "finalized"], lambda: f"{statuses(ask, workspace)}")
+    until(lambda: statuses(ask, workspace) == [HIDDEN, HIDDEN, "detached", HIDDEN, "finalized"], lambda: f"{statuses(ask, workspace)}")
     first = ask("select id from state_versions where workspace_id = %s and serial = 1", workspace)[0][0]
     api.post(f"state-versions/{first}/actions/restore_backing_data")
-    assert statuses(ask, workspace)[0] == "kept_beside"
+    assert statuses(ask, workspace)[0] == "detached"
     assert api.state(workspace)["serial"] == 5
 
 

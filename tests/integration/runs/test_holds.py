@@ -101,7 +101,7 @@ class Workspace:
 
     def kept(self):
         return self.api.get("state-versions", **{"filter[organization][name]": self.api.organization, "filter[workspace][name]": "network",
-                                                 "filter[status]": "kept_beside"}).data
+                                                 "filter[status]": "detached"}).data
 
 
 @pytest.fixture
@@ -427,7 +427,7 @@ def test_at_the_command_line(workspace, api_site):
     assert again.returncode == 1 and "is not held" in again.stderr
 
 
-def test_a_state_that_comes_after_somebody_elses_is_kept_beside(workspace):
+def test_a_state_that_comes_after_somebody_elses_is_detached(workspace):
     job = workspace.lost(state(1, "one"))
     api = workspace.api
     api.post(f"workspaces/{workspace.id}/actions/force-unlock")
@@ -441,12 +441,12 @@ def test_a_state_that_comes_after_somebody_elses_is_kept_beside(workspace):
     workspace.fake_worker.end(second, "passed")
     api.wait_status(second["run"], "applied")
     again = workspace.send(job, state(10, "one", "two", "four"))
-    assert again["kept-beside"] == kept["kept-beside"] and "somebody else" in again["why"]
+    assert again["detached"] == kept["detached"] and "somebody else" in again["why"]
     workspace.settle(job)
     assert workspace.resources() == ["terraform_data.one", "terraform_data.three"]
 
     (version,) = workspace.kept()
-    assert version["id"] == kept["kept-beside"] and version["attributes"]["serial"] == 10
+    assert version["id"] == kept["detached"] and version["attributes"]["serial"] == 10
     assert [r["name"] for r in api.ask("GET", version["attributes"]["hosted-state-download-url"]).json["resources"]] == ["one", "two", "four"]
     listed = api.get("state-versions", **{"filter[organization][name]": api.organization, "filter[workspace][name]": "network"}).data
     assert version["id"] not in [s["id"] for s in listed] and len(listed) == 2
@@ -456,7 +456,7 @@ def test_a_state_that_comes_after_somebody_elses_is_kept_beside(workspace):
     apply = api.get(f"applies/{api.sibling(job['run'], 'apply')}").data["relationships"]
     assert [s["id"] for s in apply["kept-state-versions"]["data"]] == [version["id"]]
     assert version["id"] not in [s["id"] for s in apply["state-versions"]["data"]]
-    assert len(api.events(job["run"], "state-kept-beside")) == 1
+    assert len(api.events(job["run"], "state-detached")) == 1
     assert api.ask("GET", f"applies/{api.sibling(job['run'], 'apply')}/errored-state").json["serial"] == 10
 
     # A user can roll back to it.
@@ -469,7 +469,7 @@ def test_a_state_that_comes_after_somebody_elses_is_kept_beside(workspace):
 
 
 @pytest.mark.parametrize("sent, why", [(state(5, "one", lineage="other"), "lineage"), (state(1, "one"), "behind")])
-def test_a_state_that_does_not_follow_is_kept_beside(workspace, sent, why):
+def test_a_state_that_does_not_follow_is_detached(workspace, sent, why):
     job = workspace.applying(workspace.run(), state(2, "two"))
     assert why in workspace.send(job, sent)["why"]
     assert workspace.send(job, state(3, "three")) is None
@@ -479,7 +479,7 @@ def test_a_state_that_does_not_follow_is_kept_beside(workspace, sent, why):
     workspace.settle(job)
 
 
-def test_a_state_that_comes_under_somebodys_lock_is_kept_beside(workspace):
+def test_a_state_that_comes_under_somebodys_lock_is_detached(workspace):
     job = workspace.lost(state(1, "one"))
     workspace.api.post(f"workspaces/{workspace.id}/actions/force-unlock")
     workspace.api.post(f"workspaces/{workspace.id}/actions/lock")

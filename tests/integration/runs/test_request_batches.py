@@ -60,7 +60,7 @@ def test_many_at_once_and_bad_ones_among_them(api_site, org, fake_worker, jobs):
         if isinstance(wanted, int):
             assert answer.status == wanted
         else:
-            assert answer.status < 300 and ("beside" if answer.body and "kept-beside" in answer.json else "kept") == wanted, answer.text
+            assert answer.status < 300 and ("beside" if answer.body and "detached" in answer.json else "kept") == wanted, answer.text
 
     def together():
         """Sends all at once. Returns whether one transaction wrote several."""
@@ -75,8 +75,8 @@ def test_many_at_once_and_bad_ones_among_them(api_site, org, fake_worker, jobs):
     until(together, "two states are written by one transaction")
     last = next(numbers) - 1
     for workspace, job in jobs.items():
-        assert api_site.ask("select status, count(*) from state_versions where job_id = %s group by 1 order by 1", job["job"]) == [("finalized", 1), ("kept_beside", 1)]
-        assert api_site.ask("select count(*) from run_events where run_id = %s and action = 'state-kept-beside'", job["run"]) == [(1,)]
+        assert api_site.ask("select status, count(*) from state_versions where job_id = %s group by 1 order by 1", job["job"]) == [("detached", 1), ("finalized", 1)]
+        assert api_site.ask("select count(*) from run_events where run_id = %s and action = 'state-detached'", job["run"]) == [(1,)]
         assert [o["attributes"]["value"] for o in org.get(f"workspaces/{workspace}/current-state-version-outputs").data] == [last]
 
 

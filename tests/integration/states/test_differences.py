@@ -168,7 +168,7 @@ def test_what_does_not_fit_is_refused_and_changes_nothing(apply, api, fake_worke
     assert apply.shows(base)
 
 
-def test_a_state_that_is_kept_beside_is_no_base(apply, api):
+def test_a_state_that_is_detached_is_no_base(apply, api):
     before, base = state(5, 10), state(6, 300, lineage="another")
     assert apply.whole(before) == 204
     assert apply.whole(base, intermediate=True) == 202

@@ -1071,12 +1071,12 @@ static void a_state_that_comes_back_is_sent_whole_at_the_end(void **state)
 	states_end(&fixture);
 }
 
-static void one_that_is_kept_beside_is_no_base(void **state)
+static void one_that_is_detached_is_no_base(void **state)
 {
 	struct state_fixture fixture;
 
 	(void)state;
-	SCRIPT({204, NULL}, {202, "{\"kept-beside\":\"sv-1\",\"why\":\"because\"}"});
+	SCRIPT({204, NULL}, {202, "{\"detached\":\"sv-1\",\"why\":\"because\"}"});
 	differences_begin(&fixture);
 	large_write(&fixture, 3, 802);
 	assert_string_equal(paths_seen(), "state|state?intermediate=true|state?intermediate=true|");
@@ -1554,7 +1554,7 @@ static void a_lost_applys_state_is_told_until_it_is_taken(void **state)
 	struct left left;
 
 	(void)state;
-	SCRIPT({0, NULL}, {503, NULL}, {202, "{\"kept-beside\":\"sv-1\",\"why\":\"w\"}"}, {404, NULL});
+	SCRIPT({0, NULL}, {503, NULL}, {202, "{\"detached\":\"sv-1\",\"why\":\"w\"}"}, {404, NULL});
 	left_begin(&left, "{\"serial\":1}");
 	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
 	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.owed = true}), 0);
@@ -1674,7 +1674,7 @@ int main(void)
 		cmocka_unit_test(a_scheduler_that_refuses_all_differences_gets_whole_states),
 		cmocka_unit_test(differences_that_add_up_to_a_state_give_a_new_base),
 		cmocka_unit_test(a_state_that_comes_back_is_sent_whole_at_the_end),
-		cmocka_unit_test(one_that_is_kept_beside_is_no_base),
+		cmocka_unit_test(one_that_is_detached_is_no_base),
 		cmocka_unit_test(a_head_tells_the_facts),
 		cmocka_unit_test(results_wait_until_they_are_taken),
 		cmocka_unit_test(a_result_that_was_confirmed_is_forgotten),
