@@ -24,7 +24,7 @@ class Local:
     def __init__(self, folder):
         self.home = folder / "home"
         self.source = folder / "source"
-        shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build*", ".local", ".git", "__pycache__"))
+        shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".local", ".git", "__pycache__"))
 
     def run(self, script, *arguments, check=True):
         done = subprocess.run([self.source / "deploy/local" / script, *arguments], env={**os.environ, "RUNYARD_HOME": str(self.home)},
