@@ -16,8 +16,8 @@ from support.contract import document, faults, includes, operation_at, operation
 from support.routes import rows
 from support.samples import SAMPLES, Sample
 
-API = Path(__file__).parents[2] / "scheduler/api"
-SOURCES = [path.read_text() for path in sorted(API.rglob("*.c")) if path.parent.name != "internal" and path.name != "server.c"]
+API = Path(__file__).parents[3] / "scheduler/api"
+SOURCES = [path.read_text() for path in sorted(API.rglob("*.c")) if path.parent.name not in ("internal", "server") and path.parent != API]
 PUBLIC = {(method, re.sub(r":(\w+)", r"{\1}", prefix + path)): handler
           for kind, prefix in (("API", "/api/v2"), ("SIGNED", "/signed/:signature"))
           for method, path, handler, _ in rows(kind)}
@@ -66,7 +66,7 @@ def test_requests_have_the_attributes_that_handlers_read(handler):
 
 
 def test_query_parameters_are_those_that_handlers_read():
-    read = {name for text in SOURCES for name in re.findall(r'(?:query|query_or_null|time_read|truth_read)\(req, "([^"]+)"', text)}
+    read = {name for text in SOURCES for name in re.findall(r'(?:query|query_or_null|time_read|flag_read)\(req, "([^"]+)"', text)}
     known = {name for _, _, operation in operations(document()) for name in parameters(operation) if "[0]" not in name}
     computed = {"filter[workspace][id]", "include", "page[number]", "page[size]"}  # their readers have no literals
     assert read - {"include"} - known == set()
