@@ -110,6 +110,16 @@ const char *buf_str(const struct buf *buf)
 	return buf->data ? buf->data : "";
 }
 
+struct bytes buf_bytes(const struct buf *buf)
+{
+	return (struct bytes){buf_str(buf), buf->len};
+}
+
+struct bytes text_bytes(const char *text)
+{
+	return (struct bytes){text, strlen(text)};
+}
+
 char *buf_take(struct buf *buf)
 {
 	char *data = buf->data ? buf->data : mem_text("");

@@ -6,6 +6,12 @@
 
 #include "common/base.h"
 
+/* Borrowed bytes. */
+struct bytes {
+	const void *data; /* may be NULL if len is 0 */
+	size_t len;
+};
+
 struct buf {
 	char *data; /* "" while it is empty; owned */
 	size_t len;
@@ -36,6 +42,8 @@ void buf_cut(struct buf *buf, size_t len);
 void buf_reset(struct buf *buf);
 /* The contents, never NULL. Borrowed. */
 const char *buf_str(const struct buf *buf);
+struct bytes buf_bytes(const struct buf *buf);
+struct bytes text_bytes(const char *text);
 /* Transfers the bytes to the caller (never NULL, to be freed) and leaves the buffer empty. */
 char *buf_take(struct buf *buf);
 void buf_release(struct buf *buf);

@@ -317,10 +317,10 @@ static void cipher_freep(EVP_CIPHER_CTX **cipher)
 	EVP_CIPHER_CTX_free(*cipher);
 }
 
-int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out)
+int keyring_seal(const struct keyring *keyring, const char *context, struct bytes plain, struct buf *out)
 {
 	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_check(EVP_CIPHER_CTX_new());
-	size_t sealed_len = KEY_NUMBER_SIZE + NONCE_SIZE + len + TAG_SIZE;
+	size_t sealed_len = KEY_NUMBER_SIZE + NONCE_SIZE + plain.len + TAG_SIZE;
 	_cleanup_(freep) unsigned char *sealed = mem_new(sealed_len, 1);
 	unsigned char *nonce = sealed + KEY_NUMBER_SIZE;
 	unsigned char *text = nonce + NONCE_SIZE;
@@ -332,9 +332,9 @@ int keyring_seal(const struct keyring *keyring, const char *context, const void 
 	crypto_random(nonce, NONCE_SIZE);
 	must(EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[0].bytes, nonce) == 1);
 	if (EVP_EncryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
-		EVP_EncryptUpdate(cipher, text, &n, bytes, (int)len) != 1 ||
-		EVP_EncryptFinal_ex(cipher, text + len, &n) != 1 ||
-		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, TAG_SIZE, text + len) != 1)
+		EVP_EncryptUpdate(cipher, text, &n, plain.data, (int)plain.len) != 1 ||
+		EVP_EncryptFinal_ex(cipher, text + plain.len, &n) != 1 ||
+		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_GET_TAG, TAG_SIZE, text + plain.len) != 1)
 		abort(); /* the library is broken, and the secret must not be stored unsealed */
 	return buf_append(out, sealed, sealed_len);
 }
@@ -348,25 +348,25 @@ static uint32_t sealed_number(const unsigned char *sealed)
 	return number;
 }
 
-int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
-	struct err *err)
+int keyring_open(
+	const struct keyring *keyring, const char *context, struct bytes sealed, struct buf *out, struct err *err)
 {
 	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_check(EVP_CIPHER_CTX_new());
-	const unsigned char *nonce = (const unsigned char *)bytes + KEY_NUMBER_SIZE;
+	const unsigned char *nonce = (const unsigned char *)sealed.data + KEY_NUMBER_SIZE;
 	const unsigned char *text = nonce + NONCE_SIZE;
 	int place;
 	size_t text_len;
 	unsigned char tag[TAG_SIZE];
 	int n = 0;
 
-	if (len < KEY_NUMBER_SIZE + NONCE_SIZE + TAG_SIZE)
+	if (sealed.len < KEY_NUMBER_SIZE + NONCE_SIZE + TAG_SIZE)
 		return err_set(err, ERR_INTERNAL, "sealed bytes are too short");
-	place = place_of(keyring, sealed_number(bytes));
+	place = place_of(keyring, sealed_number(sealed.data));
 	if (place < 0)
 		return err_set(err, ERR_UNAVAILABLE,
 			"it is sealed with key %u, which this scheduler does not have: add the key to --keys",
-			sealed_number(bytes));
-	text_len = len - KEY_NUMBER_SIZE - NONCE_SIZE - TAG_SIZE;
+			sealed_number(sealed.data));
+	text_len = sealed.len - KEY_NUMBER_SIZE - NONCE_SIZE - TAG_SIZE;
 	_cleanup_(freep) unsigned char *opened = mem_new(text_len, 1);
 	memcpy(tag, text + text_len, TAG_SIZE);
 	must(EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[place].bytes, nonce) == 1);

@@ -61,10 +61,10 @@ void keyring_derive(const struct keyring *keyring, size_t place, const char *pur
 enum { KEY_NUMBER_SIZE = 4 };
 
 /* Appends the sealed bytes. -1 if the buffer's limit would be exceeded. */
-int keyring_seal(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out);
+int keyring_seal(const struct keyring *keyring, const char *context, struct bytes plain, struct buf *out);
 /* Appends the opened bytes. -1 with ERR_UNAVAILABLE if the keyring lacks the key: another scheduler may have it. -1
  * with ERR_INTERNAL if authentication fails. */
-int keyring_open(const struct keyring *keyring, const char *context, const void *bytes, size_t len, struct buf *out,
-	struct err *err);
+int keyring_open(
+	const struct keyring *keyring, const char *context, struct bytes sealed, struct buf *out, struct err *err);
 
 #endif

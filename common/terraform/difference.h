@@ -18,11 +18,6 @@ struct err;
 /* The largest base and state. zstd's decoder accepts windows of 128 MiB by default, which hold both. */
 enum { DIFFERENCE_STATE_MAX = 64 << 20 };
 
-struct bytes {
-	const void *data; /* borrowed; may be NULL if len is 0 */
-	size_t len;
-};
-
 /* A base of many differences. Indexing the base takes longer than a difference and is done once. */
 struct difference_base;
 /* Copies the state, which must not exceed DIFFERENCE_STATE_MAX. Free it with difference_base_free. */

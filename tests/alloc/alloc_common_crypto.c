@@ -49,8 +49,8 @@ static void sealing(void)
 	struct err err = ERR_INIT;
 
 	HOLDS(keyring_parse(keys, &keyring, &err) == 0);
-	HOLDS(keyring_seal(keyring, "context", "abc", 3, &sealed) == 0);
-	HOLDS(keyring_open(keyring, "context", sealed.data, sealed.len, &opened, &err) == 0);
+	HOLDS(keyring_seal(keyring, "context", text_bytes("abc"), &sealed) == 0);
+	HOLDS(keyring_open(keyring, "context", buf_bytes(&sealed), &opened, &err) == 0);
 	HOLDS(opened.len == 3 && memcmp(opened.data, "abc", 3) == 0);
 	keyring_derive(keyring, 0, "purpose", derived);
 	alloc_over();

@@ -7,11 +7,6 @@
 
 enum { HEAD_MAX = 4096, SPARE = 16 * 1024 };
 
-static struct bytes bytes_of(const struct buf *buf)
-{
-	return (struct bytes){buf_str(buf), buf->len};
-}
-
 void state_base_drop(struct state_base *base)
 {
 	difference_base_free(base->bytes);
@@ -28,7 +23,7 @@ void state_base_set(struct state_base *base, const struct buf *state, const stru
 	state_base_drop(base);
 	if (!state_base_fits(state->len))
 		return;
-	base->bytes = difference_base_new(bytes_of(state));
+	base->bytes = difference_base_new(buf_bytes(state));
 	base->facts = *facts;
 	base->since_ms = now_ms;
 }
@@ -96,7 +91,7 @@ enum state_form state_base_compare(struct state_base *base, const struct buf *st
 		return STATE_AS_WHOLE;
 	if (!*base->last && same_as_base(base, state))
 		return STATE_UNCHANGED;
-	if (difference_make(base->bytes, bytes_of(state), frame, &err) < 0)
+	if (difference_make(base->bytes, buf_bytes(state), frame, &err) < 0)
 		return STATE_AS_WHOLE;
 	crypto_sha256_hex(frame->data, frame->len, digest);
 	if (text_equal(digest, base->last))

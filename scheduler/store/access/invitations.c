@@ -161,7 +161,7 @@ static char *code_make(const struct store *store, const char *membership_id)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(CODE_LIMIT);
 
-	keyring_seal(store->keyring, CODE_CONTEXT, membership_id, strlen(membership_id), &sealed);
+	keyring_seal(store->keyring, CODE_CONTEXT, text_bytes(membership_id), &sealed);
 	return crypto_base64(sealed.data, sealed.len);
 }
 
@@ -171,7 +171,7 @@ bool invitation_code_valid(const struct store *store, const char *membership_id,
 	struct err ignored = ERR_INIT;
 
 	if (strlen(code) > CODE_LIMIT || crypto_base64_decode(code, &sealed) < 0 ||
-		keyring_open(store->keyring, CODE_CONTEXT, buf_str(&sealed), sealed.len, &opened, &ignored) < 0)
+		keyring_open(store->keyring, CODE_CONTEXT, buf_bytes(&sealed), &opened, &ignored) < 0)
 		return false;
 	return text_equal(buf_str(&opened), membership_id);
 }

@@ -5,33 +5,30 @@
 
 enum { SEALED_LIMIT = 1 << 30 };
 
-static int add(struct blob_batch *batch, struct store *store, const struct id *id, const char *context,
-	struct bytes content, struct err *err)
+static int add(
+	struct blob_batch *batch, struct store *store, const char *id, struct blob_content content, struct err *err)
 {
+	_cleanup_(freep) char *context = content.use ? mem_printf("%s:%s", id, content.use) : mem_text(id);
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
-	if (keyring_seal(store->keyring, context, content.data, content.len, &sealed) < 0 ||
+	if (keyring_seal(store->keyring, context, content.bytes, &sealed) < 0 ||
 		db_bytes_add(&batch->sealed, sealed.data, sealed.len) < 0)
 		return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
-	db_array_add(&batch->ids, id->text);
-	db_array_add_int(&batch->sizes, (long long)content.len);
+	db_array_add(&batch->ids, id);
+	db_array_add_int(&batch->sizes, (long long)content.bytes.len);
 	return 0;
+}
+
+int blob_add_as(
+	struct blob_batch *batch, struct store *store, struct blob_content content, struct id *ret_id, struct err *err)
+{
+	*ret_id = id_new("blob");
+	return add(batch, store, ret_id->text, content, err);
 }
 
 int blob_add(struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err)
 {
-	*ret_id = id_new("blob");
-	return add(batch, store, ret_id, ret_id->text, content, err);
-}
-
-int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
-	struct err *err)
-{
-	_cleanup_(freep) char *context = NULL;
-
-	*ret_id = id_new("blob");
-	context = mem_printf("%s:%s", ret_id->text, use);
-	return add(batch, store, ret_id, context, content, err);
+	return blob_add_as(batch, store, (struct blob_content){.bytes = content}, ret_id, err);
 }
 
 int blob_add_shared(
@@ -41,7 +38,7 @@ int blob_add_shared(
 
 	crypto_sha256_hex(content.data, content.len, digest);
 	*ret_id = blob_shared_id(store, digest);
-	return add(batch, store, ret_id, ret_id->text, content, err);
+	return add(batch, store, ret_id->text, (struct blob_content){.bytes = content}, err);
 }
 
 /* Inserts in the order of ids, so that transactions that store the same content concurrently do not deadlock. */

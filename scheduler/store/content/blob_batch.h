@@ -4,7 +4,6 @@
 
 /* Inserts several blobs (store/content/blobs.h) with one statement, within the transaction that refers to them. */
 
-#include "common/terraform/difference.h"
 #include "scheduler/store/store.h"
 
 struct blob_batch {
@@ -22,8 +21,12 @@ int blob_add(struct blob_batch *batch, struct store *store, struct bytes content
 int blob_add_shared(
 	struct blob_batch *batch, struct store *store, struct bytes content, struct id *ret_id, struct err *err);
 /* Adds a new blob that is sealed for one use. Only blob_of_row_as opens it. */
-int blob_add_as(struct blob_batch *batch, struct store *store, const char *use, struct bytes content, struct id *ret_id,
-	struct err *err);
+struct blob_content {
+	struct bytes bytes;
+	const char *use; /* NULL: as blob_add */
+};
+int blob_add_as(
+	struct blob_batch *batch, struct store *store, struct blob_content content, struct id *ret_id, struct err *err);
 int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err);
 void blob_batch_release(struct blob_batch *batch);
 

@@ -30,7 +30,7 @@ static int blob_insert(struct store *store, const char *id, const void *bytes, s
 {
 	struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
-	if (keyring_seal(store->keyring, id, bytes, len, &sealed) < 0)
+	if (keyring_seal(store->keyring, id, (struct bytes){bytes, len}, &sealed) < 0)
 		return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
 	return row_insert(store, id, len, &sealed, err);
 }
@@ -94,11 +94,11 @@ int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct i
 	struct id id = id_new("blob");
 
 	for (size_t at = 0; at < len; at += PIECE) {
+		struct bytes piece = {(const char *)bytes + at, len - at < PIECE ? len - at : PIECE};
 		char context[CONTEXT_SIZE];
 
 		piece_context(id.text, (long long)(at / PIECE), context);
-		if (keyring_seal(store->keyring, context, (const char *)bytes + at, len - at < PIECE ? len - at : PIECE,
-			    &sealed) < 0) {
+		if (keyring_seal(store->keyring, context, piece, &sealed) < 0) {
 			buf_release(&sealed);
 			return err_set(err, ERR_TOO_LARGE, "more than %d bytes", SEALED_LIMIT);
 		}
@@ -110,43 +110,36 @@ int blob_put_pieces(struct store *store, const void *bytes, size_t len, struct i
 /* ---- reading ---- */
 
 /* Appends the sealed bytes of `part` from the row, or from the object that the row names. part.key is set here. */
-static int sealed_of_row(struct store *store, const struct rows *rows, int row, struct object_part part,
-	struct buf *out, struct err *err)
+static int sealed_read(
+	struct store *store, struct sealed_blob blob, struct object_part part, struct buf *out, struct err *err)
 {
 	const struct buf *content;
 
-	if (row_null(rows, row, "object_key")) {
-		row_bytes(rows, row, "sealed", out);
+	if (row_null(blob.rows, blob.row, "object_key")) {
+		row_bytes(blob.rows, blob.row, "sealed", out);
 		return 0;
 	}
-	text_copy(part.key, sizeof(part.key), row_text(rows, row, "object_key"));
+	text_copy(part.key, sizeof(part.key), row_text(blob.rows, blob.row, "object_key"));
 	content = contents_find(store->contents, &part);
 	if (!content)
 		return err_set(err, ERR_UNAVAILABLE, "the content is in the object store: try again");
 	return buf_append(out, buf_str(content), content->len);
 }
 
-static int content_open(
-	struct store *store, const struct rows *rows, int row, const char *context, struct buf *out, struct err *err)
+int blob_of_row_as(struct store *store, struct sealed_blob blob, struct buf *out, struct err *err)
 {
+	const char *id = row_text(blob.rows, blob.row, "blob_id");
+	_cleanup_(freep) char *context = blob.use ? mem_printf("%s:%s", id, blob.use) : mem_text(id);
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
-	if (sealed_of_row(store, rows, row, (struct object_part){.from = 0}, &sealed, err) < 0)
+	if (sealed_read(store, blob, (struct object_part){.from = 0}, &sealed, err) < 0)
 		return -1;
-	return keyring_open(store->keyring, context, buf_str(&sealed), sealed.len, out, err);
+	return keyring_open(store->keyring, context, buf_bytes(&sealed), out, err);
 }
 
 int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
 {
-	return content_open(store, rows, row, row_text(rows, row, "blob_id"), out, err);
-}
-
-int blob_of_row_as(
-	struct store *store, const struct rows *rows, int row, const char *use, struct buf *out, struct err *err)
-{
-	_cleanup_(freep) char *context = mem_printf("%s:%s", row_text(rows, row, "blob_id"), use);
-
-	return content_open(store, rows, row, context, out, err);
+	return blob_of_row_as(store, (struct sealed_blob){.rows = rows, .row = row}, out, err);
 }
 
 static int not_here(struct err *err)
@@ -163,41 +156,49 @@ int blob_get(struct store *store, const char *id, struct buf *out, struct err *e
 	return rows.count ? blob_of_row(store, &rows, 0, out, err) : not_here(err);
 }
 
-static int part_read(struct store *store, const char *id, struct object_part part, struct buf *out, struct err *err)
+/* Consecutive pieces of a blob. */
+struct pieces {
+	const char *id;
+	long long first, count;
+};
+
+static int pieces_read(struct store *store, const struct pieces *pieces, struct buf *out, struct err *err)
 {
+	const struct object_part part = {.from = pieces->first * SEALED_PIECE, .len = pieces->count * SEALED_PIECE};
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
 		    "select object_key, substring(bytes_sealed from $2::int for $3::int) as sealed from blobs "
 		    "where id = $1",
-		    P_TEXT(id), P_INT(part.from + 1), P_INT(part.len)) < 0)
+		    P_TEXT(pieces->id), P_INT(part.from + 1), P_INT(part.len)) < 0)
 		return -1;
-	return rows.count ? sealed_of_row(store, &rows, 0, part, out, err) : not_here(err);
+	return rows.count ? sealed_read(store, (struct sealed_blob){.rows = &rows}, part, out, err) : not_here(err);
 }
 
-static int pieces_open(struct store *store, const char *id, long long first, const struct buf *sealed, struct buf *out,
-	struct err *err)
+static int pieces_open(
+	struct store *store, const struct pieces *pieces, const struct buf *sealed, struct buf *out, struct err *err)
 {
 	for (size_t at = 0; at < sealed->len; at += SEALED_PIECE) {
 		size_t len = sealed->len - at < SEALED_PIECE ? sealed->len - at : SEALED_PIECE;
 		char context[CONTEXT_SIZE];
 
-		piece_context(id, first + (long long)(at / SEALED_PIECE), context);
-		if (keyring_open(store->keyring, context, sealed->data + at, len, out, err) < 0)
+		piece_context(pieces->id, pieces->first + (long long)(at / SEALED_PIECE), context);
+		if (keyring_open(store->keyring, context, (struct bytes){sealed->data + at, len}, out, err) < 0)
 			return -1;
 	}
 	return 0;
 }
 
-int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err)
+int blob_get_part(struct store *store, const struct blob_range *range, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT), opened = BUF_INIT(SEALED_LIMIT);
-	long long first = from / PIECE, last = (from + len - 1) / PIECE, skip = from - first * PIECE;
-	struct object_part part = {.from = first * SEALED_PIECE, .len = (last - first + 1) * SEALED_PIECE};
+	long long first = range->from / PIECE, last = (range->from + range->len - 1) / PIECE;
+	long long skip = range->from - first * PIECE, len = range->len;
+	const struct pieces pieces = {range->id, first, last - first + 1};
 
 	if (len <= 0)
 		return 0;
-	if (part_read(store, id, part, &sealed, err) < 0 || pieces_open(store, id, first, &sealed, &opened, err) < 0)
+	if (pieces_read(store, &pieces, &sealed, err) < 0 || pieces_open(store, &pieces, &sealed, &opened, err) < 0)
 		return -1;
 	if ((long long)opened.len > skip)
 		len = (long long)opened.len - skip < len ? (long long)opened.len - skip : len;

@@ -31,9 +31,17 @@ int blob_get(struct store *store, const char *id, struct buf *out, struct err *e
 #define BLOB_SELECT "select b.id as blob_id, b.object_key, b.bytes_sealed as sealed "
 int blob_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err);
 /* The same for a blob that was sealed for one use (blob_add_as); blob_of_row can't open it. */
-int blob_of_row_as(
-	struct store *store, const struct rows *rows, int row, const char *use, struct buf *out, struct err *err);
+struct sealed_blob {
+	const struct rows *rows;
+	int row;
+	const char *use; /* NULL: as blob_of_row */
+};
+int blob_of_row_as(struct store *store, struct sealed_blob blob, struct buf *out, struct err *err);
 /* Appends the range [from, from + len) of a blob that was stored with blob_put_pieces, or less at its end. */
-int blob_get_part(struct store *store, const char *id, long long from, long long len, struct buf *out, struct err *err);
+struct blob_range {
+	const char *id;
+	long long from, len;
+};
+int blob_get_part(struct store *store, const struct blob_range *range, struct buf *out, struct err *err);
 
 #endif

@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/content/seals.h"
 
-#include <string.h>
-
 enum { SEALED_LIMIT = 1 << 30 };
 
 void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
 {
-	keyring_seal(store->keyring, context, text, strlen(text), ret_sealed);
+	keyring_seal(store->keyring, context, text_bytes(text), ret_sealed);
 }
 
 int seal_open(
@@ -16,5 +14,5 @@ int seal_open(
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(SEALED_LIMIT);
 
 	row_bytes(sealed.rows, sealed.row, sealed.column, &bytes);
-	return keyring_open(store->keyring, context, buf_str(&bytes), bytes.len, ret_text, err);
+	return keyring_open(store->keyring, context, buf_bytes(&bytes), ret_text, err);
 }

@@ -27,7 +27,7 @@ static int response_open(struct store *store, json_t *response, struct err *err)
 
 	if (text) {
 		if (crypto_base64_decode(text, &sealed) < 0 ||
-			keyring_open(store->keyring, CONTEXT, buf_str(&sealed), sealed.len, &url, err) < 0)
+			keyring_open(store->keyring, CONTEXT, buf_bytes(&sealed), &url, err) < 0)
 			return -1;
 		json_object_set_new(response, "url", json_string(buf_str(&url)));
 	}

@@ -99,8 +99,8 @@ static int parameters_open(struct store *store, json_t *parameters, struct err *
 				*to++ = *from;
 		*to = '\0';
 		if (crypto_base64_decode(base64, &sealed) < 0 ||
-			keyring_open(store->keyring, text_or_empty(json_string_at(parameter, "id")), buf_str(&sealed),
-				sealed.len, &value, err) < 0)
+			keyring_open(store->keyring, text_or_empty(json_string_at(parameter, "id")), buf_bytes(&sealed),
+				&value, err) < 0)
 			return err_context(err, "parameter %s", json_string_at(parameter, "key"));
 		json_object_set_new(parameter, "value", json_string(buf_str(&value)));
 		json_object_del(parameter, "sealed");

@@ -23,7 +23,7 @@ static int chunk_add(struct chunk_batch *batch, struct store *store, const struc
 	char context[CONTEXT_SIZE];
 
 	chunk_context(piece->operation_id, piece->start, context);
-	if (keyring_seal(store->keyring, context, piece->bytes, piece->len, &sealed) < 0 ||
+	if (keyring_seal(store->keyring, context, (struct bytes){piece->bytes, piece->len}, &sealed) < 0 ||
 		db_bytes_add(&batch->sealed, sealed.data, sealed.len) < 0)
 		return err_set(err, ERR_TOO_LARGE, "too many bytes of logs at a time");
 	db_array_add(&batch->operations, piece->operation_id);
@@ -104,7 +104,7 @@ static int packed_read(const struct reading *r, const char *blob_id, struct err 
 {
 	long long from = r->offset > 1 ? r->offset - 1 : 0;
 
-	return blob_get_part(r->store, blob_id, from, r->end - 1 - from, r->out, err);
+	return blob_get_part(r->store, &(struct blob_range){blob_id, from, r->end - 1 - from}, r->out, err);
 }
 
 static const char deleted_text[] = "This log was deleted: it is older than logs are kept here.\n";

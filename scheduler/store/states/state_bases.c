@@ -13,37 +13,31 @@ static char *difference_context(const char *state_id, const char *blob_id)
 	return mem_printf("%s:%s", state_id, blob_id);
 }
 
-static struct bytes bytes_of(const struct buf *buf)
-{
-	return (struct bytes){buf_str(buf), buf->len};
-}
-
 /* ---- reading ---- */
 
 static int base_read(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(FRAME_LIMIT);
 
-	if (blob_of_row_as(store, rows, row, use, &frame, err) < 0)
+	if (blob_of_row_as(store, (struct sealed_blob){rows, row, use}, &frame, err) < 0)
 		return -1;
-	return difference_apply((struct bytes){.len = 0}, bytes_of(&frame), out, err);
+	return difference_apply((struct bytes){.len = 0}, buf_bytes(&frame), out, err);
 }
 
-static int difference_read(
-	struct store *store, const struct rows *rows, int row, const struct buf *base, struct buf *out, struct err *err)
+static int difference_read(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
 {
 	_cleanup_(freep) char *context =
 		difference_context(row_text(rows, row, "state_id"), row_text(rows, row, "base_id"));
-	_cleanup_(buf_release) struct buf frame = BUF_INIT(FRAME_LIMIT);
+	_cleanup_(buf_release) struct buf base = BUF_INIT(DIFFERENCE_STATE_MAX), frame = BUF_INIT(FRAME_LIMIT);
 
-	if (seal_open(store, context, (struct sealed_column){rows, row, "difference_sealed"}, &frame, err) < 0)
+	if (base_read(store, rows, row, &base, err) < 0 ||
+		seal_open(store, context, (struct sealed_column){rows, row, "difference_sealed"}, &frame, err) < 0)
 		return -1;
-	return difference_apply(bytes_of(base), bytes_of(&frame), out, err);
+	return difference_apply(buf_bytes(&base), buf_bytes(&frame), out, err);
 }
 
 int state_content_of_row(struct store *store, const struct rows *rows, int row, struct buf *out, struct err *err)
 {
-	_cleanup_(buf_release) struct buf base = BUF_INIT(DIFFERENCE_STATE_MAX);
 	int result;
 
 	if (row_null(rows, row, "base_id"))
@@ -51,9 +45,7 @@ int state_content_of_row(struct store *store, const struct rows *rows, int row, 
 	if (row_null(rows, row, "difference_sealed"))
 		result = base_read(store, rows, row, out, err);
 	else
-		result = base_read(store, rows, row, &base, err) < 0
-			? -1
-			: difference_read(store, rows, row, &base, out, err);
+		result = difference_read(store, rows, row, out, err);
 	/* Stored data is damaged: that is not the client's error. */
 	if (result < 0 && err->kind == ERR_INVALID)
 		err->kind = ERR_INTERNAL;
@@ -84,20 +76,24 @@ void state_base_batch_release(struct state_base_batch *batch)
 	db_bytes_release(&batch->sealed);
 }
 
-int state_base_add(struct state_base_batch *batch, struct blob_batch *blobs, struct store *store, const char *state_id,
-	struct bytes state, struct id *ret_blob, struct err *err)
+int state_base_blob_add(
+	struct blob_batch *blobs, struct store *store, struct bytes state, struct id *ret_blob, struct err *err)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(FRAME_LIMIT);
+
+	if (difference_make(NULL, state, &frame, err) < 0)
+		return -1;
+	return blob_add_as(blobs, store, (struct blob_content){buf_bytes(&frame), use}, ret_blob, err);
+}
+
+void state_base_add(struct state_base_batch *batch, const char *state_id, const char *blob_id, struct bytes state)
+{
 	char digest[SHA256_HEX_SIZE];
 
-	if (difference_make(NULL, state, &frame, err) < 0 ||
-		blob_add_as(blobs, store, use, bytes_of(&frame), ret_blob, err) < 0)
-		return -1;
 	crypto_sha256_hex(state.data, state.len, digest);
 	db_array_add(&batch->bases[0], state_id);
-	db_array_add(&batch->bases[1], ret_blob->text);
+	db_array_add(&batch->bases[1], blob_id);
 	db_array_add(&batch->bases[2], digest);
-	return 0;
 }
 
 int state_difference_add(
@@ -106,7 +102,7 @@ int state_difference_add(
 	_cleanup_(freep) char *context = difference_context(row->state_id, row->blob_id);
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(FRAME_LIMIT);
 
-	if (keyring_seal(store->keyring, context, row->frame.data, row->frame.len, &sealed) < 0 ||
+	if (keyring_seal(store->keyring, context, row->frame, &sealed) < 0 ||
 		db_bytes_add(&batch->sealed, sealed.data, sealed.len) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the difference has more than %d bytes", FRAME_LIMIT);
 	db_array_add(&batch->differences[0], row->state_id);

@@ -46,9 +46,11 @@ struct state_base_batch {
 	}
 void state_base_batch_release(struct state_base_batch *batch);
 
-/* Makes a state the base of its state version. Adds its blob to `blobs`, and returns the blob's id. ERR_TOO_LARGE. */
-int state_base_add(struct state_base_batch *batch, struct blob_batch *blobs, struct store *store, const char *state_id,
-	struct bytes state, struct id *ret_blob, struct err *err);
+/* Adds a state that is to be a base to `blobs`, and returns the blob's id. ERR_TOO_LARGE. */
+int state_base_blob_add(
+	struct blob_batch *blobs, struct store *store, struct bytes state, struct id *ret_blob, struct err *err);
+/* Makes that blob the base of the state version. */
+void state_base_add(struct state_base_batch *batch, const char *state_id, const char *blob_id, struct bytes state);
 
 struct state_difference_row {
 	const char *state_id, *blob_id; /* of the base */

@@ -54,24 +54,29 @@ static void output_id(const char *state_id, const char *name, char ret_id[ID_SIZ
 	snprintf(ret_id, ID_SIZE, "wsout-%.16s", digest);
 }
 
-static int output_add(struct state_batch *batch, struct store *store, const char *state_id, const char *name,
-	const json_t *output, struct err *err)
+struct state_output {
+	const char *state_id, *name;
+	const json_t *object; /* {value, type, sensitive} of the state's file */
+};
+
+static int output_add(
+	struct state_batch *batch, struct store *store, const struct state_output *output, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(VALUE_LIMIT);
-	_cleanup_(freep) char *value = json_text(json_object_get(output, "value"));
-	_cleanup_(freep) char *type = json_text(json_object_get(output, "type"));
+	_cleanup_(freep) char *value = json_text(json_object_get(output->object, "value"));
+	_cleanup_(freep) char *type = json_text(json_object_get(output->object, "type"));
 	struct db_array *column = batch->outputs;
 	char id[ID_SIZE];
 
-	output_id(state_id, name, id);
+	output_id(output->state_id, output->name, id);
 	seal_text(store, id, value, &sealed);
 	if (db_bytes_add(&batch->output_values, sealed.data, sealed.len) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the state's outputs are too large");
 	db_array_add(column++, id);
-	db_array_add(column++, state_id);
-	db_array_add(column++, name);
-	db_array_add_bool(column++, json_bool_at(output, "sensitive", false));
-	db_array_add(column++, output_type_word(json_object_get(output, "type")));
+	db_array_add(column++, output->state_id);
+	db_array_add(column++, output->name);
+	db_array_add_bool(column++, json_bool_at(output->object, "sensitive", false));
+	db_array_add(column++, output_type_word(json_object_get(output->object, "type")));
 	/* jsonb can't contain zero characters. No type of terraform has one. */
 	db_array_add(column++, strstr(type, "\\u0000") ? "null" : type);
 	return 0;
@@ -80,11 +85,13 @@ static int output_add(struct state_batch *batch, struct store *store, const char
 static int outputs_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct err *err)
 {
 	const char *name;
-	json_t *output;
+	json_t *object;
 
-	json_object_foreach((json_t *)row->facts->outputs, name, output)
+	json_object_foreach((json_t *)row->facts->outputs, name, object)
 	{
-		if (output_add(batch, store, row->id, name, output, err) < 0)
+		const struct state_output output = {row->id, name, object};
+
+		if (output_add(batch, store, &output, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -137,9 +144,12 @@ static int content_add(struct state_batch *batch, struct store *store, const str
 {
 	const struct bytes content = {row->bytes, row->len};
 
-	if (row->base)
-		return state_base_add(&batch->bases, &batch->blobs, store, row->id, content, ret_blob, err);
-	return blob_add(&batch->blobs, store, content, ret_blob, err);
+	if (!row->base)
+		return blob_add(&batch->blobs, store, content, ret_blob, err);
+	if (state_base_blob_add(&batch->blobs, store, content, ret_blob, err) < 0)
+		return -1;
+	state_base_add(&batch->bases, row->id, ret_blob->text, content);
+	return 0;
 }
 
 int state_add(struct state_batch *batch, struct store *store, const struct state_row *row, struct err *err)

@@ -11,11 +11,6 @@
 #include "common/err.h"
 #include "common/terraform/difference.h"
 
-static struct bytes bytes_of(const struct buf *buf)
-{
-	return (struct bytes){buf_str(buf), buf->len};
-}
-
 /* A state with so many resources; the resource `changed` has another id. */
 static struct buf state_of(int serial, int resources, int changed)
 {
@@ -43,12 +38,12 @@ static void there_and_back(struct bytes base, const struct buf *state, size_t mo
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
 	struct err err = ERR_INIT;
 
-	assert_int_equal(frame_make(base, bytes_of(state), &frame, &err), 0);
+	assert_int_equal(frame_make(base, buf_bytes(state), &frame, &err), 0);
 	if (frame.len > most)
 		fail_msg("a frame of %zu bytes", frame.len);
-	assert_int_equal(difference_size(bytes_of(&frame)), (long long)state->len);
+	assert_int_equal(difference_size(buf_bytes(&frame)), (long long)state->len);
 	buf_text(&back, "before ");
-	assert_int_equal(difference_apply(base, bytes_of(&frame), &back, &err), 0);
+	assert_int_equal(difference_apply(base, buf_bytes(&frame), &back, &err), 0);
 	assert_int_equal(back.len, state->len + strlen("before "));
 	assert_memory_equal(back.data, "before ", strlen("before "));
 	assert_memory_equal(back.data + strlen("before "), buf_str(state), state->len);
@@ -62,19 +57,19 @@ static void a_state_comes_back_from_its_difference(void **state)
 	const struct buf nothing = BUF_INIT(1);
 
 	(void)state;
-	there_and_back(bytes_of(&base), &one, 1500);
-	there_and_back(bytes_of(&base), &same, 100);
-	there_and_back(bytes_of(&base), &more, 6000);
-	there_and_back(bytes_of(&base), &fewer, 2000);
+	there_and_back(buf_bytes(&base), &one, 1500);
+	there_and_back(buf_bytes(&base), &same, 100);
+	there_and_back(buf_bytes(&base), &more, 6000);
+	there_and_back(buf_bytes(&base), &fewer, 2000);
 	there_and_back((struct bytes){.len = 0}, &base, base.len / 2);
-	there_and_back(bytes_of(&base), &nothing, 100);
+	there_and_back(buf_bytes(&base), &nothing, 100);
 	there_and_back((struct bytes){.len = 0}, &nothing, 100);
 }
 
 static void a_base_serves_many_differences(void **state)
 {
 	_cleanup_(buf_release) struct buf first = state_of(1, 3000, -1);
-	struct difference_base *base = difference_base_new(bytes_of(&first));
+	struct difference_base *base = difference_base_new(buf_bytes(&first));
 	struct err err = ERR_INIT;
 
 	(void)state;
@@ -82,9 +77,9 @@ static void a_base_serves_many_differences(void **state)
 		_cleanup_(buf_release) struct buf next = state_of(serial, 3000 + serial, 200 * serial);
 		_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
 
-		assert_int_equal(difference_make(base, bytes_of(&next), &frame, &err), 0);
+		assert_int_equal(difference_make(base, buf_bytes(&next), &frame, &err), 0);
 		assert_true(frame.len < 2000);
-		assert_int_equal(difference_apply(bytes_of(&first), bytes_of(&frame), &back, &err), 0);
+		assert_int_equal(difference_apply(buf_bytes(&first), buf_bytes(&frame), &back, &err), 0);
 		assert_int_equal(back.len, next.len);
 		assert_memory_equal(back.data, next.data, next.len);
 	}
@@ -109,11 +104,11 @@ static void another_base_gives_no_state(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(frame_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
-	fails(bytes_of(&other), bytes_of(&frame));
-	fails(bytes_of(&shorter), bytes_of(&frame));
-	fails(bytes_of(&next), bytes_of(&frame));
-	fails((struct bytes){.len = 0}, bytes_of(&frame));
+	assert_int_equal(frame_make(buf_bytes(&base), buf_bytes(&next), &frame, &err), 0);
+	fails(buf_bytes(&other), buf_bytes(&frame));
+	fails(buf_bytes(&shorter), buf_bytes(&frame));
+	fails(buf_bytes(&next), buf_bytes(&frame));
+	fails((struct bytes){.len = 0}, buf_bytes(&frame));
 }
 
 static void a_damaged_frame_gives_no_state(void **state)
@@ -123,21 +118,21 @@ static void a_damaged_frame_gives_no_state(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(frame_make(bytes_of(&base), bytes_of(&next), &frame, &err), 0);
+	assert_int_equal(frame_make(buf_bytes(&base), buf_bytes(&next), &frame, &err), 0);
 	for (size_t len = 0; len < frame.len; len++)
-		fails(bytes_of(&base), (struct bytes){frame.data, len});
+		fails(buf_bytes(&base), (struct bytes){frame.data, len});
 	for (size_t bit = 0; bit < 8 * frame.len; bit++) {
 		_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 20);
 
 		frame.data[bit / 8] = (char)(frame.data[bit / 8] ^ (1 << bit % 8));
 		/* zstd ignores some bits, so the result must be unchanged. */
-		if (difference_apply(bytes_of(&base), bytes_of(&frame), &back, &err) == 0) {
+		if (difference_apply(buf_bytes(&base), buf_bytes(&frame), &back, &err) == 0) {
 			assert_int_equal(back.len, next.len);
 			assert_memory_equal(back.data, next.data, next.len);
 		}
 		frame.data[bit / 8] = (char)(frame.data[bit / 8] ^ (1 << bit % 8));
 	}
-	fails(bytes_of(&base), (struct bytes){"no frame at all", 15});
+	fails(buf_bytes(&base), (struct bytes){"no frame at all", 15});
 }
 
 static void sizes_have_a_limit(void **state)
@@ -153,7 +148,7 @@ static void sizes_have_a_limit(void **state)
 		frame_make((struct bytes){large, DIFFERENCE_STATE_MAX}, (struct bytes){large, 200}, &frame, &err), 0);
 	/* The size in the frame is trusted only up to the buffer's limit. */
 	assert_int_equal(
-		difference_apply((struct bytes){large, DIFFERENCE_STATE_MAX}, bytes_of(&frame), &back, &err), -1);
+		difference_apply((struct bytes){large, DIFFERENCE_STATE_MAX}, buf_bytes(&frame), &back, &err), -1);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 	assert_int_equal(difference_size((struct bytes){NULL, 0}), -1);
 }
