@@ -121,17 +121,16 @@ static void waiting_end(void *data, bool jobs)
 
 int worker_waits(struct request *req, struct response *res, struct err *err)
 {
-	const char *worker = json_string_at(req->body, "worker");
+	struct worker_wait wait = {.pool_id = req->actor.pool.text, .worker_id = json_string_at(req->body, "worker")};
 	struct claim_waiters *waiters = req->services->waiters;
 	uint64_t mark = claim_waiters_mark(waiters);
 	struct waiting *waiting;
 	bool jobs = false;
-	int slots = 0;
 
-	if (!worker)
+	if (!wait.worker_id)
 		return err_set(err, ERR_INVALID, "'worker' is missing");
-	if (body_number(req, "slots", MAX_SLOTS, &slots, err) < 0 ||
-		worker_waits_for(req->store, req->actor.pool.text, worker, slots, &jobs, err) < 0)
+	if (body_number(req, "slots", MAX_SLOTS, &wait.free, err) < 0 ||
+		worker_waits_for(req->store, &wait, &jobs, err) < 0)
 		return -1;
 	if (jobs) {
 		metric_add(M_WAITS_ENDED, "by=\"request\"", 1);
@@ -143,7 +142,7 @@ int worker_waits(struct request *req, struct response *res, struct err *err)
 	*waiting = (struct waiting){http_later(req->http), res->http->extra};
 	claim_waiters_begin(waiters,
 		&(struct wait_spec){
-			.pool_id = req->actor.pool.text, .worker_id = worker, .end = waiting_end, .data = waiting},
+			.pool_id = wait.pool_id, .worker_id = wait.worker_id, .end = waiting_end, .data = waiting},
 		mark);
 	return 0;
 }

@@ -155,15 +155,17 @@ int notification_configurations_index(struct request *req, struct response *res,
 {
 	_cleanup_(rows_release) struct rows at = ROWS_INIT, rows = ROWS_INIT;
 	bool paged = query(req, "page[number]") || query(req, "page[size]");
-	enum subscribable kind;
+	struct notification_configuration_list list;
 	struct page page;
 	json_auto_t *data = json_array();
 	json_t *resource;
 
-	if (page_read(req, &page, err) < 0 || subscribable_in_path(req, &kind, &at, err) < 0 ||
-		notification_configurations_list(req->store, kind, row_text(&at, 0, "id"),
-			(struct list_range){paged ? page.size : MAX_NOTIFICATION_CONFIGURATIONS, page.offset}, &rows,
-			err) < 0)
+	if (page_read(req, &page, err) < 0 || subscribable_in_path(req, &list.kind, &at, err) < 0)
+		return -1;
+	list.subscribable_id = row_text(&at, 0, "id");
+	list.limit = paged ? page.size : MAX_NOTIFICATION_CONFIGURATIONS;
+	list.offset = page.offset;
+	if (notification_configurations_list(req->store, &list, &rows, err) < 0)
 		return -1;
 	page.total = row_int(&rows, 0, "total");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {

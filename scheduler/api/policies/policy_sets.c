@@ -270,8 +270,8 @@ int policy_sets_attach(struct request *req, struct response *res, struct err *er
 	size_t relation;
 
 	if (relation_of_set(req, &set, &relation, &ids, err) < 0 ||
-		policy_set_attach(req->store, row_text(&set, 0, "id"), (enum set_relation)relation, ids, "/data", err) <
-			0)
+		policy_set_attach(req->store, row_text(&set, 0, "id"),
+			(struct policy_set_members){(enum set_relation)relation, ids}, "/data", err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -283,7 +283,8 @@ int policy_sets_detach(struct request *req, struct response *res, struct err *er
 	size_t relation;
 
 	if (relation_of_set(req, &set, &relation, &ids, err) < 0 ||
-		policy_set_detach(req->store, row_text(&set, 0, "id"), (enum set_relation)relation, ids, err) < 0)
+		policy_set_detach(req->store, row_text(&set, 0, "id"),
+			(struct policy_set_members){(enum set_relation)relation, ids}, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

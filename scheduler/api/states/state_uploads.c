@@ -123,15 +123,17 @@ int states_create(struct request *req, struct response *res, struct err *err)
 
 int states_roll_back(struct request *req, struct response *res, struct err *err)
 {
-	const char *to = body_relation(req, "rollback-state-version");
+	struct state_rollback rollback = {
+		.to_id = body_relation(req, "rollback-state-version"), .user_id = req->actor.user.text};
 	struct scope scope;
 	struct id id;
 
 	if (scope_workspace(req, &scope, err) < 0 || body_check(req, "state-versions", err) < 0)
 		return -1;
-	if (!to)
+	if (!rollback.to_id)
 		return err_at(err, "/data/relationships/rollback-state-version", "Rollback state version must exist");
-	if (state_rollback(req->store, scope.workspace.text, to, req->actor.user.text, &id, err) < 0)
+	rollback.workspace_id = scope.workspace.text;
+	if (state_rollback(req->store, &rollback, &id, err) < 0)
 		return -1;
 	return state_show(req, res, id.text, PATH_PLAIN, err);
 }

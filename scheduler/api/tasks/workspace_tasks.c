@@ -100,17 +100,16 @@ static int input_read(
 int workspace_tasks_create(struct request *req, struct response *res, struct err *err)
 {
 	json_auto_t *stages = json_pack("[s]", "post_plan");
-	struct workspace_task workspace_task = {.enforcement = NULL};
+	struct workspace_task workspace_task = {.task_id = body_relation(req, "task")};
 	struct scope scope;
 	struct id id;
 	json_t *resource;
 
 	if (scope_workspace(req, &scope, err) < 0 || input_read(req, &stages, &workspace_task, err) < 0)
 		return -1;
-	if (!body_relation(req, "task"))
+	if (!workspace_task.task_id)
 		return err_at(err, "/data/relationships/task", "Task must exist");
-	if (workspace_task_create(
-		    req->store, scope.workspace.text, body_relation(req, "task"), &workspace_task, &id, err) < 0)
+	if (workspace_task_create(req->store, scope.workspace.text, &workspace_task, &id, err) < 0)
 		return -1;
 	if (workspace_task_read_resource(req->store, scope.workspace.text, id.text, &resource, err) < 0)
 		return -1;

@@ -60,8 +60,7 @@ int ssh_keys_read(struct request *req, struct response *res, struct err *err)
 }
 
 /* Reads a body. Both texts are borrowed, and NULL if they were not sent. */
-static int input_read(
-	const struct request *req, bool creating, const char **ret_name, const char **ret_value, struct err *err)
+static int input_read(const struct request *req, bool creating, struct ssh_key *ret_key, struct err *err)
 {
 	const char *name = NULL, *value = NULL;
 
@@ -76,19 +75,18 @@ static int input_read(
 		return err_at(err, "/data/attributes/value", "Value can't be blank");
 	if (strlen(text_or_empty(value)) > MAX_VALUE)
 		return err_at(err, "/data/attributes/value", "Value is too long (maximum is %d characters)", MAX_VALUE);
-	*ret_name = name;
-	*ret_value = value;
+	*ret_key = (struct ssh_key){name, value};
 	return 0;
 }
 
 int ssh_keys_create(struct request *req, struct response *res, struct err *err)
 {
-	const char *name = NULL, *value = NULL;
+	struct ssh_key key;
 	struct scope scope;
 	struct id id;
 
-	if (scope_organization(req, &scope, err) < 0 || input_read(req, true, &name, &value, err) < 0 ||
-		ssh_key_create(req->store, scope.organization.text, name, value, &id, err) < 0)
+	if (scope_organization(req, &scope, err) < 0 || input_read(req, true, &key, err) < 0 ||
+		ssh_key_create(req->store, scope.organization.text, &key, &id, err) < 0)
 		return -1;
 	return key_show(req, res, 201, id.text, err);
 }
@@ -96,10 +94,10 @@ int ssh_keys_create(struct request *req, struct response *res, struct err *err)
 int ssh_keys_update(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *name = NULL, *value = NULL;
+	struct ssh_key key;
 
-	if (key_in_path(req, &rows, err) < 0 || input_read(req, false, &name, &value, err) < 0 ||
-		ssh_key_update(req->store, param(req, "key"), name, value, err) < 0)
+	if (key_in_path(req, &rows, err) < 0 || input_read(req, false, &key, err) < 0 ||
+		ssh_key_update(req->store, param(req, "key"), &key, err) < 0)
 		return -1;
 	return key_show(req, res, 200, param(req, "key"), err);
 }

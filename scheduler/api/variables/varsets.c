@@ -340,8 +340,8 @@ int varsets_attach(struct request *req, struct response *res, struct err *err)
 	size_t relation;
 
 	if (relation_of_set(req, &rows, &relation, &ids, err) < 0 ||
-		varset_attach(req->store, row_text(&rows, 0, "id"), (enum varset_relation)relation, ids, "/data", err) <
-			0)
+		varset_attach(req->store, row_text(&rows, 0, "id"),
+			(struct varset_members){(enum varset_relation)relation, ids}, "/data", err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -353,7 +353,8 @@ int varsets_detach(struct request *req, struct response *res, struct err *err)
 	size_t relation;
 
 	if (relation_of_set(req, &rows, &relation, &ids, err) < 0 ||
-		varset_detach(req->store, row_text(&rows, 0, "id"), (enum varset_relation)relation, ids, err) < 0)
+		varset_detach(req->store, row_text(&rows, 0, "id"),
+			(struct varset_members){(enum varset_relation)relation, ids}, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

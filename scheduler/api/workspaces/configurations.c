@@ -202,7 +202,7 @@ int configurations_upload(struct request *req, struct response *res, struct err 
 		configuration_refuse(req->store, id, err->message, &ignored);
 		return -1;
 	}
-	if (configuration_upload(req->store, id, req->http->body.data, req->http->body.len, &first, err) < 0 ||
+	if (configuration_upload(req->store, id, buf_bytes(&req->http->body), &first, err) < 0 ||
 		(first && upload_queue_run(req, &rows, err) < 0))
 		return -1;
 	return respond_empty(res, 200);

@@ -150,7 +150,7 @@ int bindings_include(const struct request *req, enum tagged kind, json_t *resour
 		json_object_set_new(json_object_get(resource, "relationships"), "effective-tag-bindings",
 			json_pack("{so}", "data", list));
 	}
-	if (bindings_read(req->store, kind, &owners, true, &rows, err) < 0)
+	if (bindings_read(req->store, &(struct binding_list){kind, &owners, true}, &rows, err) < 0)
 		return -1;
 	if (!*included)
 		*included = json_array();
@@ -197,7 +197,7 @@ static int bindings_show(
 	json_t *list;
 
 	db_array_add(&owners, scope->owner.text);
-	if (bindings_read(req->store, scope->kind, &owners, effective, &rows, err) < 0)
+	if (bindings_read(req->store, &(struct binding_list){scope->kind, &owners, effective}, &rows, err) < 0)
 		return -1;
 	list = json_array();
 	for (int i = 0; i < rows.count; i++)

@@ -349,8 +349,9 @@ static int tags_save(
 /* Sets the scope's workspace. */
 static int create_from(struct store *store, struct scope *scope, const struct workspace_input *input, struct err *err)
 {
-	if (workspace_create(store, scope->organization.text, input->fields, input->settings, &scope->workspace, err) <
-		0)
+	const struct workspace_attributes initial = {input->fields, input->settings};
+
+	if (workspace_create(store, scope->organization.text, initial, &scope->workspace, err) < 0)
 		return -1;
 	return tags_save(store, scope, input, err);
 }
@@ -358,8 +359,9 @@ static int create_from(struct store *store, struct scope *scope, const struct wo
 static int update_from(
 	struct store *store, const struct scope *scope, const struct workspace_input *input, struct err *err)
 {
-	if (workspace_update(store, scope->workspace.text, input->fields, input->settings, err) < 0 ||
-		tags_save(store, scope, input, err) < 0)
+	const struct workspace_attributes changes = {input->fields, input->settings};
+
+	if (workspace_update(store, scope->workspace.text, changes, err) < 0 || tags_save(store, scope, input, err) < 0)
 		return -1;
 	if (!json_object_get(input->fields, "project-id") && !json_object_get(input->settings, "setting-overwrites"))
 		return 0;

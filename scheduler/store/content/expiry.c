@@ -208,19 +208,25 @@ static int step_run(struct step *s, bool *ret_more, struct err *err)
 
 /* ---- all rules ---- */
 
-static int rule_run(struct store *store, const struct expiry_limits *limits, const struct expiry_rule *rule,
-	const struct rows *policies, bool *ret_more, struct err *err)
+struct retention_policies {
+	const struct expiry_limits *site;
+	const struct rows *others; /* `days`: the different values of organizations' and workspaces' policies */
+};
+
+static int rule_run(struct store *store, const struct retention_policies *policies, const struct expiry_rule *rule,
+	bool *ret_more, struct err *err)
 {
-	long long days = *(const long long *)((const char *)limits + rule->days);
-	struct step s = {.store = store, .name = rule->name, .walk = rule->walk, .rule = rule, .limits = limits};
+	long long days = *(const long long *)((const char *)policies->site + rule->days);
+	struct step s = {
+		.store = store, .name = rule->name, .walk = rule->walk, .rule = rule, .limits = policies->site};
 
 	s.setting = days;
 	s.age_seconds = days * DAY_SECONDS;
 	if (days && step_run(&s, ret_more, err) < 0)
 		return -1;
 	s.by_policy = true;
-	for (int i = 0; rule->of_policies && i < policies->count; i++) {
-		s.setting = row_int(policies, i, "days");
+	for (int i = 0; rule->of_policies && i < policies->others->count; i++) {
+		s.setting = row_int(policies->others, i, "days");
 		s.age_seconds = s.setting * DAY_SECONDS;
 		if (step_run(&s, ret_more, err) < 0)
 			return -1;
@@ -261,15 +267,15 @@ static int hidden_run(struct store *store, const struct expiry_limits *limits, b
 
 int expiry_run(struct store *store, const struct expiry_limits *limits, bool *ret_more, struct err *err)
 {
-	_cleanup_(rows_release) struct rows policies = ROWS_INIT;
+	_cleanup_(rows_release) struct rows others = ROWS_INIT;
 
 	*ret_more = false;
-	if (db_query(store->db, &policies, err,
+	if (db_query(store->db, &others, err,
 		    "select distinct delete_older_than_n_days as days from data_retention_policies "
 		    "where delete_older_than_n_days is not null") < 0)
 		return -1;
 	for (size_t i = 0; i < EXPIRY_RULES; i++)
-		if (rule_run(store, limits, &expiry_rules[i], &policies, ret_more, err) < 0)
+		if (rule_run(store, &(struct retention_policies){limits, &others}, &expiry_rules[i], ret_more, err) < 0)
 			return -1;
 	return hidden_run(store, limits, ret_more, err);
 }

@@ -55,11 +55,11 @@ int subscribable_read(
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", kinds[kind].what);
 }
 
-int notification_configurations_list(struct store *store, enum subscribable kind, const char *subscribable_id,
-	struct list_range range, struct rows *ret_rows, struct err *err)
+int notification_configurations_list(
+	struct store *store, const struct notification_configuration_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, kinds[kind].list, P_TEXT(subscribable_id), P_INT(range.limit),
-		P_INT(range.offset));
+	return db_query(store->db, ret_rows, err, kinds[list->kind].list, P_TEXT(list->subscribable_id),
+		P_INT(list->limit), P_INT(list->offset));
 }
 
 int notification_configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

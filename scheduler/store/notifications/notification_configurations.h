@@ -45,9 +45,14 @@ struct notification_configuration {
 int subscribable_read(
 	struct store *store, enum subscribable kind, const char *id, struct rows *ret_rows, struct err *err);
 
+struct notification_configuration_list {
+	enum subscribable kind;
+	const char *subscribable_id;
+	long long limit, offset;
+};
 /* Sorted by age, with `total`; a row with a null id if the page is empty. */
-int notification_configurations_list(struct store *store, enum subscribable kind, const char *subscribable_id,
-	struct list_range range, struct rows *ret_rows, struct err *err);
+int notification_configurations_list(struct store *store, const struct notification_configuration_list *list,
+	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int notification_configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* Appends a row's token; appends nothing if it has none. */

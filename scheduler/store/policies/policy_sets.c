@@ -75,44 +75,43 @@ static const struct {
 struct attaching {
 	struct store *store;
 	const char *id;
-	enum set_relation relation;
-	const json_t *ids;
+	struct policy_set_members members;
 	const char *pointer;
 };
 
 static int attach_in(void *data, struct err *err)
 {
 	const struct attaching *a = data;
+	const enum set_relation relation = a->members.relation;
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	db_array_add_texts(&ids, a->ids);
-	if (db_query(a->store->db, &rows, err, relations[a->relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
+	db_array_add_texts(&ids, a->members.ids);
+	if (db_query(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->ids))
+	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->members.ids))
 		return 0;
-	if (a->relation == SET_POLICIES)
+	if (relation == SET_POLICIES)
 		return err_at(err, a->pointer,
 			"Policies must exist and be of the policy set's kind, and the policy set must have no "
 			"versions");
-	return err_at(err, a->pointer, "%s must exist in the policy set's organization", relations[a->relation].what);
+	return err_at(err, a->pointer, "%s must exist in the policy set's organization", relations[relation].what);
 }
 
-int policy_set_attach(struct store *store, const char *id, enum set_relation relation, const json_t *ids,
-	const char *pointer, struct err *err)
+int policy_set_attach(
+	struct store *store, const char *id, struct policy_set_members members, const char *pointer, struct err *err)
 {
-	struct attaching a = {store, id, relation, ids, pointer};
+	struct attaching a = {store, id, members, pointer};
 
 	return db_transaction(store->db, attach_in, &a, err);
 }
 
-int policy_set_detach(
-	struct store *store, const char *id, enum set_relation relation, const json_t *ids, struct err *err)
+int policy_set_detach(struct store *store, const char *id, struct policy_set_members members, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
 
-	db_array_add_texts(&array, ids);
-	return db_query(store->db, NULL, err, relations[relation].detach, P_TEXT(id), P_ARRAY(&array));
+	db_array_add_texts(&array, members.ids);
+	return db_query(store->db, NULL, err, relations[members.relation].detach, P_TEXT(id), P_ARRAY(&array));
 }
 
 /* ---- creating and changing ---- */
@@ -148,10 +147,13 @@ static int create_in(void *data, struct err *err)
 
 	if (create_row(c, err) < 0)
 		return -1;
-	for (enum set_relation r = 0; r < SET_RELATIONS; r++)
-		if (json_array_size(c->set->related[r]) &&
-			policy_set_attach(c->store, c->id.text, r, c->set->related[r], pointers[r], err) < 0)
+	for (enum set_relation r = 0; r < SET_RELATIONS; r++) {
+		const struct policy_set_members members = {r, c->set->related[r]};
+
+		if (json_array_size(members.ids) &&
+			policy_set_attach(c->store, c->id.text, members, pointers[r], err) < 0)
 			return -1;
+	}
 	return 0;
 }
 

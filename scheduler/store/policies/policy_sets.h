@@ -47,12 +47,15 @@ int policy_set_create(struct store *store, const char *organization_id, const st
 int policy_set_update(struct store *store, const char *id, const struct policy_set *set, struct err *err);
 int policy_set_delete(struct store *store, const char *id, struct err *err);
 
-/* ERR_INVALID at the pointer if one of the ids (an array) is not in the set's organization or is a policy of another
- * kind. Likewise for policies if the set has versions. */
-int policy_set_attach(struct store *store, const char *id, enum set_relation relation, const json_t *ids,
-	const char *pointer, struct err *err);
+struct policy_set_members {
+	enum set_relation relation;
+	const json_t *ids; /* an array */
+};
+/* ERR_INVALID at the pointer if one of the ids is not in the set's organization or is a policy of another kind.
+ * Likewise for policies if the set has versions. */
+int policy_set_attach(
+	struct store *store, const char *id, struct policy_set_members members, const char *pointer, struct err *err);
 /* Ids that are not attached are ignored. */
-int policy_set_detach(
-	struct store *store, const char *id, enum set_relation relation, const json_t *ids, struct err *err);
+int policy_set_detach(struct store *store, const char *id, struct policy_set_members members, struct err *err);
 
 #endif

@@ -10,7 +10,7 @@ static const char pointer[] = "/data/relationships/rollback-state-version";
 
 struct rollback {
 	struct store *store;
-	const char *workspace_id, *to_id, *user_id;
+	const struct state_rollback *request;
 	struct id id;
 };
 
@@ -22,7 +22,7 @@ static int serial_next(const struct rollback *r, long long *ret_serial, struct e
 	if (db_query(r->store->db, &rows, err,
 		    "select (select s.serial from state_versions s where s.id = w.current_state_id) as serial "
 		    "from workspaces w where w.id = $1 for update",
-		    P_TEXT(r->workspace_id)) < 0)
+		    P_TEXT(r->request->workspace_id)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "workspace not found");
@@ -38,7 +38,7 @@ static int content_read(const struct rollback *r, struct buf *content, struct er
 		    "select id from state_versions where id = $1 and workspace_id = $2 and status in "
 		    "('finalized', "
 		    "'detached') and blob_id is not null",
-		    P_TEXT(r->to_id), P_TEXT(r->workspace_id)) < 0)
+		    P_TEXT(r->request->to_id), P_TEXT(r->request->workspace_id)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Rollback state version is not a state of this workspace");
@@ -49,8 +49,10 @@ static int rollback_in(void *data, struct err *err)
 {
 	struct rollback *r = data;
 	_cleanup_(buf_release) struct buf old = BUF_INIT(MAX_STATE_BYTES), content = BUF_INIT(MAX_STATE_BYTES);
-	struct state_write write = {
-		.workspace_id = r->workspace_id, .created_by = r->user_id, .rollback_id = r->to_id, .force = true};
+	struct state_write write = {.workspace_id = r->request->workspace_id,
+		.created_by = r->request->user_id,
+		.rollback_id = r->request->to_id,
+		.force = true};
 	long long serial = 0;
 
 	if (serial_next(r, &serial, err) < 0 || content_read(r, &old, err) < 0)
@@ -65,10 +67,9 @@ static int rollback_in(void *data, struct err *err)
 	return 0;
 }
 
-int state_rollback(struct store *store, const char *workspace_id, const char *to_id, const char *user_id,
-	struct id *ret_id, struct err *err)
+int state_rollback(struct store *store, const struct state_rollback *rollback, struct id *ret_id, struct err *err)
 {
-	struct rollback r = {.store = store, .workspace_id = workspace_id, .to_id = to_id, .user_id = user_id};
+	struct rollback r = {.store = store, .request = rollback};
 
 	if (db_transaction(store->db, rollback_in, &r, err) < 0)
 		return -1;

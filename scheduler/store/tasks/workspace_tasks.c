@@ -30,8 +30,8 @@ int workspace_task_read(
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "workspace run task not found");
 }
 
-int workspace_task_create(struct store *store, const char *workspace_id, const char *task_id,
-	const struct workspace_task *workspace_task, struct id *ret_id, struct err *err)
+int workspace_task_create(struct store *store, const char *workspace_id, const struct workspace_task *workspace_task,
+	struct id *ret_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *stages = json_text(workspace_task->stages);
@@ -42,7 +42,7 @@ int workspace_task_create(struct store *store, const char *workspace_id, const c
 		    "select $1, t.id, w.id, array(select jsonb_array_elements_text($4::jsonb)), $5 "
 		    "from workspaces w join tasks t on t.organization_id = w.organization_id "
 		    "where w.id = $2 and t.id = $3",
-		    P_TEXT(id.text), P_TEXT(workspace_id), P_TEXT(task_id), P_TEXT(stages),
+		    P_TEXT(id.text), P_TEXT(workspace_id), P_TEXT(workspace_task->task_id), P_TEXT(stages),
 		    P_TEXT(workspace_task->enforcement)) < 0) {
 		if (err->kind != ERR_CONFLICT)
 			return -1;

@@ -12,6 +12,7 @@
 #include "scheduler/store/store.h"
 
 struct workspace_task {
+	const char *task_id;  /* only to create it */
 	const json_t *stages; /* a non-empty array of strings */
 	const char *enforcement;
 };
@@ -25,8 +26,8 @@ int workspace_tasks_of(struct store *store, struct db_array *task_ids, struct ro
 int workspace_task_read(
 	struct store *store, const char *workspace_id, const char *id, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID if the task is not in the workspace's organization, or is attached already. */
-int workspace_task_create(struct store *store, const char *workspace_id, const char *task_id,
-	const struct workspace_task *workspace_task, struct id *ret_id, struct err *err);
+int workspace_task_create(struct store *store, const char *workspace_id, const struct workspace_task *workspace_task,
+	struct id *ret_id, struct err *err);
 int workspace_task_update(
 	struct store *store, const char *id, const struct workspace_task *workspace_task, struct err *err);
 int workspace_task_delete(struct store *store, const char *id, struct err *err);

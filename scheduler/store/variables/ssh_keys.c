@@ -25,31 +25,32 @@ int ssh_key_read(struct store *store, const char *id, struct rows *ret_rows, str
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "SSH key not found");
 }
 
-int ssh_key_create(struct store *store, const char *organization_id, const char *name, const char *value,
-	struct id *ret_id, struct err *err)
+int ssh_key_create(
+	struct store *store, const char *organization_id, const struct ssh_key *key, struct id *ret_id, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 	struct id id = id_new("sshkey");
 
-	seal_text(store, id.text, value, &sealed);
+	seal_text(store, id.text, key->value, &sealed);
 	if (db_query(store->db, NULL, err,
 		    "insert into ssh_keys (id, organization_id, name, value_sealed) values ($1, $2, $3, $4)",
-		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(name), P_BYTES(sealed.data, sealed.len)) < 0)
+		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(key->name), P_BYTES(sealed.data, sealed.len)) < 0)
 		return name_taken(store, "ssh_keys_name", err);
 	*ret_id = id;
 	return 0;
 }
 
-int ssh_key_update(struct store *store, const char *id, const char *name, const char *value, struct err *err)
+int ssh_key_update(struct store *store, const char *id, const struct ssh_key *key, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
-	if (value)
-		seal_text(store, id, value, &sealed);
+	if (key->value)
+		seal_text(store, id, key->value, &sealed);
 	if (db_query(store->db, NULL, err,
 		    "update ssh_keys set name = coalesce($2, name), "
 		    "value_sealed = case when $3 then $4::bytea else value_sealed end where id = $1",
-		    P_TEXT(id), P_TEXT(name), P_BOOL(value != NULL), P_BYTES(buf_str(&sealed), sealed.len)) < 0)
+		    P_TEXT(id), P_TEXT(key->name), P_BOOL(key->value != NULL),
+		    P_BYTES(buf_str(&sealed), sealed.len)) < 0)
 		return name_taken(store, "ssh_keys_name", err);
 	return 0;
 }

@@ -81,49 +81,50 @@ static const struct {
 		"delete from varset_projects where varset_id = $1 and project_id <> all($2::text[])"},
 };
 
-static int run_for_ids(
-	struct store *store, const char *sql, const char *id, const json_t *ids, struct rows *ret_rows, struct err *err)
-{
-	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
-
-	db_array_add_texts(&array, ids);
-	return db_query(store->db, ret_rows, err, sql, P_TEXT(id), P_ARRAY(&array));
-}
-
 struct attaching {
 	struct store *store;
 	const char *id;
-	enum varset_relation relation;
-	const json_t *ids;
+	struct varset_members members;
 	const char *pointer;
 };
 
 static int attach_in(void *data, struct err *err)
 {
 	const struct attaching *a = data;
+	const enum varset_relation relation = a->members.relation;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (run_for_ids(a->store, relations[a->relation].attach, a->id, a->ids, &rows, err) < 0)
+	db_array_add_texts(&ids, a->members.ids);
+	if (db_query(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->ids))
+	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->members.ids))
 		return 0;
 	return err_at(err, a->pointer,
 		"%s must exist in the variable set's organization or in the project that owns it",
-		relations[a->relation].what);
+		relations[relation].what);
 }
 
-int varset_attach(struct store *store, const char *id, enum varset_relation relation, const json_t *ids,
-	const char *pointer, struct err *err)
+int varset_attach(
+	struct store *store, const char *id, struct varset_members members, const char *pointer, struct err *err)
 {
-	struct attaching a = {store, id, relation, ids, pointer};
+	struct attaching a = {store, id, members, pointer};
 
 	return db_transaction(store->db, attach_in, &a, err);
 }
 
-int varset_detach(
-	struct store *store, const char *id, enum varset_relation relation, const json_t *ids, struct err *err)
+/* Runs a statement that deletes members: `detach` or `narrow`. */
+static int members_delete(struct store *store, const char *sql, const char *id, const json_t *ids, struct err *err)
 {
-	return run_for_ids(store, relations[relation].detach, id, ids, NULL, err);
+	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
+
+	db_array_add_texts(&array, ids);
+	return db_query(store->db, NULL, err, sql, P_TEXT(id), P_ARRAY(&array));
+}
+
+int varset_detach(struct store *store, const char *id, struct varset_members members, struct err *err)
+{
+	return members_delete(store, relations[members.relation].detach, id, members.ids, err);
 }
 
 /* A global set applies everywhere, so it has no relations. */
@@ -132,12 +133,12 @@ static int relations_set(struct store *store, const char *id, const struct varse
 	json_auto_t *none = json_array();
 
 	for (enum varset_relation r = 0; r < VARSET_RELATIONS; r++) {
-		const json_t *ids = set->global ? none : set->related[r];
+		const struct varset_members members = {r, set->global ? none : set->related[r]};
 
-		if (!ids)
+		if (!members.ids)
 			continue;
-		if (run_for_ids(store, relations[r].narrow, id, ids, NULL, err) < 0 ||
-			varset_attach(store, id, r, ids, relations[r].pointer, err) < 0)
+		if (members_delete(store, relations[r].narrow, id, members.ids, err) < 0 ||
+			varset_attach(store, id, members, relations[r].pointer, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -40,12 +40,15 @@ int varset_create(
 int varset_update(struct store *store, const char *id, const struct varset *set, struct err *err);
 int varset_delete(struct store *store, const char *id, struct err *err);
 
-/* ERR_INVALID at the pointer if one of the ids (an array) is outside of the set's organization or owning project. */
-int varset_attach(struct store *store, const char *id, enum varset_relation relation, const json_t *ids,
-	const char *pointer, struct err *err);
+struct varset_members {
+	enum varset_relation relation;
+	const json_t *ids; /* an array */
+};
+/* ERR_INVALID at the pointer if one of the ids is outside of the set's organization or owning project. */
+int varset_attach(
+	struct store *store, const char *id, struct varset_members members, const char *pointer, struct err *err);
 /* Ids that are not attached are ignored. */
-int varset_detach(
-	struct store *store, const char *id, enum varset_relation relation, const json_t *ids, struct err *err);
+int varset_detach(struct store *store, const char *id, struct varset_members members, struct err *err);
 
 /* Makes the error pointer refer to one of the variables of a new or changed set. Returns -1. */
 int varset_variable_refused(struct err *err, size_t index);

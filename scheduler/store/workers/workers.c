@@ -83,8 +83,7 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 }
 
 /* Writes the worker's row only if the number of free slots has changed. */
-int worker_waits_for(
-	struct store *store, const char *pool_id, const char *worker_id, int free, bool *ret_jobs, struct err *err)
+int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *ret_jobs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -93,7 +92,7 @@ int worker_waits_for(
 		    "and left_at is null and free <> $3) "
 		    "select exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers "
 		    "where id = $2 and pool_id = $1 and left_at is null",
-		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(free)) < 0)
+		    P_TEXT(wait->pool_id), P_TEXT(wait->worker_id), P_INT(wait->free)) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);

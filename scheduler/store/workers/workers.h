@@ -23,8 +23,11 @@ int worker_register(struct store *store, const struct worker_arrival *arrival, s
 	struct err *err);
 /* Records the worker's number of free slots. *ret_jobs: a job of the pool waits. ERR_NOT_FOUND if the worker is not (or
  * no longer) registered in the pool. */
-int worker_waits_for(
-	struct store *store, const char *pool_id, const char *worker_id, int free, bool *ret_jobs, struct err *err);
+struct worker_wait {
+	const char *pool_id, *worker_id;
+	int free; /* slots */
+};
+int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *ret_jobs, struct err *err);
 /* Finds the worker with that token of its own. ERR_NOT_FOUND if it is not (or no longer) registered. */
 int worker_find(struct store *store, const char *token, struct id *ret_id, struct err *err);
 

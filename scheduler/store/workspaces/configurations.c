@@ -102,8 +102,7 @@ int configurations_list(
 struct upload {
 	struct store *store;
 	const char *id;
-	const void *bytes;
-	size_t len;
+	struct bytes archive;
 	bool first;
 };
 
@@ -121,7 +120,7 @@ static int upload_in(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
-	if (blob_put_shared(u->store, u->bytes, u->len, &blob, err) < 0)
+	if (blob_put_shared(u->store, u->archive.data, u->archive.len, &blob, err) < 0)
 		return -1;
 	status = row_text(&rows, 0, "status");
 	u->first = !text_equal(status, "uploaded") || !text_equal(row_text(&rows, 0, "blob_id"), blob.text);
@@ -135,10 +134,9 @@ static int upload_in(void *data, struct err *err)
 		P_TEXT(u->id), P_TEXT(blob.text));
 }
 
-int configuration_upload(
-	struct store *store, const char *id, const void *bytes, size_t len, bool *ret_first, struct err *err)
+int configuration_upload(struct store *store, const char *id, struct bytes archive, bool *ret_first, struct err *err)
 {
-	struct upload u = {.store = store, .id = id, .bytes = bytes, .len = len};
+	struct upload u = {.store = store, .id = id, .archive = archive};
 
 	if (db_transaction(store->db, upload_in, &u, err) < 0)
 		return -1;

@@ -13,14 +13,15 @@ enum { MAX_BINDINGS = 10, MAX_TAGS = 100 };
 #define OWN                                                                                                            \
 	"(select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id)"
 
-int bindings_read(struct store *store, enum tagged kind, struct db_array *owners, bool effective, struct rows *ret_rows,
-	struct err *err)
+int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err)
 {
-	if (kind == TAGGED_PROJECT)
-		return db_query(store->db, ret_rows, err, BINDINGS(OWN, "project_id"), P_ARRAY(owners));
-	if (effective)
-		return db_query(store->db, ret_rows, err, BINDINGS("effective_tags", "workspace_id"), P_ARRAY(owners));
-	return db_query(store->db, ret_rows, err, BINDINGS(OWN, "workspace_id"), P_ARRAY(owners));
+	const char *sql = BINDINGS(OWN, "workspace_id");
+
+	if (list->kind == TAGGED_PROJECT)
+		sql = BINDINGS(OWN, "project_id");
+	else if (list->effective)
+		sql = BINDINGS("effective_tags", "workspace_id");
+	return db_query(store->db, ret_rows, err, sql, P_ARRAY(list->owners));
 }
 
 struct writing {

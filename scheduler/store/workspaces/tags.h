@@ -12,10 +12,14 @@
 /* The kinds of resources that tags are bound to. */
 enum tagged { TAGGED_WORKSPACE, TAGGED_PROJECT };
 
+struct binding_list {
+	enum tagged kind;
+	struct db_array *owners; /* the ids of workspaces or projects */
+	bool effective;          /* includes the bindings that a workspace inherits */
+};
 /* Columns id, key, value, inherited_from (a project's id, or null) and owner (the id of the workspace or project), in
- * the order of creation. `effective`: includes the bindings that a workspace inherits. */
-int bindings_read(struct store *store, enum tagged kind, struct db_array *owners, bool effective, struct rows *ret_rows,
-	struct err *err);
+ * the order of creation. */
+int bindings_read(struct store *store, const struct binding_list *list, struct rows *ret_rows, struct err *err);
 
 /* An array of {"key", "value"}. A key that is bound already gets the new value. ERR_INVALID at the pointer for too many
  * bindings. */

@@ -296,11 +296,11 @@ static int limit_check(struct store *store, const char *organization_id, struct 
 		row_int(&limit, 0, "most"));
 }
 
-int workspace_create(struct store *store, const char *organization_id, const json_t *fields, const json_t *settings,
+int workspace_create(struct store *store, const char *organization_id, struct workspace_attributes attributes,
 	struct id *ret_id, struct err *err)
 {
-	_cleanup_(freep) char *fields_text = json_text(fields);
-	_cleanup_(freep) char *settings_text = json_text(settings);
+	_cleanup_(freep) char *fields_text = json_text(attributes.fields);
+	_cleanup_(freep) char *settings_text = json_text(attributes.settings);
 	struct id id = id_new("ws");
 
 	if (limit_check(store, organization_id, err) < 0)
@@ -323,10 +323,10 @@ int workspace_create(struct store *store, const char *organization_id, const jso
 	return 0;
 }
 
-int workspace_update(struct store *store, const char *id, const json_t *fields, const json_t *settings, struct err *err)
+int workspace_update(struct store *store, const char *id, struct workspace_attributes attributes, struct err *err)
 {
-	_cleanup_(freep) char *fields_text = json_text(fields);
-	_cleanup_(freep) char *settings_text = json_text(settings);
+	_cleanup_(freep) char *fields_text = json_text(attributes.fields);
+	_cleanup_(freep) char *settings_text = json_text(attributes.settings);
 
 	if (db_query(store->db, NULL, err,
 		    "update workspaces set settings = settings || $3::jsonb, name = coalesce(f->>'name', name), "

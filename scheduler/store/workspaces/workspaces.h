@@ -8,10 +8,6 @@
  *  - a user holds its lock (locked_by);
  *  - a run is its current one (current_run_id);
  *  - it waits for the last state of a lost apply (hold_job_id, store/runs/holds.h).
- *
- * Client settings are passed as a JSON object with the API's attribute names. These have columns of their own: name,
- * description, auto-apply, execution-mode, terraform-version ("" selects any available version), working-directory,
- * structured-run-output-enabled, agent-pool-id, project-id. All others are stored in `settings`.
  */
 
 #include "scheduler/store/store.h"
@@ -57,12 +53,18 @@ struct workspace_list {
 /* The same columns and `total`; a row with a null id if the page is empty. */
 int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err);
 
+/* What clients set: objects with the API's attribute names. */
+struct workspace_attributes {
+	/* Those with columns of their own: name, description, auto-apply, execution-mode, terraform-version ("" selects
+	 * any available version), working-directory, structured-run-output-enabled, agent-pool-id, project-id. */
+	const json_t *fields;
+	const json_t *settings; /* all others */
+};
 /* ERR_INVALID "Name has already been taken". */
-int workspace_create(struct store *store, const char *organization_id, const json_t *fields, const json_t *settings,
+int workspace_create(struct store *store, const char *organization_id, struct workspace_attributes attributes,
 	struct id *ret_id, struct err *err);
 /* Changes the members that are present. */
-int workspace_update(
-	struct store *store, const char *id, const json_t *fields, const json_t *settings, struct err *err);
+int workspace_update(struct store *store, const char *id, struct workspace_attributes attributes, struct err *err);
 /* Applies the execution mode of the project, or else of the organization, to the organization's workspaces that inherit
  * it. */
 int workspaces_inherit_mode(struct store *store, const char *organization_id, struct err *err);
