@@ -61,9 +61,9 @@ static void from_make(void)
 	int folder = folder_new("from");
 	struct err err = ERR_INIT;
 
-	HOLDS(beneath_write(folder, "main.tf", 0644, "one", 3, &err) == 0);
+	HOLDS(beneath_write(folder, "main.tf", 0644, text_bytes("one"), &err) == 0);
 	HOLDS(beneath_parents(folder, long_path) == 0);
-	HOLDS(beneath_write(folder, long_path, 0644, "two", 3, &err) == 0);
+	HOLDS(beneath_write(folder, long_path, 0644, text_bytes("two"), &err) == 0);
 	HOLDS(symlinkat(LONG_NAME, folder, "folder/link") == 0);
 	closep(&folder);
 	packed = memfd_create("packed", MFD_CLOEXEC);

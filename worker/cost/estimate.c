@@ -72,15 +72,15 @@ static void add_resource(void *data, const struct planned *planned)
 	estimate->unmatched++;
 }
 
-int estimate_plan(const struct books *books, const json_t *env, const char *plan, size_t len, json_t **ret_document,
-	struct err *err)
+int estimate_plan(
+	const struct books *books, const json_t *env, struct bytes plan, json_t **ret_document, struct err *err)
 {
 	static const char *const names[] = {"prior-monthly-cost", "proposed-monthly-cost", "delta-monthly-cost"};
 	struct estimate estimate = {.books = books, .env = env};
 	_cleanup_(plan_release) struct plan read = {.source = NULL};
 	json_t *document;
 
-	if (plan_read(plan, len, &read, err) < 0)
+	if (plan_read(plan.data, plan.len, &read, err) < 0)
 		return -1;
 	estimate.resources = json_array();
 	plan_each(&read, add_resource, &estimate);

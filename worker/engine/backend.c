@@ -54,7 +54,7 @@ static int write_record(int folder, const json_t *record, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(record);
 
-	return beneath_write(folder, record_path, 0644, text, strlen(text), err);
+	return beneath_write(folder, record_path, 0644, text_bytes(text), err);
 }
 
 int backend_record_park(int folder, struct err *err)

@@ -110,14 +110,14 @@ int write_fully(int fd, const void *bytes, size_t len)
 	return 0;
 }
 
-int beneath_write(int folder, const char *path, mode_t mode, const void *bytes, size_t len, struct err *err)
+int beneath_write(int folder, const char *path, mode_t mode, struct bytes bytes, struct err *err)
 {
 	_cleanup_(closep) int fd = -1;
 
 	if (beneath_parents(folder, path) < 0 || beneath_remove(folder, path) < 0)
 		return err_errno(err, path);
 	fd = beneath_open(folder, path, O_WRONLY | O_CREAT | O_EXCL, mode);
-	if (fd < 0 || write_fully(fd, bytes, len) < 0)
+	if (fd < 0 || write_fully(fd, bytes.data, bytes.len) < 0)
 		return err_errno(err, path);
 	return 0;
 }

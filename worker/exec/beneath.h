@@ -23,7 +23,7 @@ int beneath_parents(int folder, const char *path);
 /* Reads a whole file into an empty buffer. ERR_NOT_FOUND, ERR_TOO_LARGE or ERR_INTERNAL. */
 int beneath_read(int folder, const char *path, struct buf *ret_bytes, struct err *err);
 /* Creates or replaces a file. ERR_INTERNAL. */
-int beneath_write(int folder, const char *path, mode_t mode, const void *bytes, size_t len, struct err *err);
+int beneath_write(int folder, const char *path, mode_t mode, struct bytes bytes, struct err *err);
 /* Removes a file or a whole tree; a missing one is fine. -1 if something is left. `name` is a single name, or a path
  * whose parent folders are known not to be links (beneath_parents). */
 int beneath_remove(int folder, const char *name);

@@ -87,7 +87,7 @@ static void copy_file(const struct etc *etc, const char *name, const char *origi
 			return;
 		from = &rewritten;
 	}
-	if (beneath_write(etc->folder, draft, 0644, buf_str(from), from->len, &err) == 0)
+	if (beneath_write(etc->folder, draft, 0644, buf_bytes(from), &err) == 0)
 		renameat(etc->folder, draft, etc->folder, name);
 }
 

@@ -172,7 +172,7 @@ static int write_override(const struct workdir *dir, const struct assignment *as
 			assignment->working_directory);
 	if (workdir_override(assignment, &text) < 0)
 		return err_set(err, ERR_INVALID, "the working directory is too deep");
-	if (beneath_write(dir->root, path, 0644, text.data, text.len, err) < 0)
+	if (beneath_write(dir->root, path, 0644, buf_bytes(&text), err) < 0)
 		return err_context(err, "the backend can't be configured");
 	return 0;
 }
@@ -196,7 +196,7 @@ static int write_variables(const struct workdir *dir, const struct assignment *a
 
 	if (variables_file(assignment, &text) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the variables have more than %d bytes", TEXT_LIMIT);
-	return beneath_write(dir->root, WORKDIR_VARIABLES, 0600, buf_str(&text), text.len, err);
+	return beneath_write(dir->root, WORKDIR_VARIABLES, 0600, buf_bytes(&text), err);
 }
 
 int workdir_write_ephemeral(
@@ -208,7 +208,7 @@ int workdir_write_ephemeral(
 		return err_set(err, ERR_TOO_LARGE, "the ephemeral variables have more than %d bytes", TEXT_LIMIT);
 	if (!text.len)
 		return 0;
-	return beneath_write(dir->root, WORKDIR_EPHEMERAL, 0600, text.data, text.len, err);
+	return beneath_write(dir->root, WORKDIR_EPHEMERAL, 0600, buf_bytes(&text), err);
 }
 
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,

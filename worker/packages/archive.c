@@ -199,7 +199,7 @@ static int unpack_hard_link(struct unpacking *unpacking, struct err *err)
 	unpacking->bytes += bytes.len;
 	if (place_made(unpacking, err) < 0)
 		return -1;
-	return beneath_write(unpacking->folder, unpacking->path, info.st_mode & 0755, bytes.data, bytes.len, err);
+	return beneath_write(unpacking->folder, unpacking->path, info.st_mode & 0755, buf_bytes(&bytes), err);
 }
 
 /* Includes lengths, so that the fields of different entries can't be confused. */

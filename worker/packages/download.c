@@ -386,7 +386,7 @@ static int gpgv_start(struct downloads *downloads)
 
 static int keep(struct downloads *downloads, const char *name, const struct buf *bytes)
 {
-	return beneath_write(downloads->part, name, 0600, buf_str(bytes), bytes->len, &downloads->err);
+	return beneath_write(downloads->part, name, 0600, buf_bytes(bytes), &downloads->err);
 }
 
 static void signature_came(void *data, struct fetch_answer *answer)

@@ -317,9 +317,9 @@ static int write_files(const struct installer *installer, struct err *err)
 		return err_set(err, ERR_INVALID, "the provider's name or the mirror is too long");
 	if (beneath_mkdirs(installer->top, "root/home") < 0)
 		return err_errno(err, installer->path);
-	if (beneath_write(installer->top, "root/config/main.tf", 0644, config.data, config.len, err) < 0)
+	if (beneath_write(installer->top, "root/config/main.tf", 0644, buf_bytes(&config), err) < 0)
 		return -1;
-	return beneath_write(installer->top, "cli.tfrc", 0644, cli.data, cli.len, err);
+	return beneath_write(installer->top, "cli.tfrc", 0644, buf_bytes(&cli), err);
 }
 
 static void make_env(const struct installer *installer, const struct sandbox_job *view, struct texts *env)

@@ -223,7 +223,7 @@ int providers_fit_lockfile(const struct providers *providers, int folder, char *
 		return 0;
 	if (!lockfile_completed(providers, buf_str(&text), &completed, ret_skip))
 		return 0;
-	return beneath_write(folder, LOCKFILE_NAME, 0644, completed.data, completed.len, err);
+	return beneath_write(folder, LOCKFILE_NAME, 0644, buf_bytes(&completed), err);
 }
 
 /* ---- links of a job ---- */
@@ -405,7 +405,7 @@ static int hashes_write(const struct providers *providers, const char *hex, cons
 	for (size_t i = 0; i < locked->hash_count; i++)
 		if (buf_printf(&lines, "%s\n", locked->hashes[i]) < 0)
 			return -1;
-	return beneath_write(providers->folder, path, 0644, buf_str(&lines), lines.len, &err);
+	return beneath_write(providers->folder, path, 0644, buf_bytes(&lines), &err);
 }
 
 static int store_take(const struct adoption *adoption, const char *package, const char *hex)

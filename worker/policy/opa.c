@@ -81,7 +81,7 @@ static int write_parameters(
 		return err_set(
 			err, ERR_INVALID, "it has parameters, and a parameters/data.json of its own in their place");
 	text = json_text(values);
-	return beneath_write(shared->root, path, 0644, text, strlen(text), err);
+	return beneath_write(shared->root, path, 0644, text_bytes(text), err);
 }
 
 static int lay_out(const struct shared *shared, struct policy_set *set, struct err *err)
@@ -108,7 +108,7 @@ static int limit(const struct shared *shared, const struct policy_set *set, cons
 	_cleanup_(freep) char *path = mem_printf("%s/" CAPABILITIES, set->folder);
 	_cleanup_(freep) char *text = opa_capabilities_offline(said, err);
 
-	return text ? beneath_write(shared->root, path, 0644, text, strlen(text), err) : -1;
+	return text ? beneath_write(shared->root, path, 0644, text_bytes(text), err) : -1;
 }
 
 /* ---- a policy ---- */

@@ -101,7 +101,7 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 	}
 	if (sentinel_config(set, "./" MOCKS, &text) < 0)
 		return err_set(err, ERR_TOO_LARGE, "its configuration and parameters are too large");
-	return beneath_write(shared->root, path, 0644, buf_str(&text), text.len, err);
+	return beneath_write(shared->root, path, 0644, buf_bytes(&text), err);
 }
 
 /* ---- a policy ---- */

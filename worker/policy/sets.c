@@ -133,7 +133,7 @@ static int singles_write(
 			? mem_printf("%s/%s", set->base, name_fits(policy.name) ? policy.name : number)
 			: mem_printf("./%s", below);
 		policy_add(evaluator, set, &policy);
-		if (beneath_write(root, path, 0644, source, strlen(source), err) < 0)
+		if (beneath_write(root, path, 0644, text_bytes(source), err) < 0)
 			return -1;
 	}
 	return 0;

@@ -58,7 +58,7 @@ static int infracost_prepare(struct job *job, int *ret_out, struct err *err)
 	free(job->folder);
 	job->folder = mem_text("config");
 	job->engine = mem_text(job->host->infracost);
-	if (beneath_write(job->dir.top, "cli.tfrc", 0644, "", 0, err) < 0)
+	if (beneath_write(job->dir.top, "cli.tfrc", 0644, text_bytes(""), err) < 0)
 		return -1;
 	*ret_out = beneath_open(job->dir.top, INFRACOST_JSON, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	return *ret_out < 0 ? err_errno(err, INFRACOST_JSON) : 0;
@@ -125,7 +125,7 @@ static int estimate_read(struct estimating *estimating)
 			: infracost_read(buf_str(&text), text.len, &estimating->document, err);
 	if (beneath_read(job->dir.root, PLAN_JSON, &text, err) < 0)
 		return -1;
-	return estimate_plan(job->host->books, estimating->env, buf_str(&text), text.len, &estimating->document, err);
+	return estimate_plan(job->host->books, estimating->env, buf_bytes(&text), &estimating->document, err);
 }
 
 static void estimate(void *data)
@@ -137,7 +137,7 @@ static void estimate(void *data)
 	if (estimate_read(estimating) < 0)
 		return;
 	text = json_text(estimating->document);
-	beneath_write(job->dir.top, DOCUMENT, 0600, text, strlen(text), &estimating->err);
+	beneath_write(job->dir.top, DOCUMENT, 0600, text_bytes(text), &estimating->err);
 }
 
 static void estimated(void *data)
@@ -167,7 +167,7 @@ static int write_errored(const struct job *job, struct err *err)
 	json_auto_t *document = estimate_errored(job->result.error);
 	_cleanup_(freep) char *text = json_text(document);
 
-	return beneath_write(job->dir.top, DOCUMENT, 0600, text, strlen(text), err);
+	return beneath_write(job->dir.top, DOCUMENT, 0600, text_bytes(text), err);
 }
 
 static void step_report(struct job *job)

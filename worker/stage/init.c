@@ -14,7 +14,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "common/clock.h"
@@ -58,7 +57,7 @@ static int ssh_key_write(const struct job *job, struct err *err)
 		return 0;
 	if (beneath_mkdirs(job->dir.root, "home/.ssh") < 0)
 		return err_errno(err, "home/.ssh");
-	return beneath_write(job->dir.root, WORKDIR_SSH_KEY, 0600, text, strlen(text), err);
+	return beneath_write(job->dir.root, WORKDIR_SSH_KEY, 0600, text_bytes(text), err);
 }
 
 static void get_done(struct job *job, int code, const char *errors)

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "common/log.h"
@@ -234,7 +233,7 @@ static void step_report(struct job *job)
 	log_counts(stage);
 	document = report_document(&stage->sets, stage->evaluator);
 	text = json_text(document);
-	if (beneath_write(job->dir.top, RESULTS, 0600, text, strlen(text), &err) < 0)
+	if (beneath_write(job->dir.top, RESULTS, 0600, text_bytes(text), &err) < 0)
 		job_fail(job, OUTCOME_ERRORED, "The policies' results can't be written: %s", err.message);
 	else
 		job_upload(job,

@@ -176,7 +176,7 @@ static int write_cli_config(struct job *job, int folder, struct err *err)
 		status = err_set(err, ERR_TOO_LARGE, "the CLI configuration is too large");
 	providers_skip_free(skip);
 	if (status == 0)
-		status = beneath_write(job->dir.top, "cli.tfrc", 0644, text.data, text.len, err);
+		status = beneath_write(job->dir.top, "cli.tfrc", 0644, buf_bytes(&text), err);
 	return status < 0 ? err_context(err, "the engine's CLI configuration can't be written") : 0;
 }
 

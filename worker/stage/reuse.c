@@ -208,7 +208,7 @@ static void take_back(const struct job *job, int folder)
 	beneath_remove(folder, ".terraform");
 	if (!job->locked)
 		beneath_remove(folder, LOCKFILE_NAME);
-	else if (beneath_write(folder, LOCKFILE_NAME, 0644, job->locked, strlen(job->locked), &err) < 0)
+	else if (beneath_write(folder, LOCKFILE_NAME, 0644, text_bytes(job->locked), &err) < 0)
 		log_warn("a lock file can't be written back", "run", job->result.run.text, "why", err.message, NULL);
 }
 

@@ -158,7 +158,7 @@ static int keep_schemas(const struct job *job, struct kept_schemas *kept)
 	if (renameat(job->dir.top, "schemas.json", schemas->folder, name) < 0)
 		return -1;
 	digest = mem_printf("%s%s", kept->digest, kept->builtin ? "+" : "");
-	return beneath_write(schemas->folder, digest_name, 0600, digest, strlen(digest), &err);
+	return beneath_write(schemas->folder, digest_name, 0600, text_bytes(digest), &err);
 }
 
 /* ---- sending ---- */

@@ -195,7 +195,7 @@ static int errored_write(int top, const struct buf *state, struct err *err)
 {
 	_cleanup_(closep) int fd = -1;
 
-	if (beneath_write(top, LEFTOVER_PART, 0600, state->data, state->len, err) < 0)
+	if (beneath_write(top, LEFTOVER_PART, 0600, buf_bytes(state), err) < 0)
 		return -1;
 	fd = beneath_open(top, LEFTOVER_PART, O_RDONLY, 0);
 	if (fd < 0 || fsync(fd) < 0 || renameat(top, LEFTOVER_PART, top, errored) < 0 || fsync(top) < 0)
@@ -229,7 +229,7 @@ static void errored_keep(int top, const char *folder)
 
 	if (at >= 0 && is_regular(fd, NULL) && renameat(at, errored, top, errored) == 0)
 		return;
-	if (beneath_write(top, errored, 0600, "", 0, &err) < 0)
+	if (beneath_write(top, errored, 0600, text_bytes(""), &err) < 0)
 		log_error("a state that can't be read can't be kept", "error", err.message, NULL);
 }
 
@@ -260,7 +260,7 @@ static int marker_write(int folder, const char *name)
 {
 	struct err err = ERR_INIT;
 
-	return beneath_write(folder, name, 0600, "", 0, &err) < 0 ? -1 : fsync(folder);
+	return beneath_write(folder, name, 0600, text_bytes(""), &err) < 0 ? -1 : fsync(folder);
 }
 
 int leftover_move(int top, int folder, const char *name)
@@ -288,7 +288,7 @@ void delivered_write(int top, const struct state_facts *facts)
 	_cleanup_(freep) char *text = json_text(note);
 	struct err err = ERR_INIT;
 
-	if (beneath_write(top, delivered, 0600, text, strlen(text), &err) < 0)
+	if (beneath_write(top, delivered, 0600, text_bytes(text), &err) < 0)
 		log_warn("what was delivered can't be noted", "why", err.message, NULL);
 }
 

@@ -19,7 +19,7 @@ int reserve_name(const struct workdir *dir, const char *folder, struct err *err)
 {
 	_cleanup_(freep) char *path = errored_path(folder);
 
-	return beneath_write(dir->top, path, 0600, "", 0, err);
+	return beneath_write(dir->top, path, 0600, text_bytes(""), err);
 }
 
 static off_t reserve_wanted(const struct workdir *dir)

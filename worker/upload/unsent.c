@@ -144,7 +144,7 @@ static int note_write(struct unsent *unsent, const char *name, const json_t *not
 	_cleanup_(closep) int fd = -1;
 	struct err err = ERR_INIT;
 
-	if (beneath_write(unsent->folder, part, 0600, text, strlen(text), &err) < 0 ||
+	if (beneath_write(unsent->folder, part, 0600, text_bytes(text), &err) < 0 ||
 		(fd = beneath_open(unsent->folder, part, O_RDONLY, 0)) < 0 || (durably && fsync(fd) < 0) ||
 		renameat(unsent->folder, part, unsent->folder, path) < 0)
 		return -1;
@@ -192,7 +192,7 @@ int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct u
 		"folder", job->folder, "digest", text_or_empty(job->digest));
 	_cleanup_(freep) char *text = json_text(note);
 
-	if (beneath_write(dir->top, note_name, 0600, text, strlen(text), err) < 0)
+	if (beneath_write(dir->top, note_name, 0600, text_bytes(text), err) < 0)
 		return -1;
 	note_sync(unsent, dir);
 	return 0;
@@ -475,7 +475,7 @@ void unsent_changed(const struct workdir *dir)
 {
 	struct err err = ERR_INIT;
 
-	if (beneath_write(dir->top, changed_name, 0600, "", 0, &err) < 0)
+	if (beneath_write(dir->top, changed_name, 0600, text_bytes(""), &err) < 0)
 		log_warn("the worker can't note that an apply changes resources", "why", err.message, NULL);
 }
 

@@ -223,7 +223,7 @@ static void links_are_packed_as_links(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(beneath_write(from, "d/file", 0644, "x", 1, &err), 0);
+	assert_int_equal(beneath_write(from, "d/file", 0644, text_bytes("x"), &err), 0);
 	assert_int_equal(symlinkat("file", from, "d/near"), 0);
 	assert_int_equal(symlinkat("/etc/passwd", from, "d/far"), 0);
 	assert_int_equal(archive_pack(fd, from, names, &plain.bounds, &err), 0);
@@ -250,7 +250,7 @@ static void results_are_not_read_through_links_or_from_pipes(void **state)
 	assert_int_equal(beneath_read(folder, "state", &text, &err), -1);
 	assert_int_equal(beneath_read(folder, "plan", &text, &err), -1);
 	assert_int_equal(beneath_read(folder, "out/passwd", &text, &err), -1);
-	assert_int_equal(beneath_write(folder, "out/x", 0600, "x", 1, &err), -1);
+	assert_int_equal(beneath_write(folder, "out/x", 0600, text_bytes("x"), &err), -1);
 	folder_end(folder, path);
 }
 

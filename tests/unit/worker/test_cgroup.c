@@ -27,7 +27,7 @@ static void put(struct fixture *fixture, const char *path, const char *text)
 {
 	struct err err = ERR_INIT;
 
-	assert_int_equal(beneath_write(fixture->folder, path, 0600, text, strlen(text), &err), 0);
+	assert_int_equal(beneath_write(fixture->folder, path, 0600, text_bytes(text), &err), 0);
 }
 
 static void expect(struct fixture *fixture, const char *path, const char *text)

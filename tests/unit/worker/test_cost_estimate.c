@@ -62,7 +62,7 @@ static json_t *estimate_with(const struct books *books, const json_t *env, const
 	struct err err = ERR_INIT;
 	json_t *document = NULL;
 
-	if (estimate_plan(books, env, plan, strlen(plan), &document, &err) < 0)
+	if (estimate_plan(books, env, text_bytes(plan), &document, &err) < 0)
 		fail_msg("%s", err.message);
 	return document;
 }
@@ -353,7 +353,7 @@ static void test_what_is_no_plan_is_refused(void **state)
 		struct err err = ERR_INIT;
 		json_t *document = NULL;
 
-		assert_int_equal(estimate_plan(&books, NULL, texts[i], strlen(texts[i]), &document, &err), -1);
+		assert_int_equal(estimate_plan(&books, NULL, text_bytes(texts[i]), &document, &err), -1);
 		assert_true(text_starts(err.message, "the plan can't be read"));
 	}
 }

@@ -60,7 +60,7 @@ static struct workdir make_folder(char path[64])
 	dir.top = open(path, O_RDONLY | O_DIRECTORY);
 	assert_int_equal(beneath_mkdirs(dir.top, "root/config/in"), 0);
 	dir.root = beneath_open(dir.top, "root", O_RDONLY | O_DIRECTORY, 0);
-	assert_int_equal(beneath_write(dir.root, WORKDIR_STATE, 0600, "{}", 2, &err), 0);
+	assert_int_equal(beneath_write(dir.root, WORKDIR_STATE, 0600, text_bytes("{}"), &err), 0);
 	return dir;
 }
 

@@ -32,7 +32,7 @@ static int fixture_make(void **state)
 	snprintf(fixture->path, sizeof(fixture->path), "/tmp/runyard-inits-XXXXXX");
 	assert_non_null(mkdtemp(fixture->path));
 	fixture->top = open(fixture->path, O_RDONLY | O_DIRECTORY);
-	assert_int_equal(beneath_write(fixture->top, "bundle", 0600, "made", 4, &err), 0);
+	assert_int_equal(beneath_write(fixture->top, "bundle", 0600, text_bytes("made"), &err), 0);
 	assert_int_equal(inits_open(fixture->path, AGES_MS, &fixture->inits, &err), 0);
 	*state = fixture;
 	return 0;
@@ -142,7 +142,7 @@ static void put(struct fixture *fixture, const char *path, const char *text)
 	struct err err = ERR_INIT;
 
 	if (text)
-		assert_int_equal(beneath_write(fixture->top, path, 0600, text, strlen(text), &err), 0);
+		assert_int_equal(beneath_write(fixture->top, path, 0600, text_bytes(text), &err), 0);
 }
 
 static void how_long_an_init_holds(void **state)

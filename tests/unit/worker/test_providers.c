@@ -44,7 +44,7 @@ static int fixture_make(void **state)
 	assert_int_equal(providers_open(fixture->path, &fixture->providers, &err), 0);
 	assert_int_equal(org_packages_open(fixture->path, 1000 * 1000, &fixture->own, &err), 0);
 	snprintf(fixture->package, sizeof(fixture->package), ADDRESS "/1.2.3/%s", providers_platform());
-	assert_int_equal(beneath_write(fixture->top, "sample/p", 0644, "x", 1, &err), 0);
+	assert_int_equal(beneath_write(fixture->top, "sample/p", 0644, text_bytes("x"), &err), 0);
 	folder = beneath_open(fixture->top, "sample", O_RDONLY | O_DIRECTORY, 0);
 	assert_int_equal(package_hash(folder, &fixture->hash, &err), 0);
 	close(folder);
@@ -80,7 +80,7 @@ static int job_make(struct fixture *fixture, const char *name, const char *first
 
 	mkdirat(fixture->top, name, 0700);
 	folder = beneath_open(fixture->top, name, O_RDONLY | O_DIRECTORY, 0);
-	assert_int_equal(beneath_write(folder, LOCKFILE_NAME, 0644, lock, strlen(lock), &err), 0);
+	assert_int_equal(beneath_write(folder, LOCKFILE_NAME, 0644, text_bytes(lock), &err), 0);
 	return folder;
 }
 
@@ -89,7 +89,7 @@ static int package_make(struct fixture *fixture, int folder, const char *content
 	_cleanup_(freep) char *file = mem_printf(".terraform/providers/%s/p", fixture->package);
 	struct err err = ERR_INIT;
 
-	return beneath_write(folder, file, 0644, content, strlen(content), &err);
+	return beneath_write(folder, file, 0644, text_bytes(content), &err);
 }
 
 static void a_hash_is_terraforms(void **state)
@@ -344,7 +344,7 @@ static void sized_package(struct fixture *fixture, const char *name, size_t size
 	int folder;
 
 	memcpy(bytes, name, strlen(name));
-	assert_int_equal(beneath_write(fixture->top, path, 0644, bytes, size, &err), 0);
+	assert_int_equal(beneath_write(fixture->top, path, 0644, (struct bytes){bytes, size}, &err), 0);
 	folder = beneath_open(fixture->top, name, O_RDONLY | O_DIRECTORY, 0);
 	assert_int_equal(package_hash(folder, &hash, &err), 0);
 	assert_int_equal(hash_to_hex(hash, ret_hex), 0);

@@ -323,7 +323,7 @@ static void a_file_that_leaves_a_job_no_longer_counts(void **state)
 	struct err err = ERR_INIT;
 	_cleanup_(closep) int file = -1;
 
-	assert_int_equal(beneath_write(fixture->quota.jobs, "state", 0600, "x", 1, &err), 0);
+	assert_int_equal(beneath_write(fixture->quota.jobs, "state", 0600, text_bytes("x"), &err), 0);
 	file = beneath_open(fixture->quota.jobs, "state", O_RDONLY, 0);
 	attributes_of(file)->fsx_projid = disk.first;
 	quota_follow(&kernel, file, fixture->quota.jobs);

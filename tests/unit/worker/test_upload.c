@@ -1219,7 +1219,7 @@ static void left_put(const struct left *left, const char *path, const char *text
 {
 	struct err err = ERR_INIT;
 
-	assert_int_equal(beneath_write(left->dir.top, path, 0600, text, strlen(text), &err), 0);
+	assert_int_equal(beneath_write(left->dir.top, path, 0600, text_bytes(text), &err), 0);
 }
 
 /* An apply whose note is written, just before it starts with this state; NULL: without a state. */
@@ -1399,8 +1399,7 @@ static void unreadable_put(int folder, const char *path, const struct unreadable
 	} else if (unreadable->kind == S_IFLNK) {
 		assert_int_equal(symlinkat("/etc/hostname", folder, path), 0);
 	} else if (unreadable->text) {
-		assert_int_equal(
-			beneath_write(folder, path, 0600, unreadable->text, strlen(unreadable->text), &err), 0);
+		assert_int_equal(beneath_write(folder, path, 0600, text_bytes(unreadable->text), &err), 0);
 	} else {
 		fd = openat(folder, path, O_WRONLY | O_CREAT | O_EXCL, 0600);
 		assert_int_equal(ftruncate(fd, unreadable->size), 0); /* sparse */
