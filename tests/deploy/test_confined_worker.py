@@ -32,8 +32,9 @@ def confined(worker, installed, folder, monkeypatch, change=lambda unit: unit, *
     confine = ROOT / "tests/support/confine.py"
     wrapper.write_text(f'#!/bin/sh\nexec {sys.executable} {confine} {unit} {worker_account().pw_name} {folder} {installed}/usr/bin/runyard-worker "$@"\n')
     wrapper.chmod(0o755)
-    monkeypatch.setenv("RUNYARD_BIN", str(programs))
-    return worker.launch(data_dir=data, sandbox="bwrap", **options)
+    with monkeypatch.context() as changed:  # for this program alone
+        changed.setenv("RUNYARD_BIN", str(programs))
+        return worker.launch(data_dir=data, sandbox="bwrap", **options)
 
 
 def test_a_job_runs_in_a_sandbox(installed, api, worker, folder, monkeypatch):
