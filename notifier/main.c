@@ -43,14 +43,14 @@ static void signal_came(void *data, int signal)
 static int raise_descriptors(const struct options *options, struct err *err)
 {
 	enum { LEAST = 512 };
-	unsigned long long wanted = (unsigned long long)options->most_in_flight * 3 + 1024, allowed;
+	unsigned long long wanted = (unsigned long long)options->max_in_flight * 3 + 1024, allowed;
 	char text[64];
 
 	if (descriptors_raise(LEAST, wanted, &allowed, err) < 0)
 		return -1;
 	snprintf(text, sizeof(text), "%llu of %llu", allowed, wanted);
 	if (allowed < wanted)
-		log_warn("few descriptors: --most-in-flight can take more than this process may open", "descriptors",
+		log_warn("few descriptors: --max-in-flight can take more than this process may open", "descriptors",
 			text, NULL);
 	return 0;
 }

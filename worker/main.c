@@ -268,7 +268,7 @@ static int open_host(struct process *process, struct err *err)
 		.policies = {.opa = options->opa,
 			.sentinel = options->sentinel,
 			.engine_dir = options->engine_dir,
-			.most_ms = options->policy_seconds * 1000,
+			.max_ms = options->policy_seconds * 1000,
 			.memory = options->policy_memory << 20,
 			.network = options->policy_network != 0},
 		.limits = &worker->limits,

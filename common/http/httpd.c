@@ -530,7 +530,7 @@ static struct MHD_Daemon *daemon_start(struct httpd *server)
 		server, MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_URI_LOG_CALLBACK,
 		request_line, server, MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_THREAD_POOL_SIZE,
 		(unsigned int)spec->threads, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)(spec->most_connections * (spec->threads + 1)), MHD_OPTION_CONNECTION_TIMEOUT,
+		(unsigned int)(spec->max_connections * (spec->threads + 1)), MHD_OPTION_CONNECTION_TIMEOUT,
 		(unsigned int)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		spec->connection_memory ? spec->connection_memory : (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_NOTIFY_COMPLETED, request_completed, server, MHD_OPTION_ARRAY,
@@ -562,7 +562,7 @@ int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct
 	pthread_cond_init(&server->sent, NULL);
 	pthread_cond_init(&server->stopped, NULL);
 	server->clients = http_clients_new((struct http_clients_limits){
-		.connections = (size_t)spec->most_connections, .per_address = (size_t)spec->most_per_client});
+		.connections = (size_t)spec->max_connections, .per_address = (size_t)spec->max_per_client});
 	server->daemon = daemon_start(server);
 	if (!server->daemon)
 		closep(&server->listener);

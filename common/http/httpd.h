@@ -78,8 +78,8 @@ void http_answer_now(struct http_pending *pending, struct http_answer *answer);
 struct httpd_spec {
 	const char *address; /* "127.0.0.1:0" binds a free port */
 	int threads;
-	int most_connections;
-	int most_per_client;         /* connections, or requests in flight behind a proxy; 0: any number */
+	int max_connections;
+	int max_per_client;          /* connections, or requests in flight behind a proxy; 0: any number */
 	const struct guard *proxies; /* trusted proxies, whose X-Forwarded-For names the client; NULL: none */
 	int request_seconds;         /* time for a header and for a body, which gets one more second per 8 KiB; 0: 30 */
 	size_t budgets[HTTP_BUDGETS]; /* bytes of memory for bodies; 0: unlimited */

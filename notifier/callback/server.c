@@ -250,7 +250,7 @@ static int observer_start(struct server *server, struct err *err)
 {
 	const struct httpd_spec spec = {.address = server->notifier->options.metrics_listen,
 		.threads = 1,
-		.most_connections = MAX_OBSERVERS,
+		.max_connections = MAX_OBSERVERS,
 		.data = server,
 		.handle = observer_handle};
 
@@ -265,8 +265,8 @@ int server_start(struct notifier *notifier, struct server **ret_server, struct e
 	const struct httpd_spec spec = {
 		.address = notifier->options.listen,
 		.threads = THREADS,
-		.most_connections = (int)notifier->options.most_in_flight * 2 + SPARE_CONNECTIONS,
-		.most_per_client = (int)notifier->options.connections_per_address,
+		.max_connections = (int)notifier->options.max_in_flight * 2 + SPARE_CONNECTIONS,
+		.max_per_client = (int)notifier->options.connections_per_address,
 		.proxies = notifier->proxies,
 		.budgets = {[HTTP_BUDGET_SMALL] = MAX_BODIES, [HTTP_BUDGET_CLIENTS] = MAX_BODIES},
 		.connection_memory = CONNECTION_MEMORY,

@@ -5,7 +5,7 @@
 
 enum { FAILURES = 5, PROBE_MS = 1000 };
 
-static const struct retry rest = {.first_ms = 5 * 1000, .most_ms = 60 * 1000};
+static const struct retry rest = {.first_ms = 5 * 1000, .max_ms = 60 * 1000};
 
 const char *const circuit_names[CIRCUIT_STATES] = {"closed", "open", "probing"};
 

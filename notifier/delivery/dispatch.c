@@ -348,7 +348,7 @@ size_t dispatch_count(const struct dispatch *dispatch)
 size_t dispatch_room(const struct dispatch *dispatch)
 {
 	size_t taken = dispatch->deliveries.count - dispatch->states[DELIVERY_WAITING];
-	size_t most = (size_t)dispatch->notifier->options.most_in_flight;
+	size_t most = (size_t)dispatch->notifier->options.max_in_flight;
 
 	return taken < most && dispatch->states[DELIVERY_WAITING] < 4 * most ? most - taken : 0;
 }
@@ -476,7 +476,7 @@ struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_e
 			.user = options->smtp_user,
 			.password = options->smtp_password,
 			.plain = text_equal(options->smtp_tls, "none")},
-		.most = (size_t)options->most_in_flight + MAX_KEPT,
+		.most = (size_t)options->max_in_flight + MAX_KEPT,
 		.connect_ms = (long)options->connect_timeout_ms,
 		.response_ms = (long)options->response_timeout_ms,
 		.data = dispatch,
@@ -493,7 +493,7 @@ struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_e
 
 	dispatch->notifier = notifier;
 	dispatch->events = *events;
-	hosts_init(&dispatch->hosts, (size_t)options->most_in_flight, (size_t)options->per_host);
+	hosts_init(&dispatch->hosts, (size_t)options->max_in_flight, (size_t)options->per_host);
 	dispatch->sender = sender_new(&sender);
 	dispatch->reports = lane_new(&reports);
 	sweep(dispatch);

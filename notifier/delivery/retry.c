@@ -6,8 +6,8 @@
 /* No try is scheduled closer to the give-up time than this. */
 enum { LAST_TRY_MS = 250 };
 
-const struct retry retry_service = {.first_ms = 1000, .most_ms = 60 * 1000, .most_asked_ms = 5 * 60 * 1000};
-const struct retry retry_scheduler = {.first_ms = 100, .most_ms = 5 * 1000, .most_asked_ms = 30 * 1000};
+const struct retry retry_service = {.first_ms = 1000, .max_ms = 60 * 1000, .max_asked_ms = 5 * 60 * 1000};
+const struct retry retry_scheduler = {.first_ms = 100, .max_ms = 5 * 1000, .max_asked_ms = 30 * 1000};
 
 int64_t jitter(int64_t ms, uint32_t random)
 {
@@ -19,11 +19,11 @@ int64_t retry_wait(const struct retry *retry, int failures, int retry_after_s, u
 	int64_t wait = retry->first_ms;
 	int64_t asked = (int64_t)(retry_after_s > 0 ? retry_after_s : 0) * 1000;
 
-	for (int i = 1; i < failures && wait < retry->most_ms; i++)
+	for (int i = 1; i < failures && wait < retry->max_ms; i++)
 		wait *= 2;
-	wait = jitter(wait < retry->most_ms ? wait : retry->most_ms, random);
-	if (asked > retry->most_asked_ms)
-		asked = retry->most_asked_ms;
+	wait = jitter(wait < retry->max_ms ? wait : retry->max_ms, random);
+	if (asked > retry->max_asked_ms)
+		asked = retry->max_asked_ms;
 	/* Not before the time asked for, and spread out so that the retries do not coincide. */
 	return wait > asked ? wait : asked + (int64_t)(random % 1024) * retry->first_ms / 1024;
 }

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 struct retry {
-	int64_t first_ms;      /* after the first failure; doubles with each */
-	int64_t most_ms;       /* the upper bound */
-	int64_t most_asked_ms; /* the upper bound of a server's Retry-After */
+	int64_t first_ms;     /* after the first failure; doubles with each */
+	int64_t max_ms;       /* the upper bound */
+	int64_t max_asked_ms; /* the upper bound of a server's Retry-After */
 };
 
 /* For requests to services, and for calls to the scheduler. */

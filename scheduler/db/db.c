@@ -194,9 +194,9 @@ static bool connection_alive(struct db *db)
 	return PQstatus(db->conn) == CONNECTION_OK;
 }
 
-static int script(struct db *db, const char *sql, int most_ms, struct err *err);
+static int script(struct db *db, const char *sql, int max_ms, struct err *err);
 static void note_trip(int statements);
-static PGresult *result_last(struct db *db, bool sent, int most_ms);
+static PGresult *result_last(struct db *db, bool sent, int max_ms);
 static bool result_good(const PGresult *result);
 
 /* The statement fails on a standby, which has no history of its own. */
@@ -572,7 +572,7 @@ static bool libpq_had_no_memory(const struct db *db)
 
 /* False if there will be no answer: the server is silent for too long, or libpq ran out of memory at the end of a
  * pipeline and waits forever. */
-static bool answer_wait(struct db *db, int most_ms)
+static bool answer_wait(struct db *db, int max_ms)
 {
 	int64_t began_ms = clock_mono_ms();
 
@@ -582,7 +582,7 @@ static bool answer_wait(struct db *db, int most_ms)
 
 		if (libpq_had_no_memory(db))
 			db->given_up = "out of memory";
-		else if ((ready = poll(&fd, 1, most_ms)) == 0 || (ready < 0 && errno != EINTR))
+		else if ((ready = poll(&fd, 1, max_ms)) == 0 || (ready < 0 && errno != EINTR))
 			db->given_up = "it does not answer";
 		else if (ready > 0 && !PQconsumeInput(db->conn))
 			return true; /* the next result says why */
@@ -594,17 +594,17 @@ static bool answer_wait(struct db *db, int most_ms)
 }
 
 /* NULL: there are no more results, or the connection is lost or given up. */
-static PGresult *result_next(struct db *db, int most_ms)
+static PGresult *result_next(struct db *db, int max_ms)
 {
-	return answer_wait(db, most_ms) ? PQgetResult(db->conn) : NULL;
+	return answer_wait(db, max_ms) ? PQgetResult(db->conn) : NULL;
 }
 
 /* The last result of a statement that was sent outside of a pipeline; NULL if the connection is lost or given up. */
-static PGresult *result_last(struct db *db, bool sent, int most_ms)
+static PGresult *result_last(struct db *db, bool sent, int max_ms)
 {
 	PGresult *last = NULL, *next;
 
-	while (sent && (next = result_next(db, most_ms))) {
+	while (sent && (next = result_next(db, max_ms))) {
 		PQclear(last);
 		last = next;
 	}
@@ -856,13 +856,13 @@ int db_gathered(struct db *db, int result, struct err *err)
 	return result;
 }
 
-static int script(struct db *db, const char *sql, int most_ms, struct err *err)
+static int script(struct db *db, const char *sql, int max_ms, struct err *err)
 {
 	PGresult *result;
 	int failed = 0;
 
 	note_trip(1);
-	result = result_last(db, PQsendQuery(db->conn, sql), most_ms);
+	result = result_last(db, PQsendQuery(db->conn, sql), max_ms);
 	if (!result_good(result))
 		failed = statement_failed(db, result, err);
 	PQclear(result);

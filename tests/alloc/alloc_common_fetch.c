@@ -85,7 +85,7 @@ static void play(bool tls)
 	static struct asking asking;
 	const struct httpd_spec spec = {.address = "127.0.0.1:0",
 		.threads = 2,
-		.most_connections = 100,
+		.max_connections = 100,
 		.tls = tls,
 		.body_limit = body_limit,
 		.handle = handle};

@@ -9,7 +9,7 @@
 
 enum { MAX_KEPT = 256, LARGEST = 256 << 20 };
 
-static const long long most_bytes = 1LL << 30;
+static const long long max_bytes = 1LL << 30;
 
 struct kept_init {
 	char key[SHA256_HEX_SIZE], digest[SHA256_HEX_SIZE];
@@ -107,7 +107,7 @@ int inits_find(struct inits *inits, const char *key, int64_t now_ms, char ret_di
 
 static void make_room(struct inits *inits)
 {
-	while (inits->kept && (inits->count > MAX_KEPT || inits->bytes > most_bytes)) {
+	while (inits->kept && (inits->count > MAX_KEPT || inits->bytes > max_bytes)) {
 		struct kept_init **last = &inits->kept;
 
 		while ((*last)->next)

@@ -152,8 +152,8 @@ int bounded_start(struct loop *loop, const struct bounded_spec *spec, struct chi
 	*bounded = (struct bounded){.loop = loop, .spec = *spec};
 	bounded->out.fd = bounded->errors.fd = -1;
 	bounded->out.bounded = bounded->errors.bounded = bounded;
-	if (stream_open(&bounded->out, bounded, spec->most_out, BOUNDED_OUT, &out) < 0 ||
-		stream_open(&bounded->errors, bounded, spec->most_errors, BOUNDED_ERRORS, &errors) < 0) {
+	if (stream_open(&bounded->out, bounded, spec->max_out, BOUNDED_OUT, &out) < 0 ||
+		stream_open(&bounded->errors, bounded, spec->max_errors, BOUNDED_ERRORS, &errors) < 0) {
 		err_errno(err, "pipe");
 		bounded_free(bounded);
 		return -1;
@@ -164,7 +164,7 @@ int bounded_start(struct loop *loop, const struct bounded_spec *spec, struct chi
 	}
 	loop_watch(loop, bounded->out.fd, EPOLLIN, stream_came, &bounded->out);
 	loop_watch(loop, bounded->errors.fd, EPOLLIN, stream_came, &bounded->errors);
-	loop_timer_set(loop, &bounded->timer, spec->most_ms, time_is_up, bounded);
+	loop_timer_set(loop, &bounded->timer, spec->max_ms, time_is_up, bounded);
 	*ret_child = bounded->child;
 	return 0;
 }

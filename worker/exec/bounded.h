@@ -31,8 +31,8 @@ struct bounded_spec {
 	const struct sandbox_start *start; /* borrowed during the call */
 	const int *network;                /* as of struct child_spec */
 	struct keeper_terms terms;
-	int64_t most_ms;
-	size_t most_out, most_errors; /* bytes */
+	int64_t max_ms;
+	size_t max_out, max_errors; /* bytes */
 	void (*done)(void *data,
 		const struct bounded_result *result); /* called once, when all processes of the program are gone */
 	void *data;

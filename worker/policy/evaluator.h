@@ -48,7 +48,7 @@ struct evaluator {
 	const char *configuration; /* name of an archive's configuration: "policies.hcl" */
 	bool json_too;             /* a configuration in JSON (.json) is accepted too */
 	const char *single;        /* suffix of a single policy's file: ".sentinel" */
-	size_t most_out;           /* limit of standard output in bytes */
+	size_t max_out;            /* limit of standard output in bytes */
 	bool needs_query;          /* policies are a folder and a query; false: a file */
 	const char *const *levels; /* enforcement levels, ended by NULL */
 

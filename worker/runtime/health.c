@@ -37,7 +37,7 @@ int health_start(struct worker *worker, struct httpd **ret_server, struct err *e
 	const struct httpd_spec spec = {
 		.address = worker->options.listen,
 		.threads = 1,
-		.most_connections = 64,
+		.max_connections = 64,
 		.data = worker,
 		.handle = handle,
 	};

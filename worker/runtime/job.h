@@ -49,7 +49,7 @@ struct unsent;
 struct policy_host {
 	const char *opa, *sentinel; /* path, or a name in PATH or the engine folder; "": not available */
 	const char *engine_dir;
-	int64_t most_ms;  /* time limit for one policy */
+	int64_t max_ms;   /* time limit for one policy */
 	long long memory; /* bytes of address space */
 	bool network;
 };

@@ -179,7 +179,7 @@ static void limits_came(void *data, const struct bounded_result *result)
 static void step_ask(struct job *job)
 {
 	struct policy_stage *stage = job->policies;
-	struct trial trial = {.below = "", .folder = "", .most_out = MAX_SAID, .done = limits_came};
+	struct trial trial = {.below = "", .folder = "", .max_out = MAX_SAID, .done = limits_came};
 	struct err err = ERR_INIT;
 
 	if (!limits_wanted(stage))

@@ -33,9 +33,9 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 		.folder = folder, .args = &trial->args, .env = &env, .offline = !job->host->policies.network};
 	_cleanup_(sandbox_start_release) struct sandbox_start start = SANDBOX_START_INIT;
 	struct bounded_spec spec = {.start = &start,
-		.most_ms = job->host->policies.most_ms,
-		.most_out = trial->most_out,
-		.most_errors = MAX_POLICY_PRINT,
+		.max_ms = job->host->policies.max_ms,
+		.max_out = trial->max_out,
+		.max_errors = MAX_POLICY_PRINT,
 		.done = trial->done,
 		.data = stage};
 
@@ -102,9 +102,9 @@ static bool cut_short(
 	const struct policy_host *host = &stage->job->host->policies;
 
 	if (result->end == BOUNDED_TIME)
-		errored(judgement, "It ran for more than %lld s and was stopped", (long long)host->most_ms / 1000);
-	else if (result->end == BOUNDED_OUT && stage->evaluator->most_out > MAX_POLICY_PRINT)
-		errored(judgement, "Its result has more than %zu MiB", stage->evaluator->most_out >> 20);
+		errored(judgement, "It ran for more than %lld s and was stopped", (long long)host->max_ms / 1000);
+	else if (result->end == BOUNDED_OUT && stage->evaluator->max_out > MAX_POLICY_PRINT)
+		errored(judgement, "Its result has more than %zu MiB", stage->evaluator->max_out >> 20);
 	else if (result->end != BOUNDED_ENDED)
 		errored(judgement, "It printed more than %d KiB and was stopped", MAX_POLICY_PRINT / 1024);
 	else if (result->why == KEEPER_PROCESSES)
@@ -168,7 +168,7 @@ static void trial_ended(void *data, const struct bounded_result *result)
 static int evaluate(struct policy_stage *stage, struct err *err)
 {
 	const struct policy_set *set = &stage->sets.sets[stage->set];
-	struct trial trial = {.below = set->folder, .most_out = stage->evaluator->most_out, .done = trial_ended};
+	struct trial trial = {.below = set->folder, .max_out = stage->evaluator->max_out, .done = trial_ended};
 	int status;
 
 	trial.folder = stage->evaluator->arguments(set, current(stage), &trial.args);

@@ -34,7 +34,7 @@ struct trial {
 	const char *below;  /* root of the program's view, below the job's root */
 	const char *folder; /* working directory, below that */
 	struct texts args;
-	size_t most_out;
+	size_t max_out;
 	void (*done)(void *data, const struct bounded_result *result);
 };
 

@@ -134,7 +134,7 @@ static int observer_start(struct api *api, struct err *err)
 {
 	const struct httpd_spec spec = {.address = api->settings.metrics_address,
 		.threads = 1,
-		.most_connections = MAX_OBSERVERS,
+		.max_connections = MAX_OBSERVERS,
 		.data = api,
 		.handle = observer_handle};
 
@@ -150,8 +150,8 @@ static int httpd_run(struct api *api, struct err *err)
 		.address = settings->address,
 		.tls = settings->tls,
 		.threads = settings->threads,
-		.most_connections = settings->connections,
-		.most_per_client = settings->connections_per_address,
+		.max_connections = settings->connections,
+		.max_per_client = settings->connections_per_address,
 		.proxies = settings->proxies,
 		.request_seconds = settings->request_seconds,
 		.budgets = {[HTTP_BUDGET_SMALL] = SMALL_BODIES,

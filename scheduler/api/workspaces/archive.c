@@ -10,7 +10,7 @@
 #include "common/json/json.h"
 
 enum { MAX_ENTRIES = 200000 };
-static const long long most_bytes = 4LL << 30; /* unpacked */
+static const long long max_bytes = 4LL << 30; /* unpacked */
 
 struct walk {
 	json_t *links; /* paths of symbolic links: no entry may pass through one */
@@ -158,8 +158,8 @@ static int entry_check(struct walk *walk, struct archive_entry *entry, struct er
 	if (++walk->entries > MAX_ENTRIES)
 		return err_set(err, ERR_INVALID, "the archive has more than %d entries", MAX_ENTRIES);
 	walk->bytes += archive_entry_size(entry);
-	if (archive_entry_size(entry) < 0 || walk->bytes > most_bytes)
-		return err_set(err, ERR_INVALID, "the archive has more than %lld bytes in it", most_bytes);
+	if (archive_entry_size(entry) < 0 || walk->bytes > max_bytes)
+		return err_set(err, ERR_INVALID, "the archive has more than %lld bytes in it", max_bytes);
 	return type_check(walk, entry, path, plain, err);
 }
 

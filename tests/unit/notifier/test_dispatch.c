@@ -51,7 +51,7 @@ static void without_a_key_the_signature_is_empty(void **state)
 
 static void waits_double_up_to_a_bound(void **state)
 {
-	const struct retry retry = {.first_ms = 1000, .most_ms = 8000, .most_asked_ms = 20000};
+	const struct retry retry = {.first_ms = 1000, .max_ms = 8000, .max_asked_ms = 20000};
 	static const int64_t middle[] = {1000, 2000, 4000, 8000, 8000, 8000};
 
 	(void)state;
@@ -64,7 +64,7 @@ static void waits_double_up_to_a_bound(void **state)
 
 static void what_a_server_asks_for_is_a_lower_bound_within_bounds(void **state)
 {
-	const struct retry retry = {.first_ms = 1000, .most_ms = 8000, .most_asked_ms = 20000};
+	const struct retry retry = {.first_ms = 1000, .max_ms = 8000, .max_asked_ms = 20000};
 
 	(void)state;
 	assert_in_range(retry_wait(&retry, 1, 5, 100), 5000, 6000);

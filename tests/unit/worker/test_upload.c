@@ -37,7 +37,7 @@ static struct {
 	const struct scripted *answers; /* the last one is repeated */
 	size_t answer_count;
 	size_t asked;
-	size_t running, most_running;
+	size_t running, max_running;
 	char seen[1 << 20]; /* "PUT log?offset=0 text|..." */
 } script;
 
@@ -84,8 +84,8 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	snprintf(script.seen + len, sizeof(script.seen) - len, "%s %s %.*s|", request->method,
 		request->url + strlen("http://s/api/worker/v1/jobs/j/"), (int)request->body_len,
 		request->body ? (const char *)request->body : "");
-	if (++script.running > script.most_running)
-		script.most_running = script.running;
+	if (++script.running > script.max_running)
+		script.max_running = script.running;
 	loop_timer_set(script.loop, &fetch->timer, 5, fetch_answer, fetch);
 	return fetch;
 }
@@ -520,7 +520,7 @@ static void a_log_is_sent_in_order_and_redacted(void **state)
 	joblog_flush(&fixture.log, flushed, &fixture);
 	loop_run(script.loop);
 	assert_true(fixture.flushed);
-	assert_int_equal(script.most_running, 1);
+	assert_int_equal(script.max_running, 1);
 	assert_string_equal(script.seen, "PUT log?offset=0 the hunter (sensitive value)\n|PUT log?offset=29 more\n|");
 	log_end(&fixture);
 }
@@ -801,7 +801,7 @@ static void every_whole_state_is_sent_and_the_newest_wins(void **state)
 	if (!fixture.settled)
 		loop_run(script.loop);
 	assert_string_equal(script.seen, "PUT state {\"serial\":2}|PUT state {\"serial\":4}|");
-	assert_int_equal(script.most_running, 1);
+	assert_int_equal(script.max_running, 1);
 	assert_false(states_behind(&fixture.states, &fixture.unreadable));
 	states_end(&fixture);
 }
@@ -970,7 +970,7 @@ static void between_the_first_and_the_last_differences_are_sent(void **state)
 	assert_true(states_behind(&fixture.states, &fixture.unreadable));
 	settle(&fixture);
 	assert_string_equal(paths_seen(), all);
-	assert_int_equal(script.most_running, 1);
+	assert_int_equal(script.max_running, 1);
 	assert_false(states_behind(&fixture.states, &fixture.unreadable));
 	states_end(&fixture);
 }
