@@ -19,9 +19,9 @@ struct buf {
 	size_t limit; /* the most bytes it may hold */
 };
 
-#define BUF_INIT(most)                                                                                                 \
+#define BUF_INIT(max)                                                                                                  \
 	{                                                                                                              \
-		.data = NULL, .len = 0, .cap = 0, .limit = (most)                                                      \
+		.data = NULL, .len = 0, .cap = 0, .limit = (max)                                                       \
 	}
 
 /* Each returns -1 and leaves the buffer unchanged if the limit would be exceeded. */

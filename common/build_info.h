@@ -2,7 +2,7 @@
 #ifndef COMMON_BUILD_INFO_H
 #define COMMON_BUILD_INFO_H
 
-/* What this program was built from. common/build_info.cmake writes the definitions at each build. */
+/* The sources of this program. common/build_info.cmake writes the definitions at each build. */
 
 /* The version of the project in CMakeLists.txt: "0.1.0". */
 extern const char build_version[];

@@ -156,27 +156,6 @@ void metric_observef(int metric, double seconds, const char *labels, ...)
 	metric_observe(metric, text, seconds);
 }
 
-static void family_empty(struct family *family)
-{
-	family->first = family->last = NULL;
-	family->count = 0;
-	memset(family->buckets, 0, sizeof(family->buckets));
-}
-
-void metric_clear(int metric)
-{
-	struct family *family = &families[metric];
-
-	pthread_mutex_lock(&family->lock);
-	for (struct series *series = family->first, *next; series; series = next) {
-		next = series->next;
-		free(series->labels);
-		free(series);
-	}
-	family_empty(family);
-	pthread_mutex_unlock(&family->lock);
-}
-
 static void series_write(struct buf *out, const struct metric *metric, const struct series *series)
 {
 	const char *braces[2] = {*series->labels ? "{" : "", *series->labels ? "}" : ""};

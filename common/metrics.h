@@ -32,8 +32,6 @@ void metric_observe(int metric, const char *labels, double seconds);
 void metric_addf(int metric, double amount, const char *labels, ...) __attribute__((format(printf, 3, 4)));
 void metric_setf(int metric, double value, const char *labels, ...) __attribute__((format(printf, 3, 4)));
 void metric_observef(int metric, double seconds, const char *labels, ...) __attribute__((format(printf, 3, 4)));
-/* Removes a gauge's series, so that the last values of objects that are gone are not shown. */
-void metric_clear(int metric);
 
 void metrics_write(struct buf *out);
 /* The time of the last metrics_write or of metrics_setup, by clock_mono_ms. Values that are expensive to find out

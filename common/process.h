@@ -2,7 +2,7 @@
 #ifndef COMMON_PROCESS_H
 #define COMMON_PROCESS_H
 
-/* What a process sets up at its start: its limits and its protection. */
+/* The limits and the protection of a process, set up at its start. */
 
 struct err;
 

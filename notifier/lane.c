@@ -256,11 +256,11 @@ static void call_start(struct lane *lane)
 static void lane_send(void *data)
 {
 	struct lane *lane = data;
-	size_t most = lane->failures || lane->alone ? 1 : MAX_CALLS, before;
+	size_t max = lane->failures || lane->alone ? 1 : MAX_CALLS, before;
 
 	do {
 		before = lane->call_count;
-		if (before < most)
+		if (before < max)
 			call_start(lane);
 	} while (lane->head && lane->call_count > before);
 }

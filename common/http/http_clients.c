@@ -21,7 +21,6 @@ struct http_share {
 
 struct http_client {
 	int fd;
-	bool is_proxy;
 	char address[HTTP_ADDRESS_SIZE];
 	struct http_share *share; /* NULL for a proxy */
 	bool is_shut;             /* under the mutex */
@@ -140,9 +139,9 @@ void http_share_leave(struct http_clients *clients, struct http_share *share)
 	pthread_mutex_unlock(&clients->mutex);
 }
 
-bool http_share_take(struct http_share *share, enum http_budget budget, size_t bytes, size_t most)
+bool http_share_take(struct http_share *share, enum http_budget budget, size_t bytes, size_t max)
 {
-	if (!share || atomic_fetch_add(&share->bytes[budget], bytes) + bytes <= most)
+	if (!share || atomic_fetch_add(&share->bytes[budget], bytes) + bytes <= max)
 		return true;
 	atomic_fetch_sub(&share->bytes[budget], bytes);
 	return false;
@@ -212,7 +211,6 @@ struct http_client *http_client_open(struct http_clients *clients, struct http_p
 	struct http_client *client = mem_new(1, sizeof(*client));
 
 	client->fd = peer.fd;
-	client->is_proxy = peer.is_proxy;
 	text_copy(client->address, sizeof(client->address), peer.address);
 	atomic_init(&client->phase, HTTP_HEAD);
 	atomic_init(&client->since, now);
@@ -243,11 +241,6 @@ void http_client_close(struct http_clients *clients, struct http_client *client)
 const char *http_client_address(const struct http_client *client)
 {
 	return client->address;
-}
-
-bool http_client_is_proxy(const struct http_client *client)
-{
-	return client->is_proxy;
 }
 
 struct http_share *http_client_share(const struct http_client *client)

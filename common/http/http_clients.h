@@ -65,7 +65,6 @@ struct http_client *http_client_open(
 /* Must be called before the socket is closed. */
 void http_client_close(struct http_clients *clients, struct http_client *client);
 const char *http_client_address(const struct http_client *client);
-bool http_client_is_proxy(const struct http_client *client);
 /* The share of the connection's address; NULL for a proxy. Lives as long as the connection. */
 struct http_share *http_client_share(const struct http_client *client);
 void http_client_phase(struct http_client *client, enum http_phase phase, int64_t now, int64_t deadline);
@@ -75,9 +74,9 @@ void http_client_deadline(struct http_client *client, int64_t deadline);
  * http_share_leave. */
 struct http_share *http_share_enter(struct http_clients *clients, const char *address);
 void http_share_leave(struct http_clients *clients, struct http_share *share);
-/* Counts bytes of bodies for the address. False, without counting them, if that budget would exceed `most`. A NULL
+/* Counts bytes of bodies for the address. False, without counting them, if that budget would exceed `max`. A NULL
  * share has no limit. */
-bool http_share_take(struct http_share *share, enum http_budget budget, size_t bytes, size_t most);
+bool http_share_take(struct http_share *share, enum http_budget budget, size_t bytes, size_t max);
 void http_share_return(struct http_share *share, enum http_budget budget, size_t bytes);
 
 /* Shuts down the connections whose deadline has passed. */

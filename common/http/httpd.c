@@ -276,12 +276,12 @@ static void body_judge(struct http_pending *pending, enum http_body_refusal why)
 /* Counts the bytes for the body. A client may use at most half of a budget. */
 static bool budget_take(struct http_pending *pending, size_t bytes)
 {
-	size_t most = pending->server->spec.budgets[pending->budget];
+	size_t max = pending->server->spec.budgets[pending->budget];
 	atomic_size_t *used = &pending->server->body_bytes[pending->budget];
 
-	if (!http_share_take(pending->share, pending->budget, bytes, most ? most / 2 : SIZE_MAX / 2))
+	if (!http_share_take(pending->share, pending->budget, bytes, max ? max / 2 : SIZE_MAX / 2))
 		return false;
-	if (atomic_fetch_add(used, bytes) + bytes > (most ? most : SIZE_MAX / 2)) {
+	if (atomic_fetch_add(used, bytes) + bytes > (max ? max : SIZE_MAX / 2)) {
 		atomic_fetch_sub(used, bytes);
 		http_share_return(pending->share, pending->budget, bytes);
 		return false;

@@ -11,7 +11,7 @@ unsigned long long rate_take(struct rate *rate, const struct rate_limit *limit, 
 		rate->window_end_ms = now_ms + limit->window_ms;
 		rate->taken = 0;
 	}
-	if (rate->taken >= limit->most) {
+	if (rate->taken >= limit->max) {
 		rate->refused++;
 		return 0;
 	}

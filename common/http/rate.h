@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 struct rate_limit {
-	unsigned most;     /* in each window */
+	unsigned max;      /* in each window */
 	int64_t window_ms; /* a window begins with the first call after the last one */
 };
 

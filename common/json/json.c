@@ -53,19 +53,23 @@ json_t *json_of(const char *text)
 	return value ? value : json_null();
 }
 
+bool json_path_next(const char **path, char name[JSON_NAME_SIZE])
+{
+	size_t len = strcspn(*path, ".");
+
+	if (!**path)
+		return false;
+	snprintf(name, JSON_NAME_SIZE, "%.*s", (int)len, *path);
+	*path += len + ((*path)[len] == '.');
+	return true;
+}
+
 const json_t *json_at(const json_t *value, const char *path)
 {
-	while (value && *path) {
-		size_t len = strcspn(path, ".");
-		char name[128];
+	char name[JSON_NAME_SIZE];
 
-		if (len >= sizeof(name))
-			return NULL;
-		memcpy(name, path, len);
-		name[len] = '\0';
+	while (value && json_path_next(&path, name))
 		value = json_object_get(value, name);
-		path += len + (path[len] == '.');
-	}
 	return value;
 }
 

@@ -10,6 +10,8 @@
 
 struct err;
 
+enum { JSON_NAME_SIZE = 128 };
+
 /* Parses one document of any kind; -1 with ERR_MALFORMED that names the line. */
 int json_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err);
 /* Parses a text that PostgreSQL or this project wrote; null if it can't be parsed. A new reference. */
@@ -19,6 +21,8 @@ char *json_text(const json_t *value);
 /* The same with its length. */
 char *json_text_len(const json_t *value, size_t *ret_len);
 
+/* Takes the next name off a dotted path. False at the path's end. A longer name is cut off. */
+bool json_path_next(const char **path, char name[JSON_NAME_SIZE]);
 /* The member at a dotted path ("data.attributes.name"), or NULL. Borrowed. */
 const json_t *json_at(const json_t *value, const char *path);
 /* The text at the path, or NULL if it is missing or not a string. Borrowed. */

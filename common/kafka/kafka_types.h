@@ -2,7 +2,7 @@
 #ifndef COMMON_KAFKA_KAFKA_TYPES_H
 #define COMMON_KAFKA_KAFKA_TYPES_H
 
-/* The settings that Kafka clients are opened with, and their statistics. */
+/* The settings of Kafka clients, and their statistics. */
 
 #include "common/base.h"
 

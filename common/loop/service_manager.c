@@ -61,7 +61,7 @@ void service_manager_open(void)
 }
 
 /* Blocks while the manager's queue is full: a lost READY=1 would end the process. */
-static void tell(const char *state)
+static void notify(const char *state)
 {
 	ssize_t sent;
 
@@ -71,17 +71,17 @@ static void tell(const char *state)
 		sent = sendto(manager, state, strlen(state), MSG_NOSIGNAL, (struct sockaddr *)&address, address_len);
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0)
-		log_warn("the service manager can't be told", "state", state, "why", strerror(errno), NULL);
+		log_warn("the service manager can't be notified", "state", state, "why", strerror(errno), NULL);
 }
 
 void service_manager_ready(void)
 {
-	tell("READY=1");
+	notify("READY=1");
 }
 
 void service_manager_stopping(void)
 {
-	tell("STOPPING=1");
+	notify("STOPPING=1");
 }
 
 int service_manager_alive_ms(void)
@@ -91,7 +91,7 @@ int service_manager_alive_ms(void)
 
 void service_manager_alive(void)
 {
-	tell("WATCHDOG=1");
+	notify("WATCHDOG=1");
 }
 
 static void alive_due(void *data)

@@ -42,12 +42,12 @@ struct option_row {
 #define OPTION_FIELD_NUMBER(low, high) long long
 #define OPTION_FIELD_CHOICE(words)     char *
 
-#define OPTION_TYPE_TEXT                 .type = OPT_TEXT
-#define OPTION_TYPE_URL                  .type = OPT_URL, .low = 1
-#define OPTION_TYPE_URL_OR_EMPTY         .type = OPT_URL
-#define OPTION_TYPE_SECRET               .type = OPT_SECRET
-#define OPTION_TYPE_NUMBER(lowest, most) .type = OPT_NUMBER, .low = (lowest), .high = (most)
-#define OPTION_TYPE_CHOICE(words)        .type = OPT_CHOICE, .choices = (words)
+#define OPTION_TYPE_TEXT                .type = OPT_TEXT
+#define OPTION_TYPE_URL                 .type = OPT_URL, .low = 1
+#define OPTION_TYPE_URL_OR_EMPTY        .type = OPT_URL
+#define OPTION_TYPE_SECRET              .type = OPT_SECRET
+#define OPTION_TYPE_NUMBER(lowest, max) .type = OPT_NUMBER, .low = (lowest), .high = (max)
+#define OPTION_TYPE_CHOICE(words)       .type = OPT_CHOICE, .choices = (words)
 
 /* For the struct and for the table, as `OPTION` while options.def is included. */
 #define OPTION_FIELD(field, name, type, ...) OPTION_FIELD_##type field;

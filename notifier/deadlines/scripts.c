@@ -101,14 +101,14 @@ int scripts_claim(
 	struct redis *redis, int64_t visible_ms, int64_t whole_ms, struct deadline_claim *ret_claim, struct err *err)
 {
 	const char *argv[3 + KEYS + 3];
-	char most[NUMBER_SIZE], visible[NUMBER_SIZE], whole[NUMBER_SIZE];
+	char max[NUMBER_SIZE], visible[NUMBER_SIZE], whole[NUMBER_SIZE];
 	redisReply *reply;
 	int result;
 
-	snprintf(most, sizeof(most), "%d", MAX_CLAIM);
+	snprintf(max, sizeof(max), "%d", MAX_CLAIM);
 	snprintf(visible, sizeof(visible), "%lld", (long long)visible_ms);
 	snprintf(whole, sizeof(whole), "%lld", (long long)whole_ms);
-	argv[6] = most;
+	argv[6] = max;
 	argv[7] = visible;
 	argv[8] = whole;
 	reply = script_run(redis, claim_script, argv, ARRAY_LEN(argv), err);

@@ -338,19 +338,14 @@ void dispatch_settle(struct dispatch *dispatch, const char *id, int attempt)
 		drop(dispatch, delivery);
 }
 
-size_t dispatch_count(const struct dispatch *dispatch)
-{
-	return dispatch->deliveries.count;
-}
-
 /* Deliveries that wait for another try do not count: unreachable hosts must not take the room of those that work.
  * Their number has a bound of its own. */
 size_t dispatch_room(const struct dispatch *dispatch)
 {
 	size_t taken = dispatch->deliveries.count - dispatch->states[DELIVERY_WAITING];
-	size_t most = (size_t)dispatch->notifier->options.max_in_flight;
+	size_t max = (size_t)dispatch->notifier->options.max_in_flight;
 
-	return taken < most && dispatch->states[DELIVERY_WAITING] < 4 * most ? most - taken : 0;
+	return taken < max && dispatch->states[DELIVERY_WAITING] < 4 * max ? max - taken : 0;
 }
 
 size_t dispatch_busy(const struct dispatch *dispatch)
@@ -476,7 +471,7 @@ struct dispatch *dispatch_new(struct notifier *notifier, const struct dispatch_e
 			.user = options->smtp_user,
 			.password = options->smtp_password,
 			.plain = text_equal(options->smtp_tls, "none")},
-		.most = (size_t)options->max_in_flight + MAX_KEPT,
+		.max = (size_t)options->max_in_flight + MAX_KEPT,
 		.connect_ms = (long)options->connect_timeout_ms,
 		.response_ms = (long)options->response_timeout_ms,
 		.data = dispatch,

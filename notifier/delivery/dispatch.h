@@ -36,8 +36,7 @@ void dispatch_take(struct dispatch *dispatch, const json_t *claimed);
 void dispatch_settle(struct dispatch *dispatch, const char *id, int attempt);
 /* Returns how many more deliveries fit. */
 size_t dispatch_room(const struct dispatch *dispatch);
-/* Returns the number of deliveries, and of those that are in flight to a service or to the scheduler. */
-size_t dispatch_count(const struct dispatch *dispatch);
+/* Returns the number of deliveries that are in flight to a service or to the scheduler. */
 size_t dispatch_busy(const struct dispatch *dispatch);
 /* {"id","attempt"} of all. A new reference. */
 json_t *dispatch_names(struct dispatch *dispatch);

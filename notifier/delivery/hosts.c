@@ -6,9 +6,9 @@
 
 enum { OPENING_UNPROVEN = 4, OPENING = 64, FORGET_MS = 10 * 60 * 1000 };
 
-void hosts_init(struct hosts *hosts, size_t most, size_t per_host)
+void hosts_init(struct hosts *hosts, size_t max, size_t per_host)
 {
-	*hosts = (struct hosts){.most = most, .per_host = per_host};
+	*hosts = (struct hosts){.max = max, .per_host = per_host};
 	hosts->turn_last = &hosts->turn_first;
 }
 
@@ -167,7 +167,7 @@ struct delivery *hosts_next(struct hosts *hosts)
 	struct host *host;
 	struct delivery *delivery;
 
-	if (hosts->in_flight >= hosts->most)
+	if (hosts->in_flight >= hosts->max)
 		return NULL;
 	do
 		host = turn_take(hosts);

@@ -43,10 +43,10 @@ struct route {
 struct hosts {
 	struct table hosts, routes;
 	struct host *turn_first, **turn_last;
-	size_t in_flight, most, per_host;
+	size_t in_flight, max, per_host;
 };
 
-void hosts_init(struct hosts *hosts, size_t most, size_t per_host);
+void hosts_init(struct hosts *hosts, size_t max, size_t per_host);
 void hosts_release(struct hosts *hosts);
 
 /* Sets the delivery's host and route. */

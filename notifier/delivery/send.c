@@ -199,7 +199,7 @@ struct sender *sender_new(const struct sender_spec *spec)
 	curl_multi_setopt(sender->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
 	curl_multi_setopt(sender->multi, CURLMOPT_TIMERDATA, sender);
 	/* Above this number libcurl searches all connections for the oldest whenever a request is done. */
-	curl_multi_setopt(sender->multi, CURLMOPT_MAXCONNECTS, (long)spec->most);
+	curl_multi_setopt(sender->multi, CURLMOPT_MAXCONNECTS, (long)spec->max);
 	return sender;
 }
 

@@ -26,7 +26,7 @@ struct sender_spec {
 	const char *proxy;      /* or "" */
 	const char *public_url; /* in the User-Agent */
 	struct sender_mail mail;
-	size_t most; /* connections that are open or idle */
+	size_t max; /* connections that are open or idle */
 	long connect_ms, response_ms;
 	void *data;
 	/* The connection is open and the request is being sent. The function must not start a request. */

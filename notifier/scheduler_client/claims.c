@@ -18,7 +18,7 @@ struct claim {
 	struct fetch *fetch;
 	const char *ids[MAX_IDS]; /* borrowed from the Kafka client */
 	size_t client;            /* how many of `ids`; 0: the claim asks for the oldest requests instead */
-	size_t most;              /* how many requests the answer may have */
+	size_t max;               /* how many requests the answer may have */
 	bool done;                /* answered, but an older claim is not */
 	int64_t sent_ms;
 	struct loop_timer timer; /* repeats the claim after a failure */
@@ -71,7 +71,7 @@ static size_t room(const struct claims *claims)
 	size_t left = dispatch_room(claims->notifier->dispatch), coming = 0;
 
 	for (size_t i = 0; i < claims->count; i++)
-		coming += claims->under_way[(claims->first + i) % MAX_CLAIMS].most;
+		coming += claims->under_way[(claims->first + i) % MAX_CLAIMS].max;
 	left = left > coming ? left - coming : 0;
 	return left < MAX_IDS ? left : (size_t)MAX_IDS;
 }
@@ -91,7 +91,7 @@ static void ask(void *data)
 	claim->sent_ms = clock_mono_ms();
 	claim->fetch = scheduler_post_json(&notifier->scheduler, "claim",
 		json_pack("{ss ss ss sI so}", "notifier", notifier->options.name, "callback-url", notifier->public_url,
-			"internal-url", notifier->internal_url, "most", (json_int_t)claim->most, "ids", list),
+			"internal-url", notifier->internal_url, "max", (json_int_t)claim->max, "ids", list),
 		answered, claim);
 }
 
@@ -115,7 +115,7 @@ void claims_wake(struct claims *claims)
 		(fits = room(claims)) > 0) {
 		claim = claim_next(claims);
 		claim->client = kafka_client_take(client, fits, claim->ids);
-		claim->most = claim->client ? claim->client : fits;
+		claim->max = claim->client ? claim->client : fits;
 		ask(claim);
 	}
 }
@@ -178,7 +178,7 @@ static void answered(void *data, struct fetch_answer *answer)
 	claims->failures = 0;
 	got = take(claims, value);
 	if (claim->client == 0)
-		claims->more = got > 0 && got >= claim->most;
+		claims->more = got > 0 && got >= claim->max;
 	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", got ? "some" : "none");
 	claim->done = true;
 	settle(claims);

@@ -127,9 +127,9 @@ size_t kafka_client_waiting(const struct kafka_client *client)
 	return client->count - client->taken;
 }
 
-size_t kafka_client_take(struct kafka_client *client, size_t most, const char **ids)
+size_t kafka_client_take(struct kafka_client *client, size_t max, const char **ids)
 {
-	size_t count = kafka_client_waiting(client) < most ? kafka_client_waiting(client) : most;
+	size_t count = kafka_client_waiting(client) < max ? kafka_client_waiting(client) : max;
 
 	for (size_t i = 0; i < count; i++)
 		ids[i] = held_at(client, client->taken + i)->id.text;

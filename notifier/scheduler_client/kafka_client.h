@@ -21,8 +21,8 @@ void kafka_client_free(struct kafka_client *client);
 
 /* ---- messages: requests to claim ---- */
 
-/* Takes up to `most` ids into `ids` (borrowed until kafka_client_claimed) for a claim; returns how many. */
-size_t kafka_client_take(struct kafka_client *client, size_t most, const char **ids);
+/* Takes up to `max` ids into `ids` (borrowed until kafka_client_claimed) for a claim; returns how many. */
+size_t kafka_client_take(struct kafka_client *client, size_t max, const char **ids);
 /* The claim for the oldest `count` messages that kafka_client_take returned was answered; stores their offsets. */
 void kafka_client_claimed(struct kafka_client *client, size_t count);
 /* Returns the number of messages that no claim has taken yet. */

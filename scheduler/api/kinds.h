@@ -23,8 +23,8 @@ struct resource_kind {
 	json_t *(*resource)(const struct rows *rows, int row);
 	/* The same, for a kind that needs the store or may fail; `resource` is NULL then. */
 	int (*make)(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
-	/* What a request for these resources may include (api/include_resolver.h). A relation of an included resource
-	 * must follow the row that includes that resource. */
+	/* The relations that a request for these resources may include (api/include_resolver.h). A relation of an
+	 * included resource must follow the row that includes that resource. */
 	const struct inclusion *includes;
 	size_t includes_count;
 	/* Replaces includes_follow for a kind whose table can't express everything. `resources` is an array. */

@@ -92,8 +92,8 @@ static const struct proof session = {
 	"coalesce(min((x.settings->>'session-remember')::bigint), " SESSION_MINUTES ") as whole "
 	"from organization_memberships y join organizations x on x.id = y.organization_id "
 	"where y.user_id = s.user_id and y.status = 'active') l where s.hash = $1 "
-	"and s.last_seen_at > now() - make_interval(mins => least(l.idle, " SESSION_MOST_MINUTES ")::int) "
-	"and s.created_at > now() - make_interval(mins => least(l.whole, " SESSION_MOST_MINUTES ")::int)",
+	"and s.last_seen_at > now() - make_interval(mins => least(l.idle, " SESSION_MAX_MINUTES ")::int) "
+	"and s.created_at > now() - make_interval(mins => least(l.whole, " SESSION_MAX_MINUTES ")::int)",
 	"update sessions set last_seen_at = now() where hash = $1",
 	"the session is over: sign in again",
 };

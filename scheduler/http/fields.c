@@ -79,21 +79,21 @@ void fields_show(const struct field *table, size_t count, const json_t *object, 
 	}
 }
 
-int length_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err)
+int length_check(const char *what, const char *pointer, const char *text, size_t max, struct err *err)
 {
-	if (strlen(text_or_empty(text)) <= most)
+	if (strlen(text_or_empty(text)) <= max)
 		return 0;
-	return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, most);
+	return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, max);
 }
 
-int title_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err)
+int title_check(const char *what, const char *pointer, const char *text, size_t max, struct err *err)
 {
 	if (!text || !text[strspn(text, " ")])
 		return err_at(err, pointer, "%s can't be blank", what);
 	for (const unsigned char *at = (const unsigned char *)text; *at; at++)
 		if (*at < ' ' || *at == 0x7f)
 			return err_at(err, pointer, "%s may not contain control characters", what);
-	return length_check(what, pointer, text, most, err);
+	return length_check(what, pointer, text, max, err);
 }
 
 int fields_refuse(const struct field_refusal *table, size_t count, const json_t *object, struct err *err)

@@ -31,9 +31,9 @@ struct field_refusal {
 /* ERR_INVALID with the reason if the object sets an attribute of the table to another value. null is accepted. */
 int fields_refuse(const struct field_refusal *table, size_t count, const json_t *object, struct err *err);
 
-/* ERR_INVALID "<what> is too long ..." at the pointer if the text has more than `most` bytes. The text may be NULL. */
-int length_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err);
+/* ERR_INVALID "<what> is too long ..." at the pointer if the text has more than `max` bytes. The text may be NULL. */
+int length_check(const char *what, const char *pointer, const char *text, size_t max, struct err *err);
 /* The same for a name in free form, which must not be blank or contain control characters. */
-int title_check(const char *what, const char *pointer, const char *text, size_t most, struct err *err);
+int title_check(const char *what, const char *pointer, const char *text, size_t max, struct err *err);
 
 #endif

@@ -129,15 +129,15 @@ static int page_member(const struct request *req, const char *name, long long *v
 }
 
 static int page_read_within(
-	const struct request *req, long long size, long long most, struct page *ret_page, struct err *err)
+	const struct request *req, long long size, long long max, struct page *ret_page, struct err *err)
 {
 	struct page page = {.number = 1, .size = size};
 
 	if (page_member(req, "page[number]", &page.number, err) < 0 ||
 		page_member(req, "page[size]", &page.size, err) < 0)
 		return -1;
-	if (page.size > most)
-		page.size = most;
+	if (page.size > max)
+		page.size = max;
 	page.offset = (page.number - 1) * page.size;
 	*ret_page = page;
 	return 0;
@@ -148,7 +148,7 @@ int page_read(const struct request *req, struct page *ret_page, struct err *err)
 	return page_read_within(req, PAGE_SIZE, MAX_PAGE, ret_page, err);
 }
 
-int page_read_limited(const struct request *req, long long most, struct page *ret_page, struct err *err)
+int page_read_limited(const struct request *req, long long max, struct page *ret_page, struct err *err)
 {
-	return page_read_within(req, most, most, ret_page, err);
+	return page_read_within(req, max, max, ret_page, err);
 }

@@ -127,8 +127,8 @@ struct page {
 };
 /* ERR_MALFORMED if page[number] or page[size] is not a whole number from 1. */
 int page_read(const struct request *req, struct page *ret_page, struct err *err);
-/* The same for a list whose pages have `most` items, by default and at most. */
-int page_read_limited(const struct request *req, long long most, struct page *ret_page, struct err *err);
+/* The same for a list whose pages have `max` items, by default and at most. */
+int page_read_limited(const struct request *req, long long max, struct page *ret_page, struct err *err);
 /* {"data": [...], "links": ..., "meta": {"pagination": ...}}. Takes data and included; included may be NULL. */
 int respond_page(
 	const struct request *req, struct response *res, const struct page *page, json_t *data, json_t *included);

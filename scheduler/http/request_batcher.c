@@ -26,7 +26,7 @@ static size_t requests_take(struct request_batcher *batcher, struct batched_requ
 	pthread_mutex_lock(&batcher->mutex);
 	while (!batcher->count && !batcher->stopping)
 		pthread_cond_wait(&batcher->changed, &batcher->mutex);
-	for (count = 0; batcher->count && count < batcher->spec.most && bytes < MAX_BYTES; count++) {
+	for (count = 0; batcher->count && count < batcher->spec.max && bytes < MAX_BYTES; count++) {
 		requests[count] = batcher->requests[batcher->first];
 		bytes += requests[count].http->body.len;
 		batcher->first = (batcher->first + 1) % MAX_WAITING;

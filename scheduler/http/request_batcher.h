@@ -29,7 +29,7 @@ struct request_batcher_spec {
 	request_batcher_fn answer;
 	void *data;
 	int threads; /* with more than one, batches run concurrently and the order of requests is not kept */
-	size_t most; /* requests in a batch, at most BATCHED_REQUESTS_MAX */
+	size_t max;  /* requests in a batch, at most BATCHED_REQUESTS_MAX */
 };
 
 int request_batcher_start(

@@ -12,9 +12,9 @@
 #include "proto/messages.h"
 #include "scheduler/store/store.h"
 
-/* Stores a dead letter that this scheduler found and publishes it on the topic, in one transaction. */
+/* Stores a dead letter that this scheduler detected and publishes it on the topic, in one transaction. */
 int dead_letters_put(struct store *store, const struct kafka_message *message, const char *why, struct err *err);
-/* Stores a dead letter that another process found. */
+/* Stores a dead letter that another process detected. */
 int dead_letters_store(struct store *store, const struct dead_letter *letter, struct err *err);
 /* Deletes the dead letters beyond the bounds. */
 int dead_letters_sweep(struct store *store, struct err *err);

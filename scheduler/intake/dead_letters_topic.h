@@ -6,7 +6,7 @@
 
 #include "scheduler/intake/intake.h"
 
-/* Stores the dead letters that other processes found. */
+/* Stores the dead letters that other processes detected. */
 int dead_letters_topic_settle(struct intake *intake, const struct kafka_message *messages, size_t count);
 
 #endif

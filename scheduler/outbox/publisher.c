@@ -57,7 +57,6 @@ struct publisher {
 	pthread_t thread;
 	int wake;
 	atomic_bool stopping;
-	atomic_bool up;
 	pthread_mutex_t lock; /* guards the two below */
 	struct row *offered;  /* newest first */
 	size_t count;         /* rows in both lists */
@@ -109,11 +108,6 @@ void publisher_offer(struct publisher *publisher, long long id, const char *topi
 void publisher_wake(struct publisher *publisher)
 {
 	eventfd_write(publisher->wake, 1);
-}
-
-bool publisher_up(const struct publisher *publisher)
-{
-	return atomic_load(&publisher->up);
 }
 
 /* ---- the thread ---- */
@@ -307,7 +301,6 @@ static void publisher_round(struct publisher *publisher)
 	kafka_producer_poll(publisher->producer, 0);
 	rows_delete(publisher);
 	kafka_producer_stats(publisher->producer, &stats);
-	atomic_store(&publisher->up, stats.up);
 	metric_set(M_KAFKA_UP, "client=\"publisher\"", stats.up);
 	metric_set(M_KAFKA_ERRORS, "client=\"publisher\"", (double)stats.errors);
 	if (stats.up)

@@ -35,7 +35,5 @@ void publisher_wake(struct publisher *publisher);
 void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row);
 /* Deletes a topic that is no longer used, within about a second, if the broker permits it. */
 void publisher_topic_gone(struct publisher *publisher, const char *name);
-/* Returns true while a broker is connected. */
-bool publisher_up(const struct publisher *publisher);
 
 #endif

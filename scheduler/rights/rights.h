@@ -42,8 +42,8 @@ struct permission_row {
 };
 extern const struct permission_row permission_rows[PERMISSION_COUNT];
 
-/* Where a permission is checked. The organization is always set; the others as far as the caller knows them. Borrowed
- * ids. */
+/* The object whose permission is checked. The organization is always set; the others as far as the caller knows them.
+ * Borrowed ids. */
 struct place {
 	const char *organization, *project, *workspace;
 };

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_RUNS_JOB_GRANTS_H
 #define SCHEDULER_RUNS_JOB_GRANTS_H
 
-/* What a job's token permits. The claim makes the token, and jobs.token_hash has its hash. */
+/* The permissions of a job's token. The claim makes the token, and jobs.token_hash has its hash. */
 
 #include "scheduler/lifecycle/run.h"
 #include "scheduler/store/store.h"

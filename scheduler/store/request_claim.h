@@ -10,7 +10,7 @@ struct request_claim {
 	const char *notifier;
 	const char *callback_url; /* base of the callback URLs */
 	const json_t *ids;        /* the requests to claim; empty: the oldest waiting ones */
-	int most;
+	int max;
 };
 
 #endif

@@ -37,8 +37,8 @@ static int claim_in(void *data, struct err *err)
 	json_array_clear(c->requests);
 	if ((any || requests_have(rest.ids, "taskrs-")) && task_calls_claim(c->store, c->claim, c->requests, err) < 0)
 		return -1;
-	rest.most -= (int)json_array_size(c->requests);
-	if (rest.most > 0 && (any || requests_have(rest.ids, "ntf-")))
+	rest.max -= (int)json_array_size(c->requests);
+	if (rest.max > 0 && (any || requests_have(rest.ids, "ntf-")))
 		return notifications_claim(c->store, &rest, c->requests, err);
 	return 0;
 }

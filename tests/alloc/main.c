@@ -110,7 +110,7 @@ static int call_run(const struct alloc_case *one, long n)
 
 static int case_run(const struct alloc_case *one)
 {
-	long most = number_of("RUNYARD_ALLOCATIONS", DRAWN), calls, step;
+	long max = number_of("RUNYARD_ALLOCATIONS", DRAWN), calls, step;
 	int failed = 0, ended = 0, turns = 0;
 	static char said[SAID_SIZE];
 	int status = played(one, INT64_MIN, said);
@@ -120,7 +120,7 @@ static int case_run(const struct alloc_case *one)
 		printf("%s: of itself, with %ld calls: status %x\n%s\n", one->name, calls, (unsigned)status, said);
 		return 1;
 	}
-	step = most && calls > most ? (calls + most - 1) / most : 1;
+	step = max && calls > max ? (calls + max - 1) / max : 1;
 	for (long n = 1 + number_of("RUNYARD_SEED", 1) % step; n <= calls; n += step) {
 		status = played(one, -n, said);
 		turns++;

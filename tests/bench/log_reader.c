@@ -4,7 +4,7 @@
  * its own: GET path?limit=LIMIT&offset=N, again at once after a full answer, otherwise after POLL_MS, until the log
  * ends. For each of the writer's lines (log_writer.c) it takes the time since the line was written, and checks that its
  * number follows the one before. At the end it prints as JSON: lines, bytes, complete logs, the delay in ms (p50,
- * p99, most), and its own seconds of CPU.
+ * p99, max), and its own seconds of CPU.
  */
 
 #include <arpa/inet.h>
@@ -152,7 +152,7 @@ static void report(struct reader *const *readers, int count)
 		whole += !readers[i]->gap;
 	}
 	printf("{\"lines\": %lld, \"bytes\": %lld, \"whole\": %d, \"p50\": %ld, \"p99\": %ld, "
-	       "\"most\": %ld, \"cpu\": %.2f}\n",
+	       "\"max\": %ld, \"cpu\": %.2f}\n",
 		lines, bytes, whole, percentile(readers, count, (lines + 1) / 2),
 		percentile(readers, count, lines - lines / 100), percentile(readers, count, lines),
 		(double)clock() / CLOCKS_PER_SEC);

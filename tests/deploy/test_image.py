@@ -16,8 +16,8 @@ from support.site import new_folder
 
 IMAGE = ROOT / "deploy/image"
 ACCOUNT = 65532
-MOST = 120 << 20
-# What the processes start, and what the scripts among them start.
+MAX_SIZE = 120 << 20
+# The programs that the processes start, and those that their scripts start.
 PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "curl", "sh", "sed", "env"
 
 
@@ -70,7 +70,7 @@ def test_no_file_is_setuid_and_all_belong_to_root(archive):
 
 
 def test_it_is_small(archive):
-    assert archive.stat().st_size <= MOST
+    assert archive.stat().st_size <= MAX_SIZE
 
 
 def test_it_has_no_broker_no_test_and_no_setting(tree):

@@ -196,7 +196,7 @@ def body_of(route, victim):
                 "additions": 1, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", "sets": [], "output": "", "status": "errored"}
     if route.kind == "NOTIFIER":
         result = {"task-result": victim.ids["result"], "token": "nonsense", "status": "passed", "message": "", "url": "", "outcomes": None}
-        return {"notifier": "forged", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": [], "requests": [{"id": victim.ids["result"], "attempt": 1}],
+        return {"notifier": "forged", "callback-url": "http://127.0.0.1:9", "max": 200, "ids": [], "requests": [{"id": victim.ids["result"], "attempt": 1}],
                 "deliveries": [{"id": victim.ids["result"], "attempt": 1, "status": 200, "seconds": 0.1, "answer": "", "error": None, "end": "gave-up"}],
                 "callbacks": [result], "task-results": [victim.ids["result"]]}
     if route.body in ("NO_BODY", "RAW"):

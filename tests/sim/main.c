@@ -41,16 +41,16 @@ static void replay(struct world *w, const struct plan *plan)
 /* The fewest steps with faults with which a check still fails: found by doubling, then by bisection. */
 static int steps_needed(struct world *w, struct plan plan)
 {
-	int low = 0, high = 1, most = plan.steps;
+	int low = 0, high = 1, max = plan.steps;
 
-	for (plan.steps = high; plan.steps < most; plan.steps = high) {
+	for (plan.steps = high; plan.steps < max; plan.steps = high) {
 		replay(w, &plan);
 		if (w->broken[0])
 			break;
 		low = high;
 		high *= 2;
 	}
-	high = high < most ? high : most;
+	high = high < max ? high : max;
 	while (high - low > 1) {
 		plan.steps = low + (high - low) / 2;
 		replay(w, &plan);
@@ -120,29 +120,29 @@ static int run_flaws(struct world *w, const struct wish *wish)
 
 /* ---- the order of claims ---- */
 
-/* Input lines: "busy ORGANIZATION JOBS", "job CLASS ORGANIZATION CREATED ID", and finally "most COUNT". */
-static int run_create_params(void)
+/* Input lines: "busy ORGANIZATION JOBS", "job CLASS ORGANIZATION CREATED ID", and finally "slots COUNT". */
+static int print_claim_order(void)
 {
-	enum { MOST = 512 };
-	static struct waiting jobs[MOST];
-	static char ids[MOST][ID_SIZE];
-	static int busy[MOST];
-	size_t count = 0, order[MOST], most = 0, picked;
+	enum { MAX_JOBS = 512 };
+	static struct waiting jobs[MAX_JOBS];
+	static char ids[MAX_JOBS][ID_SIZE];
+	static int busy[MAX_JOBS];
+	size_t count = 0, order[MAX_JOBS], max = 0, picked;
 	int organization, number;
 	char line[256];
 
 	while (fgets(line, sizeof(line), stdin)) {
 		long long created;
 
-		if (sscanf(line, "busy %d %d", &organization, &number) == 2 && organization < MOST)
+		if (sscanf(line, "busy %d %d", &organization, &number) == 2 && organization < MAX_JOBS)
 			busy[organization] = number;
-		else if (count < MOST &&
+		else if (count < MAX_JOBS &&
 			sscanf(line, "job %d %d %lld %39s", &number, &organization, &created, ids[count]) == 4)
 			jobs[count] = (struct waiting){number, organization, created, ids[count]}, count++;
 		else
-			sscanf(line, "most %zu", &most);
+			sscanf(line, "slots %zu", &max);
 	}
-	picked = claim_order(jobs, count, busy, most, order);
+	picked = claim_order(jobs, count, busy, max, order);
 	for (size_t i = 0; i < picked; i++)
 		printf("%s\n", jobs[order[i]].id);
 	return 0;
@@ -210,6 +210,6 @@ int main(int argc, char **argv)
 		return 2;
 	}
 	if (wish.order)
-		return run_create_params();
+		return print_claim_order();
 	return wish.flaws ? run_flaws(w, &wish) : run_seeds(w, &wish);
 }

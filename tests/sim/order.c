@@ -35,7 +35,7 @@ static bool before(const struct waiting *jobs, size_t count, const int *busy, si
 	return turn_a != turn_b ? turn_a < turn_b : older(&jobs[a], &jobs[b]);
 }
 
-size_t claim_order(const struct waiting *jobs, size_t count, const int *busy, size_t most, size_t *ret_order)
+size_t claim_order(const struct waiting *jobs, size_t count, const int *busy, size_t max, size_t *ret_order)
 {
 	for (size_t i = 0; i < count; i++) {
 		size_t at = i;
@@ -44,5 +44,5 @@ size_t claim_order(const struct waiting *jobs, size_t count, const int *busy, si
 			ret_order[at] = ret_order[at - 1];
 		ret_order[at] = i;
 	}
-	return count < most ? count : most;
+	return count < max ? count : max;
 }

@@ -117,10 +117,10 @@ void tasks_decide(struct world *w, int number)
 /* Claims the oldest waiting ones, or the one of the job message. */
 enum answer serve_task_claim(struct world *w, struct note *note)
 {
-	int most = note->count;
+	int max = note->count;
 
 	note->count = 0;
-	for (int i = 0; i < w->db.task_count && note->count < most; i++) {
+	for (int i = 0; i < w->db.task_count && note->count < max; i++) {
 		struct task *task = &w->db.tasks[i];
 
 		if (task->delivery != AT_NOTIFIER_WAITING || (note->task != NONE && note->task != i))

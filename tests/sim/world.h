@@ -476,9 +476,9 @@ struct waiting {
 	int64_t created_at;
 	const char *id;
 };
-/* Returns the number of the best jobs, at most `most`, best first; `busy` is the number of running jobs of each
+/* Returns the number of the best jobs, at most `max`, best first; `busy` is the number of running jobs of each
  * organization. */
-size_t claim_order(const struct waiting *jobs, size_t count, const int *busy, size_t most, size_t *ret_order);
+size_t claim_order(const struct waiting *jobs, size_t count, const int *busy, size_t max, size_t *ret_order);
 
 void world_init(struct world *w, const struct plan *plan);
 /* Runs all steps, and then the calm phase until everything has ended. False if a check failed; w->broken has the

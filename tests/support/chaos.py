@@ -71,7 +71,7 @@ class Chaos:
         rng = random.Random(f"{seed} when")
         this = Round(seed, fault.name, str(fault))
         before = self.ids()
-        self.work.queue(most=2)
+        self.work.queue(max_runs=2)
         self.reach(len(self.stack.record.lines) + rng.randint(0, 6 * len(self.work.workspaces)))
         known = self.ids()
         with Watch(self.stack, self.work) as watch:

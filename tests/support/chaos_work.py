@@ -74,10 +74,10 @@ class Work:
 
     # ---- the client ----
 
-    def queue(self, most=1):
+    def queue(self, max_runs=1):
         """Queues a run in each workspace, and sometimes a second one."""
         for workspace, version in self.configurations.items():
-            for _ in range(self.rng.randint(1, most)):
+            for _ in range(self.rng.randint(1, max_runs)):
                 self.api.run(workspace, version, variables=[{"key": "turn", "value": str(next(self.turns))}])
 
     def cancel(self):

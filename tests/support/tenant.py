@@ -170,7 +170,7 @@ class Tenant:
     def task_token(self, run):
         """The token in the request to the run's task, which a notifier has claimed and never answers."""
         notifier = Api(self.api_site.scheduler.url, self.api_site.tokens["notifier-token"])
-        body = {"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": []}
+        body = {"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "max": 200, "ids": []}
         claimed = notifier.ask("POST", f"{self.api_site.scheduler.url}/api/notifier/v1/claim", body).json["requests"]
         (request,) = [request for request in claimed if request["run"] == run]
         return json.loads(request["body"])["access_token"]

@@ -57,17 +57,10 @@ static const json_t *member(const json_t *tree, const char *name)
  * value, because the trees of unknown and sensitive values mark whole subtrees this way. */
 static const json_t *tree_at(const json_t *tree, const char *path)
 {
-	while (tree && *path && !json_is_true(tree)) {
-		size_t len = strcspn(path, ".");
-		char name[128];
+	char name[JSON_NAME_SIZE];
 
-		if (len >= sizeof(name))
-			return NULL;
-		memcpy(name, path, len);
-		name[len] = '\0';
+	while (tree && !json_is_true(tree) && json_path_next(&path, name))
 		tree = member(tree, name);
-		path += len + (path[len] == '.');
-	}
 	return tree;
 }
 
@@ -134,12 +127,12 @@ static void step(const json_t *definition, struct resolved *value)
 		return;
 	json_object_foreach(json_object_get(definition, "up-to"), limit, one)
 	{
-		struct decimal most = {0};
+		struct decimal max = {0};
 
-		decimal_parse(limit, &most);
-		if (decimal_compare(number, most) > 0 || (name && decimal_compare(most, best) > 0))
+		decimal_parse(limit, &max);
+		if (decimal_compare(number, max) > 0 || (name && decimal_compare(max, best) > 0))
 			continue;
-		best = most;
+		best = max;
 		name = json_string_value(one);
 	}
 	if (name)

@@ -14,7 +14,7 @@ struct value_tree {
 	const json_t *sensitive; /* true for sensitive values; the same shape */
 };
 
-/* What the paths in a book's attributes lead into, by their prefix. */
+/* The trees that the paths in a book's attributes lead into, by prefix. */
 struct values {
 	struct value_tree planned; /* without a prefix: the resource, before or after; no `values`: it does not exist */
 	struct value_tree each;    /* "each.": the element of a repeated block */

@@ -56,11 +56,6 @@ struct engines {
 
 static void searches_go_on(struct engines *engines);
 
-const char *engine_product(const struct engine *engine)
-{
-	return engine->tofu ? "OpenTofu" : "Terraform";
-}
-
 static const char *engine_program(const struct engine *engine)
 {
 	return engine->tofu ? engine_tofu : engine_terraform;

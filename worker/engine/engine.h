@@ -46,9 +46,6 @@ void engines_look(struct engines *engines, loop_work_fn fn, void *data);
 /* The engines that the last look found, as an array of capabilities. */
 json_t *engines_capabilities(struct engines *engines);
 
-/* "Terraform" or "OpenTofu". */
-const char *engine_product(const struct engine *engine);
-
 /* The first version in the text of `terraform version` ("Terraform v1.11.4\n..."). Pure. -1 if there is none. */
 int engine_version_read(const char *text, struct version *ret_version, bool *ret_tofu);
 

@@ -111,12 +111,12 @@ static void bounded_ended(void *data, const struct keeper_report *report)
 }
 
 static int stream_open(
-	struct stream *stream, struct bounded *bounded, size_t most, enum bounded_end over, int *ret_write)
+	struct stream *stream, struct bounded *bounded, size_t max, enum bounded_end over, int *ret_write)
 {
 	int pipe_fds[2];
 
 	stream->bounded = bounded;
-	stream->bytes = (struct buf)BUF_INIT(most);
+	stream->bytes = (struct buf)BUF_INIT(max);
 	stream->over = over;
 	stream->fd = -1;
 	if (pipe2(pipe_fds, O_CLOEXEC) < 0)

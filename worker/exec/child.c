@@ -200,7 +200,7 @@ static void add_optional(posix_spawn_file_actions_t *actions, int fd, int target
 static void add_fds(
 	posix_spawn_file_actions_t *actions, const struct child_spec *spec, const struct child_kept *kept, int orders)
 {
-	for (int i = 0; i < CHILD_MOST_FDS; i++) {
+	for (int i = 0; i < CHILD_MAX_FDS; i++) {
 		if (spec->fds[i] >= 0)
 			posix_spawn_file_actions_adddup2(actions, spec->fds[i], i);
 		else if (i <= STDERR_FILENO)

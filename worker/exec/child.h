@@ -20,7 +20,7 @@ struct err;
 struct loop;
 struct child;
 
-enum { CHILD_MOST_FDS = KEEPER_FD };
+enum { CHILD_MAX_FDS = KEEPER_FD };
 
 /* Descriptors for the keeper, which uses them when this process is gone (keeper/keeper.h). -1: none. Borrowed during
  * child_start. */
@@ -34,11 +34,11 @@ struct child_kept {
 typedef void (*child_fn)(void *data, const struct keeper_report *report);
 
 struct child_spec {
-	char *const *argv;       /* argv[0] is the program's absolute path */
-	char *const *env;        /* the whole environment; nothing is inherited */
-	const char *folder;      /* working directory */
-	int fds[CHILD_MOST_FDS]; /* become descriptors 0 to 4; -1: /dev/null for 0 to 2, closed for the others */
-	const int *network;      /* user and network namespace, both above KEEPER_FDS_END; NULL: this process's own */
+	char *const *argv;      /* argv[0] is the program's absolute path */
+	char *const *env;       /* the whole environment; nothing is inherited */
+	const char *folder;     /* working directory */
+	int fds[CHILD_MAX_FDS]; /* become descriptors 0 to 4; -1: /dev/null for 0 to 2, closed for the others */
+	const int *network;     /* user and network namespace, both above KEEPER_FDS_END; NULL: this process's own */
 	const struct child_kept *kept; /* or NULL */
 	struct keeper_terms terms;
 	child_fn ended;

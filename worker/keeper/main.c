@@ -52,11 +52,11 @@ static int64_t now_ms(void)
 
 /* ---- the program ---- */
 
-static void limit_set(int resource, int64_t most)
+static void limit_set(int resource, int64_t max)
 {
-	const struct rlimit limit = {(rlim_t)most, (rlim_t)most};
+	const struct rlimit limit = {(rlim_t)max, (rlim_t)max};
 
-	if (most > 0)
+	if (max > 0)
 		setrlimit(resource, &limit);
 }
 
@@ -178,14 +178,14 @@ static void deadline_check(struct keeper *keeper, int64_t now)
 }
 
 /* Stops a program that exceeds a limit. Kills it if it grows beyond 1.25 times the limit while it stops. */
-static void limit_check(struct keeper *keeper, int64_t used, int64_t most, enum keeper_why why)
+static void limit_check(struct keeper *keeper, int64_t used, int64_t max, enum keeper_why why)
 {
-	if (most <= 0 || used <= most)
+	if (max <= 0 || used <= max)
 		return;
 	stop(keeper, why);
 	if (!keeper->stop_by)
 		keeper->stop_by = now_ms() + keeper->terms.stop_ms;
-	if (used > most + most / 4)
+	if (used > max + max / 4)
 		keeper->killing = true;
 }
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 /* At most this many processes are visited; the rest is left for the next call. */
-enum { MOST = 32 * 1024 };
+enum { MAX_PIDS = 32 * 1024 };
 
 struct pids {
 	pid_t *items;
@@ -38,7 +38,7 @@ static void children_read(int fd, struct pids *pids)
 				pid = pid * 10 + (chunk[i] - '0');
 				continue;
 			}
-			if (pid > 0 && pids->count < MOST)
+			if (pid > 0 && pids->count < MAX_PIDS)
 				pids->items[pids->count++] = pid;
 			pid = 0;
 		}
@@ -73,7 +73,7 @@ static void children_add(pid_t pid, struct pids *pids)
 
 static void visit(pid_t pid, bool all, void (*fn)(void *data, pid_t pid), void *data)
 {
-	struct pids pids = {.items = malloc(MOST * sizeof(pid_t))};
+	struct pids pids = {.items = malloc(MAX_PIDS * sizeof(pid_t))};
 
 	if (!pids.items)
 		return;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 
 /* Disk use of the files below a folder in bytes, at any depth, with 512 for each entry's inode. It follows no links,
- * enters no other file systems, and skips unreadable entries. It stops soon after `most`, so a larger tree takes no
+ * enters no other file systems, and skips unreadable entries. It stops soon after `max`, so a larger tree takes no
  * more time. */
-int64_t measure_folder(int folder, int64_t most);
+int64_t measure_folder(int folder, int64_t max);
 
 #endif

@@ -390,10 +390,10 @@ void network_release(struct network_use *use)
 
 static int probe_answer(int fd, struct err *err)
 {
-	const struct timeval most = {.tv_sec = PROBE_SECONDS};
+	const struct timeval max = {.tv_sec = PROBE_SECONDS};
 	int namespaces[2] = {-1, -1}, status;
 
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &most, sizeof(most));
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &max, sizeof(max));
 	status = answer_read(fd, namespaces, err);
 	closep(&namespaces[0]);
 	closep(&namespaces[1]);

@@ -32,9 +32,9 @@ static const struct limit_row rows[] = {
 
 static long long own_time_limit(const struct job *job)
 {
-	const struct job_limits *most = job->host->limits;
+	const struct job_limits *max = job->host->limits;
 
-	return job->assignment.stage == STAGE_APPLY ? most->apply_seconds : most->plan_seconds;
+	return job->assignment.stage == STAGE_APPLY ? max->apply_seconds : max->plan_seconds;
 }
 
 /* Whether the organization's limit is the lower one. */
@@ -233,12 +233,12 @@ static void log_is_full(void *data)
 
 static void group_begin(struct job *job)
 {
-	const struct job_limits *most = job->host->limits;
+	const struct job_limits *max = job->host->limits;
 	const struct cgroup_limits limits = {
-		.memory = limits_quarter_more(most->memory << 20), .processes = limits_quarter_more(most->processes)};
+		.memory = limits_quarter_more(max->memory << 20), .processes = limits_quarter_more(max->processes)};
 	struct err err = ERR_INIT;
 
-	job->limits.group = cgroup_make(most->groups, job->result.job.text, &limits, &err);
+	job->limits.group = cgroup_make(max->groups, job->result.job.text, &limits, &err);
 	if (!job->limits.group)
 		job_fail(job, OUTCOME_ERRORED, "The worker can't make the job's control group: %s", err.message);
 }
@@ -256,16 +256,16 @@ static int64_t time_left_ms(const struct job *job)
 
 void job_limits_begin(struct job *job)
 {
-	const struct job_limits *most = job->host->limits;
+	const struct job_limits *max = job->host->limits;
 
-	job->log.most = (uint64_t)most->log << 20;
+	job->log.max = (uint64_t)max->log << 20;
 	job->log.full = log_is_full;
 	job->log.full_data = job;
 	if (time_limit(job) > 0)
 		loop_timer_set(job->host->loop, &job->limits.time_timer, time_left_ms(job), time_is_up, job);
-	if (most->disk > 0)
+	if (max->disk > 0)
 		loop_timer_set(job->host->loop, &job->limits.disk_timer, LOOK_MS, disk_check, job);
-	if (most->groups)
+	if (max->groups)
 		group_begin(job);
 }
 
@@ -291,15 +291,15 @@ static struct keeper_lease apply_deadline(const struct job *job)
 
 void job_limits_terms(const struct job *job, struct keeper_terms *terms)
 {
-	const struct job_limits *most = job->host->limits;
+	const struct job_limits *max = job->host->limits;
 
 	if (terms->outlives)
 		terms->deadline = apply_deadline(job);
-	terms->stop_ms = most->stop_seconds * 1000;
+	terms->stop_ms = max->stop_seconds * 1000;
 	terms->grace_ms = terms->outlives ? terms->stop_ms : 0;
-	terms->limits = (struct keeper_limits){.memory = most->memory << 20,
-		.processes = most->processes,
-		.file_size = limits_quarter_more(most->disk << 20)};
+	terms->limits = (struct keeper_limits){.memory = max->memory << 20,
+		.processes = max->processes,
+		.file_size = limits_quarter_more(max->disk << 20)};
 	if (job->limits.group)
 		snprintf(terms->group, sizeof(terms->group), "%s/cgroup.procs", job->limits.group);
 }

@@ -181,9 +181,9 @@ static bool wait_found(const struct fetch_answer *answer)
 /* If the failure is not specific to the wait, the next claim fails too and reports it. */
 static void wait_failed(struct job_source *source, const struct fetch_answer *answer)
 {
-	int64_t next = backoff_next(&source->wait_backoff, answer->retry_after), most = jitter(IDLE_MS);
+	int64_t next = backoff_next(&source->wait_backoff, answer->retry_after), max = jitter(IDLE_MS);
 
-	go_on_after(source, next < most ? next : most, claim_send);
+	go_on_after(source, next < max ? next : max, claim_send);
 }
 
 static void wait_answered(void *data, struct fetch_answer *answer)

@@ -63,7 +63,7 @@ struct transfer_spec {
  * 0 it is the reason as text, or empty. Borrowed. */
 typedef void (*transfer_fn)(void *data, int status, const struct buf *body);
 
-/* Where a channel leads. The texts are copied. */
+/* The scheduler and the job of a channel. The texts are copied. */
 struct channel_spec {
 	struct loop *loop;
 	struct fetcher *fetcher;

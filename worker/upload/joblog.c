@@ -33,7 +33,7 @@ static void output_ready(void *data, int fd, unsigned events);
 void joblog_init(struct joblog *log, struct loop *loop, struct channel *channel, const struct redactor *redactor)
 {
 	*log = (struct joblog){
-		.loop = loop, .channel = channel, .redactor = redactor, .fd = -1, .copy = -1, .most = MAX_LOG};
+		.loop = loop, .channel = channel, .redactor = redactor, .fd = -1, .copy = -1, .max = MAX_LOG};
 	log->line = (struct buf)BUF_INIT(MAX_LINE);
 	log->pending = (struct buf)BUF_INIT(MAX_PENDING);
 }
@@ -221,7 +221,7 @@ static void pending_add(struct joblog *log, size_t len, const char *end)
 
 	if (log->cut || log->channel->over)
 		return;
-	if (log->offset + before + len > log->most ||
+	if (log->offset + before + len > log->max ||
 		redact(log->redactor, buf_str(&log->line), len, &log->pending) < 0 ||
 		buf_text(&log->pending, end) < 0) {
 		buf_cut(&log->pending, before);
@@ -252,9 +252,9 @@ static void line_take(struct joblog *log)
 static void bytes_take(struct joblog *log, const char *bytes, size_t len)
 {
 	while (len > 0) {
-		size_t most = len < MAX_READ ? len : MAX_READ;
-		const char *end = memchr(bytes, '\n', most);
-		size_t part = end ? (size_t)(end - bytes) : most;
+		size_t max = len < MAX_READ ? len : MAX_READ;
+		const char *end = memchr(bytes, '\n', max);
+		size_t part = end ? (size_t)(end - bytes) : max;
 
 		while (buf_append(&log->line, bytes, part) < 0)
 			piece_take(log, redact_settled(log->redactor, buf_str(&log->line), log->line.len));
@@ -279,10 +279,10 @@ static void output_copy(struct joblog *log, const char *bytes, size_t len)
 	if (log->copy < 0)
 		return;
 	log->copied += len;
-	if (log->copied <= log->most + COPY_MORE && write_fully(log->copy, bytes, len) == 0)
+	if (log->copied <= log->max + COPY_MORE && write_fully(log->copy, bytes, len) == 0)
 		return;
 	log->copy = -1;
-	if (log->copied <= log->most + COPY_MORE)
+	if (log->copied <= log->max + COPY_MORE)
 		log->copy_failed(log->copy_failed_data);
 }
 

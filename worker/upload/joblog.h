@@ -38,7 +38,7 @@ struct joblog {
 	bool hurry;               /* pending bytes are sent as soon as the answer arrives */
 	int64_t sent_ms, took_ms; /* of the last request */
 	uint64_t offset;          /* of pending's first byte in the log */
-	uint64_t most;            /* limit in bytes */
+	uint64_t max;             /* limit in bytes */
 	bool cut;                 /* the log exceeded the limit: the rest is left out */
 	void (*full)(void *data); /* called when `cut` is set; or NULL */
 	void *full_data;

@@ -62,9 +62,9 @@ int notifier_claims(struct request *req, struct response *res, struct err *err)
 		.callback_url = json_string_at(req->body, "callback-url"),
 	};
 	json_t *calls = NULL;
-	long long most = json_int_at(req->body, "most", MAX_REQUESTS_CLAIMED);
+	long long max = json_int_at(req->body, "max", MAX_REQUESTS_CLAIMED);
 
-	claim.most = most < 0 ? 0 : most < MAX_REQUESTS_CLAIMED ? (int)most : MAX_REQUESTS_CLAIMED;
+	claim.max = max < 0 ? 0 : max < MAX_REQUESTS_CLAIMED ? (int)max : MAX_REQUESTS_CLAIMED;
 	if (!claim.notifier || !claim.callback_url)
 		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");
 	if (body_array(req, "ids", &claim.ids, err) < 0 || claimer_note(req, &claim, err) < 0 ||

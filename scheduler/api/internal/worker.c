@@ -19,12 +19,12 @@
 /* MAX_ATTEMPTS: running attempts, and those whose results are not acknowledged yet. */
 enum { MAX_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64, MAX_CAPABILITIES = 128, MAX_CAPABILITY = 80 };
 
-static int body_number(const struct request *req, const char *name, long long most, int *ret_number, struct err *err)
+static int body_number(const struct request *req, const char *name, long long max, int *ret_number, struct err *err)
 {
 	long long number = json_int_at(req->body, name, -1);
 
-	if (number < 0 || number > most)
-		return err_set(err, ERR_INVALID, "'%s' must be a whole number from 0 to %lld", name, most);
+	if (number < 0 || number > max)
+		return err_set(err, ERR_INVALID, "'%s' must be a whole number from 0 to %lld", name, max);
 	*ret_number = (int)number;
 	return 0;
 }

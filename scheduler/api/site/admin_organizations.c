@@ -79,13 +79,13 @@ int admin_organizations_read(struct request *req, struct response *res, struct e
 
 static int settings_read(const struct request *req, json_t *set, struct err *err)
 {
-	long long most;
+	long long max;
 
 	if (body_check(req, "organizations", err) < 0 ||
 		fields_read(req, settings, ARRAY_LEN(settings), set, err) < 0 || timeouts_read(req, set, err) < 0)
 		return -1;
-	most = json_int_at(set, "workspace-limit", 0);
-	if (most < 0 || most > MAX_WORKSPACES)
+	max = json_int_at(set, "workspace-limit", 0);
+	if (max < 0 || max > MAX_WORKSPACES)
 		return err_at(err, "/data/attributes/workspace-limit", "Workspace limit must be 0 (none) to %d",
 			MAX_WORKSPACES);
 	return 0;

@@ -11,12 +11,12 @@ enum { MAX_KEY = 128, MAX_VALUE = 256, MAX_LIST = 1000, MAX_FILTERS = 10 };
 
 /* ---- input ---- */
 
-int tag_text_check(const char *text, size_t most, const char *what, const char *pointer, struct err *err)
+int tag_text_check(const char *text, size_t max, const char *what, const char *pointer, struct err *err)
 {
 	static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_.=+-@:/ ";
 
-	if (strlen(text) > most)
-		return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, most);
+	if (strlen(text) > max)
+		return err_at(err, pointer, "%s is too long (maximum is %zu characters)", what, max);
 	if (text[strspn(text, allowed)])
 		return err_at(err, pointer,
 			"%s may only contain letters, numbers, spaces and the characters _ . = + - @ : /", what);

@@ -10,8 +10,8 @@
 /* The data of the body's relation, or of the body itself. NULL if it was not sent or is null. Borrowed. */
 const json_t *body_relation_list(const struct request *req, const char *name);
 
-/* ERR_INVALID if the text has more than `most` bytes, or characters that are invalid in keys and values. */
-int tag_text_check(const char *text, size_t most, const char *what, const char *pointer, struct err *err);
+/* ERR_INVALID if the text has more than `max` bytes, or characters that are invalid in keys and values. */
+int tag_text_check(const char *text, size_t max, const char *what, const char *pointer, struct err *err);
 /* Parses a list of tags, each with an id or a name, into two arrays of texts without duplicates. New references, also
  * after an error. */
 int tags_parse(const json_t *list, const char *pointer, json_t **ret_ids, json_t **ret_names, struct err *err);

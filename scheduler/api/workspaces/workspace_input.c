@@ -243,7 +243,7 @@ static int mode_check(const struct request *req, const struct scope *scope, json
 
 static const struct {
 	const char *name, *what;
-	size_t most;
+	size_t max;
 } lengths[] = {{"description", "Description", 2048}, {"migration-environment", "Migration environment", 255},
 	{"source-name", "Source name", 255}, {"source-url", "Source url", 2048}};
 
@@ -256,7 +256,7 @@ static int lengths_check(const struct workspace_input *input, struct err *err)
 		if (!text)
 			text = json_string_at(input->settings, lengths[i].name);
 		snprintf(pointer, sizeof(pointer), "/data/attributes/%s", lengths[i].name);
-		if (length_check(lengths[i].what, pointer, text, lengths[i].most, err) < 0)
+		if (length_check(lengths[i].what, pointer, text, lengths[i].max, err) < 0)
 			return -1;
 	}
 	return 0;

@@ -34,7 +34,7 @@ struct step {
 	enum expiry_walk walk;
 	const struct expiry_rule *rule; /* NULL: log packing */
 	const struct expiry_limits *limits;
-	int most;        /* rows per batch */
+	int max;         /* rows per batch */
 	bool leaves_out; /* only advances the position, past the batch's one row */
 	bool more;
 	struct id last; /* the row that the position has reached */
@@ -148,7 +148,7 @@ static int step_in(void *data, struct err *err)
 	if (!mark.count)
 		return 0;
 	if (db_query(s->store->db, &come_to, err, walks[s->walk], P_TEXT(row_text(&mark, 0, "at")),
-		    P_TEXT(row_text(&mark, 0, "id")), P_INT(s->age_seconds), P_INT(s->most)) < 0)
+		    P_TEXT(row_text(&mark, 0, "id")), P_INT(s->age_seconds), P_INT(s->max)) < 0)
 		return -1;
 	if (!come_to.count)
 		return 0;
@@ -159,7 +159,7 @@ static int step_in(void *data, struct err *err)
 	text_copy(s->last.text, sizeof(s->last.text), row_text(&come_to, come_to.count - 1, "id"));
 	if (!s->leaves_out && (s->rule ? batch_expire(s, &ids, err) : batch_pack(s, &come_to, err)) < 0)
 		return -1;
-	s->more = come_to.count == s->most;
+	s->more = come_to.count == s->max;
 	return mark_set(s, &come_to, err);
 }
 
@@ -167,9 +167,9 @@ static int step_in(void *data, struct err *err)
  * others. */
 static int step_one_by_one(struct step *s, struct err *err)
 {
-	int left = s->most;
+	int left = s->max;
 
-	s->most = 1;
+	s->max = 1;
 	do {
 		struct err why = ERR_INIT;
 
@@ -194,7 +194,7 @@ static int step_run(struct step *s, bool *ret_more, struct err *err)
 	struct err why = ERR_INIT;
 
 	/* Logs are decrypted and sealed again, so their batches are smaller. */
-	s->most = s->rule ? BATCH : BATCH / 10;
+	s->max = s->rule ? BATCH : BATCH / 10;
 	s->leaves_out = false;
 	if (db_transaction(s->store->db, step_in, s, &why) < 0) {
 		*err = why;

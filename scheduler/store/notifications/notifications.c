@@ -202,7 +202,7 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
 
 	keys_numbers(store, &keys);
-	if (db_query(store->db, &rows, err, claim_sql, P_TEXT(asked), P_INT(claim->most), P_TEXT(claim->notifier),
+	if (db_query(store->db, &rows, err, claim_sql, P_TEXT(asked), P_INT(claim->max), P_TEXT(claim->notifier),
 		    P_INT(store->settings->lease_seconds), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
 	/* A notification whose token can't be opened must not block the others. It stays claimed until it is given

@@ -11,10 +11,10 @@ int notifier_seen(struct store *store, const char *url, struct err *err)
 		P_TEXT(url));
 }
 
-int notifiers_live(struct store *store, int most, struct rows *ret_rows, struct err *err)
+int notifiers_live(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select url from notifiers where seen_at > now() - interval '2 minutes' "
 		"order by seen_at < now() - interval '15 seconds', random() limit $1",
-		P_INT(most));
+		P_INT(max));
 }

@@ -8,7 +8,7 @@
 
 /* Records that the notifier at that URL is alive, and deletes old records. */
 int notifier_seen(struct store *store, const char *url, struct err *err);
-/* Rows (url) of at most `most` live notifiers: first those that claimed within 15 seconds, in random order. */
-int notifiers_live(struct store *store, int most, struct rows *ret_rows, struct err *err);
+/* Rows (url) of at most `max` live notifiers: first those that claimed within 15 seconds, in random order. */
+int notifiers_live(struct store *store, int max, struct rows *ret_rows, struct err *err);
 
 #endif

@@ -223,22 +223,22 @@ int hold_forget(struct store *store, const char *job_id, struct err *err)
 
 /* ---- lists ---- */
 
-int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *err)
+int holds_due(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select h.workspace_id, h.job_id from workspace_holds h join workspaces w on w.id = h.workspace_id "
 		"and w.hold_job_id = h.job_id where h.until < now() and h.settled_at is null order by h.until limit $1",
-		P_INT(most));
+		P_INT(max));
 }
 
-int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err *err)
+int holds_alert(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"update workspace_holds set alerted_at = now() where job_id in (select job_id from workspace_holds "
 		"where until is not null and alerted_at is null and began_at < now() - make_interval(secs => $1) "
 		"order by began_at limit $2 for update skip locked) "
 		"returning workspace_id, run_id, worker, began_at, until",
-		P_INT(store->settings->hold_alert_seconds), P_INT(most));
+		P_INT(store->settings->hold_alert_seconds), P_INT(max));
 }
 
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)

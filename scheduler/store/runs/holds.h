@@ -43,11 +43,11 @@ int hold_of_token(
 /* Invalidates the token after the attempt's last state was received, unless the workspace is still held for it. */
 int hold_forget(struct store *store, const char *job_id, struct err *err);
 
-/* Columns workspace_id and job_id of at most `most` holds whose deadline has passed. */
-int holds_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
-/* Marks at most `most` holds that have lasted longer than store->settings->hold_alert_seconds, and returns each once:
+/* Columns workspace_id and job_id of at most `max` holds whose deadline has passed. */
+int holds_due(struct store *store, int max, struct rows *ret_rows, struct err *err);
+/* Marks at most `max` holds that have lasted longer than store->settings->hold_alert_seconds, and returns each once:
  * workspace_id, run_id, worker, began_at, until. */
-int holds_alert(struct store *store, int most, struct rows *ret_rows, struct err *err);
+int holds_alert(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* All current holds, the oldest first: workspace_id, workspace, organization, run_id, worker, began_at, until (null:
  * there is no deadline), stop. */
 int holds_list(struct store *store, struct rows *ret_rows, struct err *err);

@@ -196,12 +196,12 @@ int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, 
 
 enum { MAX_LOG = 256 << 20, LOG_PIECE = 1 << 20, FETCHES = 4 };
 
-int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err)
+int unrecorded_due(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select h.job_id, h.run_id, h.workspace_id from workspace_holds h where h.compared_at is null and not "
 		"exists (select 1 from unrecorded_resources u where u.job_id = h.job_id) limit $1",
-		P_INT(most));
+		P_INT(max));
 }
 
 /* Lines longer than a piece are skipped: they are no reports. */

@@ -23,8 +23,8 @@ struct unrecorded_job {
 int unrecorded_put(struct store *store, const struct unrecorded_job *job, const json_t *resources, struct err *err);
 /* True if the job has an open resource. */
 int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, struct err *err);
-/* The job_id, run_id and workspace_id of at most `most` lost applies whose reports have not been compared yet. */
-int unrecorded_due(struct store *store, int most, struct rows *ret_rows, struct err *err);
+/* The job_id, run_id and workspace_id of at most `max` lost applies whose reports have not been compared yet. */
+int unrecorded_due(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Compares the apply's log with the workspace's state, and stores missing resources unless the worker's list has
  * arrived. May block on the object store. */
 int unrecorded_compare(struct store *store, struct objects *objects, const struct unrecorded_job *job, struct err *err);

@@ -81,7 +81,7 @@ static int claim_run(void *data, struct err *err)
 		    "(jsonb_array_length($1::jsonb) = 0 "
 		    "or id in (select jsonb_array_elements_text($1::jsonb))) and (" KEY_IS_MISSING(
 			    "hmac_sealed", "$3") ") is not true order by created_at limit $2 for update skip locked",
-		    P_TEXT(asked), P_INT(c->claim->most), P_BYTES_ARRAY(&keys)) < 0)
+		    P_TEXT(asked), P_INT(c->claim->max), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
 	_cleanup_(freep) char *hashes = hashes_of(c->store, &found);
 	return db_query(c->store->db, &c->picked, err,

@@ -72,17 +72,3 @@ int ssh_key_assign(struct store *store, const char *workspace_id, const char *id
 		return -1;
 	return db_affected(&rows) ? 0 : err_at(err, "/data/attributes/id", "SSH key must exist");
 }
-
-int ssh_key_open(struct store *store, const char *workspace_id, struct buf *out, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err,
-		    "select k.id, k.value_sealed from workspaces w join ssh_keys k on k.id = w.ssh_key_id where w.id = "
-		    "$1",
-		    P_TEXT(workspace_id)) < 0)
-		return -1;
-	return rows.count
-		? seal_open(store, row_text(&rows, 0, "id"), (struct sealed_column){&rows, 0, "value_sealed"}, out, err)
-		: 0;
-}

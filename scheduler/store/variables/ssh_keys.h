@@ -24,7 +24,5 @@ int ssh_key_update(struct store *store, const char *id, const struct ssh_key *ke
 int ssh_key_delete(struct store *store, const char *id, struct err *err);
 /* Sets the workspace's key; NULL: none. ERR_INVALID if it is not in the workspace's organization. */
 int ssh_key_assign(struct store *store, const char *workspace_id, const char *id, struct err *err);
-/* Appends the workspace's key; appends nothing if it has none. */
-int ssh_key_open(struct store *store, const char *workspace_id, struct buf *out, struct err *err);
 
 #endif

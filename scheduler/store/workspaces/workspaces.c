@@ -281,7 +281,7 @@ static int limit_check(struct store *store, const char *organization_id, struct 
 	_cleanup_(rows_release) struct rows limit = ROWS_INIT, rows = ROWS_INIT;
 
 	if (db_query(store->db, &limit, err,
-		    "select (admin_settings->>'workspace-limit')::bigint as most from organizations where id = $1 "
+		    "select (admin_settings->>'workspace-limit')::bigint as max from organizations where id = $1 "
 		    "and (admin_settings->>'workspace-limit')::bigint > 0 for no key update",
 		    P_TEXT(organization_id)) < 0)
 		return -1;
@@ -290,10 +290,10 @@ static int limit_check(struct store *store, const char *organization_id, struct 
 	if (db_query(store->db, &rows, err, "select count(*) as there from workspaces where organization_id = $1",
 		    P_TEXT(organization_id)) < 0)
 		return -1;
-	if (row_int(&rows, 0, "there") < row_int(&limit, 0, "most"))
+	if (row_int(&rows, 0, "there") < row_int(&limit, 0, "max"))
 		return 0;
 	return err_set(err, ERR_INVALID, "The organization has as many workspaces as its limit allows (%lld)",
-		row_int(&limit, 0, "most"));
+		row_int(&limit, 0, "max"));
 }
 
 int workspace_create(struct store *store, const char *organization_id, struct workspace_attributes attributes,

@@ -53,7 +53,7 @@ struct workspace_list {
 /* The same columns and `total`; a row with a null id if the page is empty. */
 int workspaces_list(struct store *store, const struct workspace_list *list, struct rows *ret_rows, struct err *err);
 
-/* What clients set: objects with the API's attribute names. */
+/* The values that a client sets: objects with the API's attribute names. */
 struct workspace_attributes {
 	/* Those with columns of their own: name, description, auto-apply, execution-mode, terraform-version ("" selects
 	 * any available version), working-directory, structured-run-output-enabled, agent-pool-id, project-id. */

@@ -258,7 +258,7 @@ def number(word, log):
 
 def test_the_filesystem_holds_a_job_to_its_limit(limited, api, gate, quota_disk):
     """Faster than any measurement of its folder. The usage of other jobs, present or past, does not count."""
-    worker, most = limited.worker, DISK * 5 // 4
+    worker, limit = limited.worker, DISK * 5 // 4
     with changed(worker, data_dir=quota_disk / "worker", sandbox_bind=gate.folder):
         assert "disk" in started(worker)["hard-limits"].split(", ")
         beside = api.run_files(api.workspace(auto_apply=True), filling(DISK * 3 // 4, gate.command))
@@ -266,8 +266,8 @@ def test_the_filesystem_holds_a_job_to_its_limit(limited, api, gate, quota_disk)
         for _ in range(2):
             error, log = stopped(api, filling(4 * DISK))
             assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
-            assert "Disk quota exceeded" in log and DISK < number("allocated", log) <= most
-            assert most - 2 <= number("free", log) <= most
+            assert "Disk quota exceeded" in log and DISK < number("allocated", log) <= limit
+            assert limit - 2 <= number("free", log) <= limit
             until(lambda: len(list((quota_disk / "worker/jobs").iterdir())) == 1, "the folder of the job is gone")
         gate.open()
         api.wait_status(beside, "applied")

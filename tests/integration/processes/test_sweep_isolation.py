@@ -111,7 +111,7 @@ def test_reports_of_run_tasks(org, api_site, failing, receiver):
 def test_requests_of_run_tasks(org, api_site, receiver):
     """A notifier's claim is like a worker's: one whose key can't be opened blocks no other."""
     def claim():
-        body = json.dumps({"notifier": "n", "callback-url": "http://127.0.0.1:9", "most": 200, "ids": []}).encode()
+        body = json.dumps({"notifier": "n", "callback-url": "http://127.0.0.1:9", "max": 200, "ids": []}).encode()
         headers = {"Authorization": f"Bearer {api_site.tokens['notifier-token']}", "Content-Type": "application/json"}
         asked = urllib.request.Request(f"{api_site.scheduler.url}/api/notifier/v1/claim", body, headers, method="POST")
         with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:

@@ -26,7 +26,7 @@ def expected(jobs, busy, slots):
     numbers = {organization: number for number, organization in enumerate(sorted(busy))}
     lines = [f"busy {numbers[organization]} {count}" for organization, count in busy.items()]
     lines += [f"job {kind} {numbers[organization]} {created} {job}" for job, (kind, organization, created) in jobs.items()]
-    told = subprocess.run([program("runyard-sim"), "--order"], input="\n".join([*lines, f"most {slots}\n"]), capture_output=True, text=True, check=True)
+    told = subprocess.run([program("runyard-sim"), "--order"], input="\n".join([*lines, f"slots {slots}\n"]), capture_output=True, text=True, check=True)
     return set(told.stdout.split())
 
 

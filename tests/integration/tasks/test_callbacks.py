@@ -50,7 +50,7 @@ def document(status="passed", **attributes):
 
 def claim(scheduler, tokens, **body):
     """A notifier's claim, sent by the test."""
-    data = json.dumps({"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "most": 10, "ids": [], **body}).encode()
+    data = json.dumps({"notifier": "by-hand", "callback-url": "http://127.0.0.1:9", "max": 10, "ids": [], **body}).encode()
     headers = {"Authorization": f"Bearer {tokens['notifier-token']}", "Content-Type": "application/json"}
     request = urllib.request.Request(f"{scheduler.url}/api/notifier/v1/claim", data=data, headers=headers)
     try:

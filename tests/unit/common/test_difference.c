@@ -33,13 +33,13 @@ static int frame_make(struct bytes base, struct bytes state, struct buf *frame, 
 	return made;
 }
 
-static void there_and_back(struct bytes base, const struct buf *state, size_t most)
+static void there_and_back(struct bytes base, const struct buf *state, size_t max)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
 	struct err err = ERR_INIT;
 
 	assert_int_equal(frame_make(base, buf_bytes(state), &frame, &err), 0);
-	if (frame.len > most)
+	if (frame.len > max)
 		fail_msg("a frame of %zu bytes", frame.len);
 	assert_int_equal(difference_size(buf_bytes(&frame)), (long long)state->len);
 	buf_text(&back, "before ");

@@ -10,7 +10,7 @@
 
 #include "common/http/http_clients.h"
 
-enum { MOST = 8, DEADLINE = 1000000 };
+enum { MAX_CONNECTIONS = 8, DEADLINE = 1000000 };
 
 /* A connection of which the test holds the other end. */
 struct link {
@@ -23,7 +23,7 @@ static struct http_clients *clients;
 static int clients_setup(void **state)
 {
 	(void)state;
-	clients = http_clients_new((struct http_clients_limits){.connections = MOST, .per_address = 3});
+	clients = http_clients_new((struct http_clients_limits){.connections = MAX_CONNECTIONS, .per_address = 3});
 	return 0;
 }
 
@@ -132,7 +132,7 @@ static void test_an_address_holds_so_many_bytes(void **state)
 static void test_who_makes_room(void **state)
 {
 	static const struct {
-		enum http_phase phases[MOST];
+		enum http_phase phases[MAX_CONNECTIONS];
 		enum http_phase displaced;
 		bool room;
 	} rows[] = {
@@ -147,31 +147,31 @@ static void test_who_makes_room(void **state)
 	(void)state;
 	for (size_t row = 0; row < ARRAY_LEN(rows); row++) {
 		int64_t now = 10000 * ((int64_t)row + 1);
-		struct link links[MOST];
+		struct link links[MAX_CONNECTIONS];
 
-		for (size_t i = 0; i < MOST; i++) {
+		for (size_t i = 0; i < MAX_CONNECTIONS; i++) {
 			links[i] = link_open(address_of(i), now);
 			http_client_phase(links[i].client, rows[row].phases[i], now, DEADLINE);
 		}
 		assert_int_equal(http_clients_admit(clients, "10.9.9.9", false, now + 2000), rows[row].room);
-		for (size_t i = 0; i < MOST; i++)
+		for (size_t i = 0; i < MAX_CONNECTIONS; i++)
 			assert_int_equal(
 				link_shut(&links[i]), rows[row].room && rows[row].phases[i] == rows[row].displaced);
-		links_close(links, MOST);
+		links_close(links, MAX_CONNECTIONS);
 	}
 }
 
 /* A new header has at least one second. */
 static void test_a_new_header_makes_no_room(void **state)
 {
-	struct link links[MOST];
+	struct link links[MAX_CONNECTIONS];
 
 	(void)state;
-	for (size_t i = 0; i < MOST; i++)
+	for (size_t i = 0; i < MAX_CONNECTIONS; i++)
 		links[i] = link_open(address_of(i), 100000);
 	assert_false(http_clients_admit(clients, "10.9.9.9", false, 100999));
 	assert_true(http_clients_admit(clients, "10.9.9.9", false, 101200));
-	links_close(links, MOST);
+	links_close(links, MAX_CONNECTIONS);
 }
 
 static void test_deadlines(void **state)

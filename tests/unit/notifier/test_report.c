@@ -75,10 +75,10 @@ static void with(const char *path, const char *name, json_t *member, const char 
 
 /* Tests a text with exactly that many characters, and with one more. */
 static void bound(
-	const char *path, const char *name, const char *begin, size_t most, const char *character, const char *pointer)
+	const char *path, const char *name, const char *begin, size_t max, const char *character, const char *pointer)
 {
 	for (size_t over = 0; over < 2; over++) {
-		_cleanup_(freep) char *rest = repeated(character, most - strlen(begin) + over);
+		_cleanup_(freep) char *rest = repeated(character, max - strlen(begin) + over);
 		_cleanup_(freep) char *text = mem_printf("%s%s", begin, rest);
 
 		with(path, name, json_string(text), over ? pointer : NULL);

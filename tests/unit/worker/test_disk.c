@@ -64,13 +64,13 @@ static struct workdir make_folder(char path[64])
 	return dir;
 }
 
-static void check_reserved(const struct workdir *dir, const char *path, long long least, long long most)
+static void check_reserved(const struct workdir *dir, const char *path, long long least, long long max)
 {
 	struct stat info;
 
 	assert_int_equal(fstatat(dir->top, path, &info, 0), 0);
 	assert_int_equal(info.st_size, 0);
-	assert_true((long long)info.st_blocks * 512 >= least && (long long)info.st_blocks * 512 <= most);
+	assert_true((long long)info.st_blocks * 512 >= least && (long long)info.st_blocks * 512 <= max);
 }
 
 static void space_is_allocated_behind_the_end_of_empty_files(void **state)

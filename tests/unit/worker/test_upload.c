@@ -719,7 +719,7 @@ static void a_log_that_is_full_within_a_line_says_so_in_its_own(void **state)
 	(void)state;
 	SCRIPT({204, NULL});
 	log_begin(&fixture);
-	fixture.log.most = 2 << 20;
+	fixture.log.max = 2 << 20;
 	joblog_write(&fixture.log, event);
 	joblog_write(&fixture.log, "after\n");
 	assert_true(fixture.log.cut);

@@ -23,7 +23,7 @@ for method, path, body in (("GET", "/api/v2/organizations", None), ("GET", "/api
                            ("PATCH", f"/api/v2/workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"auto-apply": True}}}), ("POST", f"/api/v2/runs/{run}/actions/cancel", {}),
                            ("DELETE", f"/api/v2/workspaces/{workspace}", None), ("GET", f"/api/v2/workspaces/{os.environ['OTHER_WORKSPACE']}", None), ("GET", f"/api/v2/runs/{os.environ['OTHER_RUN']}", None),
                            ("GET", f"/api/v2/workspaces/{os.environ['OTHER_WORKSPACE']}/current-state-version", None), ("POST", "/api/worker/v1/claim", {"worker": "x", "slots": 9}),
-                           ("POST", "/api/worker/v1/register", {"name": "forged", "slots": 1, "version": "1"}), ("POST", "/api/notifier/v1/claim", {"notifier": "x", "callback-url": "x", "most": 1, "ids": []})):
+                           ("POST", "/api/worker/v1/register", {"name": "forged", "slots": 1, "version": "1"}), ("POST", "/api/notifier/v1/claim", {"notifier": "x", "callback-url": "x", "max": 1, "ids": []})):
     if ask(method, path, body) < 400:
         print("ESCAPED:", method, path)
 if ask("GET", f"/api/v2/runs/{run}") == 200:
