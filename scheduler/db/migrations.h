@@ -3,8 +3,8 @@
 #define SCHEDULER_DB_MIGRATIONS_H
 
 /*
- * The files of scheduler/store/migrations, in the order of their names, as the build embeds them.
- * One that was released is never changed: what is to change comes in a new one.
+ * The files of scheduler/db/migrations, in the order of their names, as the build embeds them.
+ * A released file never changes; a change is a new file.
  */
 
 #include <stddef.h>
