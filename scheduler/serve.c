@@ -169,26 +169,57 @@ static int addresses_check(const struct scheduler_options *o, struct err *err)
 	return 0;
 }
 
-static int scheduler_start(struct scheduler *s, struct err *err)
+static struct kafka_settings kafka_settings(const struct scheduler_options *o)
 {
-	const struct scheduler_options *o = &s->options;
-	const struct kafka_settings kafka = {.brokers = o->brokers,
+	return (struct kafka_settings){.brokers = o->brokers,
 		.client_id = "runyard-scheduler",
 		.properties = o->broker_properties,
 		.fetch_wait_ms = (int)o->fetch_wait_ms};
-	const struct publisher_spec publisher = {.database_url = o->database_url, .kafka = &kafka};
-	struct intakes_spec intakes = {.topics = intake_topics,
+}
+
+static int outbox_start(struct scheduler *s, struct err *err)
+{
+	const struct kafka_settings kafka = kafka_settings(&s->options);
+	const struct publisher_spec publisher = {.database_url = s->options.database_url, .kafka = &kafka};
+
+	if (publisher_start(&publisher, &s->publisher, err) < 0 ||
+		claim_waiters_start(s->options.database_url, &s->waiters, err) < 0)
+		return -1;
+	s->sink = (struct outbox_sink){s->publisher, s->waiters};
+	s->store.sink = &s->sink;
+	return 0;
+}
+
+static int background_start(struct scheduler *s, struct err *err)
+{
+	const struct scheduler_options *o = &s->options;
+	const struct kafka_settings kafka = kafka_settings(o);
+	const struct intakes_spec intakes = {.store = s->store,
+		.topics = intake_topics,
 		.count = ARRAY_LEN(intake_topics),
 		.database_url = o->database_url,
 		.kafka = &kafka};
-	struct reaper_spec reaper = {.database_url = o->database_url};
-	struct retention_thread_spec retention = {
-		.database_url = o->database_url, .objects = s->objects, .limits = limits_of(o)};
-	struct api_settings api = {.address = o->listen,
+	const struct reaper_spec reaper = {.store = s->store, .database_url = o->database_url};
+	const struct retention_thread_spec retention = {
+		.store = s->store, .database_url = o->database_url, .objects = s->objects, .limits = limits_of(o)};
+
+	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0)
+		return -1;
+	return retention_thread_start(&retention, &s->retention, err);
+}
+
+static int requests_start(struct scheduler *s, int connections, struct err *err)
+{
+	const struct scheduler_options *o = &s->options;
+	struct api_settings api = {.store = s->store,
+		.publisher = s->publisher,
+		.waiters = s->waiters,
+		.address = o->listen,
 		.metrics_address = o->metrics_listen,
 		.tls = tls_wanted(s),
 		.rate_limit = o->rate_limit,
 		.proxies = s->proxies,
+		.connections = connections,
 		.connections_per_address = (int)o->connections_per_address,
 		.request_seconds = (int)o->request_seconds,
 		.body_memory = (size_t)o->body_memory << 20,
@@ -196,21 +227,22 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		.objects = s->objects,
 		.database_url = o->database_url};
 
-	if (certificate_read(s, err) < 0 || connections_possible(&api.connections, err) < 0 ||
-		addresses_check(o, err) < 0 || scheduler_database_ready(s, err) < 0 ||
-		store_installation(s->store.db, &api.installation, err) < 0 ||
-		epoch_check_replication(&s->store, err) < 0 || epoch_settle(&s->store, o->database_url, err) < 0 ||
-		publisher_start(&publisher, &s->publisher, err) < 0 ||
-		claim_waiters_start(o->database_url, &s->waiters, err) < 0)
-		return -1;
-	s->sink = (struct outbox_sink){s->publisher, s->waiters};
-	s->store.sink = &s->sink;
-	api.publisher = s->publisher;
-	api.waiters = s->waiters;
-	intakes.store = reaper.store = retention.store = api.store = s->store;
 	site_rate_limit_begin(o->rate_limit);
-	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0 ||
-		retention_thread_start(&retention, &s->retention, err) < 0 || api_start(&api, &s->api, err) < 0)
+	if (store_installation(s->store.db, &api.installation, err) < 0)
+		return -1;
+	return api_start(&api, &s->api, err);
+}
+
+static int scheduler_start(struct scheduler *s, struct err *err)
+{
+	int connections;
+
+	if (certificate_read(s, err) < 0 || connections_possible(&connections, err) < 0 ||
+		addresses_check(&s->options, err) < 0 || scheduler_database_ready(s, err) < 0 ||
+		epoch_check_replication(&s->store, err) < 0 ||
+		epoch_settle(&s->store, s->options.database_url, err) < 0)
+		return -1;
+	if (outbox_start(s, err) < 0 || background_start(s, err) < 0 || requests_start(s, connections, err) < 0)
 		return -1;
 	return port_file_write(s, err);
 }

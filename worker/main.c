@@ -220,15 +220,9 @@ static const char *network_name(const struct worker *worker)
 	return network_is(worker, "none") ? "none" : worker->networks ? "isolated" : "host";
 }
 
-static int open_host(struct process *process, struct err *err)
+static int open_engines(struct worker *worker, struct err *err)
 {
-	struct worker *worker = &process->worker;
 	const struct options *options = &worker->options;
-	const struct unsent_spec unsent = {.loop = worker->loop,
-		.fetcher = worker->fetcher,
-		.scheduler_url = options->scheduler_url,
-		.data_dir = options->data_dir,
-		.groups = process->groups};
 	const struct downloads_spec downloads = {.loop = worker->loop,
 		.fetcher = worker->mirrors,
 		.data_dir = options->data_dir,
@@ -242,7 +236,15 @@ static int open_host(struct process *process, struct err *err)
 	if (downloads_open(&downloads, &worker->downloads, err) < 0)
 		return -1;
 	engines.downloads = worker->downloads;
-	worker->limits = (struct job_limits){
+	worker->host.engines = engines_new(&engines);
+	return 0;
+}
+
+static struct job_limits job_limits(struct process *process)
+{
+	const struct options *options = &process->worker.options;
+
+	return (struct job_limits){
 		.plan_seconds = options->plan_seconds,
 		.apply_seconds = options->apply_seconds,
 		.memory = options->job_memory,
@@ -253,12 +255,18 @@ static int open_host(struct process *process, struct err *err)
 		.groups = process->groups,
 		.quota = open_quota(process),
 	};
-	worker->host = (struct job_host){
+}
+
+static struct job_host job_host(struct process *process)
+{
+	struct worker *worker = &process->worker;
+	const struct options *options = &worker->options;
+
+	return (struct job_host){
 		.loop = worker->loop,
 		.fetcher = worker->fetcher,
 		.scheduler_url = options->scheduler_url,
 		.provider_mirror = options->provider_mirror,
-		.engines = engines_new(&engines),
 		.providers = &worker->providers,
 		.org_packages = worker->org_packages,
 		.steps = stage_steps,
@@ -281,7 +289,22 @@ static int open_host(struct process *process, struct err *err)
 		.ended = slots_ended,
 		.data = worker,
 	};
-	if (inits_open(options->data_dir, options->init_reuse_seconds * 1000, &worker->host.inits, err) < 0 ||
+}
+
+static int open_host(struct process *process, struct err *err)
+{
+	struct worker *worker = &process->worker;
+	const struct options *options = &worker->options;
+	const struct unsent_spec unsent = {.loop = worker->loop,
+		.fetcher = worker->fetcher,
+		.scheduler_url = options->scheduler_url,
+		.data_dir = options->data_dir,
+		.groups = process->groups};
+
+	worker->limits = job_limits(process);
+	worker->host = job_host(process);
+	if (open_engines(worker, err) < 0 ||
+		inits_open(options->data_dir, options->init_reuse_seconds * 1000, &worker->host.inits, err) < 0 ||
 		schemas_open(options->data_dir, &worker->host.schemas, err) < 0 ||
 		installer_open(&worker->host, options->data_dir, &worker->host.installer, err) < 0 ||
 		books_load(&worker->books, options->price_books, err) < 0)

@@ -150,42 +150,44 @@ static json_t *due_or_null(const struct rows *rows, int row)
 
 #define DUE_IN_MS "greatest(extract(epoch from r.due_at - now()) * 1000, 0)::bigint"
 
+/* Returns the deliveries in their order: when the task is due, if it was acknowledged, and whether it ended. Logs every
+ * delivery; changes only results whose current attempt it is. */
+static const char deliveries_sql[] =
+	"with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (id text, "
+	"attempt integer, status integer, seconds double precision, answer text, error text, \"end\" "
+	"text)) "
+	"with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)), "
+	"logged as (insert into task_deliveries (task_result_id, status, seconds, answer, error) "
+	"select s.id, s.status, s.seconds, left(s.answer, 1024), left(s.error, 500) from said s "
+	"join task_results r on r.id = s.id where " NAMED "), "
+	"began as (update task_results r set delivery = 'acknowledged', status = 'running', "
+	"status_timestamps = case when r.status = 'pending' then r.status_timestamps || "
+	"jsonb_build_object('running-at', to_char(now() at time zone 'UTC', "
+	"'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
+	"else r.status_timestamps end, due_at = now() + make_interval(secs => $2), "
+	"last_at = now() + make_interval(secs => $3), updated_at = now() from said s where r.id = s.id "
+	"and " NAMED "and r.attempt = s.attempt and r.delivery = 'claimed' and s.ended = 'acknowledged' "
+	"and r.status in ('pending', 'running') returning r.id, " DUE_IN_MS " as due_in_ms), "
+	"ended as (update task_results r set delivery = 'over', updated_at = now(), reported = "
+	"jsonb_build_object("
+	"'status', case when exists (select 1 from task_deliveries d where d.task_result_id = r.id and "
+	"d.status > 0) "
+	"or s.status > 0 then 'failed' else 'unreachable' end, 'message', "
+	"'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status)) from said s "
+	"where r.id = s.id and r.attempt = s.attempt and r.delivery = 'claimed' and " NAMED "and s.ended = "
+	"'gave-up' "
+	"and r.status in ('pending', 'running') returning r.id) "
+	"select s.id, b.due_in_ms, e.id is not null as ended from said s left join began b on b.id = s.id "
+	"left join ended e on e.id = s.id order by s.ord";
+
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,
 	struct db_array *decided, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(deliveries);
 
-	/* Returns the deliveries in their order: when the task is due, if it was acknowledged, and whether it ended.
-	 * Logs every delivery; changes only results whose current attempt it is. */
-	if (db_query(store->db, &rows, err,
-		    "with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (id text, "
-		    "attempt integer, status integer, seconds double precision, answer text, error text, \"end\" "
-		    "text)) "
-		    "with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)), "
-		    "logged as (insert into task_deliveries (task_result_id, status, seconds, answer, error) "
-		    "select s.id, s.status, s.seconds, left(s.answer, 1024), left(s.error, 500) from said s "
-		    "join task_results r on r.id = s.id where " NAMED "), "
-		    "began as (update task_results r set delivery = 'acknowledged', status = 'running', "
-		    "status_timestamps = case when r.status = 'pending' then r.status_timestamps || "
-		    "jsonb_build_object('running-at', to_char(now() at time zone 'UTC', "
-		    "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
-		    "else r.status_timestamps end, due_at = now() + make_interval(secs => $2), "
-		    "last_at = now() + make_interval(secs => $3), updated_at = now() from said s where r.id = s.id "
-		    "and " NAMED "and r.attempt = s.attempt and r.delivery = 'claimed' and s.ended = 'acknowledged' "
-		    "and r.status in ('pending', 'running') returning r.id, " DUE_IN_MS " as due_in_ms), "
-		    "ended as (update task_results r set delivery = 'over', updated_at = now(), reported = "
-		    "jsonb_build_object("
-		    "'status', case when exists (select 1 from task_deliveries d where d.task_result_id = r.id and "
-		    "d.status > 0) "
-		    "or s.status > 0 then 'failed' else 'unreachable' end, 'message', "
-		    "'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status)) from said s "
-		    "where r.id = s.id and r.attempt = s.attempt and r.delivery = 'claimed' and " NAMED "and s.ended = "
-		    "'gave-up' "
-		    "and r.status in ('pending', 'running') returning r.id) "
-		    "select s.id, b.due_in_ms, e.id is not null as ended from said s left join began b on b.id = s.id "
-		    "left join ended e on e.id = s.id order by s.ord",
-		    P_TEXT(text), P_INT(store->settings->task_limits.progress_seconds),
+	if (db_query(store->db, &rows, err, deliveries_sql, P_TEXT(text),
+		    P_INT(store->settings->task_limits.progress_seconds),
 		    P_INT(store->settings->task_limits.total_seconds)) < 0)
 		return -1;
 	*ret_deliveries = json_array();
