@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from support.api import Api
+from support.configurations import applying
 from support.http_proxy import HttpProxy
 from support.runyard import Scheduler
 from support.servers import Postgres
@@ -85,18 +86,6 @@ def two(scheduler):
     return start
 
 
-def gated(gate):
-    return {"main.tf": f"""
-resource "terraform_data" "first" {{}}
-resource "terraform_data" "one" {{
-  depends_on = [terraform_data.first]
-  provisioner "local-exec" {{
-    command = "{gate.command}"
-  }}
-}}
-"""}
-
-
 def epoch(ask):
     """What PostgreSQL says once it answers again."""
 
@@ -122,7 +111,7 @@ def test_an_apply_whose_start_was_lost_is_not_started_again(two, postgres, reque
     api = request.getfixturevalue("api")
     first = worker()
     workspace = api.workspace()
-    run = api.run_files(workspace, gated(gate))
+    run = api.run_files(workspace, applying(gate.command))
     api.wait_status(run, "planned")
     first.stop()
     api.act(run, "apply")
@@ -146,7 +135,7 @@ def test_an_apply_whose_start_was_lost_is_not_started_again(two, postgres, reque
     until(lambda: second.metric("runyard_worker_jobs_total", stage="apply") == 1, "the only apply ends")
     until(lambda: not api.attributes(f"workspaces/{workspace}")["locked"], "the hold ends with the last state")
     api.wait_status(after, "planned_and_finished")
-    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     assert third.metric("runyard_worker_jobs_total", stage="apply") == 0
 
 
@@ -156,7 +145,7 @@ def test_an_apply_whose_confirmation_was_lost_is_not_started_again(two, postgres
     api = request.getfixturevalue("api")
     first, second = worker(sandbox_bind=gate.folder), worker(sandbox_bind=gate.folder)
     workspace = api.workspace()
-    run = api.run_files(workspace, gated(gate))
+    run = api.run_files(workspace, applying(gate.command))
     api.wait_status(run, "planned")
     other = api.run_files(api.workspace(auto_apply=True), ONE)
     api.wait_status(other, "applied")
@@ -175,7 +164,7 @@ def test_an_apply_whose_confirmation_was_lost_is_not_started_again(two, postgres
     after = api.run(workspace)
     gate.open()
     api.wait_status(after, "planned_and_finished")
-    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     assert sum(one.metric("runyard_worker_jobs_total", stage="apply") for one in (first, second)) == 2
     assert api.status(other) == "applied" and ask("select count(*) from workspaces where hold_job_id is not null") == [(0,)]
 
@@ -188,7 +177,7 @@ def test_an_apply_that_ends_before_its_worker_is_heard_loses_no_state(two, postg
     front = HttpProxy(schedulers[0].port)
     one = worker(scheduler_url=front.url, sandbox_bind=gate.folder)
     workspace = api.workspace()
-    run = api.run_files(workspace, gated(gate))
+    run = api.run_files(workspace, applying(gate.command))
     api.wait_status(run, "planned")
     postgres.cut()
     api.act(run, "apply")
@@ -207,7 +196,7 @@ def test_an_apply_that_ends_before_its_worker_is_heard_loses_no_state(two, postg
     ended = api.wait_status(run, {"errored", "discarded"})
     assert ended["status"] == "discarded" or MAY_LACK in ended["error"]
     api.wait_status(api.run(workspace), "planned_and_finished")
-    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     assert not [line for line in one.log_lines() if "refused a state" in line["msg"]]
     front.release()
 
@@ -218,7 +207,7 @@ def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, 
     api = request.getfixturevalue("api")
     one = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, gated(gate))
+    run = api.run_files(workspace, applying(gate.command))
     gate.wait()
     postgres.cut()
     postgres.fail_over()
@@ -226,7 +215,7 @@ def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, 
     assert "never started again" in api.wait_status(run, "errored")["error"]
     gate.open()
     until(lambda: not api.attributes(f"workspaces/{workspace}")["locked"], "the hold ends with the last state")
-    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 1
 
 
@@ -251,7 +240,7 @@ def test_a_synchronous_failover_disturbs_nothing(two, postgres, request, worker,
     api = request.getfixturevalue("api")
     one = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, gated(gate))
+    run = api.run_files(workspace, applying(gate.command))
     gate.wait()
     _, before = epoch(ask)
     postgres.fail_over()
@@ -261,7 +250,7 @@ def test_a_synchronous_failover_disturbs_nothing(two, postgres, request, worker,
     assert api.status(run) == "applying"
     gate.open()
     api.wait_status(run, "applied")
-    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.one"]
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 1
 
 
@@ -280,7 +269,7 @@ def test_a_failover_after_the_standby_was_given_up_may_lose_commits(two, postgre
     schedulers = two("sync")
     api = request.getfixturevalue("api")
     worker(sandbox_bind=gate.folder)
-    run = api.run_files(api.workspace(auto_apply=True), gated(gate))
+    run = api.run_files(api.workspace(auto_apply=True), applying(gate.command))
     gate.wait()
     postgres.primary.set("synchronous_standby_names", "")
     until(lambda: ask("select durable from database_history") == [(False,)], "the schedulers know")
@@ -296,7 +285,7 @@ def test_an_operator_begins_an_epoch(two, postgres, request, worker, gate, datab
     (one, _) = two("none")
     api = request.getfixturevalue("api")
     worker(sandbox_bind=gate.folder)
-    run = api.run_files(api.workspace(auto_apply=True), gated(gate))
+    run = api.run_files(api.workspace(auto_apply=True), applying(gate.command))
     gate.wait()
     Scheduler.run_command("new-epoch", database_url=database, keys=one.options["keys"])
     assert "never started again" in api.wait_status(run, "errored")["error"]

@@ -8,6 +8,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import psycopg
 import pytest
 
+from support.configurations import planning_at
 from support.http_proxy import HttpProxy
 from support.receiver import acknowledges
 from support.wait import until
@@ -65,7 +66,7 @@ def lines(process, message):
 
 def waits_in(stage, gate):
     if stage == "plan":
-        return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+        return planning_at(gate)
     return {"main.tf": f"""
 resource "terraform_data" "one" {{
   provisioner "local-exec" {{

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from support.api import FINAL
+from support.configurations import planning_at
 from support.gate import Gate
 from support.receiver import acknowledges, answers, says
 from support.servers import ROOT
@@ -18,10 +19,6 @@ NOTHING = {"main.tf": "locals {\n  nothing = true\n}\n"}
 PLAN_FAILS = {"main.tf": 'resource "terraform_data" "one" {\n  input = file("nowhere")\n}\n'}
 APPLY_FAILS = {"main.tf": 'resource "terraform_data" "one" {\n  provisioner "local-exec" {\n    command = "exit 3"\n  }\n}\n'}
 NO_PRICE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "breaks the estimate"\n}\n'}
-
-
-def stops_in_plan(gate):
-    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
 
 
 def stops_in_apply(gate):
@@ -211,7 +208,7 @@ def check(walk):
 
 PLAN = [
     Row("plan: it failed", "pending plan_queued planning errored", files=PLAN_FAILS),
-    Row("plan: a user canceled it", "pending plan_queued planning canceled", files=stops_in_plan, steps=[("planning", "cancel")]),
+    Row("plan: a user canceled it", "pending plan_queued planning canceled", files=planning_at, steps=[("planning", "cancel")]),
     Row("plan: no changes, and nothing else will be done", f"{PLANNED} planned_and_finished", files=NOTHING),
     Row("plan: can be auto-applied", f"{PLANNED} {APPLIED}"),
     Row("plan: can't be auto-applied, and is approved", f"{PLANNED} {APPLIED}", auto=False, steps=[("planned", "apply")]),

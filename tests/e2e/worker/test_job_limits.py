@@ -9,6 +9,7 @@ import subprocess
 
 import pytest
 
+from support.configurations import applying, planning_at
 from support.engine import unrecorded
 from support.proc import processes_with
 from support.wait import until
@@ -41,19 +42,6 @@ def changed(worker, **options):
 @pytest.fixture
 def api(limited):
     return limited.api
-
-
-def applying(command):
-    """The second resource exceeds the limit, and would take long otherwise."""
-    return {"main.tf": f"""
-resource "terraform_data" "first" {{}}
-resource "terraform_data" "second" {{
-  depends_on = [terraform_data.first]
-  provisioner "local-exec" {{
-    command = "{command}"
-  }}
-}}
-"""}
 
 
 def stopped(api, files, kind="apply"):
@@ -188,7 +176,7 @@ def test_a_job_within_its_limits(api):
 
 @pytest.mark.parametrize("stage", ["apply", "plan"])
 def test_time(limited, api, gate, stage):
-    files = applying("sleep 3600") if stage == "apply" else {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+    files = applying("sleep 3600") if stage == "apply" else planning_at(gate)
     with changed(limited.worker, **{f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder}):
         error, _ = stopped(api, files, stage)
     assert error.startswith(f"The {stage} took more than {SECONDS} s (--{stage}-seconds of the worker) and was stopped. Split what it manages")
@@ -207,7 +195,7 @@ def timeout(api, stage, text):
 
 @pytest.mark.parametrize("stage", ["apply", "plan"])
 def test_the_time_of_an_organization(limited, api, gate, stage):
-    files = applying("sleep 3600") if stage == "apply" else {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+    files = applying("sleep 3600") if stage == "apply" else planning_at(gate)
     with timeout(api, stage, f"{SECONDS}s"), changed(limited.worker, job_stop_seconds=1, sandbox_bind=gate.folder):
         error, _ = stopped(api, files, stage)
     assert error.startswith(f"The {stage} took more than {SECONDS} s ({stage}-timeout of the organization) and was stopped. Split what it manages")

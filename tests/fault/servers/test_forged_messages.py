@@ -8,6 +8,7 @@ import psycopg
 import pytest
 
 from support import mac
+from support.configurations import planning_at
 from support.fake_worker import FakeWorker
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
@@ -101,7 +102,7 @@ def test_a_forged_result_does_not_end_another_tenants_apply(api, first, worker, 
 
 def test_a_forged_stop_does_not_stop_another_tenants_plan(api, first, worker, gate, bus, database):
     one = worker(sandbox_bind=gate.folder)
-    run = api.run_files(api.workspace(auto_apply=True), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    run = api.run_files(api.workspace(auto_apply=True), planning_at(gate))
     gate.wait()
     ((job, attempt, token_hash),) = of_database(database, "select id, attempt, token_hash from jobs where run_id = %s", run)
     stop = {"v": 1, "job": job, "attempt": attempt, "stop": "force"}
@@ -125,7 +126,7 @@ def test_a_forged_stop_does_not_stop_another_tenants_plan(api, first, worker, ga
 
 def test_a_flood_of_stops_and_of_rubbish_stops_no_worker(api, first, worker, gate, bus, database):
     one = worker(sandbox_bind=gate.folder)
-    run = api.run_files(api.workspace(auto_apply=True), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    run = api.run_files(api.workspace(auto_apply=True), planning_at(gate))
     gate.wait()
     ((job, attempt),) = of_database(database, "select id, attempt from jobs where run_id = %s", run)
     stop = {"v": 1, "job": job, "attempt": attempt, "stop": "force", "mac": WRONG}

@@ -7,6 +7,7 @@ import psycopg
 import pytest
 
 from support import mac
+from support.configurations import planning_at
 from support.fake_worker import FakeWorker
 from support.kcat import consume, produce
 from support.runyard import KEYS, Scheduler
@@ -55,7 +56,7 @@ def test_results_again_and_late(api, scheduler, worker, bus):
 def test_a_result_of_another_attempt_does_not_end_the_job(api, scheduler, worker, gate, bus, database):
     worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    run = api.run_files(workspace, planning_at(gate))
     gate.wait()
     with psycopg.connect(database) as connection:
         job, attempt = connection.execute("select id, attempt from jobs where run_id = %s", (run,)).fetchone()
@@ -83,7 +84,7 @@ def test_tickets_of_jobs_that_are_not_there(api, scheduler, worker, bus):
 def test_a_stop_of_an_attempt_that_is_over_stops_nothing(api, scheduler, worker, gate, bus, database):
     one = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    run = api.run_files(workspace, planning_at(gate))
     gate.wait()
     with psycopg.connect(database) as connection:
         job, attempt = connection.execute("select id, attempt from jobs where run_id = %s", (run,)).fetchone()
@@ -129,7 +130,7 @@ def listens(worker, bus, *stops):
 def test_who_has_no_job_reads_no_stops(api, worker, gate, bus):
     idle, busy = worker(sandbox_bind=gate.folder), worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
-    config = {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+    config = planning_at(gate)
     run = api.run_files(workspace, config)
     gate.wait()
     if idle.metric("runyard_worker_job_slots_busy"):
@@ -165,7 +166,7 @@ def test_rubbish_on_any_topic_goes_to_the_dead_letters_and_stops_nobody(api, sch
     api.wait_status(api.run_files(workspace, ONE), "applied")
     pool = next(line for line in workers[0].log_lines() if line["msg"] == "registered")["pool"]
     names = {"worker-1", "worker-2"}
-    held = api.run_files(api.workspace(auto_apply=True), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    held = api.run_files(api.workspace(auto_apply=True), planning_at(gate))
     gate.wait()
     listens(next(one for one in workers if one.metric("runyard_worker_job_slots_busy")), bus, STOP)
     for topic, readers in (("runyard.results", {"scheduler"}), ("runyard.task-results", {"scheduler"}), (f"runyard.jobs.{pool}", names),

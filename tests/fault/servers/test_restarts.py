@@ -6,6 +6,7 @@ import signal
 import psycopg
 import pytest
 
+from support.configurations import applying
 from support.wait import until
 
 LEASE = 4
@@ -15,19 +16,6 @@ def one(number):
     return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {number}\n}}\n'}
 
 
-def held(gate):
-    """Waits at the gate once the first resource exists."""
-    return {"main.tf": f"""
-resource "terraform_data" "first" {{}}
-resource "terraform_data" "second" {{
-  depends_on = [terraform_data.first]
-  provisioner "local-exec" {{
-    command = "{gate.command}"
-  }}
-}}
-"""}
-
-
 class Work:
     """Runs in every phase: in the queue, waiting, planning, planned, applying."""
 
@@ -35,7 +23,7 @@ class Work:
         self.api = api
         self.gate = gate
         held_up = api.workspace(auto_apply=True)
-        self.applying = api.run_files(held_up, held(gate))
+        self.applying = api.run_files(held_up, applying(gate.command))
         self.after = api.run(held_up, is_destroy=True)
         self.workspaces = [api.workspace(auto_apply=True) for _ in range(2)]
         self.runs = [[api.run_files(workspace, one(number)) for number in range(runs)] for workspace in self.workspaces]
@@ -138,7 +126,7 @@ def test_a_scheduler_away_for_longer_than_a_lease_loses_no_apply(short, api, wor
     """The worker continues its apply. The restarted scheduler gets its heartbeat before it judges its lease."""
     first = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, held(gate))
+    run = api.run_files(workspace, applying(gate.command))
     gate.wait()
     failed = first.metric("runyard_worker_heartbeats_total", outcome="failed")
     short.kill()

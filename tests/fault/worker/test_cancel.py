@@ -6,6 +6,7 @@ import uuid
 import psycopg
 import pytest
 
+from support.configurations import planning_at
 from support.proc import processes_with
 from support.wait import until
 
@@ -167,7 +168,7 @@ def test_an_apply_that_waits_for_a_worker(api, worker):
 def planning(api, gate, marker):
     workspace = api.workspace()
     api.variable(workspace, "MARKER", marker, category="env")
-    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    run = api.run_files(workspace, planning_at(gate))
     gate.wait()
     assert processes_with(marker)
     return workspace, run

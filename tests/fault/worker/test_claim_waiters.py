@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from support.configurations import planning_at
 from support.fake_worker import FakeWorker, PendingRequest
 from support.wait import until
 
@@ -90,7 +91,7 @@ def test_postgresql_forgets_who_listens(first, api, worker, scheduler, ask):
 
 def test_a_full_worker_is_told_of_nothing(first, api, worker, gate):
     worker(brokers="", sandbox_bind=gate.folder, slots=1)
-    held = api.run_files(api.workspace(), {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    held = api.run_files(api.workspace(), planning_at(gate))
     gate.wait()
     waiting(first, 0)
     before = woken(first)

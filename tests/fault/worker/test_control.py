@@ -8,6 +8,7 @@ import uuid
 import psycopg
 import pytest
 
+from support.configurations import planning_at
 from support.fake_worker import FakeWorker, PendingRequest
 from support.proc import processes_with
 from support.process import free_port
@@ -32,7 +33,7 @@ def planning(api, gate, marker):
     """A run during its plan, whose processes have the marker."""
     workspace = api.workspace()
     api.variable(workspace, "MARKER", marker, category="env")
-    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    run = api.run_files(workspace, planning_at(gate))
     gate.wait()
     return workspace, run
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.configurations import applying, planning_at
 from support.engine import each_engine, unrecorded
 from support.proc import ancestors, processes_with
 from support.wait import until
@@ -15,23 +16,11 @@ from support.wait import until
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
-def applying_at(gate):
-    return {"main.tf": f"""
-resource "terraform_data" "first" {{}}
-resource "terraform_data" "second" {{
-  depends_on = [terraform_data.first]
-  provisioner "local-exec" {{
-    command = "{gate.command}"
-  }}
-}}
-"""}
-
-
 def begin(api, worker, gate):
     """A worker during an apply."""
     one = worker(sandbox_bind=gate.folder, slots=2)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, applying_at(gate))
+    run = api.run_files(workspace, applying(gate.command))
     gate.wait()
     return one, workspace, run
 
@@ -97,7 +86,7 @@ def test_a_second_signal_interrupts_the_engine_which_saves_the_state(api, worker
 def test_the_drain_ends_by_itself_after_its_seconds(api, worker, gate):
     one = worker(sandbox_bind=gate.folder, drain_seconds=1)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, applying_at(gate))
+    run = api.run_files(workspace, applying(gate.command))
     gate.wait()
     one.process.send(signal.SIGTERM)
     assert one.process.ended() == 1
@@ -109,7 +98,7 @@ def test_the_drain_ends_by_itself_after_its_seconds(api, worker, gate):
 @pytest.mark.parametrize("third", ["signal", "--job-stop-seconds"])
 def test_a_third_step_kills_an_engine_that_does_not_stop(api, worker, gate, third):
     one = worker(sandbox_bind=gate.folder, job_stop_seconds=300 if third == "signal" else 2)
-    api.run_files(api.workspace(auto_apply=True), applying_at(gate))
+    api.run_files(api.workspace(auto_apply=True), applying(gate.command))
     gate.wait()
     engine = next(pid for pid in ancestors(processes_with(gate.path)[0]) if Path(f"/proc/{pid}/comm").read_text() in ("terraform\n", "tofu\n"))
     os.kill(engine, signal.SIGSTOP)
@@ -126,7 +115,7 @@ def test_a_third_step_kills_an_engine_that_does_not_stop(api, worker, gate, thir
 def test_a_plan_that_a_second_signal_stopped_is_made_again_at_once(api, worker, gate):
     one = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
-    run = api.run_files(workspace, {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'})
+    run = api.run_files(workspace, planning_at(gate))
     gate.wait()
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")

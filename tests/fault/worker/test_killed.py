@@ -5,34 +5,21 @@ import signal
 
 import pytest
 
+from support.configurations import applying, planning_at
 from support.engine import each_engine, unrecorded
 from support.gate import Gate
 from support.proc import processes_with
 from support.wait import until
 
 LEASE = 3
+BOTH = ["terraform_data.first", "terraform_data.second"]
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
-def planning_at(gate):
-    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
-
-
 def applying_at(gate):
-    """The first resource exists when the second comes to the gate. The engine must stop the provisioner itself:
-    OpenTofu that is interrupted while its apply ends by itself sometimes leaves an empty state."""
-    return {"main.tf": f"""
-resource "terraform_data" "first" {{}}
-resource "terraform_data" "second" {{
-  depends_on = [terraform_data.first]
-  provisioner "local-exec" {{
-    command = "trap '' INT; {gate.command}"
-  }}
-}}
-"""}
-
-
-BOTH = ["terraform_data.first", "terraform_data.second"]
+    """The engine must stop the provisioner itself: OpenTofu that is interrupted while its apply ends by itself sometimes
+    leaves an empty state."""
+    return applying(f"trap '' INT; {gate.command}")
 
 
 @pytest.fixture(autouse=True)

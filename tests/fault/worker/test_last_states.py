@@ -5,6 +5,7 @@ import signal
 
 import pytest
 
+from support.configurations import applying
 from support.engine import each_engine, written_states
 from support.wait import until
 
@@ -34,15 +35,7 @@ class Apply:
         self.api, self.gate = api, gate
         self.workspace = api.workspace(auto_apply=True)
         self.worker = worker(sandbox_bind=gate.folder)
-        self.run = api.run_files(self.workspace, {"main.tf": f"""
-resource "terraform_data" "first" {{}}
-resource "terraform_data" "second" {{
-  depends_on = [terraform_data.first]
-  provisioner "local-exec" {{
-    command = "{gate.command}"
-  }}
-}}
-"""})
+        self.run = api.run_files(self.workspace, applying(gate.command))
         self.after = api.run(self.workspace, is_destroy=True, auto_apply=False)
         gate.wait()
         if engine.writes_at_once:

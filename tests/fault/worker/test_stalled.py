@@ -8,6 +8,7 @@ import threading
 
 import pytest
 
+from support.configurations import planning_at
 from support.wait import until
 
 LEASE = 3
@@ -84,10 +85,6 @@ def start(request, record, gate, scheduler, worker, engine):
     yield lambda: worker(sandbox_bind=bind, engine=program, **kind)
     for service in scheduler.all + worker.all:
         service.process.send(signal.SIGCONT)
-
-
-def planning_at(gate):
-    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
 
 
 def lost(worker):

@@ -4,19 +4,9 @@
 import pytest
 
 from support.api import tar_gz
+from support.documents import linkage, refused_at, send
 
 REGO = "package p\ndeny[msg] { msg := input.run.id }\n"
-
-
-def send(org, method, path, type, relations=None, **attributes):
-    data = {"type": type, "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}
-    if relations:
-        data["relationships"] = {name.replace("_", "-"): {"data": linkage(*items)} for name, items in relations.items()}
-    return org.call(method, path, {"data": data})
-
-
-def linkage(type, *ids):
-    return [{"type": type, "id": id} for id in ids]
 
 
 def policy(org, **attributes):
@@ -29,12 +19,6 @@ def policy_set(org, relations=None, **attributes):
 
 def upload(org, policy_id, source=REGO):
     return org.call("PUT", f"policies/{policy_id}/upload", source if isinstance(source, bytes) else source.encode(), headers={"Content-Type": "application/octet-stream"})
-
-
-def refused_at(answer, pointer):
-    assert answer.status == 422, answer.text
-    assert [error["source"]["pointer"] for error in answer.json["errors"]] == [pointer]
-    return answer.errors()
 
 
 # ---- policies ----

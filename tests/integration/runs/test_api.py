@@ -8,15 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 import psycopg
 import pytest
 
-from support.api import ApiError
+from support.documents import refused
 from support.shared import api, database, scheduler  # noqa: F401
-
-
-def refused(status, call, *arguments, **more):
-    with pytest.raises(ApiError) as caught:
-        call(*arguments, **more)
-    assert caught.value.status == status, caught.value
-    return caught.value.answer
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from support.api import Api
+from support.documents import refused_at
 from support.receiver import acknowledges
 from support.wait import until
 
@@ -31,12 +32,6 @@ def create(api, **attributes):
 def change(api, task, **attributes):
     attributes = {name.replace("_", "-"): value for name, value in attributes.items()}
     return api.call("PATCH", f"tasks/{task}", {"data": {"id": task, "type": "tasks", "attributes": attributes}})
-
-
-def refused_at(answer, pointer):
-    assert answer.status == 422, answer.text
-    assert [error["source"]["pointer"] for error in answer.json["errors"]] == [pointer]
-    return answer.errors()
 
 
 # ---- verification ----

@@ -2,9 +2,8 @@
 """SSH keys of organizations, and workspaces that use one."""
 
 import psycopg
-import pytest
 
-from support.api import ApiError
+from support.documents import refused
 from support.shared import api, database, scheduler  # noqa: F401
 
 SECRET = "-----BEGIN OPENSSH PRIVATE KEY-----\nc2VjcmV0LXNzaC1rZXk=\n-----END OPENSSH PRIVATE KEY-----\n"
@@ -16,13 +15,6 @@ def document(**attributes):
 
 def assignment(key):
     return {"data": {"type": "workspaces", "attributes": {"id": key}}}
-
-
-def refused(status, call, *arguments):
-    with pytest.raises(ApiError) as caught:
-        call(*arguments)
-    assert caught.value.status == status, caught.value
-    return caught.value.answer
 
 
 def make(api, name="deploy", value=SECRET):

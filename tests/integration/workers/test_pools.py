@@ -8,22 +8,12 @@ import json
 import pytest
 
 from support.api import Api
+from support.documents import refused_at, send
 from support.people import People
 
 
-def send(org, method, path, type="agent-pools", relations=None, **attributes):
-    data = {"type": type, "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}
-    if relations:
-        data["relationships"] = {name.replace("_", "-"): {"data": linkage(*items)} for name, items in relations.items()}
-    return org.call(method, path, {"data": data})
-
-
-def linkage(type, *ids):
-    return [{"type": type, "id": id} for id in ids]
-
-
 def make(org, name="pool", relations=None, **attributes):
-    return send(org, "POST", f"organizations/{org.organization}/agent-pools", relations=relations, name=name, **attributes)
+    return send(org, "POST", f"organizations/{org.organization}/agent-pools", "agent-pools", relations=relations, name=name, **attributes)
 
 
 def pool(org, name="pool", relations=None, **attributes):
@@ -46,12 +36,6 @@ def by_agents(org, workspace, pool_id):
     return send(org, "PATCH", f"workspaces/{workspace}", "workspaces", execution_mode="agent", agent_pool_id=pool_id)
 
 
-def refused_at(answer, pointer):
-    assert answer.status == 422, answer.text
-    assert [error["source"]["pointer"] for error in answer.json["errors"]] == [pointer]
-    return answer.errors()
-
-
 # ---- pools ----
 
 
@@ -71,14 +55,14 @@ def test_a_pool_is_kept_as_it_was_made(org):
 def test_a_change_replaces_what_it_names_and_nothing_else(org):
     one, two, network = org.workspace("one"), org.workspace("two"), project(org)
     edge = pool(org, "edge", {"allowed-workspaces": ("workspaces", one), "allowed-projects": ("projects", network)}, organization_scoped=False)
-    renamed = send(org, "PATCH", f"agent-pools/{edge}", name="far").data
+    renamed = send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", name="far").data
     assert renamed["attributes"]["name"] == "far" and not renamed["attributes"]["organization-scoped"]
     assert related(renamed, "allowed-workspaces") == {one} and related(renamed, "allowed-projects") == {network}
-    moved = send(org, "PATCH", f"agent-pools/{edge}", relations={"allowed-workspaces": ("workspaces", two)}).data
+    moved = send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", relations={"allowed-workspaces": ("workspaces", two)}).data
     assert related(moved, "allowed-workspaces") == {two} and related(moved, "allowed-projects") == {network}
-    excluded = send(org, "PATCH", f"agent-pools/{edge}", relations={"excluded-workspaces": ("workspaces", two)}).data
+    excluded = send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", relations={"excluded-workspaces": ("workspaces", two)}).data
     assert related(excluded, "excluded-workspaces") == {two} and related(excluded, "allowed-workspaces") == set()
-    emptied = send(org, "PATCH", f"agent-pools/{edge}", relations={"excluded-workspaces": ("workspaces",), "allowed-projects": ("projects",)}).data
+    emptied = send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", relations={"excluded-workspaces": ("workspaces",), "allowed-projects": ("projects",)}).data
     assert related(emptied, "excluded-workspaces") == related(emptied, "allowed-projects") == set()
 
 
@@ -94,9 +78,9 @@ WRONG = [({"name": None}, None, "/data/attributes/name"), ({"name": ""}, None, "
 @pytest.mark.parametrize("attributes,relations,pointer", WRONG)
 def test_what_is_wrong_is_pointed_at(org, attributes, relations, pointer):
     path = f"organizations/{org.organization}/agent-pools"
-    refused_at(send(org, "POST", path, relations=relations, **{"name": "edge", **attributes}), pointer)
+    refused_at(send(org, "POST", path, "agent-pools", relations=relations, **{"name": "edge", **attributes}), pointer)
     assert pools(org) == []
-    refused_at(send(org, "PATCH", f"agent-pools/{pool(org)}", relations=relations, **attributes), pointer)
+    refused_at(send(org, "PATCH", f"agent-pools/{pool(org)}", "agent-pools", relations=relations, **attributes), pointer)
 
 
 def test_a_name_is_taken_once_in_an_organization(org, api_site):
@@ -104,7 +88,7 @@ def test_a_name_is_taken_once_in_an_organization(org, api_site):
         assert sorted(many.map(lambda _: make(org, "edge").status, range(8))) == [201] + [422] * 7
     assert "has already been taken" in refused_at(make(org, "Edge"), "/data/attributes/name")
     assert make(api_site.stranger(), "edge").status == 201
-    assert "has already been taken" in refused_at(send(org, "PATCH", f"agent-pools/{pool(org, 'far')}", name="edge"), "/data/attributes/name")
+    assert "has already been taken" in refused_at(send(org, "PATCH", f"agent-pools/{pool(org, 'far')}", "agent-pools", name="edge"), "/data/attributes/name")
 
 
 def test_lists_are_searched_sorted_and_filtered(org):
@@ -225,10 +209,10 @@ def test_a_run_is_not_made_for_a_pool_that_was_closed(org):
     edge, workspace = pool(org, "edge"), org.workspace()
     by_agents(org, workspace, edge)
     configuration = org.upload(workspace, {"main.tf": ""})
-    send(org, "PATCH", f"agent-pools/{edge}", organization_scoped=False)
+    send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", organization_scoped=False)
     data = {"type": "runs", "relationships": {"workspace": {"data": {"type": "workspaces", "id": workspace}}}}
     assert "not allowed" in refused_at(org.call("POST", "runs", {"data": data}), "/data/relationships/workspace")
-    send(org, "PATCH", f"agent-pools/{edge}", relations={"allowed-workspaces": ("workspaces", workspace)})
+    send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", relations={"allowed-workspaces": ("workspaces", workspace)})
     run = org.run(workspace, configuration)
     details = org.get(f"plans/{run.replace('run-', 'plan-')}").data["attributes"]["execution-details"]
     assert details == {"mode": "agent", "agent-id": None, "agent-name": None, "agent-pool-id": edge, "agent-pool-name": "edge"}
@@ -245,12 +229,12 @@ def test_members_see_pools_and_managers_change_them(org, api_site):
         assert related(shown["data"], "workspaces") == related(shown["data"], "allowed-workspaces") == expected
         assert {item["id"] for item in shown.get("included", [])} == expected
         assert member.get(f"organizations/{org.organization}/agent-pools").data == [shown["data"]]
-        assert send(member, "PATCH", f"agent-pools/{edge}", name="mine").status == member.call("DELETE", f"agent-pools/{edge}").status == 404
+        assert send(member, "PATCH", f"agent-pools/{edge}", "agent-pools", name="mine").status == member.call("DELETE", f"agent-pools/{edge}").status == 404
         assert make(member, "mine").status == token(member, edge).status == 404
         for path in (f"agent-pools/{edge}/agents", f"agent-pools/{edge}/authentication-tokens"):
             assert member.call("GET", path).status == 404, path
     manager = people.member("manager", people.team("managers", manage_agent_pools=True))
-    assert send(manager, "PATCH", f"agent-pools/{edge}", name="managed").data["attributes"]["name"] == "managed"
+    assert send(manager, "PATCH", f"agent-pools/{edge}", "agent-pools", name="managed").data["attributes"]["name"] == "managed"
     made = token(manager, edge)
     assert made.status == 201 and manager.call("DELETE", f"authentication-tokens/{made.data['id']}").status == 204
     # A change by a manager leaves the parts that the manager does not see unchanged.

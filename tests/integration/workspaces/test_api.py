@@ -6,19 +6,8 @@ import uuid
 import psycopg
 import pytest
 
-from support.api import ApiError
+from support.documents import document, refused
 from support.shared import api, database, scheduler  # noqa: F401
-
-
-def document(kind, attributes):
-    return {"data": {"type": kind, "attributes": attributes}}
-
-
-def refused(status, call, *arguments):
-    with pytest.raises(ApiError) as caught:
-        call(*arguments)
-    assert caught.value.status == status, caught.value
-    return caught.value.answer
 
 
 # ---- organizations ----

@@ -6,9 +6,9 @@ import hashlib
 import json
 
 import psycopg
-import pytest
 
-from support.api import Api, ApiError
+from support.api import Api
+from support.documents import document, refused
 from support.people import People
 from support.shared import api, database, scheduler  # noqa: F401
 
@@ -20,19 +20,8 @@ RESOURCES = [
 ]
 
 
-def document(kind, attributes, **relationships):
-    return {"data": {"type": kind, "attributes": attributes, "relationships": relationships}}
-
-
 def ids(*workspaces):
     return {"data": [{"type": "workspaces", "id": workspace} for workspace in workspaces]}
-
-
-def refused(status, call, *arguments):
-    with pytest.raises(ApiError) as caught:
-        call(*arguments)
-    assert caught.value.status == status, caught.value
-    return caught.value.answer
 
 
 def push(api, workspace, resources, serial=1, **outputs):

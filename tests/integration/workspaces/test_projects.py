@@ -2,6 +2,7 @@
 """Projects: every organization has a default one, and each workspace is in one."""
 
 import pytest
+from support.documents import refused_at
 
 
 def projects(org, **query):
@@ -30,12 +31,6 @@ def new_workspace(org, project, **attributes):
     relations = {"project": {"data": {"type": "projects", "id": project}}}
     body = {"data": {"type": "workspaces", "attributes": {"name": f"w{next(org.names)}", **attributes}, "relationships": relations}}
     return org.call("POST", f"organizations/{org.organization}/workspaces", body)
-
-
-def refused_at(answer, pointer):
-    assert answer.status == 422, answer.text
-    assert [error["source"]["pointer"] for error in answer.json["errors"]] == [pointer]
-    return answer.errors()
 
 
 # ---- projects ----

@@ -3,9 +3,8 @@
 
 import threading
 
-import pytest
 
-from support.api import ApiError
+from support.documents import refused
 from support.shared import api, database, scheduler  # noqa: F401
 
 
@@ -23,13 +22,6 @@ def bindings(**pairs):
 
 def shown(answer):
     return {item["attributes"]["key"]: item["attributes"]["value"] for item in answer.data}
-
-
-def refused(status, call, *arguments):
-    with pytest.raises(ApiError) as caught:
-        call(*arguments)
-    assert caught.value.status == status, caught.value
-    return caught.value.answer
 
 
 def project(api, name, **relationships):

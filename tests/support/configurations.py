@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Configurations whose plan or apply waits or runs a command."""
+
+
+def planning_at(gate):
+    """The plan waits at the gate."""
+    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
+
+
+def applying(command):
+    """The apply of the second resource runs a command. The first one exists by then."""
+    return {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "second" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{command}"
+  }}
+}}
+"""}
