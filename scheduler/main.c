@@ -103,7 +103,7 @@ int main(int argc, char **argv)
 	memory_set_up();
 	service_manager_open();
 	log_setup("scheduler", NULL, LOG_INFO);
-	if (argc == 2 && text_print(argv[1]))
+	if ((argc == 2 && text_print(argv[1])) || command_help(argc - 1, argv + 1))
 		return 0;
 	result = options_read(&scheduler_options, &arguments, &s.options, &err);
 	if (result == 0)

@@ -7,6 +7,9 @@ static const struct option_row rows[] = {
 #undef OPTION
 };
 
+#define JSON_true  " [--json]"
+#define JSON_false ""
+
 static const struct option_removed removed[] = {
 	{"hold-seconds",
 		"The last state, a person or the worker's limits of the apply end a hold; --hold-alert-seconds says "
@@ -16,26 +19,16 @@ static const struct option_removed removed[] = {
 
 const struct option_table scheduler_options = {
 	.process = "runyard-scheduler",
-	.summary =
-		"usage: runyard-scheduler [options] [command]\n\n"
-		"Owns the queues, decides every transition, serves the API.\n\n"
-		"Commands:\n"
-		"  serve                          the default; brings the database up to date first\n"
-		"  migrate                        only brings the database up to date\n"
-		"  bootstrap USER EMAIL ORG       makes the first user, organization and worker pool; prints new "
-		"tokens\n"
-		"  add-user USER EMAIL            makes a user, who takes up invitations to that address; prints a "
-		"password\n"
-		"  set-password USER              gives a user the password that stands on standard input, and ends "
-		"their sessions\n"
-		"  holds [release WORKSPACE [WHY]]  shows workspaces that wait for the last state of a lost apply; "
-		"lets one "
-		"go on\n"
-		"  new-epoch                      fences every attempt: run it after the database was restored from a "
-		"backup or a snapshot\n"
-		"  dead-letters [replay ID]       shows messages that could not be read; puts one back\n"
-		"    --json, show ID, replay all, discard ID|all: as JSON lines, one whole, all back, forgets them\n"
-		"  states                         prints the states of a run and the ways between them",
+	.summary = "usage: runyard-scheduler [options] [command]\n\n"
+		   "Owns the queues, decides every transition, serves the API.\n\n"
+		   "Commands (COMMAND --help shows one):\n"
+#define COMMAND(name, function, least, most, options, has_json, usage, help)                                           \
+	"  " name " " usage JSON_##has_json "\n"                                                                       \
+					    "      " help "\n"
+#include "scheduler/commands/commands.def"
+#undef COMMAND
+		   "  states\n"
+		   "      prints the states of a run and the ways between them",
 	.rows = rows,
 	.count = ARRAY_LEN(rows),
 	.removed = removed,

@@ -8,6 +8,8 @@
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/store/store.h"
 
+struct command_line;
+
 struct scheduler {
 	struct scheduler_options options;
 	struct keyring *keyring;
@@ -30,7 +32,7 @@ void scheduler_signals_open(struct scheduler *s);
 /* Waits until PostgreSQL answers, and migrates the database. ERR_UNAVAILABLE if a signal stopped the wait. */
 int scheduler_database_ready(struct scheduler *s, struct err *err);
 /* Starts all parts and waits for a signal. The parts are running when it returns, also after an error. */
-int scheduler_serve(struct scheduler *s, int argc, char **argv, struct err *err);
+int scheduler_serve(struct scheduler *s, const struct command_line *line, struct err *err);
 /* Stops the parts that scheduler_serve started. `status` is the exit status if the watchdog ends the process. */
 void scheduler_stop(struct scheduler *s, int status);
 

@@ -280,10 +280,9 @@ static void retire(const struct scheduler *s)
 	}
 }
 
-int scheduler_serve(struct scheduler *s, int argc, char **argv, struct err *err)
+int scheduler_serve(struct scheduler *s, const struct command_line *line, struct err *err)
 {
-	(void)argc;
-	(void)argv;
+	(void)line;
 	if (scheduler_start(s, err) < 0)
 		return -1;
 	log_info("serving", "url", api_public_url(s->api), NULL);

@@ -5,7 +5,7 @@
 /*
  * Dead letters: messages of any topic that cannot be read. The process that finds one publishes it to
  * runyard.dead-letters (proto/README.md, dead_letters_topic.h). The schedulers store each once, until an operator
- * replays or discards it (dead_letters_command.h). The bounds are 30 days, 10,000 dead letters and 256 MiB.
+ * replays or discards it (commands/dead_letters.c). The bounds are 30 days, 10,000 dead letters and 256 MiB.
  */
 
 #include "common/kafka/kafka.h"

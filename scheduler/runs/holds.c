@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/holds.h"
 
-#include <stdio.h>
-
 #include "common/log.h"
 #include "scheduler/runs/job_grants.h"
 #include "scheduler/runs/epoch.h"
@@ -32,7 +30,7 @@ static int order_in(void *data, struct err *err)
 	return outbox_insert(&outbox, o->store->db, o->store->sink, err);
 }
 
-static int order_commit(
+int hold_order_commit(
 	struct store *store, const struct hold_order *order, struct hold_verdict *ret_verdict, struct err *err)
 {
 	struct ordering o = {.store = store, .order = order};
@@ -48,7 +46,7 @@ int hold_release(struct store *store, const struct hold_order *order, bool *ret_
 {
 	struct hold_verdict verdict;
 
-	if (order_commit(store, order, &verdict, err) < 0)
+	if (hold_order_commit(store, order, &verdict, err) < 0)
 		return -1;
 	if (ret_ended)
 		*ret_ended = verdict.ends;
@@ -62,7 +60,7 @@ int hold_stop(struct store *store, const char *run_id, enum hold_event event, co
 	const struct hold_order order = {.event = event, .run_id = run_id, .actor = actor};
 	struct hold_verdict verdict;
 
-	if (order_commit(store, &order, &verdict, err) < 0)
+	if (hold_order_commit(store, &order, &verdict, err) < 0)
 		return -1;
 	if (!verdict.refused)
 		return 0;
@@ -166,44 +164,4 @@ int hold_dismiss(struct store *store, const char *run_id, const char *id, const 
 	struct dismissing dismissing = {store, {.run_id = run_id, .actor = actor, .id = id}};
 
 	return db_transaction(store->db, dismiss_in, &dismissing, err);
-}
-
-/* ---- at the command line ---- */
-
-int holds_print(struct store *store, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (holds_list(store, &rows, err) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++) {
-		json_auto_t *hold = json_pack("{ss ss ss ss ss ss so ss}", "workspace",
-			row_text(&rows, i, "workspace_id"), "name", row_text(&rows, i, "workspace"), "organization",
-			row_text(&rows, i, "organization"), "run", row_text(&rows, i, "run_id"), "worker",
-			row_text(&rows, i, "worker"), "since", row_text(&rows, i, "began_at"), "until",
-			json_string_or_null(row_text(&rows, i, "until")), "stop",
-			stop_name((enum stop)row_int(&rows, i, "stop")));
-		_cleanup_(freep) char *line = json_text(hold);
-
-		printf("%s\n", line);
-	}
-	return 0;
-}
-
-int holds_release(struct store *store, const char *workspace_id, const char *reason, struct err *err)
-{
-	const struct hold_order order = {.event = HOLD_RELEASED, .workspace_id = workspace_id, .reason = reason};
-	struct hold_verdict verdict;
-
-	if (order_commit(store, &order, &verdict, err) < 0)
-		return -1;
-	if (verdict.refused)
-		return err_set(err, ERR_NOT_FOUND, "the workspace %s is not held", workspace_id);
-	if (verdict.risks)
-		fprintf(stderr,
-			"warning: the terraform of the lost apply may still run. Until it has ended, runs of %s can "
-			"change "
-			"the same resources. See that its worker is gone.\n",
-			workspace_id);
-	return 0;
 }

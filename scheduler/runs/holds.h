@@ -7,8 +7,10 @@
 
 #include "scheduler/store/runs/holds.h"
 
-/* Applies the order in one transaction. *ret_ended is true if a hold ended; ret_ended may be NULL. A refusal changes
- * nothing and is no error. */
+/* Applies the order in one transaction, and returns what it led to. A refusal changes nothing and is no error. */
+int hold_order_commit(
+	struct store *store, const struct hold_order *order, struct hold_verdict *ret_verdict, struct err *err);
+/* The same for callers that need less. *ret_ended is true if a hold ended; ret_ended may be NULL. */
 int hold_release(struct store *store, const struct hold_order *order, bool *ret_ended, struct err *err);
 
 /* Asks the worker of the run's lost apply to stop its terraform (HOLD_CANCELED or HOLD_FORCE_CANCELED), on behalf of
@@ -28,11 +30,5 @@ int hold_dismiss(struct store *store, const char *run_id, const char *id, const 
  * ERR_NOT_FOUND if the token is not valid; ERR_INVALID if the job is not an apply.
  */
 int apply_settled(struct store *store, const char *job_id, const char *token, struct err *err);
-
-/* Prints the holds, one JSON object per line. */
-int holds_print(struct store *store, struct err *err);
-/* Releases a workspace for the command line. Prints a warning to standard error if terraform may still run.
- * ERR_NOT_FOUND if the workspace is not held. */
-int holds_release(struct store *store, const char *workspace_id, const char *reason, struct err *err);
 
 #endif

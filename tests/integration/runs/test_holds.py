@@ -202,7 +202,7 @@ def test_without_a_deadline_no_time_ends_it(workspace, api_site):
     ((_, told),) = workspace.api.events(job["run"], "workspace-held")
     assert told == "The workspace is held until the last state of the apply has arrived."
     assert "The hold ends when that state arrives. Cancel run-" in workspace.shown["attributes"]["locked-reason"]
-    lines = Scheduler.run_command("holds", database_url=api_site.database, keys=KEYS).stdout.splitlines()
+    lines = Scheduler.run_command("holds", "--json", database_url=api_site.database, keys=KEYS).stdout.splitlines()
     (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == workspace.id]
     assert hold["until"] is None and hold["stop"] == "none"
     # All times that a sweep checks are long past.
@@ -416,9 +416,11 @@ def test_at_the_command_line(workspace, api_site):
     options = {"database_url": api_site.database, "keys": KEYS}
     job = workspace.lost()
     second = workspace.run()
-    lines = Scheduler.run_command("holds", **options).stdout.splitlines()
+    lines = Scheduler.run_command("holds", "--json", **options).stdout.splitlines()
     (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == workspace.id]
     assert (hold["name"], hold["run"], hold["worker"], hold["organization"]) == ("network", job["run"], "fake-worker", workspace.api.organization)
+    titles, *table = Scheduler.run_command("holds", **options).stdout.splitlines()
+    assert titles.split()[:2] == ["WORKSPACE", "NAME"] and any(line.split()[:2] == [workspace.id, "network"] for line in table)
     Scheduler.run_command("holds", "release", workspace.id, "by hand", **options)
     assert workspace.api.status(second) == "plan_queued"
     assert workspace.released(job).endswith(": by hand")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/intake/dead_letters_command.h"
-
+/* `dead-letters` lists the messages that could not be read, the newest last; `show`, `replay` and `discard` act on
+ * them. */
 #include <stdio.h>
 
-#define USAGE "usage: runyard-scheduler dead-letters [--json] | show ID | replay ID|all | discard ID|all"
+#include "scheduler/commands/command.h"
 
 enum { SHOWN = 1000, EXCERPT = 1000, ALL = 0 };
 
@@ -18,60 +18,37 @@ static int dead_letters_select(struct store *store, long long id, struct rows *r
 		P_INT(id), P_INT(SHOWN), P_INT(EXCERPT));
 }
 
-static void print_json(const struct rows *rows, int row)
+static json_t *letter_make(const struct rows *rows, int row)
 {
-	json_auto_t *letter = json_pack("{sI ss sI sI ss ss sI ss so so}", "id", (json_int_t)row_int(rows, row, "id"),
-		"topic", row_text(rows, row, "topic"), "partition", (json_int_t)row_int(rows, row, "partition"),
-		"offset", (json_int_t)row_int(rows, row, "offset"), "reader", row_text(rows, row, "reader"), "error",
+	return json_pack("{sI ss sI sI ss ss sI ss so so}", "id", (json_int_t)row_int(rows, row, "id"), "topic",
+		row_text(rows, row, "topic"), "partition", (json_int_t)row_int(rows, row, "partition"), "offset",
+		(json_int_t)row_int(rows, row, "offset"), "reader", row_text(rows, row, "reader"), "error",
 		row_text(rows, row, "error"), "size", (json_int_t)row_int(rows, row, "size"), "created-at",
 		row_text(rows, row, "created_at"), "replayed-at",
 		json_string_or_null(row_text(rows, row, "replayed_at")), "payload",
 		json_string_or_null(row_text(rows, row, "payload")));
-	_cleanup_(freep) char *line = json_text(letter);
-
-	printf("%s\n", line);
 }
 
-static bool is_control(const unsigned char *at)
-{
-	return *at < 0x20 || *at == 0x7f || (at[0] == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f);
-}
+static const struct command_column columns[] = {
+	{"ID", "id", 0},
+	{"FOUND", "created-at", COMMAND_TIME},
+	{"TOPIC", "topic", 0},
+	{"READER", "reader", 0},
+	{"REPLAYED", "replayed-at", COMMAND_TIME},
+	{"WHY", "error", 0},
+	{NULL, NULL, 0},
+};
 
-/* An attacker may have written the text, so control characters become question marks before a terminal gets it. The
- * caller frees the result. */
-static char *printable(const char *text)
-{
-	char *copy = mem_text(text_or_empty(text));
-
-	for (unsigned char *at = (unsigned char *)copy; *at; at++) {
-		if (!is_control(at))
-			continue;
-		if (*at == 0xc2)
-			*at++ = '?';
-		*at = '?';
-	}
-	return copy;
-}
-
-static void print_line(const struct rows *rows, int row)
-{
-	_cleanup_(freep) char *reader = printable(row_text(rows, row, "reader"));
-	_cleanup_(freep) char *error = printable(row_text(rows, row, "error"));
-
-	printf("%-6lld  %.19s  %-28s  %-16s  %-8s  %s\n", row_int(rows, row, "id"), row_text(rows, row, "created_at"),
-		row_text(rows, row, "topic"), reader, row_null(rows, row, "replayed_at") ? "" : "replayed", error);
-}
-
-static int list(struct store *store, bool as_json, struct err *err)
+static int list(struct store *store, const struct command_line *line, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *letters = json_array();
 
 	if (dead_letters_select(store, ALL, &rows, err) < 0)
 		return -1;
-	if (!as_json)
-		printf("%-6s  %-19s  %-28s  %-16s  %-8s  %s\n", "ID", "FOUND", "TOPIC", "READER", "", "WHY");
 	for (int i = 0; i < rows.count; i++)
-		(as_json ? print_json : print_line)(&rows, i);
+		json_array_append_new(letters, letter_make(&rows, i));
+	command_print(line, letters, columns);
 	return 0;
 }
 
@@ -88,7 +65,8 @@ static int show(struct store *store, long long id, struct err *err)
 		return -1;
 	if (!rows.count)
 		return not_there(id, err);
-	print_json(&rows, 0);
+	json_auto_t *letter = letter_make(&rows, 0);
+	command_print_json(letter);
 	return 0;
 }
 
@@ -158,16 +136,16 @@ static const struct {
 	{"discard", true, discard},
 };
 
-int dead_letters_command(struct store *store, int argc, char **argv, struct err *err)
+int command_dead_letters(struct scheduler *s, const struct command_line *line, struct err *err)
 {
 	long long id = ALL;
 
-	if (argc == 1 || (argc == 2 && text_equal(argv[1], "--json")))
-		return list(store, argc == 2, err);
-	for (size_t i = 0; argc == 3 && i < ARRAY_LEN(actions); i++)
-		if (text_equal(argv[1], actions[i].name) &&
-			((actions[i].takes_all && text_equal(argv[2], "all")) ||
-				text_number(argv[2], 1, INT64_MAX, &id) == 0))
-			return actions[i].run(store, id, err);
-	return err_set(err, ERR_INVALID, USAGE);
+	if (!line->count)
+		return list(&s->store, line, err);
+	for (size_t i = 0; line->count == 2 && i < ARRAY_LEN(actions); i++)
+		if (text_equal(line->arguments[0], actions[i].name) &&
+			((actions[i].takes_all && text_equal(line->arguments[1], "all")) ||
+				text_number(line->arguments[1], 1, INT64_MAX, &id) == 0))
+			return actions[i].run(&s->store, id, err);
+	return command_usage(line, err);
 }
