@@ -6,6 +6,7 @@
 
 /* The notifier's metrics by number, from metrics.def. */
 enum {
+	M_LAST_COMMON = M_COMMON_COUNT - 1,
 #define METRIC(symbol, name, type, help) M_##symbol,
 #include "notifier/metrics.def"
 #undef METRIC

@@ -7,6 +7,7 @@
 #include "common/metrics.h"
 
 enum {
+	M_LAST_COMMON = M_COMMON_COUNT - 1,
 #define METRIC(symbol, name, type, help) M_##symbol,
 #include "scheduler/metrics.def"
 #undef METRIC

@@ -6,6 +6,7 @@
 
 /* Indexes of the worker's metrics, from metrics.def. */
 enum {
+	M_LAST_COMMON = M_COMMON_COUNT - 1,
 #define METRIC(symbol, name, type, help) M_##symbol,
 #include "worker/metrics.def"
 #undef METRIC

@@ -25,7 +25,7 @@ enum {
 	REQUEST_SECONDS = 30,
 	BYTES_PER_SECOND = 8 << 10, /* the minimum rate of a body and of an answer */
 	WATCH_MS = 500,
-	METRICS_LIMIT = 16 << 20,
+	METRICS_LIMIT = 64 << 20,
 	CONNECTION_MEMORY = 32 << 10,
 	BACKLOG = 4096,
 	SENDING_SECONDS = 5

@@ -14,6 +14,7 @@ from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 TABLE = re.compile(r'^OPTION\(\w+,\s+"([\w-]+)",\s+(?:OPT_)?(\w+),\s+(?:[^"]*,)?\s*(NULL|"[^"]*"),.*"(.*)"\)$', re.M)
+KINDS = {"COUNTER": "counter", "GAUGE": "gauge", "SAMPLE": "gauge", "HISTOGRAM": "histogram"}
 METRIC = re.compile(r'^METRIC\(\w+,\s+"(\w+)",\s+(\w+),\s+"(.*)"\)$', re.M)
 
 
@@ -36,11 +37,11 @@ def test_health(site, name):
 @pytest.mark.parametrize("name", ["scheduler", "worker"])
 def test_every_metric_of_the_table_is_told_as_prometheus_reads_it(done, name):
     service = getattr(done[0], name)
-    rows = METRIC.findall((ROOT / name / "metrics.def").read_text())
+    rows = [row for folder in ("common", name) for row in METRIC.findall((ROOT / folder / "metrics.def").read_text())]
     text = service.get("/metrics")[1]
     assert len(rows) > 10
     for metric, kind, told in rows:
-        assert f"# HELP {metric} {told}\n" in text and f"# TYPE {metric} {kind.lower()}\n" in text, metric
+        assert f"# HELP {metric} {told}\n" in text and f"# TYPE {metric} {KINDS[kind]}\n" in text, metric
     for line in text.splitlines():
         assert re.fullmatch(r"# (HELP|TYPE) .*|[a-z_]+(\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\})? [-+0-9.einfNa]+", line), line
 
