@@ -17,6 +17,7 @@ struct scheduler {
 	struct objects *objects;
 	struct store_settings settings;
 	struct store store; /* the main thread's */
+	bool contract;      /* migrations that contract are applied, too */
 	int signals;
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
@@ -29,7 +30,8 @@ struct scheduler {
 
 /* Blocks the signals that stop or reload the process, and opens the descriptor that reports them. */
 void scheduler_signals_open(struct scheduler *s);
-/* Waits until PostgreSQL answers, and migrates the database. ERR_UNAVAILABLE if a signal stopped the wait. */
+/* Waits until PostgreSQL answers, and migrates the database, or with --migrate 0 until somebody else has.
+ * ERR_UNAVAILABLE if a signal stopped the wait. */
 int scheduler_database_ready(struct scheduler *s, struct err *err);
 /* Starts all parts and waits for a signal. The parts are running when it returns, also after an error. */
 int scheduler_serve(struct scheduler *s, const struct command_line *line, struct err *err);

@@ -18,6 +18,7 @@
 #include "scheduler/api/server/server.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
+#include "scheduler/db/schema.h"
 #include "scheduler/intake/dead_letters_topic.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/outbox/publisher.h"
@@ -26,6 +27,7 @@
 #include "scheduler/runs/task_reports.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/site_settings.h"
+#include "scheduler/store/workers/processes.h"
 
 enum { DATABASE_TRY_MS = 1000, MAX_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
 
@@ -104,10 +106,17 @@ static void signals_unblock(void)
 	sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
+static int schema_ready(struct scheduler *s, struct err *err)
+{
+	if (s->options.migrate && schema_migrate(s->options.database_url, s->contract, err) < 0)
+		return -1;
+	return schema_check(s->store.db, err);
+}
+
 /* Waits for PostgreSQL without a limit, so that the parts of a site can be started in any order. */
 int scheduler_database_ready(struct scheduler *s, struct err *err)
 {
-	while (db_check(s->options.database_url, err) < 0 || store_migrate(s->store.db, err) < 0 ||
+	while (db_check(s->options.database_url, err) < 0 || schema_ready(s, err) < 0 ||
 		keys_check(&s->store, err) < 0) {
 		if (err->kind != ERR_UNAVAILABLE)
 			return -1;
@@ -239,7 +248,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 
 	if (certificate_read(s, err) < 0 || connections_possible(&connections, err) < 0 ||
 		addresses_check(&s->options, err) < 0 || scheduler_database_ready(s, err) < 0 ||
-		epoch_check_replication(&s->store, err) < 0 ||
+		processes_beat(&s->store, err) < 0 || epoch_check_replication(&s->store, err) < 0 ||
 		epoch_settle(&s->store, s->options.database_url, err) < 0)
 		return -1;
 	if (outbox_start(s, err) < 0 || background_start(s, err) < 0 || requests_start(s, connections, err) < 0)
@@ -252,6 +261,8 @@ static int scheduler_start(struct scheduler *s, struct err *err)
  * publish the outbox. */
 void scheduler_stop(struct scheduler *s, int status)
 {
+	struct err ignored = ERR_INIT;
+
 	watchdog_set(WATCHDOG_REQUESTS_MS, "requests under way are answered", status);
 	claim_waiters_stop(s->waiters);
 	api_stop(s->api);
@@ -261,6 +272,8 @@ void scheduler_stop(struct scheduler *s, int status)
 	intakes_stop(s->intakes);
 	claim_waiters_free(s->waiters);
 	publisher_stop(s->publisher);
+	if (processes_leave(&s->store, &ignored) < 0)
+		log_debug("the row of this scheduler stays for a day", "error", ignored.message, NULL);
 	log_info("stopped", NULL);
 }
 

@@ -25,6 +25,7 @@
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/site_settings.h"
+#include "scheduler/store/workers/processes.h"
 
 enum { MAX_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
 
@@ -370,6 +371,7 @@ static const struct {
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
 	{"auto destroy", 2000, SWEEP_ANY, .sweep = auto_destroy_sweep},
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
+	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},

@@ -518,7 +518,7 @@ static int statement_failed(struct db *db, const PGresult *result, struct err *e
 		text_copy(db->constraint, sizeof(db->constraint), PQresultErrorField(result, PG_DIAG_CONSTRAINT_NAME));
 		return err_set(err, ERR_CONFLICT, "it exists already");
 	}
-	if (db->try_again || text_starts(state, "53") || text_equal(state, "57014"))
+	if (db->try_again || text_starts(state, "53") || text_equal(state, "57014") || text_equal(state, "55P03"))
 		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: %s", message);
 	return err_set(err, ERR_INTERNAL, "PostgreSQL: %s (%s)", message, state);
 }

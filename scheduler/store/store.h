@@ -54,8 +54,6 @@ struct list_range {
 	long long limit, offset;
 };
 
-/* Applies all migrations that are missing. It holds a lock, so replicas may start at the same time. */
-int store_migrate(struct db *db, struct err *err);
 /* Reads the installation's id, which every migrated database has. */
 int store_installation(struct db *db, struct id *ret_id, struct err *err);
 

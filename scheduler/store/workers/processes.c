@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/workers/processes.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "common/build_info.h"
+#include "proto/protocol.h"
+#include "scheduler/db/schema.h"
+
+enum { MAX_NAMED = 5 };
+
+static struct {
+	pthread_once_t once;
+	struct id id;
+	char host[HOST_NAME_MAX + 1];
+} self = {.once = PTHREAD_ONCE_INIT};
+
+static void self_name(void)
+{
+	self.id = id_new("scheduler");
+	if (gethostname(self.host, sizeof(self.host)) < 0)
+		text_copy(self.host, sizeof(self.host), "localhost");
+	self.host[sizeof(self.host) - 1] = '\0';
+}
+
+int processes_beat(struct store *store, struct err *err)
+{
+	pthread_once(&self.once, self_name);
+	return db_query(store->db, NULL, err,
+		"with gone as (delete from schedulers where seen_at < now() - interval '1 day') "
+		"insert into schedulers (id, name, version, protocol, schema) values ($1, $2, $3, $4, $5) "
+		"on conflict (id) do update set seen_at = now()",
+		P_TEXT(self.id.text), P_TEXT(self.host), P_TEXT(build_version), P_INT(PROTOCOL_VERSION),
+		P_INT(schema_program_version()));
+}
+
+int processes_leave(struct store *store, struct err *err)
+{
+	pthread_once(&self.once, self_name);
+	return db_query(store->db, NULL, err, "delete from schedulers where id = $1", P_TEXT(self.id.text));
+}
+
+/* Versions are compared as numbers, from the left; a version that has none is not older. */
+int processes_list(struct store *store, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select kind, name, version, protocol, coalesce(schema, 0) as schema, "
+		"extract(epoch from now() - seen_at)::bigint as seconds, protocol < $1 or coalesce(schema < $2, false) "
+		"or coalesce(string_to_array(substring(version from '^[0-9]+(?:\\.[0-9]+)*'), '.')::numeric[] "
+		"< string_to_array($3, '.')::numeric[], false) as older from processes "
+		"where seen_at > now() - interval '1 hour' order by older desc, kind, name, seen_at desc",
+		P_INT(PROTOCOL_VERSION), P_INT(schema_program_version()), P_TEXT(build_version));
+}
+
+int processes_check_older(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(buf_release) struct buf names = BUF_INIT(4096);
+	int count = 0;
+
+	if (processes_list(store, &rows, err) < 0)
+		return -1;
+	while (count < rows.count && row_bool(&rows, count, "older"))
+		count++;
+	for (int i = 0; i < count && i < MAX_NAMED; i++)
+		buf_printf(&names, "%s%s %s (version %s, %lld s ago)", i ? ", " : "", row_text(&rows, i, "kind"),
+			row_text(&rows, i, "name"), row_text(&rows, i, "version"), row_int(&rows, i, "seconds"));
+	if (count)
+		return err_set(err, ERR_CONFLICT,
+			"older processes were seen within the last hour (%d): %s%s. Upgrade or stop them, and try "
+			"again an hour later",
+			count, buf_str(&names), count > MAX_NAMED ? ", ..." : "");
+	return 0;
+}
