@@ -50,7 +50,7 @@ static int option_read(struct command_line *line, int argc, char **argv, int *i,
 	}
 	if (!option_find(line->command, argv[*i] + 2, &option) || line->option_count == MAX_COMMAND_OPTIONS)
 		return err_set(err, ERR_INVALID,
-			"%s is no option of this command. Options of the process precede it: runyard-scheduler "
+			"%s is not an option of this command. Options of the process precede it: runyard-scheduler "
 			"[options] %s",
 			argv[*i], line->command->name);
 	if (!option.value && *i + 1 == argc)

@@ -19,8 +19,8 @@ def command(*arguments):
     (("holds", "show"), "usage: runyard-scheduler holds [release WORKSPACE [WHY]] [--json]"),
     (("holds", "release", "a", "b", "c"), "usage: runyard-scheduler holds"),
     (("add-user", "somebody"), "usage: runyard-scheduler add-user USER EMAIL"),
-    (("holds", "--listen", "127.0.0.1:0"), "--listen is no option of this command"),
-    (("add-user", "a", "a@example.com", "--json"), "--json is no option of this command"),
+    (("holds", "--listen", "127.0.0.1:0"), "--listen is not an option of this command"),
+    (("add-user", "a", "a@example.com", "--json"), "--json is not an option of this command"),
 ])
 def test_a_wrong_argument_is_named(arguments, wrong):
     done = command(*arguments)

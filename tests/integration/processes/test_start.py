@@ -182,8 +182,8 @@ def test_too_few_descriptors(binary, options, folder):
 
 
 @pytest.mark.parametrize("arguments, words", [
-    (("serve", "--listen", "127.0.0.1:0"), "the option --listen stands after the command: runyard-scheduler [options] serve"),
-    (("bootstrap", "admin", "--keys-file", "x"), "the option --keys-file stands after the command"),
+    (("serve", "--listen", "127.0.0.1:0"), "--listen is not an option of this command. Options of the process precede it: runyard-scheduler [options] serve"),
+    (("bootstrap", "admin", "--keys-file", "x"), "--keys-file is not an option of this command"),
     (("migrate", "now"), "unexpected argument 'now'"),
     (("srve",), "unknown command 'srve'"),
     (("--listen",), "--listen: a value is needed"),
