@@ -12,8 +12,10 @@
 #include "common/metrics.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/background/auto_destroy.h"
+#include "scheduler/background/resumption.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/background/task_sweeps.h"
+#include "scheduler/background/wait_notes.h"
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/epoch.h"
@@ -253,8 +255,10 @@ static int sweep_queues(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err,
 		    "select w.id, h.updated_at is not null as waits from workspaces w left join lateral "
 		    "(select updated_at from runs where workspace_id = w.id and queued and not plan_only "
-		    "order by position limit 1) h on true "
-		    "where w.stands_still and coalesce(h.updated_at < now() - interval '30 seconds', true) "
+		    "order by position limit 1) h on true where w.stands_still and coalesce(h.updated_at < now() - "
+		    "interval '30 seconds' and (select reason is null and not is_resuming and since < now() - interval "
+		    "'30 seconds' from "
+		    "maintenance), true) "
 		    "order by random() limit $1",
 		    P_INT(MAX_SWEPT)) < 0)
 		return -1;
@@ -369,6 +373,8 @@ static const struct {
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
 	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
+	{"resumption", 1000, SWEEP_ANY, .sweep = resumption_sweep},
+	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
 	{"auto destroy", 2000, SWEEP_ANY, .sweep = auto_destroy_sweep},
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},

@@ -143,6 +143,7 @@ SAMPLES = {
     }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
     **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
     "admin_runs_force_cancel": Comment(""),
+    "admin_maintenance_update": Sample("maintenance", {"enabled": flag(), "reason": text("", long=HUGE)}),
     "admin_settings_update": Sample("general-settings", {
         "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
         "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": only(False),
