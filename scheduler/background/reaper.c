@@ -27,6 +27,7 @@
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/site_settings.h"
+#include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/processes.h"
 
 enum { MAX_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
@@ -200,14 +201,16 @@ static int sweep_holds(struct reaper *reaper, struct err *err)
 static int sweep_announcements(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"with room as (select pool_id, sum(free) as free from workers where not draining "
-		"and seen_at > now() - interval '1 minute' group by pool_id having sum(free) > 0), "
-		"again as (update jobs set announced_at = now() where id in (select j.id from room r, lateral "
-		"(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
-		"and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
-		"returning id, run_id, pool_id) "
-		"insert into outbox (topic, payload) select $1 || pool_id, "
-		"json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
+		"with room as (select w.pool_id, sum(w.free) as free from workers w join agent_pools p on p.id = "
+		"w.pool_id where not w.draining and " WORKER_MAY_CLAIM("w",
+			"p") "and w.seen_at > now() - interval '1 minute' group by w.pool_id having sum(w.free) > 0), "
+			     "again as (update jobs set announced_at = now() where id in (select j.id from room r, "
+			     "lateral "
+			     "(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
+			     "and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
+			     "returning id, run_id, pool_id) "
+			     "insert into outbox (topic, payload) select $1 || pool_id, "
+			     "json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
 		P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION));
 }
 

@@ -17,6 +17,7 @@
 #include "scheduler/store/runs/artifacts.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/variables/variables.h"
+#include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/workers.h"
 
 /*
@@ -84,39 +85,43 @@ struct claiming {
  *  - Running jobs are counted only if more than one organization has waiting jobs.
  *  - Jobs that another transaction holds locked are skipped until the next pick.
  *
+ * A worker that was told to drain, or whose pool is drained, gets no job.
+ *
  * Returns one row per picked job, or one row without a job; each has `known` (the worker is the pool's), the number of
  * candidates, and the disabled engine versions. Waiting jobs are read from the index jobs_waiting, running ones from
  * jobs_claimed, all other rows by primary keys. With 1,000 waiting jobs of one organization it reads 320 blocks.
  */
 #define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
 
-static const char pick_sql[] =
-	"with recursive heads as ("
-	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "
-	"order by class, organization_id limit 1) union all "
-	"select n.class, n.organization_id from heads h, lateral (select class, organization_id from jobs "
-	"where pool_id = $1 and state = 'waiting' and (class, organization_id) > (h.class, h.organization_id) "
-	"order by class, organization_id limit 1) n), "
-	"busy as (select organization_id, count(*) as n from jobs where pool_id = $1 and state like 'claimed' "
-	"and (select count(distinct organization_id) from heads) > 1 group by 1), "
-	"candidates as (select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "
-	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
-	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs k "
-	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
-	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) and " OPENED_HERE
-	"and " MAY_BEGIN "order by created_at, id limit $2 + 1) c), "
-	"picked as (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
-	"from candidates c join jobs j on j.id = c.id "
-	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
-	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
-	"select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
-	"candidates, "
-	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
-	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
-	"p.run_id) as bytes, w.id is not null as known, "
-	"(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as disabled from "
-	"(select 1) one left join picked p on true "
-	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
+static const char pick_sql[] = "with recursive me as materialized (select " WORKER_MAY_CLAIM("w",
+	"p") "as may_claim from workers w "
+	     "join agent_pools p on p.id = w.pool_id where w.id = $3 and w.pool_id = $1 and w.left_at is null), heads "
+	     "as ("
+	     "(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "
+	     "and (select may_claim from me) order by class, organization_id limit 1) union all "
+	     "select n.class, n.organization_id from heads h, lateral (select class, organization_id from jobs "
+	     "where pool_id = $1 and state = 'waiting' and (class, organization_id) > (h.class, h.organization_id) "
+	     "order by class, organization_id limit 1) n), "
+	     "busy as (select organization_id, count(*) as n from jobs where pool_id = $1 and state like 'claimed' "
+	     "and (select count(distinct organization_id) from heads) > 1 group by 1), "
+	     "candidates as (select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "
+	     "(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
+	     "from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs k "
+	     "where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
+	     "and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) "
+	     "and " OPENED_HERE "and " MAY_BEGIN "order by created_at, id limit $2 + 1) c), "
+	     "picked as (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
+	     "from candidates c join jobs j on j.id = c.id "
+	     "join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
+	     "order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
+	     "select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
+	     "candidates, "
+	     "(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
+	     "+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
+	     "p.run_id) as bytes, m.may_claim is not null as known, "
+	     "(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as disabled from "
+	     "(select 1) one left join picked p on true "
+	     "left join me m on true";
 
 static void picked_release(struct claiming *c)
 {

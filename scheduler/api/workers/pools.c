@@ -11,6 +11,7 @@
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/outbox/publisher.h"
 #include "scheduler/store/names.h"
+#include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/pools.h"
 
 /* ---- the resource ---- */
@@ -45,9 +46,10 @@ static json_t *pool_resource(const struct rows *rows, int row)
 
 	relations_show(relations, POOL_RELATIONS, rows, row, related);
 	resource = resource_new("agent-pools", id,
-		json_pack("{so sI sb so}", "name", row_string(rows, row, "name"), "agent-count",
+		json_pack("{so sI sb so so}", "name", row_string(rows, row, "name"), "agent-count",
 			(json_int_t)row_int(rows, row, "agent_count"), "organization-scoped",
-			row_bool(rows, row, "organization_scoped"), "created-at", row_time(rows, row, "created_at")),
+			row_bool(rows, row, "organization_scoped"), "created-at", row_time(rows, row, "created_at"),
+			"drained-at", row_time(rows, row, "drained_at")),
 		related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -160,6 +162,25 @@ int pools_update(struct request *req, struct response *res, struct err *err)
 		pool_update(req->store, row_text(&rows, 0, "id"), &pool, err) < 0)
 		return -1;
 	return pool_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+static int pool_drain(struct request *req, struct response *res, bool drained, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (pool_in_path(req, &rows, err) < 0 || pool_drain_set(req->store, row_text(&rows, 0, "id"), drained, err) < 0)
+		return -1;
+	return pool_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+int pools_drain(struct request *req, struct response *res, struct err *err)
+{
+	return pool_drain(req, res, true, err);
+}
+
+int pools_resume(struct request *req, struct response *res, struct err *err)
+{
+	return pool_drain(req, res, false, err);
 }
 
 struct pool_topic {

@@ -143,10 +143,10 @@ static void say_turn(const struct sentence *s)
 	long long before = row_int(s->rows, s->row, "before");
 
 	if (*current)
-		snprintf(s->text, WAIT_TEXT_SIZE,
-			"The workspace's current run is %s. Before this run are %lld queued ones.", current, before);
+		snprintf(s->text, WAIT_TEXT_SIZE, "The workspace's current run is %s. Queued before this run: %lld.",
+			current, before);
 	else
-		snprintf(s->text, WAIT_TEXT_SIZE, "Before this run are %lld queued ones of the workspace.", before);
+		snprintf(s->text, WAIT_TEXT_SIZE, "Queued before this run in the workspace: %lld.", before);
 }
 
 static void say_failover(const struct sentence *s)
@@ -169,8 +169,8 @@ static void say_pool_drained(const struct sentence *s)
 static void say_worker(const struct sentence *s)
 {
 	if (row_int(s->rows, s->row, "live"))
-		snprintf(s->text, WAIT_TEXT_SIZE, "All %lld workers in pool %s are draining.",
-			row_int(s->rows, s->row, "live"), cell(s, "pool"));
+		snprintf(s->text, WAIT_TEXT_SIZE, "Every worker in pool %s is draining, of %lld.", cell(s, "pool"),
+			row_int(s->rows, s->row, "live"));
 	else if (*cell(s, "last_seen"))
 		snprintf(s->text, WAIT_TEXT_SIZE, "No worker in pool %s since %s.", cell(s, "pool"),
 			cell(s, "last_seen"));
@@ -203,8 +203,8 @@ static void say_slot(const struct sentence *s)
 	char position[64];
 
 	position_say(s, position, sizeof(position));
-	snprintf(s->text, WAIT_TEXT_SIZE, "All %lld slots in pool %s are busy. %s", row_int(s->rows, s->row, "slots"),
-		cell(s, "pool"), position);
+	snprintf(s->text, WAIT_TEXT_SIZE, "No slot in pool %s is free, of %lld. %s", cell(s, "pool"),
+		row_int(s->rows, s->row, "slots"), position);
 }
 
 static void say_claim(const struct sentence *s)

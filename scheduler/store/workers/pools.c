@@ -82,6 +82,25 @@ int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct
 	return ret_rows->count ? 0 : not_found(err);
 }
 
+int pool_find(struct store *store, const char *name, struct pool_name *ret_pool, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select p.id, p.organization_id from agent_pools p left join organizations o on o.id = "
+		    "p.organization_id where p.id = $1 or lower(coalesce(o.name || '/', '') || p.name) = lower($1)",
+		    P_TEXT(name)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND,
+			"there is no agent pool '%s': name it by its id, as ORGANIZATION/NAME, or the shared one as "
+			"NAME",
+			name);
+	text_copy(ret_pool->id.text, ID_SIZE, row_text(&rows, 0, "id"));
+	text_copy(ret_pool->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	return 0;
+}
+
 /* ---- scope ---- */
 
 /* Replaces the related ids by those that are in the organization, and returns the number of these. */

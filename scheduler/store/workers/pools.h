@@ -40,6 +40,13 @@ int pool_update(struct store *store, const char *id, const struct pool *pool, st
 /* ERR_CONFLICT while a workspace, a default or a run that has not ended uses it. */
 int pool_delete(struct store *store, const char *id, struct err *err);
 
+/* A pool as operators name it, for commands: by its id, as ORGANIZATION/NAME, or the shared one as NAME. */
+struct pool_name {
+	struct id id, organization; /* organization: "" for the shared pool */
+};
+/* ERR_NOT_FOUND. */
+int pool_find(struct store *store, const char *name, struct pool_name *ret_pool, struct err *err);
+
 /* The intended use of a pool: in this workspace, or (NULL) in any workspace of the project. If project_id is NULL, it
  * is the workspace's project, or else the default one. */
 struct pool_use {

@@ -74,7 +74,7 @@ def test_busy_slots_and_the_position_in_the_order_of_claims(api_site, org, pool)
     runs = [pool.run(), pool.run(), pool.run(plan_only=True)]
     applied = first
     assert [waiting(org, run)["position"] for run in runs] == [1, 2, 3]
-    assert waiting(org, runs[1])["description"] == "All 1 slots in pool pool are busy. The run's position is 2."
+    assert waiting(org, runs[1])["description"] == "No slot in pool pool is free, of 1. The run's position is 2."
     worker.end(job, "passed", **{"has-changes": True, "additions": 1})
     org.act(applied, "apply")
     assert waiting(org, applied)["position"] == 1 and [waiting(org, run)["position"] for run in runs] == [2, 3, 4]
@@ -109,7 +109,7 @@ def test_the_turn_in_the_queue(org, pool):
     version = org.upload(workspace, {"main.tf": ""})
     runs = [org.run(workspace, version) for _ in range(3)]
     assert reason(org, runs[1]) == reason(org, runs[2]) == "turn"
-    assert waiting(org, runs[2])["description"] == f"The workspace's current run is {runs[0]}. Before this run are 1 queued ones."
+    assert waiting(org, runs[2])["description"] == f"The workspace's current run is {runs[0]}. Queued before this run: 1."
     assert waiting(org, runs[1])["position"] is None and waiting(org, runs[1])["since"]
 
 
