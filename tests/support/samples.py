@@ -108,7 +108,7 @@ POLICY = {"description": text(), "enforcement-level": choice("mandatory"), "quer
 POLICY_SET = {"name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
 PARAMETER = {"key": name(), "value": text("v", long=HUGE), "category": choice("policy-set"), "sensitive": flag()}
 VARSET = {"name": name(), "description": text(), "global": flag(), "priority": flag()}
-POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True)}
+POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True), "concurrent-run-limit": number(100, -1, 1000001)}
 TOKEN = {"description": text(), "expired-at": text("2100-01-01T00:00:00.000Z", "tomorrow", "")}
 TEAM = {"name": name(), "visibility": choice("secret"), "sso-team-id": text(), "allow-member-token-management": flag(True),
         "organization-access": members({"manage-policies": True}, {"manage-policies": "yes"})}
@@ -150,7 +150,7 @@ SAMPLES = {
         "send-passing-statuses-for-untriggered-speculative-plans": only(False),
     }),
     "admin_organizations_update": Sample("organizations", {
-        "is-disabled": flag(), "workspace-limit": number(100, -1), "plan-timeout": text("2h", "nonsense", "2", "1m1h", "9999h"), "apply-timeout": text("1h30m", "-1h"),
+        "is-disabled": flag(), "workspace-limit": number(100, -1), "concurrent-run-limit": number(100, -1, 1000001), "plan-timeout": text("2h", "nonsense", "2", "1m1h", "9999h"), "apply-timeout": text("1h30m", "-1h"),
         "access-beta-tools": flag(), "global-module-sharing": flag(), "global-provider-sharing": flag(), "terraform-worker-sudo-enabled": flag(),
     }),
     "admin_module_consumers_replace": Linkage("organizations"),

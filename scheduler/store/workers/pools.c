@@ -4,6 +4,7 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/agents.h"
+#include "scheduler/store/workers/quotas.h"
 
 #define RELATED(table, column, condition)                                                                              \
 	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m where " condition      \
@@ -22,7 +23,8 @@
 	WORKSPACES(user, "agent_pool_workspaces", "workspace_id", "m.pool_id = p.id and " condition)
 
 #define COLUMNS(user)                                                                                                  \
-	"p.*, o.name as organization_name, (select count(*) from workers k where k.pool_id = p.id and "                \
+	"p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_limit, "                      \
+	"o.name as organization_name, (select count(*) from workers k where k.pool_id = p.id and "                     \
 	"not " AGENT_GONE("k") ") as agent_count, " WORKSPACES(                                                        \
 		user, "workspaces", "id", "m.pool_id = p.id") "workspaces, " LISTED_WORKSPACES(user,                   \
 		"not m.excluded") "allowed_workspaces, " LISTED_WORKSPACES(user,                                       \
@@ -178,7 +180,9 @@ static int change_in(void *data, struct err *err)
 	for (enum pool_relation r = 0; r < POOL_RELATIONS; r++)
 		if (c->pool->related[r] && replace_related(c->store, c->id.text, r, c->pool->related[r], err) < 0)
 			return -1;
-	return 0;
+	return c->pool->run_limit < 0
+		? 0
+		: quota_set(c->store, &(struct quota_owner){.pool_id = c->id.text}, c->pool->run_limit, err);
 }
 
 int pool_create(

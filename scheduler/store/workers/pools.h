@@ -7,8 +7,8 @@
  * workspaces and projects. An excluded workspace can never use it. One pool has no organization: it serves remote
  * execution, and the API does not show it.
  *
- * Columns read: the table's, organization_name, agent_count (agents that have not left), and an array of ids (JSON) for
- * each relation: workspaces (that use the pool), allowed_workspaces, allowed_projects, excluded_workspaces.
+ * Columns read: the table's, run_limit, organization_name, agent_count (agents that have not left), and an array of ids
+ * (JSON) for each relation: workspaces (that use the pool), allowed_workspaces, allowed_projects, excluded_workspaces.
  */
 
 #include "scheduler/store/store.h"
@@ -18,6 +18,7 @@ enum pool_relation { POOL_ALLOWED_WORKSPACES, POOL_ALLOWED_PROJECTS, POOL_EXCLUD
 struct pool {
 	const char *name;
 	bool organization_scoped;
+	long long run_limit;                   /* its quota (store/workers/quotas.h); 0: none; -1: unchanged */
 	const json_t *related[POOL_RELATIONS]; /* arrays of ids that replace the current ones; NULL: unchanged */
 };
 

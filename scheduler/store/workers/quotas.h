@@ -21,10 +21,32 @@ enum { MAX_QUOTA = 1000000 };
 	" and qj.state like 'claimed') "
 #define POOL_RUNNING(pool) "(select count(*) from jobs qj where qj.pool_id = " pool " and qj.state like 'claimed') "
 
-/* The quota of an organization or of a pool; the other id is NULL. -1: none. */
+/* SQL: the quotas among some organizations (a subquery) and of one pool, with the `room` that is left: rows
+ * {organization_id, room}, the pool's with a null organization. Without quotas it reads nothing else. */
+#define QUOTA_ROOMS(organizations, pool)                                                                               \
+	"select q.organization_id, greatest(q.runs - " ORGANIZATION_RUNNING(                                           \
+		"q.organization_id") ", 0) as room from run_quotas q where q.organization_id in (" organizations       \
+				     ") union all "                                                                    \
+				     "select null, greatest(q.runs - " POOL_RUNNING(                                   \
+					     "q.pool_id") ", 0) from run_quotas q where q.pool_id = " pool " "
+
+/* SQL: whether the quota of the pool `p`, or of its organization, is used up. */
+#define QUOTA_IS_USED(p)                                                                                               \
+	"exists (" QUOTA_USED_OF("pool_id", p ".id", POOL_RUNNING) "union all " QUOTA_USED_OF(                         \
+		"organization_id", p ".organization_id", ORGANIZATION_RUNNING) ") "
+#define QUOTA_USED_OF(column, value, running)                                                                          \
+	"select 1 from run_quotas q where q." column " = " value " and q.runs <= " running("q." column) " "
+
+/* Whose quota: of the two ids one is not NULL. */
 struct quota_owner {
 	const char *organization_id, *pool_id;
 };
+/* 0: none. */
 int quota_set(struct store *store, const struct quota_owner *owner, long long runs, struct err *err);
+
+/* In the transaction of a claim: locks the quotas of the pool and of the organizations, so that no other claim counts
+ * at the same time, and then reads the room of each: columns organization_id (null: the pool's) and room. */
+int quotas_lock(struct store *store, const char *pool_id, struct db_array *organizations, struct rows *ret_rows,
+	struct err *err);
 
 #endif

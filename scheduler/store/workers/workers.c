@@ -5,6 +5,7 @@
 
 #include "proto/messages.h"
 #include "scheduler/store/workers/draining.h"
+#include "scheduler/store/workers/quotas.h"
 
 enum { MAX_KINDS = 200 }; /* limit of distinct capabilities */
 
@@ -83,20 +84,23 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 	return 0;
 }
 
+/* clang-format off: it would move the text after a macro to the next line */
+static const char wait_sql[] =
+	"with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 and left_at is "
+	"null "
+	"and free <> $3) "
+	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED(
+		"p") "and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers w "
+		     "join agent_pools p on p.id = w.pool_id where w.id = $2 and w.pool_id = $1 and w.left_at is null";
+/* clang-format on */
+
 /* Writes the worker's row only if the number of free slots has changed. */
 int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *ret_jobs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 "
-		    "and left_at is null and free <> $3) "
-		    "select " WORKER_MAY_CLAIM(
-			    "w", "p") "and exists (select 1 from jobs where pool_id = $1 and state = "
-				      "'waiting') as jobs from workers w join agent_pools p on p.id = w.pool_id where "
-				      "w.id = $2 and "
-				      "w.pool_id = $1 and w.left_at is null",
-		    P_TEXT(wait->pool_id), P_TEXT(wait->worker_id), P_INT(wait->free)) < 0)
+	if (db_query(store->db, &rows, err, wait_sql, P_TEXT(wait->pool_id), P_TEXT(wait->worker_id),
+		    P_INT(wait->free)) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
