@@ -172,6 +172,7 @@ SAMPLES = {
     "policy_set_parameters_update": Sample("vars", {**PARAMETER, "key": name("updated")}),
     "pools_create": Sample("agent-pools", POOL, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}, unique="name"),
     "pools_update": Sample("agent-pools", {**POOL, "name": name("updated", "a b")}, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}),
+    "notifier_tokens_create": Sample("authentication-tokens", {"description": text("fine", "")}),
     "agent_tokens_create": Sample("agent-tokens", {"description": text("fine", "")}),
     "tokens_create": Sample("authentication-tokens", TOKEN, needed=False),
     **{handler: Sample("authentication-tokens", TOKEN, needed=False) for handler in ("team_tokens_create", "team_token_create", "organization_token_create")},

@@ -147,3 +147,23 @@ int agent_tokens_create(struct request *req, struct response *res, struct err *e
 		return err_at(err, "/data/attributes/description", "Description can't be blank");
 	return token_make(req, res, &order, err);
 }
+
+/* ---- tokens of notifiers ---- */
+
+int notifier_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	struct token_list list = {.notifier = true};
+
+	return tokens_show(req, res, &list, err);
+}
+
+int notifier_tokens_create(struct request *req, struct response *res, struct err *err)
+{
+	struct token_order order = {.notifier = true, .created_by = req->actor.user.text};
+
+	if (body_check(req, "authentication-tokens", err) < 0 || token_order_read(req, &order, err) < 0)
+		return -1;
+	if (!*text_or_empty(order.description))
+		return err_at(err, "/data/attributes/description", "Description can't be blank");
+	return token_make(req, res, &order, err);
+}

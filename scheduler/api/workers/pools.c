@@ -101,6 +101,20 @@ int pools_index(struct request *req, struct response *res, struct err *err)
 	return respond_list(req, res, &(struct resource_list){&kind_pools, scope_organization, page_of_pools}, err);
 }
 
+int pools_site(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *data = json_array();
+
+	if (pools_shared(req->store, &rows, err) < 0) {
+		json_decref(data);
+		return -1;
+	}
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(data, pool_resource(&rows, i));
+	return respond_resource(res, 200, data);
+}
+
 int pools_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

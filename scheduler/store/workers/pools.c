@@ -30,7 +30,7 @@
 		"not m.excluded") "allowed_workspaces, " LISTED_WORKSPACES(user,                                       \
 		"m.excluded") "excluded_workspaces, " ALLOWED_PROJECTS(user)
 
-#define TABLES "from agent_pools p join organizations o on o.id = p.organization_id "
+#define TABLES "from agent_pools p left join organizations o on o.id = p.organization_id "
 
 /* Whether the pool p is available to that workspace of that project. */
 #define MAY_USE(workspace, project)                                                                                    \
@@ -101,6 +101,12 @@ int pool_find(struct store *store, const char *name, struct pool_name *ret_pool,
 	text_copy(ret_pool->id.text, ID_SIZE, row_text(&rows, 0, "id"));
 	text_copy(ret_pool->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
 	return 0;
+}
+
+int pools_shared(struct store *store, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, "select " COLUMNS("$1") TABLES "where p.organization_id is null",
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 /* ---- scope ---- */
@@ -214,15 +220,17 @@ static int delete_in(void *data, struct err *err)
 {
 	static const struct {
 		const char *column, *what;
-	} users[] = {{"workspaces", "workspaces"}, {"runs", "runs that have not ended"},
-		{"defaults", "the organization or a project, by default"}};
+	} users[] = {{"is_shared", "every workspace without a pool of its own"}, {"workspaces", "workspaces"},
+		{"runs", "runs that have not ended"}, {"defaults", "the organization or a project, by default"}};
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(d->store->db, NULL, err, "select 1 from agent_pools where id = $1 for update", P_TEXT(d->id)) <
 			0 ||
 		db_query(d->store->db, &rows, err,
-			"select exists (select 1 from workspaces where pool_id = $1) as workspaces, "
+			"select exists (select 1 from agent_pools where id = $1 and organization_id is null) as "
+			"is_shared, "
+			"exists (select 1 from workspaces where pool_id = $1) as workspaces, "
 			"exists (select 1 from agent_pools p join organizations o on o.id = p.organization_id "
 			"left join projects j on j.organization_id = o.id where p.id = $1 and $1 in "
 			"(o.default_pool_id, j.default_pool_id)) as defaults, "

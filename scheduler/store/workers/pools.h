@@ -4,8 +4,8 @@
 
 /*
  * An organization's agent pools and their scopes. A pool is available to the whole organization, or to listed
- * workspaces and projects. An excluded workspace can never use it. One pool has no organization: it serves remote
- * execution, and the API does not show it.
+ * workspaces and projects. An excluded workspace can never use it. One pool has no organization, the shared
+ * one: it serves remote execution, and site admins alone see and change it.
  *
  * Columns read: the table's, run_limit, organization_name, agent_count (agents that have not left), and an array of ids
  * (JSON) for each relation: workspaces (that use the pool), allowed_workspaces, allowed_projects, excluded_workspaces.
@@ -34,6 +34,8 @@ struct pool_list {
 int pools_list(struct store *store, const struct pool_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The shared pool, in a list: no row before bootstrap. */
+int pools_shared(struct store *store, struct rows *ret_rows, struct err *err);
 /* ERR_INVALID "Name has already been taken", or at the relation if an id is not in the organization. */
 int pool_create(
 	struct store *store, const char *organization_id, const struct pool *pool, struct id *ret_id, struct err *err);
