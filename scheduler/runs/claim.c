@@ -94,7 +94,8 @@ struct claiming {
  * jobs_waiting, running ones from jobs_claimed, all other rows by primary keys. With 1,000 waiting jobs of one
  * organization it reads 320 blocks.
  */
-/* clang-format off: it would move the text after a macro to the next line */
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
 #define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
 
 /* The worker, unless it is not (or no longer) the pool's. */
@@ -123,25 +124,19 @@ static const char pick_sql[] =
 	"with recursive me as materialized (" ME "), heads as (" HEADS "), "
 	"busy as (select organization_id, count(*) as n from jobs where pool_id = $1 and state like 'claimed' "
 	"and (select count(distinct organization_id) from heads) > 1 group by 1), "
-	"rooms as materialized (" QUOTA_ROOMS("select organization_id from heads",
-		"$1") "), "
-		      "candidates as (" CANDIDATES "), "
-		      "picked as (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
-		      "from candidates c join jobs j on j.id = c.id "
-		      "join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = "
-		      "'waiting' "
-		      "order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
-		      "select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) "
-		      "as "
-		      "candidates, exists (select 1 from rooms) as limited, "
-		      "(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), "
-		      "0) "
-		      "+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where "
-		      "run_id = "
-		      "p.run_id) as bytes, m.may_claim is not null as known, "
-		      "(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as "
-		      "disabled from "
-		      "(select 1) one left join picked p on true left join me m on true";
+	"rooms as materialized (" QUOTA_ROOMS("select organization_id from heads", "$1") "), "
+	"candidates as (" CANDIDATES "), "
+	"picked as (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
+	"from candidates c join jobs j on j.id = c.id "
+	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
+	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
+	"select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
+	"candidates, exists (select 1 from rooms) as limited, "
+	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
+	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
+	"p.run_id) as bytes, m.may_claim is not null as known, "
+	"(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as disabled from "
+	"(select 1) one left join picked p on true left join me m on true";
 /* clang-format on */
 
 static void picked_release(struct claiming *c)

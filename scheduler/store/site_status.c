@@ -3,7 +3,8 @@
 
 enum { MAX_POOLS = 200 };
 
-/* clang-format off: it would move the text after a macro to the next line */
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
 #define TIME(time) "to_char(" time " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "
 
 static const char processes_sql[] =

@@ -34,29 +34,26 @@ enum { REASON_SIZE = 800 };
 	"(select organization_id, count(*) as n from jobs where pool_id = p.id and state like 'claimed' group by 1) "  \
 	"b using (organization_id)) t) x "
 
-/* clang-format off: it would move the text after a macro to the next line */
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
 #define RUN_FACTS                                                                                                      \
 	"r.id, r.status, r.stage, r.stages, r.plan_only, r.save_plan, r.auto_apply, r.allow_empty_apply, "             \
 	"r.has_changes, r.queued, r.underway, r.stopping, case when r.queued then (select count(*) from "              \
 	"(select 1 from runs q where q.workspace_id = r.workspace_id and q.queued and not q.plan_only "                \
-	"and q.position < r.position limit $3) f) end as before, " TIME(                                               \
-		"case when r.queued then r.created_at else j.created_at end") "as since, "
+	"and q.position < r.position limit $3) f) end as before, "                                                     \
+	TIME("case when r.queued then r.created_at else j.created_at end") "as since, "
 #define WORKSPACE_FACTS                                                                                                \
-	WORKSPACE_ROW("w")                                                                                             \
-	", w.locked_reason, (select username from users where id = w.locked_by) as locked_by, "                        \
+	WORKSPACE_ROW("w") ", w.locked_reason, (select username from users where id = w.locked_by) as locked_by, "     \
 	"m.reason as maintenance_reason, " MINUTE("m.since") "as maintenance_since, "
 #define JOB_FACTS                                                                                                      \
-	"j.id as job_id, not r.plan_only and " EPOCH_IS_YOUNG(                                                         \
-		"$2") "as failover, j.id is not null and " JOB_KEY_IS_MISSING("j",                                     \
-		"$4") "as key_missing, case when x.total <= $3 then x.place end as place, "                            \
-		      "o.runs as quota, case when o.runs is not null then " ORGANIZATION_RUNNING(                      \
-			      "r.organization_id") "end as running, "
+	"j.id as job_id, not r.plan_only and " EPOCH_IS_YOUNG("$2") "as failover, j.id is not null and "               \
+	JOB_KEY_IS_MISSING("j", "$4") "as key_missing, case when x.total <= $3 then x.place end as place, "            \
+	"o.runs as quota, case when o.runs is not null then " ORGANIZATION_RUNNING("r.organization_id")                \
+	"end as running, "
 #define POOL_FACTS                                                                                                     \
-	"p.name as pool, p.drained_at is not null as drained, " MINUTE(                                                \
-		"p.drained_at") "as drained_since, p.live, "                                                           \
-				"p.accepting, p.slots, p.free, " MINUTE(                                               \
-					"p.last_seen") "as last_seen, p.quota as pool_quota, "                         \
-						       "p.running as pool_running "
+	"p.name as pool, p.drained_at is not null as drained, " MINUTE("p.drained_at") "as drained_since, p.live, "    \
+	"p.accepting, p.slots, p.free, " MINUTE("p.last_seen") "as last_seen, p.quota as pool_quota, "                 \
+	"p.running as pool_running "
 
 /* Returns one row per run: the columns of run_of_view, its workspace, its place in the workspace's queue, and if its
  * job waits, the pool with its workers and quotas, and the place of the job. Runs, workspaces, jobs and pools are read
@@ -64,16 +61,14 @@ enum { REASON_SIZE = 800 };
 static const char waits_sql[] =
 	"with asked as (select * from runs where id = any($1::text[])), "
 	"waiting as (select j.* from asked a join jobs j on j.run_id = a.id where j.state = 'waiting'), "
-	"pools as materialized (select p.id, p.name, p.drained_at, q.runs as quota, " POOL_RUNNING(
-		"p.id") "as running, "
-			"k.* from (select distinct pool_id from waiting) d join agent_pools p on p.id = d.pool_id "
-			"left join run_quotas q on q.pool_id = p.id cross join " POOL_WORKERS "), "
-			"places as (select x.* from pools p cross join " POOL_PLACES ") "
-			"select " RUN_FACTS WORKSPACE_FACTS JOB_FACTS POOL_FACTS
-			"from asked r join workspaces w on w.id = r.workspace_id cross join maintenance m "
-			"left join waiting j on j.run_id = r.id left join pools p on p.id = j.pool_id left join places "
-			"x on x.id = j.id "
-			"left join run_quotas o on o.organization_id = r.organization_id and j.id is not null";
+	"pools as materialized (select p.id, p.name, p.drained_at, q.runs as quota, " POOL_RUNNING("p.id") "as running, "
+	"k.* from (select distinct pool_id from waiting) d join agent_pools p on p.id = d.pool_id "
+	"left join run_quotas q on q.pool_id = p.id cross join " POOL_WORKERS "), "
+	"places as (select x.* from pools p cross join " POOL_PLACES ") "
+	"select " RUN_FACTS WORKSPACE_FACTS JOB_FACTS POOL_FACTS
+	"from asked r join workspaces w on w.id = r.workspace_id cross join maintenance m "
+	"left join waiting j on j.run_id = r.id left join pools p on p.id = j.pool_id left join places x on x.id = j.id "
+	"left join run_quotas o on o.organization_id = r.organization_id and j.id is not null";
 /* clang-format on */
 
 static bool quota_full(const struct rows *rows, int row, const char *quota, const char *running)

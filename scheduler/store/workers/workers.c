@@ -84,14 +84,14 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 	return 0;
 }
 
-/* clang-format off: it would move the text after a macro to the next line */
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
 static const char wait_sql[] =
-	"with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 and left_at is "
-	"null "
+	"with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 and left_at is null "
 	"and free <> $3) "
-	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED(
-		"p") "and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers w "
-		     "join agent_pools p on p.id = w.pool_id where w.id = $2 and w.pool_id = $1 and w.left_at is null";
+	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED("p")
+	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers w "
+	"join agent_pools p on p.id = w.pool_id where w.id = $2 and w.pool_id = $1 and w.left_at is null";
 /* clang-format on */
 
 /* Writes the worker's row only if the number of free slots has changed. */
