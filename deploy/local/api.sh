@@ -26,6 +26,18 @@ api_is_ours() {
 		api GET "organizations/$organization" >/dev/null 2>&1
 }
 
+# token_keep NAME MADE OPTION...: stores the token of that name in bootstrap's output. If bootstrap was run before, it made none: then makes one more.
+token_keep() {
+	local name=$1 made=$2 command
+	shift 2
+	if ! jq -e --arg name "$name" '.[$name]' <<<"$made" >/dev/null; then
+		account_command bootstrap "$data/build/bin/runyard-scheduler" --database-url-file "$data/secrets/database-url" \
+			--keys-file "$data/secrets/keys" tokens make deploy/local "$@"
+		made=$("${command[@]}" 2>>"$data/log/bootstrap.log" | jq --arg name "$name" '{($name): .token}') || died bootstrap
+	fi
+	secret_put "$name" "$(jq -er --arg name "$name" '.[$name]' <<<"$made")"
+}
+
 # bootstrap: creates the first user, the organization and the tokens.
 bootstrap() {
 	local made command
@@ -34,10 +46,10 @@ bootstrap() {
 		--keys-file "$data/secrets/keys" bootstrap admin admin@example.com "$organization"
 	made=$("${command[@]}" 2>>"$data/log/bootstrap.log") ||
 		died bootstrap
-	secret_put token "$(jq -er .token <<<"$made")"
 	jq -e .password <<<"$made" >/dev/null && secret_put password "$(jq -r .password <<<"$made")"
-	secret_put agent-token "$(jq -er '."agent-token"' <<<"$made")"
-	secret_put notifier-token "$(jq -er '."notifier-token"' <<<"$made")"
+	token_keep token "$made" --user admin
+	token_keep agent-token "$made" --pool default
+	token_keep notifier-token "$made" --notifier
 	secret_put authorization "Authorization: Bearer $(<"$data/secrets/token")"
 }
 

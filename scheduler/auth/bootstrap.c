@@ -43,15 +43,16 @@ static int organization_ensure(
 	return err->kind == ERR_NOT_FOUND ? organization_create(store, &wanted, &id, err) : -1;
 }
 
+/* The shared pool, whatever its name is now. */
 static int pool_ensure(struct store *store, struct id *ret_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id id = id_new("apool");
 
 	if (db_query(store->db, &rows, err,
-		    "insert into agent_pools (id, name) values ($1, 'default') "
-		    "on conflict (coalesce(organization_id, ''), lower(name)) do update set name = excluded.name "
-		    "returning id",
+		    "with made as (insert into agent_pools (id, name) select $1, 'default' where not exists "
+		    "(select 1 from agent_pools where organization_id is null) returning id) "
+		    "select id from made union all select id from agent_pools where organization_id is null",
 		    P_TEXT(id.text)) < 0)
 		return -1;
 	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
@@ -84,13 +85,13 @@ static int bootstrap_in(void *data, struct err *err)
 
 	if (user_ensure(b->store, b->order, &user, err) < 0 ||
 		organization_ensure(b->store, b->order, user.text, err) < 0 || pool_ensure(b->store, &pool, err) < 0 ||
-		token_create(b->store, &of_user, &user_token, NULL, err) < 0 ||
-		token_create(b->store, &of_pool, &agent_token, NULL, err) < 0 ||
-		token_create(b->store, &of_notifier, &notifier_token, NULL, err) < 0 ||
+		token_ensure(b->store, &of_user, &user_token, err) < 0 ||
+		token_ensure(b->store, &of_pool, &agent_token, err) < 0 ||
+		token_ensure(b->store, &of_notifier, &notifier_token, err) < 0 ||
 		password_ensure(b->store, user.text, &password, err) < 0)
 		return -1;
 	json_decref(b->result);
-	b->result = json_pack("{s:s, s:s, s:s, s:s, s:s}", "user", b->order->username, "organization",
+	b->result = json_pack("{s:s, s:s, s:s*, s:s*, s:s*}", "user", b->order->username, "organization",
 		b->order->organization, "token", user_token, "agent-token", agent_token, "notifier-token",
 		notifier_token);
 	if (*password)

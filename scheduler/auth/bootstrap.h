@@ -11,9 +11,9 @@ struct bootstrap_order {
 };
 
 /*
- * Creates the first user (a site admin), organization and agent pool, unless they exist, and a new token for each side:
- * {"user", "organization", "token", "agent-token", "notifier-token"}, and a "password" if the user had none. The
- * secrets are returned only here. Returns a new reference.
+ * Creates the first user (a site admin), organization and agent pool, unless they exist, and a token for each side that
+ * has none: {"user", "organization", "token", "agent-token", "notifier-token"}, and a "password" if the user had none.
+ * The result has only what was created. The secrets are returned only here. Returns a new reference.
  */
 int bootstrap(struct store *store, const struct bootstrap_order *order, json_t **ret_result, struct err *err);
 /* Creates a further user without site administration: {"user", "id", "email", "password"}. The user becomes a member of

@@ -9,7 +9,8 @@
 #define COLUMNS                                                                                                        \
 	"k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind, "                                                 \
 	"coalesce(p.organization_id, t.organization_id) as organization_id, "                                          \
-	"coalesce(k.created_by, k.user_id) as creator_id, k.description, k.created_at, k.last_used_at, k.expired_at "
+	"coalesce(k.created_by, k.user_id) as creator_id, k.notifier, k.description, k.created_at, k.last_used_at, "   \
+	"k.expired_at "
 
 #define TABLES "from tokens k left join agent_pools p on p.id = k.pool_id left join teams t on t.id = k.team_id "
 
@@ -114,13 +115,34 @@ int token_read(struct store *store, const char *id, struct rows *ret_rows, struc
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "token not found");
 }
 
+/* By $1, the owner, and the range $2 and $3. */
+#define TOKENS_WHERE(condition)                                                                                        \
+	"select n.total, f.* from (select count(*) as total from tokens k where " condition                            \
+	") n left join (select " COLUMNS TABLES "where " condition                                                     \
+	" order by k.created_at desc, k.id limit $2 offset $3) f on true order by f.created_at desc, f.id"
+
 int tokens_list(struct store *store, const struct token_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select n.total, f.* from (select count(*) as total from tokens where user_id = $1 or pool_id = $2) n "
-		"left join (select " COLUMNS TABLES "where k.user_id = $1 or k.pool_id = $2 "
-		"order by k.created_at desc, k.id limit $3 offset $4) f on true order by f.created_at desc, f.id",
-		P_TEXT(list->user_id), P_TEXT(list->pool_id), P_INT(list->limit), P_INT(list->offset));
+	if (list->user_id)
+		return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.user_id = $1"), P_TEXT(list->user_id),
+			P_INT(list->limit), P_INT(list->offset));
+	if (list->pool_id)
+		return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.pool_id = $1"), P_TEXT(list->pool_id),
+			P_INT(list->limit), P_INT(list->offset));
+	return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.notifier and $1::text is null"), P_TEXT(NULL),
+		P_INT(list->limit), P_INT(list->offset));
+}
+
+int token_ensure(struct store *store, const struct token_order *order, char **ret_token, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select 1 from tokens where (user_id = $1 or pool_id = $2 or $3 and notifier) "
+		    "and (expired_at is null or expired_at > now()) limit 1",
+		    P_TEXT(order->user_id), P_TEXT(order->pool_id), P_BOOL(order->notifier)) < 0)
+		return -1;
+	return rows.count ? 0 : token_create(store, order, ret_token, NULL, err);
 }
 
 int token_delete(struct store *store, const char *id, struct err *err)

@@ -21,6 +21,9 @@ struct token_order {
 int token_create(
 	struct store *store, const struct token_order *order, char **ret_token, struct id *ret_id, struct err *err);
 
+/* The same unless the owner has a valid token; then *ret_token stays as it is. */
+int token_ensure(struct store *store, const struct token_order *order, char **ret_token, struct err *err);
+
 /* The default lifetime of a user's token. */
 enum { TOKEN_YEARS = 2 };
 /* Writes the time that is `days` from now, for token_order. */
@@ -29,11 +32,12 @@ void token_expiry(long long days, char ret_time[32]);
 void token_expiry_usual(char ret_time[32]);
 
 /* Reads a token. Columns id, user_id, pool_id, team_id, team_kind, organization_id (the pool's or the team's),
- * creator_id (a user), description, created_at, last_used_at, expired_at. ERR_NOT_FOUND. */
+ * creator_id (a user), notifier, description, created_at, last_used_at, expired_at. ERR_NOT_FOUND. */
 int token_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
 struct token_list {
-	const char *user_id, *pool_id; /* the owner: one is not NULL */
+	const char *user_id, *pool_id; /* the owner: at most one is not NULL... */
+	bool notifier;                 /* ...and none if the tokens are the notifiers' */
 	long long limit, offset;
 };
 /* Lists tokens, the newest first, with `total`; one row with a null id if the page is empty. */

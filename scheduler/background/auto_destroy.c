@@ -127,7 +127,8 @@ int auto_destroy_sweep(struct store *store, struct err *err)
 	struct sweep_failures failures = {0};
 
 	if (db_query(store->db, &rows, err,
-		    "select id from workspaces where destroy_check_at <= now() order by destroy_check_at limit $1",
+		    "select id from workspaces where destroy_check_at <= now() and (select reason is null from "
+		    "maintenance) order by destroy_check_at limit $1",
 		    P_INT(MAX_AT_ONCE)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {

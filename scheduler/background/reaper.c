@@ -12,8 +12,10 @@
 #include "common/metrics.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/background/auto_destroy.h"
+#include "scheduler/background/resumption.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/background/task_sweeps.h"
+#include "scheduler/background/wait_notes.h"
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/epoch.h"
@@ -25,6 +27,7 @@
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/site_settings.h"
+#include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/processes.h"
 
 enum { MAX_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
@@ -198,14 +201,16 @@ static int sweep_holds(struct reaper *reaper, struct err *err)
 static int sweep_announcements(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"with room as (select pool_id, sum(free) as free from workers where not draining "
-		"and seen_at > now() - interval '1 minute' group by pool_id having sum(free) > 0), "
-		"again as (update jobs set announced_at = now() where id in (select j.id from room r, lateral "
-		"(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
-		"and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
-		"returning id, run_id, pool_id) "
-		"insert into outbox (topic, payload) select $1 || pool_id, "
-		"json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
+		"with room as (select w.pool_id, sum(w.free) as free from workers w join agent_pools p on p.id = "
+		"w.pool_id where not w.draining and " WORKER_MAY_CLAIM("w",
+			"p") "and w.seen_at > now() - interval '1 minute' group by w.pool_id having sum(w.free) > 0), "
+			     "again as (update jobs set announced_at = now() where id in (select j.id from room r, "
+			     "lateral "
+			     "(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
+			     "and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
+			     "returning id, run_id, pool_id) "
+			     "insert into outbox (topic, payload) select $1 || pool_id, "
+			     "json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
 		P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION));
 }
 
@@ -253,8 +258,10 @@ static int sweep_queues(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err,
 		    "select w.id, h.updated_at is not null as waits from workspaces w left join lateral "
 		    "(select updated_at from runs where workspace_id = w.id and queued and not plan_only "
-		    "order by position limit 1) h on true "
-		    "where w.stands_still and coalesce(h.updated_at < now() - interval '30 seconds', true) "
+		    "order by position limit 1) h on true where w.stands_still and coalesce(h.updated_at < now() - "
+		    "interval '30 seconds' and (select reason is null and not is_resuming and since < now() - interval "
+		    "'30 seconds' from "
+		    "maintenance), true) "
 		    "order by random() limit $1",
 		    P_INT(MAX_SWEPT)) < 0)
 		return -1;
@@ -369,6 +376,8 @@ static const struct {
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
 	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
+	{"resumption", 1000, SWEEP_ANY, .sweep = resumption_sweep},
+	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
 	{"auto destroy", 2000, SWEEP_ANY, .sweep = auto_destroy_sweep},
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},

@@ -12,6 +12,8 @@ enum run_event_kind queue_event(const struct queue_view *workspace, const struct
 
 	if (saved && plan_is_stale)
 		return EV_STALE;
+	if (workspace->maintenance && run->status == RUN_PENDING)
+		return EVENT_COUNT;
 	if (run->queued && queue_may_start(workspace, run->plan_only, true))
 		return EV_TURN;
 	return EVENT_COUNT;

@@ -4,8 +4,8 @@
 
 /*
  * The rules of a workspace's queue: runs start strictly in order, one at a time. A plan-only run does not hold the
- * workspace. So it starts without a turn in the queue, and no lock, hold or current run delays it. Pure, like the
- * lifecycle.
+ * workspace. So it starts without a turn in the queue, and no lock, hold or current run delays it. Maintenance delays
+ * every pending run. Pure, like the lifecycle.
  */
 
 #include "scheduler/lifecycle/run.h"
@@ -14,6 +14,7 @@ struct queue_view {
 	bool locked;      /* by a person */
 	bool has_current; /* a run holds the workspace */
 	bool held;        /* the last state of a lost apply may still arrive (store/runs/holds.h) */
+	bool maintenance; /* of the site: no pending run starts, plan-only or not (store/maintenance.h) */
 };
 
 /* Returns true if the run may start now. `first`: no queued run precedes it. */

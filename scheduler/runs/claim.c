@@ -17,6 +17,8 @@
 #include "scheduler/store/runs/artifacts.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/variables/variables.h"
+#include "scheduler/store/workers/draining.h"
+#include "scheduler/store/workers/quotas.h"
 #include "scheduler/store/workers/workers.h"
 
 /*
@@ -32,7 +34,7 @@ enum {
 };
 
 struct picked_job {
-	struct id job, run;
+	struct id job, run, organization;
 	int attempt;
 	char *token, *run_token;     /* the worker's token for the job; the token for the processes in the run */
 	struct engine_choice engine; /* of a plan or an apply */
@@ -48,6 +50,7 @@ struct claiming {
 	bool locked;                   /* another transaction holds some of the jobs locked */
 	bool again;                    /* another try may find more jobs */
 	bool more;                     /* more jobs wait */
+	bool limited;                  /* quotas apply to the picked jobs */
 	bool full;                     /* the next job does not fit into the answer */
 	long long bytes_before, bytes; /* size of the variables and addresses in the answer: before this try, now */
 	struct db_array left_out;      /* jobs that do not start; this claim does not pick them again */
@@ -83,40 +86,58 @@ struct claiming {
  *  - A job whose secrets are sealed with a key that is not in $7 is left to another scheduler.
  *  - Running jobs are counted only if more than one organization has waiting jobs.
  *  - Jobs that another transaction holds locked are skipped until the next pick.
+ *  - A worker that was told to drain, or whose pool is drained, has no candidates. An organization, or a pool, has as
+ *    many as its quota leaves room for. Another claim may count at the same time, so claim_fit_quotas counts again.
  *
  * Returns one row per picked job, or one row without a job; each has `known` (the worker is the pool's), the number of
- * candidates, and the disabled engine versions. Waiting jobs are read from the index jobs_waiting, running ones from
- * jobs_claimed, all other rows by primary keys. With 1,000 waiting jobs of one organization it reads 320 blocks.
+ * candidates, whether quotas apply, and the disabled engine versions. Waiting jobs are read from the index
+ * jobs_waiting, running ones from jobs_claimed, all other rows by primary keys. With 1,000 waiting jobs of one
+ * organization it reads 320 blocks.
  */
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
 #define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
 
+/* The worker, unless it is not (or no longer) the pool's. */
+#define ME                                                                                                             \
+	"select " WORKER_MAY_CLAIM("w", "p") "as may_claim from workers w join agent_pools p on p.id = w.pool_id "     \
+					     "where w.id = $3 and w.pool_id = $1 and w.left_at is null"
+
+#define HEADS                                                                                                          \
+	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "                           \
+	"and (select may_claim from me) order by class, organization_id limit 1) union all "                           \
+	"select n.class, n.organization_id from heads h, lateral (select class, organization_id from jobs "            \
+	"where pool_id = $1 and state = 'waiting' and (class, organization_id) > (h.class, h.organization_id) "        \
+	"order by class, organization_id limit 1) n"
+
+#define CANDIDATES                                                                                                     \
+	"select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "                                    \
+	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "                               \
+	"from heads h left join busy b using (organization_id) left join rooms q using (organization_id), "            \
+	"lateral (select id, created_at from jobs k "                                                                  \
+	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "        \
+	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) "               \
+	"and " OPENED_HERE "and " MAY_BEGIN "order by created_at, id limit least($2 + 1, q.room, "                     \
+	"(select room from rooms where organization_id is null))) c"
+
 static const char pick_sql[] =
-	"with recursive heads as ("
-	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "
-	"order by class, organization_id limit 1) union all "
-	"select n.class, n.organization_id from heads h, lateral (select class, organization_id from jobs "
-	"where pool_id = $1 and state = 'waiting' and (class, organization_id) > (h.class, h.organization_id) "
-	"order by class, organization_id limit 1) n), "
+	"with recursive me as materialized (" ME "), heads as (" HEADS "), "
 	"busy as (select organization_id, count(*) as n from jobs where pool_id = $1 and state like 'claimed' "
 	"and (select count(distinct organization_id) from heads) > 1 group by 1), "
-	"candidates as (select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "
-	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "
-	"from heads h left join busy b using (organization_id), lateral (select id, created_at from jobs k "
-	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "
-	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) and " OPENED_HERE
-	"and " MAY_BEGIN "order by created_at, id limit $2 + 1) c), "
+	"rooms as materialized (" QUOTA_ROOMS("select organization_id from heads", "$1") "), "
+	"candidates as (" CANDIDATES "), "
 	"picked as (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
 	"from candidates c join jobs j on j.id = c.id "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
 	"select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
-	"candidates, "
+	"candidates, exists (select 1 from rooms) as limited, "
 	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
 	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
-	"p.run_id) as bytes, w.id is not null as known, "
+	"p.run_id) as bytes, m.may_claim is not null as known, "
 	"(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as disabled from "
-	"(select 1) one left join picked p on true "
-	"left join workers w on w.id = $3 and w.pool_id = $1 and w.left_at is null";
+	"(select 1) one left join picked p on true left join me m on true";
+/* clang-format on */
 
 static void picked_release(struct claiming *c)
 {
@@ -188,6 +209,7 @@ static int claim_pick_row(struct claiming *c, const struct rows *rows, int row, 
 
 	text_copy(job.job.text, ID_SIZE, row_text(rows, row, "id"));
 	text_copy(job.run.text, ID_SIZE, row_text(rows, row, "run_id"));
+	text_copy(job.organization.text, ID_SIZE, row_text(rows, row, "organization_id"));
 	if (claim_judge(c, row_text(rows, row, "needs"), &job, &fit, err) < 0)
 		return -1;
 	if (fit == JOB_REFUSED) {
@@ -217,6 +239,7 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
 	json_decref(c->disabled);
 	c->disabled = row_json(&rows, 0, "disabled");
+	c->limited = row_bool(&rows, 0, "limited");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id") && !c->full; i++)
 		if (claim_pick_row(c, &rows, i, err) < 0)
 			return -1;
@@ -237,6 +260,46 @@ static int claim_pick(struct claiming *c, struct err *err)
 		if (claim_pick_once(c, err) < 0)
 			return -1;
 	} while (c->has_misfits && ++c->picks < MAX_PICKS);
+	return 0;
+}
+
+static bool room_is_of(const struct rows *rooms, int row, const struct picked_job *job)
+{
+	return row_null(rooms, row, "organization_id") ||
+		text_equal(row_text(rooms, row, "organization_id"), job->organization.text);
+}
+
+/* Takes a place in each room of the job: its organization's and the pool's. Returns false if one is full. */
+static bool rooms_take(const struct rows *rooms, const struct picked_job *job, long long *left)
+{
+	bool fits = true;
+
+	for (int i = 0; i < rooms->count; i++)
+		fits = fits && (left[i] > 0 || !room_is_of(rooms, i, job));
+	for (int i = 0; fits && i < rooms->count; i++)
+		left[i] -= room_is_of(rooms, i, job);
+	return fits;
+}
+
+/* Drops the jobs that exceed a quota: of two claims that count at the same time, the second one waits for the first. */
+static int claim_fit_quotas(struct claiming *c, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array organizations = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rooms = ROWS_INIT;
+	_cleanup_(freep) long long *left = NULL;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < c->count; i++)
+		db_array_add(&organizations, c->picked[i].organization.text);
+	if (quotas_lock(c->store, c->pool, &organizations, &rooms, err) < 0)
+		return -1;
+	left = mem_new((size_t)rooms.count + 1, sizeof(*left));
+	for (int i = 0; i < rooms.count; i++)
+		left[i] = row_int(&rooms, i, "room");
+	for (size_t i = 0; i < c->count; i++)
+		if (rooms_take(&rooms, &c->picked[i], left))
+			c->picked[kept++] = c->picked[i];
+	c->count = kept;
 	return 0;
 }
 
@@ -339,7 +402,7 @@ static int claim_run(void *data, struct err *err)
 {
 	struct claiming *c = data;
 
-	if (claim_pick(c, err) < 0)
+	if (claim_pick(c, err) < 0 || (c->limited && c->count && claim_fit_quotas(c, err) < 0))
 		return -1;
 	if (!c->count)
 		return 0;

@@ -202,7 +202,8 @@ static enum run_event_kind row_event(const struct run_set *set, const struct run
 	if (workspace)
 		view = (struct queue_view){.locked = workspace->locked,
 			.has_current = workspace->current.text[0],
-			.held = workspace->held};
+			.held = workspace->held,
+			.maintenance = workspace->maintenance};
 	return queue_event(&view, &row->run, row->plan_is_stale);
 }
 

@@ -65,15 +65,6 @@ static int hold_find(struct request *req, enum permission permission, struct row
 
 /* ---- the page ---- */
 
-static void term_show(struct page_buf *page, const char *name, const char *value)
-{
-	page_html(page, "<tr><th scope=\"row\">");
-	page_text(page, name);
-	page_html(page, "</th>");
-	page_cell(page, value);
-	page_html(page, "</tr>\n");
-}
-
 static void facts(struct page_buf *page, const struct rows *rows)
 {
 	static const char *const asked[] = {
@@ -81,22 +72,22 @@ static void facts(struct page_buf *page, const struct rows *rows)
 	const char *until = row_text(rows, 0, "until");
 
 	page_html(page, "<table><tbody>\n");
-	term_show(page, "Workspace", row_text(rows, 0, "workspace"));
-	term_show(page, "Run whose apply was lost", row_text(rows, 0, "run_id"));
-	term_show(page, "Worker", row_text(rows, 0, "worker"));
-	term_show(page, "Held since", row_text(rows, 0, "since"));
+	page_fact(page, "Workspace", row_text(rows, 0, "workspace"));
+	page_fact(page, "Run whose apply was lost", row_text(rows, 0, "run_id"));
+	page_fact(page, "Worker", row_text(rows, 0, "worker"));
+	page_fact(page, "Held since", row_text(rows, 0, "since"));
 	if (row_bool(rows, 0, "hold_settled")) {
-		term_show(page, "Ends",
+		page_fact(page, "Ends",
 			"when the unrecorded resources of the run are dismissed, or a person releases it");
-		term_show(page, "Terraform of the apply", "has ended");
+		page_fact(page, "Terraform of the apply", "has ended");
 	} else {
-		term_show(page, "Ends at the latest",
+		page_fact(page, "Ends at the latest",
 			until ? until : "when its last state arrives, or a person releases it");
-		term_show(page, "Terraform of the apply",
+		page_fact(page, "Terraform of the apply",
 			row_bool(rows, 0, "hold_engine_ended") ? "has ended; its last state is missing"
 							       : "may still run on that worker");
 	}
-	term_show(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
+	page_fact(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
 	page_html(page, "</tbody></table>\n<p><a href=\"/app/runs/");
 	page_text(page, row_text(rows, 0, "run_id"));
 	page_html(page, "/unrecorded-resources\">Resources of the run that no state shows</a></p>\n");

@@ -147,6 +147,15 @@ void page_cell(struct page_buf *page, const char *text)
 	page_html(page, "</td>");
 }
 
+void page_fact(struct page_buf *page, const char *name, const char *value)
+{
+	page_html(page, "<tr><th scope=\"row\">");
+	page_text(page, name);
+	page_html(page, "</th>");
+	page_cell(page, value);
+	page_html(page, "</tr>\n");
+}
+
 void page_cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none)
 {
 	char day[11];

@@ -33,6 +33,8 @@ int page_send(struct page_buf *page, struct response *res, int status);
 /* A paragraph with the role `alert` or `status`, and a cell of a table. */
 void page_note(struct page_buf *page, const char *role, const char *text);
 void page_cell(struct page_buf *page, const char *text);
+/* A row of a table: a header and a cell. */
+void page_fact(struct page_buf *page, const char *name, const char *value);
 /* A cell with the day of a time; `none` for null. */
 void page_cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none);
 

@@ -114,6 +114,17 @@ class Api:
         attributes = {"key": key, "value": value, "category": "terraform", **dashed(attributes)}
         return self.post(f"workspaces/{workspace}/vars", {"data": {"type": "vars", "attributes": attributes}}).data["id"]
 
+    # ---- pools ----
+
+    def pool(self, name="pool"):
+        """A new agent pool of the organization; its id, and a token for its workers."""
+        made = self.post(f"organizations/{self.organization}/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": name}}}).data["id"]
+        return made, self.agent_token(made)
+
+    def agent_token(self, pool):
+        body = {"data": {"type": "authentication-tokens", "attributes": {"description": "test"}}}
+        return self.post(f"agent-pools/{pool}/authentication-tokens", body).data["attributes"]["token"]
+
     # ---- configuration ----
 
     def upload(self, workspace, files, **attributes):

@@ -108,7 +108,7 @@ POLICY = {"description": text(), "enforcement-level": choice("mandatory"), "quer
 POLICY_SET = {"name": name("fine", "a b"), "description": text(), "global": flag(), "overridable": flag(True), "agent-enabled": flag(), "policy-tool-version": text("1.4.0"), "policies-path": text("a")}
 PARAMETER = {"key": name(), "value": text("v", long=HUGE), "category": choice("policy-set"), "sensitive": flag()}
 VARSET = {"name": name(), "description": text(), "global": flag(), "priority": flag()}
-POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True)}
+POOL = {"name": name("fine", "a b"), "organization-scoped": flag(True), "concurrent-run-limit": number(100, -1, 1000001)}
 TOKEN = {"description": text(), "expired-at": text("2100-01-01T00:00:00.000Z", "tomorrow", "")}
 TEAM = {"name": name(), "visibility": choice("secret"), "sso-team-id": text(), "allow-member-token-management": flag(True),
         "organization-access": members({"manage-policies": True}, {"manage-policies": "yes"})}
@@ -143,13 +143,14 @@ SAMPLES = {
     }, {"workspace": ("workspaces", "workspace"), "configuration-version": ("configuration-versions", "configuration")}),
     **{f"runs_{action}": Comment("") for action in ("apply", "discard", "cancel", "force_cancel")},
     "admin_runs_force_cancel": Comment(""),
+    "admin_maintenance_update": Sample("maintenance", {"enabled": flag(), "reason": text("", long=HUGE)}),
     "admin_settings_update": Sample("general-settings", {
         "limit-user-organization-creation": flag(), "api-rate-limiting-enabled": flag(True), "api-rate-limit": number(1000, 29, -1), "default-remote-state-access": flag(),
         "plan-timeout": text("", "nonsense"), "apply-timeout": text("", "2"), "allow-speculative-plans-on-pull-requests-from-forks": only(False),
         "send-passing-statuses-for-untriggered-speculative-plans": only(False),
     }),
     "admin_organizations_update": Sample("organizations", {
-        "is-disabled": flag(), "workspace-limit": number(100, -1), "plan-timeout": text("2h", "nonsense", "2", "1m1h", "9999h"), "apply-timeout": text("1h30m", "-1h"),
+        "is-disabled": flag(), "workspace-limit": number(100, -1), "concurrent-run-limit": number(100, -1, 1000001), "plan-timeout": text("2h", "nonsense", "2", "1m1h", "9999h"), "apply-timeout": text("1h30m", "-1h"),
         "access-beta-tools": flag(), "global-module-sharing": flag(), "global-provider-sharing": flag(), "terraform-worker-sudo-enabled": flag(),
     }),
     "admin_module_consumers_replace": Linkage("organizations"),
@@ -171,6 +172,7 @@ SAMPLES = {
     "policy_set_parameters_update": Sample("vars", {**PARAMETER, "key": name("updated")}),
     "pools_create": Sample("agent-pools", POOL, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}, unique="name"),
     "pools_update": Sample("agent-pools", {**POOL, "name": name("updated", "a b")}, {"allowed-workspaces": (["workspaces"], "workspace"), "allowed-projects": (["projects"], "project")}),
+    "notifier_tokens_create": Sample("authentication-tokens", {"description": text("fine", "")}),
     "agent_tokens_create": Sample("agent-tokens", {"description": text("fine", "")}),
     "tokens_create": Sample("authentication-tokens", TOKEN, needed=False),
     **{handler: Sample("authentication-tokens", TOKEN, needed=False) for handler in ("team_tokens_create", "team_token_create", "organization_token_create")},

@@ -21,7 +21,14 @@ NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_
 
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "audit_totals", "audit_counted", "sessions", "retention_marks"}
-RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until"]
+RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length"]
+# The scheduler notes why runs wait (scheduler/background/wait_notes.h): an event, and a line of a log that nobody else writes yet.
+KEPT = {
+    "audit_events": "where t.action <> 'refused'",
+    "run_events": "where t.action not like 'waiting-for-%%'",
+    "log_chunks": "where not exists (select 1 from runs r left join jobs j on j.run_id = r.id where t.operation_id in ('plan' || substr(r.id, 4), 'apply' || substr(r.id, 4)) "
+                  "and (r.queued or j.state = 'waiting'))",
+}
 
 
 def digest(database):
@@ -32,8 +39,7 @@ def digest(database):
         for table in tables:
             if table in RESTLESS_TABLES:
                 continue
-            kept = "where t.action <> 'refused'" if table == "audit_events" else ""
-            query = f"select md5(coalesce(string_agg(r, ',' order by r), '')) from (select (to_jsonb(t) - %s::text[])::text as r from {table} t {kept}) s"
+            query = f"select md5(coalesce(string_agg(r, ',' order by r), '')) from (select (to_jsonb(t) - %s::text[])::text as r from {table} t {KEPT.get(table, '')}) s"
             found[table] = connection.execute(query, [RESTLESS_COLUMNS]).fetchone()[0]
         return found
 

@@ -91,6 +91,33 @@ void drain_begin(struct worker *worker)
 	drain_check(worker);
 }
 
+static void pause_set(struct worker *worker, bool paused)
+{
+	if (atomic_exchange(&worker->paused, paused) == paused)
+		return;
+	metric_set(M_DRAINING, "", paused);
+	if (paused) {
+		log_info(
+			"drained by an operator: running jobs finish, no new ones are taken until it is resumed", NULL);
+		job_source_stop(worker->source);
+	} else {
+		log_info("resumed by an operator", NULL);
+		job_source_go_on(worker->source);
+	}
+}
+
+void drain_order(struct worker *worker, const char *order)
+{
+	if (worker->drain != DRAIN_NONE)
+		return;
+	if (text_equal(order, "leave")) {
+		log_info("told to leave by an operator", NULL);
+		drain_begin(worker);
+		return;
+	}
+	pause_set(worker, text_equal(order, "drain"));
+}
+
 void drain_signal(struct worker *worker)
 {
 	switch ((enum drain)worker->drain) {

@@ -17,6 +17,9 @@ static bool ready(void *data, struct buf *why)
 
 	if (atomic_load(&worker->drain) != DRAIN_NONE)
 		buf_text(why, "this worker drains: it takes no more jobs\n");
+	else if (atomic_load(&worker->paused))
+		buf_text(
+			why, "an operator has drained this worker or its pool: it takes no jobs until it is resumed\n");
 	if (!atomic_load(&worker->capable))
 		buf_text(why, "this worker can run nothing: it has no engine (--engine, --engine-dir, PATH)\n");
 	else if (!scheduler_ready(worker->scheduler))

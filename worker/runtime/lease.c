@@ -195,8 +195,9 @@ static json_t *heartbeat_body(const struct worker *worker)
 
 	unsent_each(worker->host.unsent, list_unsent, jobs);
 	return json_pack("{sIsIsbsososO}", "free", (json_int_t)slots_free(worker), "slots",
-		(json_int_t)worker->options.slots, "draining", worker->drain != DRAIN_NONE, "partitions",
-		job_source_partitions(worker->source), "jobs", jobs, "capabilities", worker->capabilities);
+		(json_int_t)worker->options.slots, "draining", worker->drain != DRAIN_NONE || worker->paused,
+		"partitions", job_source_partitions(worker->source), "jobs", jobs, "capabilities",
+		worker->capabilities);
 }
 
 static void job_heard(struct lease *lease, const struct keeper_lease *renewed, const json_t *item)
@@ -233,6 +234,7 @@ static void heartbeat_heard(struct lease *lease, const struct fetch_answer *answ
 	{
 		job_heard(lease, &renewed, item);
 	}
+	drain_order(lease->worker, json_string_at(value, "order"));
 	drain_check(lease->worker);
 }
 

@@ -29,7 +29,8 @@ size_t slots_free(const struct worker *worker)
 	size_t slots = (size_t)worker->options.slots, taken = running(worker), finishing = worker->busy - taken;
 
 	taken += finishing > SLOTS_FINISHING ? finishing - SLOTS_FINISHING : 0;
-	return worker->drain != DRAIN_NONE || !worker->capable || disk_low(worker->disk) || taken >= slots
+	return worker->drain != DRAIN_NONE || worker->paused || !worker->capable || disk_low(worker->disk) ||
+			taken >= slots
 		? 0
 		: slots - taken;
 }

@@ -61,6 +61,7 @@ struct worker {
 	size_t busy;
 	bool refused;                 /* its agent token was revoked */
 	atomic_int drain;             /* enum drain */
+	atomic_bool paused;           /* an operator drained it or its pool: it claims no jobs until it is resumed */
 	struct loop_timer stop_timer; /* of the drain */
 };
 
@@ -89,6 +90,9 @@ void drain_begin(struct worker *worker);
 /* A signal arrived: goes one step further (enum drain). The loop ends when the jobs have ended and their results are
  * delivered. */
 void drain_signal(struct worker *worker);
+/* The order of the scheduler's operators in the answer to a heartbeat: "none", "drain", "leave"; NULL counts as none.
+ * A worker that drains by a signal ignores it. */
+void drain_order(struct worker *worker, const char *order);
 /* To be called whenever a job has ended or a result is delivered. */
 void drain_check(struct worker *worker);
 

@@ -166,7 +166,7 @@ int worker_beats(struct request *req, struct response *res, struct err *err)
 	struct worker_beat beat;
 	struct err wrong = ERR_INIT;
 	struct id worker;
-	json_t *jobs = NULL;
+	json_t *answer = NULL;
 
 	/* An invalid body is reported only to a registered worker. */
 	if (beat_read(req, &beat, &wrong) < 0) {
@@ -174,15 +174,15 @@ int worker_beats(struct request *req, struct response *res, struct err *err)
 			*err = wrong;
 		return -1;
 	}
-	if (worker_beat(req->store, &beat, &jobs, err) < 0)
+	if (worker_beat(req->store, &beat, &answer, err) < 0)
 		return -1;
-	if (epoch_names_unknown(&beat, jobs)) {
-		json_decref(jobs);
-		if (epoch_hear_applies(req->store, &beat, err) < 0 || worker_beat(req->store, &beat, &jobs, err) < 0)
+	if (epoch_names_unknown(&beat, json_object_get(answer, "jobs"))) {
+		json_decref(answer);
+		if (epoch_hear_applies(req->store, &beat, err) < 0 || worker_beat(req->store, &beat, &answer, err) < 0)
 			return -1;
 	}
-	return respond_json(
-		res, 200, json_pack("{si so}", "lease-seconds", req->store->settings->lease_seconds, "jobs", jobs));
+	json_object_set_new(answer, "lease-seconds", json_integer(req->store->settings->lease_seconds));
+	return respond_json(res, 200, answer);
 }
 
 int worker_listens(struct request *req, struct response *res, struct err *err)

@@ -3,11 +3,14 @@
 #define SCHEDULER_API_RUNS_RUNS_H
 
 #include "scheduler/api/api.h"
+#include "scheduler/runs/waiting/run_waits.h"
 
 /* The run in the path's `:run`, if the actor has the route's permission: a row of run_view. ERR_NOT_FOUND. */
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 /* A row of run_view as a resource. ERR_INTERNAL if its variables can't be decrypted. */
 int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
+/* Why the run waits. ERR_NOT_FOUND if it was deleted meanwhile. */
+int run_wait_read(struct request *req, const char *run_id, struct run_wait *ret_wait, struct err *err);
 struct run_view_row {
 	const struct rows *rows;
 	int row;

@@ -3,11 +3,13 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/site/timeouts.h"
+#include "scheduler/api/workers/pools.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/site_organizations.h"
+#include "scheduler/store/workers/quotas.h"
 
 /* All organizations of the installation, for site admins, and the settings that only site admins change. */
 
@@ -27,8 +29,9 @@ static const struct field settings[] = {
 static json_t *admin_organization_resource(const struct rows *rows, int row)
 {
 	json_auto_t *set = row_json(rows, row, "admin_settings");
-	json_t *attributes = json_pack("{so so so sb}", "name", row_string(rows, row, "name"), "external-id",
-		row_string(rows, row, "id"), "notification-email", row_string(rows, row, "email"), "sso-enabled", 0);
+	json_t *attributes = json_pack("{so so so sI sb}", "name", row_string(rows, row, "name"), "external-id",
+		row_string(rows, row, "id"), "notification-email", row_string(rows, row, "email"),
+		"concurrent-run-limit", (json_int_t)row_int(rows, row, "run_limit"), "sso-enabled", 0);
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
 	json_object_set_new(attributes, "is-disabled", json_boolean(row_bool(rows, row, "is_disabled")));
@@ -94,10 +97,16 @@ static int settings_read(const struct request *req, json_t *set, struct err *err
 int admin_organizations_update(struct request *req, struct response *res, struct err *err)
 {
 	json_auto_t *set = json_object();
+	long long run_limit = -1;
 	struct scope scope;
 
 	if (scope_organization(req, &scope, err) < 0 || settings_read(req, set, err) < 0 ||
+		body_run_limit(req, &run_limit, err) < 0 ||
 		site_organization_update(req->store, scope.organization.text, set, err) < 0)
+		return -1;
+	if (run_limit >= 0 &&
+		quota_set(req->store, &(struct quota_owner){.organization_id = scope.organization.text}, run_limit,
+			err) < 0)
 		return -1;
 	return admin_organizations_read(req, res, err);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/store/workers/agents.h"
+#include "scheduler/store/workers/draining.h"
 #include "scheduler/api/access/tokens.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/workers/pools.h"
@@ -12,11 +13,12 @@ static json_t *agent_resource(const struct rows *rows, int row)
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
 	json_t *resource = resource_new("agents", id,
-		json_pack("{so so so so so so so}", "name", row_string(rows, row, "name"), "ip-address",
+		json_pack("{so so so so so so so so sb so}", "name", row_string(rows, row, "name"), "ip-address",
 			row_string(rows, row, "address"), "status", row_string(rows, row, "status"), "created-at",
 			row_time(rows, row, "created_at"), "last-ping-at", row_time(rows, row, "seen_at"),
 			"token-description", row_string(rows, row, "token_description"), "capabilities",
-			row_json(rows, row, "capabilities")),
+			row_json(rows, row, "capabilities"), "version", row_string(rows, row, "version"), "draining",
+			row_bool(rows, row, "draining"), "order", row_string(rows, row, "ordered")),
 		json_pack("{so so}", "agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")),
 			"authentication-token", to_one("authentication-tokens", row_text(rows, row, "token_id"))));
 
@@ -85,6 +87,34 @@ int agents_delete(struct request *req, struct response *res, struct err *err)
 	return respond_empty(res, 204);
 }
 
+/* ---- orders ---- */
+
+static int agent_order(struct request *req, struct response *res, enum worker_order order, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, after = ROWS_INIT;
+
+	if (agent_in_path(req, &rows, err) < 0 ||
+		worker_order_set(req->store, row_text(&rows, 0, "id"), order, err) < 0 ||
+		agent_read(req->store, row_text(&rows, 0, "id"), &after, err) < 0)
+		return -1;
+	return respond_resource(res, 200, agent_resource(&after, 0));
+}
+
+int agents_drain(struct request *req, struct response *res, struct err *err)
+{
+	return agent_order(req, res, ORDER_DRAIN, err);
+}
+
+int agents_resume(struct request *req, struct response *res, struct err *err)
+{
+	return agent_order(req, res, ORDER_NONE, err);
+}
+
+int agents_leave(struct request *req, struct response *res, struct err *err)
+{
+	return agent_order(req, res, ORDER_LEAVE, err);
+}
+
 /* ---- tokens ---- */
 
 int agent_tokens_index(struct request *req, struct response *res, struct err *err)
@@ -112,6 +142,26 @@ int agent_tokens_create(struct request *req, struct response *res, struct err *e
 
 	if (pool_in_path(req, &pool, err) < 0 || body_check_token(req, err) < 0 ||
 		token_order_read(req, &order, err) < 0)
+		return -1;
+	if (!*text_or_empty(order.description))
+		return err_at(err, "/data/attributes/description", "Description can't be blank");
+	return token_make(req, res, &order, err);
+}
+
+/* ---- tokens of notifiers ---- */
+
+int notifier_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	struct token_list list = {.notifier = true};
+
+	return tokens_show(req, res, &list, err);
+}
+
+int notifier_tokens_create(struct request *req, struct response *res, struct err *err)
+{
+	struct token_order order = {.notifier = true, .created_by = req->actor.user.text};
+
+	if (body_check(req, "authentication-tokens", err) < 0 || token_order_read(req, &order, err) < 0)
 		return -1;
 	if (!*text_or_empty(order.description))
 		return err_at(err, "/data/attributes/description", "Description can't be blank");

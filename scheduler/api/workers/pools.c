@@ -11,7 +11,9 @@
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/outbox/publisher.h"
 #include "scheduler/store/names.h"
+#include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/pools.h"
+#include "scheduler/store/workers/quotas.h"
 
 /* ---- the resource ---- */
 
@@ -45,9 +47,11 @@ static json_t *pool_resource(const struct rows *rows, int row)
 
 	relations_show(relations, POOL_RELATIONS, rows, row, related);
 	resource = resource_new("agent-pools", id,
-		json_pack("{so sI sb so}", "name", row_string(rows, row, "name"), "agent-count",
+		json_pack("{so sI sb sI so so}", "name", row_string(rows, row, "name"), "agent-count",
 			(json_int_t)row_int(rows, row, "agent_count"), "organization-scoped",
-			row_bool(rows, row, "organization_scoped"), "created-at", row_time(rows, row, "created_at")),
+			row_bool(rows, row, "organization_scoped"), "concurrent-run-limit",
+			(json_int_t)row_int(rows, row, "run_limit"), "created-at", row_time(rows, row, "created_at"),
+			"drained-at", row_time(rows, row, "drained_at")),
 		related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -97,6 +101,20 @@ int pools_index(struct request *req, struct response *res, struct err *err)
 	return respond_list(req, res, &(struct resource_list){&kind_pools, scope_organization, page_of_pools}, err);
 }
 
+int pools_site(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *data = json_array();
+
+	if (pools_shared(req->store, &rows, err) < 0) {
+		json_decref(data);
+		return -1;
+	}
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(data, pool_resource(&rows, i));
+	return respond_resource(res, 200, data);
+}
+
 int pools_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -120,10 +138,26 @@ static void related_release(struct related *related)
 }
 
 /* Reads a body into *pool. Attributes that were not sent stay as they are. */
+int body_run_limit(const struct request *req, long long *ret_limit, struct err *err)
+{
+	long long limit = INT64_MIN;
+
+	if (body_int(req, "concurrent-run-limit", &limit, err) < 0)
+		return -1;
+	if (limit == INT64_MIN)
+		return 0;
+	if (limit < 0 || limit > MAX_QUOTA)
+		return err_at(err, "/data/attributes/concurrent-run-limit",
+			"Concurrent run limit must be 0 (none) to %d", MAX_QUOTA);
+	*ret_limit = limit;
+	return 0;
+}
+
 static int input_read(const struct request *req, struct pool *pool, struct related *related, struct err *err)
 {
 	if (body_check(req, "agent-pools", err) < 0 || body_text(req, "name", &pool->name, err) < 0 ||
 		body_bool(req, "organization-scoped", &pool->organization_scoped, err) < 0 ||
+		body_run_limit(req, &pool->run_limit, err) < 0 ||
 		name_check("Name", "/data/attributes/name", pool->name, err) < 0)
 		return -1;
 	if (relations_read(req, relations, POOL_RELATIONS, related->ids, err) < 0)
@@ -136,7 +170,7 @@ static int input_read(const struct request *req, struct pool *pool, struct relat
 int pools_create(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(related_release) struct related related = {{NULL}};
-	struct pool pool = {.organization_scoped = true};
+	struct pool pool = {.organization_scoped = true, .run_limit = -1};
 	struct scope scope;
 	struct id id;
 
@@ -154,12 +188,32 @@ int pools_update(struct request *req, struct response *res, struct err *err)
 
 	if (pool_in_path(req, &rows, err) < 0)
 		return -1;
-	pool = (struct pool){
-		.name = row_text(&rows, 0, "name"), .organization_scoped = row_bool(&rows, 0, "organization_scoped")};
+	pool = (struct pool){.name = row_text(&rows, 0, "name"),
+		.organization_scoped = row_bool(&rows, 0, "organization_scoped"),
+		.run_limit = -1};
 	if (input_read(req, &pool, &related, err) < 0 ||
 		pool_update(req->store, row_text(&rows, 0, "id"), &pool, err) < 0)
 		return -1;
 	return pool_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+static int pool_drain(struct request *req, struct response *res, bool drained, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (pool_in_path(req, &rows, err) < 0 || pool_drain_set(req->store, row_text(&rows, 0, "id"), drained, err) < 0)
+		return -1;
+	return pool_show(req, res, 200, row_text(&rows, 0, "id"), err);
+}
+
+int pools_drain(struct request *req, struct response *res, struct err *err)
+{
+	return pool_drain(req, res, true, err);
+}
+
+int pools_resume(struct request *req, struct response *res, struct err *err)
+{
+	return pool_drain(req, res, false, err);
 }
 
 struct pool_topic {

@@ -7,4 +7,8 @@
 /* The pool in the path's `:pool`, if the actor has the route's permission: a row of store/workers/pools.h. */
 int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 
+/* The attribute `concurrent-run-limit` of the body: a quota (store/workers/quotas.h), 0 for none. *ret_limit stays as
+ * it is if the attribute is absent. */
+int body_run_limit(const struct request *req, long long *ret_limit, struct err *err);
+
 #endif

@@ -104,6 +104,18 @@ int audit_write(struct store *store, const struct audit_event *event, struct err
 	return result;
 }
 
+int audit_write_system(struct store *store, const struct audit_event *event, struct err *err)
+{
+	struct audit_event whole = *event;
+	char request[AUDIT_UUID_SIZE];
+
+	audit_uuid(request);
+	whole.actor_type = "system";
+	whole.actor_name = "runyard-scheduler";
+	whole.request = request;
+	return audit_write(store, &whole, err);
+}
+
 #define EVENT_COLUMNS                                                                                                  \
 	"id, position, at, organization_id, actor_type, actor_id, actor_name, token_id, address, request_id, action, " \
 	"resource_type, resource_id, workspace_id, to_jsonb(attributes) as attributes "

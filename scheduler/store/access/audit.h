@@ -43,6 +43,9 @@ void audit_add(struct audit_batch *batch, const struct audit_event *event);
 int audit_insert(struct store *store, struct audit_batch *batch, struct err *err);
 /* Writes a single event. */
 int audit_write(struct store *store, const struct audit_event *event, struct err *err);
+/* The same for what happened without a request, such as an operator's command: fills in the actor and a request's id.
+ */
+int audit_write_system(struct store *store, const struct audit_event *event, struct err *err);
 
 struct audit_list {
 	const char *organization; /* NULL: the whole site */

@@ -3,6 +3,7 @@
 
 #define COLUMNS                                                                                                        \
 	"o.id, o.name, o.email, o.is_disabled, o.admin_settings, "                                                     \
+	"coalesce((select runs from run_quotas q where q.organization_id = o.id), 0) as run_limit, "                   \
 	"(select coalesce(jsonb_agg(u.id order by u.created_at, u.id), '[]') from teams t "                            \
 	"join team_members m on m.team_id = t.id join users u on u.id = m.user_id "                                    \
 	"where t.organization_id = o.id and t.kind = 'owners' and not u.is_service_account) as owners "

@@ -14,6 +14,19 @@ int user_read(struct store *store, const char *id, struct rows *ret_rows, struct
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "user not found");
 }
 
+int user_find(struct store *store, const char *username, struct id *ret_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select id from users where lower(username) = lower($1)",
+		    P_TEXT(username)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "there is no user '%s'", username);
+	text_copy(ret_id->text, ID_SIZE, row_text(&rows, 0, "id"));
+	return 0;
+}
+
 int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err, COLUMNS "where id = any($1::text[])", P_ARRAY(ids));

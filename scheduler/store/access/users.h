@@ -8,6 +8,8 @@
 int user_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int users_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+/* The user of that name. ERR_NOT_FOUND. */
+int user_find(struct store *store, const char *username, struct id *ret_id, struct err *err);
 /* A user that is visible to the requester: the requester, or a user in one of the requester's organizations.
  * ERR_NOT_FOUND. */
 int user_read_known(

@@ -74,20 +74,13 @@ struct hold_work {
 /* An API request writes its own audit event. */
 static int audit_end(const struct hold_work *d, const char *organization, struct err *err)
 {
-	char request[AUDIT_UUID_SIZE];
 	const struct audit_event event = {.organization = organization,
-		.actor_type = "system",
-		.actor_name = "runyard-scheduler",
-		.request = request,
 		.action = "release",
 		.resource_type = "workspace",
 		.resource_id = d->outcome->workspace.text,
 		.workspace = d->outcome->workspace.text};
 
-	if (d->order->actor)
-		return 0;
-	audit_uuid(request);
-	return audit_write(d->store, &event, err);
+	return d->order->actor ? 0 : audit_write_system(d->store, &event, err);
 }
 
 static int event_write(const struct hold_work *d, struct err *err)

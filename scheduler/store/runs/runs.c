@@ -56,6 +56,7 @@ void workspace_row_read(const struct rows *rows, int row, struct workspace_row *
 	read_id(rows, row, "current_run_id", &ret_workspace->current);
 	ret_workspace->locked = row_bool(rows, row, "locked");
 	ret_workspace->held = row_bool(rows, row, "held");
+	ret_workspace->maintenance = row_bool(rows, row, "maintenance");
 }
 
 static void workspaces_read(const struct rows *rows, struct run_set *set)
@@ -121,12 +122,16 @@ int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct
 		    WORKSPACE_COLUMNS "where id = any($1::text[]) order by id for no key update",
 		    P_ARRAY(workspace_ids)) < 0)
 		return -1;
-	/* The head of each queue is enough: when it proceeds, the next decision loads its successor. */
+	/* The head of each queue is enough: when it proceeds, the next decision loads its successor. Plan-only runs
+	 * wait for the end of maintenance alone, so they are loaded only while runs are resumed. */
 	if (db_query(store->db, &runs, err,
 		    "select " RUN_COLUMNS "where r.id in ("
 		    "select h.id from unnest($1::text[]) u(id), lateral (select id from runs where workspace_id = u.id "
 		    "and queued and not plan_only order by position limit 1) h union all "
-		    "select id from runs where workspace_id = any($1::text[]) and saved) "
+		    "select id from runs where workspace_id = any($1::text[]) and saved union all "
+		    "select p.id from unnest($1::text[]) u(id), lateral (select id from runs where workspace_id = u.id "
+		    "and queued and plan_only order by position limit 100) p where (select is_resuming from "
+		    "maintenance)) "
 		    "order by r.id for no key update of r",
 		    P_ARRAY(workspace_ids)) < 0)
 		return -1;

@@ -30,6 +30,7 @@ struct run_row {
 struct workspace_row {
 	struct id id;
 	bool locked, held;
+	bool maintenance;  /* of the site */
 	struct id current; /* a run's id; "": none */
 };
 
@@ -46,7 +47,7 @@ struct run_set {
  * function that reads them. The caller sets the row's id. */
 #define WORKSPACE_ROW(workspace)                                                                                       \
 	workspace ".current_run_id, " workspace ".locked_by is not null as locked, " workspace                         \
-		  ".hold_job_id is not null as held "
+		  ".hold_job_id is not null as held, (select reason is not null from maintenance) as maintenance "
 void workspace_row_read(const struct rows *rows, int row, struct workspace_row *ret_workspace);
 
 void run_set_release(struct run_set *set);

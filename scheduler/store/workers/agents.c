@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workers/agents.h"
 
+#include "scheduler/store/workers/draining.h"
+
 #define STATUS                                                                                                         \
 	"case when k.failed or k.left_at is null and k.seen_at < now() - interval '2 hours' then 'errored' "           \
 	"when k.left_at is not null then 'exited' when k.seen_at < now() - interval '1 minute' then 'unknown' "        \
@@ -9,7 +11,11 @@
 
 #define COLUMNS                                                                                                        \
 	"k.id, k.name, k.address, " STATUS " as status, k.seen_at, k.created_at, k.token_id, "                         \
-	"k.token_description, k.pool_id, p.organization_id, k.capabilities "
+	"k.token_description, k.pool_id, p.organization_id, k.capabilities, " WORKER_ORDER(                            \
+		"k", "p") "as ordered, k.draining or " WORKER_ORDER("k",                                               \
+		"p") "<> 'none' as draining, k.version, k.slots, k.free, "                                             \
+		     "coalesce((select o.name || '/' from organizations o where o.id = p.organization_id), '') || "    \
+		     "p.name as pool "
 
 #define TABLES "from workers k join agent_pools p on p.id = k.pool_id "
 

@@ -7,7 +7,9 @@
  * to stop at once. A worker that was not seen for a minute is unknown, and for two hours errored.
  *
  * Columns read: id, name, address (from which it was registered), status, seen_at, created_at, token_id and
- * token_description (of the agent token that it registered with), pool_id, organization_id (null: the shared pool's).
+ * token_description (of the agent token that it registered with), pool_id, organization_id (null: the shared pool's),
+ * draining, ordered (store/workers/draining.h), version, capabilities, slots, free, pool (as
+ * pool_find reads it).
  */
 
 #include "scheduler/store/store.h"

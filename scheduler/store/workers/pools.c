@@ -4,6 +4,7 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/agents.h"
+#include "scheduler/store/workers/quotas.h"
 
 #define RELATED(table, column, condition)                                                                              \
 	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m where " condition      \
@@ -22,13 +23,14 @@
 	WORKSPACES(user, "agent_pool_workspaces", "workspace_id", "m.pool_id = p.id and " condition)
 
 #define COLUMNS(user)                                                                                                  \
-	"p.*, o.name as organization_name, (select count(*) from workers k where k.pool_id = p.id and "                \
+	"p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_limit, "                      \
+	"o.name as organization_name, (select count(*) from workers k where k.pool_id = p.id and "                     \
 	"not " AGENT_GONE("k") ") as agent_count, " WORKSPACES(                                                        \
 		user, "workspaces", "id", "m.pool_id = p.id") "workspaces, " LISTED_WORKSPACES(user,                   \
 		"not m.excluded") "allowed_workspaces, " LISTED_WORKSPACES(user,                                       \
 		"m.excluded") "excluded_workspaces, " ALLOWED_PROJECTS(user)
 
-#define TABLES "from agent_pools p join organizations o on o.id = p.organization_id "
+#define TABLES "from agent_pools p left join organizations o on o.id = p.organization_id "
 
 /* Whether the pool p is available to that workspace of that project. */
 #define MAY_USE(workspace, project)                                                                                    \
@@ -80,6 +82,31 @@ int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct
 		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
+}
+
+int pool_find(struct store *store, const char *name, struct pool_name *ret_pool, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select p.id, p.organization_id from agent_pools p left join organizations o on o.id = "
+		    "p.organization_id where p.id = $1 or lower(coalesce(o.name || '/', '') || p.name) = lower($1)",
+		    P_TEXT(name)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND,
+			"there is no agent pool '%s': name it by its id, as ORGANIZATION/NAME, or the shared one as "
+			"NAME",
+			name);
+	text_copy(ret_pool->id.text, ID_SIZE, row_text(&rows, 0, "id"));
+	text_copy(ret_pool->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	return 0;
+}
+
+int pools_shared(struct store *store, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, "select " COLUMNS("$1") TABLES "where p.organization_id is null",
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 /* ---- scope ---- */
@@ -159,7 +186,9 @@ static int change_in(void *data, struct err *err)
 	for (enum pool_relation r = 0; r < POOL_RELATIONS; r++)
 		if (c->pool->related[r] && replace_related(c->store, c->id.text, r, c->pool->related[r], err) < 0)
 			return -1;
-	return 0;
+	return c->pool->run_limit < 0
+		? 0
+		: quota_set(c->store, &(struct quota_owner){.pool_id = c->id.text}, c->pool->run_limit, err);
 }
 
 int pool_create(
@@ -191,15 +220,17 @@ static int delete_in(void *data, struct err *err)
 {
 	static const struct {
 		const char *column, *what;
-	} users[] = {{"workspaces", "workspaces"}, {"runs", "runs that have not ended"},
-		{"defaults", "the organization or a project, by default"}};
+	} users[] = {{"is_shared", "every workspace without a pool of its own"}, {"workspaces", "workspaces"},
+		{"runs", "runs that have not ended"}, {"defaults", "the organization or a project, by default"}};
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(d->store->db, NULL, err, "select 1 from agent_pools where id = $1 for update", P_TEXT(d->id)) <
 			0 ||
 		db_query(d->store->db, &rows, err,
-			"select exists (select 1 from workspaces where pool_id = $1) as workspaces, "
+			"select exists (select 1 from agent_pools where id = $1 and organization_id is null) as "
+			"is_shared, "
+			"exists (select 1 from workspaces where pool_id = $1) as workspaces, "
 			"exists (select 1 from agent_pools p join organizations o on o.id = p.organization_id "
 			"left join projects j on j.organization_id = o.id where p.id = $1 and $1 in "
 			"(o.default_pool_id, j.default_pool_id)) as defaults, "

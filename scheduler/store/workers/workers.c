@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "proto/messages.h"
+#include "scheduler/store/workers/draining.h"
+#include "scheduler/store/workers/quotas.h"
 
 enum { MAX_KINDS = 200 }; /* limit of distinct capabilities */
 
@@ -82,17 +84,23 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 	return 0;
 }
 
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
+static const char wait_sql[] =
+	"with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 and left_at is null "
+	"and free <> $3) "
+	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED("p")
+	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers w "
+	"join agent_pools p on p.id = w.pool_id where w.id = $2 and w.pool_id = $1 and w.left_at is null";
+/* clang-format on */
+
 /* Writes the worker's row only if the number of free slots has changed. */
 int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *ret_jobs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 "
-		    "and left_at is null and free <> $3) "
-		    "select exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers "
-		    "where id = $2 and pool_id = $1 and left_at is null",
-		    P_TEXT(wait->pool_id), P_TEXT(wait->worker_id), P_INT(wait->free)) < 0)
+	if (db_query(store->db, &rows, err, wait_sql, P_TEXT(wait->pool_id), P_TEXT(wait->worker_id),
+		    P_INT(wait->free)) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
@@ -100,7 +108,7 @@ int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *
 	return 0;
 }
 
-static json_t *beat_answer(const struct rows *rows)
+static json_t *beat_jobs(const struct rows *rows)
 {
 	json_t *jobs = json_array();
 
@@ -113,7 +121,7 @@ static json_t *beat_answer(const struct rows *rows)
 }
 
 /* model: heartbeat */
-int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err)
+int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *partitions = json_text(beat->partitions);
@@ -125,23 +133,25 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	if (db_query(store->db, &rows, err,
 		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
 		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int), capabilities = $8::jsonb "
-		    "where token_hash = $1 and left_at is null returning id), "
+		    "where token_hash = $1 and left_at is null returning id, pool_id, ordered), "
 		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
 		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
 		    "where j.worker_id = beat.id and j.state = 'claimed' order by j.id for no key update of j), "
 		    "held as (update jobs j set lease_until = now() + make_interval(secs => $7) from mine "
 		    "where j.id = mine.id returning j.id, j.stop) "
-		    "select exists (select 1 from beat) as known, said.job, said.attempt, held.id is not null as held, "
-		    "h.job_id is not null as awaited, "
-		    "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop "
-		    "from (select 1) one left join said on true left join held on held.id = said.job "
-		    "left join workspace_holds h on h.job_id = said.job",
+		    "select (select " WORKER_ORDER("b",
+			    "p") "from beat b join agent_pools p on p.id = b.pool_id) as "
+				 "ordered, said.job, said.attempt, held.id is not null as held, "
+				 "h.job_id is not null as awaited, "
+				 "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop "
+				 "from (select 1) one left join said on true left join held on held.id = said.job "
+				 "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
 		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities)) < 0)
 		return -1;
-	if (!row_bool(&rows, 0, "known"))
+	if (row_null(&rows, 0, "ordered"))
 		return not_found(err);
-	*ret_jobs = beat_answer(&rows);
+	*ret_answer = json_pack("{ss so}", "order", row_text(&rows, 0, "ordered"), "jobs", beat_jobs(&rows));
 	return 0;
 }
 
@@ -162,7 +172,7 @@ int workers_capabilities(
 
 	if (db_query(store->db, &rows, err,
 		    "select distinct capabilities from workers where pool_id = $1 and id <> $2 and left_at is null "
-		    "and not draining and seen_at > now() - make_interval(secs => $3) limit $4",
+		    "and (not draining or ordered = 'drain') and seen_at > now() - make_interval(secs => $3) limit $4",
 		    P_TEXT(pool_id), P_TEXT(worker_id), P_INT(store->settings->lease_seconds), P_INT(MAX_KINDS)) < 0)
 		return -1;
 	others = json_array();

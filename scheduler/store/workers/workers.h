@@ -39,11 +39,12 @@ struct worker_beat {
 	const json_t *jobs;         /* an array of {job, attempt}; for applies with more members (runs/epoch.h) */
 	const json_t *capabilities; /* as at registration */
 };
-/* Renews the leases of the jobs that the worker still has, all with one statement. *ret_jobs says for each job whether
- * the worker holds it and whether it must stop. ERR_NOT_FOUND if the worker is not registered. */
-int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err);
-/* The capabilities of the pool's other live workers: an array without duplicates, with null for workers of earlier
- * versions. */
+/* Renews the leases of the jobs that the worker still has, all with one statement. *ret_answer has the order to the
+ * worker (store/workers/draining.h), and for each of the `jobs` whether the worker holds it and whether it must stop.
+ * ERR_NOT_FOUND if the worker is not registered. */
+int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err);
+/* The capabilities of the pool's other live workers, drained ones included: an array without duplicates, with null for
+ * workers of earlier versions. */
 int workers_capabilities(
 	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err);
 /* The attempts that their workers must stop: columns worker_id, id (the job's), attempt, stop. */

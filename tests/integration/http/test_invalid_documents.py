@@ -11,18 +11,16 @@ import threading
 import urllib.parse
 from http.server import ThreadingHTTPServer
 
-import psycopg
 import pytest
 
 from support.api import Api
 from support.gotfe import Echo
 from support.routes import ROUTES, rows
 from support.samples import SAMPLES, Comment, Linkage, Sample
+from support.tenant import digest
 
 ROW = re.compile(r'^API\((\w+),\s*"([^"]+)",\s*(\w+),\s*\w+,\s*JSON(?:_ASIDE)?,', re.M)
 TAKING = [row for row in ROW.findall(ROUTES.read_text()) if row[0] in ("POST", "PATCH", "PUT", "DELETE")]
-# These change without a request.
-RESTLESS = {"outbox", "workers", "agents", "tokens", "dead_letters", "sessions"}
 
 
 class Objects:
@@ -81,11 +79,7 @@ class Objects:
         return re.sub(r":(\w+)", lambda found: ids.get(found[1], "nonexistent"), pattern).lstrip("/")
 
     def digest(self):
-        """All persistent data."""
-        with psycopg.connect(self.api_site.database) as connection:
-            tables = [row[0] for row in connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()]
-            return {table: connection.execute(f"select md5(coalesce(string_agg(t::text, ',' order by t::text), '')) from {table} t").fetchone()[0]
-                    for table in tables if table not in RESTLESS}
+        return digest(self.api_site.database)
 
 
 @pytest.fixture(scope="module")

@@ -44,7 +44,7 @@ def test_a_pool_is_kept_as_it_was_made(org):
     made = make(org, "edge", {"allowed-workspaces": ("workspaces", one), "allowed-projects": ("projects", network),
                               "excluded-workspaces": ("workspaces", two)}, organization_scoped=False)
     assert made.status == 201 and made.data["type"] == "agent-pools" and made.data["id"].startswith("apool-")
-    assert made.data["attributes"] | {"created-at": ""} == {"name": "edge", "agent-count": 0, "organization-scoped": False, "created-at": ""}
+    assert made.data["attributes"] | {"created-at": ""} == {"name": "edge", "agent-count": 0, "organization-scoped": False, "created-at": "", "drained-at": None, "concurrent-run-limit": 0}
     assert related(made.data, "allowed-workspaces") == {one} and related(made.data, "allowed-projects") == {network}
     assert related(made.data, "excluded-workspaces") == {two} and related(made.data, "workspaces") == set()
     assert made.data["relationships"]["organization"]["data"]["id"] == org.organization

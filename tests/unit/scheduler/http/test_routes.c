@@ -103,8 +103,8 @@ static void few_rows_need_no_token(void **state)
 		"/app/style.css", "/app/login", "/app/logout", "/app/settings/tokens",
 		"/app/settings/tokens/:token/revoke", "/app/settings/password", "/app/settings/invitations",
 		"/app/settings/invitations/:membership", "/app/invitations/:membership",
-		"/app/workspaces/:workspace/hold", "/app/runs/:run/unrecorded-resources", "/oauth/authorize",
-		"/oauth/token"};
+		"/app/workspaces/:workspace/hold", "/app/runs/:run", "/app/runs/:run/unrecorded-resources",
+		"/oauth/authorize", "/oauth/token"};
 
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {

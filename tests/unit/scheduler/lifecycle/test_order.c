@@ -90,6 +90,7 @@ static struct run run_at(const struct run *from, struct run_event event)
 static void test_a_queue_lets_one_go_at_a_time(void **state)
 {
 	const struct queue_view free = {0}, busy = {.has_current = true}, locked = {.locked = true};
+	const struct queue_view maintenance = {.maintenance = true};
 	const struct run pending = run_created(0);
 	struct run plan_only = pending, planning;
 
@@ -102,13 +103,15 @@ static void test_a_queue_lets_one_go_at_a_time(void **state)
 	assert_int_equal(queue_event(&locked, &pending, false), EVENT_COUNT);
 	assert_int_equal(queue_event(&locked, &plan_only, false), EV_TURN);
 	assert_int_equal(queue_event(&free, &planning, false), EVENT_COUNT);
+	assert_int_equal(queue_event(&maintenance, &pending, false), EVENT_COUNT);
+	assert_int_equal(queue_event(&maintenance, &plan_only, false), EVENT_COUNT);
 	assert_false(queue_may_move(&pending, &planning));
 	assert_true(queue_may_move(&planning, &(struct run){.status = RUN_ERRORED}));
 }
 
 static void test_a_saved_plan_goes_stale_parked_or_queued(void **state)
 {
-	const struct queue_view busy = {.has_current = true}, free = {0};
+	const struct queue_view busy = {.has_current = true}, free = {0}, maintenance = {.maintenance = true};
 	struct run saved = run_created(0), queued;
 
 	(void)state;
@@ -121,6 +124,7 @@ static void test_a_saved_plan_goes_stale_parked_or_queued(void **state)
 	assert_int_equal(queue_event(&busy, &saved, true), EV_STALE);
 	assert_int_equal(queue_event(&busy, &queued, true), EV_STALE);
 	assert_int_equal(queue_event(&free, &queued, false), EV_TURN);
+	assert_int_equal(queue_event(&maintenance, &queued, false), EV_TURN);
 	assert_true(queue_may_move(&saved, &queued));
 }
 

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/background/resumption.h"
+
+#include "scheduler/background/sweep_failures.h"
+#include "scheduler/runs/transition.h"
+#include "scheduler/store/maintenance.h"
+
+enum { MAX_RESUMED = 100 };
+
+/* Workspaces whose queues may go on, and workspaces with plan-only runs. An hour after the end of the maintenance,
+ * those that are left are broken ones: they are left to the sweep of queues that stand still. */
+static int waiting_read(struct store *store, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select workspace_id from (select w.id as workspace_id from workspaces w where w.stands_still and "
+		"exists (select 1 from runs r where r.workspace_id = w.id and r.queued and not r.plan_only) limit $1) "
+		"q "
+		"where (select since > now() - interval '1 hour' from maintenance) union "
+		"select workspace_id from (select workspace_id from runs where queued and plan_only order by "
+		"workspace_id, position limit $1) p where (select since > now() - interval '1 hour' from maintenance)",
+		P_INT(MAX_RESUMED));
+}
+
+int resumption_sweep(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct sweep_failures failures = {0};
+	struct maintenance maintenance;
+
+	if (maintenance_read(store, &maintenance, err) < 0)
+		return -1;
+	if (!maintenance.resuming)
+		return 0;
+	if (waiting_read(store, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		const char *id = row_text(&rows, i, "workspace_id");
+		struct err why = ERR_INIT;
+
+		if (workspace_kick(store, id, &why) < 0 && sweep_failed(&failures, id, &why, err) < 0)
+			return -1;
+	}
+	sweep_failures_note(&failures, "resumption");
+	return rows.count ? 0 : maintenance_resumed(store, maintenance.changes, err);
+}

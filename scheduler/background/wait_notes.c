@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/background/wait_notes.h"
+
+#include <stdio.h>
+
+#include "scheduler/background/sweep_failures.h"
+#include "scheduler/runs/waiting/run_waits.h"
+#include "scheduler/store/runs/logs.h"
+#include "scheduler/store/runs/run_events.h"
+
+enum { MAX_LOOKED_AT = 100, NOTED_SECONDS = 5, MAX_ACTION = 48 };
+
+enum { CURSOR_COLUMNS = 5 };
+
+/* The values of the index's columns in the last row that was looked at; all empty: the beginning. */
+struct cursor {
+	struct id values[CURSOR_COLUMNS];
+};
+
+/* Only the reaper's thread uses them. */
+static struct cursor queue_cursor, job_cursor;
+
+/* Both return the next runs behind the cursor ($1 to $5), in the order of the index: runs_queue, jobs_waiting. */
+static const char queued_sql[] =
+	"select r.id, r.workspace_id as c0, r.position::text as c1, '' as c2, '' as c3, '' as c4, "
+	"r.created_at < now() - make_interval(secs => $7) as lasts from runs r where r.queued "
+	"and (r.workspace_id, r.position) > ($1, coalesce(nullif($2, '')::bigint, 0)) and $3 || $4 || $5 = '' "
+	"order by r.workspace_id, r.position limit $6";
+static const char jobs_sql[] =
+	"select j.run_id as id, j.pool_id as c0, j.class::text as c1, j.organization_id as c2, j.created_at::text as "
+	"c3, j.id as c4, j.created_at < now() - make_interval(secs => $7) as lasts from jobs j where j.state = "
+	"'waiting' and (j.pool_id, j.class, j.organization_id, j.created_at, j.id) > ($1, coalesce(nullif($2, "
+	"'')::smallint, 0::smallint), $3, coalesce(nullif($4, '')::timestamptz, '-infinity'), $5) "
+	"order by j.pool_id, j.class, j.organization_id, j.created_at, j.id limit $6";
+
+static void cursor_move(struct cursor *cursor, const struct rows *rows, int row)
+{
+	static const char *const columns[CURSOR_COLUMNS] = {"c0", "c1", "c2", "c3", "c4"};
+
+	for (size_t i = 0; i < CURSOR_COLUMNS; i++)
+		text_copy(cursor->values[i].text, ID_SIZE, row_text(rows, row, columns[i]));
+}
+
+/* Adds the runs that have waited for a while, and moves the cursor: behind the last one, or to the beginning. */
+static int candidates_read(
+	struct store *store, const char *sql, struct cursor *cursor, struct db_array *runs, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, sql, P_TEXT(cursor->values[0].text), P_TEXT(cursor->values[1].text),
+		    P_TEXT(cursor->values[2].text), P_TEXT(cursor->values[3].text), P_TEXT(cursor->values[4].text),
+		    P_INT(MAX_LOOKED_AT), P_INT(NOTED_SECONDS)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		if (row_bool(&rows, i, "lasts"))
+			db_array_add(runs, row_text(&rows, i, "id"));
+	*cursor = (struct cursor){.values = {{""}}};
+	if (rows.count == MAX_LOOKED_AT)
+		cursor_move(cursor, &rows, rows.count - 1);
+	return 0;
+}
+
+struct noting {
+	struct store *store;
+	const struct run_wait *wait;
+};
+
+/* Locks what a claim or a turn would change, so that the line is written before the stage's own output. No row: the run
+ * does not wait any more. Returns the stage's plan or apply, or null if the stage has no log. */
+static int wait_lock(const struct noting *n, struct rows *ret_rows, struct err *err)
+{
+	if (n->wait->job.text[0])
+		return db_query(n->store->db, ret_rows, err,
+			"select o.id, o.log_length, j.stage from jobs j left join operations o on o.id = "
+			"j.stage || substr(j.run_id, 4) where j.id = $1 and j.state = 'waiting' and j.run_id = $2 "
+			"for no key update of j",
+			P_TEXT(n->wait->job.text), P_TEXT(n->wait->run.text));
+	return db_query(n->store->db, ret_rows, err,
+		"select o.id, o.log_length, 'plan' as stage from runs r left join operations o on o.id = 'plan' || "
+		"substr(r.id, 4) and r.status = 'pending' where r.id = $1 and r.queued for no key update of r",
+		P_TEXT(n->wait->run.text));
+}
+
+static int log_line_add(const struct noting *n, const struct rows *rows, struct err *err)
+{
+	_cleanup_(chunk_batch_release) struct chunk_batch chunks = CHUNK_BATCH_INIT;
+	_cleanup_(freep) char *line = mem_printf("Waiting: %s\n", n->wait->text);
+	const struct log_piece piece = {
+		row_text(rows, 0, "id"), row_int(rows, 0, "log_length"), line, text_bytes(line).len};
+
+	if (!piece.operation_id)
+		return 0;
+	if (chunks_add(&chunks, n->store, &piece, err) < 0 || chunks_insert(&chunks, n->store, err) < 0)
+		return -1;
+	return db_query(n->store->db, NULL, err,
+		"update operations set log_length = log_length + $2 where id = $1 and log_length = $3",
+		P_TEXT(piece.operation_id), P_INT((long long)piece.len), P_INT(piece.start));
+}
+
+static void action_name(const struct run_wait *wait, char ret_action[MAX_ACTION])
+{
+	snprintf(ret_action, MAX_ACTION, "waiting-for-%s", wait_name(wait->kind));
+}
+
+static int note_in(void *data, struct err *err)
+{
+	const struct noting *n = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	char action[MAX_ACTION];
+	const struct run_event_row event = {
+		.run_id = n->wait->run.text, .action = action, .description = n->wait->text};
+	bool added = false;
+
+	action_name(n->wait, action);
+	if (wait_lock(n, &rows, err) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	if (run_event_add_once(n->store, &event, &added, err) < 0)
+		return -1;
+	return added ? log_line_add(n, &rows, err) : 0;
+}
+
+/* Removes the waits that are not to be noted, or are already. Returns the number that is left, or -1. */
+static int waits_filter(struct store *store, struct run_wait *waits, size_t count, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array runs = DB_ARRAY_INIT, actions = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	int kept = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		char action[MAX_ACTION];
+
+		action_name(&waits[i], action);
+		db_array_add(&runs, waits[i].run.text);
+		db_array_add(&actions, wait_is_noted(waits[i].kind) ? action : NULL);
+	}
+	if (db_query(store->db, &rows, err,
+		    "select u.n - 1 as n from unnest($1::text[], $2::text[]) with ordinality as u(run, action, n) "
+		    "where u.action is not null and not exists (select 1 from run_events e where e.run_id = u.run and "
+		    "e.action = u.action) order by u.n",
+		    P_ARRAY(&runs), P_ARRAY(&actions)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		waits[kept++] = waits[row_int(&rows, i, "n")];
+	return kept;
+}
+
+static int runs_note(struct store *store, struct db_array *runs, struct err *err)
+{
+	_cleanup_(freep) struct run_wait *waits = mem_new(2 * MAX_LOOKED_AT, sizeof(*waits));
+	struct sweep_failures failures = {0};
+	size_t count = 0;
+	int kept;
+
+	if (waits_read(store, runs, waits, 2 * MAX_LOOKED_AT, &count, err) < 0)
+		return -1;
+	kept = waits_filter(store, waits, count, err);
+	for (int i = 0; i < kept; i++) {
+		struct noting noting = {store, &waits[i]};
+		struct err why = ERR_INIT;
+
+		if (db_transaction(store->db, note_in, &noting, &why) < 0 &&
+			sweep_failed(&failures, waits[i].run.text, &why, err) < 0)
+			return -1;
+	}
+	sweep_failures_note(&failures, "wait notes");
+	return kept < 0 ? -1 : 0;
+}
+
+int wait_notes_sweep(struct store *store, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array runs = DB_ARRAY_INIT;
+
+	if (candidates_read(store, queued_sql, &queue_cursor, &runs, err) < 0 ||
+		candidates_read(store, jobs_sql, &job_cursor, &runs, err) < 0)
+		return -1;
+	return runs.count ? runs_note(store, &runs, err) : 0;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* `status`: the state of the installation on one screen. */
+#include <stdio.h>
+
+#include "scheduler/commands/command.h"
+#include "scheduler/runs/waiting/run_waits.h"
+#include "scheduler/store/maintenance.h"
+#include "scheduler/store/site_status.h"
+
+static const struct command_column process_columns[] = {
+	{"PROCESS", "kind", 0},
+	{"VERSION", "version", 0},
+	{"COUNT", "count", 0},
+	{"SEEN", "seen-at", COMMAND_TIME},
+	{NULL, NULL, 0},
+};
+
+static const struct command_column pool_columns[] = {
+	{"POOL", "pool", 0},
+	{"WAITING", "waiting", 0},
+	{"OLDEST (S)", "oldest-seconds", 0},
+	{"RUNNING", "running", 0},
+	{"WORKERS", "workers", 0},
+	{"SLOTS", "slots", 0},
+	{"FREE", "free", 0},
+	{"QUOTA", "concurrent-run-limit", 0},
+	{"DRAINED", "drained-at", COMMAND_TIME},
+	{NULL, NULL, 0},
+};
+
+static const struct command_column total_columns[] = {
+	{"OUTBOX", "outbox", 0},
+	{"OLDEST (S)", "outbox-seconds", 0},
+	{"DEAD LETTERS", "dead-letters", 0},
+	{"HOLDS", "holds", 0},
+	{"MAINTENANCE", "maintenance", 0},
+	{NULL, NULL, 0},
+};
+
+static json_t *number(const struct rows *rows, int row, const char *column)
+{
+	return row_null(rows, row, column) ? json_null() : json_integer((json_int_t)row_int(rows, row, column));
+}
+
+static json_t *text(const struct rows *rows, int row, const char *column)
+{
+	return json_string_or_null(row_text(rows, row, column));
+}
+
+static int processes_add(struct store *store, json_t *status, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *items;
+
+	if (status_processes(store, &rows, err) < 0)
+		return -1;
+	items = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(items,
+			json_pack("{so so so so}", "kind", text(&rows, i, "kind"), "version", text(&rows, i, "version"),
+				"count", number(&rows, i, "count"), "seen-at", text(&rows, i, "seen_at")));
+	return json_object_set_new(status, "processes", items);
+}
+
+static int pools_add(struct store *store, json_t *status, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *items;
+
+	if (status_pools(store, &rows, err) < 0)
+		return -1;
+	items = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(items,
+			json_pack("{so so so so so so so so so}", "pool", text(&rows, i, "pool"), "waiting",
+				number(&rows, i, "waiting"), "oldest-seconds", number(&rows, i, "oldest_seconds"),
+				"running", number(&rows, i, "running"), "workers", number(&rows, i, "workers"), "slots",
+				number(&rows, i, "slots"), "free", number(&rows, i, "free"), "concurrent-run-limit",
+				number(&rows, i, "run_limit"), "drained-at", text(&rows, i, "drained_at")));
+	return json_object_set_new(status, "pools", items);
+}
+
+static int oldest_add(struct store *store, json_t *status, const char *run_id, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	struct run_wait wait;
+	size_t count = 0;
+
+	db_array_add(&ids, run_id);
+	if (run_id && waits_read(store, &ids, &wait, 1, &count, err) < 0)
+		return -1;
+	return json_object_set_new(status, "oldest-waiting",
+		count ? json_pack("{ss ss ss so}", "run", wait.run.text, "reason", wait_name(wait.kind), "description",
+				wait.text, "since", json_string_or_null(*wait.since ? wait.since : NULL))
+		      : json_null());
+}
+
+static int totals_add(struct store *store, json_t *status, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct maintenance maintenance;
+
+	if (status_totals(store, &rows, err) < 0 || maintenance_read(store, &maintenance, err) < 0)
+		return -1;
+	json_object_update_new(status,
+		json_pack("{so so so so so}", "outbox", number(&rows, 0, "outbox"), "outbox-seconds",
+			number(&rows, 0, "outbox_seconds"), "dead-letters", number(&rows, 0, "dead_letters"), "holds",
+			number(&rows, 0, "holds"), "maintenance",
+			json_string_or_null(maintenance.on ? maintenance.reason : NULL)));
+	return oldest_add(store, status, row_text(&rows, 0, "oldest_run"), err);
+}
+
+static void oldest_print(const json_t *status)
+{
+	const char *run = json_string_at(status, "oldest-waiting.run");
+
+	if (run)
+		printf("\nThe oldest waiting run is %s, since %s: %s\n", run,
+			text_or_empty(json_string_at(status, "oldest-waiting.since")),
+			json_string_at(status, "oldest-waiting.description"));
+	else
+		printf("\nNo run waits for a worker or its turn.\n");
+}
+
+static void status_print(json_t *status)
+{
+	json_auto_t *one = json_pack("[O]", status);
+
+	command_print_table(json_at(status, "processes"), process_columns);
+	putchar('\n');
+	command_print_table(json_at(status, "pools"), pool_columns);
+	putchar('\n');
+	command_print_table(one, total_columns);
+	oldest_print(status);
+}
+
+int command_status(struct scheduler *s, const struct command_line *line, struct err *err)
+{
+	json_auto_t *status = json_object();
+
+	if (processes_add(&s->store, status, err) < 0 || pools_add(&s->store, status, err) < 0 ||
+		totals_add(&s->store, status, err) < 0)
+		return -1;
+	if (line->as_json)
+		command_print_json(status);
+	else
+		status_print(status);
+	return 0;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_RUNS_WAITING_RUN_WAITS_H
+#define SCHEDULER_RUNS_WAITING_RUN_WAITS_H
+
+/* Why runs wait, with the facts from the database: for the API, the pages, run events and logs. */
+
+#include "scheduler/lifecycle/waiting/waits.h"
+#include "scheduler/store/store.h"
+
+enum { WAIT_TEXT_SIZE = 1280, WAIT_TIME_SIZE = 40 };
+
+struct run_wait {
+	struct id run, job; /* job: the one that waits for a worker, or "" */
+	enum wait_kind kind;
+	char text[WAIT_TEXT_SIZE];  /* a sentence for users; "" if the run does not wait */
+	char since[WAIT_TIME_SIZE]; /* when it began to wait for its turn or for a worker, as in the API; or "" */
+	long long position;         /* in the order of its pool's claims, from 1; 0: none, or beyond MAX_POSITION */
+};
+
+enum { MAX_POSITION = 1000 };
+
+/* Reads up to `room` of the runs; unknown ids are skipped. The positions cost one read of the waiting jobs of each
+ * pool, at most MAX_POSITION. */
+int waits_read(struct store *store, struct db_array *run_ids, struct run_wait *ret_waits, size_t room,
+	size_t *ret_count, struct err *err);
+
+#endif

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/maintenance.h"
+
+#include <string.h>
+
+int maintenance_read(struct store *store, struct maintenance *ret_maintenance, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select reason, to_char(since at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as since, "
+		    "is_resuming, changes from maintenance") < 0)
+		return -1;
+	*ret_maintenance = (struct maintenance){.on = !row_null(&rows, 0, "reason"),
+		.resuming = row_bool(&rows, 0, "is_resuming"),
+		.changes = row_int(&rows, 0, "changes")};
+	text_copy(
+		ret_maintenance->reason, sizeof(ret_maintenance->reason), text_or_empty(row_text(&rows, 0, "reason")));
+	text_copy(ret_maintenance->since, sizeof(ret_maintenance->since), row_text(&rows, 0, "since"));
+	return 0;
+}
+
+static int reason_check(const char *reason, struct err *err)
+{
+	size_t characters = 0;
+
+	for (const char *at = reason; *at; at++) {
+		if ((unsigned char)*at < 0x20 || *at == 0x7f)
+			return err_at(err, "/data/attributes/reason", "Reason must be one line");
+		characters += ((unsigned char)*at & 0xc0) != 0x80;
+	}
+	if (!*reason || strspn(reason, " ") == strlen(reason))
+		return err_at(err, "/data/attributes/reason", "Reason can't be blank: runs that wait show it");
+	if (characters > MAX_MAINTENANCE_REASON)
+		return err_at(err, "/data/attributes/reason", "Reason is too long (maximum is %d characters)",
+			MAX_MAINTENANCE_REASON);
+	return 0;
+}
+
+/* The lock waits for transactions that have read the row, and new ones wait for this transaction. The timeout bounds
+ * that. */
+int maintenance_set(struct store *store, const char *reason, struct err *err)
+{
+	if (reason && reason_check(reason, err) < 0)
+		return -1;
+	if (db_query(store->db, NULL, err, "set local lock_timeout = '5s'") < 0 ||
+		db_query(store->db, NULL, err, "lock table maintenance in access exclusive mode") < 0)
+		return err_context(err, "maintenance can't be switched now: try again");
+	return db_query(store->db, NULL, err,
+		"update maintenance set since = case when (reason is null) = ($1::text is null) then since else now() "
+		"end, is_resuming = is_resuming and $1::text is null or reason is not null and $1::text is null, "
+		"reason = $1, changes = changes + 1",
+		P_TEXT(reason));
+}
+
+int maintenance_resumed(struct store *store, long long changes, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update maintenance set is_resuming = false where changes = $1 and is_resuming", P_INT(changes));
+}
