@@ -11,6 +11,7 @@
 struct command_line;
 
 struct scheduler {
+	struct arguments arguments; /* of the process, for options that are read again */
 	struct scheduler_options options;
 	struct keyring *keyring;
 	struct guard *task_guard, *proxies;

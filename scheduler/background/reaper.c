@@ -367,6 +367,7 @@ static const struct {
 	{"gauges", 2000, SWEEP_ONLY_SHOWN, .sweep = sweep_gauges},
 	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
+	{"key use", 10000, SWEEP_ANY, .sweep = keys_use},
 	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
 	{"auto destroy", 2000, SWEEP_ANY, .sweep = auto_destroy_sweep},
