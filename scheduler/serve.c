@@ -209,7 +209,7 @@ static int addresses_check(const struct scheduler_options *o, struct err *err)
 	return 0;
 }
 
-static struct kafka_settings kafka_settings(const struct scheduler_options *o)
+struct kafka_settings scheduler_kafka(const struct scheduler_options *o)
 {
 	return (struct kafka_settings){.brokers = o->brokers,
 		.client_id = "runyard-scheduler",
@@ -219,7 +219,7 @@ static struct kafka_settings kafka_settings(const struct scheduler_options *o)
 
 static int outbox_start(struct scheduler *s, struct err *err)
 {
-	const struct kafka_settings kafka = kafka_settings(&s->options);
+	const struct kafka_settings kafka = scheduler_kafka(&s->options);
 	const struct publisher_spec publisher = {.database_url = s->options.database_url, .kafka = &kafka};
 
 	if (publisher_start(&publisher, &s->publisher, err) < 0 ||
@@ -233,7 +233,7 @@ static int outbox_start(struct scheduler *s, struct err *err)
 static int background_start(struct scheduler *s, struct err *err)
 {
 	const struct scheduler_options *o = &s->options;
-	const struct kafka_settings kafka = kafka_settings(o);
+	const struct kafka_settings kafka = scheduler_kafka(o);
 	const struct intakes_spec intakes = {.store = s->store,
 		.topics = intake_topics,
 		.count = ARRAY_LEN(intake_topics),

@@ -330,7 +330,7 @@ int epoch_settle(const struct store *store, const char *database_url, struct err
 
 /* ---- the declared replication ---- */
 
-static int durable_now(struct store *store, bool *ret_durable, struct err *err)
+int replication_is_durable(struct store *store, bool *ret_durable, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -348,7 +348,7 @@ int epoch_watch_replication(struct store *store, struct err *err)
 
 	if (store->settings->replication != REPLICATION_SYNC)
 		return 0;
-	if (durable_now(store, &durable, err) < 0)
+	if (replication_is_durable(store, &durable, err) < 0)
 		return -1;
 	metric_set(M_SYNCHRONOUS, "", durable);
 	if (!durable)
@@ -365,7 +365,7 @@ int epoch_check_replication(struct store *store, struct err *err)
 
 	if (store->settings->replication != REPLICATION_SYNC)
 		return 0;
-	if (durable_now(store, &durable, err) < 0)
+	if (replication_is_durable(store, &durable, err) < 0)
 		return -1;
 	if (!durable)
 		return err_set(err, ERR_INVALID,

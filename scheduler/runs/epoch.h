@@ -20,6 +20,8 @@
 
 /* ERR_INVALID if --database-replication is sync and commits do not wait for a standby. */
 int epoch_check_replication(struct store *store, struct err *err);
+/* Whether commits wait for a standby. */
+int replication_is_durable(struct store *store, bool *ret_durable, struct err *err);
 /* Settles the history of the current server over a connection of its own. Afterwards, connections to that server are
  * accepted. */
 int epoch_settle(const struct store *store, const char *database_url, struct err *err);

@@ -116,6 +116,25 @@ static int keys_check_use(struct store *store, struct err *err)
 	return 0;
 }
 
+int keys_verify(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows known = ROWS_INIT;
+
+	if (db_query(store->db, &known, err, "select number, check_value from sealing_keys") < 0)
+		return -1;
+	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
+		uint32_t number = keyring_number(store->keyring, place);
+		char value[SHA256_HEX_SIZE];
+
+		check_value(store->keyring, place, value);
+		for (int i = 0; i < known.count; i++)
+			if (row_int(&known, i, "number") == number &&
+				!text_equal(row_text(&known, i, "check_value"), value))
+				return wrong_key(number, err);
+	}
+	return keys_check_use(store, err);
+}
+
 int keys_check(struct store *store, struct err *err)
 {
 	for (size_t place = 0; place < keyring_count(store->keyring); place++) {

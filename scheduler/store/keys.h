@@ -15,6 +15,8 @@
  * key differs, or if the keyring lacks a key that is in use. A key without a record is verified against the oldest rows
  * that are sealed with its number. */
 int keys_check(struct store *store, struct err *err);
+/* The same, but changes nothing: a new key is not recorded. */
+int keys_verify(struct store *store, struct err *err);
 /* Records that the first key seals and signs now. */
 int keys_use(struct store *store, struct err *err);
 /* SQL: content may be sealed with that row's key. A key that was never first has sealed nothing. */
