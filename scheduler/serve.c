@@ -92,6 +92,23 @@ static void keys_reread(struct scheduler *s)
 	options_release(&scheduler_options, &options);
 }
 
+/* For any thread, after a connection to PostgreSQL has failed. */
+static char *database_url_read(void *data)
+{
+	const struct scheduler *s = data;
+	struct scheduler_options options = {0};
+	struct arguments arguments = s->arguments;
+	struct err err = ERR_INIT;
+	char *url = NULL;
+
+	if (options_read(&scheduler_options, &arguments, &options, &err) == 0)
+		url = mem_text(options.database_url);
+	else
+		log_warn("the connection string of PostgreSQL can't be read again", "error", err.message, NULL);
+	options_release(&scheduler_options, &options);
+	return url;
+}
+
 /* Returns a signal that arrived, or 0 after wait_ms (-1: no timeout). */
 static int signal_wait(const struct scheduler *s, int wait_ms)
 {
@@ -277,6 +294,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 {
 	int connections;
 
+	db_url_source(database_url_read, s);
 	if (certificate_read(s, err) < 0 || connections_possible(&connections, err) < 0 ||
 		addresses_check(&s->options, err) < 0 || scheduler_database_ready(s, err) < 0 ||
 		processes_beat(&s->store, err) < 0 || keys_use(&s->store, err) < 0 ||
