@@ -7,6 +7,7 @@
 #include <openssl/hmac.h>
 #include <openssl/rand.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,12 +15,18 @@
 
 enum { KEY_SIZE = 32, NONCE_SIZE = 12, TAG_SIZE = 16, MAX_KEYS = 16 };
 
-struct keyring {
+/* One list of keys, which never changes. */
+struct keys {
+	struct keys *before; /* the list that this one replaced: threads may still use it */
 	size_t count;
 	struct {
 		uint32_t id;
 		unsigned char bytes[KEY_SIZE];
 	} keys[MAX_KEYS];
+};
+
+struct keyring {
+	_Atomic(struct keys *) now;
 };
 
 /* libcrypto's calls fail here only when out of memory. Without this check an undefined digest would be compared or
@@ -234,26 +241,26 @@ int crypto_base64_decode(const char *text, struct buf *ret_bytes)
 	return got < 0 ? -1 : buf_append(ret_bytes, bytes, (size_t)got - (len - digits));
 }
 
-static int place_of(const struct keyring *keyring, uint32_t id)
+static int place_of(const struct keys *keys, uint32_t id)
 {
-	for (size_t i = 0; i < keyring->count; i++)
-		if (keyring->keys[i].id == id)
+	for (size_t i = 0; i < keys->count; i++)
+		if (keys->keys[i].id == id)
 			return (int)i;
 	return -1;
 }
 
-static int key_parse(const char *line, size_t len, struct keyring *keyring, struct err *err)
+static int key_parse(const char *line, size_t len, struct keys *keys, struct err *err)
 {
 	char *end = NULL;
 	unsigned long id = strtoul(line, &end, 10);
 	size_t digits = len - (size_t)(end - line) - 1;
-	unsigned char *bytes = keyring->keys[keyring->count].bytes;
+	unsigned char *bytes = keys->keys[keys->count].bytes;
 
 	if (end == line || *end != ':' || id == 0 || id > UINT32_MAX || digits != (size_t)KEY_SIZE * 2)
 		return err_set(err, ERR_INVALID, "keys: each has the form <number>:<64 hexadecimal digits>");
-	if (keyring->count == MAX_KEYS)
+	if (keys->count == MAX_KEYS)
 		return err_set(err, ERR_INVALID, "keys: at most %d keys", MAX_KEYS);
-	if (place_of(keyring, (uint32_t)id) >= 0)
+	if (place_of(keys, (uint32_t)id) >= 0)
 		return err_set(err, ERR_INVALID, "keys: two keys have the number %lu", id);
 	for (size_t i = 0; i < KEY_SIZE; i++) {
 		char pair[3] = {end[1 + 2 * i], end[2 + 2 * i], '\0'};
@@ -262,32 +269,70 @@ static int key_parse(const char *line, size_t len, struct keyring *keyring, stru
 			return err_set(err, ERR_INVALID, "keys: key %lu is not hexadecimal", id);
 		bytes[i] = (unsigned char)strtoul(pair, NULL, 16);
 	}
-	keyring->keys[keyring->count++].id = (uint32_t)id;
+	keys->keys[keys->count++].id = (uint32_t)id;
+	return 0;
+}
+
+static void keys_free(struct keys *keys)
+{
+	while (keys) {
+		struct keys *before = keys->before;
+
+		OPENSSL_cleanse(keys, sizeof(*keys));
+		free(keys);
+		keys = before;
+	}
+}
+
+static void keys_freep(struct keys **keys)
+{
+	keys_free(*keys);
+}
+
+static int keys_parse(const char *text, struct keys **ret_keys, struct err *err)
+{
+	_cleanup_(keys_freep) struct keys *keys = mem_new(1, sizeof(*keys));
+
+	while (*text) {
+		size_t len = strcspn(text, ", \t\r\n");
+
+		if (len && key_parse(text, len, keys, err) < 0)
+			return -1;
+		text += len + (text[len] != '\0');
+	}
+	if (!keys->count)
+		return err_set(err, ERR_INVALID, "keys: at least one key is needed");
+	*ret_keys = keys;
+	keys = NULL;
 	return 0;
 }
 
 int keyring_parse(const char *text, struct keyring **ret_keyring, struct err *err)
 {
-	_cleanup_(keyring_freep) struct keyring *keyring = mem_new(1, sizeof(*keyring));
+	struct keys *keys;
+	struct keyring *keyring;
 
-	while (*text) {
-		size_t len = strcspn(text, ", \t\r\n");
-
-		if (len && key_parse(text, len, keyring, err) < 0)
-			return -1;
-		text += len + (text[len] != '\0');
-	}
-	if (!keyring->count)
-		return err_set(err, ERR_INVALID, "keys: at least one key is needed");
+	if (keys_parse(text, &keys, err) < 0)
+		return -1;
+	keyring = mem_new(1, sizeof(*keyring));
+	atomic_init(&keyring->now, keys);
 	*ret_keyring = keyring;
-	keyring = NULL;
 	return 0;
+}
+
+void keyring_take(struct keyring *keyring, struct keyring *newer)
+{
+	struct keys *keys = atomic_load(&newer->now);
+
+	keys->before = atomic_load(&keyring->now);
+	atomic_store(&keyring->now, keys);
+	free(newer);
 }
 
 void keyring_free(struct keyring *keyring)
 {
 	if (keyring)
-		OPENSSL_cleanse(keyring, sizeof(*keyring));
+		keys_free(atomic_load(&keyring->now));
 	free(keyring);
 }
 
@@ -298,18 +343,33 @@ void keyring_freep(struct keyring **keyring)
 
 size_t keyring_count(const struct keyring *keyring)
 {
-	return keyring->count;
+	return atomic_load(&keyring->now)->count;
+}
+
+/* A list that replaced a longer one since the caller counted has no such place: its first key stands in. */
+static size_t place_in(const struct keys *keys, size_t place)
+{
+	return place < keys->count ? place : 0;
 }
 
 uint32_t keyring_number(const struct keyring *keyring, size_t place)
 {
-	return keyring->keys[place].id;
+	const struct keys *keys = atomic_load(&keyring->now);
+
+	return keys->keys[place_in(keys, place)].id;
+}
+
+bool keyring_has(const struct keyring *keyring, uint32_t number)
+{
+	return place_of(atomic_load(&keyring->now), number) >= 0;
 }
 
 void keyring_derive(const struct keyring *keyring, size_t place, const char *purpose, unsigned char ret_key[32])
 {
-	must(HMAC(EVP_sha256(), keyring->keys[place].bytes, KEY_SIZE, (const unsigned char *)purpose, strlen(purpose),
-		ret_key, NULL));
+	const struct keys *keys = atomic_load(&keyring->now);
+
+	must(HMAC(EVP_sha256(), keys->keys[place_in(keys, place)].bytes, KEY_SIZE, (const unsigned char *)purpose,
+		strlen(purpose), ret_key, NULL));
 }
 
 static void cipher_freep(EVP_CIPHER_CTX **cipher)
@@ -324,13 +384,14 @@ int keyring_seal(const struct keyring *keyring, const char *context, struct byte
 	_cleanup_(freep) unsigned char *sealed = mem_new(sealed_len, 1);
 	unsigned char *nonce = sealed + KEY_NUMBER_SIZE;
 	unsigned char *text = nonce + NONCE_SIZE;
-	uint32_t id = keyring->keys[0].id;
+	const struct keys *keys = atomic_load(&keyring->now);
+	uint32_t id = keys->keys[0].id;
 	int n = 0;
 
 	for (int i = 0; i < KEY_NUMBER_SIZE; i++)
 		sealed[i] = (unsigned char)(id >> (24 - 8 * i));
 	crypto_random(nonce, NONCE_SIZE);
-	must(EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[0].bytes, nonce) == 1);
+	must(EVP_EncryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keys->keys[0].bytes, nonce) == 1);
 	if (EVP_EncryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
 		EVP_EncryptUpdate(cipher, text, &n, plain.data, (int)plain.len) != 1 ||
 		EVP_EncryptFinal_ex(cipher, text + plain.len, &n) != 1 ||
@@ -339,12 +400,13 @@ int keyring_seal(const struct keyring *keyring, const char *context, struct byte
 	return buf_append(out, sealed, sealed_len);
 }
 
-static uint32_t sealed_number(const unsigned char *sealed)
+uint32_t sealed_number(const void *sealed)
 {
+	const unsigned char *bytes = sealed;
 	uint32_t number = 0;
 
 	for (int i = 0; i < KEY_NUMBER_SIZE; i++)
-		number = number << 8 | sealed[i];
+		number = number << 8 | bytes[i];
 	return number;
 }
 
@@ -352,6 +414,7 @@ int keyring_open(
 	const struct keyring *keyring, const char *context, struct bytes sealed, struct buf *out, struct err *err)
 {
 	_cleanup_(cipher_freep) EVP_CIPHER_CTX *cipher = mem_check(EVP_CIPHER_CTX_new());
+	const struct keys *keys = atomic_load(&keyring->now);
 	const unsigned char *nonce = (const unsigned char *)sealed.data + KEY_NUMBER_SIZE;
 	const unsigned char *text = nonce + NONCE_SIZE;
 	int place;
@@ -361,7 +424,7 @@ int keyring_open(
 
 	if (sealed.len < KEY_NUMBER_SIZE + NONCE_SIZE + TAG_SIZE)
 		return err_set(err, ERR_INTERNAL, "sealed bytes are too short");
-	place = place_of(keyring, sealed_number(sealed.data));
+	place = place_of(keys, sealed_number(sealed.data));
 	if (place < 0)
 		return err_set(err, ERR_UNAVAILABLE,
 			"it is sealed with key %u, which this scheduler does not have: add the key to --keys",
@@ -369,7 +432,7 @@ int keyring_open(
 	text_len = sealed.len - KEY_NUMBER_SIZE - NONCE_SIZE - TAG_SIZE;
 	_cleanup_(freep) unsigned char *opened = mem_new(text_len, 1);
 	memcpy(tag, text + text_len, TAG_SIZE);
-	must(EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keyring->keys[place].bytes, nonce) == 1);
+	must(EVP_DecryptInit_ex(cipher, EVP_aes_256_gcm(), NULL, keys->keys[place].bytes, nonce) == 1);
 	if (EVP_DecryptUpdate(cipher, NULL, &n, (const unsigned char *)context, (int)strlen(context)) != 1 ||
 		EVP_DecryptUpdate(cipher, opened, &n, text, (int)text_len) != 1 ||
 		EVP_CIPHER_CTX_ctrl(cipher, EVP_CTRL_GCM_SET_TAG, TAG_SIZE, tag) != 1 ||

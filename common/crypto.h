@@ -48,17 +48,23 @@ struct keyring;
 
 /* Reads "id:64 hexadecimal digits" separated by commas or line ends. -1 with the reason in *err. */
 int keyring_parse(const char *text, struct keyring **ret_keyring, struct err *err);
+/* Replaces the keys by those of `newer`, which it frees. Other threads may use the keyring meanwhile. The replaced keys
+ * stay in memory until keyring_free. */
+void keyring_take(struct keyring *keyring, struct keyring *newer);
 void keyring_free(struct keyring *keyring);
 void keyring_freep(struct keyring **keyring);
 size_t keyring_count(const struct keyring *keyring);
 /* The number of the key at a place of the keyring; `place` is below keyring_count, and 0 is the first key. */
 uint32_t keyring_number(const struct keyring *keyring, size_t place);
+bool keyring_has(const struct keyring *keyring, uint32_t number);
 /* Derives 32 bytes from the key at that place, for one purpose ("signed-path"). Signers use place 0;
  * verifiers try each place. */
 void keyring_derive(const struct keyring *keyring, size_t place, const char *purpose, unsigned char ret_key[32]);
 
 /* The size of the key number at the start of sealed bytes, big endian. */
 enum { KEY_NUMBER_SIZE = 4 };
+/* The number of the key that sealed the bytes, which are at least KEY_NUMBER_SIZE. */
+uint32_t sealed_number(const void *sealed);
 
 /* Appends the sealed bytes. -1 if the buffer's limit would be exceeded. */
 int keyring_seal(const struct keyring *keyring, const char *context, struct bytes plain, struct buf *out);

@@ -21,6 +21,7 @@ static const struct {
 	[ERR_PRECONDITION] = {412, "precondition failed"},
 	[ERR_TOO_LARGE] = {413, "too large"},
 	[ERR_INVALID] = {422, "invalid attribute"},
+	[ERR_UPGRADE] = {426, "upgrade required"},
 	[ERR_BUSY] = {429, "Too many requests"},
 	[ERR_UNAVAILABLE] = {503, "service unavailable"},
 	[ERR_INTERNAL] = {500, "internal error"},

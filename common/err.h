@@ -18,6 +18,7 @@ enum err_kind {
 	ERR_PRECONDITION, /* likewise, in the few places where the API uses 412 */
 	ERR_TOO_LARGE,    /* over a size limit: 413 */
 	ERR_INVALID,      /* parsed, but not valid: 422 with a pointer to the field */
+	ERR_UPGRADE,      /* the other process is of a version that can't be spoken with: 426 */
 	ERR_BUSY,         /* over a limit at the moment: 429 */
 	ERR_UNAVAILABLE,  /* a server that this process needs does not answer: 503; retry later */
 	ERR_INTERNAL,     /* an error in this process: 500 */

@@ -171,10 +171,14 @@ static void read_mac(const json_t *value, char ret_mac[MAC_SIZE])
 
 static int message_parse(const char *bytes, size_t len, json_t **ret_value, struct err *err)
 {
+	long long version;
+
 	if (json_parse(bytes, len, ret_value, err) < 0)
 		return err_context(err, "message");
-	if (json_int_at(*ret_value, "v", 0) != MESSAGE_VERSION)
-		return err_set(err, ERR_MALFORMED, "the message is not of version %d", MESSAGE_VERSION);
+	version = json_int_at(*ret_value, "v", 0);
+	if (version < MESSAGE_OLDEST || version > MESSAGE_NEWEST)
+		return err_set(err, ERR_MALFORMED, "the message has version %lld, and this program reads %d to %d",
+			version, MESSAGE_OLDEST, MESSAGE_NEWEST);
 	return 0;
 }
 

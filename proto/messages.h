@@ -10,7 +10,9 @@
 #include "common/json/json.h"
 #include "common/kafka/kafka.h"
 
-enum { MESSAGE_VERSION = 1, RESULT_ERROR_SIZE = 1001 };
+/* Messages are written as MESSAGE_VERSION, and read from MESSAGE_OLDEST on. A new form is first read by one release and
+ * then written by the next one: no program meets a message that it can't read while two releases run. */
+enum { MESSAGE_VERSION = 1, MESSAGE_OLDEST = 1, MESSAGE_NEWEST = 1, RESULT_ERROR_SIZE = 1001 };
 
 /* A message authentication code (mac.h): its version and 64 hexadecimal digits. */
 #define MAC_VERSION "v1:"

@@ -94,9 +94,9 @@ static bool text_print(const char *name)
 
 int main(int argc, char **argv)
 {
-	struct scheduler s = {.signals = -1};
-	struct err err = ERR_INIT;
 	struct arguments arguments = {.count = argc, .values = argv};
+	struct scheduler s = {.signals = -1, .arguments = arguments};
+	struct err err = ERR_INIT;
 	int result;
 
 	process_protect();

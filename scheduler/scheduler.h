@@ -4,6 +4,7 @@
 
 /* The process: its parts, and how they start and stop. */
 
+#include "common/kafka/kafka_types.h"
 #include "scheduler/options.h"
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/store/store.h"
@@ -11,6 +12,7 @@
 struct command_line;
 
 struct scheduler {
+	struct arguments arguments; /* of the process, for options that are read again */
 	struct scheduler_options options;
 	struct keyring *keyring;
 	struct guard *task_guard, *proxies;
@@ -33,6 +35,8 @@ void scheduler_signals_open(struct scheduler *s);
 /* Waits until PostgreSQL answers, and migrates the database, or with --migrate 0 until somebody else has.
  * ERR_UNAVAILABLE if a signal stopped the wait. */
 int scheduler_database_ready(struct scheduler *s, struct err *err);
+/* The settings of Kafka's clients. Borrows the options' texts. */
+struct kafka_settings scheduler_kafka(const struct scheduler_options *o);
 /* Starts all parts and waits for a signal. The parts are running when it returns, also after an error. */
 int scheduler_serve(struct scheduler *s, const struct command_line *line, struct err *err);
 /* Stops the parts that scheduler_serve started. `status` is the exit status if the watchdog ends the process. */

@@ -63,6 +63,52 @@ static void certificate_reread(const struct scheduler *s)
 		log_info("the certificate was read again", NULL);
 }
 
+static int keys_read(struct scheduler *s, const char *text, struct err *err)
+{
+	_cleanup_(keyring_freep) struct keyring *keyring = NULL;
+	struct store store = s->store;
+
+	if (keyring_parse(text, &keyring, err) < 0)
+		return -1;
+	store.keyring = keyring;
+	if (keys_check(&store, err) < 0)
+		return -1;
+	keyring_take(s->keyring, keyring);
+	keyring = NULL;
+	return keys_use(&s->store, err);
+}
+
+/* On each SIGHUP: a key is added, moved or removed without a restart. */
+static void keys_reread(struct scheduler *s)
+{
+	struct scheduler_options options = {0};
+	struct arguments arguments = s->arguments;
+	struct err err = ERR_INIT;
+
+	if (options_read(&scheduler_options, &arguments, &options, &err) < 0 || keys_read(s, options.keys, &err) < 0)
+		log_error("the keys stay as they were", "error", err.message, NULL);
+	else
+		log_info("the keys were read again", NULL);
+	options_release(&scheduler_options, &options);
+}
+
+/* For any thread, after a connection to PostgreSQL has failed. */
+static char *database_url_read(void *data)
+{
+	const struct scheduler *s = data;
+	struct scheduler_options options = {0};
+	struct arguments arguments = s->arguments;
+	struct err err = ERR_INIT;
+	char *url = NULL;
+
+	if (options_read(&scheduler_options, &arguments, &options, &err) == 0)
+		url = mem_text(options.database_url);
+	else
+		log_warn("the connection string of PostgreSQL can't be read again", "error", err.message, NULL);
+	options_release(&scheduler_options, &options);
+	return url;
+}
+
 /* Returns a signal that arrived, or 0 after wait_ms (-1: no timeout). */
 static int signal_wait(const struct scheduler *s, int wait_ms)
 {
@@ -75,12 +121,14 @@ static int signal_wait(const struct scheduler *s, int wait_ms)
 }
 
 /* Returns true if the process has to stop, false after at most wait_ms. */
-static bool stop_wait(const struct scheduler *s, int wait_ms)
+static bool stop_wait(struct scheduler *s, int wait_ms)
 {
 	int came = signal_wait(s, wait_ms);
 
-	if (came == SIGHUP)
+	if (came == SIGHUP) {
 		certificate_reread(s);
+		keys_reread(s);
+	}
 	return came && came != SIGHUP;
 }
 
@@ -178,7 +226,7 @@ static int addresses_check(const struct scheduler_options *o, struct err *err)
 	return 0;
 }
 
-static struct kafka_settings kafka_settings(const struct scheduler_options *o)
+struct kafka_settings scheduler_kafka(const struct scheduler_options *o)
 {
 	return (struct kafka_settings){.brokers = o->brokers,
 		.client_id = "runyard-scheduler",
@@ -188,7 +236,7 @@ static struct kafka_settings kafka_settings(const struct scheduler_options *o)
 
 static int outbox_start(struct scheduler *s, struct err *err)
 {
-	const struct kafka_settings kafka = kafka_settings(&s->options);
+	const struct kafka_settings kafka = scheduler_kafka(&s->options);
 	const struct publisher_spec publisher = {.database_url = s->options.database_url, .kafka = &kafka};
 
 	if (publisher_start(&publisher, &s->publisher, err) < 0 ||
@@ -202,7 +250,7 @@ static int outbox_start(struct scheduler *s, struct err *err)
 static int background_start(struct scheduler *s, struct err *err)
 {
 	const struct scheduler_options *o = &s->options;
-	const struct kafka_settings kafka = kafka_settings(o);
+	const struct kafka_settings kafka = scheduler_kafka(o);
 	const struct intakes_spec intakes = {.store = s->store,
 		.topics = intake_topics,
 		.count = ARRAY_LEN(intake_topics),
@@ -246,9 +294,11 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 {
 	int connections;
 
+	db_url_source(database_url_read, s);
 	if (certificate_read(s, err) < 0 || connections_possible(&connections, err) < 0 ||
 		addresses_check(&s->options, err) < 0 || scheduler_database_ready(s, err) < 0 ||
-		processes_beat(&s->store, err) < 0 || epoch_check_replication(&s->store, err) < 0 ||
+		processes_beat(&s->store, err) < 0 || keys_use(&s->store, err) < 0 ||
+		epoch_check_replication(&s->store, err) < 0 ||
 		epoch_settle(&s->store, s->options.database_url, err) < 0)
 		return -1;
 	if (outbox_start(s, err) < 0 || background_start(s, err) < 0 || requests_start(s, connections, err) < 0)
@@ -279,7 +329,7 @@ void scheduler_stop(struct scheduler *s, int status)
 
 /* Serves for --stop-seconds, so that a load balancer takes this scheduler out before it refuses connections. Workers
  * that wait for jobs turn to another scheduler at once. A signal ends this time. */
-static void retire(const struct scheduler *s)
+static void retire(struct scheduler *s)
 {
 	int64_t end_ms = clock_mono_ms() + s->options.stop_seconds * 1000, left_ms;
 	int alive_ms = service_manager_alive_ms();

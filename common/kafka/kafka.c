@@ -411,3 +411,15 @@ void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int 
 		topic_delete(rk, topic, timeout_ms);
 	rd_kafka_metadata_destroy(metadata);
 }
+
+int kafka_brokers(struct kafka_producer *producer, int timeout_ms, struct err *err)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	int count;
+
+	if (rd_kafka_metadata(producer->handle.rk, 0, NULL, &metadata, timeout_ms))
+		return err_set(err, ERR_UNAVAILABLE, "no broker answers");
+	count = metadata->broker_cnt;
+	rd_kafka_metadata_destroy(metadata);
+	return count;
+}

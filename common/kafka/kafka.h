@@ -104,4 +104,7 @@ struct kafka_topic {
 int kafka_topic_ensure(
 	struct kafka_producer *producer, const struct kafka_topic *topic, int timeout_ms, struct err *err);
 
+/* The number of brokers, asked from one of them. -1 with ERR_UNAVAILABLE if none answers in that time. */
+int kafka_brokers(struct kafka_producer *producer, int timeout_ms, struct err *err);
+
 #endif

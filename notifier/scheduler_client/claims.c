@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "notifier/scheduler_client/claims.h"
 
+#include "common/build_info.h"
 #include "common/clock.h"
 #include "notifier/delivery/dispatch.h"
 #include "notifier/delivery/retry.h"
@@ -9,6 +10,7 @@
 #include "notifier/scheduler_client/kafka_client.h"
 #include "notifier/scheduler_client/lease.h"
 #include "notifier/scheduler_client/scheduler.h"
+#include "proto/protocol.h"
 
 /* Two claims overlap, so that the scheduler works on the next one while this process reads an answer. */
 enum { IDLE_MS = 2000, MAX_IDS = 200, MAX_CLAIMS = 2 };
@@ -90,8 +92,9 @@ static void ask(void *data)
 		json_array_append_new(list, json_string(claim->ids[i]));
 	claim->sent_ms = clock_mono_ms();
 	claim->fetch = scheduler_post_json(&notifier->scheduler, "claim",
-		json_pack("{ss ss ss sI so}", "notifier", notifier->options.name, "callback-url", notifier->public_url,
-			"internal-url", notifier->internal_url, "max", (json_int_t)claim->max, "ids", list),
+		json_pack("{ss ss ss sI so ss so}", "notifier", notifier->options.name, "callback-url",
+			notifier->public_url, "internal-url", notifier->internal_url, "max", (json_int_t)claim->max,
+			"ids", list, "version", build_version, "protocols", protocol_versions()),
 		answered, claim);
 }
 

@@ -6,6 +6,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "proto/protocol.h"
 
 enum { CALL_MS = 20 * 1000, ANSWER_LIMIT = 64 << 20 };
 
@@ -62,13 +63,17 @@ struct fetch *scheduler_get(struct scheduler *scheduler, const char *path, fetch
 
 static void complain(struct scheduler *scheduler, const struct fetch_answer *answer)
 {
-	char status[32];
+	char status[32 + PROTOCOL_REFUSAL_SIZE], refusal[PROTOCOL_REFUSAL_SIZE];
 
 	atomic_store(&scheduler->answers, false);
 	if (scheduler->away)
 		return;
 	scheduler->away = true;
 	snprintf(status, sizeof(status), "status %d", answer->status);
+	if (answer->status == PROTOCOL_REFUSED) {
+		protocol_refusal(buf_str(&answer->body), answer->body.len, refusal);
+		snprintf(status, sizeof(status), "status %d: %s", answer->status, refusal);
+	}
 	if (answer->status == 401)
 		log_error("the scheduler does not know this notifier's token: set --notifier-token-file", "scheduler",
 			scheduler->url, NULL);

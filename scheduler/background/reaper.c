@@ -351,6 +351,19 @@ static int sweep_gauges(struct store *store, struct err *err)
 	return 0;
 }
 
+static int sweep_backup(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select extract(epoch from backup_at)::bigint as at from database_history where backup_at is not "
+		    "null") < 0)
+		return -1;
+	if (rows.count)
+		metric_set(M_LAST_BACKUP, "", (double)row_int(&rows, 0, "at"));
+	return 0;
+}
+
 /* ---- the thread ---- */
 
 static const struct {
@@ -372,8 +385,10 @@ static const struct {
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
 	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
 	{"gauges", 2000, SWEEP_ONLY_SHOWN, .sweep = sweep_gauges},
+	{"backup", 2000, SWEEP_ONLY_SHOWN, .sweep = sweep_backup},
 	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
+	{"key use", 10000, SWEEP_ANY, .sweep = keys_use},
 	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
 	{"resumption", 1000, SWEEP_ANY, .sweep = resumption_sweep},

@@ -240,6 +240,41 @@ static PGconn *connection_open(const char *url)
 	return PQconnectdbParams(names, values, 1);
 }
 
+/* ---- a changed password ---- */
+
+static struct {
+	pthread_mutex_t mutex;
+	char *(*read)(void *data);
+	void *data;
+} url_source = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+void db_url_source(char *(*read)(void *data), void *data)
+{
+	pthread_mutex_lock(&url_source.mutex);
+	url_source.read = read;
+	url_source.data = data;
+	pthread_mutex_unlock(&url_source.mutex);
+}
+
+/* Reads the connection string again. Returns true if it differs from the one that failed. */
+static bool url_reread(struct db *db)
+{
+	char *url = NULL;
+
+	pthread_mutex_lock(&url_source.mutex);
+	if (url_source.read)
+		url = url_source.read(url_source.data);
+	pthread_mutex_unlock(&url_source.mutex);
+	if (!url || text_equal(url, db->url)) {
+		free(url);
+		return false;
+	}
+	free(db->url);
+	db->url = url;
+	log_info("the connection string of PostgreSQL was read again", NULL);
+	return true;
+}
+
 /* ---- a check of the connection string ---- */
 
 /* Like connection_open, but messages contain the error codes. */
@@ -370,6 +405,10 @@ static int db_connect(struct db *db, struct err *err)
 	db->preparing = false;
 	db->given_up = NULL;
 	db->conn = connection_open(db->url);
+	if (PQstatus(db->conn) != CONNECTION_OK && url_reread(db)) {
+		PQfinish(db->conn);
+		db->conn = connection_open(db->url);
+	}
 	if (PQstatus(db->conn) != CONNECTION_OK)
 		return connection_failed(db, err);
 	PQsetNoticeReceiver(db->conn, notice_ignore, NULL);

@@ -57,6 +57,9 @@ struct db;
 /* Connects once. ERR_INVALID: the text is no connection string, or the server rejects its user, password or database.
  * ERR_UNAVAILABLE: the server can't be reached, or is starting. No message contains the password. */
 int db_check(const char *url, struct err *err);
+/* Sets the function that reads the connection string again after a connection has failed, since its password may have
+ * been changed. It is called from any thread, and its caller frees the text; NULL: the string can't be read. */
+void db_url_source(char *(*read)(void *data), void *data);
 /* Returns a connection that is opened by the first statement. */
 struct db *db_open(const char *url);
 /* The same for work that is repeated if a crash of PostgreSQL loses it: its commits do not wait for the disk

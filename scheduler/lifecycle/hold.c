@@ -8,6 +8,7 @@
  *  2. A stop never ends a hold. It asks the worker to stop terraform; the last state or the deadline ends the hold.
  *  3. A cancel can become a force-cancel, and nothing weaker.
  *  4. While a resource of the apply is unrecorded, only a person ends its hold.
+ *  5. Of an apply that a restored database knows, only a person ends the hold.
  */
 
 enum { DEADLINE_SLACK_SECONDS = 5, DEADLINE_SLACK_SHARE = 100 };
@@ -25,8 +26,8 @@ static enum hold_at hold_at(const struct hold *hold)
 /* model: laststate */
 static void ends(const struct hold *hold, struct hold_verdict *v)
 {
-	v->ends = !hold->unrecorded;
-	v->settles = hold->unrecorded;
+	v->ends = !hold->unrecorded && !hold->restored;
+	v->settles = !v->ends;
 }
 
 /* model: expire */
@@ -44,6 +45,8 @@ static void ends_dismissed(const struct hold *hold, struct hold_verdict *v)
 		v->refused = "the last state of the apply is awaited";
 	else if (hold->unrecorded)
 		v->refused = "other unrecorded resources of the apply are open";
+	else if (hold->restored)
+		v->refused = "the database was restored after the apply had begun: release the hold";
 	else
 		v->ends = true;
 }
@@ -58,7 +61,7 @@ static void ends_by_person(const struct hold *hold, struct hold_verdict *v)
 static void asks(const struct hold *hold, struct hold_verdict *v, enum stop stop)
 {
 	if (hold->settled) {
-		v->refused = "no terraform of the run is left: the workspace is held for its unrecorded resources";
+		v->refused = "no terraform of the run is left: the workspace is held until a person looks at it";
 		return;
 	}
 	if (hold->engine_ended) {

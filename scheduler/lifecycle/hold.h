@@ -11,7 +11,8 @@
  *  - A person ends it.
  *  - The deadline of the attempt has passed. No shorter time ends it.
  *
- * While a resource that the apply reported is in no state, only a person can end the hold. Pure: the caller reads the
+ * While a resource that the apply reported is in no state, or if the database was restored since, only a person can end
+ * the hold. Pure: the caller reads the
  * times under the lock of the workspace and passes them as facts.
  */
 
@@ -21,8 +22,9 @@ struct hold {
 	bool holds;         /* The hold is the workspace's. False: there is none, or it has ended. */
 	bool engine_ended;  /* The worker sent a result, so no process of the apply is left. */
 	bool past_deadline; /* The keeper has ended every process of the apply (hold_deadline). */
-	bool settled;       /* The last state or the deadline came: only unrecorded resources keep it. */
+	bool settled;       /* The last state or the deadline came: only a person can end it. */
 	bool unrecorded;    /* A resource is open that the apply reported and no state shows. */
+	bool restored;      /* The database was restored after the claim, so other applies may be missing. */
 	bool cooled_off;    /* A force-cancel is allowed by now. */
 	enum stop stop;     /* The requested stop of the apply. */
 };
@@ -41,7 +43,7 @@ struct hold_verdict {
 	const char *refused; /* The reason, for the API's 409. NULL: the verdict is to be saved. */
 	bool held;           /* There was a hold. */
 	bool ends;           /* The hold ends, and the queue moves on. */
-	bool settles;        /* Only unrecorded resources keep the hold. */
+	bool settles;        /* Only a person can end the hold from now on. */
 	bool risks; /* The hold ends while terraform may run, so a second one could meet it. Only a person does that. */
 	bool signals; /* The worker has to be sent `stop`. */
 	enum stop stop;

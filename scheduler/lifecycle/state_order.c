@@ -24,6 +24,8 @@ enum state_order state_order_late(
 
 	if (order == STATE_KNOWN)
 		return order;
+	if (since->restored)
+		return STATE_RESTORED;
 	if (since->overtaken)
 		return STATE_OVERTAKEN;
 	return since->others_work ? STATE_MEETS_OTHERS : order;

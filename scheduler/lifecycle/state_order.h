@@ -9,7 +9,8 @@
  *  - With the same serial it has the same content, or comes from the same job: terraform may rewrite its file under one
  *    serial.
  *  - A late state, of an attempt that has ended, replaces no newer state of another writer. It is also refused while
- *    another writer is at work, whose own state would then have too low a serial.
+ *    another writer is at work, whose own state would then have too low a serial, and after a restore of the database,
+ *    which may lack newer states.
  */
 
 #include "common/base.h"
@@ -29,6 +30,7 @@ enum state_order {
 	STATE_BEHIND,
 	STATE_OVERTAKEN,
 	STATE_MEETS_OTHERS,
+	STATE_RESTORED,
 };
 
 enum state_order state_order(const struct state_mark *current, const struct state_mark *next);
@@ -37,6 +39,7 @@ enum state_order state_order(const struct state_mark *current, const struct stat
 struct state_since {
 	bool overtaken;   /* the current state is neither the attempt's own nor its base */
 	bool others_work; /* the apply of another run is underway, or a person holds the lock */
+	bool restored;    /* the database was restored, and newer states may be missing */
 };
 
 /* The same for a late state. current: NULL if the workspace has no state. */

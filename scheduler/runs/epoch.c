@@ -102,7 +102,8 @@ static const char unknown_reason[] = MAY_LACK
  */
 static const char unknown_sql[] =
 	"with named as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
-	"w.name, w.pool_id from jsonb_to_recordset($1::jsonb) "
+	"w.name, w.pool_id, coalesce(h.restored_at >= h.epoch_at, false) as restored from "
+	"jsonb_to_recordset($1::jsonb) "
 	"as u(job text, attempt integer, \"apply-of\" text, \"token-hash\" text), workers w, "
 	"database_history h "
 	"where u.\"apply-of\" is not null and u.\"token-hash\" ~ '^[0-9a-f]{64}$' and w.token_hash = $2 "
@@ -115,8 +116,9 @@ static const char unknown_sql[] =
 	"m.job "
 	"and h.run_id = m.run and (h.token_hash = '' or h.attempt < m.attempt)), "
 	"begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, attempt, "
-	"worker_id) "
-	"select m.job, m.workspace_id, m.run, m.name, m.hash, 'infinity', m.attempt, m.worker_id from mine m where "
+	"worker_id, restored) "
+	"select m.job, m.workspace_id, m.run, m.name, m.hash, 'infinity', m.attempt, m.worker_id, m.restored from "
+	"mine m where "
 	"exists (select 1 from operations o where o.id = 'apply' || substr(m.run, 4) and o.worker_id is null) "
 	"on conflict (job_id) do nothing returning job_id, workspace_id, run_id), "
 	"held as (update workspaces w set hold_job_id = coalesce(w.hold_job_id, b.job_id) from begun b "
@@ -130,12 +132,12 @@ static const char unknown_sql[] =
 	"gen_random_uuid(), 'hold', 'workspace', id, id from held) select run_id from begun";
 
 /* Ends the run, whatever its state in the remaining history. */
-static int run_end(struct store *store, const char *run_id, struct err *err)
+static int run_end(struct store *store, const char *run_id, const char *reason, struct err *err)
 {
 	static const enum run_event_kind ends[] = {EV_ERRORED, EV_DISCARDED};
 
 	for (size_t i = 0; i < ARRAY_LEN(ends); i++) {
-		struct run_transition item = {.event = {.kind = ends[i], .state_owed = true}, .reason = unknown_reason};
+		struct run_transition item = {.event = {.kind = ends[i], .state_owed = true}, .reason = reason};
 
 		text_copy(item.run.text, ID_SIZE, run_id);
 		if (runs_apply_transitions(store, &item, 1, err) < 0)
@@ -163,7 +165,7 @@ static int hear_in(void *data, struct err *err)
 	for (int i = 0; i < rows.count; i++) {
 		log_warn("a worker applies a run that the database does not know of", "run",
 			row_text(&rows, i, "run_id"), NULL);
-		if (run_end(h->store, row_text(&rows, i, "run_id"), err) < 0)
+		if (run_end(h->store, row_text(&rows, i, "run_id"), unknown_reason, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -210,6 +212,80 @@ int epoch_hear_applies(struct store *store, const struct worker_beat *beat, stru
 	return db_transaction(store->db, hear_in, (void *)&h, err);
 }
 
+/* ---- a restore ---- */
+
+static const char restored_reason[] = "The database was restored from a backup. The run may have been applied since "
+				      "that backup, and is not continued.";
+
+/* Runs that may have been applied since the backup: the active ones, and saved plans. */
+static int restore_list(struct store *store, json_t *list, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select r.id, r.status, r.holds, w.id as workspace_id, w.name, o.name as organization from runs r "
+		    "join workspaces w on w.id = r.workspace_id join organizations o on o.id = w.organization_id "
+		    "where not r.plan_only and (r.holds or r.saved) order by o.name, w.name, r.id") < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(list,
+			json_pack("{ss ss ss ss ss sb}", "workspace", row_text(&rows, i, "workspace_id"), "name",
+				row_text(&rows, i, "name"), "organization", row_text(&rows, i, "organization"), "run",
+				row_text(&rows, i, "id"), "status", row_text(&rows, i, "status"), "ended",
+				row_bool(&rows, i, "holds")));
+	return 0;
+}
+
+/* Late states are detached, and workers register anew. The history becomes the server's, so that no scheduler fences
+ * again. */
+static int restore_mark(struct store *store, struct err *err)
+{
+	if (db_query(store->db, NULL, err,
+		    "with held as (update workspace_holds set restored = true where until is not null), "
+		    "gone as (update workers set token_hash = null, left_at = coalesce(left_at, now())) "
+		    "update database_history set epoch = greatest(epoch, extract(epoch from now())::bigint), "
+		    "epoch_at = now(), restored_at = now(), history = $1",
+		    P_TEXT(db_history(store->db))) < 0)
+		return -1;
+	return db_query(store->db, NULL, err, "delete from notifiers");
+}
+
+struct restoring {
+	struct store *store;
+	json_t *list;
+};
+
+static int restore_in(void *data, struct err *err)
+{
+	struct restoring *r = data;
+	json_t *run;
+	size_t i;
+
+	json_array_clear(r->list);
+	if (db_query(r->store->db, NULL, err, "select 1 from database_history for update") < 0 ||
+		restore_list(r->store, r->list, err) < 0 || fence(r->store, err) < 0)
+		return -1;
+	json_array_foreach(r->list, i, run)
+	{
+		if (json_bool_at(run, "ended", false) &&
+			run_end(r->store, json_string_at(run, "run"), restored_reason, err) < 0)
+			return -1;
+	}
+	return restore_mark(r->store, err);
+}
+
+int epoch_restore(struct store *store, json_t **ret_list, struct err *err)
+{
+	struct restoring r = {store, json_array()};
+
+	if (db_transaction(store->db, restore_in, &r, err) < 0) {
+		json_decref(r.list);
+		return -1;
+	}
+	*ret_list = r.list;
+	return 0;
+}
+
 /* ---- a new history ---- */
 
 static int settle_in(void *data, struct err *err)
@@ -254,7 +330,7 @@ int epoch_settle(const struct store *store, const char *database_url, struct err
 
 /* ---- the declared replication ---- */
 
-static int durable_now(struct store *store, bool *ret_durable, struct err *err)
+int replication_is_durable(struct store *store, bool *ret_durable, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -272,7 +348,7 @@ int epoch_watch_replication(struct store *store, struct err *err)
 
 	if (store->settings->replication != REPLICATION_SYNC)
 		return 0;
-	if (durable_now(store, &durable, err) < 0)
+	if (replication_is_durable(store, &durable, err) < 0)
 		return -1;
 	metric_set(M_SYNCHRONOUS, "", durable);
 	if (!durable)
@@ -289,7 +365,7 @@ int epoch_check_replication(struct store *store, struct err *err)
 
 	if (store->settings->replication != REPLICATION_SYNC)
 		return 0;
-	if (durable_now(store, &durable, err) < 0)
+	if (replication_is_durable(store, &durable, err) < 0)
 		return -1;
 	if (!durable)
 		return err_set(err, ERR_INVALID,

@@ -20,6 +20,8 @@
 
 /* ERR_INVALID if --database-replication is sync and commits do not wait for a standby. */
 int epoch_check_replication(struct store *store, struct err *err);
+/* Whether commits wait for a standby. */
+int replication_is_durable(struct store *store, bool *ret_durable, struct err *err);
 /* Settles the history of the current server over a connection of its own. Afterwards, connections to that server are
  * accepted. */
 int epoch_settle(const struct store *store, const char *database_url, struct err *err);
@@ -36,6 +38,12 @@ int epoch_check_young(struct store *store, struct err *err);
 int epoch_hear_applies(struct store *store, const struct worker_beat *beat, struct err *err);
 /* Begins an epoch regardless of the history, after an operator has restored the database. */
 int epoch_begin(struct store *store, struct err *err);
+/* After a restore from a backup, before the first start of a scheduler. Begins an epoch whose number is unique for each
+ * restore: the larger of the old one plus 1 and Unix time. Ends all attempts and all runs that may have been applied
+ * since the backup. Workers have to register again, their late states are stored detached, and the workspaces stay held
+ * until a person releases them. *ret_list: the runs that may have been applied, as {"workspace", "name",
+ * "organization", "run", "status" (in the backup), "ended"}; false: a saved plan, which can still be applied. */
+int epoch_restore(struct store *store, json_t **ret_list, struct err *err);
 /* Records whether commits currently wait for a standby. A later failover is judged by that. */
 int epoch_watch_replication(struct store *store, struct err *err);
 

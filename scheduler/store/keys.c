@@ -93,6 +93,48 @@ static int key_check(void *data, struct err *err)
 	return text_equal(row_text(&known, 0, "check_value"), value) ? 0 : wrong_key(number, err);
 }
 
+int keys_use(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update sealing_keys set first_used_at = coalesce(first_used_at, now()), last_used_at = now() "
+		"where number = $1",
+		P_INT(keyring_number(store->keyring, 0)));
+}
+
+static int keys_check_use(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows used = ROWS_INIT;
+
+	if (db_query(store->db, &used, err, "select number from sealing_keys where " KEY_IN_USE " order by number") < 0)
+		return -1;
+	for (int i = 0; i < used.count; i++)
+		if (!keyring_has(store->keyring, (uint32_t)row_int(&used, i, "number")))
+			return err_set(err, ERR_INVALID,
+				"--keys lacks key %lld, and content is sealed with it: add the key behind the others. "
+				"It can go after 'runyard-scheduler rotate-keys'",
+				row_int(&used, i, "number"));
+	return 0;
+}
+
+int keys_verify(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows known = ROWS_INIT;
+
+	if (db_query(store->db, &known, err, "select number, check_value from sealing_keys") < 0)
+		return -1;
+	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
+		uint32_t number = keyring_number(store->keyring, place);
+		char value[SHA256_HEX_SIZE];
+
+		check_value(store->keyring, place, value);
+		for (int i = 0; i < known.count; i++)
+			if (row_int(&known, i, "number") == number &&
+				!text_equal(row_text(&known, i, "check_value"), value))
+				return wrong_key(number, err);
+	}
+	return keys_check_use(store, err);
+}
+
 int keys_check(struct store *store, struct err *err)
 {
 	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
@@ -101,7 +143,7 @@ int keys_check(struct store *store, struct err *err)
 		if (db_transaction(store->db, key_check, &c, err) < 0)
 			return -1;
 	}
-	return 0;
+	return keys_check_use(store, err);
 }
 
 /* ---- rows of other keys ---- */

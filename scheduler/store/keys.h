@@ -12,8 +12,15 @@
 #include "scheduler/store/store.h"
 
 /* Compares each key of the keyring with the database's record of that number, and records new keys. ERR_INVALID if a
- * key differs. A key without a record is verified against the oldest rows that are sealed with its number. */
+ * key differs, or if the keyring lacks a key that is in use. A key without a record is verified against the oldest rows
+ * that are sealed with its number. */
 int keys_check(struct store *store, struct err *err);
+/* The same, but changes nothing: a new key is not recorded. */
+int keys_verify(struct store *store, struct err *err);
+/* Records that the first key seals and signs now. */
+int keys_use(struct store *store, struct err *err);
+/* SQL: content may be sealed with that row's key. A key that was never first has sealed nothing. */
+#define KEY_IN_USE "first_used_at is not null and (unused_at is null or unused_at < last_used_at)"
 
 /* The numbers of the keyring's keys in the form that sealed columns use, for the macros below: P_BYTES_ARRAY(ret). */
 void keys_numbers(const struct store *store, struct db_bytes *ret_numbers);

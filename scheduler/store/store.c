@@ -13,3 +13,8 @@ int store_installation(struct db *db, struct id *ret_id, struct err *err)
 	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
 	return 0;
 }
+
+int store_backup_mark(struct db *db, struct err *err)
+{
+	return db_query(db, NULL, err, "update database_history set backup_at = now()");
+}

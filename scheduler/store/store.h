@@ -56,5 +56,7 @@ struct list_range {
 
 /* Reads the installation's id, which every migrated database has. */
 int store_installation(struct db *db, struct id *ret_id, struct err *err);
+/* Records that a backup has succeeded just now. */
+int store_backup_mark(struct db *db, struct err *err);
 
 #endif

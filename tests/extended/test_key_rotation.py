@@ -1,15 +1,20 @@
 # SPDX-License-Identifier: MPL-2.0
 """Keys are rotated one scheduler at a time while runs, links, run tasks and browser sessions live."""
 
+import itertools
 import json
+import signal
+import threading
 
+import psycopg
 import pytest
 
 from support.api import Api
 from support.browser import Browser
 from support.fake_worker import FakeWorker
+from support.process import Process, clean_environment, program
 from support.receiver import acknowledges, answers
-from support.runyard import KEYS, Scheduler
+from support.runyard import KEYS, Scheduler, arguments
 from support.wait import until
 
 OLD, NEW = KEYS, "2:" + "6b" * 32
@@ -20,6 +25,14 @@ ONE = {"main.tf": 'variable "secret" {}\nresource "terraform_data" "one" {}\n'}
 def two(scheduler):
     """Two schedulers with the old key."""
     return [scheduler(keys=OLD), scheduler(keys=OLD)]
+
+
+@pytest.fixture
+def reading(scheduler, folder):
+    """Two schedulers that read their keys from the file `keys`, the old one at first."""
+    (folder / "keys").write_text(OLD)
+    environment = {"RUNYARD_KEYS_FILE": str(folder / "keys")}
+    return [scheduler(keys=None, environment=environment), scheduler(keys=None, environment=environment)]
 
 
 def rekey(one, *keys):
@@ -146,6 +159,94 @@ def test_a_run_task_keeps_its_token(two, api, receiver, notifier):
     until(lambda: api.task_result(run, "pre_plan")["attributes"]["status"] == "running", "it is acknowledged")
     assert first.back("failed", token=first["access_token"]).status == 200
     api.wait_status(run, "errored")
+
+
+# ---- rotate-keys ----
+
+
+def rotating(folder, database, keys):
+    """rotate-keys as a process that can be killed."""
+    argv, environment = arguments({"database_url": database, "keys": keys})
+    process = Process("rotating", [program("runyard-scheduler"), *argv, "rotate-keys"], folder, env=clean_environment(**environment))
+    process.launch()
+    return process
+
+
+def sealed_with(ask, table, number):
+    return ask(f"select count(*) from {table} where substring(value_sealed from 1 for 4) = int4send(%s)", number)[0][0]
+
+
+class Load:
+    """Runs that begin all the time, each to its end by the real engine, at all schedulers in turn."""
+
+    def __init__(self, apis):
+        self.apis, self.runs, self.stopping = apis, [], False
+        self.thread = threading.Thread(target=self._work)
+        self.thread.start()
+
+    def _work(self):
+        for number in itertools.count():
+            if self.stopping:
+                return
+            api = self.apis[number % len(self.apis)]
+            workspace = api.workspace(auto_apply=True)
+            api.variable(workspace, "secret", f"s{number}")
+            run = api.run_files(workspace, ONE)
+            self.runs.append(run)
+            api.wait_status(run, "applied")
+
+    def end(self):
+        """Every run was applied."""
+        self.stopping = True
+        self.thread.join()
+        for run in self.runs:
+            assert self.apis[0].status(run) == "applied"
+        return len(self.runs)
+
+
+def test_a_rotation_under_load_that_is_killed_midway(reading, api, tokens, worker, ask, folder, database):
+    """No run fails, old links work until the end, and the old key can go."""
+    worker(slots=2)
+    apis = [Api(one.url, tokens["token"]) for one in reading]
+    workspace = api.workspace()
+    for number in range(250):
+        api.variable(workspace, f"v{number}", "x" * 100)
+    done = api.run_files(api.workspace(auto_apply=True), ONE | {"secret.auto.tfvars": 'secret = "s"\n'})
+    api.wait_status(done, "applied")
+    link = api.attributes(f"plans/{api.sibling(done, 'plan')}")["log-read-url"]
+    path = link[link.index("/signed/"):]
+    load = Load(apis)
+
+    def settled(keys):
+        """Runs of the load have ended with those keys."""
+        (folder / "keys").write_text(keys)
+        for one in reading:
+            one.process.send(signal.SIGHUP)
+        until(lambda: all(sum(line["msg"] == "the keys were read again" for line in one.log_lines()) == settled.count for one in reading), "the keys are read")
+        settled.count += 1
+        count = len(load.runs)
+        until(lambda: len(load.runs) > count + 2 or not load.thread.is_alive(), "runs go on")
+
+    settled.count = 1
+    settled(f"{OLD},{NEW}")
+    settled(f"{NEW},{OLD}")
+    (last,) = ask("select max(id) from variables where substring(value_sealed from 1 for 4) = int4send(1)")[0]
+    with psycopg.connect(database) as blocker:
+        blocker.execute("select 1 from variables where id = %s for update", (last,))
+        before = sealed_with(ask, "variables", 1)
+        process = rotating(folder, database, f"{NEW},{OLD}")
+        until(lambda: sealed_with(ask, "variables", 1) < before, "the rotation has committed a batch")
+        process.kill()
+    assert 0 < sealed_with(ask, "variables", 1) < before
+    done = Scheduler.run_command("rotate-keys", database_url=database, keys=f"{NEW},{OLD}")
+    assert int(done.stdout.split()[0]) > 0
+    (old,) = [key for key in map(json.loads, Scheduler.run_command("keys", "--json", database_url=database, keys=f"{NEW},{OLD}").stdout.splitlines())
+              if key["number"] == 1]
+    assert not old["seals"] and old["links-until"]
+    assert api.call("GET", reading[0].url + path, headers={"Authorization": None}).status == 200
+    settled(NEW)
+    assert load.end() > 5
+    assert len(api.get(f"workspaces/{workspace}/vars").data) == 250
 
 
 # ---- keys that are refused ----

@@ -73,6 +73,17 @@ class Postgres:
         source = f"host=127.0.0.1 port={primary.port} user=runyard application_name=standby"
         self._run("pg_basebackup", "-d", source, "-D", self.folder / "data", "-R", "-X", "stream", "-c", "fast", "-N")
 
+    def back_up(self, folder):
+        """A copy of the running cluster, as an operator makes it."""
+        self._run("pg_basebackup", "-d", f"host=127.0.0.1 port={self.port} user=runyard", "-D", folder, "-X", "stream", "-c", "fast", "-N")
+
+    def restore(self, folder):
+        """The server and its data are lost; the copy takes their place, as recovery from a backup does."""
+        self.process.kill()
+        shutil.rmtree(self.folder / "data")
+        subprocess.run(["cp", "-a", folder, self.folder / "data"], check=True)
+        return self.start()
+
     def promote(self):
         self._run("pg_ctl", "promote", "-D", self.folder / "data")
 

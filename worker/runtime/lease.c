@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "proto/protocol.h"
 #include "worker/metrics.h"
 #include "worker/runtime/capabilities.h"
 #include "worker/runtime/worker.h"
@@ -177,8 +178,9 @@ static void register_worker(void *data)
 
 	if (lease->registering)
 		return;
-	call.body = json_pack("{sssIsssosO}", "name", options->name, "slots", (json_int_t)options->slots, "version",
-		build_version, "jobs", attempts_list(worker, list_owned), "capabilities", worker->capabilities);
+	call.body = json_pack("{sssIsssosOso}", "name", options->name, "slots", (json_int_t)options->slots, "version",
+		build_version, "jobs", attempts_list(worker, list_owned), "capabilities", worker->capabilities,
+		"protocols", protocol_versions());
 	lease->registering = scheduler_post(worker->scheduler, &call, register_answered, lease);
 }
 

@@ -6,14 +6,16 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "proto/protocol.h"
 
 enum { CALL_MS = 20 * 1000, ANSWER_LIMIT = 64 << 20 };
 
 struct scheduler {
 	struct scheduler_spec spec;
-	char *worker;        /* this worker's id; NULL: not registered */
-	char *token;         /* the worker's own */
-	char complaint[256]; /* the logged reason why the scheduler can't be reached; "": it can be reached */
+	char *worker;                               /* this worker's id; NULL: not registered */
+	char *token;                                /* the worker's own */
+	char complaint[64 + PROTOCOL_REFUSAL_SIZE]; /* the logged reason why the scheduler can't be reached; "": it can
+						       be reached */
 	bool refused;
 	atomic_bool ready;
 };
@@ -83,9 +85,13 @@ void scheduler_registered(struct scheduler *scheduler, const char *worker, const
 /* Logs each cause once until the scheduler answers. */
 static void complain(struct scheduler *scheduler, const struct fetch_answer *answer)
 {
-	char why[sizeof(scheduler->complaint)];
+	char why[sizeof(scheduler->complaint)], refusal[PROTOCOL_REFUSAL_SIZE];
 
 	snprintf(why, sizeof(why), "status %d", answer->status);
+	if (answer->status == PROTOCOL_REFUSED) {
+		protocol_refusal(buf_str(&answer->body), answer->body.len, refusal);
+		snprintf(why, sizeof(why), "status %d: %s", answer->status, refusal);
+	}
 	if (answer->error)
 		text_copy(why, sizeof(why), answer->error);
 	if (text_equal(scheduler->complaint, why))

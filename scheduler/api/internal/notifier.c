@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "proto/protocol.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/api/tasks/task_stages.h"
@@ -44,15 +45,20 @@ static char *internal_url(const struct request *req, const char *given)
 static int claimer_note(struct request *req, struct request_claim *claim, struct err *err)
 {
 	const char *given = json_string_at(req->body, "internal-url");
+	struct notifier_mark mark = {
+		.name = claim->notifier, .version = text_or_empty(json_string_at(req->body, "version"))};
 	_cleanup_(freep) char *url = NULL;
 
+	if (protocol_agree(json_at(req->body, "protocols"), "notifier", &mark.protocol, err) < 0)
+		return -1;
 	if (!given)
 		return 0;
 	if ((!text_starts(given, "http://") && !text_starts(given, "https://")) || strlen(given) > MAX_URL)
 		return err_set(err, ERR_INVALID, "'internal-url' must be a URL of at most %d characters", MAX_URL);
 	url = internal_url(req, given);
 	claim->callback_url = req->store->settings->public_url;
-	return notifier_seen(req->store, url, err);
+	mark.url = url;
+	return notifier_seen(req->store, &mark, err);
 }
 
 int notifier_claims(struct request *req, struct response *res, struct err *err)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/log.h"
 #include "common/metrics.h"
+#include "proto/protocol.h"
 #include "proto/topics.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/internal/control.h"
@@ -65,7 +66,8 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 		return err_set(err, ERR_INVALID, "'name' is missing");
 	if (arrival.jobs && (!json_is_array(arrival.jobs) || json_array_size(arrival.jobs) > MAX_ATTEMPTS))
 		return err_set(err, ERR_INVALID, "'jobs' must be an array of at most %d attempts", MAX_ATTEMPTS);
-	if (body_number(req, "slots", MAX_SLOTS, &arrival.slots, err) < 0 ||
+	if (protocol_agree(json_at(req->body, "protocols"), "worker", &arrival.protocol, err) < 0 ||
+		body_number(req, "slots", MAX_SLOTS, &arrival.slots, err) < 0 ||
 		body_capabilities(req, &arrival.capabilities, err) < 0 ||
 		worker_register(req->store, &arrival, &id, &token, err) < 0)
 		return -1;
@@ -74,8 +76,8 @@ int worker_arrives(struct request *req, struct response *res, struct err *err)
 	log_info("a worker arrived", "worker", id.text, "name", arrival.name, "pool", arrival.pool_id, "address",
 		arrival.address, "agent_token", arrival.token_id, NULL);
 	return respond_json(res, 200,
-		json_pack("{ss ss ss ss si}", "worker", id.text, "token", token, "pool", arrival.pool_id, "topic",
-			topic, "lease-seconds", req->store->settings->lease_seconds));
+		json_pack("{ss ss ss ss si si}", "worker", id.text, "token", token, "pool", arrival.pool_id, "topic",
+			topic, "lease-seconds", req->store->settings->lease_seconds, "protocol", arrival.protocol));
 }
 
 int worker_claims(struct request *req, struct response *res, struct err *err)

@@ -32,14 +32,15 @@ static int blob_offload_take(
 
 /* Replaces the row's bytes by the object's key. If the blob was deleted meanwhile, the object stays in
  * object_removals. */
-static int move_commit(struct store *store, const char *key, const char *blob_id, struct err *err)
+static int move_commit(struct store *store, const char *key, const char *blob_id, uint32_t key_number, struct err *err)
 {
 	return db_query(store->db, NULL, err,
 		"with written as (select key from object_removals where key = $1 and due_at > now() for update), "
-		"moved as (update blobs set bytes_sealed = null, object_key = w.key from written w "
+		"moved as (update blobs set bytes_sealed = null, object_key = w.key, object_key_number = $3 from "
+		"written w "
 		"where id = $2 and object_key is null returning id) "
 		"delete from object_removals where key = $1 and exists (select 1 from moved)",
-		P_TEXT(key), P_TEXT(blob_id));
+		P_TEXT(key), P_TEXT(blob_id), P_INT(key_number));
 }
 
 /* Schedules the object for deletion, whether or not it was written. The blob is claimed again only after that. */
@@ -65,7 +66,7 @@ static int move_one(struct store *store, struct objects *objects, const struct r
 	if (object_put(objects, key, buf_str(&sealed), sealed.len, err) < 0)
 		return -1;
 	metric_add(M_MOVED, "", (double)row_int(taken, row, "size"));
-	return move_commit(store, key, blob_id, err);
+	return move_commit(store, key, blob_id, sealed_number(buf_str(&sealed)), err);
 }
 
 int blob_offload_run(struct store *store, struct objects *objects, long long *ret_count, struct err *err)

@@ -37,6 +37,9 @@ struct sealed_blob {
 	const char *use; /* NULL: as blob_of_row */
 };
 int blob_of_row_as(struct store *store, struct sealed_blob blob, struct buf *out, struct err *err);
+/* Appends the bytes that seal the same content with the first key, for the blob of that id. */
+int blob_reseal(struct store *store, const char *id, struct bytes sealed, struct buf *out, struct err *err);
+#define BLOB_USE_BASE "base" /* of store/states/state_bases.c */
 /* Appends the range [from, from + len) of a blob that was stored with blob_put_pieces, or less at its end. */
 struct blob_range {
 	const char *id;

@@ -6,8 +6,12 @@
 
 #include "scheduler/store/store.h"
 
+struct notifier_mark {
+	const char *url, *name, *version;
+	int protocol;
+};
 /* Records that the notifier at that URL is alive, and deletes old records. */
-int notifier_seen(struct store *store, const char *url, struct err *err);
+int notifier_seen(struct store *store, const struct notifier_mark *mark, struct err *err);
 /* Rows (url) of at most `max` live notifiers: first those that claimed within 15 seconds, in random order. */
 int notifiers_live(struct store *store, int max, struct rows *ret_rows, struct err *err);
 

@@ -82,6 +82,19 @@ static int policies_open(struct store *store, json_t *policies, struct err *err)
 	return 0;
 }
 
+int policy_parameter_sealed(const json_t *parameter, struct buf *ret_sealed)
+{
+	_cleanup_(freep) char *base64 = mem_text(text_or_empty(json_string_at(parameter, "sealed")));
+	char *to = base64;
+
+	/* PostgreSQL breaks base64 into lines. */
+	for (const char *from = base64; *from; from++)
+		if (*from != '\n')
+			*to++ = *from;
+	*to = '\0';
+	return crypto_base64_decode(base64, ret_sealed);
+}
+
 static int parameters_open(struct store *store, json_t *parameters, struct err *err)
 {
 	json_t *parameter;
@@ -90,15 +103,8 @@ static int parameters_open(struct store *store, json_t *parameters, struct err *
 	json_array_foreach(parameters, i, parameter)
 	{
 		_cleanup_(buf_release) struct buf sealed = BUF_INIT(SOURCE_LIMIT), value = BUF_INIT(SOURCE_LIMIT);
-		_cleanup_(freep) char *base64 = mem_text(text_or_empty(json_string_at(parameter, "sealed")));
-		char *to = base64;
 
-		/* PostgreSQL breaks base64 into lines. */
-		for (const char *from = base64; *from; from++)
-			if (*from != '\n')
-				*to++ = *from;
-		*to = '\0';
-		if (crypto_base64_decode(base64, &sealed) < 0 ||
+		if (policy_parameter_sealed(parameter, &sealed) < 0 ||
 			keyring_open(store->keyring, text_or_empty(json_string_at(parameter, "id")), buf_bytes(&sealed),
 				&value, err) < 0)
 			return err_context(err, "parameter %s", json_string_at(parameter, "key"));

@@ -22,4 +22,7 @@ int policy_run_results(
  * run. */
 int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, struct err *err);
 
+/* The sealed value of a parameter in an evaluation's bundle. -1 if it is no base64. */
+int policy_parameter_sealed(const json_t *parameter, struct buf *ret_sealed);
+
 #endif

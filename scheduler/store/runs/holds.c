@@ -190,6 +190,7 @@ struct hold hold_of_view(const struct rows *rows, int row)
 		.past_deadline = row_bool(rows, row, "hold_past_deadline"),
 		.settled = row_bool(rows, row, "hold_settled"),
 		.unrecorded = row_bool(rows, row, "hold_unrecorded"),
+		.restored = row_bool(rows, row, "hold_restored"),
 		.cooled_off = row_bool(rows, row, "cooled_off"),
 		.stop = (enum stop)row_int(rows, row, "hold_stop")};
 }

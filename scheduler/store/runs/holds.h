@@ -59,7 +59,8 @@ int hold_of_workspace(struct store *store, const char *workspace_id, struct rows
 /* Columns of the hold of a run r, for hold_of_view; null if it has none. */
 #define HOLD_COLUMNS                                                                                                   \
 	"h.stop as hold_stop, h.engine_ended as hold_engine_ended, h.until < now() as hold_past_deadline, "            \
-	"h.settled_at is not null as hold_settled, exists (select 1 from unrecorded_resources hu where hu.job_id = "   \
+	"h.settled_at is not null as hold_settled, h.restored as hold_restored, exists (select 1 from "                \
+	"unrecorded_resources hu where hu.job_id = "                                                                   \
 	"h.job_id and hu.dismissed_at is null) as hold_unrecorded "
 #define HOLD_JOIN                                                                                                      \
 	"left join workspace_holds h on h.run_id = r.id and h.until is not null and h.job_id = (select hold_job_id "   \

@@ -6,7 +6,7 @@
 
 enum { FRAME_LIMIT = DIFFERENCE_STATE_MAX + (1 << 20) };
 
-static const char use[] = "base";
+static const char use[] = BLOB_USE_BASE;
 
 static char *difference_context(const char *state_id, const char *blob_id)
 {

@@ -37,6 +37,7 @@ static const char *const detached_reasons[] = {
 	[STATE_BEHIND] = "its serial is behind that of the workspace's state",
 	[STATE_OVERTAKEN] = "the workspace's state was written by somebody else after the apply had begun",
 	[STATE_MEETS_OTHERS] = "another apply is underway in the workspace, or somebody has locked it",
+	[STATE_RESTORED] = "the database was restored after the apply had begun, and may lack newer states",
 };
 
 /* A worker's state is never rejected: if it can't become the current one, it is detached. A client gets an error. */
@@ -70,7 +71,9 @@ static enum state_order order_find(
 		return there ? state_order(there, &next) : STATE_FOLLOWS;
 	if (row_bool(rows, row, "came"))
 		return STATE_KNOWN;
-	since = (struct state_since){row_bool(rows, row, "overtaken"), row_bool(rows, row, "others_work")};
+	since = (struct state_since){.overtaken = row_bool(rows, row, "overtaken"),
+		.others_work = row_bool(rows, row, "others_work"),
+		.restored = row_bool(rows, row, "restored")};
 	return state_order_late(there, &next, &since);
 }
 
@@ -160,7 +163,8 @@ static void write_decide(struct acceptance *a, const struct rows *rows, int row)
  * reading a whole table and caching it for all rows; a scalar subquery is a lookup. */
 static const char read_sql[] =
 	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
-	"h.job_id is not null as late, s.id, s.serial, s.lineage, s.md5, s.job_id, x.blob_id as base_id, "
+	"h.job_id is not null as late, coalesce(h.restored, false) as restored, s.id, s.serial, s.lineage, s.md5, "
+	"s.job_id, x.blob_id as base_id, "
 	"x.digest as base_digest, "
 	"(select id from state_versions where id = u.pending and workspace_id = w.id and status = 'pending') "
 	"as pending, coalesce(w.locked_by = u.creator, false) as locked_by_creator, "

@@ -51,6 +51,20 @@ static char *token_of(const struct store *store, const struct rows *rows, int ro
 	return NULL;
 }
 
+bool task_token_key(const struct store *store, const char *task_result_id, const char *hash, uint32_t *ret_number)
+{
+	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
+		char made[SHA256_HEX_SIZE];
+
+		free(token_make(store, place, task_result_id, made));
+		if (!text_equal(made, hash))
+			continue;
+		*ret_number = keyring_number(store->keyring, place);
+		return true;
+	}
+	return false;
+}
+
 /* Skips a result whose token this scheduler can't derive; another scheduler claims it. */
 static char *hashes_of(const struct store *store, const struct rows *picked)
 {

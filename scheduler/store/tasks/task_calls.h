@@ -22,6 +22,8 @@ int task_calls_delivered(struct store *store, const json_t *deliveries, json_t *
 int task_calls_back(struct store *store, const json_t *callbacks, json_t **ret_callbacks, struct err *err);
 /* 0 if the token belongs to the task result, even after its end. ERR_NOT_FOUND, ERR_UNAUTHORIZED. */
 int task_token_check(struct store *store, const char *task_result_id, const char *token, struct err *err);
+/* Finds the key that an open task result's token was derived from. False if this scheduler lacks it. */
+bool task_token_key(const struct store *store, const char *task_result_id, const char *hash, uint32_t *ret_number);
 int task_calls_late(struct store *store, const json_t *task_results, json_t **ret_late, struct err *err);
 /* Task results with a deadline and an id after `after` ("": from the first), sorted by id. */
 int task_calls_deadlines(struct store *store, const char *after, int limit, json_t **ret_deadlines, struct err *err);

@@ -51,12 +51,13 @@ int worker_register(
 		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
 		    "from mine where j.id = mine.id) "
 		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
-		    "token_id, capabilities, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
-		    "$11::jsonb, "
+		    "token_id, capabilities, protocol, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
+		    "$11::jsonb, $12, "
 		    "(select description from tokens where id = $8))",
 		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
 		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id),
-		    P_TEXT(attempts), P_INT(store->settings->lease_seconds), P_TEXT(capabilities)) < 0)
+		    P_TEXT(attempts), P_INT(store->settings->lease_seconds), P_TEXT(capabilities),
+		    P_INT(arrival->protocol)) < 0)
 		return -1;
 	*ret_id = id;
 	*ret_token = token;

@@ -12,7 +12,7 @@ struct worker_arrival {
 	const char *pool_id, *name, *version;
 	const char *address;  /* the address from which it is registered */
 	const char *token_id; /* the agent token used for the registration */
-	int slots;
+	int slots, protocol;
 	const json_t *capabilities; /* proto/capabilities.h; NULL: a worker of an earlier version */
 	const json_t *jobs;         /* {job, attempt, token} of the attempts that the worker continues; or NULL */
 };

@@ -13,7 +13,7 @@ import pytest
 from support.api import Api, tar_gz
 from support.fake_worker import FakeWorker
 from support.http_proxy import HttpProxy
-from support.runyard import KEYS
+from support.runyard import KEYS, Scheduler
 from support.servers import ObjectStore
 from support.wait import until
 
@@ -228,6 +228,32 @@ def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, fake_
     assert answer.status == 503 and answer.headers["Retry-After"] and "none is set up" in answer.errors()
     push_state(api, workspace, 3)
     assert api.state(workspace)["serial"] == 3
+
+
+def test_rotate_keys_seals_objects_again(objects, prefix, scheduler, api_of, fake_worker, ask, database):
+    one = scheduler(**everything(objects, prefix))
+    api = api_of(one)
+    finished = FinishedRun(api, fake_worker(one), ask)
+    wait_moved(ask)
+    before = ask("select count(*) from blobs where object_key_number = 1")[0][0]
+    assert before > 6 and ask("select count(*) from blobs where object_key_number is distinct from 1")[0][0] == 0
+    ask("update blobs set object_key_number = null where id in (select id from blobs limit 3)")  # of an earlier version
+    both = f"{NEW_KEY},{KEYS}"
+    one.options["keys"] = both
+    one.restart()
+    options = {"database_url": database, "keys": both, **objects.options(prefix)}
+    without = Scheduler.run_command("rotate-keys", check=False, database_url=database, keys=both)
+    assert without.returncode == 1 and "--object-store-url is needed" in without.stderr
+    until(lambda: Scheduler.run_command("rotate-keys", check=False, **options).returncode == 0, "everything is sealed again")
+    assert ask("select object_key_number, count(*) from blobs where object_key is not null group by 1") == [(2, before)]
+    # The replaced objects are removed after a minute, by the scheduler.
+    ask("update object_removals set due_at = now()")
+    one.options["keys"] = NEW_KEY
+    one.restart()
+    finished.check()
+    until(lambda: len(objects.files(prefix)) == before == ask("select objects from object_usage")[0][0], "the old objects are removed")
+    assert {int.from_bytes(path.read_bytes()[:4], "big") for path in objects.files(prefix)} == {2}
+    finished.check()
 
 
 def test_a_store_that_is_away_loses_nothing(objects, prefix, scheduler, api_of, ask):

@@ -109,6 +109,18 @@ static void a_refusal_says_why(void **state)
 	assert_non_null(strstr(hold_step(&hold, HOLD_CANCELED).refused, "no terraform of the run is left"));
 }
 
+static void only_a_person_ends_a_hold_after_a_restore(void **state)
+{
+	struct hold hold = {.holds = true, .restored = true, .past_deadline = true};
+
+	(void)state;
+	assert_true(hold_step(&hold, HOLD_LAST_STATE).settles && !hold_step(&hold, HOLD_LAST_STATE).ends);
+	assert_true(hold_step(&hold, HOLD_DEADLINE).settles && !hold_step(&hold, HOLD_DEADLINE).ends);
+	hold.settled = true;
+	assert_non_null(strstr(hold_step(&hold, HOLD_DISMISSED).refused, "restored"));
+	assert_true(hold_step(&hold, HOLD_RELEASED).ends && !hold_step(&hold, HOLD_RELEASED).risks);
+}
+
 static void the_deadline_is_later_than_the_keepers(void **state)
 {
 	(void)state;
@@ -128,6 +140,7 @@ int main(void)
 		cmocka_unit_test(a_state_a_person_or_the_deadline_ends_it),
 		cmocka_unit_test(a_cancel_interrupts_and_a_later_one_kills),
 		cmocka_unit_test(a_refusal_says_why),
+		cmocka_unit_test(only_a_person_ends_a_hold_after_a_restore),
 		cmocka_unit_test(the_deadline_is_later_than_the_keepers),
 	};
 

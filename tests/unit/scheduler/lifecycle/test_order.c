@@ -44,13 +44,15 @@ static void test_a_late_state_takes_nobodys_place(void **state)
 {
 	const struct state_mark next = {9, "line", "bb", "job-2"}, again = {7, "line", "aa", "job-1"};
 	const struct state_mark behind = {6, "line", "bb", "job-2"};
-	const struct state_since nothing = {false, false};
+	const struct state_since nothing = {.overtaken = false};
 
 	(void)state;
 	assert_int_equal(late(next, nothing), STATE_FOLLOWS);
 	assert_int_equal(late(next, (struct state_since){.others_work = true}), STATE_MEETS_OTHERS);
-	assert_int_equal(late(next, (struct state_since){true, true}), STATE_OVERTAKEN);
-	assert_int_equal(late(again, (struct state_since){true, true}), STATE_KNOWN);
+	assert_int_equal(late(next, (struct state_since){.restored = true}), STATE_RESTORED);
+	assert_int_equal(late(again, (struct state_since){.restored = true}), STATE_KNOWN);
+	assert_int_equal(late(next, (struct state_since){.overtaken = true, .others_work = true}), STATE_OVERTAKEN);
+	assert_int_equal(late(again, (struct state_since){.overtaken = true, .others_work = true}), STATE_KNOWN);
 	assert_int_equal(late(behind, nothing), STATE_BEHIND);
 	assert_int_equal(state_order_late(NULL, &next, &nothing), STATE_FOLLOWS);
 	assert_int_equal(state_order_late(NULL, &next, &(struct state_since){.overtaken = true}), STATE_OVERTAKEN);

@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A drill: PostgreSQL is backed up under load, lost and restored, and the broker and Redis have lost everything."""
+
+import itertools
+import json
+import threading
+import time
+
+import pytest
+
+from support.api import Api
+from support.receiver import says
+from support.runyard import KEYS, Scheduler
+from support.servers import Postgres
+from support.site import bootstrap
+from support.wait import until
+
+LEASE = 6
+ONE = {"main.tf": 'variable "secret" {}\nresource "terraform_data" "one" {\n  input = var.secret\n}\n'}
+
+
+@pytest.fixture
+def postgres():
+    server = Postgres().start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def template(postgres):
+    url = postgres.new_database()
+    return url, bootstrap(url)
+
+
+@pytest.fixture
+def database(template):
+    return template[0]
+
+
+def command(database, *words):
+    return Scheduler.run_command(*words, database_url=database, keys=KEYS)
+
+
+def restored(database):
+    return [json.loads(line) for line in command(database, "restored", "--json").stdout.splitlines()]
+
+
+def serial(api, workspace):
+    state = api.state(workspace)
+    return state["serial"] if state else 0
+
+
+class Load:
+    """Runs that are applied all the time, in a few workspaces. Failures of requests while nothing serves are no matter."""
+
+    def __init__(self, api):
+        self.api = api
+        self.workspaces = [api.workspace(auto_apply=True) for _ in range(3)]
+        self.configurations = {}
+        for workspace in self.workspaces:
+            api.variable(workspace, "secret", f"of {workspace}", sensitive=False)
+            self.configurations[workspace] = api.upload(workspace, ONE)
+        self.applied, self.stopping = 0, False
+        self.thread = threading.Thread(target=self._work, daemon=True)
+        self.thread.start()
+
+    def _work(self):
+        for number in itertools.count():
+            if self.stopping:
+                return
+            workspace = self.workspaces[number % len(self.workspaces)]
+            run = self.api.run(workspace, self.configurations[workspace], **({"replace_addrs": ["terraform_data.one"]} if number >= 3 else {}))
+            while not self.stopping and (status := self.api.status(run)) != "applied":
+                assert status != "errored", self.api.attributes(f"runs/{run}")
+                time.sleep(0.02)
+            self.applied += status == "applied"
+
+    def end(self):
+        self.stopping = True
+        self.thread.join()
+
+
+def gated(gate):
+    return {"main.tf": f"""
+resource "terraform_data" "first" {{}}
+resource "terraform_data" "one" {{
+  depends_on = [terraform_data.first]
+  provisioner "local-exec" {{
+    command = "{gate.command}"
+  }}
+}}
+"""}
+
+
+def ended(api, run):
+    return api.status(run) in ("applied", "planned_and_finished", "errored", "discarded", "canceled")
+
+
+def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker, notifier, broker, redis, gate, request, ask, tmp_path_factory):
+    two = [scheduler(lease_seconds=LEASE) for _ in range(2)]
+    api = request.getfixturevalue("api")
+    old = worker(sandbox_bind=gate.folder, slots=3)
+    notifier()
+    load = Load(api)
+    until(lambda: load.applied >= 3, "the load runs")
+    held = api.workspace(auto_apply=True)
+    applying = api.run_files(held, gated(gate))
+    gate.wait()
+    waiting = api.workspace()
+    confirmed = api.run_files(waiting, {"main.tf": 'resource "terraform_data" "two" {}\n'})
+    api.wait_status(confirmed, "planned")
+
+    acknowledged = {workspace: serial(api, workspace) for workspace in load.workspaces}
+    folder = postgres.folder / "backup"
+    postgres.back_up(folder)
+    command(database, "backup-mark")
+    until(lambda: two[0].metric("runyard_last_backup_timestamp_seconds") > time.time() - 600, "the metric shows the backup")
+    count = load.applied
+    until(lambda: load.applied > count + 1, "runs are applied after the backup")
+    api.act(confirmed, "apply")
+    api.wait_status(confirmed, "applied")
+    lost = api.run_files(api.workspace(auto_apply=True), {"main.tf": ""})
+    api.wait_status(lost, "planned_and_finished")
+    load.end()
+
+    # Everything is lost but the backup and the keys. The worker goes on.
+    for one in two:
+        one.kill()
+    broker.process.kill()
+    redis.command("flushall")
+    postgres.restore(folder)
+    before = ask("select epoch from database_history")[0][0]
+    first = restored(database)
+    (epoch,) = ask("select epoch from database_history")[0]
+    restored(database)
+    (again,) = ask("select epoch from database_history")[0]
+    assert before < 1000 < time.time() - 600 < epoch < again
+    listed = {run["run"]: run for run in first}
+    assert listed[applying]["workspace"] == held and listed[applying]["ended"] and listed[confirmed]["status"] == "planned"
+    assert not ask("select 1 from jobs where state = 'claimed' or run_token_hash is not null")
+    broker.start()
+    for one in two:
+        one.start()
+    command(database, "republish")
+
+    # The worker is refused, registers anew, and delivers the state of its apply, which is stored beside the current one.
+    api.wait_status(confirmed, "discarded")
+    assert "never started again" in api.wait_status(applying, "errored")["error"]
+    until(lambda: len(ask("select 1 from workers where left_at is null")) == 1, "the worker has registered anew")
+    gate.open()
+    until(lambda: ask("select 1 from state_versions where workspace_id = %s and status = 'detached'", held), "the late state is detached")
+    until(lambda: ask("select 1 from workspace_holds where workspace_id = %s and settled_at is not null", held), "nothing is awaited any more")
+    assert api.attributes(f"workspaces/{held}")["locked"]
+    assert api.call("GET", f"runs/{lost}").status == 404
+    assert old.process.alive
+
+    # All else settles, with the secrets and states of the backup.
+    for workspace in load.workspaces:
+        assert serial(api, workspace) >= acknowledged[workspace]
+        assert [v["attributes"]["value"] for v in api.get(f"workspaces/{workspace}/vars").data] == [f"of {workspace}"]
+    for run, in ask("select id from runs where not ended"):
+        until(lambda run=run: ended(api, run), f"{run} ends: {api.status(run)}")
+    api.wait_status(api.run(load.workspaces[0], load.configurations[load.workspaces[0]], auto_apply=True, replace_addrs=["terraform_data.one"]), "applied")
+    command(database, "holds", "release", held, "compared by hand")
+    api.wait_status(api.run_files(held, {"main.tf": ""}), ("applied", "planned_and_finished", "planned"))
+    assert Api(two[1].url, api.token).call("GET", "account/details").status == 200
+
+
+def test_all_waiting_work_is_announced_again(scheduler, api, worker, notifier, broker, redis, receiver, database):
+    """The broker and Redis lose everything while a run and a run task wait."""
+    service = receiver.service(says("passed"))
+    asked, plain = api.workspace(auto_apply=True), api.workspace(auto_apply=True)
+    api.attach(asked, api.task(service), "pre_plan")
+    runs = [api.run_files(asked, {"main.tf": 'resource "terraform_data" "x" {}\n'}), api.run_files(plain, {"main.tf": 'resource "terraform_data" "x" {}\n'})]
+    broker.process.kill()
+    redis.command("flushall")
+    broker.start()
+    assert int(command(database, "republish").stdout.split()[0]) == 2
+    worker(), notifier()
+    for run in runs:
+        api.wait_status(run, "applied")
