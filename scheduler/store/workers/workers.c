@@ -100,7 +100,7 @@ int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *
 	return 0;
 }
 
-static json_t *beat_answer(const struct rows *rows)
+static json_t *jobs_answer(const struct rows *rows)
 {
 	json_t *jobs = json_array();
 
@@ -112,20 +112,31 @@ static json_t *beat_answer(const struct rows *rows)
 	return jobs;
 }
 
+void worker_beat_answer_release(struct worker_beat_answer *answer)
+{
+	json_decref(answer->jobs);
+	json_decref(answer->not_waiting);
+	*answer = (struct worker_beat_answer){NULL, NULL};
+}
+
+/* Returns one row for each job, at least one. The first row has the announced jobs that no longer wait. */
 /* model: heartbeat */
-int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err)
+int worker_beat(
+	struct store *store, const struct worker_beat *beat, struct worker_beat_answer *ret_answer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *partitions = json_text(beat->partitions);
 	_cleanup_(freep) char *jobs = json_text(beat->jobs);
 	_cleanup_(freep) char *capabilities = beat->capabilities ? json_text(beat->capabilities) : NULL;
+	_cleanup_(db_array_release) struct db_array announced = DB_ARRAY_INIT;
 	char hash[SHA256_HEX_SIZE];
 
+	db_array_add_texts(&announced, beat->announced);
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
 	if (db_query(store->db, &rows, err,
 		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
 		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int), capabilities = $8::jsonb "
-		    "where token_hash = $1 and left_at is null returning id), "
+		    "where token_hash = $1 and left_at is null returning id, pool_id), "
 		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
 		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
 		    "where j.worker_id = beat.id and j.state = 'claimed' order by j.id for no key update of j), "
@@ -133,15 +144,19 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 		    "where j.id = mine.id returning j.id, j.stop) "
 		    "select exists (select 1 from beat) as known, said.job, said.attempt, held.id is not null as held, "
 		    "h.job_id is not null as awaited, "
-		    "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop "
+		    "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop, "
+		    "case when row_number() over () = 1 then (select jsonb_agg(u.id) from unnest($9::text[]) as u(id) "
+		    "where not exists (select 1 from jobs k where k.id = u.id and k.state = 'waiting' "
+		    "and k.pool_id = (select pool_id from beat))) end as not_waiting "
 		    "from (select 1) one left join said on true left join held on held.id = said.job "
 		    "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
-		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities)) < 0)
+		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities), P_ARRAY(&announced)) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return not_found(err);
-	*ret_jobs = beat_answer(&rows);
+	ret_answer->jobs = jobs_answer(&rows);
+	ret_answer->not_waiting = row_null(&rows, 0, "not_waiting") ? json_array() : row_json(&rows, 0, "not_waiting");
 	return 0;
 }
 

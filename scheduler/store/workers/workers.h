@@ -38,10 +38,17 @@ struct worker_beat {
 	const json_t *partitions;   /* an array of numbers */
 	const json_t *jobs;         /* an array of {job, attempt}; for applies with more members (runs/epoch.h) */
 	const json_t *capabilities; /* as at registration */
+	const json_t *announced;    /* an array of the ids of jobs; NULL: a worker of an earlier version */
 };
-/* Renews the leases of the jobs that the worker still has, all with one statement. *ret_jobs says for each job whether
- * the worker holds it and whether it must stop. ERR_NOT_FOUND if the worker is not registered. */
-int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_jobs, struct err *err);
+struct worker_beat_answer {
+	json_t *jobs;        /* for each job: whether the worker holds it, and whether it must stop */
+	json_t *not_waiting; /* those of the announced jobs that are not waiting jobs of the worker's pool */
+};
+/* Renews the leases of the jobs that the worker still has, all with one statement. ERR_NOT_FOUND if the worker is not
+ * registered. The caller releases the answer. */
+int worker_beat(
+	struct store *store, const struct worker_beat *beat, struct worker_beat_answer *ret_answer, struct err *err);
+void worker_beat_answer_release(struct worker_beat_answer *answer);
 /* The capabilities of the pool's other live workers: an array without duplicates, with null for workers of earlier
  * versions. */
 int workers_capabilities(
