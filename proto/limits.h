@@ -5,7 +5,8 @@
 /* Bounds that a worker and the scheduler must agree on (README.md in this folder). */
 
 enum {
-	MAX_STATE_BYTES = 256 << 20 /* of a state as terraform wrote it; a larger state is neither sent nor accepted */
+	MAX_STATE_BYTES = 256 << 20, /* of a state as terraform wrote it; a larger state is neither sent nor accepted */
+	MAX_ANNOUNCED_JOBS = 2048    /* of a heartbeat: jobs of messages that the worker has read */
 };
 
 #endif

@@ -348,6 +348,11 @@ static void refused(void *data)
 		drain_begin(worker);
 }
 
+static void heartbeat_hasten(struct worker *worker, int64_t after_ms)
+{
+	lease_hasten(worker->lease, after_ms);
+}
+
 static int open_scheduler(struct worker *worker, struct err *err)
 {
 	const struct scheduler_spec scheduler = {.fetcher = worker->fetcher,
@@ -368,7 +373,7 @@ static int open_scheduler(struct worker *worker, struct err *err)
 		return -1;
 	worker->scheduler = scheduler_new(&scheduler);
 	worker->lease = lease_new(worker);
-	worker->source = job_source_new(worker);
+	worker->source = job_source_new(worker, heartbeat_hasten);
 	worker->control = control_new(worker);
 	results.sender = worker->kafka.sender;
 	worker->results = result_sink_new(&results);

@@ -30,15 +30,33 @@ static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void 
 		message->err ? rd_kafka_err2str(message->err) : NULL);
 }
 
-/* By key if there is one; otherwise round-robin (no sticky batches). */
+/* The partitions from *ret_first on, *ret_count of them, that a key "N/M" names. With fewer partitions than parts, some
+ * parts share one. */
+static bool key_is_part(const char *key, size_t len, int32_t count, int32_t *ret_first, int32_t *ret_count)
+{
+	int32_t n, of, end;
+
+	if (len != 3 || key[1] != '/' || key[0] < '0' || key[0] > '9' || key[2] < '1' || key[2] > '9' ||
+		key[0] >= key[2])
+		return false;
+	n = key[0] - '0';
+	of = key[2] - '0';
+	*ret_first = n * count / of;
+	end = (n + 1) * count / of;
+	*ret_count = end > *ret_first ? end - *ret_first : 1;
+	return true;
+}
+
+/* Round-robin without sticky batches, or by key (struct kafka_record). */
 static int32_t pick_partition(const rd_kafka_topic_t *topic, const void *key, size_t key_len, int32_t count,
 	void *topic_opaque, void *message_opaque)
 {
 	struct kafka_producer *producer = topic_opaque;
+	int32_t first = 0, part = count;
 
-	if (key_len)
+	if (key_len && !key_is_part(key, key_len, count, &first, &part))
 		return rd_kafka_msg_partitioner_consistent(topic, key, key_len, count, topic_opaque, message_opaque);
-	return (int32_t)(atomic_fetch_add(&producer->next_partition, 1) % (unsigned)count);
+	return first + (int32_t)(atomic_fetch_add(&producer->next_partition, 1) % (unsigned)part);
 }
 
 int kafka_producer_open(const struct kafka_settings *settings, kafka_delivered_fn delivered, void *data,
@@ -245,14 +263,19 @@ void kafka_message_done(struct kafka_message *message)
 	message->handle = NULL;
 }
 
-void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_message *message)
+void kafka_position_store(struct kafka_consumer *consumer, const char *topic, int32_t partition, int64_t offset)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
 
-	rd_kafka_topic_partition_list_add(list, message->topic, message->partition)->offset = message->offset + 1;
+	rd_kafka_topic_partition_list_add(list, topic, partition)->offset = offset;
 	/* Fails only for a partition that was revoked meanwhile. Its new consumer reads the message again. */
 	rd_kafka_offsets_store(consumer->handle.rk, list);
 	rd_kafka_topic_partition_list_destroy(list);
+}
+
+void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_message *message)
+{
+	kafka_position_store(consumer, message->topic, message->partition, message->offset + 1);
 }
 
 void kafka_consumer_commit(struct kafka_consumer *consumer)
@@ -272,6 +295,18 @@ void kafka_consumer_resume(struct kafka_consumer *consumer)
 	if (consumer->paused)
 		partitions_pause(consumer, false);
 	consumer->paused = false;
+}
+
+void kafka_partition_pause(struct kafka_consumer *consumer, const char *topic, int32_t partition, bool paused)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
+
+	rd_kafka_topic_partition_list_add(list, topic, partition);
+	if (paused)
+		rd_kafka_pause_partitions(consumer->handle.rk, list);
+	else
+		rd_kafka_resume_partitions(consumer->handle.rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
 }
 
 void kafka_consumer_wake(struct kafka_consumer *consumer, int eventfd)

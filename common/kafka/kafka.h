@@ -25,7 +25,9 @@ int kafka_producer_open(const struct kafka_settings *settings, kafka_delivered_f
 /* A message to send. Its texts are borrowed for the call. */
 struct kafka_record {
 	const char *topic;
-	const char *key; /* its hash chooses the partition; NULL: round-robin */
+	/* NULL: round-robin. "N/M", two digits: round-robin over the N-th (from 0) of M parts of the partitions, so
+	 * that each part keeps its own order. Any other key: its hash chooses the partition */
+	const char *key;
 	const char *payload;
 	uint64_t tag; /* for kafka_delivered_fn */
 };
@@ -76,11 +78,15 @@ double kafka_message_age(const struct kafka_message *message);
 /* Stores the offset: everything up to and including this message is processed. Committed in the background and at
  * close. */
 void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_message *message);
+/* Stores a position: everything before that offset is processed. */
+void kafka_position_store(struct kafka_consumer *consumer, const char *topic, int32_t partition, int64_t offset);
 /* Commits the stored offsets, without waiting. */
 void kafka_consumer_commit(struct kafka_consumer *consumer);
 /* Pauses all partitions, including those of a later rebalance, until kafka_consumer_resume. Idempotent. */
 void kafka_consumer_pause(struct kafka_consumer *consumer);
 void kafka_consumer_resume(struct kafka_consumer *consumer);
+/* Pauses or resumes one assigned partition. A new assignment resumes it. */
+void kafka_partition_pause(struct kafka_consumer *consumer, const char *topic, int32_t partition, bool paused);
 /* Makes fd (an eventfd) readable whenever there is something to consume. */
 void kafka_consumer_wake(struct kafka_consumer *consumer, int eventfd);
 /* Leaves the group and frees the consumer. Gives up on an unavailable coordinator after about 5 s. */

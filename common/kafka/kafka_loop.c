@@ -180,3 +180,18 @@ void kafka_reader_store(struct kafka_reader *reader, const struct kafka_message 
 {
 	kafka_message_store(reader->consumer, message);
 }
+
+void kafka_reader_pause_partition(struct kafka_reader *reader, const char *topic, int32_t partition, bool paused)
+{
+	kafka_partition_pause(reader->consumer, topic, partition, paused);
+}
+
+void kafka_reader_store_position(struct kafka_reader *reader, const char *topic, int32_t partition, int64_t offset)
+{
+	kafka_position_store(reader->consumer, topic, partition, offset);
+}
+
+void kafka_reader_commit(struct kafka_reader *reader)
+{
+	kafka_consumer_commit(reader->consumer);
+}

@@ -62,6 +62,12 @@ void kafka_reader_free(struct kafka_reader *reader);
 void kafka_reader_read(struct kafka_reader *reader);
 /* Pauses or resumes all partitions. NULL: nothing happens. */
 void kafka_reader_pause(struct kafka_reader *reader, bool paused);
+/* As kafka_partition_pause. */
+void kafka_reader_pause_partition(struct kafka_reader *reader, const char *topic, int32_t partition, bool paused);
+/* As kafka_position_store. */
+void kafka_reader_store_position(struct kafka_reader *reader, const char *topic, int32_t partition, int64_t offset);
+/* As kafka_consumer_commit. */
+void kafka_reader_commit(struct kafka_reader *reader);
 /* As kafka_message_store. */
 void kafka_reader_store(struct kafka_reader *reader, const struct kafka_message *message);
 

@@ -208,10 +208,10 @@ static int sweep_announcements(struct store *store, struct err *err)
 			     "lateral "
 			     "(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
 			     "and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
-			     "returning id, run_id, pool_id) "
-			     "insert into outbox (topic, payload) select $1 || pool_id, "
+			     "returning id, run_id, pool_id, class) "
+			     "insert into outbox (topic, key, payload) select $1 || pool_id, class || $3, "
 			     "json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
-		P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION));
+		P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION), P_TEXT(JOB_KEY_OF_CLASS));
 }
 
 /* ---- queues ---- */

@@ -8,6 +8,7 @@
  * every pending run. Pure, like the lifecycle.
  */
 
+#include "scheduler/lifecycle/job_class.h"
 #include "scheduler/lifecycle/run.h"
 
 struct queue_view {
@@ -28,11 +29,6 @@ enum run_event_kind queue_event(const struct queue_view *workspace, const struct
  * was queued again. */
 bool queue_may_move(const struct run *before, const struct run *after);
 
-/*
- * The order in which waiting jobs are handed out, the smallest first: applies, then plans, then speculative plans. An
- * apply holds a workspace, a speculative plan does not.
- */
-enum job_class { CLASS_APPLY, CLASS_PLAN, CLASS_SPECULATIVE };
 enum job_class job_class_of(bool is_apply, bool plan_only);
 
 #endif

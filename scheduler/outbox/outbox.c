@@ -28,15 +28,19 @@ void outbox_add(struct outbox *outbox, const char *topic, const char *key, char 
 	free(payload);
 }
 
-void outbox_add_message(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id)
-{
-	char topic[TOPIC_NAME_SIZE];
-	struct job_message ticket;
+_Static_assert(CLASS_COUNT == 3, "JOB_KEY_OF_CLASS");
 
-	text_copy(ticket.job.text, sizeof(ticket.job.text), job_id);
-	text_copy(ticket.run.text, sizeof(ticket.run.text), run_id);
+void outbox_add_job(
+	struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id, enum job_class class)
+{
+	_cleanup_(freep) char *key = mem_printf("%d" JOB_KEY_OF_CLASS, (int)class);
+	char topic[TOPIC_NAME_SIZE];
+	struct job_message message;
+
+	text_copy(message.job.text, sizeof(message.job.text), job_id);
+	text_copy(message.run.text, sizeof(message.run.text), run_id);
 	topic_of_pool(pool_id, topic);
-	outbox_add(outbox, topic, NULL, job_message_encode(&ticket));
+	outbox_add(outbox, topic, key, job_message_encode(&message));
 }
 
 void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id)

@@ -10,6 +10,7 @@
 #include "proto/messages.h"
 #include "proto/topics.h"
 #include "scheduler/db/db.h"
+#include "scheduler/lifecycle/job_class.h"
 
 struct publisher;
 struct claim_waiters;
@@ -29,8 +30,12 @@ void outbox_init(struct outbox *outbox);
 void outbox_release(struct outbox *outbox);
 /* Adds a message; takes the payload. The key may be NULL: messages without a key are spread over the partitions. */
 void outbox_add(struct outbox *outbox, const char *topic, const char *key, char *payload);
-/* Announces a job that waits in a pool. */
-void outbox_add_message(struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id);
+/* Announces a job that waits in a pool. Each class has partitions of its own: jobs of a higher class are claimed first,
+ * and would otherwise count in the lag of a partition until an older job is claimed. */
+void outbox_add_job(
+	struct outbox *outbox, const char *pool_id, const char *job_id, const char *run_id, enum job_class class);
+/* The key of such a message is the job's class and this text (struct kafka_record). */
+#define JOB_KEY_OF_CLASS "/3"
 /* Announces the request of a task result. */
 void outbox_add_task(struct outbox *outbox, const char *task_result_id, const char *run_id);
 /* Announces a notification that is to be sent. */

@@ -56,6 +56,11 @@ class FakeWorker:
         body = {"free": 0, "slots": self.slots, "draining": False, "partitions": [], "jobs": listed, **self.capable}
         return self.call("POST", "heartbeat", body, self.own_token).json["jobs"]
 
+    def announced(self, *ids, check=True):
+        """The answer to a heartbeat with the jobs of messages that were read."""
+        body = {"free": 0, "slots": self.slots, "draining": False, "partitions": [], "jobs": [], "announced": list(ids), **self.capable}
+        return self.call("POST", "heartbeat", body, self.own_token, check)
+
     def lease(self, job):
         """(held, stop), the scheduler's answer about the job."""
         (said,) = self.heartbeat(job)

@@ -254,10 +254,10 @@ class Kafka:
         accounts = password and self._lib('kafka_sasl_properties "$1" "$2" "$3"', self.port, controller, password)
         (self.folder / "server.properties").write_text(properties + (accounts or self._listeners(controller, doors or {})))
         identity = self._lib("kafka_cluster_id").strip()
-        done = subprocess.run(self._java("kafka.tools.StorageTool", "format", "-t", identity, "-c", self.folder / "server.properties"),
+        done = subprocess.run(self.java("kafka.tools.StorageTool", "format", "-t", identity, "-c", self.folder / "server.properties"),
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-        self.process = Process("kafka", self._java("kafka.Kafka", self.folder / "server.properties"), folder)
+        self.process = Process("kafka", self.java("kafka.Kafka", self.folder / "server.properties"), folder)
 
     def _listeners(self, controller, doors):
         """A client continues at the address that its listener advertises, so each door has a listener of its own."""
@@ -277,7 +277,8 @@ class Kafka:
         script = f"set -eu; source {local}/lib.sh; source {local}/servers.sh; {script}"
         return subprocess.run(["bash", "-c", script, "lib", *map(str, arguments)], check=True, capture_output=True, text=True).stdout
 
-    def _java(self, *arguments):
+    def java(self, *arguments):
+        """The command that runs a class of Kafka."""
         line = self._lib('kafka_java "$@"; printf "%s\\n" "${kafka_command[@]}"', self.jars, *arguments)
         return line.splitlines()
 

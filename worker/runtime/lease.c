@@ -23,7 +23,8 @@ enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LEAVE_MS = 20
 struct lease {
 	struct worker *worker;
 	int64_t lease_ms;
-	int64_t sent_ms; /* when the heartbeat under way was sent, by the lease clock */
+	int64_t sent_ms;  /* when the heartbeat under way was sent, by the lease clock */
+	int64_t hasty_ms; /* the next heartbeat is due by then (clock_mono_ms); 0: no such time */
 	struct fetch *registering, *beating, *leaving;
 	struct loop_timer timer; /* the next registration or heartbeat */
 	struct backoff backoff;
@@ -196,10 +197,10 @@ static json_t *heartbeat_body(const struct worker *worker)
 	json_t *jobs = attempts_list(worker, list_heard);
 
 	unsent_each(worker->host.unsent, list_unsent, jobs);
-	return json_pack("{sIsIsbsososO}", "free", (json_int_t)slots_free(worker), "slots",
+	return json_pack("{sIsIsbsososOso}", "free", (json_int_t)slots_free(worker), "slots",
 		(json_int_t)worker->options.slots, "draining", worker->drain != DRAIN_NONE || worker->paused,
-		"partitions", job_source_partitions(worker->source), "jobs", jobs, "capabilities",
-		worker->capabilities);
+		"partitions", job_source_partitions(worker->source), "jobs", jobs, "capabilities", worker->capabilities,
+		"announced", job_source_announced(worker->source));
 }
 
 static void job_heard(struct lease *lease, const struct keeper_lease *renewed, const json_t *item)
@@ -237,6 +238,7 @@ static void heartbeat_heard(struct lease *lease, const struct fetch_answer *answ
 		job_heard(lease, &renewed, item);
 	}
 	drain_order(lease->worker, json_string_at(value, "order"));
+	job_source_heard(lease->worker->source, json_at(value, "not-waiting"));
 	drain_check(lease->worker);
 }
 
@@ -253,25 +255,47 @@ static void leases_check(struct worker *worker)
 	}
 }
 
+/* The time until the next heartbeat after one that succeeded. */
+static int64_t pause_ms(const struct lease *lease)
+{
+	int64_t pause = jitter(lease->lease_ms / 4), hasty = lease->hasty_ms - clock_mono_ms();
+
+	if (!lease->hasty_ms || hasty >= pause)
+		return pause;
+	return hasty > 0 ? hasty : 0;
+}
+
+void lease_hasten(struct lease *lease, int64_t after_ms)
+{
+	int64_t due_ms = clock_mono_ms() + after_ms;
+
+	if (lease->hasty_ms && lease->hasty_ms <= due_ms)
+		return;
+	lease->hasty_ms = due_ms;
+	if (!lease->beating && lease->timer.fn == beat && lease->timer.due_ms > due_ms)
+		loop_timer_set(lease->worker->loop, &lease->timer, after_ms, beat, lease);
+}
+
 static void beat_answered(void *data, struct fetch_answer *answer)
 {
 	struct lease *lease = data;
-	int64_t next = lease->lease_ms / 4, again;
+	int64_t next, again;
 
 	lease->beating = NULL;
 	if (scheduler_heard(lease->worker->scheduler, answer)) {
 		metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
 		backoff_reset(&lease->backoff);
 		heartbeat_heard(lease, answer);
+		next = pause_ms(lease);
 	} else {
 		metric_addf(M_HEARTBEATS, 1, "outcome=\"failed\"");
 		/* At most a quarter of the lease: a scheduler that is back gives its workers half a lease to report. */
 		again = backoff_next(&lease->backoff, answer->retry_after);
-		next = again < next ? again : next;
+		next = jitter(again < lease->lease_ms / 4 ? again : lease->lease_ms / 4);
 		leases_check(lease->worker);
 	}
 	if (!lease->registering)
-		loop_timer_set(lease->worker->loop, &lease->timer, jitter(next), beat, lease);
+		loop_timer_set(lease->worker->loop, &lease->timer, next, beat, lease);
 }
 
 static void beat(void *data)
@@ -281,6 +305,7 @@ static void beat(void *data)
 	if (lease->beating || !scheduler_worker(lease->worker->scheduler))
 		return;
 	lease->sent_ms = clock_boot_ms();
+	lease->hasty_ms = 0;
 	lease->beating = post_own(lease, "heartbeat", heartbeat_body(lease->worker), beat_answered);
 	capabilities_look(lease->worker, NULL, NULL); /* the next heartbeat reports changes */
 }

@@ -12,6 +12,9 @@
  *
  * Only the scheduler's own answers count (common/http/origin.h). A worker that registers again keeps its running
  * attempts: it lists them with their tokens.
+ *
+ * A heartbeat also names the jobs of job messages that were read, and the answer those that no longer wait
+ * (scheduler_client/job_topic.h).
  */
 
 #include "common/json/json.h"
@@ -25,6 +28,8 @@ struct lease *lease_new(struct worker *worker);
 void lease_free(struct lease *lease);
 /* Registers, with retries until it succeeds. To be called again when the scheduler does not know this worker. */
 void lease_begin(struct lease *lease);
+/* The next heartbeat is sent after at most that time. */
+void lease_hasten(struct lease *lease, int64_t after_ms);
 /* The lease that remains of a grant of `seconds`, counted from the request's send time (clock_boot_ms). `seconds` 0:
  * the usual length. */
 struct keeper_lease lease_since(int64_t sent_ms, long long seconds);

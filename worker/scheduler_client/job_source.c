@@ -15,6 +15,7 @@ enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MAX_FRUITLESS = 7 };
 
 struct job_source {
 	struct worker *worker;
+	void (*hasten)(struct worker *worker, int64_t after_ms);
 	struct job_topic *topic;
 	struct fetch *claiming, *waiting; /* at most one is non-NULL */
 	bool more;                        /* more jobs waited when the last claim was answered */
@@ -28,12 +29,21 @@ struct job_source {
 
 static void messages_arrived(void *data);
 
-struct job_source *job_source_new(struct worker *worker)
+static void hasten(void *data, int64_t after_ms)
+{
+	struct job_source *source = data;
+
+	source->hasten(source->worker, after_ms);
+}
+
+struct job_source *job_source_new(struct worker *worker, void (*hasten_fn)(struct worker *worker, int64_t after_ms))
 {
 	struct job_source *source = mem_new(1, sizeof(*source));
 
 	source->worker = worker;
-	source->topic = job_topic_new(worker, messages_arrived, source);
+	source->hasten = hasten_fn;
+	source->topic = job_topic_new(&(struct job_topic_spec){
+		.worker = worker, .arrived = messages_arrived, .hasten = hasten, .data = source});
 	return source;
 }
 
@@ -108,6 +118,7 @@ static size_t jobs_start(struct job_source *source, const struct fetch_answer *a
 	json_array_foreach(jobs, i, item)
 	{
 		slots_start(worker, item, source->leased_ms, json_int_at(value, "lease-seconds", 0));
+		job_topic_claimed(source->topic, text_or_empty(json_string_at(item, "job")));
 	}
 	return json_array_size(jobs);
 }
@@ -128,7 +139,6 @@ static void claim_heard(struct job_source *source, const struct fetch_answer *an
 	backoff_reset(&source->claim_backoff);
 	source->fruitless = jobs || source->sent_ms - source->waited_ms >= CALM_MS ? 0 : source->fruitless + 1;
 	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
-	job_topic_answered(source->topic);
 	if (jobs || rest_ms(source) == 0)
 		go_on(source);
 	else
@@ -148,7 +158,6 @@ static void claim_answered(void *data, struct fetch_answer *answer)
 		metric_addf(M_CLAIMS, 1, "outcome=\"failed\"");
 		go_on_after(source, backoff_next(&source->claim_backoff, answer->retry_after), claim_send);
 	}
-	job_topic_go_on(source->topic);
 }
 
 static void claim_send(void *data)
@@ -160,7 +169,6 @@ static void claim_send(void *data)
 	if (!may_ask(source))
 		return;
 	loop_timer_clear(worker->loop, &source->timer);
-	job_topic_claimed(source->topic);
 	source->sent_ms = clock_mono_ms();
 	source->leased_ms = clock_boot_ms();
 	call.body = claim_body(source);
@@ -203,7 +211,6 @@ static void wait_answered(void *data, struct fetch_answer *answer)
 	}
 }
 
-/* From here on the scheduler announces every job, so the job messages read so far count as answered. */
 static void wait_send(void *data)
 {
 	struct job_source *source = data;
@@ -216,7 +223,6 @@ static void wait_send(void *data)
 	source->waited_ms = clock_mono_ms();
 	call.body = request_body(source);
 	source->waiting = scheduler_post(worker->scheduler, &call, wait_answered, source);
-	messages_arrived(source);
 }
 
 /* ---- events ---- */
@@ -239,29 +245,30 @@ void job_source_begin(struct job_source *source, const char *topic, const char *
 void job_source_go_on(struct job_source *source)
 {
 	go_on(source);
-	job_topic_go_on(source->topic);
 }
 
+/* While a wait is under way, the scheduler announces every job. After a claim, the worker claims again or waits. */
 static void messages_arrived(void *data)
 {
-	struct job_source *source = data;
-
-	if (source->waiting) {
-		job_topic_claimed(source->topic);
-		job_topic_answered(source->topic);
-	} else {
-		claim_send(source);
-	}
-	job_topic_go_on(source->topic);
+	claim_send(data);
 }
 
 void job_source_stop(struct job_source *source)
 {
 	wait_end(source);
-	job_topic_go_on(source->topic);
 }
 
 json_t *job_source_partitions(const struct job_source *source)
 {
 	return job_topic_partitions(source->topic);
+}
+
+json_t *job_source_announced(struct job_source *source)
+{
+	return job_topic_announced(source->topic);
+}
+
+void job_source_heard(struct job_source *source, const json_t *jobs)
+{
+	job_topic_heard(source->topic, jobs);
 }

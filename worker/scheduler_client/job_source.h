@@ -22,7 +22,8 @@
 struct job_source;
 struct worker;
 
-struct job_source *job_source_new(struct worker *worker);
+/* `hasten(worker, ms)` is called when a heartbeat is due after that time. */
+struct job_source *job_source_new(struct worker *worker, void (*hasten)(struct worker *worker, int64_t after_ms));
 void job_source_free(struct job_source *source);
 /* To be called when the worker has registered, also for the second time. `topic` announces the jobs of the pool;
  * NULL: the scheduler has named none. */
@@ -34,5 +35,8 @@ void job_source_go_on(struct job_source *source);
 void job_source_stop(struct job_source *source);
 /* The partitions of the pool's topic that are assigned to this worker, for heartbeats. A new reference. */
 json_t *job_source_partitions(const struct job_source *source);
+/* For heartbeats: the jobs of job messages that were read, and those of them that no longer wait (job_topic.h). */
+json_t *job_source_announced(struct job_source *source);
+void job_source_heard(struct job_source *source, const json_t *jobs);
 
 #endif

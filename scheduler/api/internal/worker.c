@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/log.h"
 #include "common/metrics.h"
+#include "proto/limits.h"
 #include "proto/protocol.h"
 #include "proto/topics.h"
 #include "scheduler/api/api.h"
@@ -149,14 +150,30 @@ int worker_waits(struct request *req, struct response *res, struct err *err)
 	return 0;
 }
 
+static bool announced_fit(const json_t *announced)
+{
+	const json_t *job;
+	size_t i;
+
+	json_array_foreach((json_t *)announced, i, job)
+	{
+		if (!id_valid(text_or_empty(json_string_value(job)), "job"))
+			return false;
+	}
+	return !announced || (json_is_array(announced) && json_array_size(announced) <= MAX_ANNOUNCED_JOBS);
+}
+
 static int beat_read(struct request *req, struct worker_beat *ret_beat, struct err *err)
 {
 	*ret_beat = (struct worker_beat){.token = req->bearer,
 		.draining = json_bool_at(req->body, "draining", false),
 		.partitions = json_at(req->body, "partitions"),
-		.jobs = json_at(req->body, "jobs")};
+		.jobs = json_at(req->body, "jobs"),
+		.announced = json_at(req->body, "announced")};
 	if (!json_is_array(ret_beat->partitions) || !json_is_array(ret_beat->jobs))
 		return err_set(err, ERR_INVALID, "'partitions' and 'jobs' must be arrays");
+	if (!announced_fit(ret_beat->announced))
+		return err_set(err, ERR_INVALID, "'announced' must be an array of at most %d ids", MAX_ANNOUNCED_JOBS);
 	if (body_number(req, "free", MAX_SLOTS, &ret_beat->free, err) < 0 ||
 		body_capabilities(req, &ret_beat->capabilities, err) < 0)
 		return -1;

@@ -117,14 +117,14 @@ static void add_new_job(struct changes *changes, const struct run_change *change
 {
 	const struct run_row *row = change->row;
 	const struct run *run = &change->verdict->run;
+	enum job_class class = job_class_of(run->stage == STAGE_APPLY, run->plan_only);
 	struct id job = id_new("job");
 
 	add_to(changes, CHANGED_NEW_JOBS,
 		json_pack("{ss ss ss ss ss ss si}", "id", job.text, "run_id", row->id.text, "workspace_id",
 			row->workspace.text, "organization_id", row->organization.text, "pool_id", row->pool.text,
-			"stage", stages[run->stage].name, "class",
-			(int)job_class_of(run->stage == STAGE_APPLY, run->plan_only)));
-	outbox_add_message(&changes->outbox, row->pool.text, job.text, row->id.text);
+			"stage", stages[run->stage].name, "class", (int)class));
+	outbox_add_job(&changes->outbox, row->pool.text, job.text, row->id.text, class);
 }
 
 static void add_stop(struct changes *changes, const struct run_change *change)
@@ -160,7 +160,8 @@ static void add_jobs(struct changes *changes, const struct run_change *change)
 	if (verdict->retries) {
 		add_to(changes, CHANGED_RETRIED_JOBS,
 			json_pack("{ss sb}", "id", job, "lost", change->event == EV_LOST));
-		outbox_add_message(&changes->outbox, change->row->pool.text, job, change->row->id.text);
+		outbox_add_job(&changes->outbox, change->row->pool.text, job, change->row->id.text,
+			job_class_of(verdict->run.stage == STAGE_APPLY, verdict->run.plan_only));
 	}
 	if (verdict->signals)
 		add_stop(changes, change);

@@ -121,6 +121,7 @@ static json_t *beat_jobs(const struct rows *rows)
 	return jobs;
 }
 
+/* Returns one row for each job, at least one. The first row has the announced jobs that no longer wait. */
 /* model: heartbeat */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err)
 {
@@ -128,8 +129,10 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	_cleanup_(freep) char *partitions = json_text(beat->partitions);
 	_cleanup_(freep) char *jobs = json_text(beat->jobs);
 	_cleanup_(freep) char *capabilities = beat->capabilities ? json_text(beat->capabilities) : NULL;
+	_cleanup_(db_array_release) struct db_array announced = DB_ARRAY_INIT;
 	char hash[SHA256_HEX_SIZE];
 
+	db_array_add_texts(&announced, beat->announced);
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
 	if (db_query(store->db, &rows, err,
 		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
@@ -144,15 +147,20 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 			    "p") "from beat b join agent_pools p on p.id = b.pool_id) as "
 				 "ordered, said.job, said.attempt, held.id is not null as held, "
 				 "h.job_id is not null as awaited, "
-				 "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop "
+				 "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop, "
+				 "case when row_number() over () = 1 then (select jsonb_agg(u.id) "
+				 "from unnest($9::text[]) as u(id) where not exists (select 1 from jobs k "
+				 "where k.id = u.id and k.state = 'waiting' "
+				 "and k.pool_id = (select pool_id from beat))) end as not_waiting "
 				 "from (select 1) one left join said on true left join held on held.id = said.job "
 				 "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
-		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities)) < 0)
+		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities), P_ARRAY(&announced)) < 0)
 		return -1;
 	if (row_null(&rows, 0, "ordered"))
 		return not_found(err);
-	*ret_answer = json_pack("{ss so}", "order", row_text(&rows, 0, "ordered"), "jobs", beat_jobs(&rows));
+	*ret_answer = json_pack("{ss so so}", "order", row_text(&rows, 0, "ordered"), "jobs", beat_jobs(&rows),
+		"not-waiting", row_null(&rows, 0, "not_waiting") ? json_array() : row_json(&rows, 0, "not_waiting"));
 	return 0;
 }
 
