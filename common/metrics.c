@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/build_info.h"
 #include "common/clock.h"
 
 enum { LABELS_SIZE = 256, MIN_BUCKETS = 16, WRITTEN_AT_ONCE = 256 };
@@ -49,6 +50,7 @@ void metrics_setup(const struct metric *table, size_t count)
 		families[i].end = &families[i].first;
 	atomic_store(&read_ms, clock_mono_ms());
 	metric_add(M_METRICS_DROPPED, "", 0);
+	metric_setf(M_BUILD_INFO, 1, "version=\"%s\",revision=\"%s\"", build_version, build_revision);
 }
 
 /* FNV-1a: labels are short. */
