@@ -244,7 +244,7 @@ static void series_write(struct buf *out, const struct metric *metric, const str
 /* Called under both locks. Returns false if the series has to be removed. */
 typedef bool (*visit_fn)(void *data, const struct metric *metric, const struct series *series);
 
-/* Releases the family's lock now and then, so that nobody who changes a series waits for the whole walk. */
+/* Releases the family's lock now and then, so that a change of a series does not wait for the whole walk. */
 static void family_walk(size_t i, visit_fn visit, void *data)
 {
 	struct family *family = &families[i];

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/background/gauges.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/metrics.h"
-#include "scheduler/db/migrations.h"
+#include "proto/states.h"
+#include "scheduler/db/schema.h"
 #include "scheduler/metrics.h"
 
 /* ---- pools ---- */
@@ -114,49 +116,69 @@ int capacity_record(struct store *store, struct err *err)
 
 /* ---- the site ---- */
 
-/* `series`: one row for each series of the metrics with labels that come from the database, with `name` as its label's
- * value. A text of the database that is not one of the product's own words must not get here. */
 static const struct {
 	const char *kind;
 	int metric;
-	const char *label; /* NULL: none */
 } site_series[] = {
-	{"run", M_RUNS, "status"},
-	{"key", M_KEY_FIRST_USED, "key"},
-	{"outbox", M_OUTBOX_DEPTH, NULL},
-	{"outbox_oldest", M_OUTBOX_OLDEST, NULL},
-	{"task", M_TASKS_OPEN, NULL},
-	{"held", M_HELD, NULL},
-	{"held_long", M_HELD_LONG, NULL},
-	{"schema", M_SCHEMA, "of"},
+	{"run", M_RUNS},
+	{"process", M_PROCESSES},
+	{"key", M_KEY_FIRST_USED},
+	{"outbox", M_OUTBOX_DEPTH},
+	{"outbox_oldest", M_OUTBOX_OLDEST},
+	{"task", M_TASKS_OPEN},
+	{"held", M_HELD},
+	{"held_long", M_HELD_LONG},
+	{"schema", M_SCHEMA},
 };
 
-static void gauge_site(const struct rows *rows, int row)
+/* Statuses that no run has are shown as 0. */
+static void gauge_other_statuses(const struct rows *rows)
 {
-	const char *kind = row_text(rows, row, "kind"), *name = row_text(rows, row, "name");
-	double value = strtod(row_text(rows, row, "value"), NULL);
+	for (enum run_status status = 0; status < RUN_STATUS_COUNT; status++) {
+		char labels[64];
+		int row = 0;
 
-	for (size_t i = 0; i < ARRAY_LEN(site_series); i++) {
-		if (!text_equal(kind, site_series[i].kind))
-			continue;
-		if (site_series[i].label)
-			metric_setf(site_series[i].metric, value, "%s=\"%s\"", site_series[i].label, name);
-		else
-			metric_set(site_series[i].metric, "", value);
+		snprintf(labels, sizeof(labels), "status=\"%s\"", run_statuses[status].name);
+		while (row < rows->count && !text_equal(row_text(rows, row, "labels"), labels))
+			row++;
+		if (row == rows->count && run_statuses[status].group != FINAL)
+			metric_set(M_RUNS, labels, 0);
 	}
 }
 
-/* One row per value: its kind, its label's value, the value. Runs that have not ended are read in the index runs_live,
- * run tasks in task_results_waiting, _leases and _due, holds in workspace_holds_until, the oldest message by the
- * primary key. The other tables are small. */
+static void gauge_site(const struct rows *rows, int row)
+{
+	const char *kind = row_text(rows, row, "kind");
+
+	for (size_t i = 0; i < ARRAY_LEN(site_series); i++)
+		if (text_equal(kind, site_series[i].kind))
+			metric_set(site_series[i].metric, row_text(rows, row, "labels"),
+				strtod(row_text(rows, row, "value"), NULL));
+}
+
+/* One row per value: its kind, its labels, the value. Labels are the product's own words, but for the versions of
+ * processes. A worker can register with any text: an unusual one is "other", a missing one "unknown". There are at most
+ * 50 versions.
+ *
+ * Runs that have not ended are read in the index runs_live, run tasks in task_results_waiting, _leases and _due, holds
+ * in workspace_holds_until, the oldest message by the primary key. The other tables are small. */
 int gauges_site(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "select 'run' as kind, status as name, count(*)::numeric as value from runs where not ended "
-		    "group by status union all "
-		    "select 'key', number::text, extract(epoch from created_at) from sealing_keys union all "
+		    "select 'run' as kind, 'status=\"' || status || '\"' as labels, count(*)::numeric as value from "
+		    "runs "
+		    "where not ended group by status union all "
+		    "(select 'process', 'kind=\"' || kind || '\",version=\"' || version || '\"', count(*) from (select "
+		    "kind, "
+		    "case when version = '' then 'unknown' when version ~ '^[0-9A-Za-z.+~_-]{1,40}$' then version else "
+		    "'other' end as version from "
+		    "processes "
+		    "where seen_at > now() - interval '2 minutes') p group by kind, version "
+		    "order by count(*) desc limit 50) union all "
+		    "select 'key', 'key=\"' || number || '\"', extract(epoch from created_at) from sealing_keys union "
+		    "all "
 		    "select 'outbox', '', count(*) from outbox union all "
 		    "select 'outbox_oldest', '', coalesce((select extract(epoch from clock_timestamp() - created_at) "
 		    "from outbox order by id limit 1), 0) union all "
@@ -166,11 +188,12 @@ int gauges_site(struct store *store, struct err *err)
 		    "select unnest(array['held', 'held_long']), '', unnest(array[count(*), "
 		    "count(*) filter (where began_at < now() - make_interval(secs => $1))]) "
 		    "from workspace_holds where until is not null union all "
-		    "select 'schema', 'database', max(split_part(name, '_', 1)::int) from schema_migrations",
+		    "select 'schema', 'of=\"database\"', max(split_part(name, '_', 1)::int) from schema_migrations",
 		    P_INT(store->settings->hold_alert_seconds)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		gauge_site(&rows, i);
-	metric_set(M_SCHEMA, "of=\"program\"", (double)strtol(migrations[migrations_count - 1].name, NULL, 10));
+	gauge_other_statuses(&rows);
+	metric_set(M_SCHEMA, "of=\"program\"", schema_program_version());
 	return 0;
 }

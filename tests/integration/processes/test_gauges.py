@@ -88,6 +88,18 @@ def test_workers_are_shown_by_state(scheduler, api, tokens, ask):
     until(lambda: shown("workers", "live") == 0 and shown("worker_slots", "free") == 0, "one has left")
 
 
+def test_processes_are_shown_by_version(scheduler, api, tokens):
+    first = scheduler.all[0]
+    worker = FakeWorker(first.url, tokens["agent-token"])
+    for n, version in enumerate(("1.2.3", "1.2.3", 'x"} 1\nrunyard_slots_wanted{pool="default')):
+        worker.call("POST", "register", {"name": f"worker-{n}", "slots": 1, "version": version})
+    until(lambda: first.metric("runyard_processes", kind="worker") == 4, "all workers")
+    assert first.metric("runyard_processes", kind="worker", version="1.2.3") == 2
+    assert first.metric("runyard_processes", kind="worker", version="other") == 1
+    until(lambda: first.metric("runyard_processes", kind="scheduler", version="0.1.0") == 1, "the scheduler is one, too")
+    assert first.metric("runyard_slots_wanted") == 0
+
+
 def test_a_start_is_late_only_if_the_pool_had_a_free_slot(scheduler, api, tokens, ask):
     first = scheduler.all[0]
     starts = lambda: {result: first.metric("runyard_job_starts_total", result=result) for result in ("prompt", "late", "no_slot")}
