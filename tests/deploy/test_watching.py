@@ -32,7 +32,7 @@ def test_each_panel_shows_data(watched):
     until(lambda: prometheus.query("runyard_slots_wanted"), "the first scrape")
     api.wait_status(api.run_files(workspace, ONE), "applied")
     wanted = {(path.stem, panel["title"], expression) for path in DASHBOARDS for panel in panels(path) for expression in expressions(panel)
-              if not used_names(expression) & PENDING}
+              if used_names(expression) and not used_names(expression) & PENDING}
     empty = lambda: {row for row in wanted if not prometheus.query(row[2])}
     until(lambda: not empty(), lambda: f"panels have data: {sorted(empty())}", timeout=60)
 
@@ -69,6 +69,7 @@ def test_the_broker_is_killed(drill, scheduler, api, broker, ask):
     broker.process.kill()
     prometheus.wait_fires("KafkaDown", instance=first.name, client="publisher", severity="page")
     prometheus.wait_fires("KafkaDown", instance=first.name, client="intake", severity="page")
+    until(lambda: any(line["event"] == "broker-trouble" for line in first.log_lines()), "the line that the runbook looks for")
     ask("insert into outbox (topic, payload, created_at) select 'runyard.events', '{}', now() - interval '1 minute' from generate_series(1, 20)")
     prometheus.wait_fires("OutboxStuck", severity="page")
     broker.start()
@@ -97,6 +98,7 @@ def test_a_worker_falls_silent(drill, scheduler, api, tokens):
     api.run_files(api.workspace(), ONE)
     assert FakeWorker(first.url, tokens["agent-token"]).claim()
     prometheus.wait_fires("LeaseLost", severity="ticket")
+    assert any(line["event"] == "lease-ended" and line["worker"] == "fake-worker" for line in first.log_lines())  # the runbook looks for it
 
 
 def test_jobs_wait_although_slots_are_free(drill, scheduler, api, tokens, ask):
