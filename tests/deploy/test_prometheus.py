@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 
+import psycopg
 import pytest
 from ruamel.yaml import YAML
 
@@ -99,6 +100,22 @@ def test_the_options_of_runbooks_exist():
     for path in RUNBOOKS.glob("*.md"):
         for option in re.findall(r"`--([\w-]+)", path.read_text()):
             assert f"`--{option}`" in reference or f"`--{option}-file`" in reference, f"{path.name}: --{option}"
+
+
+def test_the_statements_of_runbooks_run(database):
+    statements = [statement for path in RUNBOOKS.glob("*.md") for statement in re.findall(r'psql "\$RUNYARD_DATABASE_URL" -c "(.*)"$', path.read_text(), re.M)]
+    assert len(statements) > 5
+    with psycopg.connect(database, autocommit=True) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def test_the_queries_of_runbooks_are_valid(folder):
+    blocks = [block.strip() for path in RUNBOOKS.glob("*.md") for block in re.findall(r"```promql\n(.*?)```", path.read_text(), re.S)]
+    assert len(blocks) > 8
+    (folder / "rules.yaml").write_text(json.dumps({"groups": [{"name": "runbooks", "rules": [{"record": "runbook:query", "expr": block} for block in blocks]}]}))
+    code, said = promtool("check", "rules", "--lint=none", folder / "rules.yaml")
+    assert code == 0, said
 
 
 # ---- dashboards ----
