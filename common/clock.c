@@ -17,6 +17,11 @@ int64_t clock_mono_ms(void)
 	return clock_read_us(CLOCK_MONOTONIC) / 1000;
 }
 
+int64_t clock_mono_us(void)
+{
+	return clock_read_us(CLOCK_MONOTONIC);
+}
+
 int64_t clock_boot_ms(void)
 {
 	return clock_read_us(CLOCK_BOOTTIME) / 1000;

@@ -6,6 +6,8 @@
 
 /* Milliseconds of a monotonic clock, for durations and timers. */
 int64_t clock_mono_ms(void);
+/* The same in microseconds. */
+int64_t clock_mono_us(void);
 /* The same, but including the time that the machine is suspended: for times that other machines measure too, such as
  * leases. */
 int64_t clock_boot_ms(void);

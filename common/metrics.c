@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/build_info.h"
 #include "common/clock.h"
 
 enum { LABELS_SIZE = 256, MIN_BUCKETS = 16, WRITTEN_AT_ONCE = 256 };
@@ -49,6 +50,7 @@ void metrics_setup(const struct metric *table, size_t count)
 		families[i].end = &families[i].first;
 	atomic_store(&read_ms, clock_mono_ms());
 	metric_add(M_METRICS_DROPPED, "", 0);
+	metric_setf(M_BUILD_INFO, 1, "version=\"%s\",revision=\"%s\"", build_version, build_revision);
 }
 
 /* FNV-1a: labels are short. */
@@ -242,7 +244,7 @@ static void series_write(struct buf *out, const struct metric *metric, const str
 /* Called under both locks. Returns false if the series has to be removed. */
 typedef bool (*visit_fn)(void *data, const struct metric *metric, const struct series *series);
 
-/* Releases the family's lock now and then, so that nobody who changes a series waits for the whole walk. */
+/* Releases the family's lock now and then, so that a change of a series does not wait for the whole walk. */
 static void family_walk(size_t i, visit_fn visit, void *data)
 {
 	struct family *family = &families[i];

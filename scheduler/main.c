@@ -37,7 +37,7 @@ static enum replication replication_of(const char *text)
 static int scheduler_setup(struct scheduler *s, struct err *err)
 {
 	log_setup("scheduler", NULL, (enum log_level)log_level_parse(s->options.log_level));
-	metrics_setup(scheduler_metrics, M_COUNT);
+	scheduler_metrics_setup();
 	scheduler_signals_open(s);
 	if (keyring_parse(s->options.keys, &s->keyring, err) < 0)
 		return -1;

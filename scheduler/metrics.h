@@ -14,7 +14,8 @@ enum {
 	M_COUNT
 };
 
-/* For metrics_setup(scheduler_metrics, M_COUNT). */
 extern const struct metric scheduler_metrics[M_COUNT];
+/* metrics_setup with this table. Counters that alerts watch for their first event are shown from the start, as 0. */
+void scheduler_metrics_setup(void);
 
 #endif

@@ -20,6 +20,7 @@
 #include "scheduler/background/retention.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/intake/dead_letters_topic.h"
+#include "scheduler/metrics.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/outbox/publisher.h"
 #include "scheduler/runs/epoch.h"
@@ -50,7 +51,10 @@ static int certificate_read(const struct scheduler *s, struct err *err)
 		return 0;
 	if (!*s->options.tls_certificate || !*s->options.tls_key)
 		return err_set(err, ERR_INVALID, "--tls-certificate and --tls-key need one another");
-	return certificate_load(s->options.tls_certificate, s->options.tls_key, err);
+	if (certificate_load(s->options.tls_certificate, s->options.tls_key, err) < 0)
+		return -1;
+	metric_set(M_CERTIFICATE_EXPIRY, "", (double)certificate_expires());
+	return 0;
 }
 
 static void certificate_reread(const struct scheduler *s)

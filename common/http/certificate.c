@@ -3,6 +3,7 @@
 
 #include <gnutls/abstract.h>
 #include <gnutls/gnutls.h>
+#include <gnutls/x509.h>
 #include <pthread.h>
 
 #include "common/buf.h"
@@ -19,6 +20,7 @@ struct certificate {
 	gnutls_pcert_st chain[MAX_CHAIN];
 	unsigned int count;
 	gnutls_privkey_t key;
+	int64_t expires; /* seconds since 1970, the earliest of the chain */
 	struct certificate *before;
 };
 
@@ -55,6 +57,25 @@ static int chain_read(struct certificate *certificate, const char *path, struct 
 	if (failed < 0)
 		return err_set(err, ERR_INVALID, "%s holds no certificate in PEM: %s", path, gnutls_strerror(failed));
 	certificate->count = count;
+	return 0;
+}
+
+/* Sets `expires`. */
+static int expiry_read(struct certificate *certificate, struct err *err)
+{
+	certificate->expires = INT64_MAX;
+	for (unsigned int i = 0; i < certificate->count; i++) {
+		gnutls_x509_crt_t one = NULL;
+		int failed = gnutls_pcert_export_x509(&certificate->chain[i], &one);
+		int64_t expires = failed < 0 ? 0 : gnutls_x509_crt_get_expiration_time(one);
+
+		gnutls_x509_crt_deinit(one);
+		if (failed < 0)
+			return err_set(
+				err, ERR_INVALID, "the certificate's dates can't be read: %s", gnutls_strerror(failed));
+		if (expires < certificate->expires)
+			certificate->expires = expires;
+	}
 	return 0;
 }
 
@@ -106,7 +127,7 @@ int certificate_load(const char *certificate_file, const char *key_file, struct 
 	struct certificate *certificate = mem_new(1, sizeof(*certificate));
 
 	if (chain_read(certificate, certificate_file, err) < 0 || key_read(certificate, key_file, err) < 0 ||
-		pair_check(certificate, err) < 0) {
+		pair_check(certificate, err) < 0 || expiry_read(certificate, err) < 0) {
 		certificate_free(certificate);
 		return -1;
 	}
@@ -115,6 +136,16 @@ int certificate_load(const char *certificate_file, const char *key_file, struct 
 	served = certificate;
 	pthread_mutex_unlock(&lock);
 	return 0;
+}
+
+int64_t certificate_expires(void)
+{
+	int64_t expires;
+
+	pthread_mutex_lock(&lock);
+	expires = served->expires;
+	pthread_mutex_unlock(&lock);
+	return expires;
 }
 
 static int certificate_retrieve(gnutls_session_t session, const gnutls_datum_t *authorities, int authority_count,

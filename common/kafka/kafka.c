@@ -68,6 +68,7 @@ int kafka_producer_open(const struct kafka_settings *settings, kafka_delivered_f
 
 	producer->delivered = delivered;
 	producer->data = data;
+	producer->handle.label = settings->label;
 	rd_kafka_topic_conf_set_partitioner_cb(topic_conf, pick_partition);
 	rd_kafka_topic_conf_set_opaque(topic_conf, producer);
 	conf = kafka_conf_producer(settings, producer, topic_conf, err);
@@ -207,6 +208,7 @@ int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_con
 	rd_kafka_conf_t *conf = kafka_conf_consumer(spec->settings, spec->group, consumer, err);
 
 	consumer->spec = *spec;
+	consumer->handle.label = spec->settings->label;
 	if (!conf) {
 		free(consumer);
 		return -1;

@@ -9,6 +9,7 @@
 #include "common/ids.h"
 #include "common/json/json.h"
 #include "common/log.h"
+#include "common/metrics.h"
 
 enum { TROUBLE_LINE_MS = 5000 };
 
@@ -138,6 +139,47 @@ static bool brokers_up(const json_t *brokers)
 	return false;
 }
 
+/* librdkafka's states of a connection, of which all others mean that it is being made. It connects to a broker when it
+ * has something to ask of it. */
+static const char *broker_state(const char *state)
+{
+	static const char *const words[][2] = {{"UP", "up"}, {"INIT", "unused"}, {"DOWN", "down"}};
+
+	for (size_t i = 0; i < ARRAY_LEN(words); i++)
+		if (text_equal(state, words[i][0]))
+			return words[i][1];
+	return "connecting";
+}
+
+/* The number of a broker of the cluster; -1 for an address of --brokers that is not yet known as one, and for the
+ * second connection to a group's coordinator. */
+static long long broker_number(const json_t *broker)
+{
+	return text_equal(json_string_at(broker, "source"), "logical") ? -1 : json_int_at(broker, "nodeid", -1);
+}
+
+static void brokers_show(const char *label, const json_t *brokers)
+{
+	static const char *const states[] = {"up", "connecting", "down", "unused"};
+	double counts[ARRAY_LEN(states)] = {0};
+	const char *name;
+	json_t *broker;
+
+	json_object_foreach((json_t *)brokers, name, broker)
+	{
+		long long number = broker_number(broker), rtt_us = json_int_at(json_at(broker, "rtt"), "avg", 0);
+		const char *state = broker_state(json_string_at(broker, "state"));
+
+		for (size_t i = 0; number >= 0 && i < ARRAY_LEN(states); i++)
+			counts[i] += text_equal(state, states[i]);
+		if (number >= 0 && rtt_us > 0)
+			metric_setf(M_KAFKA_BROKER_RTT, (double)rtt_us / 1e6, "client=\"%s\",broker=\"%lld\"", label,
+				number);
+	}
+	for (size_t i = 0; i < ARRAY_LEN(states); i++)
+		metric_setf(M_KAFKA_BROKERS, counts[i], "client=\"%s\",state=\"%s\"", label, states[i]);
+}
+
 static int on_stats(rd_kafka_t *rk, char *text, size_t len, void *opaque)
 {
 	struct kafka_handle *handle = opaque;
@@ -147,6 +189,8 @@ static int on_stats(rd_kafka_t *rk, char *text, size_t len, void *opaque)
 	atomic_store(&handle->lag, partitions_lag(json_at(stats, "topics")));
 	atomic_store(&handle->up, brokers_up(json_at(stats, "brokers")));
 	atomic_store(&handle->queued, json_int_at(stats, "msg_cnt", 0));
+	if (handle->label)
+		brokers_show(handle->label, json_at(stats, "brokers"));
 	return 0;
 }
 

@@ -14,6 +14,7 @@ struct err;
 /* The common start of producers and consumers. librdkafka's callbacks get it as their opaque pointer. */
 struct kafka_handle {
 	rd_kafka_t *rk;
+	const char *label; /* of the metrics of its brokers; NULL: they are not shown */
 	atomic_llong lag, errors, queued;
 	atomic_bool up;
 	atomic_llong silent_until_ms; /* errors are not logged before this time */

@@ -52,10 +52,12 @@ static void sender_serve(void *data)
 
 int kafka_sender_open(const struct kafka_sender_spec *spec, struct kafka_sender **ret_sender, struct err *err)
 {
+	struct kafka_settings settings = *spec->settings;
 	struct kafka_producer *producer = NULL;
 	struct kafka_sender *sender;
 
-	if (kafka_producer_open(spec->settings, spec->delivered, spec->data, &producer, err) < 0)
+	settings.label = spec->shown.client;
+	if (kafka_producer_open(&settings, spec->delivered, spec->data, &producer, err) < 0)
 		return -1;
 	sender = mem_new(1, sizeof(*sender));
 	*sender = (struct kafka_sender){.loop = spec->loop,
@@ -140,10 +142,14 @@ static void reader_serve(void *data)
 
 int kafka_reader_open(const struct kafka_reader_spec *spec, struct kafka_reader **ret_reader, struct err *err)
 {
+	struct kafka_settings settings = *spec->consumer.settings;
+	struct kafka_consumer_spec own = spec->consumer;
 	struct kafka_consumer *consumer = NULL;
 	struct kafka_reader *reader;
 
-	if (kafka_consumer_open(&spec->consumer, &consumer, err) < 0)
+	settings.label = spec->shown.client;
+	own.settings = &settings;
+	if (kafka_consumer_open(&own, &consumer, err) < 0)
 		return -1;
 	reader = mem_new(1, sizeof(*reader));
 	*reader = (struct kafka_reader){

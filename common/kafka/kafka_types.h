@@ -9,6 +9,7 @@
 struct kafka_settings {
 	const char *brokers;    /* "host:port,host:port" */
 	const char *client_id;  /* shown in the broker's metrics */
+	const char *label;      /* the client's label in this process's metrics, a constant; NULL: it has none */
 	const char *properties; /* more librdkafka properties, "name=value" separated by line ends or ";" (TLS, SASL) */
 	int fetch_wait_ms;      /* how long the broker may delay a fetch until there is a message */
 };

@@ -12,6 +12,7 @@
 #include "common/metrics.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/background/auto_destroy.h"
+#include "scheduler/background/gauges.h"
 #include "scheduler/background/resumption.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/background/task_sweeps.h"
@@ -30,7 +31,7 @@
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/processes.h"
 
-enum { MAX_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000 };
+enum { MAX_SWEPT = 100, REASON_SIZE = 512, AWAY_MS = 3000, SHOWN_MS = 300000, MAX_PAUSE_MS = METRICS_SAMPLE_MS / 2 };
 
 struct reaper {
 	struct store store;
@@ -293,63 +294,7 @@ static int sweep_exports(struct store *store, struct err *err)
 	return db_query(store->db, NULL, err, "delete from plan_exports where expires_at < now() - interval '7 days'");
 }
 
-/* ---- gauges ---- */
-
-static void gauge_state(int metric, const char *pool, const char *state, double value)
-{
-	_cleanup_(freep) char *labels = mem_printf("pool=\"%s\",state=\"%s\"", pool, state);
-
-	metric_set(metric, labels, value);
-}
-
-static void gauge_pool(const struct rows *rows, int row)
-{
-	const char *pool = row_text(rows, row, "pool");
-	double waiting = (double)row_int(rows, row, "waiting"), running = (double)row_int(rows, row, "running");
-	_cleanup_(freep) char *label = mem_printf("pool=\"%s\"", pool);
-
-	gauge_state(M_JOBS, pool, "waiting", waiting);
-	gauge_state(M_JOBS, pool, "running", running);
-	gauge_state(M_SLOTS, pool, "all", (double)row_int(rows, row, "slots"));
-	gauge_state(M_SLOTS, pool, "free", (double)row_int(rows, row, "free"));
-	metric_set(M_SLOTS_WANTED, label, waiting + running);
-	metric_set(M_OLDEST_WAITING, label, strtod(row_text(rows, row, "oldest"), NULL));
-}
-
-/* One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers' slots; and
- * in each row the totals of the site. Scans each table once, however many pools there are. Jobs are counted in the
- * indexes jobs_waiting and jobs_claimed, holds in workspace_holds_until. */
-static int sweep_gauges(struct store *store, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err,
-		    "select coalesce(o.name || '/', '') || p.name as pool, (select count(*) from outbox) as outbox, "
-		    "(select count(*) from workspace_holds where until is not null) as held, "
-		    "(select count(*) from workspace_holds where until is not null "
-		    "and began_at < now() - make_interval(secs => $1)) as held_long, "
-		    "waiting, running, coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, free from ("
-		    "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as oldest, "
-		    "sum(slots) as slots, sum(free) as free from ("
-		    "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as slots, "
-		    "0 as free from jobs where state = 'waiting' group by pool_id union all "
-		    "select pool_id, 0, count(*), null, 0, 0 from jobs where state like 'claimed' "
-		    "group by pool_id union all "
-		    "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where left_at is null), 0), sum(free) "
-		    "from workers where seen_at > now() - interval '1 minute' group by pool_id union all "
-		    "select id, 0, 0, null, 0, 0 from agent_pools) one group by pool_id) x "
-		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id",
-		    P_INT(store->settings->hold_alert_seconds)) < 0)
-		return -1;
-	for (int i = 0; i < rows.count; i++)
-		gauge_pool(&rows, i);
-	if (rows.count) {
-		metric_set(M_OUTBOX_DEPTH, "", (double)row_int(&rows, 0, "outbox"));
-		metric_set(M_HELD, "", (double)row_int(&rows, 0, "held"));
-		metric_set(M_HELD_LONG, "", (double)row_int(&rows, 0, "held_long"));
-	}
-	return 0;
-}
+/* ---- backups ---- */
 
 static int sweep_backup(struct store *store, struct err *err)
 {
@@ -384,7 +329,9 @@ static const struct {
 	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
 	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
-	{"gauges", 2000, SWEEP_ONLY_SHOWN, .sweep = sweep_gauges},
+	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
+	{"site", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_site},
+	{"capacity", 5000, SWEEP_ANY, .sweep = capacity_record},
 	{"backup", 2000, SWEEP_ONLY_SHOWN, .sweep = sweep_backup},
 	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
@@ -428,6 +375,12 @@ static int sweep_run(struct reaper *reaper, size_t i, struct err *err)
 	return sweeps[i].with_clock ? sweeps[i].with_clock(reaper, err) : sweeps[i].sweep(&reaper->store, err);
 }
 
+/* Gauges take at most one percent of the time, but are never so old that /metrics leaves them out. */
+static int64_t pause_after(int64_t took_ms)
+{
+	return took_ms * 100 < MAX_PAUSE_MS ? took_ms * 100 : MAX_PAUSE_MS;
+}
+
 static void sweep_due(struct reaper *reaper, int64_t due[ARRAY_LEN(sweeps)])
 {
 	bool looked = false;
@@ -450,9 +403,8 @@ static void sweep_due(struct reaper *reaper, int64_t due[ARRAY_LEN(sweeps)])
 				"sweep failed: it is tried again", "sweep", sweeps[i].name, "error", err.message, NULL);
 		else if (leases)
 			reaper->watched_ms = clock_mono_ms();
-		/* The gauges may take at most one percent of the time, however many rows there are. */
 		if (sweeps[i].kind == SWEEP_ONLY_SHOWN)
-			due[i] += (clock_mono_ms() - now) * 100;
+			due[i] += pause_after(clock_mono_ms() - now);
 	}
 }
 

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/background/task_sweeps.h"
 
+#include "common/metrics.h"
 #include "proto/messages.h"
 #include "proto/topics.h"
 #include "scheduler/background/sweep_failures.h"
+#include "scheduler/metrics.h"
 #include "scheduler/runs/task_reports.h"
 #include "scheduler/store/notifications/notifications.h"
 
@@ -40,14 +42,23 @@ int sweep_notifications(struct store *store, struct err *err)
 /* Notifiers report deadlines. This reports a deadline that no notifier reported within half a minute. */
 static int report_silent(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update task_results set delivery = 'over', updated_at = now() - interval '1 minute', "
-		"reported = case delivery when 'acknowledged' then jsonb_build_object('status', 'failed', 'message', "
-		"'The task was not heard of within the time it may be silent.') else jsonb_build_object('status', "
-		"'unreachable', 'message', 'The request could not be sent in time: is a notifier running?') end "
-		"where reported is null and status in ('pending', 'running') and "
-		"(delivery = 'acknowledged' and due_at < now() - interval '30 seconds' or "
-		"delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds')");
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "update task_results set delivery = 'over', updated_at = now() - interval '1 minute', "
+		    "reported = case delivery when 'acknowledged' then jsonb_build_object('status', 'failed', "
+		    "'message', "
+		    "'The task was not heard of within the time it may be silent.') else jsonb_build_object('status', "
+		    "'unreachable', 'message', 'The request could not be sent in time: is a notifier running?') end "
+		    "where reported is null and status in ('pending', 'running') and "
+		    "(delivery = 'acknowledged' and due_at < now() - interval '30 seconds' or "
+		    "delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds') "
+		    "returning extract(epoch from now() - case status when 'running' then due_at else give_up_at end) "
+		    "as seconds") < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		metric_observe(M_TASKS_LATE, "", strtod(row_text(&rows, i, "seconds"), NULL));
+	return 0;
 }
 
 /* Decides the reports in one transaction. If that fails, decides each in its own, so that one failing run does not

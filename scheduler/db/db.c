@@ -6,6 +6,7 @@
 #include <libpq-fe.h>
 #include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,6 +169,17 @@ static void notice_ignore(void *arg, const PGresult *result)
 	(void)result;
 }
 
+/* Whether the last attempt of any thread reached the server: shown as runyard_database_up. */
+static void note_up(bool up)
+{
+	static atomic_int shown = -1;
+
+	if (atomic_load_explicit(&shown, memory_order_relaxed) == up)
+		return;
+	atomic_store(&shown, up);
+	metric_set(M_DATABASE_UP, "", up);
+}
+
 /* Reports libpq's reason, one line only. Closes the connection. The URL, which may contain the password, is not in
  * it. */
 static int connection_failed(struct db *db, struct err *err)
@@ -175,6 +187,7 @@ static int connection_failed(struct db *db, struct err *err)
 	const char *said = db->conn ? PQerrorMessage(db->conn) : "no memory";
 	_cleanup_(freep) char *reason = mem_text(db->given_up ? db->given_up : said);
 
+	note_up(false);
 	reason[strcspn(reason, "\n")] = '\0';
 	PQfinish(db->conn);
 	db->conn = NULL;
@@ -613,12 +626,14 @@ static bool libpq_had_no_memory(const struct db *db)
  * pipeline and waits forever. */
 static bool answer_wait(struct db *db, int max_ms)
 {
-	int64_t began_ms = clock_mono_ms();
+	int64_t began_us = clock_mono_us(), took_us;
+	bool waited = false;
 
 	while (PQisBusy(db->conn)) {
 		struct pollfd fd = {.fd = PQsocket(db->conn), .events = POLLIN};
 		int ready;
 
+		waited = true;
 		if (libpq_had_no_memory(db))
 			db->given_up = "out of memory";
 		else if ((ready = poll(&fd, 1, max_ms)) == 0 || (ready < 0 && errno != EINTR))
@@ -628,7 +643,11 @@ static bool answer_wait(struct db *db, int max_ms)
 		if (db->given_up)
 			return false;
 	}
-	db->slow |= clock_mono_ms() - began_ms >= SLOW_MS;
+	took_us = clock_mono_us() - began_us;
+	db->slow |= took_us >= SLOW_MS * 1000;
+	if (waited)
+		metric_observe(M_DATABASE_WAIT, "", (double)took_us / 1e6);
+	note_up(true);
 	return true;
 }
 

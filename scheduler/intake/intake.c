@@ -204,8 +204,10 @@ static void *intakes_thread(void *data)
 int intakes_start(const struct intakes_spec *spec, struct intakes **ret_intakes, struct err *err)
 {
 	struct intakes *intakes = mem_new(1, sizeof(*intakes));
-	struct kafka_consumer_spec consumer = {.settings = spec->kafka, .group = "runyard-scheduler"};
+	struct kafka_settings kafka = *spec->kafka;
+	struct kafka_consumer_spec consumer = {.settings = &kafka, .group = "runyard-scheduler"};
 
+	kafka.label = "intake";
 	intakes->store = spec->store;
 	intakes->count = spec->count;
 	for (size_t i = 0; i < spec->count; i++) {

@@ -329,10 +329,12 @@ static void *publisher_thread(void *data)
 int publisher_start(const struct publisher_spec *spec, struct publisher **ret_publisher, struct err *err)
 {
 	struct publisher *publisher = mem_new(1, sizeof(*publisher));
+	struct kafka_settings kafka = *spec->kafka;
 
+	kafka.label = "publisher";
 	pthread_mutex_init(&publisher->lock, NULL);
 	pthread_mutex_init(&publisher->topics_lock, NULL);
-	if (kafka_producer_open(spec->kafka, on_delivered, publisher, &publisher->producer, err) < 0) {
+	if (kafka_producer_open(&kafka, on_delivered, publisher, &publisher->producer, err) < 0) {
 		free(publisher);
 		return -1;
 	}

@@ -30,7 +30,8 @@ enum {
 	MAX_TRIES = 5,
 	MAX_PICKS = 12,         /* Most picks of a try while picks find jobs for other workers. */
 	MAX_PICKS_BY_NEEDS = 6, /* After this many, a pick excludes the organizations of such jobs. */
-	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT
+	ANSWER_LIMIT = 2 * RUN_VARIABLES_LIMIT,
+	PROMPT_SECONDS = 30 /* a job starts in time if it is claimed within this time */
 };
 
 struct picked_job {
@@ -424,13 +425,24 @@ static const struct picked_job *picked_of(const struct claiming *c, const char *
 	return &c->picked[i];
 }
 
+/* Whether the job got its slot in time. A pool without a free slot for it is a question of capacity, not a fault. */
+static const char *start_word(double waited, const char *waited_free)
+{
+	if (waited <= PROMPT_SECONDS)
+		return "result=\"prompt\"";
+	return waited_free && strtod(waited_free, NULL) > PROMPT_SECONDS ? "result=\"late\"" : "result=\"no_slot\"";
+}
+
 static void note_claim(const struct claiming *c, int row)
 {
 	const char *stage = row_text(&c->details, row, "stage");
+	double waited = strtod(row_text(&c->details, row, "waited"), NULL);
 
 	log_debug("job handed out", "run", row_text(&c->details, row, "run"), "stage", stage, NULL);
 	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool"), stage);
-	metric_observef(M_CLAIM_WAIT, strtod(row_text(&c->details, row, "waited"), NULL), "stage=\"%s\"", stage);
+	metric_observef(M_CLAIM_WAIT, waited, "stage=\"%s\"", stage);
+	if (row_int(&c->details, row, "attempt") == 1)
+		metric_add(M_JOB_STARTS, start_word(waited, row_text(&c->details, row, "waited_free")), 1);
 }
 
 /* Ends the run of a job that cannot be handed out (its snapshot was changed, say) with the reason, so that it does not

@@ -18,11 +18,28 @@ static struct run_row *set_find(const struct run_set *set, const char *run_id)
 	return NULL;
 }
 
+/* The end of the stage whose work was underway, if it has one: a stage begins with its run's last decision. */
+static void note_stage(const struct run_change *change)
+{
+	const struct run *before = &change->row->run;
+	const struct verdict *verdict = change->verdict;
+
+	for (size_t i = 0; i < verdict->mark_count; i++)
+		if (before->underway && verdict->marks[i].stage == before->stage &&
+			verdict->marks[i].status >= OPERATION_FINISHED)
+			metric_observef(M_STAGE_SECONDS, change->row->changed_seconds, "stage=\"%s\",outcome=\"%s\"",
+				stages[before->stage].name, operation_status_name(verdict->marks[i].status));
+}
+
 static void note_transition(const struct run_change *change)
 {
 	const struct run *run = &change->verdict->run;
 	char labels[64];
 
+	note_stage(change);
+	if (run_ended(run) && !run_ended(&change->row->run))
+		metric_addf(M_RUNS_ENDED, 1, "outcome=\"%s\",source=\"%s\"", run_statuses[run->status].name,
+			change->row->source);
 	if (!change->verdict->reached_count)
 		return;
 	snprintf(labels, sizeof(labels), "status=\"%s\"", run_statuses[run->status].name);

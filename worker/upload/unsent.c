@@ -70,6 +70,7 @@ int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, stru
 	}
 	*ret_unsent = mem_new(1, sizeof(**ret_unsent));
 	**ret_unsent = (struct unsent){.spec = *spec, .path = path, .folder = folder};
+	metric_set(M_STATES_PENDING, "", 0);
 	return 0;
 }
 

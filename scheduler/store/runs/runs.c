@@ -12,7 +12,7 @@
 	"o.base_state_id is distinct from w.current_state_id as plan_is_stale, "                                       \
 	"j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as "         \
 	"claimed, j.started, "                                                                                         \
-	"j.lease_until "                                                                                               \
+	"j.lease_until, i.source, extract(epoch from now() - r.updated_at) as changed_seconds "                        \
 	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "                 \
 	"join operations o on o.id = 'plan' || substr(r.id, 4) left join jobs j on j.run_id = r.id "
 
@@ -28,6 +28,8 @@ static void run_read(const struct rows *rows, int row, struct run_row *ret_run)
 	read_id(rows, row, "organization_id", &ret_run->organization);
 	read_id(rows, row, "pool_id", &ret_run->pool);
 	ret_run->run = run_of_view(rows, row);
+	text_copy(ret_run->source, sizeof(ret_run->source), row_text(rows, row, "source"));
+	ret_run->changed_seconds = strtod(row_text(rows, row, "changed_seconds"), NULL);
 	ret_run->cooled_off = row_bool(rows, row, "cooled_off");
 	ret_run->plan_is_stale = row_bool(rows, row, "plan_is_stale");
 	read_id(rows, row, "job_id", &ret_run->job.id);

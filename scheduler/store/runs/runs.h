@@ -20,6 +20,8 @@ struct run_row {
 	struct attempt job;
 	char token_hash[SHA256_HEX_SIZE];  /* of the claimed attempt; "" if none is claimed (proto/mac.h) */
 	char lease_until[CLOCK_TEXT_SIZE]; /* the attempt's, in PostgreSQL's format; "": none */
+	char source[32];                   /* what created the run: a word of the API, such as tfe-ui */
+	double changed_seconds;            /* the time since its last decision; 0 for a new run */
 	bool cooled_off;                   /* a force-cancel is allowed now */
 	bool plan_is_stale;                /* the workspace's state is not the one that the plan is based on */
 	const char *broken; /* NULL, or the violated invariant (run_check), or why the row can't be read; a constant */

@@ -3,7 +3,9 @@
 
 #include <string.h>
 
+#include "common/metrics.h"
 #include "scheduler/lifecycle/state_order.h"
+#include "scheduler/metrics.h"
 #include "scheduler/store/runs/run_events.h"
 #include "scheduler/store/states/state_batch.h"
 
@@ -402,6 +404,18 @@ static void acceptance_begin(struct acceptance *a, struct state_write *write)
 	write->serial = a->serial;
 }
 
+static void note_write(const struct state_write *write, bool failed)
+{
+	if (write->left && !failed)
+		return;
+	metric_add(M_STATE_WRITES,
+		failed                                ? "result=\"failed\""
+			: write->err.kind != ERR_NONE ? "result=\"refused\""
+			: write->detached_why         ? "result=\"detached\""
+						      : "result=\"current\"",
+		1);
+}
+
 static int accept(struct store *store, struct state_write *const *writes, size_t count, bool waiters, struct err *err)
 {
 	_cleanup_(freep) struct acceptance *all = mem_new(count, sizeof(*all));
@@ -411,8 +425,10 @@ static int accept(struct store *store, struct state_write *const *writes, size_t
 	for (size_t i = 0; i < count; i++)
 		acceptance_begin(&all[i], writes[i]);
 	result = count ? db_transaction(store->db, accept_in, &accepting, err) : 0;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		state_facts_release(&all[i].facts);
+		note_write(writes[i], result < 0);
+	}
 	return result;
 }
 

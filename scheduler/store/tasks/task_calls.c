@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/metrics.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/tasks/task_payload.h"
 #include "scheduler/store/content/seals.h"
@@ -367,19 +369,24 @@ int task_calls_late(struct store *store, const json_t *task_results, json_t **re
 		    "'The task was not done within the time it may take in all.' else "
 		    "'The task was not heard of within the time it may be silent.' end) from said s where r.id = s.id "
 		    "and " NAMED
-		    "and r.delivery = 'acknowledged' and r.reported is null and r.due_at <= now() returning r.id) "
-		    "select s.id, r.run_id, l.id is not null as reported, case when l.id is null and r.delivery = "
+		    "and r.delivery = 'acknowledged' and r.reported is null and r.due_at <= now() returning r.id, "
+		    "extract(epoch from now() - r.due_at) as seconds) "
+		    "select s.id, r.run_id, l.id is not null as reported, l.seconds, case when l.id is null and "
+		    "r.delivery = "
 		    "'acknowledged' "
 		    "then " DUE_IN_MS " end as due_in_ms from said s left join task_results r on r.id = s.id and " NAMED
 		    "left join late l on l.id = s.id order by s.ord",
 		    P_TEXT(text)) < 0)
 		return -1;
 	*ret_late = json_array();
-	for (int i = 0; i < rows.count; i++)
+	for (int i = 0; i < rows.count; i++) {
+		if (!row_null(&rows, i, "seconds"))
+			metric_observe(M_TASKS_LATE, "", strtod(row_text(&rows, i, "seconds"), NULL));
 		json_array_append_new(*ret_late,
 			json_pack("{ss so so sb}", "task-result", row_text(&rows, i, "id"), "run",
 				json_string_or_null(row_text(&rows, i, "run_id")), "due-in-ms", due_or_null(&rows, i),
 				"reported", row_bool(&rows, i, "reported")));
+	}
 	return 0;
 }
 

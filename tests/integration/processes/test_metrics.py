@@ -73,16 +73,41 @@ def test_what_the_scheduler_counts(done):
     assert scheduler.metric("runyard_claimed_jobs_total", stage="plan") == scheduler.metric("runyard_claimed_jobs_total", stage="apply") == 1
     assert scheduler.metric("runyard_run_transitions_total", status="applied") == 1
     assert scheduler.metric("runyard_result_seconds_count") == 2
+    assert scheduler.metric("runyard_runs_total", outcome="applied", source="tfe-api") == 1
+    for stage in ("plan", "apply"):
+        assert scheduler.metric("runyard_run_stage_seconds_count", stage=stage, outcome="finished") == 1
+        assert 0 < scheduler.metric("runyard_run_stage_seconds_sum", stage=stage, outcome="finished") < 300
+    assert scheduler.metric("runyard_job_starts_total") == 2
+    assert scheduler.metric("runyard_state_writes_total", result="current") >= 1
+    assert scheduler.metric("runyard_state_writes_total") == scheduler.metric("runyard_state_writes_total", result="current")
+    assert scheduler.metric("runyard_database_up") == 1
+    assert 0 < scheduler.metric("runyard_database_wait_seconds_sum") < scheduler.metric("runyard_database_wait_seconds_count")
+    assert scheduler.metric("runyard_schema_version", of="database") == scheduler.metric("runyard_schema_version", of="program") >= 1
+    assert scheduler.metric("runyard_encryption_key_first_used_timestamp_seconds", key="1") > 1.7e9
+    assert scheduler.metric("runyard_outbox_oldest_seconds") == 0 == scheduler.metric("runyard_run_tasks_open")
     assert scheduler.metric("runyard_outbox_publish_seconds_count") >= 2
     assert scheduler.metric("runyard_http_requests_total", route="/api/v2/runs", method="POST", status="201") == 1
     assert scheduler.metric("runyard_http_request_duration_seconds_count") > 0
     until(lambda: worker.metric("runyard_worker_jobs_total", stage="apply", outcome="passed") == 1, "its jobs have ended")
 
 
+@pytest.mark.parametrize("name, clients", [("scheduler", ("publisher", "intake")), ("worker", ("results", "job messages"))])
+def test_brokers_and_the_build_are_shown(done, name, clients):
+    service = getattr(done[0], name)
+    version = subprocess.run([program(f"runyard-{name}"), "--version"], capture_output=True, text=True, check=True).stdout.split()
+    (build,) = [series for series in service.metrics() if series.startswith("runyard_build_info")]
+    assert f'version="{version[1]}"' in build
+    for client in clients:
+        until(lambda client=client: service.metric("runyard_kafka_brokers", client=client, state="up") == 1, f"{client} has the broker")
+        assert service.metric("runyard_kafka_brokers", client=client) == 1
+    until(lambda: 0 < service.metric("runyard_kafka_broker_rtt_seconds", broker="1") < 10, "its time is measured")
+
+
 def test_waiting_work_is_wanted_slots(api, scheduler):
     runs = [api.run_files(api.workspace(), ONE) for _ in range(3)]
     first = scheduler.all[0]
     until(lambda: first.metric("runyard_slots_wanted", pool="default") == 3, "all are wanted")
+    assert first.metric("runyard_runs", status="plan_queued") == 3
     assert first.metric("runyard_jobs", state="waiting") == 3 and first.metric("runyard_jobs", state="running") == 0
     until(lambda: first.metric("runyard_oldest_waiting_seconds", pool="default") > 0, "it grows")
     for run in runs:

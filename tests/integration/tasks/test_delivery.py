@@ -242,6 +242,8 @@ def test_silence_ends_a_task(receiver, notifier, scheduler, pending_tasks):
     assert pending_tasks.ended(id) == "failed"
     assert "heard of" in pending_tasks.column(id, "message")
     assert service.got().back("passed").status == 409
+    assert scheduler.all[0].metric("runyard_run_task_deadline_late_seconds_count") == 1
+    assert scheduler.all[0].metric("runyard_run_task_deadline_late_seconds_sum") < 30
 
 
 def test_a_deadline_that_nobody_reported_is_due_again(notifier, redis):

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/background/gauges.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/metrics.h"
+#include "proto/states.h"
+#include "scheduler/db/schema.h"
+#include "scheduler/metrics.h"
+
+/* ---- pools ---- */
+
+/* The columns of a pool's row, and the series that each becomes. Several states of one metric are labelled. */
+static const struct {
+	const char *column;
+	int metric;
+	const char *state; /* NULL: no label */
+} pool_series[] = {
+	{"waiting", M_JOBS, "waiting"},
+	{"running", M_JOBS, "running"},
+	{"slots", M_SLOTS, "all"},
+	{"free", M_SLOTS, "free"},
+	{"draining_slots", M_SLOTS, "draining"},
+	{"live", M_WORKERS, "live"},
+	{"draining", M_WORKERS, "draining"},
+	{"silent", M_WORKERS, "silent"},
+	{"wanted", M_SLOTS_WANTED, NULL},
+	{"oldest", M_OLDEST_WAITING, NULL},
+};
+
+static void gauge_pool(const struct rows *rows, int row)
+{
+	const char *pool = row_text(rows, row, "pool");
+
+	for (size_t i = 0; i < ARRAY_LEN(pool_series); i++) {
+		const char *state = pool_series[i].state;
+		_cleanup_(freep) char *labels =
+			state ? mem_printf("pool=\"%s\",state=\"%s\"", pool, state) : mem_printf("pool=\"%s\"", pool);
+
+		metric_set(pool_series[i].metric, labels, strtod(row_text(rows, row, pool_series[i].column), NULL));
+	}
+}
+
+/* Of the pool that the labels name: whether there is none. The rows are in the order of the bytes of their names. */
+static bool pool_is_gone(void *data, const char *labels)
+{
+	const struct rows *rows = data;
+	const char *name = labels + strlen("pool=\""), *end = strchr(name, '"');
+	size_t len = end ? (size_t)(end - name) : strlen(name);
+	int low = 0, high = rows->count;
+
+	while (low < high) {
+		int middle = (low + high) / 2;
+		const char *pool = row_text(rows, middle, "pool");
+		int order = strncmp(pool, name, len);
+
+		if (order == 0 && !pool[len])
+			return false;
+		if (order < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return true;
+}
+
+/* One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers and their
+ * slots. Scans each table once, however many pools there are. Jobs are counted in the indexes jobs_waiting and
+ * jobs_claimed. */
+int gauges_pools(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select coalesce(o.name || '/', '') || p.name as pool, waiting, running, waiting + running as "
+		    "wanted, "
+		    "coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, free, draining_slots, live, "
+		    "draining, silent from ("
+		    "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as oldest, "
+		    "sum(slots) as slots, sum(free) as free, sum(draining_slots) as draining_slots, "
+		    "sum(live) as live, sum(draining) as draining, sum(silent) as silent from ("
+		    "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as slots, "
+		    "0 as free, 0 as draining_slots, 0 as live, 0 as draining, 0 as silent "
+		    "from jobs where state = 'waiting' group by pool_id union all "
+		    "select pool_id, 0, count(*), null, 0, 0, 0, 0, 0, 0 from jobs where state like 'claimed' "
+		    "group by pool_id union all "
+		    "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where not silent), 0), "
+		    "coalesce(sum(free) filter (where not silent and not draining), 0), "
+		    "coalesce(sum(slots) filter (where not silent and draining), 0), "
+		    "count(*) filter (where not silent and not draining), count(*) filter (where not silent and "
+		    "draining), "
+		    "count(*) filter (where silent) from (select pool_id, slots, free, draining, "
+		    "seen_at <= now() - interval '1 minute' as silent from workers where left_at is null) w "
+		    "group by pool_id union all "
+		    "select id, 0, 0, null, 0, 0, 0, 0, 0, 0 from agent_pools) one group by pool_id) x "
+		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id "
+		    "order by (coalesce(o.name || '/', '') || p.name) collate \"C\"") < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		gauge_pool(&rows, i);
+	metric_remove(M_CLAIMED_JOBS, pool_is_gone, &rows);
+	return 0;
+}
+
+int capacity_record(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into pool_capacity as c (pool_id, free_since) select p.id, case when exists (select 1 from "
+		"workers w where w.pool_id = p.id and w.free > 0 and not w.draining and w.left_at is null "
+		"and w.seen_at > now() - interval '1 minute') then now() end from agent_pools p "
+		"where exists (select 1 from jobs j where j.pool_id = p.id and j.state = 'waiting') "
+		"on conflict (pool_id) do update set free_since = excluded.free_since "
+		"where (c.free_since is null) <> (excluded.free_since is null)");
+}
+
+/* ---- the site ---- */
+
+static const struct {
+	const char *kind;
+	int metric;
+} site_series[] = {
+	{"run", M_RUNS},
+	{"process", M_PROCESSES},
+	{"key", M_KEY_FIRST_USED},
+	{"outbox", M_OUTBOX_DEPTH},
+	{"outbox_oldest", M_OUTBOX_OLDEST},
+	{"task", M_TASKS_OPEN},
+	{"held", M_HELD},
+	{"held_long", M_HELD_LONG},
+	{"schema", M_SCHEMA},
+};
+
+/* Statuses that no run has are shown as 0. */
+static void gauge_other_statuses(const struct rows *rows)
+{
+	for (enum run_status status = 0; status < RUN_STATUS_COUNT; status++) {
+		char labels[64];
+		int row = 0;
+
+		snprintf(labels, sizeof(labels), "status=\"%s\"", run_statuses[status].name);
+		while (row < rows->count && !text_equal(row_text(rows, row, "labels"), labels))
+			row++;
+		if (row == rows->count && run_statuses[status].group != FINAL)
+			metric_set(M_RUNS, labels, 0);
+	}
+}
+
+static void gauge_site(const struct rows *rows, int row)
+{
+	const char *kind = row_text(rows, row, "kind");
+
+	for (size_t i = 0; i < ARRAY_LEN(site_series); i++)
+		if (text_equal(kind, site_series[i].kind))
+			metric_set(site_series[i].metric, row_text(rows, row, "labels"),
+				strtod(row_text(rows, row, "value"), NULL));
+}
+
+/* One row per value: its kind, its labels, the value. Labels are the product's own words, but for the versions of
+ * processes. A worker can register with any text: an unusual one is "other", a missing one "unknown". There are at most
+ * 50 versions.
+ *
+ * Runs that have not ended are read in the index runs_live, run tasks in task_results_waiting, _leases and _due, holds
+ * in workspace_holds_until, the oldest message by the primary key. The other tables are small. */
+int gauges_site(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select 'run' as kind, 'status=\"' || status || '\"' as labels, count(*)::numeric as value from "
+		    "runs "
+		    "where not ended group by status union all "
+		    "(select 'process', 'kind=\"' || kind || '\",version=\"' || version || '\"', count(*) from (select "
+		    "kind, "
+		    "case when version = '' then 'unknown' when version ~ '^[0-9A-Za-z.+~_-]{1,40}$' then version else "
+		    "'other' end as version from "
+		    "processes "
+		    "where seen_at > now() - interval '2 minutes') p group by kind, version "
+		    "order by count(*) desc limit 50) union all "
+		    "select 'key', 'key=\"' || number || '\"', extract(epoch from created_at) from sealing_keys union "
+		    "all "
+		    "select 'outbox', '', count(*) from outbox union all "
+		    "select 'outbox_oldest', '', coalesce((select extract(epoch from clock_timestamp() - created_at) "
+		    "from outbox order by id limit 1), 0) union all "
+		    "select 'task', '', (select count(*) from task_results where delivery = 'waiting') "
+		    "+ (select count(*) from task_results where delivery = 'claimed') "
+		    "+ (select count(*) from task_results where delivery = 'acknowledged') union all "
+		    "select unnest(array['held', 'held_long']), '', unnest(array[count(*), "
+		    "count(*) filter (where began_at < now() - make_interval(secs => $1))]) "
+		    "from workspace_holds where until is not null union all "
+		    "select 'schema', 'of=\"database\"', max(split_part(name, '_', 1)::int) from schema_migrations",
+		    P_INT(store->settings->hold_alert_seconds)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		gauge_site(&rows, i);
+	gauge_other_statuses(&rows);
+	metric_set(M_SCHEMA, "of=\"program\"", schema_program_version());
+	return 0;
+}
