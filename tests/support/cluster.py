@@ -12,6 +12,7 @@ from ssl import CERT_NONE, create_default_context
 
 import yaml
 
+from support.authority import Authority
 from support.chart import built
 from support.process import Process, clean_environment, free_port
 from support.wait import until
@@ -52,6 +53,7 @@ class Cluster:
         self.trust = create_default_context()
         self.trust.check_hostname, self.trust.verify_mode = False, CERT_NONE
         self.processes = []
+        self.authority = Authority(folder)
 
     # ---- the programs ----
 
@@ -75,12 +77,15 @@ class Cluster:
         self.run("etcd", built("etcd") / "server", "--data-dir", self.folder / "etcd", "--listen-client-urls", client, "--advertise-client-urls", client,
                  "--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer, "--initial-cluster", f"default={peer}", "--unsafe-no-fsync", "--log-level", "warn")
         self._keys()
+        proxy, proxy_key = self.authority.issue("front-proxy", usage="clientAuth")
         api = self.run("kube-apiserver", built("kubernetes") / "kube-apiserver", f"--etcd-servers={client}", f"--secure-port={self.url.rpartition(':')[2]}",
                        "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1", f"--cert-dir={self.folder}/certificates", "--service-cluster-ip-range=10.0.0.0/24",
                        "--service-account-issuer=https://kubernetes.default.svc", f"--service-account-key-file={self.folder}/sa.pub",
                        f"--service-account-signing-key-file={self.folder}/sa.key", f"--token-auth-file={self.folder}/tokens.csv", "--authorization-mode=RBAC",
                        "--enable-admission-plugins=PodSecurity", f"--admission-control-config-file={self.folder}/admission.yaml", "--disable-admission-plugins=ServiceAccount",
-                       "--endpoint-reconciler-type=none", *self.more_api())
+                       "--endpoint-reconciler-type=none", f"--requestheader-client-ca-file={self.authority.file}", "--requestheader-username-headers=X-Remote-User",
+                       "--requestheader-group-headers=X-Remote-Group", "--requestheader-extra-headers-prefix=X-Remote-Extra-", f"--proxy-client-cert-file={proxy}",
+                       f"--proxy-client-key-file={proxy_key}")
         api.wait_until(lambda: self.get("/readyz") == "ok", "is ready")
         self.run("kube-controller-manager", built("kubernetes") / "kube-controller-manager", f"--kubeconfig={self.kubeconfig}", "--bind-address=127.0.0.1",
                  f"--secure-port={free_port()}", f"--cert-dir={self.folder}/controller-manager", "--leader-elect=false", f"--service-account-private-key-file={self.folder}/sa.key",
@@ -92,9 +97,6 @@ class Cluster:
                  f"--server-address=127.0.0.1:{free_port()}")
         self.apply({"apiVersion": "v1", "kind": "Node", "metadata": {"name": NODE}})
         return self
-
-    def more_api(self):
-        return ()
 
     def _keys(self):
         for command in ("genrsa -out sa.key 2048", "rsa -in sa.key -pubout -out sa.pub"):

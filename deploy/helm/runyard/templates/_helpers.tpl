@@ -66,7 +66,7 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- end -}}
 {{- $scaling := $pool.autoscaling -}}
 {{- if and $scaling.enabled (not $scaling.pool) (not $scaling.triggers) -}}
-{{- fail (printf "the pool %s: autoscaling.pool is missing: the pool as runyard_slots_wanted names it, ORGANIZATION/NAME" $pool.name) -}}
+{{- fail (printf "the pool %s: autoscaling.pool is missing: the label pool of runyard_slots_wanted, ORGANIZATION/NAME or NAME of a shared pool" $pool.name) -}}
 {{- end -}}
 {{- $kinds := list -}}
 {{- range $scaling.triggers -}}
