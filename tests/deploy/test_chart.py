@@ -10,7 +10,7 @@ import sys
 import pytest
 import yaml
 
-from support import chart
+from support import chart, container
 from support.chart import CASES, CHART, EXAMPLES, KUBERNETES, case, environment, of_kind, pods, problems, render, template
 from support.process import clean_environment, program
 from support.release import PROCESSES, ROOT
@@ -177,35 +177,14 @@ def test_a_sandboxed_pool_has_what_bubblewrap_needs(rendered):
     assert not {"bpf", "kexec_load", "init_module", "ptrace_attach", "reboot", "swapon", "settimeofday"} & set(rule["names"])
 
 
-SECCOMP = """
-import ctypes, json, os, sys
-library = ctypes.CDLL("libseccomp.so.2")
-library.seccomp_init.restype = ctypes.c_void_p
-profile = json.load(open(sys.argv[1]))
-refuse, allow = 0x00050000 | profile["defaultErrnoRet"], 0x7fff0000
-context = ctypes.c_void_p(library.seccomp_init(ctypes.c_uint32(refuse)))
-for name in profile["syscalls"][0]["names"]:
-    number = library.seccomp_syscall_resolve_name(name.encode())
-    assert number < 0 or library.seccomp_rule_add(context, ctypes.c_uint32(allow), number, 0) == 0, name
-assert library.seccomp_load(context) == 0
-os.execvp(sys.argv[2], sys.argv[2:])
-"""
-
-
-def under_the_profile(*command):
-    """Runs the command with the system calls of the shipped profile, as a container runtime does for a worker."""
-    account = ["setpriv", "--reuid", "65532", "--regid", "65532", "--clear-groups", "--no-new-privs", "--inh-caps=-all", "--bounding-set=-all"] if os.geteuid() == 0 else []
-    return subprocess.run([*account, sys.executable, "-c", SECCOMP, CHART / "files/seccomp.json", *command], capture_output=True, text=True)
-
-
 def test_bubblewrap_works_under_the_profile():
     sandbox = "bwrap", "--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--tmpfs", "/tmp", "--hostname", "job"
     if subprocess.run([*sandbox, "true"], capture_output=True).returncode:
         pytest.skip("bubblewrap does not work here")
-    done = under_the_profile(*sandbox, "sh", "-c", "hostname && ls /proc/self/fd >/dev/null && sleep 0")
+    done = container.under_profile(*sandbox, "sh", "-c", "hostname && ls /proc/self/fd >/dev/null && sleep 0")
     assert done.returncode == 0 and done.stdout == "job\n", done.stderr
     # setpriority, which any account may call, is not among them.
-    assert "Operation not permitted" in under_the_profile("nice", "-n", "5", "true").stderr
+    assert "Operation not permitted" in container.under_profile("nice", "-n", "5", "true").stderr
 
 
 def test_secrets_are_files(rendered):
