@@ -66,8 +66,10 @@ def release(request, installed, folder, postgres, broker, redis):
     secrets = {"runyard": {"keys": KEYS}, "runyard-postgresql": {"uri": url}, "runyard-redis": {"url": redis.url}}
     release = Release(settings, folder, installed / "usr", secrets, broker)
     try:
-        migration = container.start(release.pods["runyard-migrate"], folder, release.tree, secrets)
-        assert migration.ended() == 0, migration.log()
+        migration = release.pods["runyard-migrate"]
+        for containers in (migration["initContainers"], migration["containers"]):
+            process = container.start({**migration, "containers": containers}, folder, release.tree, secrets, **release.instead)
+            assert process.ended() == 0, process.log()
         tokens = json.loads(Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=url, keys=KEYS).stdout)
         secrets["runyard"].update({name: tokens[name] for name in ("agent-token", "notifier-token")})
         port = free_port()
