@@ -30,12 +30,12 @@ class Authority:
     def context(self):
         return ssl.create_default_context(cafile=self.file)
 
-    def issue(self, name="server", hosts=("DNS:localhost", "IP:127.0.0.1")):
+    def issue(self, name="server", hosts=("DNS:localhost", "IP:127.0.0.1"), usage="serverAuth"):
         """The files of a new certificate with its chain, and of its key."""
         own = key(self.folder / f"{name}.key")
         request, leaf, chain = (self.folder / f"{name}.{end}" for end in ("csr", "crt", "pem"))
         more = self.folder / f"{name}.cnf"
-        more.write_text(f"subjectAltName={','.join(hosts)}\nextendedKeyUsage=serverAuth\n")
+        more.write_text(f"subjectAltName={','.join(hosts)}\nextendedKeyUsage={usage}\n")
         openssl("req", "-new", "-key", own, "-subj", f"/CN={name}", "-out", request)
         openssl("x509", "-req", "-in", request, "-CA", self.file, "-CAkey", self.key, "-CAcreateserial", "-days", 1, "-sha256",
                 "-extfile", more, "-out", leaf)
