@@ -59,7 +59,10 @@ struct worker {
 	struct disk *disk;           /* disk.h: free space */
 	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_FINISHING */
 	size_t busy;
-	bool refused;                 /* its agent token was revoked */
+	bool refused; /* its agent token was revoked */
+	bool started_job;
+	bool gave_up;                 /* the drain ended before everything was delivered */
+	struct loop_timer once_timer; /* of --once-seconds */
 	atomic_int drain;             /* enum drain */
 	struct loop_timer stop_timer; /* of the drain */
 };
@@ -89,7 +92,7 @@ void drain_begin(struct worker *worker);
 /* A signal arrived: goes one step further (enum drain). The loop ends when the jobs have ended and their results are
  * delivered. */
 void drain_signal(struct worker *worker);
-/* To be called whenever a job has ended or a result is delivered. */
+/* To be called whenever a job has ended, or a result or a last state is delivered. */
 void drain_check(struct worker *worker);
 
 #endif
