@@ -291,6 +291,11 @@ static struct job_host job_host(struct process *process)
 	};
 }
 
+static void delivered(void *data)
+{
+	drain_check(data);
+}
+
 static int open_host(struct process *process, struct err *err)
 {
 	struct worker *worker = &process->worker;
@@ -299,7 +304,9 @@ static int open_host(struct process *process, struct err *err)
 		.fetcher = worker->fetcher,
 		.scheduler_url = options->scheduler_url,
 		.data_dir = options->data_dir,
-		.groups = process->groups};
+		.groups = process->groups,
+		.settled = delivered,
+		.data = worker};
 
 	worker->limits = job_limits(process);
 	worker->host = job_host(process);
@@ -310,11 +317,6 @@ static int open_host(struct process *process, struct err *err)
 		books_load(&worker->books, options->price_books, err) < 0)
 		return -1;
 	return unsent_open(&unsent, &worker->host.unsent, err);
-}
-
-static void delivered(void *data)
-{
-	drain_check(data);
 }
 
 static void confirmed(void *data, const char *job, int attempt, bool awaited)
@@ -430,12 +432,28 @@ static void capabilities_known(void *data)
 	lease_begin(worker->lease);
 }
 
+static void once_over(void *data)
+{
+	struct worker *worker = data;
+
+	if (worker->started_job || worker->drain != DRAIN_NONE)
+		return;
+	log_info("no job came within --once-seconds", NULL);
+	drain_begin(worker);
+}
+
 static void process_run(struct process *process)
 {
 	struct worker *worker = &process->worker;
 
 	unsent_recover(worker->host.unsent, process->jobs);
-	capabilities_look(worker, capabilities_known, worker);
+	if (worker->options.deliver)
+		drain_begin(worker);
+	else
+		capabilities_look(worker, capabilities_known, worker);
+	if (worker->options.once)
+		loop_timer_set(
+			worker->loop, &worker->once_timer, worker->options.once_seconds * 1000, once_over, worker);
 	service_manager_ready();
 	service_manager_watch(worker->loop);
 	loop_run(worker->loop);
@@ -484,6 +502,15 @@ static void process_close(struct process *process, int status)
 	options_release(&worker_options, &worker->options);
 }
 
+/* 0: all is done and delivered. 1: the scheduler refused the worker, or jobs were stopped. 3: the data folder has
+ * results or states that the scheduler lacks. */
+static int exit_status(const struct worker *worker)
+{
+	if (!worker->refused && (worker->gave_up || unsent_count(worker->host.unsent) > 0))
+		return 3;
+	return worker->refused || worker->drain >= DRAIN_INTERRUPT;
+}
+
 int main(int argc, char **argv)
 {
 	struct process process = {.jobs = -1, .lock = -1, .worker.providers.folder = -1, .quota_why = ERR_INIT};
@@ -513,7 +540,7 @@ int main(int argc, char **argv)
 		process_run(&process);
 	else
 		log_error("the worker can't start", "why", err.message, NULL);
-	status = status < 0 || process.worker.refused || process.worker.drain >= DRAIN_INTERRUPT;
+	status = status < 0 ? 1 : exit_status(&process.worker);
 	process_close(&process, status);
 	return status;
 }

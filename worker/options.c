@@ -69,6 +69,10 @@ static int settle_network(const struct options *options, struct err *err)
 int worker_options_settle(struct options *options, struct err *err)
 {
 	options_host_name(&options->name, "worker");
+	if (options->once && options->deliver)
+		return err_set(err, ERR_INVALID, "--once 1 and --deliver 1 exclude each other");
+	if (options->once)
+		options->slots = 1;
 	if (settle_network(options, err) < 0)
 		return -1;
 	return settle_paths(options, err);

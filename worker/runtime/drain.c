@@ -6,6 +6,7 @@
 #include "worker/metrics.h"
 #include "worker/runtime/lease.h"
 #include "worker/scheduler_client/job_source.h"
+#include "worker/upload/unsent.h"
 
 enum { REPORT_MS = 5000, GIVE_UP_MS = 10000 }; /* after the jobs were killed */
 
@@ -16,13 +17,21 @@ static void drained(void *data)
 	loop_stop(worker->loop);
 }
 
+/* The data folder may be gone with this worker, so the last states of its applies are sent first. */
+static bool unsent_awaited(const struct worker *worker)
+{
+	const struct unsent *unsent = worker->host.unsent;
+
+	return (worker->options.deliver ? unsent_count(unsent) : unsent_sending(unsent)) > 0;
+}
+
 void drain_check(struct worker *worker)
 {
 	if (worker->drain == DRAIN_NONE || worker->busy > 0)
 		return;
 	if (worker->drain >= DRAIN_INTERRUPT)
 		result_sink_hurry(worker->results);
-	if (result_sink_undelivered(worker->results) == 0)
+	if (result_sink_undelivered(worker->results) == 0 && !unsent_awaited(worker))
 		lease_leave(worker->lease, drained, worker);
 }
 
@@ -30,6 +39,7 @@ static void give_up(void *data)
 {
 	struct worker *worker = data;
 
+	worker->gave_up = true;
 	log_warn("stopped without having told the scheduler everything", NULL);
 	loop_stop(worker->loop);
 }

@@ -150,7 +150,7 @@ static void registered(struct lease *lease, const json_t *answer)
 	backoff_reset(&lease->backoff);
 	log_info("registered", "worker", scheduler_worker(worker->scheduler), "pool", pool, NULL);
 	loop_timer_set(worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
-	job_source_begin(worker->source, json_string_at(answer, "topic"), pool);
+	job_source_begin(worker->source, worker->options.once ? NULL : json_string_at(answer, "topic"), pool);
 }
 
 static void register_answered(void *data, struct fetch_answer *answer)

@@ -24,13 +24,19 @@ static void show_busy(const struct worker *worker)
 	metric_set(M_SLOTS_BUSY, "", (double)running(worker));
 }
 
+/* A worker with --once has had its job. */
+static bool slots_used_up(const struct worker *worker)
+{
+	return worker->options.once && worker->started_job;
+}
+
 size_t slots_free(const struct worker *worker)
 {
 	size_t slots = (size_t)worker->options.slots, taken = running(worker), finishing = worker->busy - taken;
 
 	taken += finishing > SLOTS_FINISHING ? finishing - SLOTS_FINISHING : 0;
 	return worker->drain != DRAIN_NONE || worker->paused || !worker->capable || disk_low(worker->disk) ||
-			taken >= slots
+			taken >= slots || slots_used_up(worker)
 		? 0
 		: slots - taken;
 }
@@ -77,6 +83,7 @@ void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, 
 	assignment.claimed_ms = sent_ms;
 	job = job_start(&worker->host, &assignment, &lease, refused ? &err : NULL);
 	worker->jobs[worker->busy++] = job;
+	worker->started_job = true;
 	show_busy(worker);
 	slots_stop(worker, job->assignment.job, job->assignment.attempt,
 		control_told(worker->control, job->assignment.job, job->assignment.attempt), "http");
@@ -124,5 +131,8 @@ void slots_ended(void *data, struct job *job, const struct job_result *result)
 	if (result)
 		result_sink_add(worker->results, result, job->assignment.token, job->states.dir);
 	job_source_go_on(worker->source);
-	drain_check(worker);
+	if (slots_used_up(worker) && worker->busy == 0 && worker->drain == DRAIN_NONE)
+		drain_begin(worker);
+	else
+		drain_check(worker);
 }

@@ -59,7 +59,10 @@ struct worker {
 	struct disk *disk;           /* disk.h: free space */
 	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_FINISHING */
 	size_t busy;
-	bool refused;                 /* its agent token was revoked */
+	bool refused; /* its agent token was revoked */
+	bool started_job;
+	bool gave_up;                 /* the drain ended before everything was delivered */
+	struct loop_timer once_timer; /* of --once-seconds */
 	atomic_int drain;             /* enum drain */
 	atomic_bool paused;           /* an operator drained it or its pool: it claims no jobs until it is resumed */
 	struct loop_timer stop_timer; /* of the drain */
@@ -93,7 +96,7 @@ void drain_signal(struct worker *worker);
 /* The order of the scheduler's operators in the answer to a heartbeat: "none", "drain", "leave"; NULL counts as none.
  * A worker that drains by a signal ignores it. */
 void drain_order(struct worker *worker, const char *order);
-/* To be called whenever a job has ended or a result is delivered. */
+/* To be called whenever a job has ended, or a result or a last state is delivered. */
 void drain_check(struct worker *worker);
 
 #endif

@@ -80,6 +80,11 @@ static void pending_add(struct unsent *unsent, int more)
 	metric_set(M_STATES_PENDING, "", (double)unsent->count);
 }
 
+static void settled(const struct unsent *unsent)
+{
+	unsent->spec.settled(unsent->spec.data);
+}
+
 static void waiting_drop(struct waiting *waiting)
 {
 	struct waiting **at = &waiting->unsent->waiting;
@@ -217,8 +222,11 @@ static void tell(struct waiting *waiting, const struct transfer_spec *spec, tran
 
 static void delivery_done(struct waiting *waiting)
 {
+	const struct unsent *unsent = waiting->unsent;
+
 	note_drop(waiting->unsent, waiting->name);
 	waiting_drop(waiting);
+	settled(unsent);
 }
 
 /* Accepts any answer: the scheduler answers 404 if it no longer waits for the attempt. */
@@ -253,9 +261,12 @@ static void state_refused(struct waiting *waiting, const char *why)
 /* The scheduler still lacks the state. */
 static void state_unread(struct waiting *waiting, const char *why)
 {
+	const struct unsent *unsent = waiting->unsent;
+
 	log_error("a state of an earlier apply can't be read; the worker's next start tries again", "run",
-		run_of(waiting->note), "job", waiting->name, "why", why, "folder", waiting->unsent->path, NULL);
+		run_of(waiting->note), "job", waiting->name, "why", why, "folder", unsent->path, NULL);
 	waiting_drop(waiting);
+	settled(unsent);
 }
 
 static void state_answered(void *data, int status, const struct buf *body)
@@ -371,6 +382,7 @@ static void result_answered(void *data, int status, const struct buf *body)
 	log_error("the scheduler refuses the result of an earlier apply: it is kept and sent again", "run",
 		run_of(waiting->note), "job", waiting->name, "why", why, NULL);
 	loop_timer_set(waiting->unsent->spec.loop, &waiting->again, REFUSED_MS, deliver_again, waiting);
+	settled(waiting->unsent);
 }
 
 static void deliver_result(struct waiting *waiting, const json_t *result)
@@ -580,15 +592,17 @@ static void later_wait(struct later *later, enum recovered why)
 static void later_run(void *data)
 {
 	struct later *later = data;
-	enum recovered came = recover(later->unsent, later->jobs, later->name);
+	struct unsent *unsent = later->unsent;
+	enum recovered came = recover(unsent, later->jobs, later->name);
 
 	if (came != RECOVERED) {
 		later_wait(later, came);
 		return;
 	}
-	if (kept_already(later->unsent, later->name))
-		deliver_all(later->unsent, later->name);
+	if (kept_already(unsent, later->name))
+		deliver_all(unsent, later->name);
 	later_drop(later);
+	settled(unsent);
 }
 
 static void recover_later(struct unsent *unsent, int jobs, const char *name, enum recovered why)
@@ -651,6 +665,20 @@ void unsent_recover(struct unsent *unsent, int jobs)
 }
 
 /* ---- listing ---- */
+
+size_t unsent_sending(const struct unsent *unsent)
+{
+	size_t count = 0;
+
+	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
+		count += waiting->again.due_ms == 0;
+	return count;
+}
+
+size_t unsent_count(const struct unsent *unsent)
+{
+	return unsent->count;
+}
 
 /* Lists the attempt of a note. A note of an earlier version of the worker has no run. */
 static void note_list(const json_t *note, const char *name, listed_fn each, void *data)

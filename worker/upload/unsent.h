@@ -37,7 +37,9 @@ struct unsent_spec {
 	struct fetcher *fetcher;
 	const char *scheduler_url;
 	const char *data_dir;
-	const char *groups; /* folder of the jobs' control groups, or NULL */
+	const char *groups;          /* folder of the jobs' control groups, or NULL */
+	void (*settled)(void *data); /* called when one more apply has nothing left to send */
+	void *data;
 };
 
 /* Borrows what the spec points to. ERR_INTERNAL. */
@@ -75,6 +77,11 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 /* Recovers each folder of `jobs` as soon as no process of its job is left: keeps what must still be sent, removes
  * the folder, and starts to send. */
 void unsent_recover(struct unsent *unsent, int jobs);
+/* The number of applies with data that is being sent. One whose result the scheduler refuses does not count: it is sent
+ * again once a minute. */
+size_t unsent_sending(const struct unsent *unsent);
+/* The number of applies with unsent data, and of those of earlier workers that may still run. */
+size_t unsent_count(const struct unsent *unsent);
 /* Calls `each` for the applies with unsent data, and for those of earlier workers that may still run. Heartbeats
  * list them, since a database that failed over may have lost them. */
 void unsent_each(const struct unsent *unsent, listed_fn each, void *data);
