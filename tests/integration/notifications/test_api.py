@@ -332,8 +332,8 @@ def test_changes_of_an_enabled_configuration_send_a_test_request(org, workspace,
     created = must_create(org, workspace, url=hook.url, token="a key")
     path = f"notification-configurations/{created['id']}"
     assert hook.calls == []
-    on = patch(org, path, document(enabled=True)).data
-    assert len(on["attributes"]["delivery-responses"]) == 1
+    updated = patch(org, path, document(enabled=True)).data
+    assert len(updated["attributes"]["delivery-responses"]) == 1
     assert hook.calls[0].headers["X-TFE-Notification-Signature"] == hmac.new(b"a key", hook.calls[0].body, hashlib.sha512).hexdigest()
     hook.code = 500
     assert patch(org, path, document(name="never")).status == 400
