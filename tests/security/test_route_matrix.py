@@ -3,8 +3,8 @@
 
 The tables below define what each kind of token may do. They are written from proto/README.md and the headers of
 scheduler/auth, and use nothing of the code under test except the table of routes. A new route is covered as soon as
-it is in the table: if its path or its body needs an object that is missing here, test_every_route_has_test_objects_and_a_document
-fails."""
+it is in the table: test_every_route_has_test_objects_and_a_document fails if its path or its body needs an object that
+is missing here."""
 
 import hashlib
 import itertools
@@ -338,7 +338,7 @@ def keys_of(name):
 
 # ---- pages ----
 
-# These forms belong to no session. They need a name and a password, or a code.
+# Forms that belong to no session. They need a name and a password, or a code.
 WITHOUT_SESSION = {"ui_sign_in", "oauth_token"}
 
 
@@ -365,7 +365,7 @@ def test_forms_without_their_sessions_csrf_token_are_refused(api_site, victim, a
 
 
 def test_an_agent_token_reaches_only_its_own_pool(api_site, victim, attacker):
-    """Also with the worker and the jobs of another pool in the body."""
+    """This also applies to the worker and the jobs of another pool in the body."""
     connection, before = Connection(api_site.scheduler.url), digest(api_site.database)
     worker, job = victim.ids["agent"], victim.jobs["live"]
 
@@ -419,7 +419,7 @@ def test_a_signature_is_valid_only_for_its_path(api_site, victim, attacker):
 
 # ---- positive control ----
 
-# Last, since other requests need the objects that these delete; in this order.
+# These delete objects that other requests need, so they are called last and in this order.
 DELETED_LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
 
 

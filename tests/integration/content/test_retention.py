@@ -104,7 +104,7 @@ def test_detached_states_are_deleted_unless_a_hold_refers_to_them(scheduler, api
     push_states(api, workspace, 5)
     run = api.run_files(workspace, {"main.tf": ""})
     ask("insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash) values ('job-held', %s, %s, 'w', 't')", workspace, run)
-    # Two of one job, one of them not current, and one of a job that a hold refers to.
+    # Two states of one job, one of them detached, and one state of a job that a hold refers to.
     ask("update state_versions set status = (array['detached', 'finalized', 'detached', 'finalized', 'finalized'])[serial], "
         "job_id = (array['job-over', 'job-over', 'job-held', null, null])[serial] where workspace_id = %s", workspace)
     age_states(ask, [workspace], 60, 50, 45, 40, 35)

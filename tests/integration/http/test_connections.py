@@ -42,7 +42,7 @@ def post(path, length, token="wrong", **headers):
 
 
 def is_closed(connection):
-    """Whether the server has closed it. Reads the answer before."""
+    """Whether the server has closed the connection. Reads its answer first."""
     if not select.select([connection], [], [], 0)[0]:
         return False
     try:
@@ -85,7 +85,7 @@ def ping(server, address):
 
 
 def peak_memory(server):
-    """The peak of the memory in bytes."""
+    """The server's peak memory in bytes."""
     with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 

@@ -113,7 +113,7 @@ def invalid_documents(sample):
 
 
 def invalid_values(sample, objects):
-    """(document, name) for each wrong value of each attribute."""
+    """(document, name) for each invalid value of each attribute."""
     for name, value in sample.attributes.items():
         for bad in value.bad:
             body = sample.document(objects.own)
@@ -197,7 +197,7 @@ UNIQUE = [(pattern, handler) for method, pattern, handler in WRITE_ROUTES if met
 
 @pytest.mark.parametrize(("pattern", "handler"), UNIQUE, ids=[pattern for pattern, _ in UNIQUE])
 def test_of_concurrent_creations_with_one_name_one_succeeds(objects, pattern, handler):
-    """The sample itself is accepted, so the others were refused for their invalid part."""
+    """This also shows that each sample is valid, so the documents made from it were refused for their invalid part."""
     sample, path = SAMPLES[handler], objects.path(pattern)
     answers = []
 
@@ -253,7 +253,7 @@ def test_invalid_query_parameters_never_cause_a_server_error(objects, pattern):
 
 @pytest.mark.parametrize(("kind", "token"), [("WORKER", "agent-token"), ("NOTIFIER", "notifier-token")])
 def test_invalid_worker_and_notifier_requests_never_cause_a_server_error(objects, api_site, kind, token):
-    """Our own processes may be faulty, too."""
+    """Runyard's own processes may be faulty, too."""
     client = Api(api_site.scheduler.url, api_site.tokens[token])
     base = f"{api_site.scheduler.url}/api/{kind.lower()}/v1"
     invalid = [{}, {"worker": 7, "slots": "many", "jobs": {}, "deliveries": "x", "calls": 1}, {"worker": "agent-x", "name": "n", "slots": -1, "version": 1, "jobs": [7], "partitions": "x"},

@@ -18,7 +18,7 @@ from support.routes import rows
 
 REQUESTS = int(os.environ.get("RUNYARD_FUZZ_REQUESTS", 5000))
 SEED = int(os.environ.get("RUNYARD_SEED", 1))
-# These would delete what all other requests need.
+# Handlers that would delete objects that all other requests need.
 EXCLUDED_HANDLERS = {"organizations_delete", "account_update", "account_password", "tokens_delete"}
 UNUSUAL_VALUES = [None, True, False, 0, -1, 1, 2**31, 2**63 - 1, 1e308, "", " ", "null", "../..", "%00", "a" * 300, "a" * 70000, "\u0001", "é😀", "'; drop table runs; --",
        "\u202e", [], {}, [None], [[]], [{}], ["a", 1], {"a": None}, {"id": 1}, [{"key": "k", "value": "v"}], "2026-11-21T00:00:00Z", "2026-99-99", "nan", "true"]

@@ -17,8 +17,8 @@ def limits(answer):
 
 
 def exceed_limit(api, count=LIMIT * 30, **more):
-    """Sends that many requests, and returns the first refused answer. A client that sent none before is never refused
-    LIMIT requests."""
+    """Sends `count` requests. Returns the first refused answer, or None. The first LIMIT requests of a client are never
+    refused."""
     for _ in range(count):
         answer = api.call("GET", "account/details", **more)
         if answer.status == 429:
@@ -61,7 +61,7 @@ def test_spellings_of_the_authorization_header_share_one_limit(limited, api):
 
 
 def test_invalid_tokens_count_against_their_address(limited, api):
-    """An invented token has no bucket of its own, and takes nothing from the bucket of an authenticated token."""
+    """An invalid token has no bucket of its own, and takes nothing from the bucket of a valid token."""
     client = Api(api.url, None)
 
     def guess(count, path="account/details", **more):

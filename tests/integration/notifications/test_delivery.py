@@ -273,7 +273,7 @@ def test_a_failing_receiver_opens_its_circuit(workspace, hooks, notifier):
     base_url = bad.url.rpartition("/")[0]  # the path of a chat's URL is its key
 
     def circuits():
-        """Among this test's receivers, a notifier takes over the requests of the one before it."""
+        """Returns the circuits of this test's receivers. A notifier also takes over requests of an earlier test's notifier."""
         return [one for one in json.loads(first.get("/circuits")[1])["circuits"] if one["url"].startswith(base_url)]
 
     until(lambda: sorted(one["state"] for one in circuits()) == ["closed", "open"], lambda: f"the circuit opens: {circuits()}")

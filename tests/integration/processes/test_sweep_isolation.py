@@ -56,7 +56,7 @@ def test_automatic_destruction_skips_workspaces_that_fail(org, api_site):
     assert skip_log_lines(api_site, "auto destroy")[0]["first"] == broken and "the variable name can't be read" in skip_log_lines(api_site, "auto destroy")[0]["error"]
     assert org.get(f"workspaces/{broken}/runs").data == [] and org.attributes(f"workspaces/{broken}")["auto-destroy-at"]
     assert api_site.ask("select destroy_check_at > now() from workspaces where id = %s", broken) == [(True,)]
-    # It keeps its time, and is destroyed once its variables can be read.
+    # The broken workspace keeps its time, and is destroyed once its variables can be read.
     api_site.change("delete from variables where workspace_id = %s", broken)
     api_site.change("update workspaces set destroy_check_at = now() where id = %s", broken)
     until(lambda: org.get(f"workspaces/{broken}/runs").data, "the workspace is destroyed")
@@ -125,7 +125,7 @@ def test_claims_of_run_task_requests_skip_unreadable_keys(org, api_site, receive
     api_site.change(f"update task_results set hmac_sealed = {DAMAGE.format('hmac_sealed')} where run_id = %s", runs[0])
     assert claim() & set(runs) == {runs[1]}
     assert any(line["msg"] == "a run task's request can't be sent" and line["run"] == runs[0] for line in api_site.scheduler.log_lines())
-    # It is claimed again after its lease, and does not block others then either.
+    # The request is claimed again after its lease, and does not block others then either.
     assert api_site.ask("select delivery from task_results where run_id = %s", runs[0]) == [("claimed",)]
 
 

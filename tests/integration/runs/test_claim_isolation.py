@@ -165,7 +165,7 @@ def test_too_large_variables_are_refused_with_a_pointer(org, api_site):
     waiting_run(other)
     org.delete(f"varsets/{varset}/relationships/vars/{last}")
     assert create().status == 201
-    # JSON takes six bytes for one of these.
+    # JSON needs six bytes for each of these characters.
     attributes = {"key": "control", "value": "\x01" * (100 << 10), "category": "terraform"}
     org.post(f"workspaces/{workspace}/vars", {"data": {"type": "vars", "attributes": attributes}})
     assert_refused(create(), "/data/relationships/workspace")

@@ -400,8 +400,8 @@ def test_the_page_needs_permission_and_a_csrf_token(owned, api_site):
     assert page.browser.ask(page.path, {"do": "cancel"}).status == 403
     assert page.press("cancel", do="nonsense").status == 422
     assert workspace.hold(job)[2] == 0
-    nobody = Browser(workspace.api.url).ask(page.path)
-    assert "Sign in" in nobody.text and job["run"] not in nobody.text
+    anonymous = Browser(workspace.api.url).ask(page.path)
+    assert "Sign in" in anonymous.text and job["run"] not in anonymous.text
 
 
 def test_releasing_a_hold_warns_of_its_risk(workspace, api_site):

@@ -62,13 +62,13 @@ def test_a_refused_result_over_http_is_retried(org, api_site, fake_worker):
     assert sum("a result is refused" in line["msg"] and line["run"] == run for line in api_site.scheduler.log_lines()) == 1
     api_site.change("update runs set underway = true where id = %s", run)
     assert end_status(fake_worker, job) == 204 and org.status(run) == "applied"
-    assert end_status(fake_worker, job) == 204  # nothing waits for it any more
+    assert end_status(fake_worker, job) == 204  # the job has ended: the result is ignored
 
 
 def test_a_refused_result_over_the_broker_becomes_a_dead_letter(org, api_site, fake_worker):
     run, job = applying(org, fake_worker)
     fine, fine_job = applying(org, fake_worker)
-    # Other messages have used up the space for unproven ones.
+    # Other messages use up the space for unproven messages.
     produce(api_site.bus, RESULTS, *[f"no json {number}" for number in range(200)])
     until(lambda: api_site.scheduler.metric("runyard_dead_letters_dropped_total", topic=RESULTS) > 0, "some unproven messages are dropped")
     api_site.change("update runs set underway = false where id = %s", run)

@@ -89,11 +89,11 @@ def test_a_blocked_queue_is_not_stuck(scheduler, api, ask):
     locked = api.workspace()
     configuration = api.upload(locked, {"main.tf": ""})
     api.post(f"workspaces/{locked}/actions/lock", {"reason": "not now"})
-    waits = api.run(locked, configuration)
-    assert ask(STUCK_QUEUES) == [] and api.status(waits) == "pending"
+    pending = api.run(locked, configuration)
+    assert ask(STUCK_QUEUES) == [] and api.status(pending) == "pending"
     assert ask("select has_queue from workspaces where id = %s", locked) == [(True,)]
     api.post(f"workspaces/{locked}/actions/unlock")
-    assert api.status(waits) == "plan_queued" and ask(STUCK_QUEUES) == []
+    assert api.status(pending) == "plan_queued" and ask(STUCK_QUEUES) == []
 
 
 def test_an_empty_queue_is_no_longer_checked(scheduler, api, ask):

@@ -116,7 +116,7 @@ def test_resources_in_a_lost_workers_log_but_not_in_the_state_are_listed(api_sit
     assert "3 resources" in text
     assert workspace.blocks() == "".join(f'import {{\n  to = aws_vpc.{name}\n  id = "{name}"\n}}\n\n' for name in "bcd")
 
-    # The end of the time for the last state ends only the wait.
+    # The deadline for the last state ends only the wait for that state.
     api_site.change("update workspace_holds set until = now() where job_id = %s", workspace.job["job"])
     until(lambda: "unrecorded-resources" in workspace.shown["locked-reason"], "only the resources hold the workspace")
     assert org.status(workspace.after) == "pending" and workspace.held()

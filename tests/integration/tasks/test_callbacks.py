@@ -93,7 +93,7 @@ def test_large_callbacks_are_forwarded_complete(request_task, notifier, pending_
 
 
 def test_concurrent_callbacks_are_all_accepted(request_task, notifier, pending_tasks):
-    """More than the connections that a notifier permits for one address."""
+    """More callbacks at once than the connections that a notifier permits for one address."""
     notifier(connections_per_address=600)
     id, call = request_task()
     call.patience = 60

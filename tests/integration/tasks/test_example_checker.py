@@ -197,7 +197,7 @@ def test_a_stopping_service_answers_accepted_tasks(folder, runyard, plan):
     assert checker.post(runyard.task()) == 200
     until(lambda: runyard.plan_requests, "the plan is requested")
     checker.process.send(signal.SIGTERM)
-    until(lambda: not answers(checker.port), "it accepts no more connections")
+    until(lambda: not answers(checker.port), "the service accepts no more connections")
     runyard.gate.set()
     assert checker.process.ended() == 0
     assert runyard.result()[0] == ("passed" if plan != 503 else "failed")

@@ -82,7 +82,7 @@ def test_a_version_constraint_is_resolved_once_per_run(fake_worker, api, databas
 
 
 def test_a_constraint_does_not_resolve_to_a_disabled_version(fake_worker, api, database):
-    """Applies use the version that planned."""
+    """An apply uses the version of its plan."""
     old = fake_worker(OLD)
     workspace = api.workspace(terraform_version="~> 1.5.0")
     run = api.run_files(workspace, ONE)

@@ -142,7 +142,7 @@ def test_versions_and_version_constraints_are_accepted(api):
     for version in ("1.11.4", "~> 1.11.0", "1.6.0-rc1", ">= 1.2, < 2.0", "v1.2.3"):
         changed = api.patch(f"workspaces/{workspace}", document("workspaces", {"terraform-version": version}))
         assert changed.data["attributes"]["terraform-version"] == version
-    # The latest version is any that exists.
+    # "latest" is accepted and is the default.
     assert api.attributes(f"workspaces/{api.workspace('w', terraform_version='latest')}")["terraform-version"] == "latest"
     assert api.attributes(f"workspaces/{api.workspace('x')}")["terraform-version"] == "latest"
 

@@ -107,7 +107,7 @@ def test_a_project_is_hidden_from_other_organizations(org, api_site):
     refused_at(move(stranger, stranger.workspace(), project), "/data/relationships/project")
 
 
-# ---- their workspaces ----
+# ---- workspaces of projects ----
 
 
 def project_of(org, workspace):

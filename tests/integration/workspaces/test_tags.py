@@ -176,7 +176,7 @@ def test_workspaces_and_projects_are_filtered_by_tags(api):
     assert listed(api, **{"search[tags]": "team"}) == ["c"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": "prod"}) == ["a"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": ""}) == ["a", "b"]
-    # terraform's request: both, and a parameter of its client that has no effect.
+    # terraform's request has both filters, and a parameter of its client that has no effect.
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": "dev", "filter[tagged][1][key]": "x",
                           "search[tags]": "env,x", "TagBindings": "{ env dev}"}) == ["b"]
     assert listed(api, **{"filter[tagged][0][key]": "nobody"}) == []

@@ -53,7 +53,7 @@ def check_counts(database):
 
 def test_pages_of_any_size_cover_the_list_in_order(api):
     created = [api.workspace(f"w{(number * 7) % 23:02}") for number in range(23)]
-    # Some have had a run, some a state: the orders differ.
+    # Only some workspaces have a run or a state, so the orders differ.
     configuration = api.upload(created[4], {"main.tf": ""})
     api.run(created[4], configuration)
     for sort in SORTS:
