@@ -22,7 +22,7 @@ def org(api_site):
 
 @pytest.fixture(scope="module")
 def fake_scheduler():
-    """A worker that the test controls."""
+    """A scheduler that the test controls, for tests of a worker."""
     fake_scheduler = FakeScheduler()
     yield fake_scheduler
     fake_scheduler.release()

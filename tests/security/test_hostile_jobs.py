@@ -4,7 +4,7 @@
 
 corpus/<case>/ is the configuration. A probe.py in it runs in the apply. It prints ESCAPED for each thing that it
 reached, and PROBED when it has tried everything. After each job everything outside of its folder must be unchanged
-(support/ground.py). A probe must do no harm if the product fails: sizes and times are bounded, targets are
+(support/host_snapshot.py). A probe must do no harm if the product fails: sizes and times are bounded, targets are
 canaries."""
 
 import io
@@ -26,7 +26,7 @@ from support.wait import until
 CORPUS = Path(__file__).parent / "corpus"
 MEMORY, PROCESSES, DISK = 300, 60, 100
 PROBE = {"main.tf": 'resource "terraform_data" "probe" {\n  provisioner "local-exec" {\n    command = "python3 ${path.root}/probe.py"\n  }\n}\n'}
-REMOVED = 60  # seconds; the folders are small
+REMOVAL_SECONDS = 60  # seconds; the folders are small
 SECRET = "hostile-canary-secret"
 
 
@@ -75,30 +75,30 @@ def ports(site):
 class Hostile:
     """Runs a case and compares the state of the host before and after."""
 
-    def __init__(self, site, ground, bystander, canaries, ports):
-        self.site, self.ground, self.api = site, ground, site.api
+    def __init__(self, site, snapshot, bystander, canaries, ports):
+        self.site, self.snapshot, self.api = site, snapshot, site.api
         self.bystander, self.canaries = bystander, canaries
         self.environment = {"CANARY": canaries / "closed", "WORKER_PID": site.worker.pid, "DATA_DIR": site.worker.options["data_dir"], "API": site.scheduler.url,
                             "PORTS": ",".join(map(str, ports)), "OTHER_WORKSPACE": bystander[1], "OTHER_RUN": bystander[2]}
 
     def folders(self):
-        return set((self.ground.data / "jobs").iterdir())
+        return set((self.snapshot.data / "jobs").iterdir())
 
     def run(self, files, environment=None):
         """Returns (attributes, log) of the run, once no process of its job is left. By default the environment is that
         of the probes."""
-        folders, before = self.folders(), self.ground.taken()
+        folders, before = self.folders(), self.snapshot.taken()
         workspace = self.workspace = self.api.workspace(auto_apply=True)
         for key, value in (self.environment if environment is None else environment).items():
             self.api.variable(workspace, key, str(value), category="env")
         run = self.api.run_files(workspace, files)
         try:
             attributes = self.api.wait_status(run, {"applied", "errored", "planned_and_finished"})
-            until(lambda: self.folders() == folders, "the job's folder is removed", REMOVED)
-            until(lambda: not processes_with(run), "no process is left of the job", REMOVED)
-            changed = changes(before, self.ground.taken())
+            until(lambda: self.folders() == folders, "the job's folder is removed", REMOVAL_SECONDS)
+            until(lambda: not processes_with(run), "no process is left of the job", REMOVAL_SECONDS)
+            changed = changes(before, self.snapshot.taken())
         finally:
-            self.ground.restore(before)
+            self.snapshot.restore(before)
         assert not changed, "\n".join(changed)
         log = self.api.log(run, "plan") + self.api.log(run, "apply")
         assert SECRET not in log and SECRET not in json.dumps(self.api.state(workspace) or {})
@@ -131,13 +131,13 @@ def reached(log):
 
 @pytest.mark.parametrize("case", ["devices", "links_out", "worker_process", "other_jobs", "terminal", "output", "run_token",
                                   "kernel_settings", "privileges", "network"])
-def test_a_probe_reaches_nothing(hostile, case):
+def test_a_probe_reaches_nothing_outside_its_job(hostile, case):
     attributes, log = hostile.run(corpus(case))
     assert attributes["status"] == "applied", attributes
     assert reached(log) == [] and "PROBED" in log, log
 
 
-def test_a_link_in_the_place_of_the_state_is_not_followed(hostile):
+def test_a_link_that_replaces_the_state_is_not_followed(hostile):
     attributes, _ = hostile.run(corpus("state_is_a_link"))
     assert attributes["status"] == "errored" or hostile.api.resources(hostile.workspace) == ["terraform_data.probe"], attributes
 
@@ -153,7 +153,7 @@ def test_a_limit_ends_the_job(hostile, case, limit):
 # ---- the files of a configuration ----
 
 
-def test_state_and_outputs_with_secrets(hostile):
+def test_sensitive_values_are_in_the_state_only(hostile):
     """A sensitive value is in the state, and nowhere else."""
     files = {"main.tf": 'variable "given" {\n  sensitive = true\n}\nresource "terraform_data" "secret" {\n  input = var.given\n}\noutput "secret" {\n  value     = terraform_data.secret.output\n  sensitive = true\n}\n'}
     secret = "sensitive-of-this-case"
@@ -180,12 +180,12 @@ def archive(*entries):
     return out.getvalue()
 
 
-OUTSIDE = {
-    "a path that climbs": [entry("../../climbed", content=b"forged")],
+ESCAPING_ARCHIVES = {
+    "a path above the root": [entry("../../climbed", content=b"forged")],
     "an absolute path": [entry("/tmp/runyard-forged", content=b"forged")],
     "a path through a link": [entry("link", tarfile.SYMTYPE, linkname="/tmp"), entry("link/runyard-forged", content=b"forged")],
     "a link to a file outside": [entry("main.txt", tarfile.SYMTYPE, linkname="/etc/passwd")],
-    "a link that climbs": [entry("main.txt", tarfile.SYMTYPE, linkname="../../../../../etc/passwd")],
+    "a link above the root": [entry("main.txt", tarfile.SYMTYPE, linkname="../../../../../etc/passwd")],
     "a hard link to a file outside": [entry("main.txt", tarfile.LNKTYPE, linkname="/etc/passwd")],
     "a character device": [entry("zero", tarfile.CHRTYPE, devmajor=1, devminor=5)],
     "a block device": [entry("disk", tarfile.BLKTYPE, devmajor=8, devminor=0)],
@@ -194,15 +194,15 @@ OUTSIDE = {
 }
 
 
-@pytest.mark.parametrize("case", OUTSIDE)
-def test_an_archive_that_leads_outside_is_refused(hostile, case):
+@pytest.mark.parametrize("case", ESCAPING_ARCHIVES)
+def test_archives_with_entries_outside_the_folder_are_refused(hostile, case):
     with pytest.raises(ApiError) as refused:
-        hostile.run(archive(*OUTSIDE[case]))
+        hostile.run(archive(*ESCAPING_ARCHIVES[case]))
     assert refused.value.status == 422 and "the archive's entry" in refused.value.answer.errors()
     assert not Path("/tmp/runyard-forged").exists() and not list(hostile.site.folder.rglob("climbed"))
 
 
-def test_a_setuid_program_in_an_archive_gives_no_rights(hostile):
+def test_setuid_bits_of_an_archive_are_dropped(hostile):
     program = entry("program", content=b"#!/bin/sh\n", mode=0o6755)
     files = archive(program, entry("probe.py", content=b"import os\nmode = os.stat('program').st_mode\nprint('ESCAPED: setuid' if mode & 0o6000 else 'PROBED')\n"), entry("probe.tf", content=PROBE["main.tf"].encode()))
     attributes, log = hostile.run(files)
@@ -210,43 +210,43 @@ def test_a_setuid_program_in_an_archive_gives_no_rights(hostile):
 
 
 # Files that the engine reads after the worker's own override file.
-ELSEWHERE = 'terraform {\n  backend "local" {\n    path = "/tmp/elsewhere.tfstate"\n  }\n}\n'
+OTHER_BACKEND = 'terraform {\n  backend "local" {\n    path = "/tmp/elsewhere.tfstate"\n  }\n}\n'
 BACKENDS = {
-    "zzz_override.tf": ELSEWHERE, "zzz_override.tf.json": '{"terraform": {"backend": {"local": {"path": "/tmp/elsewhere.tfstate"}}}}',
+    "zzz_override.tf": OTHER_BACKEND, "zzz_override.tf.json": '{"terraform": {"backend": {"local": {"path": "/tmp/elsewhere.tfstate"}}}}',
     "zz_runyard_override.tf.json": '{"terraform": {"backend": {"local": {"path": "/tmp/elsewhere.tfstate"}}}}', "zzzz_override.tf": 'terraform {\n  backend "inmem" {}\n}\n',
 }
 
 
 @pytest.mark.parametrize("name", list(BACKENDS))
-def test_a_configuration_that_moves_its_state_is_refused(hostile, name):
+def test_a_configuration_with_another_backend_is_refused(hostile, name):
     attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n', name: BACKENDS[name]})
     assert attributes["status"] == "errored" and "backend" in attributes["error"] and name in attributes["error"], attributes
 
 
 @pytest.mark.parametrize("name", ["zz_runyard_override.tofu", "zzz_override.tofu", "zzz_override.tofu.json", "main.tofu"])
-def test_files_of_the_other_engine_lose_no_state(hostile, name):
+def test_files_of_the_other_engine_do_not_lose_state(hostile, name):
     """OpenTofu reads .tofu files instead of .tf files with the same name; Terraform ignores them."""
-    content = BACKENDS["zzz_override.tf.json"] if name.endswith(".json") else ELSEWHERE
+    content = BACKENDS["zzz_override.tf.json"] if name.endswith(".json") else OTHER_BACKEND
     attributes, _ = hostile.run({"one.tf": 'resource "terraform_data" "one" {}\n', name: content})
     assert attributes["status"] == "errored" or hostile.api.resources(hostile.workspace) == ["terraform_data.one"], attributes
 
 
-MOVING = {"TF_DATA_DIR": "/providers/forged", "TF_PLUGIN_CACHE_DIR": "/providers/store", "TF_CLI_ARGS_init": "-plugin-dir=/job/config", "TF_CLI_ARGS_plan": "-out=/providers/forged",
+PATH_VARIABLES = {"TF_DATA_DIR": "/providers/forged", "TF_PLUGIN_CACHE_DIR": "/providers/store", "TF_CLI_ARGS_init": "-plugin-dir=/job/config", "TF_CLI_ARGS_plan": "-out=/providers/forged",
           "TF_LOG_PATH": "/providers/forged", "GIT_DIR": "/providers/forged", "GIT_SSH_COMMAND": "touch /providers/forged", "GIT_TRACE": "/providers/forged",
           "GIT_CONFIG_COUNT": "1", "GIT_EXEC_PATH": "/job/config", "LD_PRELOAD": "/job/config/forged.so", "LD_LIBRARY_PATH": "/job/config", "TMPDIR": "/providers", "TF_REATTACH_PROVIDERS": "{}",
           "CHECKPOINT_DISABLE": "", "SSL_CERT_FILE": "/job/config/forged.pem", "https_proxy": "http://127.0.0.1:9"}
 
 
-def test_variables_that_move_files(hostile):
+def test_variables_with_paths_write_nothing_outside_the_job(hostile):
     """The run ends, and writes nothing outside of its folder. test_sandbox.py of e2e tests the variables that change the
     engine's behaviour."""
-    for key, value in MOVING.items():
+    for key, value in PATH_VARIABLES.items():
         attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
         assert attributes["status"] == "applied" and hostile.api.resources(hostile.workspace) == ["terraform_data.one"] or attributes["error"], (key, attributes)
 
 
 @pytest.mark.parametrize(("key", "value"), [("TF_CLI_ARGS_apply", "-state-out=/job/elsewhere"), ("TF_CLI_ARGS_apply", "-state=/tmp/elsewhere")])
-def test_a_variable_that_moves_the_state_holds_the_workspace(hostile, key, value):
+def test_a_variable_that_moves_the_state_makes_the_run_errored(hostile, key, value):
     """The apply created something, but the worker found no state of it."""
     attributes, _ = hostile.run({"main.tf": 'resource "terraform_data" "one" {}\n'}, {key: value})
     assert attributes["status"] == "errored" and "state" in attributes["error"], attributes

@@ -22,9 +22,9 @@ PACKAGE = f".terraform/providers/{HOST}/hashicorp/time/{VERSION}/{TARGET}"
 
 def make_mirror(folder):
     """The operator's mirror: the genuine package, as a registry serves it."""
-    place = folder / HOST / "hashicorp/time"
-    place.mkdir(parents=True)
-    with zipfile.ZipFile(place / f"terraform-provider-time_{VERSION}_{TARGET}.zip", "w") as packed:
+    provider_folder = folder / HOST / "hashicorp/time"
+    provider_folder.mkdir(parents=True)
+    with zipfile.ZipFile(provider_folder / f"terraform-provider-time_{VERSION}_{TARGET}.zip", "w") as packed:
         packed.write(BINARY, BINARY.name)
 
 
@@ -78,7 +78,7 @@ def others(api):
 
 
 @pytest.mark.parametrize("case", list(MODULES))
-def test_a_planted_provider_never_runs_for_others(api, others, worker, folder, tmp_path, case):
+def test_a_planted_provider_never_runs_in_other_organizations(api, others, worker, folder, tmp_path, case):
     make_mirror(folder / "mirror")
     worker(provider_mirror=folder / "mirror")
     files, environment = MODULES[case]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Related links lead to the objects that they name, and show nobody an object that its own address hides."""
+"""Related links return the objects that they name, and only to callers that can read these objects at their own path."""
 
 import pytest
 
@@ -8,8 +8,8 @@ from support.routes import rows
 from support.tenant import NO_CONTENT
 
 OF_A_RUN = {"plan", "apply", "configuration-version", "cost-estimate", "created-by", "input-state-version", "policy-checks", "task-stages", "comments", "run-events"}
-# Types that are shown only inside others, or whose address names another object too.
-UNADDRESSED = {"authentication-tokens", "ingress-attributes", "organization-memberships", "workspace-readme", "workspace-tasks", "variables", "vars"}
+# Types that are shown only inside others, or whose path names another object, too.
+WITHOUT_OWN_PATH = {"authentication-tokens", "ingress-attributes", "organization-memberships", "workspace-readme", "workspace-tasks", "variables", "vars"}
 
 
 def resources(answer):
@@ -35,13 +35,13 @@ def shown(victim):
     return found
 
 
-def test_every_link_leads_to_what_it_names(victim, shown):
+def test_every_related_link_returns_the_objects_it_names(victim, shown):
     wrong, followed = [], set()
     for resource in shown:
         for name, relation in relations(resource):
             link, data = relation.get("links", {}).get("related"), relation.get("data")
             where = f"{resource['type']}: {name} -> {link}"
-            if isinstance(data, dict) and data["type"] not in UNADDRESSED and not data["type"].startswith("data-retention-policy") and not link:
+            if isinstance(data, dict) and data["type"] not in WITHOUT_OWN_PATH and not data["type"].startswith("data-retention-policy") and not link:
                 wrong.append(f"{where}: no link to {data}")
             if "data" in relation and data is None and link:
                 wrong.append(f"{where}: a link to nothing")
@@ -49,15 +49,15 @@ def test_every_link_leads_to_what_it_names(victim, shown):
                 continue
             followed.add(link)
             answer = victim.api.call("GET", link.removeprefix("/api/v2/"))
-            got = [(one["type"], one["id"]) for one in resources(answer)] if answer.status == 200 else answer.status
-            wanted = data if isinstance(data, list) else [data] if data else []
-            if answer.status != 200 or {(one["type"], one["id"]) for one in wanted} != set(got):
-                wrong.append(f"{where}: {got}, not {wanted}")
+            found = [(one["type"], one["id"]) for one in resources(answer)] if answer.status == 200 else answer.status
+            expected = data if isinstance(data, list) else [data] if data else []
+            if answer.status != 200 or {(one["type"], one["id"]) for one in expected} != set(found):
+                wrong.append(f"{where}: {found}, not {expected}")
     assert len(followed) > 40
     assert not wrong, "\n".join(wrong)
 
 
-def test_what_a_run_points_to_is_read_below_it(victim):
+def test_related_objects_of_a_run_are_read_below_its_path(victim):
     run = victim.api.get(f"runs/{victim.ids['run']}").data
     linked = {name: relation["links"]["related"] for name, relation in relations(run) if "links" in relation}
     assert {name for name in linked if linked[name].startswith(f"/api/v2/runs/{run['id']}/")} == OF_A_RUN
@@ -70,7 +70,7 @@ def test_what_a_run_points_to_is_read_below_it(victim):
     assert victim.api.get(f"runs/{run['id']}/created-by").data["id"] == run["relationships"]["created-by"]["data"]["id"]
 
 
-def test_what_a_run_lacks_is_not_there(victim):
+def test_missing_related_objects_of_a_run_are_not_found(victim):
     live = victim.ids["live_run"]
     run = victim.api.get(f"runs/{live}").data
     for name in ("cost-estimate", "input-state-version"):
@@ -81,7 +81,7 @@ def test_what_a_run_lacks_is_not_there(victim):
     assert victim.api.call("GET", f"runs/{live}/plan?include=nonsense").status == 400
 
 
-def test_a_state_below_a_run_needs_the_right_to_states(victim):
+def test_the_state_below_a_run_needs_the_permission_to_read_states(victim):
     """An actor with the permission to read runs but not states sees the run's plan and not its state."""
     team = victim.people.team("planners")
     planner = victim.people.member("planner", team)
@@ -92,11 +92,11 @@ def test_a_state_below_a_run_needs_the_right_to_states(victim):
 
 
 def test_the_includes_of_the_openapi_document_are_accepted(victim):
-    asked = 0
+    requests = 0
     for method, path, _, _ in rows("API"):
         listed = includes(operation_at(method, f"/api/v2{path}"))
         if method == "GET" and listed:
             answer = victim.api.call("GET", f"{victim.fill(path).removeprefix('/')}?include={','.join(listed)}")
             assert "Invalid include parameter" not in answer.text, path
-            asked += 1
-    assert asked > 30
+            requests += 1
+    assert requests > 30

@@ -3,8 +3,8 @@
 
 The tables below define what each kind of token may do. They are written from proto/README.md and the headers of
 scheduler/auth, and use nothing of the code under test except the table of routes. A new route is covered as soon as
-it is in the table: if its path or its body needs an object that is missing here, test_every_route_has_its_objects
-fails."""
+it is in the table: test_every_route_has_test_objects_and_a_document fails if its path or its body needs an object that
+is missing here."""
 
 import hashlib
 import itertools
@@ -28,14 +28,14 @@ BASES = {"SITE": "", "API": "/api/v2", "SIGNED": "/signed/99999999999-" + "0" * 
 # Permissions that the token itself satisfies. The handler then shows only the caller's own objects.
 FOR_EVERYBODY = {"CAN_WITHOUT_TOKEN"}
 FOR_TOKENS = FOR_EVERYBODY | {"CAN_WITH_TOKEN"}
-FOR_PERSONS = FOR_TOKENS | {"CAN_ANYTHING_SIGNED_IN"}
+FOR_USERS = FOR_TOKENS | {"CAN_ANYTHING_SIGNED_IN"}
 
 READ = {"CAN_READ_ORGANIZATION", "CAN_READ_WORKSPACE", "CAN_READ_RUNS", "CAN_DOWNLOAD_CONFIGURATION", "CAN_READ_PROJECT", "CAN_READ_VARIABLES", "CAN_READ_OUTPUTS", "CAN_READ_STATE"}
 WRITE = READ | {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_VARIABLES", "CAN_WRITE_STATE", "CAN_LOCK", "CAN_READ_MOCKS"}
 TEAM = WRITE | {"CAN_READ_VARSETS"}  # the tenant's team writes in the workspace and reads in the project
 
 # The API's refusals: to a token for another purpose, every object looks like one that does not exist.
-ELSEWHERE, UNKNOWN = {404}, {401}
+NOT_FOUND, UNAUTHENTICATED = {404}, {401}
 # A cookie alone permits no changes: these need the session's CSRF token (scheduler/auth/sessions.h).
 NO_CSRF = {403}
 
@@ -67,8 +67,8 @@ class Kind:
             return None
         if route.kind != "API" or route.permission in REFUSED:
             return REFUSED_BY_HANDLER.get(route.handler, REFUSED[route.permission])
-        statuses = ELSEWHERE if self.refusal is NO_CSRF else self.refusal
-        return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is ELSEWHERE else statuses
+        statuses = NOT_FOUND if self.refusal is NO_CSRF else self.refusal
+        return statuses | {400, 422} if route.handler in OBJECT_IN_BODY and statuses is NOT_FOUND else statuses
 
 
 # These change the caller's own account or create objects of the caller. The matrix does not call them with tokens that
@@ -77,8 +77,8 @@ OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
 # Pages of the caller's own session. Without a session they redirect to the sign-in page; with one they show its user's
 # own data.
 OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve"}
-# They are answered when a job waits, or after 25 s.
-WAITS = {"worker_waits", "worker_listens"}
+# Answered when a job waits, or after 25 s.
+LONG_POLLS = {"worker_waits", "worker_listens"}
 
 
 def bearer(token):
@@ -128,39 +128,39 @@ def kinds(api_site, victim, attacker, owner_session):
     victim.people.give(team, "workspace", victim.ids["workspace"], "read")
     live, beside, foreign = victim.jobs["live"], victim.jobs["beside"], attacker.jobs["live"]
     everything = {route.permission for route in table() if route.kind == "API"} - {"CAN_ADMINISTER_SITE", "CAN_CALL_BACK"}
-    # An organization's token manages, and never runs anything.
+    # An organization's token manages objects but cannot run anything.
     of_organization = everything - {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE", "CAN_ANYTHING_SIGNED_IN"}
     signed_in = {**owner_session.cookie}
     return [Kind(*kind) for kind in (
-        ("no token", {}, FOR_EVERYBODY, UNKNOWN),
-        ("an invented token", bearer("nonsense"), FOR_EVERYBODY, UNKNOWN),
-        ("a token's id", bearer(victim.ids["token"]), FOR_EVERYBODY, UNKNOWN),
-        ("an invented cookie", {"Cookie": "runyard_session=nonsense"}, FOR_EVERYBODY, UNKNOWN),
-        ("an expired token", bearer(owner_token(expired=True)[0]), FOR_EVERYBODY, UNKNOWN),
-        ("a revoked token", bearer(revoked), FOR_EVERYBODY, UNKNOWN),
-        ("a deleted user", bearer(deleted.token), FOR_EVERYBODY, UNKNOWN),
-        ("a removed member", bearer(removed.token), FOR_PERSONS, ELSEWHERE),
-        ("a foreign owner", bearer(attacker.api.token), FOR_PERSONS, ELSEWHERE, OWN_ORGANIZATION),
-        ("a foreign organization's token", bearer(attacker.organization_token), FOR_TOKENS, ELSEWHERE, OWN_ORGANIZATION),
-        ("a foreign team's token", bearer(attacker.team_token), FOR_TOKENS, ELSEWHERE),
-        ("a foreign session with its CSRF token", {**other.cookie, "X-CSRF-Token": other.csrf}, FOR_PERSONS, ELSEWHERE, OWN_ORGANIZATION),
+        ("no token", {}, FOR_EVERYBODY, UNAUTHENTICATED),
+        ("an unknown token", bearer("nonsense"), FOR_EVERYBODY, UNAUTHENTICATED),
+        ("a token's id", bearer(victim.ids["token"]), FOR_EVERYBODY, UNAUTHENTICATED),
+        ("an unknown cookie", {"Cookie": "runyard_session=nonsense"}, FOR_EVERYBODY, UNAUTHENTICATED),
+        ("an expired token", bearer(owner_token(expired=True)[0]), FOR_EVERYBODY, UNAUTHENTICATED),
+        ("a revoked token", bearer(revoked), FOR_EVERYBODY, UNAUTHENTICATED),
+        ("a deleted user", bearer(deleted.token), FOR_EVERYBODY, UNAUTHENTICATED),
+        ("a removed member", bearer(removed.token), FOR_USERS, NOT_FOUND),
+        ("a foreign owner", bearer(attacker.api.token), FOR_USERS, NOT_FOUND, OWN_ORGANIZATION),
+        ("a foreign organization's token", bearer(attacker.organization_token), FOR_TOKENS, NOT_FOUND, OWN_ORGANIZATION),
+        ("a foreign team's token", bearer(attacker.team_token), FOR_TOKENS, NOT_FOUND),
+        ("a foreign session with its CSRF token", {**other.cookie, "X-CSRF-Token": other.csrf}, FOR_USERS, NOT_FOUND, OWN_ORGANIZATION),
         ("a session without its CSRF token", signed_in, everything, NO_CSRF),
         ("a session with another one's CSRF token", {**signed_in, "X-CSRF-Token": other.csrf}, everything, NO_CSRF),
-        ("a member of no team", bearer(victim.nobody.token), FOR_PERSONS | {"CAN_READ_ORGANIZATION"}, ELSEWHERE),
-        ("a read-only member", bearer(reader.token), FOR_PERSONS | READ, ELSEWHERE),
-        ("a team's token", bearer(victim.team_token), FOR_TOKENS | TEAM, ELSEWHERE),
-        ("the organization's token", bearer(victim.organization_token), of_organization, ELSEWHERE),
-        ("an agent token of another pool", bearer(attacker.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, ELSEWHERE),
-        ("an agent token of the pool", bearer(victim.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, ELSEWHERE),
-        ("another worker's own token", bearer(attacker.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNKNOWN),
-        ("the worker's own token", bearer(victim.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNKNOWN),
-        ("a notifier's token", bearer(api_site.tokens["notifier-token"]), FOR_EVERYBODY | {"CAN_NOTIFY"}, ELSEWHERE),
-        ("a foreign run's token", bearer(foreign["run-token"]), FOR_EVERYBODY, ELSEWHERE),
-        ("the token of a run of another workspace", bearer(beside["run-token"]), FOR_EVERYBODY, ELSEWHERE, OF_ANY_RUN),
-        ("a foreign task's token", bearer(attacker.task_tokens["run"]), FOR_EVERYBODY, ELSEWHERE),
-        ("the token of another run's task", bearer(victim.task_tokens["asked_run"]), FOR_EVERYBODY, ELSEWHERE),
-        ("a foreign job's token", bearer(foreign["token"]), FOR_EVERYBODY, UNKNOWN),
-        ("the token of another job", bearer(beside["token"]), FOR_EVERYBODY, UNKNOWN),
+        ("a member of no team", bearer(victim.nobody.token), FOR_USERS | {"CAN_READ_ORGANIZATION"}, NOT_FOUND),
+        ("a read-only member", bearer(reader.token), FOR_USERS | READ, NOT_FOUND),
+        ("a team's token", bearer(victim.team_token), FOR_TOKENS | TEAM, NOT_FOUND),
+        ("the organization's token", bearer(victim.organization_token), of_organization, NOT_FOUND),
+        ("an agent token of another pool", bearer(attacker.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, NOT_FOUND),
+        ("an agent token of the pool", bearer(victim.agent_token), FOR_EVERYBODY | {"CAN_WORK"}, NOT_FOUND),
+        ("another worker's own token", bearer(attacker.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
+        ("the worker's own token", bearer(victim.fake_worker.own_token), FOR_EVERYBODY | {"CAN_KEEP_LEASES"}, UNAUTHENTICATED),
+        ("a notifier's token", bearer(api_site.tokens["notifier-token"]), FOR_EVERYBODY | {"CAN_NOTIFY"}, NOT_FOUND),
+        ("a foreign run's token", bearer(foreign["run-token"]), FOR_EVERYBODY, NOT_FOUND),
+        ("the token of a run of another workspace", bearer(beside["run-token"]), FOR_EVERYBODY, NOT_FOUND, OF_ANY_RUN),
+        ("a foreign task's token", bearer(attacker.task_tokens["run"]), FOR_EVERYBODY, NOT_FOUND),
+        ("the token of another run's task", bearer(victim.task_tokens["asked_run"]), FOR_EVERYBODY, NOT_FOUND),
+        ("a foreign job's token", bearer(foreign["token"]), FOR_EVERYBODY, UNAUTHENTICATED),
+        ("the token of another job", bearer(beside["token"]), FOR_EVERYBODY, UNAUTHENTICATED),
     )]
 
 
@@ -231,14 +231,14 @@ def statuses(route, answer):
     return {answer.status}
 
 
-def not_asked(kind, route):
+def is_skipped(kind, route):
     """Requests that would change the caller's own objects, or would block."""
     passes = kind.expected(route) is None
     own_worker = route.permission in ("CAN_WORK", "CAN_KEEP_LEASES") and route.kind == "WORKER"
-    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | WAITS or own_worker or route.kind == "NOTIFIER")
+    return passes and (route.handler in OWN_ACCOUNT | OWN_SESSION | LONG_POLLS or own_worker or route.kind == "NOTIFIER")
 
 
-def test_every_route_has_its_objects(victim):
+def test_every_route_has_test_objects_and_a_document(victim):
     """A new route needs an object for each name in its path, and a document if it takes one."""
     missing = [f"{route.method} {route.path}: {name}" for route in table() for name in re.findall(r":(\w+)", route.path) if name not in {*victim.ids, "relation"}]
     assert not missing, f"Tenant (support/tenant.py) makes no such object: {missing}"
@@ -248,22 +248,22 @@ def test_every_route_has_its_objects(victim):
     assert not unknown, unknown
 
 
-def test_a_token_passes_no_gate_of_another_kind(api_site, victim, kinds):
+def test_each_kind_of_token_is_refused_by_routes_of_other_kinds(api_site, victim, kinds):
     wrong = []
     connection = Connection(api_site.scheduler.url)
     before = digest(api_site.database)
     for kind in kinds:
         for route in table():
             expected = kind.expected(route)
-            if not_asked(kind, route) or (expected is None and route.method != "GET" and kind.holds & READ):
+            if is_skipped(kind, route) or (expected is None and route.method != "GET" and kind.holds & READ):
                 continue  # test_route_rights.py: what members of the organization may change
             path, body = path_of(route, victim), body_of(route, victim)
             answer = connection.ask(route.method, path, body, kind.headers)
-            said = f"{kind.name}: {route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}"
+            message = f"{kind.name}: {route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}"
             if answer.status >= 500 or expected is not None and not statuses(route, answer) <= expected:
-                wrong.append(said)
+                wrong.append(message)
             if not kind.holds & READ and (found := leaks(victim, f"{path} {body}", answer)):
-                wrong.append(f"{said}: shows {found}")
+                wrong.append(f"{message}: shows {found}")
         after = digest(api_site.database)
         changed = [name for name in after if after[name] != before[name]]
         if changed:
@@ -272,22 +272,22 @@ def test_a_token_passes_no_gate_of_another_kind(api_site, victim, kinds):
     assert not wrong, f"{len(wrong)}:\n" + "\n".join(wrong)
 
 
-# ---- an invisible object ----
+# ---- hidden objects ----
 
-# These differ between any two answers.
-OF_THE_MOMENT = {"date", "x-ratelimit-remaining", "x-ratelimit-reset"}
+# Headers that differ between any two answers.
+VOLATILE_HEADERS = {"date", "x-ratelimit-remaining", "x-ratelimit-reset"}
 
 
-def absent(ids, *kept):
+def missing_ids(ids, *kept):
     """Ids and names of objects that do not exist, as long as the real ones."""
     return {key: value if key in kept else value[: value.find("-") + 1] + "A" * (len(value) - value.find("-") - 1) for key, value in ids.items()}
 
 
-def seen(answer):
-    return answer.status, answer.body, sorted((name.lower(), value) for name, value in answer.headers.items() if name.lower() not in OF_THE_MOMENT)
+def comparable(answer):
+    return answer.status, answer.body, sorted((name.lower(), value) for name, value in answer.headers.items() if name.lower() not in VOLATILE_HEADERS)
 
 
-def test_an_object_that_may_not_be_seen_is_like_one_that_does_not_exist(api_site, victim, kinds):
+def test_hidden_objects_are_answered_like_missing_ones(api_site, victim, kinds):
     """Status, body and headers are identical whether every object of the path exists, only the last one does not, or
     none does."""
     wrong, compared = [], 0
@@ -297,13 +297,13 @@ def test_an_object_that_may_not_be_seen_is_like_one_that_does_not_exist(api_site
             names = [name for name in re.findall(r":(\w+)", route.path) if name != "relation"]
             if not names or kind.expected(route) is None or route.kind not in ("API", "WORKER") or 404 not in kind.expected(route):
                 continue
-            real = seen(connection.ask(route.method, path_of(route, victim), body_of(route, victim), kind.headers))
+            real = comparable(connection.ask(route.method, path_of(route, victim), body_of(route, victim), kind.headers))
             member = "CAN_READ_ORGANIZATION" in kind.holds
-            for gone in (absent(victim.ids, *(["organization"] if member else [])), {**victim.ids, **{key: absent(victim.ids)[key] for key in keys_of(names[-1])}}):
+            for missing in (missing_ids(victim.ids, *(["organization"] if member else [])), {**victim.ids, **{key: missing_ids(victim.ids)[key] for key in keys_of(names[-1])}}):
                 if names == ["organization"] and member:
                     continue  # a member knows that the organization exists
                 compared += 1
-                other = seen(connection.ask(route.method, path_of(route, victim, gone), body_of(route, victim), kind.headers))
+                other = comparable(connection.ask(route.method, path_of(route, victim, missing), body_of(route, victim), kind.headers))
                 if other != real:
                     wrong.append(f"{kind.name}: {route.method} {route.path}: {[[a, b] for a, b in zip(real, other) if a != b]}"[:400])
     assert compared > 3000
@@ -316,15 +316,15 @@ QUERIES = (("team-workspaces?filter[workspace][id]={}", ["workspace"]), ("team-p
 BODIES = (("team-workspaces", ["workspace", "team"]), ("team-projects", ["project", "team"]), ("runs", ["workspace"]))
 
 
-def test_a_place_in_a_query_or_a_body_is_like_one_that_does_not_exist(victim, attacker):
-    gone = absent(victim.ids)
+def test_hidden_objects_in_queries_and_bodies_are_answered_like_missing_ones(victim, attacker):
+    missing = missing_ids(victim.ids)
     for path, names in QUERIES:
-        chosen = itertools.product(*[[victim.ids[name], gone[name]] for name in names])
+        chosen = itertools.product(*[[victim.ids[name], missing[name]] for name in names])
         answers = {(answer.status, answer.text) for answer in (attacker.api.call("GET", path.format(*values)) for values in chosen)}
         assert len(answers) == 1, answers
     for path, names in BODIES:
         answers = set()
-        for values in itertools.product(*[[victim.ids[name], gone[name]] for name in names]):
+        for values in itertools.product(*[[victim.ids[name], missing[name]] for name in names]):
             relations = {name: {"data": {"type": name + "s", "id": value}} for name, value in zip(names, values)}
             answer = attacker.api.call("POST", path, {"data": {"type": path, "attributes": {"access": "read"}, "relationships": relations}})
             answers.add((answer.status, answer.text))
@@ -338,14 +338,14 @@ def keys_of(name):
 
 # ---- pages ----
 
-# These forms belong to no session. They need a name and a password, or a code.
+# Forms that belong to no session. They need a name and a password, or a code.
 WITHOUT_SESSION = {"ui_sign_in", "oauth_token"}
 
 
-def test_a_form_changes_nothing_without_the_csrf_token_of_its_session(api_site, victim, attacker):
+def test_forms_without_their_sessions_csrf_token_are_refused(api_site, victim, attacker):
     session, other, connection = Session(api_site, victim), Session(api_site, attacker), Connection(api_site.scheduler.url)
     token = api_site.ask("select t.id from tokens t join users u on u.id = t.user_id where u.username = %s", session.name)[0][0]
-    asked, before = 0, digest(api_site.database)
+    requests, before = 0, digest(api_site.database)
     for route in table():
         if route.kind != "SITE" or route.method != "POST" or route.handler in WITHOUT_SESSION:
             continue
@@ -353,19 +353,19 @@ def test_a_form_changes_nothing_without_the_csrf_token_of_its_session(api_site, 
         for forged in ("", "csrf=", "csrf=nonsense", f"csrf={other.csrf}", f"csrf={session.csrf[:-1]}", f"csrf={session.csrf}0"):
             fields = f"description=forged&current_password={session.password}&password=forged-password&password_confirmation=forged-password"
             answer = connection.ask("POST", path, f"{fields}&{forged}".encode(), session.cookie)
-            asked += 1
+            requests += 1
             assert answer.status == 403, f"{route.path} {forged}: {answer.status} {answer.text[:200]}"
         elsewhere = connection.ask("POST", f"{path}?csrf={session.csrf}", b"description=forged", session.cookie)
-        assert elsewhere.status == 403, f"{route.path}: a token in the query is taken"
-    assert asked >= 24 and digest(api_site.database) == before
+        assert elsewhere.status == 403, f"{route.path}: a token in the query is accepted"
+    assert requests >= 24 and digest(api_site.database) == before
     assert connection.ask("GET", "/app/settings/tokens", None, session.cookie).status == 200, "the session has ended"
 
 
 # ---- the worker's, the notifier's and the signed routes, with valid tokens of others ----
 
 
-def test_an_agent_token_reaches_its_own_pool_alone(api_site, victim, attacker):
-    """Also with the worker and the jobs of another pool in the body."""
+def test_an_agent_token_reaches_only_its_own_pool(api_site, victim, attacker):
+    """This also applies to the worker and the jobs of another pool in the body."""
     connection, before = Connection(api_site.scheduler.url), digest(api_site.database)
     worker, job = victim.ids["agent"], victim.jobs["live"]
 
@@ -377,8 +377,8 @@ def test_an_agent_token_reaches_its_own_pool_alone(api_site, victim, attacker):
             answer = ask(path, attacker.agent_token, {"worker": id, "slots": 100})
             assert answer.status == 404 and not leaks(victim, id, answer), (path, id, answer.text)
     beat = {"free": 1, "slots": 1, "draining": False, "partitions": [], "jobs": [{"job": job["job"], "attempt": job["attempt"]}]}
-    told = ask("heartbeat", attacker.fake_worker.own_token, beat)
-    assert told.status == 200 and [item["held"] for item in told.json["jobs"]] == [False], told.text
+    heartbeat_answer = ask("heartbeat", attacker.fake_worker.own_token, beat)
+    assert heartbeat_answer.status == 200 and [item["held"] for item in heartbeat_answer.json["jobs"]] == [False], heartbeat_answer.text
     claimed = ask("claim", attacker.agent_token, {"worker": attacker.fake_worker.id, "slots": 100})
     assert claimed.status == 200 and not leaks(victim, "", claimed), claimed.text
     after = digest(api_site.database)
@@ -397,7 +397,7 @@ def signed_links(victim):
     return {handler: link.removeprefix(api.url) for handler, link in links.items()}
 
 
-def test_a_signature_is_good_for_its_path_alone(api_site, victim, attacker):
+def test_a_signature_is_valid_only_for_its_path(api_site, victim, attacker):
     connection = Connection(api_site.scheduler.url)
     links, foreign = signed_links(victim), signed_links(attacker)
     before = digest(api_site.database)
@@ -419,11 +419,11 @@ def test_a_signature_is_good_for_its_path_alone(api_site, victim, attacker):
 
 # ---- positive control ----
 
-# Last, since other requests need the objects that these delete; in this order.
-LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
+# These delete objects that other requests need, so they are called last and in this order.
+DELETED_LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
 
 
-def key_of(route, victim, api_site, session):
+def headers_of(route, victim, api_site, session):
     """The headers of an authorized caller of this route."""
     by_permission = {"CAN_WORK": victim.agent_token, "CAN_KEEP_LEASES": victim.fake_worker.own_token, "CAN_WORK_ON_JOB": victim.jobs["live"]["token"],
                      "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
@@ -432,7 +432,7 @@ def key_of(route, victim, api_site, session):
     return bearer(by_permission.get(route.permission, victim.api.token))
 
 
-def opening_body(route, victim, session):
+def body_past_the_gate(route, victim, session):
     """A body that passes the gate and is refused afterwards, so that later requests find their objects. If the body
     names the object, it is a complete document."""
     if route.kind == "SITE":
@@ -444,14 +444,14 @@ def opening_body(route, victim, session):
     return {"data": {"type": "nothing"}} if route.body.startswith("JSON") else body_of(route, victim)
 
 
-def own_objects(route, victim, session):
+def own_ids(route, victim, session):
     """Separate objects for this request, if it deletes them."""
     if route.handler == "ui_tokens_revoke":
         query = "select t.id from tokens t join users u on u.id = t.user_id where u.username = %s"
         return {**victim.ids, "token": victim.api_site.ask(query, session.name)[0][0]}
     if route.handler == "tokens_delete":
-        made = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
-        return {**victim.ids, "token": made.data["id"]}
+        created = victim.api.post(f"users/{victim.ids['user']}/authentication-tokens", {"data": {"type": "authentication-tokens", "attributes": {"description": str(uuid.uuid4())}}})
+        return {**victim.ids, "token": created.data["id"]}
     if route.handler.startswith("admin_users_"):
         name = f"vtm-{uuid.uuid4().hex}"
         victim.people.user(name)
@@ -471,7 +471,7 @@ def own_objects(route, victim, session):
     return {**victim.ids, "name": name, "workspace": victim.api.workspace(name)}
 
 
-def shut(route, answer):
+def is_gate_closed(route, answer):
     """True for the answer of a closed gate. An object whose state does not allow the action is answered 403 as well."""
     if answer.status == 404:
         return route.handler not in NO_CONTENT
@@ -480,7 +480,7 @@ def shut(route, answer):
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text
 
 
-def test_each_gate_opens_for_a_token_that_holds_its_permission(api_site, attacker, service):
+def test_every_route_accepts_a_token_with_its_permission(api_site, attacker, service):
     """Without this test, the matrix would pass for a server that refuses everything."""
     tenant = Tenant(api_site, "vtm2", service)
     session, closed = Session(api_site, tenant), []
@@ -488,17 +488,17 @@ def test_each_gate_opens_for_a_token_that_holds_its_permission(api_site, attacke
     connection = Connection(api_site.scheduler.url)
     order = {"GET": 0, "PUT": 1, "PATCH": 2, "POST": 3, "DELETE": 4}
 
-    def turn(route):
+    def request_order(route):
         """Reads, then changes, then deletions, deeper paths first."""
-        late = LAST.index(route.handler) + 1 if route.handler in LAST else 0
+        late = DELETED_LAST.index(route.handler) + 1 if route.handler in DELETED_LAST else 0
         return late, order[route.method], route.handler in ("ui_sign_out", "worker_leaves", "jobs_result"), -route.path.count("/")
 
-    for route in sorted(table(), key=turn):
-        path = links.get(route.handler) or path_of(route, tenant, own_objects(route, tenant, session))
+    for route in sorted(table(), key=request_order):
+        path = links.get(route.handler) or path_of(route, tenant, own_ids(route, tenant, session))
         if route.kind == "SIGNED" and route.handler not in links:
             continue  # integration/policies/test_api.py and integration/workspaces/test_attributes.py follow these links
-        answer = connection.ask(route.method, path, opening_body(route, tenant, session), key_of(route, tenant, api_site, session))
-        if shut(route, answer):
+        answer = connection.ask(route.method, path, body_past_the_gate(route, tenant, session), headers_of(route, tenant, api_site, session))
+        if is_gate_closed(route, answer):
             closed.append(f"{route.method} {route.path} ({route.permission}): {answer.status} {answer.text[:200]}")
     assert not closed, f"{len(closed)}:\n" + "\n".join(closed)
 

@@ -15,8 +15,8 @@ from support.tenant import NO_CONTENT, OBJECT_IN_BODY, digest
 # ---- permissions by level ----
 
 MEMBER = {"CAN_READ_ORGANIZATION"}
-SEE = {"CAN_READ_WORKSPACE", "CAN_READ_RUNS", "CAN_DOWNLOAD_CONFIGURATION"}
-RUNS = SEE | {"CAN_READ_PROJECT"}  # access to a workspace includes seeing its project
+VIEW = {"CAN_READ_WORKSPACE", "CAN_READ_RUNS", "CAN_DOWNLOAD_CONFIGURATION"}
+RUNS = VIEW | {"CAN_READ_PROJECT"}  # access to a workspace includes seeing its project
 READ = RUNS | {"CAN_READ_VARIABLES", "CAN_READ_OUTPUTS", "CAN_READ_STATE"}
 PLAN = READ | {"CAN_QUEUE_RUN"}
 WRITE = PLAN | {"CAN_APPLY", "CAN_WRITE_VARIABLES", "CAN_WRITE_STATE", "CAN_LOCK", "CAN_READ_MOCKS"}
@@ -33,8 +33,8 @@ WORKSPACE = {  # the access level of a team in the workspace, with its details
 PROJECT = {"read": READ | IN_PROJECT, "write": WRITE | IN_PROJECT, "maintain": ADMIN | IN_PROJECT | {"CAN_WRITE_VARSETS", "CAN_CREATE_WORKSPACE", "CAN_MOVE_WORKSPACE"},
            "admin": ADMIN | PROJECT_ADMIN | {"CAN_MOVE_WORKSPACE"}}
 ORGANIZATION = {
-    "manage-policies": SEE | {"CAN_MANAGE_POLICIES"},
-    "manage-policy-overrides": SEE | {"CAN_OVERRIDE"},
+    "manage-policies": VIEW | {"CAN_MANAGE_POLICIES"},
+    "manage-policy-overrides": VIEW | {"CAN_OVERRIDE"},
     "manage-workspaces": ADMIN | ALL_VARSETS | {"CAN_READ_PROJECT", "CAN_CREATE_WORKSPACE"},
     "manage-projects": ADMIN | PROJECT_ADMIN | ALL_VARSETS | {"CAN_CREATE_PROJECT", "CAN_MOVE_WORKSPACE"},
     "read-workspaces": READ | IN_PROJECT,
@@ -50,27 +50,27 @@ ORGANIZATION = {
     "manage-agent-pools": {"CAN_MANAGE_POOLS"},
 }
 EVERYTHING = object()
-# An organization's token manages, and never runs anything.
+# An organization's token manages objects but cannot run anything.
 NOT_FOR_ORGANIZATIONS = {"CAN_QUEUE_RUN", "CAN_APPLY", "CAN_WRITE_STATE", "CAN_OVERRIDE"}
 
 # Any token satisfies these. The handler shows only the caller's own objects.
-THEIRS = {"CAN_ANYTHING_SIGNED_IN", "CAN_WITH_TOKEN", "CAN_WITHOUT_TOKEN", "CAN_CALL_BACK"}
+ANY_TOKEN = {"CAN_ANYTHING_SIGNED_IN", "CAN_WITH_TOKEN", "CAN_WITHOUT_TOKEN", "CAN_CALL_BACK"}
 # The caller's own account and organization (test_route_matrix.py).
-OPEN = {"site_ping", "account_details", "account_update", "account_password", "organizations_index", "organizations_create", "audit_trail_own"}
+OWN_ACCOUNT = {"site_ping", "account_details", "account_update", "account_password", "organizations_index", "organizations_create", "audit_trail_own"}
 
 
 class Actor:
     def __init__(self, name, client, holds):
         self.name, self.client, self.holds = name, client, holds
 
-    def may(self, permission):
+    def has(self, permission):
         if self.holds is EVERYTHING:
             return permission not in ("CAN_ADMINISTER_SITE",)
         return permission in self.holds | MEMBER
 
 
 @pytest.fixture(scope="module")
-def cast(victim):
+def all_actors(victim):
     """A member of each level of access, a team's token and the organization's."""
     api, people, ids = victim.api, victim.people, victim.ids
 
@@ -109,16 +109,16 @@ def request_of(victim, method, path, handler):
     return victim.fill(path)[1:] + query, body if method in ("POST", "PATCH", "PUT") else None
 
 
-def test_without_the_permission_nothing_is_shown_or_changed(api_site, victim, cast):
+def test_requests_without_the_permission_show_and_change_nothing(api_site, victim, all_actors):
     before, wrong = digest(api_site.database), []
     for method, path, handler, permission in rows("API"):
-        if handler in OPEN or permission in THEIRS:
+        if handler in OWN_ACCOUNT or permission in ANY_TOKEN:
             continue
-        sent, body = request_of(victim, method, path, handler)
-        for actor in cast:
-            if actor.may(permission):
+        target, body = request_of(victim, method, path, handler)
+        for actor in all_actors:
+            if actor.has(permission):
                 continue
-            answer = actor.client.call(method, sent, body)
+            answer = actor.client.call(method, target, body)
             expected = (404, 422, 400) if handler in OBJECT_IN_BODY else (404,)
             if answer.status not in expected:
                 wrong.append(f"{actor.name}: {method} {path} ({permission}): {answer.status} {answer.text[:200]}")
@@ -126,17 +126,17 @@ def test_without_the_permission_nothing_is_shown_or_changed(api_site, victim, ca
     assert digest(api_site.database) == before
 
 
-def test_with_the_permission_the_gate_opens(victim, cast):
+def test_requests_with_the_permission_are_accepted(victim, all_actors):
     wrong = []
     for method, path, handler, permission in rows("API"):
         # Creations are tested, too. Actions and deletions have separate tests.
-        if method not in ("GET", "PATCH") and not handler.endswith("_create") or "retention" in handler or permission in THEIRS:
+        if method not in ("GET", "PATCH") and not handler.endswith("_create") or "retention" in handler or permission in ANY_TOKEN:
             continue
-        sent, body = request_of(victim, method, path, handler)
-        for actor in cast:
-            if not actor.may(permission):
+        target, body = request_of(victim, method, path, handler)
+        for actor in all_actors:
+            if not actor.has(permission):
                 continue
-            answer = actor.client.call(method, sent, body)
+            answer = actor.client.call(method, target, body)
             hidden = answer.status == 404 and handler not in NO_CONTENT
             if hidden or answer.status in (401, 403) or answer.status >= 500:
                 wrong.append(f"{actor.name}: {method} {path} ({permission}): {answer.status} {answer.text[:200]}")

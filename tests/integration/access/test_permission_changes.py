@@ -29,15 +29,15 @@ def sql(database, *statements):
             connection.execute(*statement)
 
 
-def asked(replicas, token, path):
-    """The answer of each replica."""
+def statuses(replicas, token, path):
+    """The status of each replica's answer."""
     return [Api(url, token).call("GET", path).status for url in replicas]
 
 
-def known(replicas, token, path, status):
-    """The same, several times."""
+def assert_status_repeatedly(replicas, token, path, status):
+    """Every replica answers with the status, several times."""
     for _ in range(3):
-        assert asked(replicas, token, path) == [status, status]
+        assert statuses(replicas, token, path) == [status, status]
 
 
 def team_body(**access):
@@ -66,15 +66,15 @@ def token_id(people, member):
         return connection.execute("select id from tokens where hash = encode(sha256(%s), 'hex')", [member.token.encode()]).fetchone()[0]
 
 
-TAKEN = {
-    "a token that is revoked": (revoke_token, 401),
-    "a token that expires": (let_token_expire, 401),
-    "a user who is suspended": (suspend, 401),
-    "a member who leaves the team": (remove_from_team, 404),
-    "a team that goes": (lambda api, people, member, team: api.delete(f"teams/{team}"), 404),
-    "a team that may less": (lambda api, people, member, team: api.patch(f"teams/{team}", team_body(read_workspaces=False)), 404),
-    "a member who goes": (lambda api, people, member, team: api.delete(f"organization-memberships/{member.membership}"), 404),
-    "an organization without tokens of people": (lambda api, people, member, team: Api(api.url, owners_token(api), api.organization).patch(
+REVOCATIONS = {
+    "token revoked": (revoke_token, 401),
+    "token expired": (let_token_expire, 401),
+    "user suspended": (suspend, 401),
+    "member removed from the team": (remove_from_team, 404),
+    "team deleted": (lambda api, people, member, team: api.delete(f"teams/{team}"), 404),
+    "team permission removed": (lambda api, people, member, team: api.patch(f"teams/{team}", team_body(read_workspaces=False)), 404),
+    "membership deleted": (lambda api, people, member, team: api.delete(f"organization-memberships/{member.membership}"), 404),
+    "user tokens disabled": (lambda api, people, member, team: Api(api.url, owners_token(api), api.organization).patch(
         f"organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {"user-tokens-enabled": False}}}), 401),
 }
 
@@ -84,68 +84,68 @@ def owners_token(api):
     return api.post(f"teams/{team}/authentication-token", {"data": {"type": "authentication-tokens", "attributes": {}}}).data["attributes"]["token"]
 
 
-@pytest.mark.parametrize("what", TAKEN)
-def test_what_is_taken_away_is_gone_at_once(api, people, replicas, what):
-    take, status = TAKEN[what]
+@pytest.mark.parametrize("case", REVOCATIONS)
+def test_revoked_access_ends_at_once(api, people, replicas, case):
+    revoke, status = REVOCATIONS[case]
     team = people.team("readers", read_workspaces=True)
-    member = people.member(f"m{list(TAKEN).index(what)}", team)
+    member = people.member(f"m{list(REVOCATIONS).index(case)}", team)
     path = f"workspaces/{api.workspace()}"
-    known(replicas, member.token, path, 200)
-    take(api, people, member, team)
-    assert asked(replicas, member.token, path) == [status, status]
-    assert asked(replicas, member.token, path) == [status, status]
+    assert_status_repeatedly(replicas, member.token, path, 200)
+    revoke(api, people, member, team)
+    assert statuses(replicas, member.token, path) == [status, status]
+    assert statuses(replicas, member.token, path) == [status, status]
 
 
-def test_what_is_given_is_there_at_once(api, people, replicas, database):
+def test_granted_access_applies_at_once(api, people, replicas, database):
     member = people.member("given")
     workspace = f"workspaces/{api.workspace()}"
-    known(replicas, member.token, workspace, 404)
+    assert_status_repeatedly(replicas, member.token, workspace, 404)
     api.post(f"teams/{people.team('late', read_workspaces=True)}/relationships/organization-memberships",
              {"data": [{"type": "organization-memberships", "id": member.membership}]})
-    assert asked(replicas, member.token, workspace) == [200, 200]
-    known(replicas, member.token, "admin/audit-trail", 404)
+    assert statuses(replicas, member.token, workspace) == [200, 200]
+    assert_status_repeatedly(replicas, member.token, "admin/audit-trail", 404)
     sql(database, ["update users set is_site_admin = true where username = 'given'"])
-    assert asked(replicas, member.token, "admin/audit-trail") == [200, 200]
+    assert statuses(replicas, member.token, "admin/audit-trail") == [200, 200]
     sql(database, ["update users set is_site_admin = false where username = 'given'"])
-    assert asked(replicas, member.token, "admin/audit-trail") == [404, 404]
+    assert statuses(replicas, member.token, "admin/audit-trail") == [404, 404]
 
 
-def test_lists_hold_what_may_be_seen_now(api, people, replicas):
+def test_lists_follow_permission_changes_at_once(api, people, replicas):
     team = people.team("all", read_workspaces=True)
     member = people.member("lister", team)
     api.workspace("w")
     path = f"organizations/{api.organization}/workspaces"
-    known(replicas, member.token, path, 200)
+    assert_status_repeatedly(replicas, member.token, path, 200)
     api.patch(f"teams/{team}", team_body(read_workspaces=False))
     for url in replicas:
         assert Api(url, member.token).get(path).data == []
 
 
-def test_answers_that_need_no_table_need_the_token_all_the_same(api, people, replicas):
+def test_requests_that_read_no_table_still_need_a_valid_token(api, people, replicas):
     member = people.member("plain")
     path = f"runs/{'x' * 20}?include=nothing-there-is"
-    known(replicas, member.token, path, 400)
+    assert_status_repeatedly(replicas, member.token, path, 400)
     revoke_token(api, people, member, None)
-    assert asked(replicas, member.token, path) == [401, 401]
+    assert statuses(replicas, member.token, path) == [401, 401]
 
 
-def test_a_name_is_the_organization_that_has_it_now(api, replicas, database):
-    def make(name):
+def test_a_renamed_organizations_name_refers_to_its_new_owner(api, replicas, database):
+    def create(name):
         api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": name, "email": "o@example.com"}}})
 
-    make("first")
-    make("second")
-    known(replicas, api.token, "organizations/first/projects", 200)
-    known(replicas, api.token, "organizations/FIRST/projects", 200)
+    create("first")
+    create("second")
+    assert_status_repeatedly(replicas, api.token, "organizations/first/projects", 200)
+    assert_status_repeatedly(replicas, api.token, "organizations/FIRST/projects", 200)
     api.patch("organizations/first", {"data": {"type": "organizations", "attributes": {"name": "former"}}})
-    assert asked(replicas, api.token, "organizations/first/projects") == [404, 404]
+    assert statuses(replicas, api.token, "organizations/first/projects") == [404, 404]
     api.patch("organizations/second", {"data": {"type": "organizations", "attributes": {"name": "first"}}})
     workspace = Api(api.url, api.token, "first").workspace("of-the-second")
     for url in replicas:
         assert [row["id"] for row in Api(url, api.token).get("organizations/first/workspaces").data] == [workspace]
         assert Api(url, api.token).get("organizations/former/workspaces").data == []
     api.delete("organizations/first")
-    assert asked(replicas, api.token, "organizations/first/workspaces") == [404, 404]
-    make("first")
+    assert statuses(replicas, api.token, "organizations/first/workspaces") == [404, 404]
+    create("first")
     for url in replicas:
         assert Api(url, api.token).get("organizations/first/workspaces").data == []

@@ -29,7 +29,7 @@ def names(client, what):
 
 
 def permissions(client, path):
-    return {name for name, may in client.attributes(path)["permissions"].items() if may}
+    return {name for name, allowed in client.attributes(path)["permissions"].items() if allowed}
 
 
 def test_a_member_without_a_team_sees_the_organization_and_nothing_in_it(api, people):
@@ -57,7 +57,7 @@ ADMIN = WRITE | {"can-update", "can-destroy", "can-force-unlock", "can-manage-ta
 
 @pytest.mark.parametrize("level,expected", [("read", READ), ("plan", PLAN), ("write", WRITE), ("admin", ADMIN),
                                             ("custom", {"can-read-run", "can-read-settings"})])
-def test_levels_in_a_workspace(api, people, level, expected):
+def test_each_workspace_access_level_has_its_permissions(api, people, level, expected):
     workspace, hidden = api.workspace("w"), api.workspace("hidden")
     configuration = api.upload(workspace, MAIN)
     run = api.run(workspace, configuration)
@@ -68,9 +68,9 @@ def test_levels_in_a_workspace(api, people, level, expected):
     assert permissions(member, f"workspaces/{workspace}") == expected
     assert names(member, "workspaces") == ["w"]
     listed = member.get(f"organizations/{api.organization}/workspaces").data[0]["attributes"]["permissions"]
-    assert {name for name, may in listed.items() if may} == expected
+    assert {name for name, allowed in listed.items() if allowed} == expected
     included = member.get(f"runs/{run}", include="workspace").json["included"][0]["attributes"]["permissions"]
-    assert {name for name, may in included.items() if may} == expected
+    assert {name for name, allowed in included.items() if allowed} == expected
     assert [item["id"] for item in member.get(f"organizations/{api.organization}/runs").data] == [run]
     assert names(member, "projects") == ["Default Project"]
     assert status(member, "GET", f"workspaces/{hidden}") == 404
@@ -90,7 +90,7 @@ def test_levels_in_a_workspace(api, people, level, expected):
     assert status(member, "POST", f"workspaces/{workspace}/vars", body) == (201 if "can-update-variable" in expected else 404)
 
 
-def test_projects_give_their_workspaces(api, people):
+def test_project_access_applies_to_its_workspaces(api, people):
     project = people.project("shared")
     relations = {"project": {"data": {"type": "projects", "id": project}}}
 
@@ -109,19 +109,19 @@ def test_projects_give_their_workspaces(api, people):
         assert names(client, "projects") == ["shared-project"]
         assert status(client, "GET", f"workspaces/{outside}") == 404
     assert status(r, "POST", workspaces, body("new")) == 404
-    made = m.call("POST", workspaces, body("new"))
-    assert made.status == 201
+    created = m.call("POST", workspaces, body("new"))
+    assert created.status == 201
     assert status(m, "POST", workspaces, body("new2", {})) == 404  # in the default project
     assert "can-create-workspace" in permissions(m, f"projects/{project}")
     assert permissions(r, f"projects/{project}") == {"can-read"}
     elsewhere = {"data": {"type": "workspaces", "attributes": {}, "relationships": {
         "project": {"data": {"type": "projects", "id": api.get(f"workspaces/{outside}").data["relationships"]["project"]["data"]["id"]}}}}}
-    assert status(m, "PATCH", f"workspaces/{made.data['id']}", elsewhere) == 404
+    assert status(m, "PATCH", f"workspaces/{created.data['id']}", elsewhere) == 404
     assert status(m, "PATCH", f"projects/{project}", data("projects", description="d")) == 404
-    assert status(m, "DELETE", f"workspaces/{made.data['id']}") == 204
+    assert status(m, "DELETE", f"workspaces/{created.data['id']}") == 204
 
 
-def test_nothing_is_included_that_could_not_be_read_itself(api, people, database):
+def test_includes_omit_resources_that_the_caller_cannot_read(api, people, database):
     workspace, hidden = api.workspace("w"), api.workspace("hidden")
     state = f"sv-included-{api.organization}"
     with psycopg.connect(database, autocommit=True) as connection:
@@ -139,7 +139,7 @@ def test_nothing_is_included_that_could_not_be_read_itself(api, people, database
     assert [item["id"] for item in member.get(path, include="workspaces").json["included"]] == [workspace]
 
 
-def test_what_nobody_may_see_shows_in_no_list_and_no_filter(api, people):
+def test_lists_and_filters_do_not_reveal_hidden_objects(api, people):
     workspace, hidden = api.workspace("w"), api.workspace("hidden")
     org = f"organizations/{api.organization}"
     api.post(f"{org}/agent-pools", data("agent-pools", name="pool"))
@@ -163,7 +163,7 @@ def test_what_nobody_may_see_shows_in_no_list_and_no_filter(api, people):
     assert len(api.get(consumers).data) == 1
 
 
-def test_whoever_manages_teams_touches_neither_the_owners_nor_secret_ones(api, people):
+def test_team_managers_cannot_change_the_owners_or_secret_teams(api, people):
     manager = people.member("managing", people.team("managers", manage_teams=True))
     owners, secret = people.owners(), people.team("secret")
     body = data("teams", **{"allow-member-token-management": False, "sso-team-id": "mine"})
@@ -172,14 +172,14 @@ def test_whoever_manages_teams_touches_neither_the_owners_nor_secret_ones(api, p
     assert status(api, "PATCH", f"teams/{owners}", data("teams", **{"sso-team-id": "ours"})) == 200
     body = data("notification-configurations", name="n", enabled=False, **{"destination-type": "generic", "url": "http://127.0.0.1:9/"})
     notifications = "notification-configurations"
-    made = api.post(f"teams/{secret}/{notifications}", body).data["id"]
+    created = api.post(f"teams/{secret}/{notifications}", body).data["id"]
     assert status(manager, "POST", f"teams/{secret}/{notifications}", body) == 404
     assert status(manager, "GET", f"teams/{secret}/{notifications}") == 404
-    assert status(manager, "GET", f"{notifications}/{made}") == 404
-    assert status(manager, "DELETE", f"{notifications}/{made}") == 404
+    assert status(manager, "GET", f"{notifications}/{created}") == 404
+    assert status(manager, "DELETE", f"{notifications}/{created}") == 404
 
 
-def test_what_is_given_in_all_of_the_organization(api, people):
+def test_organization_access_applies_to_the_whole_organization(api, people):
     workspace = api.workspace("w")
     org = f"organizations/{api.organization}"
     m = people.member("manager", people.team("managers", manage_workspaces=True))
@@ -191,8 +191,8 @@ def test_what_is_given_in_all_of_the_organization(api, people):
     assert names(p, "workspaces") == ["new", "w"]
     assert status(p, "DELETE", f"workspaces/{workspace}") == 404
     t = people.member("teams", people.team("teams", manage_teams=True))
-    made = t.call("POST", f"{org}/teams", data("teams", name="made"))
-    assert made.status == 201 and made.data["attributes"]["visibility"] == "organization"
+    created = t.call("POST", f"{org}/teams", data("teams", name="made"))
+    assert created.status == 201 and created.data["attributes"]["visibility"] == "organization"
     assert status(t, "POST", f"{org}/teams", data("teams", name="dark", visibility="secret")) == 422
     body = {"data": {"type": "teams", "attributes": {"name": "grand", "organization-access": {"manage-projects": True}}}}
     assert status(t, "POST", f"{org}/teams", body) == 404
@@ -203,12 +203,12 @@ def test_what_is_given_in_all_of_the_organization(api, people):
     assert {"managers", "teams", "policies"} <= set(names(s, "teams"))
 
 
-def test_a_teams_token_may_what_the_team_may(api, people):
+def test_a_team_token_has_the_permissions_of_its_team(api, people):
     workspace = api.workspace("w")
     team = people.team("t")
     people.give(team, "workspace", workspace, "write")
-    made = api.post(f"teams/{team}/authentication-token", {}).data["attributes"]["token"]
-    client = Api(api.url, made, api.organization)
+    created = api.post(f"teams/{team}/authentication-token", {}).data["attributes"]["token"]
+    client = Api(api.url, created, api.organization)
     assert permissions(client, f"workspaces/{workspace}") == WRITE
     assert client.get("account/details").data["attributes"]["is-service-account"] is True
     assert status(client, "POST", "organizations", data("organizations", name="mine", email="a@example.com")) == 404
@@ -223,7 +223,7 @@ def test_a_teams_token_may_what_the_team_may(api, people):
     assert status(client, "GET", f"workspaces/{workspace}") == 401
 
 
-def test_tokens_of_teams_are_for_those_who_manage_them(api, people):
+def test_team_tokens_are_managed_by_their_managers_only(api, people):
     team, other = people.team("t"), people.team("other")
     m = people.member("tokens", team)
     assert status(m, "POST", f"teams/{team}/authentication-token", {}) == 201
@@ -240,7 +240,7 @@ def test_tokens_of_teams_are_for_those_who_manage_them(api, people):
     api.delete(f"authentication-tokens/{first}")
 
 
-def test_where_people_have_no_tokens_they_make_no_tokens_of_their_teams(api, people):
+def test_disabled_user_tokens_cannot_manage_team_tokens(api, people):
     team = people.team("t")
     m = people.member("shut-out", team)
     kept = m.post(f"teams/{team}/authentication-tokens", data("authentication-tokens", description="kept")).data["id"]
@@ -250,7 +250,7 @@ def test_where_people_have_no_tokens_they_make_no_tokens_of_their_teams(api, peo
     assert status(m, "GET", f"authentication-tokens/{kept}") == 401
 
 
-def test_nobody_removes_whom_they_know_too_little_of(api, people):
+def test_members_of_hidden_secret_teams_cannot_be_removed(api, people):
     secret, seen = people.team("secret"), people.team("seen")
     api.patch(f"teams/{seen}", data("teams", visibility="organization"))
     remover = people.member("remover", people.team("removers", manage_membership=True))
@@ -261,7 +261,7 @@ def test_nobody_removes_whom_they_know_too_little_of(api, people):
     assert status(remover, "DELETE", f"organization-memberships/{hidden.membership}") == 204
 
 
-def test_an_example_of_a_task_shows_no_run_that_nobody_may_see(api, people, database):
+def test_a_task_example_shows_only_runs_that_the_caller_can_read(api, people, database):
     workspace = api.workspace("w")
     api.run(workspace, api.upload(workspace, MAIN))
     task = f"task-{api.organization}"
@@ -276,7 +276,7 @@ def test_an_example_of_a_task_shows_no_run_that_nobody_may_see(api, people, data
     assert manager.attributes(path)["payload"]["workspace_id"] == workspace
 
 
-def test_an_organizations_token_manages_and_runs_nothing(api, people):
+def test_an_organization_token_manages_objects_but_cannot_run(api, people):
     workspace = api.workspace("w")
     configuration = api.upload(workspace, MAIN)
     run = api.run(workspace, configuration)
@@ -296,14 +296,14 @@ def test_an_organizations_token_manages_and_runs_nothing(api, people):
     assert status(client, "GET", f"workspaces/{workspace}") == 401
     trail = Api(api.url, api.post(path + "?token=audit-trails", {}).data["attributes"]["token"], api.organization)
     assert status(trail, "GET", f"organizations/{api.organization}/audit-trail") == 200
-    for nothing in (f"organizations/{api.organization}", f"workspaces/{workspace}", path, f"organizations/{api.organization}/teams"):
-        assert status(trail, "GET", nothing) == 404, nothing
+    for denied in (f"organizations/{api.organization}", f"workspaces/{workspace}", path, f"organizations/{api.organization}/teams"):
+        assert status(trail, "GET", denied) == 404, denied
     assert trail.get("organizations").data == []
     assert status(Api(api.url, renewed), "GET", f"workspaces/{workspace}") == 200
     assert status(api, "GET", path + "?token=other") == 400
 
 
-def test_site_admins_alone_ask_for_feature_sets(api, people):
+def test_only_site_admins_read_feature_sets(api, people):
     assert api.get("admin/feature-sets", q="Business").data[0]["type"] == "feature-sets"
     body = {"data": {"type": "subscription", "relationships": {"feature-set": {"data": {"type": "feature-sets", "id": "fs-everything"}}}}}
     assert api.post(f"admin/organizations/{api.organization}/subscription", body).status == 201

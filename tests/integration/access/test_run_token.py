@@ -20,7 +20,7 @@ def job(org, api_site):
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
     job = fake_worker.take(run, "plan")
     assert job["api-url"] == org.url and job["project"] == "Default Project"
-    return {**job, "fake_worker": fake_worker, "inside": Api(org.url, job["run-token"], org.organization), "workspace": workspace}
+    return {**job, "fake_worker": fake_worker, "client": Api(org.url, job["run-token"], org.organization), "workspace": workspace}
 
 
 def share(org, workspace, shared=True):
@@ -40,75 +40,75 @@ def producer(org):
     return workspace, version, org.get(f"state-versions/{version}/outputs").data[0]["id"]
 
 
-def test_it_reads_its_own_workspace_and_run(job, org):
-    inside = job["inside"]
+def test_a_run_token_reads_its_own_workspace_and_run_only(job, org):
+    client = job["client"]
     for path in (f"workspaces/{job['workspace']}", f"organizations/{org.organization}/workspaces/consumer", f"runs/{job['run']}",
                  f"plans/{job['run'].replace('run-', 'plan-')}", f"organizations/{org.organization}/entitlement-set", "ping"):
-        assert inside.call("GET", path).status in (200, 204), path
-    assert set(inside.get(f"workspaces/{job['workspace']}").data["attributes"]["permissions"].values()) == {False}
+        assert client.call("GET", path).status in (200, 204), path
+    assert set(client.get(f"workspaces/{job['workspace']}").data["attributes"]["permissions"].values()) == {False}
     other = org.run(job["workspace"], plan_only=True)
     for path in ("organizations", "account/details", f"runs/{other}", f"plans/{other.replace('run-', 'plan-')}", f"workspaces/{job['workspace']}/runs",
                  f"workspaces/{job['workspace']}/vars", f"workspaces/{job['workspace']}?include=current_run", f"runs/{job['run']}?include=workspace",
                  f"plans/{job['run'].replace('run-', 'plan-')}/json-output"):
-        assert inside.call("GET", path).status == 404, path
+        assert client.call("GET", path).status == 404, path
 
 
-def test_it_reads_states_that_are_shared_with_it(job, org):
+def test_a_run_token_reads_shared_states(job, org):
     workspace, state, output = producer(org)
     paths = [f"workspaces/{workspace}", f"organizations/{org.organization}/workspaces/producer", f"workspaces/{workspace}/current-state-version",
              f"state-versions/{state}", f"state-versions/{state}/outputs", f"workspaces/{workspace}/current-state-version-outputs", f"state-version-outputs/{output}",
              f"state-versions/{state}/download"]
-    inside = job["inside"]
+    client = job["client"]
     for path in paths:
-        assert inside.call("GET", path).status == 404, path
+        assert client.call("GET", path).status == 404, path
     share(org, workspace)
     for path in paths:
-        assert inside.call("GET", path).status == 200, path
-    read = inside.get(f"workspaces/{workspace}/current-state-version", include="outputs").json
+        assert client.call("GET", path).status == 200, path
+    read = client.get(f"workspaces/{workspace}/current-state-version", include="outputs").json
     assert [item["attributes"]["name"] for item in read["included"]] == ["word"]
     for path in (f"workspaces/{workspace}/runs", f"workspaces/{workspace}/vars", f"organizations/{org.organization}/workspaces",
                  f"workspaces/{workspace}/tasks", f"workspaces/{workspace}?include=current_run", f"state-versions/{state}?include=run"):
-        assert inside.call("GET", path).status == 404, path
+        assert client.call("GET", path).status == 404, path
     share(org, workspace, False)
-    assert {inside.call("GET", path).status for path in paths} == {404}
+    assert {client.call("GET", path).status for path in paths} == {404}
     org.call("POST", f"workspaces/{workspace}/relationships/remote-state-consumers", {"data": [{"type": "workspaces", "id": job["workspace"]}]})
-    assert {inside.call("GET", path).status for path in paths} == {200}
+    assert {client.call("GET", path).status for path in paths} == {200}
     org.call("DELETE", f"workspaces/{workspace}/relationships/remote-state-consumers", {"data": [{"type": "workspaces", "id": job["workspace"]}]})
-    assert {inside.call("GET", path).status for path in paths} == {404}
+    assert {client.call("GET", path).status for path in paths} == {404}
 
 
-def test_nothing_is_shared_between_organizations(job, api_site):
+def test_a_run_token_reads_nothing_of_other_organizations(job, api_site):
     other = api_site.organization()
     workspace, state, _ = producer(other)
     share(other, workspace)
     for path in (f"workspaces/{workspace}", f"state-versions/{state}", f"organizations/{other.organization}/entitlement-set"):
-        assert job["inside"].call("GET", path).status == 404, path
+        assert job["client"].call("GET", path).status == 404, path
 
 
-def test_it_changes_nothing(job, org):
-    things = {"organization": org.organization, "workspace": job["workspace"], "run": job["run"], "name": "consumer",
+def test_a_run_token_changes_nothing(job, org):
+    objects = {"organization": org.organization, "workspace": job["workspace"], "run": job["run"], "name": "consumer",
               "plan": job["run"].replace("run-", "plan-")}
     body = {"data": {"attributes": {"name": "n"}, "relationships": {"workspace": {"data": {"type": "workspaces", "id": job["workspace"]}}}}}
     before = org.get(f"workspaces/{job['workspace']}").data["attributes"]["updated-at"]
     for method, path in re.findall(r'^API\((POST|PATCH|PUT|DELETE),\s*"([^"]+)"', ROUTES.read_text(), re.M):
-        filled = re.sub(r":(\w+)", lambda name: things.get(name[1], "nobodys"), path)
-        assert job["inside"].call(method, filled[1:], body).status == 404, f"{method} {path}"
+        filled = re.sub(r":(\w+)", lambda name: objects.get(name[1], "other"), path)
+        assert job["client"].call(method, filled[1:], body).status == 404, f"{method} {path}"
     assert org.get(f"workspaces/{job['workspace']}").data["attributes"]["updated-at"] == before
     for path in ("register", "claim", "heartbeat"):
         assert job["fake_worker"].call("POST", path, {"partitions": [], "jobs": []}, job["run-token"], check=False).status in (401, 404)
     assert job["fake_worker"].on({**job, "token": job["run-token"]}, "GET", "configuration", check=False).status == 404
 
 
-def test_it_ends_with_the_attempt(job, org, api_site):
-    inside = job["inside"]
+def test_a_run_token_ends_with_its_attempt(job, org, api_site):
+    client = job["client"]
     api_site.change("update jobs set lease_until = now() - interval '1 second' where id = %s", job["job"])
-    again = None
-    while not again or again["job"] != job["job"]:
-        again = next(iter(job["fake_worker"].claim()), None)
-    assert again["attempt"] == 2 and again["run-token"] != job["run-token"]
-    assert inside.call("GET", f"runs/{job['run']}").status == 401
-    second = Api(org.url, again["run-token"], org.organization)
+    retry = None
+    while not retry or retry["job"] != job["job"]:
+        retry = next(iter(job["fake_worker"].claim()), None)
+    assert retry["attempt"] == 2 and retry["run-token"] != job["run-token"]
+    assert client.call("GET", f"runs/{job['run']}").status == 401
+    second = Api(org.url, retry["run-token"], org.organization)
     assert second.call("GET", f"runs/{job['run']}").status == 200
-    job["fake_worker"].end(again, "passed")
+    job["fake_worker"].end(retry, "passed")
     assert second.call("GET", f"runs/{job['run']}").status == 401
-    assert again["run-token"] not in str(api_site.ask("select * from jobs"))
+    assert retry["run-token"] not in str(api_site.ask("select * from jobs"))

@@ -24,9 +24,9 @@ PASSWORD = "correct horse battery"
 class Person:
     def __init__(self, api_site):
         self.name = f"u-{uuid.uuid4().hex[:12]}"
-        made = api_site.bootstrap(self.name, self.name)
+        created = api_site.bootstrap(self.name, self.name)
         self.address = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
-        self.api_site, self.password, self.token = api_site, made["password"], made["token"]
+        self.api_site, self.password, self.token = api_site, created["password"], created["token"]
         self.api = Api(api_site.scheduler.url, self.token, self.name)
 
     def browser(self):
@@ -66,7 +66,7 @@ def test_sign_in_and_out(person):
     assert "Sign in" in again.ask("/app/settings/tokens").text
 
 
-def test_wrong_passwords(person, api_site):
+def test_wrong_passwords_are_refused_and_audited(person, api_site):
     for name, password in ((person.name, "wrong password"), (person.name, ""), ("nobody-" + person.name, person.password), ("", ""),
                            (person.name, "x" * 300), ("n" * 300, "x"), ("ü\x01<b>", "ü")):
         browser = person.browser().sign_in(name, password)
@@ -80,7 +80,7 @@ def guess(api_site, name, address, count=14):
     return [Browser(api_site.scheduler.url, address=address).sign_in(name, f"guess number {n}").status for n in range(count)]
 
 
-def test_guesses_are_limited_by_address_and_name(api_site):
+def test_failed_sign_ins_are_limited_by_address_and_name(api_site):
     """An attacker can't lock out a user at another address, or another name at the same address."""
     victim, other = Person(api_site), Person(api_site)
     statuses = guess(api_site, victim.name, other.address)
@@ -90,7 +90,7 @@ def test_guesses_are_limited_by_address_and_name(api_site):
     assert other.browser().sign_in(other.name, other.password).status == 200
 
 
-def test_invented_tokens_and_names_reset_no_limit(api_site):
+def test_invalid_tokens_do_not_reset_the_sign_in_limit(api_site):
     victim = Person(api_site)
     assert guess(api_site, victim.name, victim.address)[-1] == 429
     stranger = Api(api_site.scheduler.url, None)
@@ -100,7 +100,7 @@ def test_invented_tokens_and_names_reset_no_limit(api_site):
     assert victim.browser().sign_in(victim.name, victim.password).status == 429
 
 
-def test_many_addresses_lock_out_nobody_who_has_a_session(api_site):
+def test_guesses_from_many_addresses_do_not_lock_out_a_known_address(api_site):
     """The limit by name stops single guesses from many addresses, but not the user at a known address."""
     victim = Person(api_site)
     victim.signed_in()
@@ -110,7 +110,7 @@ def test_many_addresses_lock_out_nobody_who_has_a_session(api_site):
     assert victim.browser().sign_in(victim.name.upper(), victim.password).status == 200
 
 
-def test_nobody_waits_at_the_door_for_what_others_call(person):
+def test_sign_in_is_not_blocked_by_slow_verification_requests(person):
     workspace = person.api.workspace("w")
     with socket.create_server(("127.0.0.1", 0)) as silent:
         body = {"data": {"type": "notification-configurations", "attributes": {
@@ -125,13 +125,13 @@ def test_nobody_waits_at_the_door_for_what_others_call(person):
         call.join()
 
 
-def test_capital_letters_are_no_way_round_it(api_site):
+def test_the_sign_in_limit_ignores_letter_case(api_site):
     victim = Person(api_site)
     names = (victim.name[:n] + victim.name[n:].upper() for n in range(len(victim.name)))
     assert [victim.browser().sign_in(name, "guess").status for name in names][-1] == 429
 
 
-def test_a_changed_address_tells_nothing_of_other_people(api_site):
+def test_changing_an_address_reveals_nothing_about_other_users(api_site):
     one, two = Person(api_site), Person(api_site)
     taken = one.api.get("account/details").data["attributes"]["email"]
     invited, free = f"{one.name}@invited.test", f"{one.name}@free.test"
@@ -142,14 +142,14 @@ def test_a_changed_address_tells_nothing_of_other_people(api_site):
     assert one.api.get("account/details").data["attributes"]["email"] == taken
 
 
-def test_where_a_sign_in_leads(person):
-    for wanted in ("//evil.test/", "https://evil.test/", "/\\evil.test", "", "javascript:alert(1)"):
-        browser = person.browser().ask("/app/login?" + urllib.parse.urlencode({"return": wanted}))
-        answer = browser.ask("/app/login", {"username": person.name, "password": person.password, "return": wanted}, follow=False)
+def test_sign_in_redirects_to_own_pages_only(person):
+    for target in ("//evil.test/", "https://evil.test/", "/\\evil.test", "", "javascript:alert(1)"):
+        browser = person.browser().ask("/app/login?" + urllib.parse.urlencode({"return": target}))
+        answer = browser.ask("/app/login", {"username": person.name, "password": person.password, "return": target}, follow=False)
         assert answer.status == 303 and answer.headers["Location"] == "/app/settings/tokens"
 
 
-def test_forms_of_other_sites_are_refused(person):
+def test_cross_site_forms_are_refused(person):
     browser = person.signed_in()
     url = "/app/settings/tokens"
     for fields, headers in (({"description": "x", "days": "30"}, {}),
@@ -160,7 +160,7 @@ def test_forms_of_other_sites_are_refused(person):
     assert person.browser().ask("/app/login", {"username": person.name, "password": person.password}, {"Origin": "https://evil.test"}).status == 403
 
 
-def test_forms_that_are_none(person):
+def test_malformed_forms_are_refused(person):
     for body in (b"\xff\xfe=1", b"a=%00", b"&".join(b"a=1" for _ in range(100)), b"username=%ff"):
         answer = person.api.call("POST", person.api.url + "/app/login", body, headers={"Content-Type": "application/x-www-form-urlencoded"})
         assert answer.status in (400, 401)
@@ -169,7 +169,7 @@ def test_forms_that_are_none(person):
 # ---- sessions ----
 
 
-def test_a_session_reads_and_changes_with_its_token(person):
+def test_a_session_needs_its_csrf_token_for_changes(person):
     browser = person.signed_in()
     cookie = f"runyard_session={browser.cookie.value}"
     csrf = browser.form("/app/logout")["fields"]["csrf"]
@@ -184,7 +184,7 @@ def test_a_session_reads_and_changes_with_its_token(person):
     assert api.call("GET", "account/details", headers={"Cookie": cookie, "Authorization": "Bearer wrong"}).status == 401
 
 
-def test_sessions_end(person, api_site):
+def test_idle_and_old_sessions_expire(person, api_site):
     def hash_of(browser):
         return hashlib.sha256(browser.cookie.value.encode()).hexdigest()
 
@@ -198,7 +198,7 @@ def test_sessions_end(person, api_site):
     assert "Sign in" in short.ask("/app/settings/tokens").text
 
 
-def test_no_secret_rests_readable(person, api_site):
+def test_passwords_and_session_ids_are_not_stored_or_logged_in_plain_text(person, api_site):
     browser = person.signed_in()
     dump = json.dumps(api_site.ask("select row_to_json(s)::text from sessions s") + api_site.ask("select row_to_json(u)::text from users u"))
     assert browser.cookie.value not in dump and person.password not in dump
@@ -210,12 +210,12 @@ def test_no_secret_rests_readable(person, api_site):
 # ---- passwords ----
 
 
-def password_body(current, wanted, again=None):
-    return {"data": {"type": "users", "attributes": {"current_password": current, "password": wanted,
-                                                     "password_confirmation": wanted if again is None else again}}}
+def password_body(current, new, confirmation=None):
+    return {"data": {"type": "users", "attributes": {"current_password": current, "password": new,
+                                                     "password_confirmation": new if confirmation is None else confirmation}}}
 
 
-def test_a_password_is_changed(person):
+def test_a_password_change_ends_other_sessions(person):
     keeps, other = person.signed_in(), person.signed_in()
     keeps.ask("/app/settings/password")
     wrong = keeps.send("/app/settings/password", current_password="not it at all", password=PASSWORD, password_confirmation=PASSWORD)
@@ -239,7 +239,7 @@ def test_a_password_is_changed(person):
     (password_body("x", PASSWORD, "different"), "password_confirmation"),
     (password_body("x", 7), "password"),
 ])
-def test_a_password_that_is_not_changed(person, body, pointer):
+def test_invalid_password_changes_are_refused(person, body, pointer):
     answer = person.api.call("PATCH", "account/password", body)
     assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == f"/data/attributes/{pointer}"
 
@@ -251,12 +251,12 @@ def test_an_operator_sets_a_password(person, api_site):
     assert "Sign in" in browser.ask("/app/settings/tokens").text
     assert person.browser().sign_in(person.name, PASSWORD).status == 200
     assert api_site.ask("select actor_type, action from audit_events where resource_type = 'user' order by position desc limit 1") == [("system", "set_password")]
-    for user, text, said in ((person.name, "short\n", "too short"), (person.name, "", "no password"), ("nobody", PASSWORD, "no user")):
+    for user, text, message in ((person.name, "short\n", "too short"), (person.name, "", "no password"), ("nobody", PASSWORD, "no user")):
         done = command(api_site, "set-password", user, text=text)
-        assert done.returncode == 1 and said in done.stderr
+        assert done.returncode == 1 and message in done.stderr
 
 
-def test_hashing_does_not_hold_others_up(person):
+def test_password_hashing_does_not_block_other_requests(person):
     """Requests are served while many users sign in."""
     threads = [threading.Thread(target=lambda: person.browser().sign_in(f"nobody-{n}", "some password")) for n in range(12)]
     for thread in threads:
@@ -270,7 +270,7 @@ def test_hashing_does_not_hold_others_up(person):
 # ---- tokens ----
 
 
-def test_tokens_by_hand(person):
+def test_tokens_are_created_and_revoked_in_the_browser(person):
     browser = person.signed_in()
     browser.send("/app/settings/tokens", description='<script>"mine"</script>', days="30")
     assert browser.status == 201 and "<script>" not in browser.page
@@ -279,15 +279,15 @@ def test_tokens_by_hand(person):
     assert api.get("account/details").data["attributes"]["username"] == person.name
     assert token not in browser.ask("/app/settings/tokens").page
     listed = person.api.get(f"users/{person.api.get('account/details').data['id']}/authentication-tokens").data
-    made = next(t for t in listed if "mine" in t["attributes"]["description"])
-    assert made["attributes"]["expired-at"] is not None
-    browser.send(f"/app/settings/tokens/{made['id']}/revoke")
+    created = next(t for t in listed if "mine" in t["attributes"]["description"])
+    assert created["attributes"]["expired-at"] is not None
+    browser.send(f"/app/settings/tokens/{created['id']}/revoke")
     assert api.call("GET", "account/details").status == 401
     assert browser.ask("/app/settings/tokens").send("/app/settings/tokens", description="", days="30").status == 422
     assert browser.ask("/app/settings/tokens").send("/app/settings/tokens", description="x", days="-1").status == 422
 
 
-def test_nobody_revokes_the_token_of_another(person, api_site):
+def test_a_user_cannot_revoke_the_token_of_another_user(person, api_site):
     other = Person(api_site)
     theirs = other.api.get(f"users/{other.api.get('account/details').data['id']}/authentication-tokens").data[0]["id"]
     browser = person.signed_in()
@@ -300,12 +300,12 @@ def test_nobody_revokes_the_token_of_another(person, api_site):
 
 VERIFIER = "v" * 64
 CHALLENGE = base64.urlsafe_b64encode(hashlib.sha256(VERIFIER.encode()).digest()).decode().rstrip("=")
-WISH = {"client_id": "terraform-cli", "response_type": "code", "code_challenge": CHALLENGE, "code_challenge_method": "S256",
+AUTHORIZATION_REQUEST = {"client_id": "terraform-cli", "response_type": "code", "code_challenge": CHALLENGE, "code_challenge_method": "S256",
         "redirect_uri": "http://localhost:10007/login", "state": "a state & more"}
 
 
 def authorize(browser, **changes):
-    return browser.ask("/oauth/authorize?" + urllib.parse.urlencode({**WISH, **changes}))
+    return browser.ask("/oauth/authorize?" + urllib.parse.urlencode({**AUTHORIZATION_REQUEST, **changes}))
 
 
 def approve(browser, press="approve"):
@@ -315,25 +315,25 @@ def approve(browser, press="approve"):
     return dict(urllib.parse.parse_qsl(location.query))
 
 
-def redeem(person, granted, **changes):
-    fields = {"client_id": "terraform-cli", "grant_type": "authorization_code", "code": granted, "code_verifier": VERIFIER,
-              "redirect_uri": WISH["redirect_uri"], **changes}
+def redeem(person, granted_code, **changes):
+    fields = {"client_id": "terraform-cli", "grant_type": "authorization_code", "code": granted_code, "code_verifier": VERIFIER,
+              "redirect_uri": AUTHORIZATION_REQUEST["redirect_uri"], **changes}
     return person.api.call("POST", person.api.url + "/oauth/token", urllib.parse.urlencode(fields).encode(),
                            headers={"Content-Type": "application/x-www-form-urlencoded", "Authorization": None})
 
 
-def test_discovery_tells_of_it(person):
+def test_discovery_announces_the_login_service(person):
     login = person.api.call("GET", person.api.url + "/.well-known/terraform.json").json["login.v1"]
     assert login == {"client": "terraform-cli", "grant_types": ["authz_code"], "authz": "/oauth/authorize", "token": "/oauth/token", "ports": [10000, 10010]}
 
 
-def test_a_code_becomes_a_token_once(person):
+def test_a_code_is_redeemed_for_a_token_once(person):
     browser = authorize(person.browser())
     assert "Sign in" in browser.text
     browser.send("/app/login", username=person.name, password=person.password)
     assert "Authorize terraform" in browser.text and person.name in browser.text
     answer = approve(browser)
-    assert answer["state"] == WISH["state"]
+    assert answer["state"] == AUTHORIZATION_REQUEST["state"]
     token = redeem(person, answer["code"])
     assert token.status == 200 and token.json["token_type"] == "bearer"
     mine = Api(person.api.url, token.json["access_token"], person.name)
@@ -344,9 +344,9 @@ def test_a_code_becomes_a_token_once(person):
     assert again.status == 400 and again.json["error"] == "invalid_grant"
 
 
-def test_denied(person):
+def test_a_denied_authorization_redirects_with_an_error(person):
     answer = approve(authorize(person.signed_in()), press="deny")
-    assert answer == {"error": "access_denied", "state": WISH["state"]}
+    assert answer == {"error": "access_denied", "state": AUTHORIZATION_REQUEST["state"]}
 
 
 @pytest.mark.parametrize("changes,error", [
@@ -357,7 +357,7 @@ def test_denied(person):
     ({"grant_type": "password"}, "unsupported_grant_type"),
     ({"code": "guess"}, "invalid_grant"),
 ])
-def test_a_code_in_wrong_hands(person, changes, error):
+def test_a_code_is_not_redeemed_with_wrong_parameters(person, changes, error):
     code = approve(authorize(person.signed_in()))["code"]
     wrong = redeem(person, code, **changes)
     assert wrong.status == 400 and wrong.json["error"] == error
@@ -365,7 +365,7 @@ def test_a_code_in_wrong_hands(person, changes, error):
     assert redeem(person, code).status == (400 if changes.keys() & {"code_verifier", "redirect_uri"} else 200)
 
 
-def test_a_code_grows_old(person, api_site):
+def test_a_code_expires(person, api_site):
     code = approve(authorize(person.signed_in()))["code"]
     api_site.change("update oauth_codes set created_at = now() - interval '6 minutes'")
     assert redeem(person, code).status == 400
@@ -379,16 +379,16 @@ def test_a_code_grows_old(person, api_site):
     {"client_id": "other"}, {"response_type": "token"}, {"code_challenge_method": "plain"}, {"code_challenge": "short"},
     {"code_challenge": "!" * 43}, {"state": "s" * 300},
 ])
-def test_wishes_that_lead_nowhere(person, changes):
+def test_invalid_authorization_requests_are_refused_without_a_redirect(person, changes):
     browser = authorize(person.signed_in(), **changes)
     assert browser.status == 400 and "Location" not in browser.headers and "can't be authorized" in browser.text
 
 
-def test_a_wish_without_an_address_leads_nowhere(person):
+def test_an_authorization_request_without_a_redirect_uri_is_refused(person):
     assert person.signed_in().ask("/oauth/authorize?client_id=terraform-cli").status == 400
 
 
-def test_nobody_approves_for_another(person):
+def test_approval_needs_the_session_and_its_csrf_token(person):
     browser = authorize(person.signed_in())
     fields = {**browser.form("/oauth/authorize")["fields"], "answer": "approve", "csrf": "0" * 64}
     assert browser.ask("/oauth/authorize", fields).status == 403

@@ -29,24 +29,24 @@ def team_body(**attributes):
     return {"data": {"type": "teams", "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}}
 
 
-def test_a_team_is_shown_as_it_was_made(api, people):
-    made = api.post(f"organizations/{api.organization}/teams", team_body(name="network", organization_access={"manage-workspaces": True}, sso_team_id="x-1")).data
-    assert made["attributes"]["visibility"] == "secret"
-    access = made["attributes"]["organization-access"]
+def test_a_team_reads_back_as_created_and_updated(api, people):
+    created = api.post(f"organizations/{api.organization}/teams", team_body(name="network", organization_access={"manage-workspaces": True}, sso_team_id="x-1")).data
+    assert created["attributes"]["visibility"] == "secret"
+    access = created["attributes"]["organization-access"]
     assert access["manage-workspaces"] is True and access["manage-projects"] is False
-    assert made == api.get(f"teams/{made['id']}").data
+    assert created == api.get(f"teams/{created['id']}").data
     listed = api.get(f"organizations/{api.organization}/teams").data
     assert [team["attributes"]["name"] for team in listed] == ["owners", "network"]
-    assert made in listed
-    changed = api.patch(f"teams/{made['id']}", team_body(visibility="organization", organization_access={"manage-policies": True})).data
+    assert created in listed
+    changed = api.patch(f"teams/{created['id']}", team_body(visibility="organization", organization_access={"manage-policies": True})).data
     access = changed["attributes"]["organization-access"]
     assert access["manage-workspaces"] is True and access["manage-policies"] is True
     assert changed["attributes"]["sso-team-id"] == "x-1"
-    api.delete(f"teams/{made['id']}")
-    assert refused(api, "GET", f"teams/{made['id']}") == (404, None)
+    api.delete(f"teams/{created['id']}")
+    assert refused(api, "GET", f"teams/{created['id']}") == (404, None)
 
 
-def test_bad_teams_are_refused(api, people):
+def test_invalid_teams_are_refused(api, people):
     path = f"organizations/{api.organization}/teams"
     api.post(path, team_body(name="taken"))
     assert refused(api, "POST", path, team_body(name="TAKEN")) == (422, "/data/attributes/name")
@@ -66,7 +66,7 @@ def test_bad_teams_are_refused(api, people):
     assert statuses == [201, 422, 422, 422]
 
 
-def test_members_come_and_go(api, people):
+def test_members_are_added_and_removed(api, people):
     team = people.team("network")
     anna = people.member("anna")
     people.user("stranger")
@@ -84,7 +84,7 @@ def test_members_come_and_go(api, people):
     assert api.get(f"teams/{team}").data["attributes"]["users-count"] == 0
 
 
-def test_an_invited_person_is_a_member_without_a_username(api, people):
+def test_an_invited_person_is_a_team_member_without_a_username(api, people):
     """tfe_team_members reads the team's usernames and removes them when it is destroyed: an empty list could not be
     removed."""
     team = people.team("with-invited")
@@ -104,7 +104,7 @@ def test_an_invited_person_is_a_member_without_a_username(api, people):
     assert api.get(f"teams/{team}").data["relationships"]["organization-memberships"]["data"] == []
 
 
-def test_the_last_owner_stays(api, people):
+def test_the_last_owner_cannot_be_removed(api, people):
     owners = people.owners()
     admin = {"data": [{"type": "users", "id": "admin"}]}
     memberships = api.get(f"organizations/{api.organization}/organization-memberships").data
@@ -115,7 +115,7 @@ def test_the_last_owner_stays(api, people):
     api.delete(f"organization-memberships/{memberships[0]['id']}")
 
 
-def test_invitations(api, people, database):
+def test_members_are_invited_by_address(api, people, database):
     path = f"organizations/{api.organization}/organization-memberships"
     team = people.team("network")
 
@@ -123,11 +123,11 @@ def test_invitations(api, people, database):
         relations = {"teams": {"data": [{"type": "teams", "id": one} for one in teams]}} if teams else {}
         return {"data": {"type": "organization-memberships", "attributes": {"email": email}, "relationships": relations}}
 
-    made = api.post(path, body("new@example.com", [team])).json
-    assert made["data"]["attributes"]["status"] == "invited"
-    assert made["included"][0]["attributes"]["email"] == "new@example.com"
-    read = api.get(f"organization-memberships/{made['data']['id']}", include="user,teams").json
-    assert read["data"] == made["data"]
+    created = api.post(path, body("new@example.com", [team])).json
+    assert created["data"]["attributes"]["status"] == "invited"
+    assert created["included"][0]["attributes"]["email"] == "new@example.com"
+    read = api.get(f"organization-memberships/{created['data']['id']}", include="user,teams").json
+    assert read["data"] == created["data"]
     assert {item["type"] for item in read["included"]} == {"users", "teams"}
     people.member("here")
     assert refused(api, "POST", path, body("HERE@example.com")) == (422, "/data/attributes/email")
@@ -140,33 +140,33 @@ def test_invitations(api, people, database):
     assert [m["attributes"]["email"] for m in api.get(path, q="here").data] == ["here@example.com"]
     assert [m["attributes"]["email"] for m in api.get(path, **{"filter[email]": "new@example.com,none@example.com"}).data] == ["new@example.com"]
     added = Scheduler.run_command("add-user", "newcomer", "NEW@example.com", database_url=database, keys=KEYS)
-    assert json.loads(added.stdout)["id"] == made["data"]["relationships"]["user"]["data"]["id"]
-    joined = api.get(f"organization-memberships/{made['data']['id']}").data["attributes"]
+    assert json.loads(added.stdout)["id"] == created["data"]["relationships"]["user"]["data"]["id"]
+    joined = api.get(f"organization-memberships/{created['data']['id']}").data["attributes"]
     assert joined["status"] == "active" and joined["username"] == "newcomer"
     again = Scheduler.run_command("add-user", "newcomer", "other@example.com", check=False, database_url=database, keys=KEYS)
     assert again.returncode != 0 and "taken" in again.stderr
     assert api.get(f"users/{json.loads(added.stdout)['id']}").data["attributes"]["username"] == "newcomer"
     stranger = Api(api.url, people.user("outsider"))
     assert refused(stranger, "GET", f"users/{json.loads(added.stdout)['id']}") == (404, None)
-    api.delete(f"organization-memberships/{made['data']['id']}")
-    gone = api.post(path, body("gone@example.com")).data["id"]
-    api.delete(f"organization-memberships/{gone}")
+    api.delete(f"organization-memberships/{created['data']['id']}")
+    unused = api.post(path, body("gone@example.com")).data["id"]
+    api.delete(f"organization-memberships/{unused}")
     with psycopg.connect(database) as connection:
         assert connection.execute("select count(*) from users where email = 'gone@example.com'").fetchone()[0] == 0
 
 
-def access_body(kind, team, place, **attributes):
-    relations = {"team": {"data": {"type": "teams", "id": team}}, kind: {"data": {"type": kind + "s", "id": place}}}
+def access_body(kind, team, target, **attributes):
+    relations = {"team": {"data": {"type": "teams", "id": team}}, kind: {"data": {"type": kind + "s", "id": target}}}
     return {"data": {"type": f"team-{kind}s", "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}, "relationships": relations}}
 
 
-def test_access_to_a_workspace(api, people):
+def test_team_access_to_a_workspace_is_created_changed_and_deleted(api, people):
     team, workspace = people.team("network"), api.workspace("w")
-    made = api.post("team-workspaces", access_body("workspace", team, workspace, access="write")).data
-    assert made["attributes"]["runs"] == "apply" and made["attributes"]["workspace-locking"] is True
-    assert made == api.get(f"team-workspaces/{made['id']}").data
-    assert api.get("team-workspaces", **{"filter[workspace][id]": workspace}).data == [made]
-    changed = api.patch(f"team-workspaces/{made['id']}", access_body("workspace", team, workspace, access="custom", runs="plan")).data
+    created = api.post("team-workspaces", access_body("workspace", team, workspace, access="write")).data
+    assert created["attributes"]["runs"] == "apply" and created["attributes"]["workspace-locking"] is True
+    assert created == api.get(f"team-workspaces/{created['id']}").data
+    assert api.get("team-workspaces", **{"filter[workspace][id]": workspace}).data == [created]
+    changed = api.patch(f"team-workspaces/{created['id']}", access_body("workspace", team, workspace, access="custom", runs="plan")).data
     assert changed["attributes"]["runs"] == "plan" and changed["attributes"]["variables"] == "write"
     pointer = "/data/attributes/"
     for attributes, at in (({"access": "read", "runs": "apply"}, "runs"), ({"access": "all"}, "access"), ({}, "access"), ({"access": 1}, "access"),
@@ -178,19 +178,19 @@ def test_access_to_a_workspace(api, people):
     assert refused(api, "POST", "team-workspaces", access_body("workspace", people.owners(), workspace, access="read")) == (422, team_pointer)
     assert refused(api, "POST", "team-workspaces", access_body("workspace", team, "ws-none", access="read")) == (404, None)
     assert refused(api, "GET", "team-workspaces") == (400, None)
-    api.delete(f"team-workspaces/{made['id']}")
-    assert refused(api, "DELETE", f"team-workspaces/{made['id']}") == (404, None)
+    api.delete(f"team-workspaces/{created['id']}")
+    assert refused(api, "DELETE", f"team-workspaces/{created['id']}") == (404, None)
 
 
-def test_access_to_a_project(api, people):
+def test_team_access_to_a_project_is_created_and_changed(api, people):
     team, project = people.team("network"), people.project("p")
-    made = api.post("team-projects", access_body("project", team, project, access="maintain")).data
-    assert made["attributes"]["workspace-access"]["create"] is True
-    assert made["attributes"]["project-access"] == {"settings": "read", "teams": "none", "variable-sets": "write"}
-    assert made == api.get(f"team-projects/{made['id']}").data
-    assert api.get("team-projects", **{"filter[project][id]": project}).data == [made]
+    created = api.post("team-projects", access_body("project", team, project, access="maintain")).data
+    assert created["attributes"]["workspace-access"]["create"] is True
+    assert created["attributes"]["project-access"] == {"settings": "read", "teams": "none", "variable-sets": "write"}
+    assert created == api.get(f"team-projects/{created['id']}").data
+    assert api.get("team-projects", **{"filter[project][id]": project}).data == [created]
     body = access_body("project", team, project, access="custom", project_access={"teams": "manage"}, workspace_access={"move": False})
-    changed = api.patch(f"team-projects/{made['id']}", body).data["attributes"]
+    changed = api.patch(f"team-projects/{created['id']}", body).data["attributes"]
     assert changed["project-access"]["teams"] == "manage" and changed["workspace-access"]["move"] is False
     for attributes, at in (({"access": "plan"}, "access"), ({"access": "read", "workspace_access": {"runs": "plan"}}, "workspace-access/runs"),
                            ({"access": "custom", "project_access": {"teams": "all"}}, "project-access/teams"),
@@ -199,7 +199,7 @@ def test_access_to_a_project(api, people):
     assert refused(api, "POST", "team-projects", access_body("project", team, project, access="read")) == (422, "/data/relationships/team")
 
 
-def test_teams_of_other_organizations_get_nothing_here(api, people):
+def test_teams_of_other_organizations_get_no_access(api, people):
     api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "other", "email": "o@example.com"}}})
     theirs = Api(api.url, api.token, "other")
     team = theirs.post("organizations/other/teams", team_body(name="theirs")).data["id"]
@@ -210,7 +210,7 @@ def test_teams_of_other_organizations_get_nothing_here(api, people):
     theirs.delete("organizations/other")
 
 
-def test_lists_of_teams_ask_the_database_no_more_often_for_more_rows(api, people):
+def test_lists_of_teams_are_paged_and_filtered(api, people):
     for n in range(25):
         people.team(f"t{n:02}")
     page = api.get(f"organizations/{api.organization}/teams", include="users").json

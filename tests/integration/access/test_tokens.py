@@ -19,7 +19,7 @@ def error(answer):
     return one
 
 
-def test_tokens(api, tokens, database):
+def test_invalid_and_expired_tokens_are_refused(api, tokens, database):
     for wrong in (None, "", "nonsense", "x" * 10000, tokens["token"][:-1]):
         answer = Api(api.url, wrong).call("GET", "account/details")
         assert answer.status == 401, wrong
@@ -36,27 +36,27 @@ def test_tokens(api, tokens, database):
     assert api.call("GET", "account/details").status == 401
 
 
-def test_users_make_tokens(api, tokens):
+def test_users_create_and_delete_tokens(api, tokens):
     user = api.get("account/details").data["id"]
     path = f"users/{user}/authentication-tokens"
-    made = api.post(path, {"data": {"type": "authentication-tokens", "attributes": {"description": "laptop", "expired-at": "2100-01-01T00:00:00.000Z"}}}).data
-    assert made["attributes"]["expired-at"] == "2100-01-01T00:00:00.000Z"
-    other = Api(api.url, made["attributes"]["token"])
+    created = api.post(path, {"data": {"type": "authentication-tokens", "attributes": {"description": "laptop", "expired-at": "2100-01-01T00:00:00.000Z"}}}).data
+    assert created["attributes"]["expired-at"] == "2100-01-01T00:00:00.000Z"
+    other = Api(api.url, created["attributes"]["token"])
     assert other.get("account/details").data["id"] == user
-    read = api.get(f"authentication-tokens/{made['id']}").data
+    read = api.get(f"authentication-tokens/{created['id']}").data
     assert read["attributes"]["token"] is None and read["attributes"]["description"] == "laptop"
-    assert made["attributes"]["token"] not in api.get(path).text
+    assert created["attributes"]["token"] not in api.get(path).text
     assert len(api.get(path).data) == 2
-    api.delete(f"authentication-tokens/{made['id']}")
+    api.delete(f"authentication-tokens/{created['id']}")
     assert other.call("GET", "account/details").status == 401
-    assert api.call("GET", f"authentication-tokens/{made['id']}").status == 404
+    assert api.call("GET", f"authentication-tokens/{created['id']}").status == 404
     assert api.call("POST", "users/user-nobody/authentication-tokens", b"").status == 404
     for wrong in ("tomorrow", "2026-02-30T00:00:00Z", "2026-01-01T00:00:61Z", "2026-01-01", "2026-01-01T00:00:00", "9999-01-01T00:00:00Z"):
         answer = api.call("POST", path, {"data": {"type": "authentication-tokens", "attributes": {"expired-at": wrong}}})
         assert answer.status == 422, wrong
 
 
-def test_others_organizations_are_not_there(api, database):
+def test_organizations_without_membership_are_not_found(api, database):
     """A valid token without permission gets the same answer as for a missing object."""
     api.workspace("secret")
     with psycopg.connect(database, autocommit=True) as connection:
@@ -69,7 +69,7 @@ def test_others_organizations_are_not_there(api, database):
     assert api.get("organizations").data == []
 
 
-def test_bootstrap_again_keeps_what_is_there(api, tokens, database, scheduler):
+def test_a_second_bootstrap_keeps_existing_objects_and_tokens(api, tokens, database, scheduler):
     done = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
     again = json.loads(done.stdout)
     assert again["user"] == "admin" and again["organization"] == "acme"
@@ -84,7 +84,7 @@ def test_bootstrap_again_keeps_what_is_there(api, tokens, database, scheduler):
     assert refused.returncode != 0 and "Username" in refused.stderr
 
 
-def test_a_database_that_is_gone_and_comes_back(api, postgres, scheduler):
+def test_requests_fail_with_503_while_the_database_is_down(api, postgres, scheduler):
     workspace = api.workspace("before")
     postgres.stop(signal.SIGQUIT)
     try:

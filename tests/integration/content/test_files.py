@@ -41,12 +41,12 @@ def tar_of(*members, format=tarfile.PAX_FORMAT):
 
 
 def member(name, kind=tarfile.REGTYPE, link=""):
-    made = tarfile.TarInfo(name)
-    made.type, made.linkname = kind, link
-    return made
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname = kind, link
+    return entry
 
 
-def test_an_upload(api):
+def test_an_uploaded_configuration_reads_back(api):
     workspace = api.workspace("w")
     configuration, url = version(api, workspace)
     pending = api.get(f"configuration-versions/{configuration}").data["attributes"]
@@ -62,7 +62,7 @@ def test_an_upload(api):
     assert api.get(f"workspaces/{workspace}").data["relationships"]["current-configuration-version"]["data"]["id"] == configuration
 
 
-def test_the_cli_is_named_as_the_source(api):
+def test_a_configuration_of_the_cli_names_it_as_its_source(api):
     workspace = api.workspace("w")
     body = document("configuration-versions", {"auto-queue-runs": False, "speculative": True})
     created = api.ask("POST", f"workspaces/{workspace}/configuration-versions", body, headers={"X-Terraform-Integration": "cloud"}).data
@@ -70,7 +70,7 @@ def test_the_cli_is_named_as_the_source(api):
     assert api.get(f"workspaces/{workspace}").data["relationships"]["current-configuration-version"]["data"] is None
 
 
-def test_upload_addresses_are_signed(api):
+def test_upload_urls_need_a_valid_signature(api):
     workspace = api.workspace("w")
     _, url = version(api, workspace)
     other, _ = version(api, workspace)
@@ -82,7 +82,7 @@ def test_upload_addresses_are_signed(api):
     assert api.attributes(f"configuration-versions/{other}")["status"] == "pending"
 
 
-def test_a_second_upload(api):
+def test_a_configuration_is_replaced_only_until_a_run_uses_it(api):
     """Identical content is accepted again; different content only until a run uses the first."""
     workspace = api.workspace("w")
     configuration, url = version(api, workspace)
@@ -95,7 +95,7 @@ def test_a_second_upload(api):
     assert api.get(f"configuration-versions/{configuration}/download").body == second
 
 
-def test_an_upload_queues_a_run(api):
+def test_an_upload_queues_one_run(api):
     workspace = api.workspace("w")
     _, url = version(api, workspace, **{"auto-queue-runs": True})
     assert put(api, url, tar_gz({"main.tf": ""})).status == 200
@@ -108,23 +108,23 @@ def test_an_upload_queues_a_run(api):
 
 
 HOSTILE = {
-    "no gzip": b"PK\x03\x04",
+    "not gzip": b"PK\x03\x04",
     "empty": b"",
-    "no tar": gzip.compress(b"hello"),
-    "cut off": tar_gz({"main.tf": "x" * 10000})[:60],
-    "absolute": tar_of(member("/etc/passwd")),
-    "climbs": tar_of(member("../main.tf")),
-    "climbs inside": tar_of(member("a/../../main.tf")),
-    "link out": tar_of(member("l", tarfile.SYMTYPE, "/etc")),
-    "link up": tar_of(member("a/l", tarfile.SYMTYPE, "../../x")),
-    "hard link out": tar_of(member("l", tarfile.LNKTYPE, "../x")),
+    "not tar": gzip.compress(b"hello"),
+    "truncated": tar_gz({"main.tf": "x" * 10000})[:60],
+    "absolute path": tar_of(member("/etc/passwd")),
+    "path above the root": tar_of(member("../main.tf")),
+    "path above the root from a folder": tar_of(member("a/../../main.tf")),
+    "link to an absolute path": tar_of(member("l", tarfile.SYMTYPE, "/etc")),
+    "link above the root": tar_of(member("a/l", tarfile.SYMTYPE, "../../x")),
+    "hard link above the root": tar_of(member("l", tarfile.LNKTYPE, "../x")),
     "through a link": tar_of(member("d", tarfile.SYMTYPE, "e"), member("d/x")),
     "device": tar_of(member("null", tarfile.CHRTYPE)),
     "pipe": tar_of(member("pipe", tarfile.FIFOTYPE)),
 }
 
 
-def test_archives_that_are_refused(api):
+def test_hostile_archives_are_refused(api):
     workspace = api.workspace("w")
     for name, archive in HOSTILE.items():
         configuration, url = version(api, workspace)
@@ -136,7 +136,7 @@ def test_archives_that_are_refused(api):
         assert api.attributes(f"configuration-versions/{configuration}")["error-message"] is None
 
 
-def test_archives_as_clients_write_them(api):
+def test_archives_in_the_formats_of_clients_are_accepted(api):
     workspace = api.workspace("w")
     members = [member("./", tarfile.DIRTYPE), member("grüße/main.tf"), member("a/" + "b" * 150 + ".tf"), member("x.tf", tarfile.SYMTYPE, "a/y.tf")]
     for format in (tarfile.PAX_FORMAT, tarfile.GNU_FORMAT):
@@ -145,7 +145,7 @@ def test_archives_as_clients_write_them(api):
         assert answer.status == 200, answer.text
 
 
-def test_archiving(api):
+def test_an_old_configuration_is_archived(api):
     workspace = api.workspace("w")
     old = api.upload(workspace, {"main.tf": "# old"})
     assert "it is current" in refused(409, api.post, f"configuration-versions/{old}/actions/archive").errors()
@@ -156,7 +156,7 @@ def test_archiving(api):
     refused(404, api.get, f"configuration-versions/{old}/download")
 
 
-def test_a_run_says_what_it_was_made_of(api):
+def test_a_run_links_its_configuration(api):
     workspace = api.workspace("w")
     configuration = api.upload(workspace, {"main.tf": "# 1"})
     run = api.run(workspace, configuration)
@@ -170,30 +170,30 @@ def test_a_run_says_what_it_was_made_of(api):
     assert not [r for r in both if r["type"] == "configuration-versions" and "run" in r["relationships"]]
 
 
-def backing(api, path, change):
+def change_backing_data(api, path, change):
     return api.call("POST", f"{path}/actions/{change}_backing_data")
 
 
-def test_the_files_of_a_configuration_go_in_two_steps(api):
+def test_configuration_files_are_deleted_softly_then_permanently(api):
     workspace = api.workspace("w")
     old, current = api.upload(workspace, {"main.tf": "# 1"}), api.upload(workspace, {"main.tf": "# 2"})
     path = f"configuration-versions/{old}"
-    assert "it is current" in backing(api, f"configuration-versions/{current}", "soft_delete").errors()
+    assert "it is current" in change_backing_data(api, f"configuration-versions/{current}", "soft_delete").errors()
     for change in ("restore", "permanently_delete"):
-        answer = backing(api, path, change)
+        answer = change_backing_data(api, path, change)
         assert answer.status == 409 and "transition not allowed" in answer.errors()
     run = api.run(workspace, old)
-    assert "a run needs it" in backing(api, path, "soft_delete").errors()
+    assert "a run needs it" in change_backing_data(api, path, "soft_delete").errors()
     api.act(run, "cancel")
-    assert backing(api, path, "soft_delete").status == 202
+    assert change_backing_data(api, path, "soft_delete").status == 202
     assert api.attributes(path)["status"] == "backing_data_soft_deleted"
     refused(404, api.get, f"{path}/download")
     refused(422, api.run, workspace, old)
-    assert backing(api, path, "restore").status == 202 and api.get(f"{path}/download").body == tar_gz({"main.tf": "# 1"})
-    assert [backing(api, path, change).status for change in ("soft_delete", "permanently_delete", "restore", "soft_delete")] == [202, 202, 409, 409]
+    assert change_backing_data(api, path, "restore").status == 202 and api.get(f"{path}/download").body == tar_gz({"main.tf": "# 1"})
+    assert [change_backing_data(api, path, change).status for change in ("soft_delete", "permanently_delete", "restore", "soft_delete")] == [202, 202, 409, 409]
     assert api.attributes(path)["status"] == "backing_data_permanently_deleted"
     refused(404, api.get, f"{path}/download")
-    assert backing(api, "configuration-versions/nonexisting", "soft_delete").status == 404
+    assert change_backing_data(api, "configuration-versions/nonexisting", "soft_delete").status == 404
 
 
 # ---- state versions ----
@@ -206,12 +206,12 @@ def state(serial=1, lineage=LINEAGE, **outputs):
     return json.dumps({"version": 4, "terraform_version": "1.11.4", "serial": serial, "lineage": lineage, "outputs": outputs, "resources": resources}).encode()
 
 
-def described(content, serial=1, lineage=LINEAGE, **more):
+def state_attributes(content, serial=1, lineage=LINEAGE, **more):
     return {"serial": serial, "lineage": lineage, "md5": hashlib.md5(content).hexdigest(), **more}
 
 
 def push(api, workspace, content, serial=1, lineage=LINEAGE, **more):
-    attributes = described(content, serial, lineage, state=base64.b64encode(content).decode(), **more)
+    attributes = state_attributes(content, serial, lineage, state=base64.b64encode(content).decode(), **more)
     return api.post(f"workspaces/{workspace}/state-versions", document("state-versions", attributes)).data
 
 
@@ -222,7 +222,7 @@ def locked(api):
     return workspace
 
 
-def test_a_state_is_current_and_comes_back_as_it_was(api, locked):
+def test_a_pushed_state_becomes_current_and_reads_back_unchanged(api, locked):
     refused(404, api.get, f"workspaces/{locked}/current-state-version")
     content = state(outputs={}, serial=3)
     created = push(api, locked, content, serial=3)
@@ -244,16 +244,16 @@ def safe_delete_unlocked(api, workspace):
     api.post(f"workspaces/{workspace}/actions/safe-delete")
 
 
-def test_states_follow_one_another(api, locked):
+def test_states_need_a_higher_serial_and_the_same_lineage(api, locked):
     push(api, locked, state(2), serial=2)
     assert push(api, locked, state(2), serial=2)["attributes"]["serial"] == 2
     push(api, locked, state(5), serial=5)
-    for content, serial, lineage, why in ((state(4), 4, LINEAGE, "behind"), (state(5, a={"value": 1, "type": "number"}), 5, LINEAGE, "behind"),
+    for content, serial, lineage, reason in ((state(4), 4, LINEAGE, "behind"), (state(5, a={"value": 1, "type": "number"}), 5, LINEAGE, "behind"),
                                           (state(6, "other"), 6, "other", "lineage")):
         answer = refused(409, push, api, locked, content, serial, lineage)
-        assert why in answer.errors()
-        body = {"data": {"type": "state-versions", "attributes": described(content, serial, lineage)}}
-        assert why in refused(409, api.post, f"workspaces/{locked}/state-versions", body).errors()
+        assert reason in answer.errors()
+        body = {"data": {"type": "state-versions", "attributes": state_attributes(content, serial, lineage)}}
+        assert reason in refused(409, api.post, f"workspaces/{locked}/state-versions", body).errors()
     assert push(api, locked, state(1, "other"), 1, "other", force=True)["attributes"]["lineage"] == "other"
     filters = {"filter[organization][name]": api.organization, "filter[workspace][name]": "state"}
     listed = api.get("state-versions", **filters).json
@@ -261,10 +261,10 @@ def test_states_follow_one_another(api, locked):
     refused(400, api.get, "state-versions")
 
 
-def test_states_that_are_refused(api, locked):
+def test_invalid_states_and_unlocked_writes_are_refused(api, locked):
     content = state()
-    for attributes in (described(content, state="%%%"), described(content, serial=-1, state="e30="), {**described(content), "md5": "0"},
-                       described(content, state=base64.b64encode(b"nonsense").decode()), {**described(content), "md5": "0" * 32, "state": base64.b64encode(content).decode()}):
+    for attributes in (state_attributes(content, state="%%%"), state_attributes(content, serial=-1, state="e30="), {**state_attributes(content), "md5": "0"},
+                       state_attributes(content, state=base64.b64encode(b"nonsense").decode()), {**state_attributes(content), "md5": "0" * 32, "state": base64.b64encode(content).decode()}):
         refused(422, api.post, f"workspaces/{locked}/state-versions", document("state-versions", attributes))
     api.post(f"workspaces/{locked}/actions/unlock")
     with pytest.raises(ApiError) as caught:
@@ -272,17 +272,17 @@ def test_states_that_are_refused(api, locked):
     assert caught.value.status == 409 and "locked" in caught.value.answer.errors()
 
 
-def test_an_announced_state(api, locked):
+def test_a_pending_state_becomes_current_after_its_uploads(api, locked):
     """Created without content: the two uploads follow, and until then the state version is not current."""
     content = state(7)
-    created = api.post(f"workspaces/{locked}/state-versions", document("state-versions", described(content, 7))).data
+    created = api.post(f"workspaces/{locked}/state-versions", document("state-versions", state_attributes(content, 7))).data
     attributes = created["attributes"]
     assert attributes["status"] == "pending" and attributes["hosted-state-download-url"] is None
     refused(404, api.get, f"workspaces/{locked}/current-state-version")
     assert "latest state version is still pending" in refused(422, api.post, f"workspaces/{locked}/actions/unlock").errors()
     assert put(api, attributes["hosted-state-upload-url"], state(8)).status == 422
-    for nonsense in (b"", b"[]", b"{", b'{"a": "\xff"}', b"[" * 5000):
-        assert put(api, attributes["hosted-json-state-upload-url"], nonsense).status == 422
+    for invalid in (b"", b"[]", b"{", b'{"a": "\xff"}', b"[" * 5000):
+        assert put(api, attributes["hosted-json-state-upload-url"], invalid).status == 422
     json_form = json.dumps({"format_version": "1.0", "values": {}}).encode()
     assert put(api, attributes["hosted-json-state-upload-url"], json_form).status == 200
     assert put(api, attributes["hosted-json-state-upload-url"], json_form).status == 409
@@ -295,39 +295,39 @@ def test_an_announced_state(api, locked):
     api.post(f"workspaces/{locked}/actions/unlock")
 
 
-def test_an_announced_state_gives_way_to_the_next(api, locked):
+def test_a_new_pending_state_discards_the_previous_one(api, locked):
     content = state(1)
-    first = api.post(f"workspaces/{locked}/state-versions", document("state-versions", described(content))).data
-    api.post(f"workspaces/{locked}/state-versions", document("state-versions", described(content)))
+    first = api.post(f"workspaces/{locked}/state-versions", document("state-versions", state_attributes(content))).data
+    api.post(f"workspaces/{locked}/state-versions", document("state-versions", state_attributes(content)))
     assert api.attributes(f"state-versions/{first['id']}")["status"] == "discarded"
     assert put(api, first["attributes"]["hosted-state-upload-url"], content).status == 409
     api.post(f"workspaces/{locked}/actions/force-unlock")
 
 
-def announce(api, workspace, content, serial=1, lineage=LINEAGE, **more):
-    return api.call("POST", f"workspaces/{workspace}/state-versions", document("state-versions", described(content, serial, lineage, **more)))
+def create_pending(api, workspace, content, serial=1, lineage=LINEAGE, **more):
+    return api.call("POST", f"workspaces/{workspace}/state-versions", document("state-versions", state_attributes(content, serial, lineage, **more)))
 
 
-def test_what_will_not_be_taken_is_not_waited_for(api, locked):
+def test_an_unacceptable_pending_state_is_refused_and_does_not_block_unlock(api, locked):
     """A pending state version that can't be filled would block its writer's unlock for ever."""
     push(api, locked, state(5), serial=5)
     for serial, lineage in ((4, LINEAGE), (5, LINEAGE), (6, "other")):
-        assert announce(api, locked, state(serial, lineage, a={"value": 1, "type": "number"}), serial, lineage).status == 409
+        assert create_pending(api, locked, state(serial, lineage, a={"value": 1, "type": "number"}), serial, lineage).status == 409
     assert api.post(f"workspaces/{locked}/actions/unlock").status == 200
     api.post(f"workspaces/{locked}/actions/lock")
-    assert announce(api, locked, state(1, "other"), 1, "other", force=True).status == 201
-    assert announce(api, locked, state(6), 6).status == 201
+    assert create_pending(api, locked, state(1, "other"), 1, "other", force=True).status == 201
+    assert create_pending(api, locked, state(6), 6).status == 201
     api.post(f"workspaces/{locked}/actions/force-unlock")
 
 
-def test_a_state_with_its_json_form_and_its_run(api, locked):
+def test_a_state_is_stored_with_its_json_form_and_its_run(api, locked):
     content, json_form = state(1), b'{"format_version": "1.0"}'
     api.upload(locked, {"main.tf": ""})
     run = api.run(locked)
     other = api.workspace("other")
     api.upload(other, {"main.tf": ""})
     foreign = api.run(other)
-    body = document("state-versions", described(content, state=base64.b64encode(content).decode(), **{"json-state": base64.b64encode(json_form).decode()}))
+    body = document("state-versions", state_attributes(content, state=base64.b64encode(content).decode(), **{"json-state": base64.b64encode(json_form).decode()}))
     for wrong in (foreign, "nonexisting"):
         body["data"]["relationships"] = {"run": {"data": {"type": "runs", "id": wrong}}}
         refused(422, api.post, f"workspaces/{locked}/state-versions", body)
@@ -337,14 +337,14 @@ def test_a_state_with_its_json_form_and_its_run(api, locked):
         refused(422, api.post, f"workspaces/{locked}/state-versions", body)
     refused(404, api.get, f"workspaces/{locked}/current-state-version")
     body["data"]["attributes"]["json-state"] = base64.b64encode(json_form).decode()
-    made = api.post(f"workspaces/{locked}/state-versions", body).data
-    assert api.ask("GET", made["attributes"]["hosted-json-state-download-url"]).body == json_form
+    created = api.post(f"workspaces/{locked}/state-versions", body).data
+    assert api.ask("GET", created["attributes"]["hosted-json-state-download-url"]).body == json_form
     filters = {"filter[organization][name]": api.organization, "filter[workspace][name]": "state", "include": "outputs,created_by,run,run.created_by,run.configuration_version"}
-    for answer in (api.get(f"state-versions/{made['id']}", include=filters["include"]).json, api.get("state-versions", **filters).json):
+    for answer in (api.get(f"state-versions/{created['id']}", include=filters["include"]).json, api.get("state-versions", **filters).json):
         assert sorted(r["type"] for r in answer["included"]) == ["configuration-versions", "runs", "users"]
         (included_run,) = [r for r in answer["included"] if r["type"] == "runs"]
         assert included_run["id"] == run and included_run["relationships"]["created-by"]["data"]
-    assert "Invalid include parameter" in refused(400, api.get, f"state-versions/{made['id']}?include=workspace").errors()
+    assert "Invalid include parameter" in refused(400, api.get, f"state-versions/{created['id']}?include=workspace").errors()
 
 
 def roll_back(api, workspace, to):
@@ -352,18 +352,18 @@ def roll_back(api, workspace, to):
     return api.call("PATCH", f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "relationships": relations}})
 
 
-def test_rolling_back(api, locked):
+def test_a_rollback_creates_a_state_with_the_next_serial(api, locked):
     big = 123456789012345678901234567890
     first = state(1, n={"value": big, "type": "number"}, o={"value": {"serial": 4}, "type": ["object", {"serial": "number"}]})
     earlier = push(api, locked, first)
     push(api, locked, state(8), serial=8)
     answer = roll_back(api, locked, earlier["id"])
     assert answer.status == 201
-    made = answer.data
-    assert made["attributes"]["serial"] == 9 and made["relationships"]["rollback-state-version"]["data"]["id"] == earlier["id"]
-    content = api.ask("GET", made["attributes"]["hosted-state-download-url"]).body
+    created = answer.data
+    assert created["attributes"]["serial"] == 9 and created["relationships"]["rollback-state-version"]["data"]["id"] == earlier["id"]
+    content = api.ask("GET", created["attributes"]["hosted-state-download-url"]).body
     assert content == first.replace(b'"serial": 1,', b'"serial": 9,') and str(big).encode() in content
-    assert made["attributes"]["md5"] == hashlib.md5(content).hexdigest() and api.get(f"workspaces/{locked}/current-state-version").data == made
+    assert created["attributes"]["md5"] == hashlib.md5(content).hexdigest() and api.get(f"workspaces/{locked}/current-state-version").data == created
     push(api, locked, state(10), serial=10)
     other = api.workspace("other")
     api.post(f"workspaces/{other}/actions/lock")
@@ -374,68 +374,68 @@ def test_rolling_back(api, locked):
     assert roll_back(api, locked, earlier["id"]).status == 409
 
 
-def test_the_content_of_a_state_goes_in_two_steps(api, locked):
+def test_state_content_is_deleted_softly_then_permanently(api, locked):
     old = push(api, locked, state(1, a={"value": 1, "type": "number"}))
     current = push(api, locked, state(2), serial=2)
     path = f"state-versions/{old['id']}"
-    assert "it is current" in backing(api, f"state-versions/{current['id']}", "soft_delete").errors()
-    assert [backing(api, path, change).status for change in ("restore", "permanently_delete", "soft_delete", "soft_delete")] == [409, 409, 202, 409]
+    assert "it is current" in change_backing_data(api, f"state-versions/{current['id']}", "soft_delete").errors()
+    assert [change_backing_data(api, path, change).status for change in ("restore", "permanently_delete", "soft_delete", "soft_delete")] == [409, 409, 202, 409]
     assert api.attributes(path)["status"] == "backing_data_soft_deleted" and api.attributes(path)["hosted-state-download-url"] is None
     refused(404, api.get, f"{path}/download")
     assert roll_back(api, locked, old["id"]).status == 422
-    assert backing(api, path, "restore").status == 202 and api.get(f"{path}/download").body == state(1, a={"value": 1, "type": "number"})
-    assert [backing(api, path, change).status for change in ("soft_delete", "permanently_delete", "restore")] == [202, 202, 409]
+    assert change_backing_data(api, path, "restore").status == 202 and api.get(f"{path}/download").body == state(1, a={"value": 1, "type": "number"})
+    assert [change_backing_data(api, path, change).status for change in ("soft_delete", "permanently_delete", "restore")] == [202, 202, 409]
     refused(404, api.get, f"{path}/download")
     assert api.get(f"{path}/outputs").data == []
 
 
-ODD = {
-    "outputs that are none": {"outputs": [1, 2]},
-    "an output that is none": {"outputs": {"a": 5, "b": None, "c": {}}},
-    "a type with a zero": {"outputs": {"a": {"value": "x", "type": "str\u0000ing"}}},
-    "a value with a zero": {"outputs": {"a": {"value": "x\u0000y", "type": "string"}}},
-    "resources that are none": {"resources": {"a": 1}},
-    "a resource that is none": {"resources": [1, None, {}, {"instances": [1]}, {"instances": {}, "type": 5, "name": "n\u0000"}]},
-    "a name of great length": {"resources": [{"mode": "managed", "type": "t" * 5000, "name": "n" * 5000, "provider": "p" * 5000, "instances": [{}]}]},
+UNUSUAL = {
+    "outputs as a list": {"outputs": [1, 2]},
+    "invalid outputs": {"outputs": {"a": 5, "b": None, "c": {}}},
+    "a type with NUL": {"outputs": {"a": {"value": "x", "type": "str\u0000ing"}}},
+    "a value with NUL": {"outputs": {"a": {"value": "x\u0000y", "type": "string"}}},
+    "resources as an object": {"resources": {"a": 1}},
+    "invalid resources": {"resources": [1, None, {}, {"instances": [1]}, {"instances": {}, "type": 5, "name": "n\u0000"}]},
+    "long names": {"resources": [{"mode": "managed", "type": "t" * 5000, "name": "n" * 5000, "provider": "p" * 5000, "instances": [{}]}]},
 }
 
 
-@pytest.mark.parametrize("odd", ODD)
-def test_odd_states_are_kept_as_they_came(api, locked, odd):
-    content = json.dumps({"version": 4, "serial": 1, "lineage": LINEAGE, **ODD[odd]}).encode()
-    made = push(api, locked, content)
-    assert api.ask("GET", made["attributes"]["hosted-state-download-url"]).body == content
+@pytest.mark.parametrize("case", UNUSUAL)
+def test_unusual_states_are_stored_unchanged(api, locked, case):
+    content = json.dumps({"version": 4, "serial": 1, "lineage": LINEAGE, **UNUSUAL[case]}).encode()
+    created = push(api, locked, content)
+    assert api.ask("GET", created["attributes"]["hosted-state-download-url"]).body == content
     api.get(f"workspaces/{locked}/current-state-version-outputs")
-    assert api.get(f"state-versions/{made['id']}", include="outputs").status == 200
+    assert api.get(f"state-versions/{created['id']}", include="outputs").status == 200
 
 
-NO_STATE = {
-    "nothing": b"", "no JSON": b"nonsense", "cut off": b'{"version": 4, "serial": 1, "lineage": "l"', "no UTF-8": b'{"version": 4, "serial": 1, "lineage": "\xff"}',
-    "deep": b'{"version": 4, "serial": 1, "lineage": "l", "x": ' + b"[" * 100000 + b"]" * 100000 + b"}",
+MALFORMED_STATES = {
+    "empty": b"", "not JSON": b"nonsense", "truncated": b'{"version": 4, "serial": 1, "lineage": "l"', "not UTF-8": b'{"version": 4, "serial": 1, "lineage": "\xff"}',
+    "deeply nested": b'{"version": 4, "serial": 1, "lineage": "l", "x": ' + b"[" * 100000 + b"]" * 100000 + b"}",
     "an older version": b'{"version": 3, "serial": 1, "lineage": "l"}', "no serial": b'{"version": 4, "lineage": "l"}',
     "a negative serial": b'{"version": 4, "serial": -1, "lineage": "l"}', "a huge serial": b'{"version": 4, "serial": 1e300, "lineage": "l"}',
-    "no lineage": b'{"version": 4, "serial": 1}', "a lineage that is none": b'{"version": 4, "serial": 1, "lineage": 7}',
+    "no lineage": b'{"version": 4, "serial": 1}', "an invalid lineage": b'{"version": 4, "serial": 1, "lineage": 7}',
 }
 
 
-@pytest.mark.parametrize("what", NO_STATE)
-def test_what_is_no_state_is_refused_either_way(api, locked, what):
-    content = NO_STATE[what]
+@pytest.mark.parametrize("case", MALFORMED_STATES)
+def test_malformed_states_are_refused_inline_and_as_upload(api, locked, case):
+    content = MALFORMED_STATES[case]
     with pytest.raises(ApiError) as caught:
         push(api, locked, content)
     assert caught.value.status == 422
-    announced = announce(api, locked, content).data["attributes"]
-    assert put(api, announced["hosted-state-upload-url"], content).status == 422
+    pending = create_pending(api, locked, content).data["attributes"]
+    assert put(api, pending["hosted-state-upload-url"], content).status == 422
     refused(404, api.get, f"workspaces/{locked}/current-state-version")
     api.post(f"workspaces/{locked}/actions/force-unlock")
 
 
-def test_local_applies_send_states_meanwhile(api, locked):
+def test_the_snapshot_interval_header_enables_intermediate_states(api, locked):
     push(api, locked, state())
     assert int(api.get(f"workspaces/{locked}/current-state-version").headers["X-Terraform-Snapshot-Interval"]) > 0
 
 
-def test_outputs(api, locked, database):
+def test_outputs_are_listed_and_sensitive_values_are_sealed(api, locked, database):
     secret = "correct-horse-battery"
     values = {"name": {"value": "x", "type": "string"}, "list": {"value": [1, "2"], "type": ["tuple", ["number", "string"]]},
               "secret": {"value": secret, "type": "string", "sensitive": True}}
@@ -458,11 +458,11 @@ def test_outputs(api, locked, database):
         assert all(secret.encode() not in row[0] for row in connection.execute("select bytes_sealed from blobs").fetchall())
 
 
-def test_two_states_at_once(api, locked):
+def test_concurrent_states_with_one_serial_store_one(api, locked):
     """Of many writers with the same serial, one succeeds."""
     def attempt(number):
         content = state(1, **{f"o{number}": {"value": number, "type": "number"}})
-        attributes = described(content, 1, state=base64.b64encode(content).decode())
+        attributes = state_attributes(content, 1, state=base64.b64encode(content).decode())
         return api.call("POST", f"workspaces/{locked}/state-versions", document("state-versions", attributes)).status
 
     with concurrent.futures.ThreadPoolExecutor(8) as pool:

@@ -23,14 +23,14 @@ def job(api, fake_worker):
     return fake_worker.claim()[0]
 
 
-def kept(database):
+def stored_uploads(database):
     """The bytes of logs, and the stored contents."""
     with psycopg.connect(database) as connection:
         (log,) = connection.execute("select coalesce(sum(log_length), 0) from operations").fetchone()
         return log, {kind for (kind,) in connection.execute("select distinct kind from operation_blobs")}
 
 
-def test_a_part_that_is_refused_costs_the_others_nothing(api, fake_worker, job):
+def test_a_refused_part_does_not_affect_other_parts(api, fake_worker, job):
     answers = fake_worker.upload_batch(job, ("log?offset=0", b"one\n"), ("log?offset=99", b"far\n"), ("schemas?digest=" + "0" * 64, b""), ("log?offset=4", b"two\n"), ("plan", b"a plan"))
     assert [answer["status"] for answer in answers] == [204, 409, 404, 204, 204]
     assert answers[1]["body"] == {"length": 4}
@@ -39,36 +39,36 @@ def test_a_part_that_is_refused_costs_the_others_nothing(api, fake_worker, job):
     assert fake_worker.on(job, "GET", "plan").body == b"a plan"
 
 
-def test_one_may_come_again(api, fake_worker, job):
+def test_repeated_uploads_are_accepted(api, fake_worker, job):
     parts = ("init", b"an init"), ("log?offset=0", b"one\ntwo\n"), ("plan", b"a plan"), ("schemas?digest=" + "0" * 64, b"{}"), ("plan-json", b"{}")
     assert fake_worker.upload_batch(job, *parts) == fake_worker.upload_batch(job, *parts) == [OK] * len(parts)
     assert fake_worker.upload_batch(job, ("log?offset=4", b"two\nthree\n"), ("plan-json", b"")) == [OK, OK]
     assert api.log(job["run"], "plan").strip("\x02\x03") == "one\ntwo\nthree\n"
 
 
-def test_what_a_stale_attempt_sends_is_refused_part_by_part(fake_worker, job, database):
+def test_each_part_of_an_ended_attempt_is_refused(fake_worker, job, database):
     assert fake_worker.result(job).status == 204
-    before = kept(database)
-    late = "plan-" + job["run"].removeprefix("run-")
+    before = stored_uploads(database)
+    plan = "plan-" + job["run"].removeprefix("run-")
     answers = fake_worker.upload_batch(job, ("log?offset=0", b"late\n"), ("started", b""), ("plan", b"late"), ("init", b"late"), ("plan-json", b"{}"))
     assert [answer["status"] for answer in answers] == [404, 409, 404, 404, 404]
-    assert kept(database) == before
+    assert stored_uploads(database) == before
     # Except for uploads that may follow the plan's result, which name their plan.
-    assert fake_worker.upload_batch(job, (f"plan-json?plan={late}", b"{}"), ("plan", b"late"), (f"schemas?digest={'0' * 64}&plan={late}", b"{}"))[::2] == [OK, OK]
+    assert fake_worker.upload_batch(job, (f"plan-json?plan={plan}", b"{}"), ("plan", b"late"), (f"schemas?digest={'0' * 64}&plan={plan}", b"{}"))[::2] == [OK, OK]
 
 
-def test_an_apply_that_is_to_stop_does_not_start_though_its_log_is_kept(api, fake_worker, job, database):
+def test_a_canceled_apply_does_not_start_but_its_log_is_stored(api, fake_worker, job, database):
     assert fake_worker.upload_batch(job, ("plan", b"a plan"), ("plan-json", b"{}")) == [OK, OK]
     assert fake_worker.result(job).status == 204
-    (apply,) = fake_worker.claim()
+    (apply_job,) = fake_worker.claim()
     with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute("update jobs set stop = 1 where id = %s", [apply["job"]])
-        assert [answer["status"] for answer in fake_worker.upload_batch(apply, ("log?offset=0", b"one\n"), ("started", b""))] == [204, 409]
-        connection.execute("update jobs set stop = 0 where id = %s", [apply["job"]])
-        assert fake_worker.upload_batch(apply, ("log?offset=4", b"two\n"), ("started", b"")) == [OK, OK]
-        assert connection.execute("select started from jobs where id = %s", [apply["job"]]).fetchone() == (True,)
+        connection.execute("update jobs set stop = 1 where id = %s", [apply_job["job"]])
+        assert [answer["status"] for answer in fake_worker.upload_batch(apply_job, ("log?offset=0", b"one\n"), ("started", b""))] == [204, 409]
+        connection.execute("update jobs set stop = 0 where id = %s", [apply_job["job"]])
+        assert fake_worker.upload_batch(apply_job, ("log?offset=4", b"two\n"), ("started", b"")) == [OK, OK]
+        assert connection.execute("select started from jobs where id = %s", [apply_job["job"]]).fetchone() == (True,)
     state = {"version": 4, "serial": 1, "lineage": "line", "terraform_version": "1.11.4", "outputs": {}, "resources": []}
-    answers = fake_worker.upload_batch(apply, ("state", b"{}"), ("log?offset=8", b"three\n"), ("state", json.dumps(state).encode()))
+    answers = fake_worker.upload_batch(apply_job, ("state", b"{}"), ("log?offset=8", b"three\n"), ("state", json.dumps(state).encode()))
     assert [answer["status"] for answer in answers] == [422, 204, 204]
     assert api.log(job["run"], "apply").strip("\x02\x03") == "one\ntwo\nthree\n"
 
@@ -77,11 +77,11 @@ def head(*parts):
     return json.dumps({"parts": parts}).encode() + b"\n"
 
 
-GOOD = ("log?offset=0", b"good\n"), ("plan", b"good")
-UNREADABLE = [
+VALID = ("log?offset=0", b"good\n"), ("plan", b"good")
+MALFORMED = [
     (b"", 400),
     (b"\n", 400),
-    (upload_batch(*GOOD).replace(b"\n", b" "), 400),
+    (upload_batch(*VALID).replace(b"\n", b" "), 400),
     (b"x" * 20000 + b"\n", 400),
     (b"[]\n", 400),
     (head(), 400),
@@ -91,20 +91,20 @@ UNREADABLE = [
     (head({"path": "plan", "size": -1}), 400),
     (head({"path": "plan", "size": "1"}) + b"x", 400),
     (head({"path": "plan", "size": 1 << 62}, {"path": "log?offset=0", "size": 1 << 62}) + b"x", 400),
-    (upload_batch(*GOOD)[:-1], 400),
-    (upload_batch(*GOOD) + b"x", 400),
-    (upload_batch(*GOOD, ("log?offset=%00", b"x")), 400),
-    (upload_batch(*GOOD, ("log?offset=x", b"x")), 422),
-    (upload_batch(*GOOD, ("log", b"x")), 422),
-    (upload_batch(*GOOD, ("configuration", b"{}")), 422),
-    (upload_batch(*GOOD, ("../plan", b"x")), 422),
-    (upload_batch(*GOOD, ("", b"")), 422),
-    (upload_batch(*GOOD, ("plan", b"x" * (1 << 20))), 413),
+    (upload_batch(*VALID)[:-1], 400),
+    (upload_batch(*VALID) + b"x", 400),
+    (upload_batch(*VALID, ("log?offset=%00", b"x")), 400),
+    (upload_batch(*VALID, ("log?offset=x", b"x")), 422),
+    (upload_batch(*VALID, ("log", b"x")), 422),
+    (upload_batch(*VALID, ("configuration", b"{}")), 422),
+    (upload_batch(*VALID, ("../plan", b"x")), 422),
+    (upload_batch(*VALID, ("", b"")), 422),
+    (upload_batch(*VALID, ("plan", b"x" * (1 << 20))), 413),
 ]
 
 
-def test_one_that_can_not_be_read_is_refused_as_a_whole(fake_worker, job, database):
-    for body, status in UNREADABLE:
+def test_a_malformed_batch_is_refused_as_a_whole(fake_worker, job, database):
+    for body, status in MALFORMED:
         answer = fake_worker.on(job, "POST", "batch", body, check=False)
         assert (answer.status, answer.json["errors"][0]["status"]) == (status, str(status)), body[:200]
-    assert kept(database) == (0, set())
+    assert stored_uploads(database) == (0, set())

@@ -18,7 +18,7 @@ from support.api import Api
 from support.wait import until
 
 FLOOD = 10050  # the server takes 10,000 connections
-HALF = b"GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\nX-Half: "
+INCOMPLETE = b"GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\nX-Half: "
 PING = b"GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -42,7 +42,7 @@ def post(path, length, token="wrong", **headers):
 
 
 def is_closed(connection):
-    """Whether the server has closed it. Reads the answer before."""
+    """Whether the server has closed the connection. Reads its answer first."""
     if not select.select([connection], [], [], 0)[0]:
         return False
     try:
@@ -61,8 +61,8 @@ def is_read(server, *connections):
     with open("/proc/net/tcp", encoding="ascii") as file:
         sockets = [line.split()[1:5] for line in file if f":{server.port:04X} " in line]
     ports = {f"{one.getsockname()[1]:04X}" for one in connections}
-    unread = {there.split(":")[1] for here, there, _, queues in sockets
-              if here.endswith(f":{server.port:04X}") and not queues.endswith(":00000000")}
+    unread = {remote.split(":")[1] for local, remote, _, queues in sockets
+              if local.endswith(f":{server.port:04X}") and not queues.endswith(":00000000")}
     return not unread & ports
 
 
@@ -84,8 +84,8 @@ def ping(server, address):
     return time.monotonic() - began
 
 
-def resident(server):
-    """The peak of the memory in bytes."""
+def peak_memory(server):
+    """The server's peak memory in bytes."""
     with open(f"/proc/{server.pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 
@@ -93,7 +93,7 @@ def resident(server):
 # ---- connections ----
 
 
-def test_half_sent_requests_from_one_address_stop_nobody_else(scheduler, opened):
+def test_incomplete_requests_from_one_address_do_not_block_other_clients(scheduler, opened):
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if hard < FLOOD + 1000:
         pytest.skip(f"this process may open {hard} files only")
@@ -104,7 +104,7 @@ def test_half_sent_requests_from_one_address_stop_nobody_else(scheduler, opened)
         assert status_of(kept) == 204
         for _ in range(FLOOD):
             with contextlib.suppress(ConnectionError):
-                opened(server, HALF)
+                opened(server, INCOMPLETE)
         assert ping(server, "127.0.0.3") < 1
         kept.sendall(PING)
         assert status_of(kept) == 204
@@ -112,10 +112,10 @@ def test_half_sent_requests_from_one_address_stop_nobody_else(scheduler, opened)
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
-def test_an_address_has_so_many_connections(scheduler, opened):
+def test_connections_per_address_are_limited(scheduler, opened):
     server = scheduler(connections_per_address=20)
-    held = [opened(server, HALF, "127.0.0.5") for _ in range(20)]
-    until(lambda: is_read(server, *held), "each of them has its place: the server's threads take connections in no order")
+    held = [opened(server, INCOMPLETE, "127.0.0.5") for _ in range(20)]
+    until(lambda: is_read(server, *held), "each connection is accepted: the server's threads accept them in no order")
     with pytest.raises(OSError):
         ping(server, "127.0.0.5")
     assert ping(server, "127.0.0.6") < 60
@@ -126,10 +126,10 @@ def test_an_address_has_so_many_connections(scheduler, opened):
             return ping(server, "127.0.0.5") < 60
         return False
 
-    until(served, "a place is free again")
+    until(served, "another connection is accepted")
 
 
-def test_behind_a_trusted_proxy_its_clients_are_counted(scheduler, opened):
+def test_clients_behind_a_trusted_proxy_are_limited_by_their_own_address(scheduler, opened):
     """The proxy's connections are not limited. The address that the proxy appends identifies a client; addresses that
     the client sends do not."""
     server = scheduler(connections_per_address=3, trusted_proxies="127.0.0.1")
@@ -166,12 +166,12 @@ def test_headers_and_bodies_have_a_deadline_and_waiting_requests_have_none(sched
     waiting = opened(server, post("/api/worker/v1/wait", len(body), tokens["agent-token"]) + body)
     idle = opened(server, PING)
     assert status_of(idle) == 204
-    silent, half, after = opened(server, b""), opened(server, HALF), opened(server, PING)
-    assert status_of(after) == 204
-    after.sendall(HALF)
+    silent, incomplete, second_request = opened(server, b""), opened(server, INCOMPLETE), opened(server, PING)
+    assert status_of(second_request) == 204
+    second_request.sendall(INCOMPLETE)
     upload = opened(server, post("/api/v2/organizations", 60000) + b"x")
     refused = opened(server, post("/api/v2/organizations", 600000) + b"x")
-    late = {"silent": silent, "half": half, "a second header": after, "a body": upload, "a refused body": refused}
+    late = {"silent": silent, "incomplete": incomplete, "a second header": second_request, "a body": upload, "a refused body": refused}
 
     def ended():
         """Silence alone closes no connection: each byte that can be sent is sent."""
@@ -186,7 +186,7 @@ def test_headers_and_bodies_have_a_deadline_and_waiting_requests_have_none(sched
     assert not is_closed(waiting)
 
 
-def test_a_slow_body_that_keeps_a_rate_is_read(scheduler, opened, tokens):
+def test_a_slow_body_above_the_minimum_rate_is_read(scheduler, opened, tokens):
     server = scheduler(request_seconds=1)
     slow = opened(server, post("/api/v2/organizations", 100000, tokens["token"]))
     dead = opened(server, post("/api/v2/organizations", 100000, tokens["token"]) + b" ")
@@ -206,19 +206,19 @@ LARGE = 900 << 10
 
 
 @pytest.mark.parametrize("length", [LARGE, None], ids=["announced", "chunked"])
-def test_bodies_without_a_token_take_little_memory(scheduler, opened, length):
+def test_bodies_with_an_invalid_token_take_little_memory(scheduler, opened, length):
     """Of a body with an invalid token, at most 64 KiB are kept, however large the route's limit is."""
     server = scheduler()
     ping(server, "127.0.0.1")
-    before = resident(server)
+    before = peak_memory(server)
     part = bytes(60 << 10)
     held = []
     for number in range(200):
         held.append(opened(server, post("/api/v2/organizations", length), f"127.0.1.{number + 1}"))
         for _ in range(14):
             held[-1].sendall(part if length else b"%x\r\n" % len(part) + part + b"\r\n")
-    until(lambda: is_read(server, *held), "all is read")
-    assert resident(server) - before < 200 * LARGE // 2
+    until(lambda: is_read(server, *held), "all bodies are read")
+    assert peak_memory(server) - before < 200 * LARGE // 2
     if length:
         held[0].sendall(bytes(LARGE - 14 * len(part)))
     else:
@@ -226,7 +226,7 @@ def test_bodies_without_a_token_take_little_memory(scheduler, opened, length):
     assert status_of(held[0]) == 401
 
 
-def test_bodies_that_are_small_by_their_route(scheduler, opened):
+def test_routes_with_small_body_limits_refuse_large_bodies(scheduler, opened):
     """A route without a token, and a worker's own, accept no large body, announced or not."""
     server = scheduler()
     for path in ("/app/login", "/api/worker/v1/heartbeat"):
@@ -236,44 +236,44 @@ def test_bodies_that_are_small_by_their_route(scheduler, opened):
         assert status_of(announced) == status_of(chunked) == 413, path
 
 
-def test_each_kind_of_body_has_a_budget_of_its_own(scheduler, opened, tokens, request):
+def test_each_kind_of_body_has_its_own_memory_budget(scheduler, opened, tokens, request):
     server = scheduler(body_memory=2, trusted_proxies="127.0.0.1")
     api = request.getfixturevalue("api")
     workspace = api.workspace("w")
 
     def upload_path():
-        made = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
-        return made["attributes"]["upload-url"].removeprefix(server.url)
+        created = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
+        return created["attributes"]["upload-url"].removeprefix(server.url)
 
     def begin(path, client, method=b"PUT", token="none"):
         """Sends 900 KiB of a body of 1 MiB."""
         header = post(path, 1 << 20, token, **{"X-Forwarded-For": client}).replace(b"POST", method, 1)
         one = opened(server, header + b" " * LARGE)
-        until(lambda: is_read(server, one), "it is read")
+        until(lambda: is_read(server, one), "the body is read")
         return one
 
     def end(one):
         one.sendall(b" " * ((1 << 20) - LARGE))
         return status_of(one)
 
-    def whole(*arguments, **more):
+    def exchange(*arguments, **more):
         return end(begin(*arguments, **more))
 
     links = [begin(upload_path(), f"203.0.113.{n}") for n in range(2)]
-    assert whole(upload_path(), "203.0.113.9") == 503
+    assert exchange(upload_path(), "203.0.113.9") == 503
     path = f"/api/v2/workspaces/{workspace}/state-versions"
-    assert whole(path, "203.0.113.9", b"POST", tokens["token"]) == 400  # not JSON, but read
+    assert exchange(path, "203.0.113.9", b"POST", tokens["token"]) == 400  # not JSON, but read
     clients = [begin(path, f"203.0.113.{n}", b"POST", tokens["token"]) for n in range(2)]
-    assert whole(path, "203.0.113.9", b"POST", tokens["token"]) == 503
+    assert exchange(path, "203.0.113.9", b"POST", tokens["token"]) == 503
     assert api.call("GET", "account/details").status == 200
     assert api.call("POST", "organizations", b"{}").status == 400
     assert {end(one) for one in clients} == {400}
-    assert whole(path, "203.0.113.9", b"POST", tokens["token"]) == 400
+    assert exchange(path, "203.0.113.9", b"POST", tokens["token"]) == 400
     assert 503 not in {end(one) for one in links}
-    assert whole(upload_path(), "203.0.113.9") != 503
+    assert exchange(upload_path(), "203.0.113.9") != 503
 
 
-def test_one_address_has_half_of_a_budget(scheduler, opened, tokens, request):
+def test_one_address_gets_at_most_half_of_a_memory_budget(scheduler, opened, tokens, request):
     scheduler(body_memory=4, trusted_proxies="127.0.0.1")
     api = request.getfixturevalue("api")
     path = f"/api/v2/workspaces/{api.workspace('w')}/state-versions"
@@ -281,15 +281,15 @@ def test_one_address_has_half_of_a_budget(scheduler, opened, tokens, request):
 
     def begin(client):
         one = opened(server, post(path, 1 << 20, tokens["token"], **{"X-Forwarded-For": client}) + b" " * LARGE)
-        until(lambda: is_read(server, one), "it is read")
+        until(lambda: is_read(server, one), "the body is read")
         return one
 
-    def whole(client):
+    def exchange(client):
         one = begin(client)
         one.sendall(b" " * ((1 << 20) - LARGE))
         return status_of(one)
 
     held = [begin("203.0.113.7") for _ in range(2)]
-    assert whole("203.0.113.7") == 503
-    assert whole("203.0.113.8") == 400
+    assert exchange("203.0.113.7") == 503
+    assert exchange("203.0.113.8") == 400
     assert held

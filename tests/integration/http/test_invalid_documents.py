@@ -20,7 +20,7 @@ from support.samples import SAMPLES, Comment, Linkage, Sample
 from support.tenant import digest
 
 ROW = re.compile(r'^API\((\w+),\s*"([^"]+)",\s*(\w+),\s*\w+,\s*JSON(?:_ASIDE)?,', re.M)
-TAKING = [row for row in ROW.findall(ROUTES.read_text()) if row[0] in ("POST", "PATCH", "PUT", "DELETE")]
+WRITE_ROUTES = [row for row in ROW.findall(ROUTES.read_text()) if row[0] in ("POST", "PATCH", "PUT", "DELETE")]
 
 
 class Objects:
@@ -36,31 +36,31 @@ class Objects:
     def make(self, org):
         base, ids = f"organizations/{org.organization}", {"organization": org.organization, "url": f"http://127.0.0.1:{self.service.server_port}/"}
 
-        def made(key, path, type, attributes, relations=None):
+        def create(key, path, type, attributes, relations=None):
             ids[key] = org.post(path, {"data": {"type": type, "attributes": attributes, "relationships": relations or {}}}).data["id"]
             return ids[key]
 
-        made("project", f"{base}/projects", "projects", {"name": "home"})
+        create("project", f"{base}/projects", "projects", {"name": "home"})
         ids["other"] = org.workspace("there")
-        made("workspace", f"{base}/workspaces", "workspaces", {"name": "here"}, {"project": {"data": {"type": "projects", "id": ids["project"]}}})
+        create("workspace", f"{base}/workspaces", "workspaces", {"name": "here"}, {"project": {"data": {"type": "projects", "id": ids["project"]}}})
         ids["name"] = "here"
         ids["variable"] = org.variable(ids["workspace"], "there", "v")
-        made("varset", f"{base}/varsets", "varsets", {"name": "there"})
-        made("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": "there", "category": "env"})
+        create("varset", f"{base}/varsets", "varsets", {"name": "there"})
+        create("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": "there", "category": "env"})
         ids["configuration"] = org.upload(ids["workspace"], {"main.tf": ""})
         ids["run"] = org.run(ids["workspace"], ids["configuration"])
         ids["plan"] = ids["run"].replace("run-", "plan-")
         for key in ("task", "free_task"):
-            made(key, f"{base}/tasks", "tasks", {"name": key, "url": ids["url"], "category": "task", "enabled": False})
-        made("attached", f"workspaces/{ids['workspace']}/tasks", "workspace-tasks", {"enforcement-level": "advisory"}, {"task": {"data": {"type": "tasks", "id": ids["task"]}}})
+            create(key, f"{base}/tasks", "tasks", {"name": key, "url": ids["url"], "category": "task", "enabled": False})
+        create("attached", f"workspaces/{ids['workspace']}/tasks", "workspace-tasks", {"enforcement-level": "advisory"}, {"task": {"data": {"type": "tasks", "id": ids["task"]}}})
         ids["policy"] = org.policy("opa", "advisory", "package p", "there")
         ids["set"] = org.policy_set("opa", [ids["policy"]], ids["other"], name="there")
-        made("parameter", f"policy-sets/{ids['set']}/parameters", "vars", {"key": "there", "category": "policy-set"})
+        create("parameter", f"policy-sets/{ids['set']}/parameters", "vars", {"key": "there", "category": "policy-set"})
         ids["user"] = org.get("account/details").data["id"]
         for key, path, type, attributes in (("pool", f"{base}/agent-pools", "agent-pools", {"name": "there"}), ("team", f"{base}/teams", "teams", {"name": "there"}),
                                             ("free_team", f"{base}/teams", "teams", {"name": "free"}), ("key", f"{base}/ssh-keys", "ssh-keys", {"name": "there", "value": "k"})):
             if org.call("GET", path).status == 200:
-                made(key, path, type, attributes)
+                create(key, path, type, attributes)
         self.rows(org, ids)
         return ids
 
@@ -84,36 +84,36 @@ class Objects:
 
 @pytest.fixture(scope="module")
 def objects(api_site):
-    made = Objects(api_site)
-    yield made
-    made.service.shutdown()
-    made.service.server_close()
+    created_objects = Objects(api_site)
+    yield created_objects
+    created_objects.service.shutdown()
+    created_objects.service.server_close()
 
 
 # ---- requests ----
 
-NONE_AT_ALL = [b"null", b"[]", b"7", b'"data"', b"{", b'{"data":', b"\xff\xfe\x00", b'{"data":{"attributes":{"name":"\xc3\x28"}}}', b'{"data":{"attributes":{"name":"\\ud800"}}}',
+NOT_JSON_API = [b"null", b"[]", b"7", b'"data"', b"{", b'{"data":', b"\xff\xfe\x00", b'{"data":{"attributes":{"name":"\xc3\x28"}}}', b'{"data":{"attributes":{"name":"\\ud800"}}}',
                b'{"data":{"attributes":{"name":"a\\u0000b"}}}', b"[" * 100_000, b'{"data":' * 50_000, b"{}{}", b'{"data":1e999}']
-NO_DOCUMENT = [{"data": None}, {"data": "x"}, {"data": 7}, {"data": [[]]}, {"data": [7]}, {"data": ["x"]}, {"data": {"type": 7}}, {"data": {"attributes": []}},
+INVALID_DOCUMENTS = [{"data": None}, {"data": "x"}, {"data": 7}, {"data": [[]]}, {"data": [7]}, {"data": ["x"]}, {"data": {"type": 7}}, {"data": {"attributes": []}},
                {"data": {"attributes": "x"}}, {"data": {"relationships": []}}, {"data": {"relationships": {"x": "y"}}}, {"data": {"relationships": {"x": {"data": "y"}}}},
                {"data": {"relationships": {"x": {"data": {"type": "workspaces", "id": 7}}}}}, {"data": {"type": "nonsense-things"}}]
-NO_LINKAGE = [{}, {"data": None}, {"data": "x"}, {"data": {"type": "workspaces", "id": "x"}}, {"data": [7]}, {"data": [{}]}, {"data": [{"type": "nonsense", "id": "x"}]}, {"data": [{"id": 7, "type": "workspaces"}]},
+INVALID_LINKAGES = [{}, {"data": None}, {"data": "x"}, {"data": {"type": "workspaces", "id": "x"}}, {"data": [7]}, {"data": [{}]}, {"data": [{"type": "nonsense", "id": "x"}]}, {"data": [{"id": 7, "type": "workspaces"}]},
               {"data": [{"type": "workspaces"}]}]
-NO_COMMENT = [{"comment": 7}, {"comment": ["x"]}, {"comment": {}}, {"comment": "x" * 500_000}]
+INVALID_COMMENTS = [{"comment": 7}, {"comment": ["x"]}, {"comment": {}}, {"comment": "x" * 500_000}]
 
 
-def documents_that_are_none(sample):
+def invalid_documents(sample):
     if isinstance(sample, Comment):
-        return NO_COMMENT
+        return INVALID_COMMENTS
     if isinstance(sample, Linkage):
-        return NO_LINKAGE
+        return INVALID_LINKAGES
     if not sample or not sample.type:
         return []
-    return [*NO_DOCUMENT, b"", {}] if sample.needed else NO_DOCUMENT
+    return [*INVALID_DOCUMENTS, b"", {}] if sample.needed else INVALID_DOCUMENTS
 
 
-def wrong_values(sample, objects):
-    """(document, name) for each wrong value of each attribute."""
+def invalid_values(sample, objects):
+    """(document, name) for each invalid value of each attribute."""
     for name, value in sample.attributes.items():
         for bad in value.bad:
             body = sample.document(objects.own)
@@ -121,8 +121,8 @@ def wrong_values(sample, objects):
             yield body, name
 
 
-def wrong_relations(sample, objects):
-    """The same for relations: missing, of another organization, of another type, or not a relation."""
+def invalid_relations(sample, objects):
+    """(document, name) for each invalid relation: missing, of another organization, of another type, or not a relation."""
     for name, (kind, of) in sample.relations.items():
         many = isinstance(kind, list)
         own = objects.own[of]
@@ -143,32 +143,32 @@ class EndpointCheck:
 
     def refused(self, body, pointer=None, part=None):
         answer = self.org.call(self.method, self.path, body)
-        said = f"{pointer or ''} {shown(body if part is None else part)}: {answer.status} {answer.text[:300]}"
+        message = f"{pointer or ''} {shortened(body if part is None else part)}: {answer.status} {answer.text[:300]}"
         if not 400 <= answer.status < 500:
-            self.wrong.append(said)
+            self.wrong.append(message)
             return
         errors = answer.json["errors"]
         if not all(error["status"] == str(answer.status) and error["title"] for error in errors):
-            self.wrong.append(said)
+            self.wrong.append(message)
         if pointer and answer.status == 422 and not errors[0].get("source", {}).get("pointer", "").startswith(pointer):
-            self.wrong.append(said)
+            self.wrong.append(message)
 
 
-def shown(body):
+def shortened(body):
     return (body if isinstance(body, bytes) else json.dumps(body).encode())[:300]
 
 
-@pytest.mark.parametrize(("method", "pattern", "handler"), TAKING, ids=[f"{method} {pattern}" for method, pattern, _ in TAKING])
-def test_what_is_wrong_is_refused(objects, method, pattern, handler):
+@pytest.mark.parametrize(("method", "pattern", "handler"), WRITE_ROUTES, ids=[f"{method} {pattern}" for method, pattern, _ in WRITE_ROUTES])
+def test_invalid_documents_are_refused_and_change_nothing(objects, method, pattern, handler):
     sample, check, before = SAMPLES.get(handler), EndpointCheck(objects.org, method, objects.path(pattern)), objects.digest()
-    for body in NONE_AT_ALL:
+    for body in NOT_JSON_API:
         check.refused(body)
-    for body in documents_that_are_none(sample):
+    for body in invalid_documents(sample):
         check.refused(body)
     if type(sample) is Sample:
-        for body, name in wrong_values(sample, objects):
+        for body, name in invalid_values(sample, objects):
             check.refused(body, f"/data/attributes/{name}", body["data"]["attributes"][name])
-        for body, name in wrong_relations(sample, objects):
+        for body, name in invalid_relations(sample, objects):
             check.refused(body, "/data/relationships/", body["data"]["relationships"][name])
     if isinstance(sample, Linkage) and sample.relations and method != "DELETE":
         for identity in ("nonexistent", objects.theirs[next(iter(sample.relations))]):
@@ -177,8 +177,8 @@ def test_what_is_wrong_is_refused(objects, method, pattern, handler):
     assert check.wrong == [] and [table for table in after if after[table] != before[table]] == []
 
 
-@pytest.mark.parametrize(("method", "pattern", "handler"), TAKING, ids=[f"{method} {pattern}" for method, pattern, _ in TAKING])
-def test_an_attribute_may_be_null_or_not(objects, method, pattern, handler):
+@pytest.mark.parametrize(("method", "pattern", "handler"), WRITE_ROUTES, ids=[f"{method} {pattern}" for method, pattern, _ in WRITE_ROUTES])
+def test_null_attributes_never_cause_a_server_error(objects, method, pattern, handler):
     """Either status is correct; a 5xx is not."""
     sample, org, path = SAMPLES.get(handler), objects.org, objects.path(pattern)
     for name in sample.attributes if sample else ():
@@ -192,12 +192,12 @@ def test_an_attribute_may_be_null_or_not(objects, method, pattern, handler):
             assert answer.json["errors"][0]["source"]["pointer"], answer.text
 
 
-UNIQUE = [(pattern, handler) for method, pattern, handler in TAKING if method == "POST" and SAMPLES.get(handler) and SAMPLES[handler].unique]
+UNIQUE = [(pattern, handler) for method, pattern, handler in WRITE_ROUTES if method == "POST" and SAMPLES.get(handler) and SAMPLES[handler].unique]
 
 
 @pytest.mark.parametrize(("pattern", "handler"), UNIQUE, ids=[pattern for pattern, _ in UNIQUE])
-def test_of_many_who_want_a_name_one_has_it(objects, pattern, handler):
-    """The sample itself is accepted, so the others were refused for their invalid part."""
+def test_of_concurrent_creations_with_one_name_one_succeeds(objects, pattern, handler):
+    """This also shows that each sample is valid, so the documents made from it were refused for their invalid part."""
     sample, path = SAMPLES[handler], objects.path(pattern)
     answers = []
 
@@ -223,27 +223,27 @@ LISTS = [pattern for method, pattern, _, _ in rows("API") if method == "GET" and
 
 
 @pytest.mark.parametrize("pattern", LISTS)
-def test_a_page_that_is_none(objects, pattern):
+def test_invalid_query_parameters_never_cause_a_server_error(objects, pattern):
     path, needed = objects.path(pattern), {"filter[run-trigger][type]": "inbound", "filter[organization][name]": objects.own["organization"], "filter[workspace][name]": "here",
                                            "filter[workspace][id]": objects.own["workspace"], "filter[project][id]": objects.own["project"]}
 
-    def ask(**query):
+    def request(**query):
         return objects.org.call("GET", f"{path}?{urllib.parse.urlencode({**needed, **query})}")
 
-    first = ask()
+    first = request()
     assert first.status in (200, 204, 302, 404), (path, first.text[:300])
     paged = first.status == 200 and "pagination" in first.json.get("meta", {}) if first.text.startswith("{") else False
     for bad in ("0", "-1", "x", "1e3", "99999999999999999999", "1.5", "\u0001"):
         for member in ("page[number]", "page[size]"):
-            answer = ask(**{member: bad})
+            answer = request(**{member: bad})
             assert answer.status == 400 if paged else answer.status < 500, (path, member, bad, answer.text[:300])
     if paged:
-        assert ask(**{"page[size]": 100_000}).json["meta"]["pagination"]["page-size"] == 100
-        far = ask(**{"page[number]": 999_999_999})
-        assert far.data == [] and far.json["meta"]["pagination"]["current-page"] == 999_999_999
+        assert request(**{"page[size]": 100_000}).json["meta"]["pagination"]["page-size"] == 100
+        beyond = request(**{"page[number]": 999_999_999})
+        assert beyond.data == [] and beyond.json["meta"]["pagination"]["current-page"] == 999_999_999
     for name in ("q", "sort", "include", "search[name]", "search[tags]", "filter[names]", "filter[status]", "filter[kind]"):
         for value in ("\u0000", "%", "'", "x" * 5000, "\ud7ff\uffff", ",,,", "\xff"):
-            answer = ask(**{name: value})
+            answer = request(**{name: value})
             assert answer.status < 500, (path, name, value[:20], answer.text[:300])
     assert objects.org.call("GET", f"{path}?q=%ff%fe&page[number]=%ff").status < 500
 
@@ -252,16 +252,16 @@ def test_a_page_that_is_none(objects, pattern):
 
 
 @pytest.mark.parametrize(("kind", "token"), [("WORKER", "agent-token"), ("NOTIFIER", "notifier-token")])
-def test_a_message_of_a_worker_or_notifier_that_is_none(objects, api_site, kind, token):
-    """Our own processes may be faulty, too."""
+def test_invalid_worker_and_notifier_requests_never_cause_a_server_error(objects, api_site, kind, token):
+    """Runyard's own processes may be faulty, too."""
     client = Api(api_site.scheduler.url, api_site.tokens[token])
     base = f"{api_site.scheduler.url}/api/{kind.lower()}/v1"
-    odd = [{}, {"worker": 7, "slots": "many", "jobs": {}, "deliveries": "x", "calls": 1}, {"worker": "agent-x", "name": "n", "slots": -1, "version": 1, "jobs": [7], "partitions": "x"},
+    invalid = [{}, {"worker": 7, "slots": "many", "jobs": {}, "deliveries": "x", "calls": 1}, {"worker": "agent-x", "name": "n", "slots": -1, "version": 1, "jobs": [7], "partitions": "x"},
            {"name": "x" * 500_000, "slots": 1e308, "version": []}, {"worker": None, "jobs": [{"job": 7, "attempt": "x"}], "deliveries": [{}], "callbacks": [{}], "results": [[]]}]
     for method, pattern, _, _ in rows(kind):
         if method == "GET":
             continue
         url = base + re.sub(r":\w+", "job-AAAAAAAAAAAAAAAA", pattern)
-        for body in [*NONE_AT_ALL, *odd]:
+        for body in [*NOT_JSON_API, *invalid]:
             answer = client.call(method, url, body)
-            assert answer.status < 500, (pattern, shown(body), answer.text[:300])
+            assert answer.status < 500, (pattern, shortened(body), answer.text[:300])

@@ -13,8 +13,8 @@ from support.wait import until
 LARGE = 64 << 20
 
 
-def announce(scheduler, method, path, token, size=LARGE):
-    """Announces a large body and sends only its beginning. Returns the status of the answer."""
+def send_large_body(scheduler, method, path, token, size=LARGE):
+    """Announces and sends a body of that size. Returns the status of the answer."""
     connection = http.client.HTTPConnection("127.0.0.1", scheduler.port)
     connection.putrequest(method, path)
     connection.putheader("Authorization", f"Bearer {token}")
@@ -28,29 +28,29 @@ def announce(scheduler, method, path, token, size=LARGE):
     return answer.status
 
 
-def resident(scheduler):
+def peak_memory(scheduler):
     with open(f"/proc/{scheduler.pid}/status", encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 
 
-def test_a_large_body_without_a_right_to_it_is_not_kept(api, scheduler):
+def test_a_large_unauthorized_body_is_not_kept_in_memory(api, scheduler):
     server = scheduler.all[0]
     workspace = api.workspace()
-    before = resident(server)
-    assert announce(server, "PUT", "/api/worker/v1/jobs/job-AAAAAAAAAAAAAAAA/plan", "wrong") == 404
-    assert announce(server, "POST", f"/api/v2/workspaces/{workspace}/state-versions", "wrong") == 401
-    assert announce(server, "PUT", "/signed/1-abc/configuration-versions/cv-AAAAAAAAAAAAAAAA/upload", "") == 404
-    assert resident(server) - before < LARGE // 2
+    before = peak_memory(server)
+    assert send_large_body(server, "PUT", "/api/worker/v1/jobs/job-AAAAAAAAAAAAAAAA/plan", "wrong") == 404
+    assert send_large_body(server, "POST", f"/api/v2/workspaces/{workspace}/state-versions", "wrong") == 401
+    assert send_large_body(server, "PUT", "/signed/1-abc/configuration-versions/cv-AAAAAAAAAAAAAAAA/upload", "") == 404
+    assert peak_memory(server) - before < LARGE // 2
 
 
-def reading(database):
+def connections_that_read_content(database):
     """The number of the scheduler's connections whose last statement read a content, of any size."""
     with psycopg.connect(database) as connection:
         return connection.execute("select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() "
                                   "and query like '%bytes_sealed as sealed%'").fetchone()[0]
 
 
-def test_no_connection_keeps_the_buffers_of_a_large_content(api, scheduler, database):
+def test_connections_are_closed_after_reading_large_content(api, scheduler, database):
     """libpq's buffers never shrink: each thread's connection would keep twice the size of the largest content."""
     workspace = api.workspace()
     api.post(f"workspaces/{workspace}/actions/lock", {})
@@ -60,7 +60,7 @@ def test_no_connection_keeps_the_buffers_of_a_large_content(api, scheduler, data
         version = api.post(f"workspaces/{workspace}/state-versions", {"data": {"type": "state-versions", "attributes": attributes}}).data
         upload = urllib.request.Request(version["attributes"]["hosted-state-upload-url"], data=state, method="PUT", headers={"Content-Type": "application/json"})
         urllib.request.urlopen(upload).read()
-        # Over enough connections that every thread has sent it.
+        # Enough requests that every thread has read it.
         for _ in range(24 if not kept else 1):
             assert api.call("GET", f"state-versions/{version['id']}/download").body == state
-        until(lambda want=kept: (reading(database) > 0) == want, "connections are kept after a small content, and closed after a large one")
+        until(lambda expected=kept: (connections_that_read_content(database) > 0) == expected, "connections are kept after a small content, and closed after a large one")

@@ -82,7 +82,7 @@ MALFORMED = {
     "a bare line feed after the request line": head(line=b"GET /api/v2/ping HTTP/1.1\n" + HOST.encode()),
     "a bare line feed that ends the header": b"GET /api/v2/ping HTTP/1.1\r\nHost: localhost\r\n\n",
     "a bare carriage return": head(HOST, b"X-One: a\rX-Two: b"),
-    "a carriage return too many": head(HOST, b"X-One: a\r"),
+    "an extra carriage return": head(HOST, b"X-One: a\r"),
     "a NUL in a value": head(HOST, b"X-One: a\0b"),
     "a NUL in a name": head(HOST, b"X-O\0ne: a"),
     "a NUL that begins a line": head(HOST, b"\0X-One: a"),
@@ -122,12 +122,12 @@ MALFORMED = {
     "a method with a parenthesis": head(HOST, line="G(T /api/v2/ping HTTP/1.1"),
     "another version": head(HOST, line="GET /api/v2/ping HTTP/1.2"),
     "a version in small letters": head(HOST, line="GET /api/v2/ping http/1.1"),
-    "a chunk size that is none": head(HOST, "Transfer-Encoding: chunked", line="POST /api/v2/runs HTTP/1.1") + b"x\r\n\r\n",
+    "an invalid chunk size": head(HOST, "Transfer-Encoding: chunked", line="POST /api/v2/runs HTTP/1.1") + b"x\r\n\r\n",
     "a chunk longer than its size": head(HOST, "Transfer-Encoding: chunked", line="POST /api/v2/runs HTTP/1.1") + b"1\r\nabc\r\n0\r\n\r\n",
 }
 
 WELL_FORMED = {
-    "the usual": head(HOST, "Connection: close"),
+    "a usual request": head(HOST, "Connection: close"),
     "a port": head("Host: localhost:8080", "Connection: close"),
     "an IPv6 host": head("Host: [::1]:8080", "Connection: close"),
     "no spaces after colons": head("Host:localhost", "Connection:close"),
@@ -138,13 +138,13 @@ WELL_FORMED = {
     "a query": head(HOST, "Connection: close", line="GET /api/v2/ping?a=%41&b[c]=d%20e+f&&g HTTP/1.1"),
     "HTTP/1.0": head(line="GET /api/v2/ping HTTP/1.0"),
     "HTTP/1.0 with a host": head(HOST, line="GET /api/v2/ping HTTP/1.0"),
-    "no field in HTTP/1.0 but many": head(*(f"X-{n}: {n}" for n in range(100)), line="GET /api/v2/ping HTTP/1.0"),
+    "many fields in HTTP/1.0": head(*(f"X-{n}: {n}" for n in range(100)), line="GET /api/v2/ping HTTP/1.0"),
     "a long header": head(HOST, "X-Long: " + "a" * 12000, "Connection: close"),
 }
 
 
 @pytest.mark.parametrize("name", MALFORMED)
-def test_malformed_requests_end_their_connection(raw_server, name):
+def test_malformed_requests_close_their_connection(raw_server, name):
     """Later bytes on the connection are not parsed as a request."""
     answer = raw_server.exchange(MALFORMED[name] + head(HOST))
     assert b"HTTP/1.1 2" not in answer, answer
@@ -158,7 +158,7 @@ def test_well_formed_requests_are_served(raw_server, name):
     assert raw_server.exchange(WELL_FORMED[name]).startswith(b"HTTP/1.1 204 "), name
 
 
-def test_pieces_of_a_header_make_one(raw_server):
+def test_a_header_may_arrive_byte_by_byte(raw_server):
     """A header that arrives byte by byte is checked like one that arrives at once."""
     with raw_server.connect() as connection:
         for byte in head(HOST, "X-One: two words", "Connection: close"):
@@ -166,7 +166,7 @@ def test_pieces_of_a_header_make_one(raw_server):
         assert connection.recv(1000).startswith(b"HTTP/1.1 204 ")
 
 
-def test_requests_may_follow_each_other(raw_server):
+def test_pipelined_requests_are_served(raw_server):
     answer = raw_server.exchange(head(HOST) * 3 + head(HOST, "Connection: close"))
     assert answer.count(b"HTTP/1.1 204 ") == 4
 
@@ -203,19 +203,19 @@ SMUGGLING = {
 
 
 @pytest.mark.parametrize("case", SMUGGLING)
-def test_a_hidden_request_is_never_executed(raw_server, case):
+def test_a_smuggled_request_is_never_executed(raw_server, case):
     name = f"w-{uuid.uuid4().hex}"
     sent = SMUGGLING[case](smuggled(raw_server, name))
     with raw_server.connect() as connection, contextlib.suppress(ConnectionError, ssl.SSLError):
         connection.sendall(sent)
         if case == "after a refused body":
-            connection.close()  # the rest of the body never comes
+            connection.close()  # the rest of the body is never sent
         while connection.fileno() >= 0 and connection.recv(65536):
             pass
     assert raw_server.workspaces(name) == []
 
 
-def test_the_hidden_request_would_work(raw_server):
+def test_the_smuggled_request_is_valid_by_itself(raw_server):
     """Sent as a request of their own, the same bytes are executed."""
     name = f"w-{uuid.uuid4().hex}"
     assert raw_server.exchange(smuggled(raw_server, name).replace(b"\r\nContent-Type", b"\r\nConnection: close\r\nContent-Type")).startswith(b"HTTP/1.1 201 ")

@@ -27,7 +27,7 @@ def test_the_document_is_valid():
     OpenAPIV31SpecValidator(document()).validate()
 
 
-def test_the_document_is_served_to_everybody(org):
+def test_the_document_is_served_without_a_token(org):
     answer = Api(org.url, None).call("GET", "openapi.json")
     assert answer.status == 200 and answer.headers["Content-Type"] == "application/json"
     assert answer.json == document()
@@ -73,11 +73,11 @@ def test_query_parameters_are_those_that_handlers_read():
     assert known - read - computed == set()
 
 
-def test_includes_are_those_of_the_handlers_tables():
+def test_includes_are_those_that_handlers_accept():
     tables = [table for text in SOURCES for table in re.findall(r"static const struct inclusion \w+\[\] = \{(.*?)\n?\};", text, re.S)]
     tables += [table for text in SOURCES for table in re.findall(r"static const char \*const includes\[\] = \{(.*?)\};", text, re.S)]
-    named = {name.replace("-", "_") for table in tables for name in re.findall(r'\{"([^"]+)", (?:"|NULL)', table) or re.findall(r'"([^"]+)"', table)}
-    assert named == {name.replace("-", "_") for _, _, operation in operations(document()) for name in includes(operation)}
+    accepted = {name.replace("-", "_") for table in tables for name in re.findall(r'\{"([^"]+)", (?:"|NULL)', table) or re.findall(r'"([^"]+)"', table)}
+    assert accepted == {name.replace("-", "_") for _, _, operation in operations(document()) for name in includes(operation)}
 
 
 def difference(answer, change):
@@ -86,7 +86,7 @@ def difference(answer, change):
     return faults("GET", answer.url, answer.status, answer.headers, json.dumps(body).encode())
 
 
-def test_the_comparison_finds_what_differs(org):
+def test_the_comparison_reports_differences(org):
     answer = org.get(f"organizations/{org.organization}")
     assert difference(answer, lambda data: None) == []
     assert "unexpected" in difference(answer, lambda data: data["attributes"].update(other=1))[0]

@@ -20,7 +20,7 @@ def error(answer):
     return one
 
 
-def test_every_answer_has_the_headers_clients_look_for(api):
+def test_every_answer_has_the_headers_that_clients_read(api):
     for path in ("ping", "account/details", "nonexistent", "organizations/nobody"):
         answer = api.call("GET", path)
         assert answer.headers["TFP-API-Version"] == "2.6"
@@ -47,7 +47,7 @@ def test_unknown_endpoints_are_not_found(api):
         error(answer)
 
 
-def test_bodies_that_are_wrong(api):
+def test_invalid_bodies_are_refused(api):
     path = f"organizations/{api.organization}/workspaces"
     for body in (b"{", b"not json", b"\xff\xfe", b'{"a":1}{"b":2}', b'{"a":"\\u0000"}', b"[" * 100000):
         answer = api.call("POST", path, body)
@@ -65,7 +65,7 @@ def test_bodies_that_are_wrong(api):
     assert api.call("POST", path, document({"name": "a"}, kind="runs")).status == 422
 
 
-def test_bodies_that_are_too_large(api):
+def test_too_large_bodies_are_refused(api):
     answer = api.call("POST", f"organizations/{api.organization}/workspaces", b"x" * (2 << 20))
     assert answer.status == 413
     error(answer)
@@ -79,7 +79,7 @@ def test_bodies_that_are_too_large(api):
         assert connection.recv(100).startswith(b"HTTP/1.1 413")
 
 
-def test_nonsense_on_the_wire_ends_the_connection_only(api):
+def test_malformed_requests_do_not_stop_the_scheduler(api):
     for sent in (b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST /api/v2/runs HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
                  b"GET " + b"a" * 100000, b"GET /api/v2/ping HTTP/1.1\r\n" + b"X: y\r\n" * 20000):
         with socket.create_connection(("127.0.0.1", int(api.url.rsplit(":", 1)[1]))) as connection:
@@ -92,7 +92,7 @@ def test_nonsense_on_the_wire_ends_the_connection_only(api):
     assert api.call("GET", "ping").status == 204
 
 
-def test_pages(api):
+def test_lists_are_paged(api):
     names = [f"p{i:02}" for i in range(25)]
     for name in names:
         api.workspace(name)
@@ -102,8 +102,8 @@ def test_pages(api):
     second = api.ask("GET", first["links"]["next"]).json
     assert [w["attributes"]["name"] for w in second["data"]] == names[20:]
     assert second["links"]["next"] is None and second["links"]["prev"] == first["links"]["self"]
-    past = api.get(f"organizations/{api.organization}/workspaces", **{"page[number]": 999, "page[size]": 100}).json
-    assert past["data"] == [] and past["meta"]["pagination"]["current-page"] == 999 and past["meta"]["pagination"]["total-count"] == 25
+    beyond = api.get(f"organizations/{api.organization}/workspaces", **{"page[number]": 999, "page[size]": 100}).json
+    assert beyond["data"] == [] and beyond["meta"]["pagination"]["current-page"] == 999 and beyond["meta"]["pagination"]["total-count"] == 25
     assert api.get(f"organizations/{api.organization}/workspaces", **{"page[size]": 1000}).json["meta"]["pagination"]["page-size"] == 100
     for wrong in ("x", "-1", "0", "1.5"):
         assert api.call("GET", f"organizations/{api.organization}/workspaces?page[number]={wrong}").status == 400
@@ -118,8 +118,8 @@ def test_unknown_includes_are_refused(api):
     assert api.call("GET", f"organizations/{api.organization}/workspaces?include=current_run,current-state-version,locked_by").status == 200
 
 
-def test_many_at_once(api):
-    """Every thread has a connection of its own. Each name is given once."""
+def test_of_concurrent_creations_with_one_name_one_succeeds(api):
+    """Every thread has its own connection to the database."""
     def create(_):
         return api.call("POST", f"organizations/{api.organization}/workspaces", document({"name": "only-one"})).status
 

@@ -34,17 +34,17 @@ def ask(connection):
     return connection.getresponse().read()
 
 
-def test_everything_is_served_by_tls(authority, scheduler, request):
+def test_api_metrics_and_uploads_are_served_by_tls(authority, scheduler, request):
     server = scheduler(**authority.serving())
     api = request.getfixturevalue("api")
     assert server.get("/healthz")[0] == 200 and server.get("/metrics")[0] == 200
     workspace = api.workspace("w")
-    made = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
-    upload = made["attributes"]["upload-url"]
+    created = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
+    upload = created["attributes"]["upload-url"]
     assert upload.startswith(server.url) and upload.startswith("https://")
     large = tar_gz({"random.bin": os.urandom(BODY)})
     api.ask("PUT", upload, large, headers={"Content-Type": "application/octet-stream", "Authorization": None})
-    assert api.get(f"configuration-versions/{made['id']}/download").body == large
+    assert api.get(f"configuration-versions/{created['id']}/download").body == large
 
 
 def test_old_protocols_and_plain_text_are_refused(authority, scheduler):
@@ -73,28 +73,28 @@ def test_a_certificate_is_renewed_without_a_restart(authority, scheduler):
         until(lambda: certificate_of(server, authority)[0] == "second", "the new certificate is served")
         settings["tls_key"].write_text("no key at all")
         server.process.send(signal.SIGHUP)
-        until(lambda: "the certificate stays as it was" in server.process.log(), "the broken one is refused")
+        until(lambda: "the certificate stays as it was" in server.process.log(), "the broken key is refused")
         assert certificate_of(server, authority)[0] == "second"
         assert ask(kept) == b"ok\n" and kept.sock is used
 
 
-@pytest.mark.parametrize("wrong", ["missing", "mixed", "alone"])
-def test_a_wrong_certificate_is_said_at_the_start(authority, database, wrong):
+@pytest.mark.parametrize("case", ["missing", "mismatched", "alone"])
+def test_an_invalid_certificate_ends_the_start_with_the_reason(authority, database, case):
     certificate, key = authority.issue("one")
     settings = {"tls_certificate": certificate, "tls_key": key}
-    if wrong == "missing":
+    if case == "missing":
         settings["tls_key"] = authority.folder / "nowhere.key"
-    if wrong == "mixed":
+    if case == "mismatched":
         settings["tls_key"] = authority.issue("other")[1]
-    if wrong == "alone":
+    if case == "alone":
         settings["tls_key"] = None
     done = Scheduler.run_command("serve", check=False, database_url=database, keys=KEYS, **settings)
     assert done.returncode == 1
-    said = {"missing": "nowhere.key can't be read", "mixed": "the key is not that of the certificate", "alone": "need one another"}
-    assert said[wrong] in done.stderr
+    messages = {"missing": "nowhere.key can't be read", "mismatched": "the key is not that of the certificate", "alone": "need one another"}
+    assert messages[case] in done.stderr
 
 
-def test_workers_and_notifiers_trust_the_authority_they_are_given(authority, scheduler, worker, notifier, request):
+def test_workers_and_notifiers_trust_the_configured_authority(authority, scheduler, worker, notifier, request):
     scheduler(**authority.serving())
     api = request.getfixturevalue("api")
     worker(ca_file=authority.file)

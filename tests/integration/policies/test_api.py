@@ -24,15 +24,15 @@ def upload(org, policy_id, source=REGO):
 # ---- policies ----
 
 
-def test_a_policy_is_kept_with_its_text(org, api_site):
-    made = policy(org, name="tags", kind="opa", query="data.p.deny", enforcement_level="advisory", description="wants tags")
-    assert made.status == 201
-    attributes = made.data["attributes"]
+def test_a_policy_and_its_source_read_back_and_change(org, api_site):
+    created = policy(org, name="tags", kind="opa", query="data.p.deny", enforcement_level="advisory", description="wants tags")
+    assert created.status == 201
+    attributes = created.data["attributes"]
     assert (attributes["kind"], attributes["query"], attributes["enforcement-level"], attributes["enforce"]) == ("opa", "data.p.deny", "advisory", [])
-    path = f"policies/{made.data['id']}"
-    assert org.get(path).data == made.data
+    path = f"policies/{created.data['id']}"
+    assert org.get(path).data == created.data
     assert org.call("GET", f"{path}/download").status == 404
-    assert upload(org, made.data["id"]).status == 200
+    assert upload(org, created.data["id"]).status == 200
     assert org.get(f"{path}/download").text == REGO
     assert org.attributes(path)["enforce"] == [{"path": "tags.rego", "mode": "advisory"}]
     assert not api_site.ask("select 1 from blobs where position(%s in bytes_sealed) > 0", REGO.encode())
@@ -41,7 +41,7 @@ def test_a_policy_is_kept_with_its_text(org, api_site):
     assert org.call("DELETE", path).status == 204 and org.call("GET", path).status == 404
 
 
-def test_kinds_have_their_own_levels_and_defaults(org):
+def test_each_policy_kind_has_its_enforcement_levels_and_defaults(org):
     assert policy(org, name="a").data["attributes"]["enforcement-level"] == "hard-mandatory"
     opa = policy(org, name="b", kind="opa", query="data.p.deny").data
     assert opa["attributes"]["enforcement-level"] == "mandatory"
@@ -52,7 +52,7 @@ def test_kinds_have_their_own_levels_and_defaults(org):
     assert [item["id"] for item in org.get(f"organizations/{org.organization}/policies", **{"search[name]": "B"}).data] == [opa["id"]]
 
 
-WRONG = [
+INVALID = [
     ({"name": None}, "name"),
     ({"name": "a b"}, "name"),
     ({"kind": "rego"}, "kind"),
@@ -67,71 +67,71 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("wrong,attribute", WRONG, ids=[f"{attribute}-{i}" for i, (_, attribute) in enumerate(WRONG)])
-def test_what_is_wrong_is_pointed_at(org, wrong, attribute):
-    refused_at(policy(org, **{"name": "tags", **wrong}), f"/data/attributes/{attribute}")
+@pytest.mark.parametrize("attributes,attribute", INVALID, ids=[f"{attribute}-{i}" for i, (_, attribute) in enumerate(INVALID)])
+def test_errors_have_a_pointer(org, attributes, attribute):
+    refused_at(policy(org, **{"name": "tags", **attributes}), f"/data/attributes/{attribute}")
 
 
-def test_a_policy_keeps_its_name_and_kind(org):
-    made = policy(org, name="tags").data["id"]
+def test_the_name_and_kind_of_a_policy_cannot_be_changed(org):
+    created = policy(org, name="tags").data["id"]
     refused_at(policy(org, name="Tags"), "/data/attributes/name")
-    refused_at(send(org, "PATCH", f"policies/{made}", "policies", name="other"), "/data/attributes/name")
-    refused_at(send(org, "PATCH", f"policies/{made}", "policies", kind="opa"), "/data/attributes/kind")
+    refused_at(send(org, "PATCH", f"policies/{created}", "policies", name="other"), "/data/attributes/name")
+    refused_at(send(org, "PATCH", f"policies/{created}", "policies", kind="opa"), "/data/attributes/kind")
 
 
 @pytest.mark.parametrize("source", [b"\xff\xfe", b"a\0b"])
-def test_a_policy_is_text(org, source):
+def test_binary_policy_sources_are_refused(org, source):
     assert upload(org, policy(org, name="tags").data["id"], source).status == 422
 
 
-def test_policies_are_their_organizations(org, api_site):
+def test_policies_are_hidden_from_other_organizations(org, api_site):
     stranger = api_site.stranger()
-    made, kept = policy(org, name="tags").data["id"], policy_set(org, name="base").data["id"]
-    for method, path in (("GET", f"policies/{made}"), ("DELETE", f"policies/{made}"), ("GET", f"policies/{made}/download"), ("GET", f"policy-sets/{kept}"),
+    created, kept = policy(org, name="tags").data["id"], policy_set(org, name="base").data["id"]
+    for method, path in (("GET", f"policies/{created}"), ("DELETE", f"policies/{created}"), ("GET", f"policies/{created}/download"), ("GET", f"policy-sets/{kept}"),
                          ("POST", f"policy-sets/{kept}/versions"), ("GET", f"policy-sets/{kept}/parameters"), ("DELETE", f"policy-sets/{kept}")):
         assert stranger.call(method, path).status == 404, path
-    assert upload(stranger, made).status == 404
-    refused_at(policy_set(stranger, {"policies": ("policies", made)}, name="mine"), "/data/relationships/policies")
+    assert upload(stranger, created).status == 404
+    refused_at(policy_set(stranger, {"policies": ("policies", created)}, name="mine"), "/data/relationships/policies")
     refused_at(policy_set(stranger, {"workspaces": ("workspaces", org.workspace())}, name="mine"), "/data/relationships/workspaces")
 
 
 # ---- policy sets ----
 
 
-def test_a_set_is_read_back_with_what_it_is_about(org):
+def test_a_policy_set_reads_back_with_its_relationships(org):
     tags = policy(org, name="tags", kind="opa", query="data.p.deny").data["id"]
     inside, outside = org.workspace("inside"), org.workspace("outside")
     project = org.get(f"organizations/{org.organization}/projects").data[0]["id"]
     relations = {"policies": ("policies", tags), "workspaces": ("workspaces", inside), "workspace_exclusions": ("workspaces", outside),
                  "project_exclusions": ("projects", project)}
-    made = policy_set(org, relations, name="base", kind="opa", description="for all", overridable=True, policy_update_patterns=["*.rego"])
-    assert made.status == 201
-    attributes = made.data["attributes"]
+    created = policy_set(org, relations, name="base", kind="opa", description="for all", overridable=True, policy_update_patterns=["*.rego"])
+    assert created.status == 201
+    attributes = created.data["attributes"]
     assert (attributes["kind"], attributes["overridable"], attributes["global"], attributes["versioned"]) == ("opa", True, False, False)
     assert (attributes["policy-count"], attributes["workspace-count"], attributes["project-count"]) == (1, 1, 0)
     assert attributes["policy-update-patterns"] == ["*.rego"]
-    shown = {name: [item["id"] for item in relation["data"]] for name, relation in made.data["relationships"].items() if isinstance(relation["data"], list)}
+    shown = {name: [item["id"] for item in relation["data"]] for name, relation in created.data["relationships"].items() if isinstance(relation["data"], list)}
     assert shown == {"policies": [tags], "workspaces": [inside], "workspace-exclusions": [outside], "projects": [], "project-exclusions": [project]}
-    path = f"policy-sets/{made.data['id']}"
+    path = f"policy-sets/{created.data['id']}"
     included = org.get(path, include="policies,workspaces,workspace_exclusions,project_exclusions").json["included"]
     assert sorted(item["id"] for item in included) == sorted([tags, inside, outside, project])
-    assert org.get(path).data == made.data and org.get(f"organizations/{org.organization}/policy-sets").data == [made.data]
+    assert org.get(path).data == created.data and org.get(f"organizations/{org.organization}/policy-sets").data == [created.data]
     changed = send(org, "PATCH", path, "policy-sets", name="renamed", **{"global": True}).data
     assert (changed["attributes"]["name"], changed["attributes"]["global"], changed["attributes"]["description"]) == ("renamed", True, "for all")
-    assert changed["relationships"] == made.data["relationships"]
+    assert changed["relationships"] == created.data["relationships"]
     assert org.call("DELETE", path).status == 204 and org.call("GET", f"policies/{tags}").status == 200
 
 
-def test_relations_are_added_and_taken_away(org):
+def test_relationships_of_a_policy_set_are_added_and_removed(org):
     first, second = (policy(org, name=name).data["id"] for name in ("first", "second"))
     workspace = org.workspace()
-    made = policy_set(org, name="base").data["id"]
+    created = policy_set(org, name="base").data["id"]
 
     def relation(name):
-        return [item["id"] for item in org.get(f"policy-sets/{made}").data["relationships"][name]["data"]]
+        return [item["id"] for item in org.get(f"policy-sets/{created}").data["relationships"][name]["data"]]
 
     def change(method, name, *items):
-        return org.call(method, f"policy-sets/{made}/relationships/{name}", {"data": linkage(*items)}).status
+        return org.call(method, f"policy-sets/{created}/relationships/{name}", {"data": linkage(*items)}).status
 
     assert change("POST", "policies", "policies", first, second) == 204 and sorted(relation("policies")) == sorted([first, second])
     assert change("POST", "policies", "policies", first) == 204 and change("DELETE", "policies", "policies", second) == 204
@@ -147,7 +147,7 @@ def test_relations_are_added_and_taken_away(org):
     assert change("POST", "policies", "policies", first, "pol-0000000000000000") == 422
 
 
-def test_a_set_has_policies_of_its_kind(org):
+def test_a_policy_set_has_policies_of_its_own_kind_only(org):
     opa = policy(org, name="opa", kind="opa", query="data.p.deny").data["id"]
     refused_at(policy_set(org, {"policies": ("policies", opa)}, name="base"), "/data/relationships/policies")
     assert org.get(f"organizations/{org.organization}/policy-sets").data == []
@@ -161,13 +161,13 @@ def test_a_set_has_policies_of_its_kind(org):
 # ---- versions ----
 
 
-def test_a_version_is_current_once_it_is_uploaded(org):
-    made = policy_set(org, name="base", kind="opa").data["id"]
-    first, second = (org.post(f"policy-sets/{made}/versions").data for _ in range(2))
+def test_a_policy_set_version_becomes_current_after_its_upload(org):
+    created = policy_set(org, name="base", kind="opa").data["id"]
+    first, second = (org.post(f"policy-sets/{created}/versions").data for _ in range(2))
     assert (first["attributes"]["status"], first["attributes"]["source"]) == ("pending", "tfe-api")
 
     def versions():
-        relations = org.get(f"policy-sets/{made}").data["relationships"]
+        relations = org.get(f"policy-sets/{created}").data["relationships"]
         return [relations[name]["data"] and relations[name]["data"]["id"] for name in ("current-version", "newest-version")]
 
     assert versions() == [None, second["id"]]
@@ -185,11 +185,11 @@ def test_a_version_is_current_once_it_is_uploaded(org):
     assert versions() == [first["id"], second["id"]]
     assert org.call("PUT", second["links"]["upload"], archive).status == 200
     assert versions() == [second["id"], second["id"]]
-    included = org.get(f"policy-sets/{made}", include="current_version,newest_version").json["included"]
+    included = org.get(f"policy-sets/{created}", include="current_version,newest_version").json["included"]
     assert [item["id"] for item in included] == [second["id"]]
 
 
-def test_a_set_has_policies_or_versions(org):
+def test_a_policy_set_has_either_policies_or_versions(org):
     tags = policy(org, name="tags").data["id"]
     single = policy_set(org, {"policies": ("policies", tags)}, name="single").data["id"]
     assert org.call("POST", f"policy-sets/{single}/versions").status == 409
@@ -201,21 +201,21 @@ def test_a_set_has_policies_or_versions(org):
 # ---- parameters ----
 
 
-def test_parameters_are_kept_and_sensitive_ones_not_shown(org, api_site):
-    made = policy_set(org, name="base").data["id"]
-    path = f"policy-sets/{made}/parameters"
-    shown = send(org, "POST", path, "vars", key="limit", value="10", category="policy-set").data
-    hidden = send(org, "POST", path, "vars", key="token", value="a secret value", category="policy-set", sensitive=True).data
-    assert (shown["attributes"]["value"], hidden["attributes"]["value"]) == ("10", None)
-    assert org.get(path).data == [shown, hidden] and org.get(f"{path}/{hidden['id']}").data == hidden
+def test_sensitive_parameters_are_write_only(org, api_site):
+    created = policy_set(org, name="base").data["id"]
+    path = f"policy-sets/{created}/parameters"
+    plain = send(org, "POST", path, "vars", key="limit", value="10", category="policy-set").data
+    sensitive_parameter = send(org, "POST", path, "vars", key="token", value="a secret value", category="policy-set", sensitive=True).data
+    assert (plain["attributes"]["value"], sensitive_parameter["attributes"]["value"]) == ("10", None)
+    assert org.get(path).data == [plain, sensitive_parameter] and org.get(f"{path}/{sensitive_parameter['id']}").data == sensitive_parameter
     assert not api_site.ask("select 1 from policy_set_parameters where position(%s in value_sealed) > 0", b"a secret value")
     refused_at(send(org, "POST", path, "vars", key="limit", value="1", category="policy-set"), "/data/attributes/key")
     refused_at(send(org, "POST", path, "vars", key="", value="1", category="policy-set"), "/data/attributes/key")
     refused_at(send(org, "POST", path, "vars", key="x", value="1", category="terraform"), "/data/attributes/category")
-    refused_at(send(org, "PATCH", f"{path}/{hidden['id']}", "vars", sensitive=False), "/data/attributes/sensitive")
-    assert send(org, "PATCH", f"{path}/{shown['id']}", "vars", value="11").data["attributes"]["value"] == "11"
-    assert send(org, "PATCH", f"{path}/{shown['id']}", "vars", sensitive=True).data["attributes"]["value"] is None
-    assert org.call("DELETE", f"{path}/{shown['id']}").status == 204 and [item["id"] for item in org.get(path).data] == [hidden["id"]]
+    refused_at(send(org, "PATCH", f"{path}/{sensitive_parameter['id']}", "vars", sensitive=False), "/data/attributes/sensitive")
+    assert send(org, "PATCH", f"{path}/{plain['id']}", "vars", value="11").data["attributes"]["value"] == "11"
+    assert send(org, "PATCH", f"{path}/{plain['id']}", "vars", sensitive=True).data["attributes"]["value"] is None
+    assert org.call("DELETE", f"{path}/{plain['id']}").status == 204 and [item["id"] for item in org.get(path).data] == [sensitive_parameter["id"]]
 
 
 # ---- runs ----
@@ -231,9 +231,9 @@ def outcome(name, status, level="mandatory", text="it is so"):
 
 
 def opa_set(org, name, workspace, overridable=True, level="mandatory"):
-    made = policy(org, name=f"{name}-policy", kind="opa", query="data.p.deny", enforcement_level=level).data["id"]
-    upload(org, made)
-    relations = {"policies": ("policies", made), "workspaces": ("workspaces", workspace)}
+    created = policy(org, name=f"{name}-policy", kind="opa", query="data.p.deny", enforcement_level=level).data["id"]
+    upload(org, created)
+    relations = {"policies": ("policies", created), "workspaces": ("workspaces", workspace)}
     return policy_set(org, relations, name=name, kind="opa", overridable=overridable).data["id"]
 
 
@@ -242,7 +242,7 @@ def stage_of(org, run, **query):
     return org.get(f"task-stages/{stage['id']}", **query).json
 
 
-def test_an_evaluation_stands_in_the_post_plan_stage(org, fake_worker):
+def test_policies_are_evaluated_in_the_post_plan_stage(org, fake_worker):
     workspace = org.workspace()
     base = opa_set(org, "base", workspace)
     send(org, "POST", f"policy-sets/{base}/parameters", "vars", key="limit", value="a secret", category="policy-set", sensitive=True)
@@ -264,7 +264,7 @@ def test_an_evaluation_stands_in_the_post_plan_stage(org, fake_worker):
     assert shown[0]["relationships"]["policy-attachable"]["data"] == {"id": stage["data"]["id"], "type": "task-stages"}
 
 
-def test_outcomes_are_filtered(org, fake_worker):
+def test_policy_set_outcomes_are_filtered(org, fake_worker):
     workspace = org.workspace()
     first, second = opa_set(org, "first", workspace), opa_set(org, "second", workspace)
     run = org.run_files(workspace, {"main.tf": ""})
@@ -314,7 +314,7 @@ def test_a_failed_evaluation_is_overridden(org, fake_worker, api_site):
     assert org.call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 409
 
 
-def test_a_set_that_must_not_be_overridden_is_not(org, fake_worker):
+def test_a_policy_set_that_is_not_overridable_cannot_be_overridden(org, fake_worker):
     run, stage = failed_run(org, fake_worker, overridable=False)
     assert stage["attributes"]["status"] == "awaiting_override" and stage["attributes"]["actions"] == {"is-overridable": False}
     assert org.call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 409
@@ -324,9 +324,9 @@ def test_a_set_that_must_not_be_overridden_is_not(org, fake_worker):
 
 def sentinel_run(org, fake_worker, result, level, status, **attributes):
     workspace = org.workspace()
-    made = policy(org, name="limits", enforcement_level=level).data["id"]
-    upload(org, made, "main = rule { true }")
-    base = policy_set(org, {"policies": ("policies", made), "workspaces": ("workspaces", workspace)}, name="base").data["id"]
+    created = policy(org, name="limits", enforcement_level=level).data["id"]
+    upload(org, created, "main = rule { true }")
+    base = policy_set(org, {"policies": ("policies", created), "workspaces": ("workspaces", workspace)}, name="base").data["id"]
     run = org.run_files(workspace, {"main.tf": ""}, **attributes)
     (check,) = org.get(f"runs/{run}/policy-checks").data
     assert check["attributes"]["status"] == "pending"
@@ -335,7 +335,7 @@ def sentinel_run(org, fake_worker, result, level, status, **attributes):
     return run, check["id"]
 
 
-def test_a_check_is_shown_with_its_result(org, fake_worker):
+def test_a_policy_check_reads_back_with_its_result(org, fake_worker):
     run, check = sentinel_run(org, fake_worker, "passed", "soft-mandatory", "passed")
     shown = org.get(f"policy-checks/{check}", include="run.workspace").json
     attributes = shown["data"]["attributes"]
@@ -359,7 +359,7 @@ def test_a_soft_failed_check_is_overridden(org, fake_worker):
     assert org.status(run) == "policy_checked"
 
 
-def test_a_hard_failed_check_is_not(org, fake_worker):
+def test_a_hard_failed_check_cannot_be_overridden(org, fake_worker):
     run, check = sentinel_run(org, fake_worker, "failed", "hard-mandatory", "failed")
     attributes = org.attributes(f"policy-checks/{check}")
     assert (org.status(run), attributes["status"], attributes["result"]["hard-failed"]) == ("errored", "hard_failed", 1)

@@ -37,13 +37,13 @@ deny contains msg if {
 }
 """
 ALLOWS = "package p\nimport rego.v1\ndeny contains msg if { input.run.workspace.auto_apply == false; msg := \"no\" }\n"
-OLD = 'package p\ndeny[msg] { input.run.workspace.auto_apply; msg := "applies by itself" }\n'
+OLD_SYNTAX = 'package p\ndeny[msg] { input.run.workspace.auto_apply; msg := "applies by itself" }\n'
 LIMIT = 'package p\nimport rego.v1\ndeny contains msg if { data.parameters.limit < count(input.plan.resource_changes); msg := "too many" }\n'
 LOOPS = "package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i * j < 0 }\n"
 PRINTS = 'package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 30000); print("a line that is long enough", i); i < 0 }\n'
 PRINTS_SOME = 'package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 5000); print("a line that is long enough", i); i < 0 }\n'
-CALLS = 'package p\nimport rego.v1\ndeny contains x if { x := http.send({"method": "get", "url": "http://127.0.0.1:1/"}) }\n'
-EATS = "package p\nimport rego.v1\ndeny contains x if { some i in numbers.range(1, 50000000); x := sprintf(\"%d is a number\", [i]) }\n"
+USES_NETWORK = 'package p\nimport rego.v1\ndeny contains x if { x := http.send({"method": "get", "url": "http://127.0.0.1:1/"}) }\n'
+USES_MEMORY = "package p\nimport rego.v1\ndeny contains x if { some i in numbers.range(1, 50000000); x := sprintf(\"%d is a number\", [i]) }\n"
 CONFLICTS = "package p\nimport rego.v1\nf(x) := 1 if x\nf(x) := 2 if x\ndeny := [f(true)]\n"
 OPA = shutil.which("opa")
 
@@ -63,7 +63,7 @@ def files(kind, *sets):
 
 
 SENTINEL = r"""#!/bin/bash
-# What a policy of the tests says is done; the last argument is the policy.
+# Does what the policy of a test says. The last argument is the policy.
 set -e
 [[ $1 == apply && $2 == -color=false && $3 == -config=sentinel.hcl ]]
 policy=$4
@@ -95,24 +95,24 @@ def worker(fake_scheduler, sandbox, session_folder):
     worker.release()
 
 
-def evaluated(fake_scheduler, kind, *sets):
-    return ended(fake_scheduler.offer(kind, files(kind, *sets)))
+def evaluate(fake_scheduler, kind, *sets):
+    return wait_for_results(fake_scheduler.offer(kind, files(kind, *sets)))
 
 
-def ended(job):
+def wait_for_results(job):
     """The job with its results. A stage of policies writes no log."""
     until(lambda: job.result, f"a result of {job.stage}")
     assert "log" not in job.sent
     return job, json.loads(job.sent["policy-results"])
 
 
-def only(fake_scheduler, kind, one, **more):
+def evaluate_one(fake_scheduler, kind, one, **more):
     """One set with one policy: the result's outcome, the policy's, and its output."""
-    return only_outcome(fake_scheduler.offer(kind, files(kind, policy_set(one, **more))))
+    return single_outcome(fake_scheduler.offer(kind, files(kind, policy_set(one, **more))))
 
 
-def only_outcome(job):
-    job, results = ended(job)
+def single_outcome(job):
+    job, results = wait_for_results(job)
     (outcome,) = results["sets"][0]["outcomes"]
     return job.result["outcome"], outcome["status"], "\n".join(entry["print"] for entry in outcome["output"])
 
@@ -123,15 +123,15 @@ OPA_CASES = {
     "passes": (ALLOWS, {}, "passed", "passed", ""),
     "fails and prints": (DENIES, {}, "failed", "failed", 'terraform_data.one["a.b"] is not wanted in network\nlooked at terraform_data.one["a.b"]'),
     "fails at the advisory level": (DENIES, {"enforcement": "advisory"}, "passed", "failed", "is not wanted"),
-    "the language before OPA 1": (OLD, {}, "failed", "failed", "applies by itself"),
+    "the language before OPA 1": (OLD_SYNTAX, {}, "failed", "failed", "applies by itself"),
     "does not compile": ("package p\nimport rego.v1\ndeny contains x if { x := nothing(1) }\n", {}, "failed", "errored", "undefined function nothing"),
-    "is no policy": ("this is no policy {", {}, "failed", "errored", "rego_parse_error"),
+    "is not a policy": ("this is no policy {", {}, "failed", "errored", "rego_parse_error"),
     "loops": (LOOPS, {}, "failed", "errored", f"It ran for more than {SECONDS} s"),
     "prints a megabyte": (PRINTS, {}, "failed", "errored", "It printed more than 512 KiB"),
     "prints a lot": (PRINTS_SOME, {}, "passed", "passed", "more than 64 KiB"),
-    "eats memory": (EATS, {}, "failed", "errored", "It "),
-    "wants the network": (CALLS, {}, "failed", "errored", "undefined function http.send"),
-    "contradicts itself": (CONFLICTS, {}, "failed", "errored", "multiple outputs"),
+    "uses too much memory": (USES_MEMORY, {}, "failed", "errored", "It "),
+    "uses the network": (USES_NETWORK, {}, "failed", "errored", "undefined function http.send"),
+    "conflicting rules": (CONFLICTS, {}, "failed", "errored", "multiple outputs"),
     "an undefined query": (ALLOWS, {"query": "data.p.deni"}, "failed", "errored", "The query is undefined"),
     "a boolean query": (ALLOWS, {"query": "1 == 1"}, "failed", "errored", "gives a boolean, and must give an array"),
     "an object": (ALLOWS, {"query": "data.p"}, "failed", "errored", "gives an object"),
@@ -142,29 +142,29 @@ OPA_CASES = {
 
 @pytest.fixture(scope="module")
 def opa_jobs(fake_scheduler, worker):
-    """All cases are given to the worker at once, so that it never waits for the next."""
+    """Offers all cases to the worker at once, so that it never waits for the next one."""
     return {case: fake_scheduler.offer("opa", files("opa", policy_set(policy(source, **more)))) for case, (source, more, *_) in OPA_CASES.items()}
 
 
 @opa
 @pytest.mark.parametrize("case", OPA_CASES)
-def test_opa(opa_jobs, case):
-    *_, outcome, status, said = OPA_CASES[case]
-    got = only_outcome(opa_jobs[case])
-    assert got[:2] == (outcome, status), got
-    assert said in got[2]
-    assert len(got[2]) < 70000
+def test_opa_policies_have_the_expected_outcome(opa_jobs, case):
+    *_, outcome, status, text = OPA_CASES[case]
+    result = single_outcome(opa_jobs[case])
+    assert result[:2] == (outcome, status), result
+    assert text in result[2]
+    assert len(result[2]) < 70000
 
 
 @opa
-def test_parameters_are_data(fake_scheduler, worker):
-    assert only(fake_scheduler, "opa", policy(LIMIT), parameters={"limit": "0"})[:2] == ("failed", "failed")
-    assert only(fake_scheduler, "opa", policy(LIMIT), parameters={"limit": "3"})[:2] == ("passed", "passed")
+def test_parameters_are_passed_to_opa_as_data(fake_scheduler, worker):
+    assert evaluate_one(fake_scheduler, "opa", policy(LIMIT), parameters={"limit": "0"})[:2] == ("failed", "failed")
+    assert evaluate_one(fake_scheduler, "opa", policy(LIMIT), parameters={"limit": "3"})[:2] == ("passed", "passed")
 
 
 @opa
-def test_single_policies_are_apart(fake_scheduler, worker):
-    job, results = evaluated(fake_scheduler, "opa", policy_set(policy("broken {", name="broken", enforcement="advisory"), policy(ALLOWS, name="../up"), policy(DENIES, name="third")))
+def test_one_failing_policy_does_not_affect_others(fake_scheduler, worker):
+    job, results = evaluate(fake_scheduler, "opa", policy_set(policy("broken {", name="broken", enforcement="advisory"), policy(ALLOWS, name="../up"), policy(DENIES, name="third")))
     assert [(o["policy_name"], o["status"]) for o in results["sets"][0]["outcomes"]] == [("broken", "errored"), ("../up", "passed"), ("third", "failed")]
     assert job.result["outcome"] == "failed" and job.result["error"] == "Policies that must pass did not: third"
     assert "third: failed (mandatory)\n  terraform_data.one" in results["output"]
@@ -184,48 +184,48 @@ policy "second" {
 
 @opa
 @pytest.mark.parametrize("path", ["", "policies/opa"])
-def test_an_archive_says_what_is_in_it(fake_scheduler, worker, path):
+def test_policies_of_an_archive_are_listed_in_policies_hcl(fake_scheduler, worker, path):
     below = f"{path}/" if path else ""
-    archive = tar_gz({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
+    archive = tar_gz({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD_SYNTAX, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
                       f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'})
-    job, results = evaluated(fake_scheduler, "opa", policy_set(archive=archive, **{"policies-path": path}))
+    job, results = evaluate(fake_scheduler, "opa", policy_set(archive=archive, **{"policies-path": path}))
     assert results["sets"][0]["error"] is None
     assert [(o["policy_name"], o["status"], o["enforcement_level"], o["description"]) for o in results["sets"][0]["outcomes"]] == [
         ("first", "failed", "advisory", ""), ("second", "passed", "mandatory", "the second")]
     assert job.result["outcome"] == "passed"
 
 
-BAD_SETS = {
+INVALID_SETS = {
     "no configuration": ({"p.rego": ALLOWS}, "its archive has no policies.hcl in its top folder"),
     "no policy": ({"policies.hcl": "# nothing\n"}, "policies.hcl has no policy in it"),
     "no query": ({"policies.hcl": 'policy "a" {}\n'}, 'policy "a" has no query'),
     "another level": ({"policies.hcl": 'policy "a" {\n query = "data.p.deny"\n enforcement_level = "hard"\n}\n'}, 'the enforcement level "hard"'),
     "broken": ({"policies.hcl": 'policy "a" {\n'}, "policies.hcl can't be read: line 2: a block is not closed"),
-    "leads out": ({"../policies.hcl": POLICIES_HCL}, "leads out of its folder"),
+    "path above the root": ({"../policies.hcl": POLICIES_HCL}, "leads out of its folder"),
 }
 
 
 @pytest.fixture(scope="module")
 def bad_jobs(fake_scheduler, worker):
-    bad = {case: policy_set(archive=tar_gz(contents)) for case, (contents, _) in BAD_SETS.items()}
+    bad = {case: policy_set(archive=tar_gz(contents)) for case, (contents, _) in INVALID_SETS.items()}
     return {case: (fake_scheduler.offer("opa", files("opa", one, policy_set(policy(ALLOWS), number=2))), fake_scheduler.offer("opa", files("opa", one))) for case, one in bad.items()}
 
 
 @opa
-@pytest.mark.parametrize("case", BAD_SETS)
-def test_a_set_that_cant_be_evaluated(bad_jobs, case):
-    _, error = BAD_SETS[case]
+@pytest.mark.parametrize("case", INVALID_SETS)
+def test_an_invalid_policy_set_is_errored_and_others_are_evaluated(bad_jobs, case):
+    _, error = INVALID_SETS[case]
     with_another, alone = bad_jobs[case]
-    job, results = ended(with_another)
+    job, results = wait_for_results(with_another)
     assert error in results["sets"][0]["error"] and results["sets"][0]["outcomes"] == []
     assert results["sets"][1]["outcomes"][0]["status"] == "passed"
     assert job.result["outcome"] == "failed" and job.result["error"] == "Policies that must pass did not: the set set-1"
-    assert ended(alone)[0].result["outcome"] == "errored"
+    assert wait_for_results(alone)[0].result["outcome"] == "errored"
 
 
 @opa
 @pytest.mark.parametrize("stop", ["cancel", "force"])
-def test_a_stop_ends_the_evaluation(fake_scheduler, worker, stop):
+def test_cancel_and_force_end_the_evaluation(fake_scheduler, worker, stop):
     job = fake_scheduler.offer("opa", files("opa", policy_set(policy(LOOPS), policy(LOOPS), policy(LOOPS))))
     until(lambda: not fake_scheduler.waiting, "the job is claimed")
     fake_scheduler.stop(job, stop)
@@ -237,11 +237,11 @@ SENTINEL_CASES = {
     "passes": ("passes", "hard-mandatory", "passed", "passed", ""),
     "fails hard": ("fails", "hard-mandatory", "failed", "failed", "Fail - ./one.sentinel"),
     "fails softly": ("fails", "soft-mandatory", "soft_failed", "failed", "Fail - ./one.sentinel"),
-    "only advises": ("fails", "advisory", "passed", "failed", "Fail - ./one.sentinel"),
+    "fails at the advisory level": ("fails", "advisory", "passed", "failed", "Fail - ./one.sentinel"),
     "is undefined": ("undefined", "soft-mandatory", "soft_failed", "errored", "Its result is undefined"),
     "breaks": ("breaks", "hard-mandatory", "failed", "errored", "It failed at run time\n./one.sentinel:1:1: no such thing"),
     "loops": ("loops", "hard-mandatory", "failed", "errored", f"It ran for more than {SECONDS} s"),
-    "floods": ("floods", "hard-mandatory", "failed", "errored", "It printed more than 512 KiB"),
+    "prints too much": ("floods", "hard-mandatory", "failed", "errored", "It printed more than 512 KiB"),
 }
 
 
@@ -252,18 +252,18 @@ def sentinel_jobs(fake_scheduler, worker):
 
 
 @pytest.mark.parametrize("case", SENTINEL_CASES)
-def test_sentinel(sentinel_jobs, case):
-    *_, outcome, status, said = SENTINEL_CASES[case]
-    got = only_outcome(sentinel_jobs[case])
-    assert got[:2] == (outcome, status), got
-    assert said in got[2]
+def test_sentinel_policies_have_the_expected_outcome(sentinel_jobs, case):
+    *_, outcome, status, text = SENTINEL_CASES[case]
+    result = single_outcome(sentinel_jobs[case])
+    assert result[:2] == (outcome, status), result
+    assert text in result[2]
 
 
-@pytest.mark.parametrize("does", ["writes", "calls"])
-def test_sentinel_is_kept_in(fake_scheduler, worker, sandbox, does):
+@pytest.mark.parametrize("source", ["writes", "calls"])
+def test_sentinel_is_sandboxed(fake_scheduler, worker, sandbox, source):
     if sandbox != "bwrap":
         pytest.skip("there is no sandbox here")
-    assert only(fake_scheduler, "sentinel", policy(does, enforcement="advisory", query=None))[1] != "passed"
+    assert evaluate_one(fake_scheduler, "sentinel", policy(source, enforcement="advisory", query=None))[1] != "passed"
 
 
 SENTINEL_HCL = """
@@ -280,37 +280,37 @@ policy "fails" {
 """
 
 
-def test_a_sentinel_archive(fake_scheduler, worker):
+def test_a_sentinel_archive_is_evaluated_with_mocks_and_parameters(fake_scheduler, worker):
     archive = tar_gz({"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"})
-    job, results = evaluated(fake_scheduler, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}"}))
-    tells, fails = results["sets"][0]["outcomes"]
-    assert (job.result["outcome"], tells["status"], fails["status"], fails["enforcement_level"]) == ("passed", "passed", "failed", "advisory")
-    (told,) = [entry["print"] for entry in tells["output"]]
-    assert 'module "helpers" { source = "./helpers.sentinel" }' in told and "mine.sentinel" not in told
-    assert 'mock "tfplan/v2" {\n  module {\n    source = "./runyard-mocks/mock-tfplan-v2.sentinel"' in told
-    assert told.count('param "limit"') == 1 and "value = [1, 2]" in told and 'value = "a $${b}"' in told
-    assert 'resource_changes = {"terraform_data.one[\\"a.b\\"]": {' in told
-    assert 'workspace = {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto_apply": true' in told
-    assert 'cost_estimate = {"proposed_monthly_cost": "12.50"}' in told
+    job, results = evaluate(fake_scheduler, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}"}))
+    first, second = results["sets"][0]["outcomes"]
+    assert (job.result["outcome"], first["status"], second["status"], second["enforcement_level"]) == ("passed", "passed", "failed", "advisory")
+    (printed,) = [entry["print"] for entry in first["output"]]
+    assert 'module "helpers" { source = "./helpers.sentinel" }' in printed and "mine.sentinel" not in printed
+    assert 'mock "tfplan/v2" {\n  module {\n    source = "./runyard-mocks/mock-tfplan-v2.sentinel"' in printed
+    assert printed.count('param "limit"') == 1 and "value = [1, 2]" in printed and 'value = "a $${b}"' in printed
+    assert 'resource_changes = {"terraform_data.one[\\"a.b\\"]": {' in printed
+    assert 'workspace = {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto_apply": true' in printed
+    assert 'cost_estimate = {"proposed_monthly_cost": "12.50"}' in printed
 
 
-def test_without_a_sentinel_its_policies_are_errored(fake_scheduler, worker, folder, sandbox):
+def test_policies_without_their_program_are_errored(fake_scheduler, worker, folder, sandbox):
     until(lambda: not fake_scheduler.waiting, "the other worker is idle")
     worker.stop()
     bare = Worker("bare", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, opa="no-such-opa")
     try:
         bare.start()
-        assert only(fake_scheduler, "sentinel", policy("passes", enforcement="soft-mandatory", query=None)) == (
+        assert evaluate_one(fake_scheduler, "sentinel", policy("passes", enforcement="soft-mandatory", query=None)) == (
             "soft_failed", "errored", "This worker has no program for sentinel policies (option --sentinel)")
-        assert only(fake_scheduler, "opa", policy(ALLOWS)) == ("failed", "errored", 'This worker has no "no-such-opa" to evaluate policies with')
+        assert evaluate_one(fake_scheduler, "opa", policy(ALLOWS)) == ("failed", "errored", 'This worker has no "no-such-opa" to evaluate policies with')
     finally:
         bare.release()
         worker.start()
 
 
 @opa
-def test_metrics(fake_scheduler, worker):
-    only(fake_scheduler, "opa", policy(ALLOWS))
+def test_evaluations_are_counted_and_logged(fake_scheduler, worker):
+    evaluate_one(fake_scheduler, "opa", policy(ALLOWS))
     assert worker.metric("runyard_worker_policies_total", kind="opa", status="passed") >= 1
     until(lambda: worker.metric("runyard_worker_jobs_total", stage="opa", outcome="passed") >= 1, "its jobs have ended")
     assert any(line["msg"] == "policies evaluated" and line["run"] for line in worker.log_lines())

@@ -24,7 +24,7 @@ def client(site):
     return site.api
 
 
-def said(service, message, level=None):
+def has_log_line(service, message, level=None):
     """Whether a line of the process's log contains the words."""
     return any(message in json.dumps(line) and level in (None, line["level"]) for line in service.log_lines())
 
@@ -39,7 +39,7 @@ def run_body(workspace, relationships=None, **attributes):
 
 @pytest.mark.parametrize("body", [b"", b"{", b"plan, please", b"\xff\xfe\x00", b'{"data":', b"[1]", b'"data"', b"{}", b'{"data":{}}',
                                   b'{"data":{"attributes":{"message":"\\ud800"}}}', b'{"data":{"attributes":{"message":"a\\u0000b"}}}', b"[" * 5000])
-def test_a_body_that_is_not_what_is_needed(client, body):
+def test_invalid_bodies_are_refused(client, body):
     answer = client.call("POST", "runs", body)
     assert answer.status in (400, 422), answer.text
     assert answer.json["errors"][0]["status"] == str(answer.status) and answer.errors()
@@ -58,7 +58,7 @@ def test_a_body_that_is_not_what_is_needed(client, body):
     ({"variables": [{"key": "a b", "value": "1"}]}, "variables"), ({"variables": [{"key": "a=", "value": "1"}]}, "variables"),
     ({"variables": [{"key": "", "value": "1"}]}, "variables"), ({"message": "x" * 65537}, "message"),
 ])
-def test_a_wrong_type_is_pointed_at(client, attributes, pointer):
+def test_invalid_run_attributes_are_refused_with_a_pointer(client, attributes, pointer):
     workspace = client.workspace()
     client.upload(workspace, ONE)
     answer = client.call("POST", "runs", run_body(workspace, **attributes))
@@ -67,7 +67,7 @@ def test_a_wrong_type_is_pointed_at(client, attributes, pointer):
     assert client.get(f"workspaces/{workspace}/runs").data == []
 
 
-def test_what_is_not_there(client):
+def test_unknown_objects_are_not_found(client):
     workspace = client.workspace()
     assert client.call("POST", "runs", run_body("ws-nonexistent000000")).status == 404
     assert client.call("POST", "runs", run_body("' or 1=1 --")).status == 404
@@ -77,14 +77,14 @@ def test_what_is_not_there(client):
         assert answer.status == 404 and answer.json["errors"][0]["status"] == "404", path
     for kind in ("apply", "discard", "cancel", "force-cancel"):
         assert client.call("POST", f"runs/nonexistent/actions/{kind}", {}).status == 404
-    nothing = client.call("POST", "runs", run_body(workspace))
-    assert nothing.status == 422 and "upload one first" in nothing.text
+    without_configuration = client.call("POST", "runs", run_body(workspace))
+    assert without_configuration.status == 422 and "upload one first" in without_configuration.text
     foreign = client.upload(client.workspace(), ONE)
     other = client.call("POST", "runs", run_body(workspace, {"configuration-version": {"data": {"type": "configuration-versions", "id": foreign}}}))
     assert other.status == 422 and "not one of this workspace" in other.text
 
 
-def test_a_name_taken(client):
+def test_a_taken_name_is_refused(client):
     client.workspace("taken")
     for name in ("taken", "TAKEN"):
         answer = client.call("POST", "organizations/acme/workspaces", {"data": {"type": "workspaces", "attributes": {"name": name}}})
@@ -106,8 +106,8 @@ def archive(*members):
 
 
 @pytest.mark.parametrize("sent", [b"resource {}", gzip.compress(b"no tar"), archive(member("../up.tf")), archive(member("/etc/cron.d/x")),
-                                  archive(member("etc", tarfile.SYMTYPE, "/etc"), member("etc/x"))], ids=["no gzip", "no tar", "climbs", "absolute", "link"])
-def test_an_archive_that_is_none_or_escapes(client, sent):
+                                  archive(member("etc", tarfile.SYMTYPE, "/etc"), member("etc/x"))], ids=["not gzip", "not tar", "path above the root", "absolute path", "through a link"])
+def test_invalid_and_escaping_archives_are_refused(client, sent):
     workspace = client.workspace()
     body = {"data": {"type": "configuration-versions", "attributes": {"auto-queue-runs": True}}}
     version = client.post(f"workspaces/{workspace}/configuration-versions", body).data
@@ -120,7 +120,7 @@ def test_an_archive_that_is_none_or_escapes(client, sent):
     assert client.get(f"workspaces/{workspace}/runs").data == []
 
 
-def test_a_body_too_large(client):
+def test_a_too_large_body_is_refused(client):
     workspace = client.workspace()
     answer = client.call("POST", "runs", run_body(workspace, message="x" * (2 << 20)))
     assert answer.status == 413 and answer.json["errors"][0]["status"] == "413"
@@ -139,12 +139,12 @@ ALLOWED = {
 }
 
 
-def test_an_action_that_the_state_does_not_allow(api, worker):
+def test_actions_not_allowed_in_a_status_are_refused(api, worker):
     """Every status in which a run waits, with every action that it refuses: the run is unchanged."""
     workspace = api.workspace()
-    waits = api.run_files(api.workspace(), ONE)
-    assert api.status(waits) == "plan_queued"
-    resting = {"plan_queued": waits}
+    queued = api.run_files(api.workspace(), ONE)
+    assert api.status(queued) == "plan_queued"
+    runs = {"plan_queued": queued}
 
     def refused(status, run):
         assert api.status(run) == status
@@ -158,29 +158,29 @@ def test_an_action_that_the_state_does_not_allow(api, worker):
         assert actions == {"is-cancelable": "cancel" in ALLOWED[status], "is-confirmable": "apply" in ALLOWED[status],
                            "is-discardable": "discard" in ALLOWED[status], "is-force-cancelable": False}
 
-    refused("plan_queued", waits)
+    refused("plan_queued", queued)
     worker()
-    resting["planned"] = api.run_files(workspace, ONE)
-    api.wait_status(resting["planned"], "planned")
-    resting["pending"] = api.run(workspace)
+    runs["planned"] = api.run_files(workspace, ONE)
+    api.wait_status(runs["planned"], "planned")
+    runs["pending"] = api.run(workspace)
     for status in ("planned", "pending"):
-        refused(status, resting[status])
+        refused(status, runs[status])
     for action, status in (("cancel", "canceled"), ("discard", "discarded")):
         run = api.run(workspace)
         api.post(f"runs/{run}/actions/{action}", b"")
         refused(status, run)
     for status in ("pending", "planned"):
-        api.act(resting[status], "discard")
-    resting["planned_and_finished"] = api.run(workspace, plan_only=True)
-    resting["planned_and_saved"] = api.run(workspace, save_plan=True)
-    resting["errored"] = api.run_files(api.workspace(), {"main.tf": "nonsense {}\n"})
-    resting["applied"] = api.run_files(api.workspace(auto_apply=True), ONE)
+        api.act(runs[status], "discard")
+    runs["planned_and_finished"] = api.run(workspace, plan_only=True)
+    runs["planned_and_saved"] = api.run(workspace, save_plan=True)
+    runs["errored"] = api.run_files(api.workspace(), {"main.tf": "nonsense {}\n"})
+    runs["applied"] = api.run_files(api.workspace(auto_apply=True), ONE)
     for status in ("planned_and_finished", "planned_and_saved", "errored", "applied"):
-        api.wait_status(resting[status], status)
-        refused(status, resting[status])
+        api.wait_status(runs[status], status)
+        refused(status, runs[status])
 
 
-def test_configurations_that_no_engine_can_run(site):
+def test_invalid_configurations_end_the_run_with_a_reason(site):
     """Whatever an archive contains, the run ends errored with a reason, and the next one continues."""
     api = site.api
     workspace = api.workspace(auto_apply=True)
@@ -193,7 +193,7 @@ def test_configurations_that_no_engine_can_run(site):
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
 
-def test_inputs_that_look_like_options(site):
+def test_inputs_that_look_like_options_are_not_options(site):
     api = site.api
     workspace = api.workspace(auto_apply=True)
     configuration = api.upload(workspace, ONE)
@@ -206,26 +206,26 @@ def test_inputs_that_look_like_options(site):
 
 # ---- messages ----
 
-RUBBISH = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-0000000000000000","attempt":1,"run":"run-0000000000000000","outcome":"passed"}',
+MALFORMED_RESULTS = ["no json", "{}", "[]", "null", '{"v":2,"job":"job-0000000000000000","attempt":1,"run":"run-0000000000000000","outcome":"passed"}',
            '{"v":1,"job":7,"attempt":"one","run":null,"outcome":[]}',
            '{"v":1,"job":"job-0000000000000000","attempt":1,"run":"run-0000000000000000","outcome":"splendid"}', "x" * 100000]
 
 
-def letters(database, *arguments, check=True):
+def dead_letters(database, *arguments, check=True):
     done = Scheduler.run_command("dead-letters", *(arguments or ["--json"]), check=check, database_url=database, keys=KEYS)
     return done if arguments else [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_malformed_results_go_to_the_dead_letters(api, scheduler, worker, bus, database):
+def test_malformed_results_become_dead_letters(api, scheduler, worker, bus, database):
     worker()
-    produce(bus, "runyard.results", *RUBBISH)
-    kept = until(lambda: len(letters(database)) == len(RUBBISH) and letters(database), "the letters are there")
-    assert {letter["payload"][:50] for letter in kept} == {text[:50] for text in RUBBISH}
-    assert all(letter["topic"] == "runyard.results" and letter["error"] and not letter["replayed-at"] for letter in kept)
-    assert scheduler.all[0].metric("runyard_dead_letters_total") == len(RUBBISH)
-    assert said(scheduler.all[0], "went to the dead letters", "warn")
-    told = until(lambda: len(consume(bus, "runyard.dead-letters")) == len(RUBBISH) and consume(bus, "runyard.dead-letters"), "the topic is told of each")
-    assert {json.loads(message)["topic"] for message in told} == {"runyard.results"}
+    produce(bus, "runyard.results", *MALFORMED_RESULTS)
+    stored = until(lambda: len(dead_letters(database)) == len(MALFORMED_RESULTS) and dead_letters(database), "the dead letters are stored")
+    assert {letter["payload"][:50] for letter in stored} == {text[:50] for text in MALFORMED_RESULTS}
+    assert all(letter["topic"] == "runyard.results" and letter["error"] and not letter["replayed-at"] for letter in stored)
+    assert scheduler.all[0].metric("runyard_dead_letters_total") == len(MALFORMED_RESULTS)
+    assert has_log_line(scheduler.all[0], "went to the dead letters", "warn")
+    announced = until(lambda: len(consume(bus, "runyard.dead-letters")) == len(MALFORMED_RESULTS) and consume(bus, "runyard.dead-letters"), "each dead letter is published")
+    assert {json.loads(message)["topic"] for message in announced} == {"runyard.results"}
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
@@ -233,10 +233,10 @@ def test_malformed_results_go_to_the_dead_letters(api, scheduler, worker, bus, d
 def test_a_dead_letter_is_replayed(scheduler, bus, database):
     first = scheduler()
     produce(bus, "runyard.results", "no json")
-    (letter,) = until(lambda: letters(database), "the letter is there")
-    assert letters(database, "replay", str(letter["id"])).returncode == 0
-    again = until(lambda: len(letters(database)) == 2 and letters(database), "it came back, as it is no better")
-    assert again[0]["replayed-at"] and again[1]["payload"] == "no json"
+    (letter,) = until(lambda: dead_letters(database), "the dead letter is stored")
+    assert dead_letters(database, "replay", str(letter["id"])).returncode == 0
+    letters = until(lambda: len(dead_letters(database)) == 2 and dead_letters(database), "the replayed message becomes a dead letter again")
+    assert letters[0]["replayed-at"] and letters[1]["payload"] == "no json"
     assert first.ready()
 
 
@@ -244,27 +244,27 @@ def test_all_dead_letters_are_replayed_once_and_discarded(scheduler, bus, databa
     """A message that is not text, or that was truncated, can't be republished. It stays, and blocks no other."""
     scheduler()
     produce(bus, "runyard.results", "no json", "\udcff\udcfe".encode(errors="surrogateescape"), "x" * 800000)
-    until(lambda: len(letters(database)) == 3, "the letters are there")
-    said = letters(database, "replay", "all").stdout
-    assert "1 of 3 put back" in said and said.count("dead letter ") == 2
-    until(lambda: len(letters(database)) == 4, "one came back")
-    shown = letters(database, "list", check=False)
+    until(lambda: len(dead_letters(database)) == 3, "the dead letters are stored")
+    output = dead_letters(database, "replay", "all").stdout
+    assert "1 of 3 put back" in output and output.count("dead letter ") == 2
+    until(lambda: len(dead_letters(database)) == 4, "one message becomes a dead letter again")
+    shown = dead_letters(database, "list", check=False)
     assert shown.returncode != 0 and "usage" in shown.stderr
     table = Scheduler.run_command("dead-letters", database_url=database, keys=KEYS).stdout.splitlines()
     assert len(table) == 5 and len([line for line in table if "runyard.results  scheduler  20" in line]) == 1
-    long = next(letter for letter in letters(database) if letter["size"] == 800000)
-    assert len(json.loads(letters(database, "show", str(long["id"])).stdout)["payload"]) == 700 << 10
-    letters(database, "discard", str(long["id"]))
-    assert long["id"] not in [letter["id"] for letter in letters(database)]
-    letters(database, "discard", "all")
-    assert letters(database) == []
+    long = next(letter for letter in dead_letters(database) if letter["size"] == 800000)
+    assert len(json.loads(dead_letters(database, "show", str(long["id"])).stdout)["payload"]) == 700 << 10
+    dead_letters(database, "discard", str(long["id"]))
+    assert long["id"] not in [letter["id"] for letter in dead_letters(database)]
+    dead_letters(database, "discard", "all")
+    assert dead_letters(database) == []
 
 
 @pytest.mark.parametrize("which", ["999", "0", "x", ""])
-def test_a_dead_letter_that_is_not_there(database, which):
+def test_an_unknown_dead_letter_is_refused(database, which):
     Scheduler.run_command("migrate", database_url=database, keys=KEYS)
     for action in ("show", "replay", "discard"):
-        done = letters(database, action, which, check=False)
+        done = dead_letters(database, action, which, check=False)
         assert done.returncode != 0 and ("no dead letter" in done.stderr or "usage" in done.stderr)
 
 
@@ -316,7 +316,7 @@ def test_bad_options_end_the_start_with_the_reason(folder, binary, arguments, en
     assert "nobody-reads" not in done.stderr and "Sanitizer" not in done.stderr
 
 
-def test_secrets_come_from_files(folder, postgres, database):
+def test_secrets_are_read_from_files(folder, postgres, database):
     url, keys = folder / "url", folder / "keys"
     url.write_text(database + "\n")
     keys.write_text(KEYS + "\n")

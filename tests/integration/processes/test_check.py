@@ -30,7 +30,7 @@ def content(database):
         return {name: hashlib.sha256(repr(connection.execute(f"select t::text from {name} t order by 1").fetchall()).encode()).hexdigest() for name in tables}
 
 
-def test_a_healthy_site(check, database, scheduler, tmp_path):
+def test_a_healthy_site_passes_every_check_and_is_unchanged(check, database, scheduler, tmp_path):
     scheduler().kill()  # from now on only the check could change rows
     before = content(database)
     found = check()
@@ -49,7 +49,7 @@ def test_a_healthy_site(check, database, scheduler, tmp_path):
     assert check(1, **objects.options("check"))["object-store"][0] == "failed"
 
 
-def test_what_is_broken_is_named(check, database, scheduler, ask):
+def test_each_fault_is_reported_by_its_check(check, database, scheduler, ask):
     scheduler().stop()
     for options, name, words in (
         ({"database_url": "postgresql://runyard@127.0.0.1:1/none"}, "postgresql", "service unavailable"),
@@ -68,7 +68,7 @@ def test_what_is_broken_is_named(check, database, scheduler, ask):
     assert result == "failed" and "accepts programs from version 9999" in detail
 
 
-def test_a_database_before_its_migration(check, postgres):
+def test_an_empty_database_is_reported_and_unchanged(check, postgres):
     database = postgres.new_database()
     found = check(database_url=database)
     assert found["schema"][0] == "warning" and "run 'runyard-scheduler migrate'" in found["schema"][1]

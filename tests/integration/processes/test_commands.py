@@ -13,7 +13,7 @@ def command(*arguments):
         "RUNYARD_DATABASE_URL": "postgresql://127.0.0.1:1/none", "RUNYARD_KEYS": "1:" + "00" * 32})
 
 
-@pytest.mark.parametrize("arguments, wrong", [
+@pytest.mark.parametrize("arguments, message", [
     (("fly",), "unknown command 'fly'"),
     (("migrate", "now"), "unexpected argument 'now'"),
     (("holds", "show"), "usage: runyard-scheduler holds [release WORKSPACE [WHY]] [--json]"),
@@ -22,12 +22,12 @@ def command(*arguments):
     (("holds", "--listen", "127.0.0.1:0"), "--listen is not an option of this command"),
     (("add-user", "a", "a@example.com", "--json"), "--json is not an option of this command"),
 ])
-def test_a_wrong_argument_is_named(arguments, wrong):
+def test_invalid_arguments_are_refused_with_the_reason(arguments, message):
     done = command(*arguments)
-    assert done.returncode == 1 and wrong in done.stderr and done.stdout == ""
+    assert done.returncode == 1 and message in done.stderr and done.stdout == ""
 
 
-def test_every_command_has_a_help_that_needs_no_settings():
+def test_every_command_has_help_without_settings():
     listed = subprocess.run([program("runyard-scheduler"), "--help"], capture_output=True, text=True, env=clean_environment()).stdout
     section = listed.split("Commands", 1)[1].split("\n\n", 1)[0].splitlines()[1:]
     names = [line.split()[0] for line in section if not line.startswith("   ")]

@@ -88,7 +88,7 @@ def left(database, number):
     return found
 
 
-def test_every_sealed_column_is_known(scheduler, database):
+def test_the_keys_command_counts_every_encrypted_column(scheduler, database):
     scheduler()
     with psycopg.connect(database) as connection:
         columns = {f"{table}.{column}" for table, column in connection.execute(
@@ -96,7 +96,7 @@ def test_every_sealed_column_is_known(scheduler, database):
     assert set(report(database, OLD)[1]["rows"]) == columns | {"policy_evaluations.bundle"}
 
 
-def test_a_rotation_seals_every_row_again(sealed, database, ask, tokens):
+def test_a_rotation_encrypts_every_row_again(sealed, database, ask, tokens):
     one, api, fake, run, job = sealed
     before = left(database, 1)
     assert len(before) >= 11, before
@@ -124,7 +124,7 @@ def test_a_rotation_seals_every_row_again(sealed, database, ask, tokens):
           "the policies' parameters can be opened")
 
 
-def test_a_rotation_beside_a_scheduler_that_seals_with_the_old_key(sealed, database, ask):
+def test_a_rotation_is_refused_while_rows_use_an_unexpected_key(sealed, database, ask):
     one, *_ = sealed
     rekey(one, TURNED)
     ask("insert into variables (id, workspace_id, key, value_sealed, category, version_id) select 'var-z' || id, workspace_id, key || 'z', "
@@ -133,7 +133,7 @@ def test_a_rotation_beside_a_scheduler_that_seals_with_the_old_key(sealed, datab
     assert not report(database, TURNED)[7]["can-go"] and report(database, TURNED)[7]["place"] is None
 
 
-def test_a_start_without_a_key_in_use_names_it(sealed, database):
+def test_a_start_without_a_key_in_use_is_refused(sealed, database):
     one, *_ = sealed
     command(database, BOTH, "migrate")  # key 2 is known and has sealed nothing
     assert command(database, OLD, "migrate").returncode == 0
@@ -146,7 +146,7 @@ def test_a_start_without_a_key_in_use_names_it(sealed, database):
     assert command(database, NEW, "migrate").returncode == 0
 
 
-def test_sighup_reads_the_keys_again(scheduler, tokens, folder, database, ask):
+def test_sighup_reloads_the_keys(scheduler, tokens, folder, database, ask):
     path = folder / "keys"
     path.write_text(OLD)
     one = scheduler(keys=None, environment={"RUNYARD_KEYS_FILE": str(path)})

@@ -28,26 +28,26 @@ def done(site):
 
 
 @pytest.mark.parametrize("name", ["scheduler", "worker"])
-def test_health(site, name):
+def test_a_running_process_is_healthy_and_ready(site, name):
     service = getattr(site, name)
     assert service.get("/healthz")[0] == 200
     assert service.get("/readyz")[0] == 200
 
 
 @pytest.mark.parametrize("name", ["scheduler", "worker"])
-def test_every_metric_of_the_table_is_told_as_prometheus_reads_it(done, name):
+def test_every_metric_of_the_table_is_exposed_in_the_prometheus_format(done, name):
     service = getattr(done[0], name)
     rows = [row for folder in ("common", name) for row in METRIC.findall((ROOT / folder / "metrics.def").read_text())]
     text = service.get("/metrics")[1]
     assert len(rows) > 10
-    for metric, kind, told in rows:
-        assert f"# HELP {metric} {told}\n" in text and f"# TYPE {metric} {KINDS[kind]}\n" in text, metric
+    for metric, kind, help in rows:
+        assert f"# HELP {metric} {help}\n" in text and f"# TYPE {metric} {KINDS[kind]}\n" in text, metric
     for line in text.splitlines():
         assert re.fullmatch(r"# (HELP|TYPE) .*|[a-z_]+(\{[a-z]+=\"[^\"]*\"(,[a-z]+=\"[^\"]*\")*\})? [-+0-9.einfNa]+", line), line
 
 
 @pytest.mark.parametrize("name", ["scheduler", "worker"])
-def test_histograms_add_up(done, name):
+def test_histogram_counts_match_their_buckets(done, name):
     found = getattr(done[0], name).metrics()
     counts = {series: value for series, value in found.items() if "_count" in series.split("{")[0]}
     assert counts
@@ -59,14 +59,14 @@ def test_histograms_add_up(done, name):
         assert f"{base}_sum{{{labels}}}" in found or f"{base}_sum" in found
 
 
-def test_what_the_scheduler_counts(done):
+def test_the_scheduler_counts_jobs_claims_and_requests(done):
     scheduler, worker = done[0].scheduler, done[0].worker
     until(lambda: scheduler.metric("runyard_worker_slots", state="all") == 2, "the sweep has counted the worker")
-    until(lambda: scheduler.metric("runyard_slots_wanted") == 0, "nothing is wanted")
+    until(lambda: scheduler.metric("runyard_slots_wanted") == 0, "no slot is wanted")
     for state in ("waiting", "running"):
         until(lambda: scheduler.metric("runyard_jobs", pool="default", state=state) == 0, f"no job is {state}")
-    until(lambda: scheduler.metric("runyard_outbox_rows") == 0, "all is sent")
-    until(lambda: scheduler.metric("runyard_kafka_up") >= 1, "the broker is there")
+    until(lambda: scheduler.metric("runyard_outbox_rows") == 0, "the outbox is empty")
+    until(lambda: scheduler.metric("runyard_kafka_up") >= 1, "the broker is connected")
     found = scheduler.metrics()
     assert 'runyard_slots_wanted{pool="default"}' in found and 'runyard_oldest_waiting_seconds{pool="default"}' in found
     assert scheduler.metric("runyard_claims_total", outcome="jobs") >= 2
@@ -103,21 +103,21 @@ def test_brokers_and_the_build_are_shown(done, name, clients):
     until(lambda: 0 < service.metric("runyard_kafka_broker_rtt_seconds", broker="1") < 10, "its time is measured")
 
 
-def test_waiting_work_is_wanted_slots(api, scheduler):
+def test_waiting_jobs_are_counted_as_wanted_slots(api, scheduler):
     runs = [api.run_files(api.workspace(), ONE) for _ in range(3)]
     first = scheduler.all[0]
-    until(lambda: first.metric("runyard_slots_wanted", pool="default") == 3, "all are wanted")
+    until(lambda: first.metric("runyard_slots_wanted", pool="default") == 3, "all slots are wanted")
     assert first.metric("runyard_runs", status="plan_queued") == 3
     assert first.metric("runyard_jobs", state="waiting") == 3 and first.metric("runyard_jobs", state="running") == 0
-    until(lambda: first.metric("runyard_oldest_waiting_seconds", pool="default") > 0, "it grows")
+    until(lambda: first.metric("runyard_oldest_waiting_seconds", pool="default") > 0, "the age grows")
     for run in runs:
         api.act(run, "cancel")
-    until(lambda: first.metric("runyard_slots_wanted", pool="default") == 0, "none is wanted")
+    until(lambda: first.metric("runyard_slots_wanted", pool="default") == 0, "no slot is wanted")
 
 
-def test_what_the_worker_counts(done):
+def test_the_worker_counts_jobs_steps_and_results(done):
     worker = done[0].worker
-    until(lambda: worker.metric("runyard_worker_job_slots_busy") == 0, "it is idle")
+    until(lambda: worker.metric("runyard_worker_job_slots_busy") == 0, "the worker is idle")
     until(lambda: worker.metric("runyard_worker_result_seconds_count") == 2, "both results are delivered")
     found = worker.metrics()
     assert found["runyard_worker_job_slots"] == 2 and found["runyard_worker_draining"] == 0
@@ -135,13 +135,13 @@ def test_what_the_worker_counts(done):
 def test_logs_are_json_lines_with_the_runs_id(done, name):
     site, run = done
     lines = getattr(site, name).process.log().splitlines()
-    told = [json.loads(line) for line in lines]
-    assert len(told) > 3
-    for line in told:
+    entries = [json.loads(line) for line in lines]
+    assert len(entries) > 3
+    for line in entries:
         assert {"ts", "level", "process", "msg"} <= line.keys() and line["process"] == name
         assert line["ts"].endswith("Z") and datetime.fromisoformat(line["ts"].replace("Z", "+00:00"))
         assert line["level"] in ("debug", "info", "warn", "error")
-    assert len([line for line in told if line.get("run") == run]) >= 4
+    assert len([line for line in entries if line.get("run") == run]) >= 4
 
 
 @pytest.mark.parametrize("name", ["scheduler", "worker"])
@@ -150,16 +150,16 @@ def test_help_lists_every_option_with_its_variable_and_default(name):
     assert done.returncode == 0 and not done.stderr
     rows = TABLE.findall((ROOT / name / "options.def").read_text())
     assert len(rows) >= 10
-    for option, kind, fallback, told in rows:
-        shown = next(part for part in done.stdout.split("\n\n") if re.match(rf"\s*--{option}(-file)? ", part))
-        assert "RUNYARD_" + option.upper().replace("-", "_") in shown and told in " ".join(shown.split()), option
-        assert ("--" + option + "-file" in shown) == (kind == "SECRET")
+    for option, kind, fallback, help in rows:
+        section = next(part for part in done.stdout.split("\n\n") if re.match(rf"\s*--{option}(-file)? ", part))
+        assert "RUNYARD_" + option.upper().replace("-", "_") in section and help in " ".join(section.split()), option
+        assert ("--" + option + "-file" in section) == (kind == "SECRET")
         if fallback == "NULL":
-            assert "Required." in shown
+            assert "Required." in section
         elif fallback != '""':
-            assert f"Default: {fallback[1:-1]}" in shown, option
+            assert f"Default: {fallback[1:-1]}" in section, option
 
 
-def test_help_of_the_broker():
+def test_the_broker_has_help():
     done = subprocess.run([program("runyard-broker"), "--help"], capture_output=True, text=True, env=clean_environment())
     assert done.returncode == 0 and "--port" in done.stdout and "--port-file" in done.stdout

@@ -20,7 +20,7 @@ def get(port, path):
 
 
 @pytest.mark.parametrize("name", ["scheduler", "notifier"])
-def test_metrics_are_served_at_their_own_listener_only(name, request):
+def test_with_metrics_listen_only_that_port_serves_metrics(name, request):
     port = free_port()
     server = request.getfixturevalue(name)(metrics_listen=f"127.0.0.1:{port}")
     status, text = get(port, "/metrics")
@@ -37,11 +37,11 @@ def test_metrics_are_served_at_their_own_listener_only(name, request):
 
 
 @pytest.mark.parametrize("name", ["scheduler", "notifier"])
-def test_without_the_option_the_public_port_serves_them(name, request):
+def test_without_metrics_listen_the_public_port_serves_metrics(name, request):
     assert "# TYPE runyard_" in request.getfixturevalue(name)().get("/metrics")[1]
 
 
-def test_a_wrong_address_is_refused_at_the_start(database):
+def test_an_invalid_metrics_address_is_refused_at_the_start(database):
     done = Scheduler.run_command("serve", check=False, database_url=database, keys=KEYS, metrics_listen="nowhere")
     assert done.returncode == 1 and "--metrics-listen" in done.stderr
 

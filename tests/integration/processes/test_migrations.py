@@ -26,7 +26,7 @@ def command(kind, database, *words, check=True, **options):
     return kind.run_command(*words, check=check, database_url=database, keys=KEYS, **options)
 
 
-def why(done):
+def failure_reason(done):
     assert done.returncode == 1, done
     return json.loads(done.stderr.splitlines()[-1])["why"]
 
@@ -48,36 +48,36 @@ def test_an_older_program_serves_on_an_expanded_schema(scheduler, expanded, api,
     assert command(Scheduler, expanded, "migrate").stdout == ""
 
 
-def test_a_contraction_waits_until_older_processes_are_gone(scheduler, expanded, ask, tokens):
+def test_a_contraction_is_refused_while_older_processes_are_recent(scheduler, expanded, ask, tokens):
     old = scheduler()
-    refused = why(command(Next, expanded, "migrate", "--contract", check=False))
+    refused = failure_reason(command(Next, expanded, "migrate", "--contract", check=False))
     assert "older processes were seen within the last hour" in refused and "scheduler" in refused and "an hour later" in refused
     old.kill()
-    assert "older processes" in why(command(Next, expanded, "migrate", "--contract", check=False))
+    assert "older processes" in failure_reason(command(Next, expanded, "migrate", "--contract", check=False))
     make_old(ask)
     command(Next, expanded, "migrate", "--contract")
     assert ask("select name, oldest from schema_migrations where oldest is not null") == [("9003_next_contracts", 9001)]
     assert ask("select to_regclass('next_comments') is null") == [(True,)]
     for words in ((), ("migrate",), ("bootstrap", "a", "a@example.com", "b")):
-        refused = why(command(Scheduler, expanded, *words, check=False))
+        refused = failure_reason(command(Scheduler, expanded, *words, check=False))
         assert "accepts programs from version 9001 on, and this program has version" in refused and "install a newer one" in refused
 
 
-def test_an_older_worker_keeps_a_contraction_waiting(scheduler, expanded, ask, tokens):
+def test_an_older_worker_prevents_a_contraction(scheduler, expanded, ask, tokens):
     first = scheduler()
     worker = FakeWorker(first.url, tokens["agent-token"], name="an-old-one")
     first.stop()
     assert ask("select 1 from schedulers") == []
     ask("update workers set protocol = 1")
-    assert "worker an-old-one" in why(command(Next, expanded, "migrate", "--contract", check=False))
+    assert "worker an-old-one" in failure_reason(command(Next, expanded, "migrate", "--contract", check=False))
     ask("update workers set protocol = 2, version = '0.0.9'")
-    assert "worker an-old-one (version 0.0.9" in why(command(Next, expanded, "migrate", "--contract", check=False))
+    assert "worker an-old-one (version 0.0.9" in failure_reason(command(Next, expanded, "migrate", "--contract", check=False))
     ask("update workers set version = 'unknown'")
     command(Next, expanded, "migrate", "--contract")
     assert worker
 
 
-def test_a_stopped_scheduler_leaves(scheduler, ask):
+def test_a_stopped_scheduler_is_no_longer_listed(scheduler, ask):
     one = scheduler()
     assert len(ask("select 1 from processes where kind = 'scheduler' and schema > 0 and protocol > 1")) == 1
     one.stop()
@@ -94,7 +94,7 @@ def test_an_empty_database_is_contracted_at_once(postgres):
 # ---- locks ----
 
 
-def test_a_migration_waits_two_seconds_for_a_lock_and_tries_again(scheduler, database, api, ask):
+def test_a_migration_is_retried_after_a_lock_timeout(scheduler, database, api, ask):
     """Requests do not queue up behind a migration that waits for a long transaction."""
     with psycopg.connect(database) as blocker:
         blocker.execute("lock table comments in access share mode")
@@ -112,7 +112,7 @@ MODES = ["AccessShareLock", "RowShareLock", "RowExclusiveLock", "ShareUpdateExcl
          "AccessExclusiveLock"]
 
 
-def strongest(connection, known):
+def strongest_lock(connection, known):
     """The strongest lock that this connection's transaction has on a table that existed before."""
     held = [mode for mode, relation in connection.execute("select mode, relation from pg_locks where pid = pg_backend_pid()") if relation in known]
     return max(held, key=MODES.index) if held else None
@@ -122,8 +122,8 @@ def mode_of(words):
     return None if words == "none" else "".join(word.title() for word in words.split()) + "Lock"
 
 
-def test_the_plan_names_each_lock(database):
-    """Every statement takes, by itself, the lock that the plan says. PostgreSQL has the last word."""
+def test_the_plan_lists_the_lock_of_each_statement(database):
+    """Each statement is executed by itself, and its lock in pg_locks is compared with the plan."""
     plan = command(Next, database, "migrate", "--plan").stdout
     assert command(Next, database, "migrate", "--plan").stdout == plan, "the plan changes nothing"
     parts = re.split(r"^-- migration ", plan, flags=re.M)
@@ -142,14 +142,14 @@ def test_the_plan_names_each_lock(database):
                     assert lock == "SHARE UPDATE EXCLUSIVE" and blocks == "neither reads nor writes"
                     continue
                 connection.execute(statement)
-                assert strongest(connection, known) == mode_of(lock), statement
+                assert strongest_lock(connection, known) == mode_of(lock), statement
                 connection.commit()
     assert locks == {"none", "ACCESS EXCLUSIVE", "ACCESS SHARE", "ROW EXCLUSIVE", "SHARE", "SHARE ROW EXCLUSIVE", "SHARE UPDATE EXCLUSIVE"}
 
 
-# ---- serving without rights to change tables ----
+# ---- serving without permission to change tables ----
 
-def test_serving_needs_no_right_to_change_tables(scheduler, postgres, folder):
+def test_serving_needs_no_permission_to_change_tables(scheduler, postgres, folder):
     """The roles and grants of deploy/README.md."""
     database = postgres.new_database()
     name = database.rpartition("/")[2]
@@ -163,11 +163,11 @@ def test_serving_needs_no_right_to_change_tables(scheduler, postgres, folder):
         ):
             connection.execute(statement)
     early = scheduler.launch(database_url=server, migrate=0)
-    until(lambda: any("run 'runyard-scheduler migrate'" in json.dumps(line) for line in early.log_lines()), "it waits for the schema")
+    until(lambda: any("run 'runyard-scheduler migrate'" in json.dumps(line) for line in early.log_lines()), "the scheduler waits for the schema")
     command(Scheduler, owner, "migrate", migrate=0)
     early.start_waiting()
-    made = json.loads(command(Scheduler, server, "bootstrap", "admin", "admin@example.com", "acme", migrate=0).stdout)
-    assert Api(early.url, made["token"]).workspace()
+    created = json.loads(command(Scheduler, server, "bootstrap", "admin", "admin@example.com", "acme", migrate=0).stdout)
+    assert Api(early.url, created["token"]).workspace()
     with psycopg.connect(server) as connection, pytest.raises(psycopg.errors.InsufficientPrivilege):
         connection.execute("create table more (id text)")
     command(Scheduler, server, "migrate")

@@ -20,7 +20,7 @@ def guarded():
     postgres.release()
 
 
-def test_a_changed_password_is_read_again(guarded, scheduler, folder):
+def test_a_changed_database_password_is_reloaded(guarded, scheduler, folder):
     database = guarded.new_database()
     tokens = bootstrap(database)
 

@@ -9,7 +9,7 @@ import psycopg
 from support.connection import Connection
 from support.wait import until
 
-WAITS = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '0.2 s'"
+LOCK_WAITS = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and now() - query_start > interval '0.2 s'"
 
 
 def hold_row(api_site, workspace, locked):
@@ -17,7 +17,7 @@ def hold_row(api_site, workspace, locked):
     with psycopg.connect(api_site.database) as holder:
         holder.execute("select 1 from workspaces where id = %s for update", [workspace])
         locked.set()
-        until(lambda: api_site.ask(WAITS)[0][0] > 0, "the request waits for the row")
+        until(lambda: api_site.ask(LOCK_WAITS)[0][0] > 0, "the request waits for the row")
 
 
 def test_plans_are_discarded_after_a_slow_answer(api_site, org, postgres):

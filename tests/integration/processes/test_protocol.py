@@ -36,7 +36,7 @@ def test_processes_register_their_versions(scheduler, worker, notifier, ask):
     assert rows[0][1] == "notifier-1" and len({version for _, _, version, _ in rows}) == 1
 
 
-def test_a_refused_process_logs_whom_to_upgrade_and_tries_again(scheduler, worker, notifier, request, ask):
+def test_a_refused_process_logs_which_side_to_upgrade_and_retries(scheduler, worker, notifier, request, ask):
     """As by a scheduler of a release that no longer speaks its versions."""
     one = scheduler()
     front = HttpProxy(one.port)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The tables themselves."""
+"""The tables of the database."""
 
 import psycopg
 
@@ -16,7 +16,7 @@ order by 1
 """
 
 
-def test_whatever_points_at_a_row_is_found_by_an_index(database):
+def test_every_foreign_key_has_an_index(database):
     with psycopg.connect(database) as connection:
         found = [name for (name,) in connection.execute(UNINDEXED)]
     assert not found, " ".join(found)

@@ -18,7 +18,7 @@ from support.wait import until
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
-def said(service, message, level=None):
+def has_log_line(service, message, level=None):
     """Whether a line of the process's log contains the words."""
     return any(message in json.dumps(line) and level in (None, line["level"]) for line in service.log_lines())
 
@@ -27,11 +27,11 @@ def start(binary, *arguments, **environment):
     return subprocess.run([program(binary), *arguments], capture_output=True, text=True, env=clean_environment(**environment))
 
 
-def test_postgresql_is_away_at_the_start(scheduler, postgres):
+def test_the_scheduler_waits_for_postgresql_at_the_start(scheduler, postgres):
     postgres.stop()
     try:
         first = scheduler.launch()
-        first.process.wait_until(lambda: said(first, "waiting for PostgreSQL", "warn"), "waits for PostgreSQL")
+        first.process.wait_until(lambda: has_log_line(first, "waiting for PostgreSQL", "warn"), "waits for PostgreSQL")
     finally:
         postgres.start()
     first.start_waiting()
@@ -40,61 +40,61 @@ def test_postgresql_is_away_at_the_start(scheduler, postgres):
 
 def test_waiting_for_postgresql_ends_on_a_signal(scheduler):
     first = scheduler.launch(database_url="postgresql://runyard@127.0.0.1:1/none")
-    first.process.wait_until(lambda: said(first, "waiting for PostgreSQL", "warn"), "waits for PostgreSQL")
+    first.process.wait_until(lambda: has_log_line(first, "waiting for PostgreSQL", "warn"), "waits for PostgreSQL")
     assert first.stop() == 1
 
 
-def test_a_broker_that_is_not_there_yet(scheduler, worker, tokens, folder, request):
-    later = Broker(folder)
-    later.process.name, later.process.log_path = "broker-later", folder / "broker-later.log"
-    first = scheduler(brokers=later.address)
+def test_processes_start_and_run_jobs_without_a_broker(scheduler, worker, tokens, folder, request):
+    broker = Broker(folder)
+    broker.process.name, broker.process.log_path = "broker-later", folder / "broker-later.log"
+    first = scheduler(brokers=broker.address)
     api = request.getfixturevalue("api")
-    one = worker(brokers=later.address)
+    one = worker(brokers=broker.address)
     try:
         workspace = api.workspace(auto_apply=True)
         api.wait_status(api.run_files(workspace, ONE), "applied")
-        until(lambda: said(first, later.address) and said(one, later.address), "both say that the broker is not there")
+        until(lambda: has_log_line(first, broker.address) and has_log_line(one, broker.address), "both log that the broker is unreachable")
         assert first.metric("runyard_kafka_up") == 0
-        later.start()
-        until(lambda: first.metric("runyard_outbox_rows") == 0 and first.metric("runyard_kafka_up", client="intake") == 1, "what waited is sent")
+        broker.start()
+        until(lambda: first.metric("runyard_outbox_rows") == 0 and first.metric("runyard_kafka_up", client="intake") == 1, "the pending messages are sent")
         api.wait_status(api.run(workspace, is_destroy=True), "applied")
     finally:
-        first.stop(), one.stop(), later.release()
+        first.stop(), one.stop(), broker.release()
 
 
-def test_a_port_that_is_taken(scheduler, folder):
+def test_a_taken_port_ends_the_start(scheduler, folder):
     first = scheduler()
     done = start("runyard-scheduler", "--listen", f"127.0.0.1:{first.port}", RUNYARD_DATABASE_URL=first.options["database_url"], RUNYARD_KEYS=KEYS,
                  RUNYARD_BROKERS=first.options["brokers"])
     assert done.returncode == 1 and str(first.port) in done.stderr and "in use" in done.stderr
 
 
-def test_a_data_folder_that_another_worker_uses(worker, tokens):
+def test_a_data_folder_in_use_by_another_worker_ends_the_start(worker, tokens):
     one = worker()
     done = start("runyard-worker", "--data-dir", str(one.options["data_dir"]), RUNYARD_AGENT_TOKEN=tokens["agent-token"])
     assert done.returncode == 1 and "another worker uses" in done.stderr
 
 
 @pytest.mark.parametrize("token", ["wrong", ""])
-def test_a_worker_with_a_wrong_token(worker, tokens, token):
+def test_a_worker_with_a_wrong_token_exits(worker, tokens, token):
     one = worker.launch(agent_token=token or tokens["token"])
     assert one.process.ended() == 1
-    assert said(one, "does not take this worker's agent token", "error")
+    assert has_log_line(one, "does not take this worker's agent token", "error")
     assert tokens["token"] not in one.process.log()
 
 
-def test_a_worker_before_its_scheduler(scheduler, worker, tokens, request):
+def test_a_worker_waits_for_its_scheduler(scheduler, worker, tokens, request):
     first = scheduler()
     first.stop()
     one = worker.launch()
-    one.process.wait_until(lambda: said(one, "can't be reached", "warn"), "says that the scheduler can't be reached")
+    one.process.wait_until(lambda: has_log_line(one, "can't be reached", "warn"), "says that the scheduler can't be reached")
     first.start()
     one.start_waiting()
     api = request.getfixturevalue("api")
     api.wait_status(api.run_files(api.workspace(auto_apply=True), ONE), "applied")
 
 
-def test_a_workers_folder_is_its_owners_alone(worker):
+def test_a_workers_data_folder_is_readable_by_its_owner_only(worker):
     one = worker()
     assert stat.S_IMODE(os.stat(one.options["data_dir"]).st_mode) & 0o077 == 0
 
@@ -114,15 +114,15 @@ def scheduler_refused(url, *arguments):
 
 
 @pytest.mark.parametrize("url", ["", "mysql://user:s3cr3t@host/db", "http://127.0.0.1/", "s3cr3t", "postgresql://user:s3cr3t@[::1/db"])
-def test_a_database_url_that_is_none(url):
-    said = scheduler_refused(url)
-    assert "--database-url" in said and "s3cr3t" not in said
+def test_an_invalid_database_url_is_refused(url):
+    output = scheduler_refused(url)
+    assert "--database-url" in output and "s3cr3t" not in output
 
 
 @pytest.mark.parametrize("url", ["postgresql://user:s3/cr3t@127.0.0.1:5432/db", "postgresql://user:x@s3cr3t@127.0.0.1/db"])
-def test_a_password_that_is_not_escaped(url):
-    said = scheduler_refused(url)
-    assert "--database-url has no valid host or port" in said and "cr3t" not in said
+def test_an_unescaped_password_in_the_database_url_is_refused(url):
+    output = scheduler_refused(url)
+    assert "--database-url has no valid host or port" in output and "cr3t" not in output
 
 
 @pytest.fixture
@@ -137,43 +137,43 @@ def guarded():
     server.release()
 
 
-def test_what_postgresql_refuses(guarded):
-    there = f"127.0.0.1:{guarded.port}"
-    for url, words in ((f"postgresql://guest:s3cr3t@{there}/postgres", "password authentication failed"), (f"postgresql://guest@{there}/postgres", "no password"),
-                       (f"postgresql://nobody@{there}/postgres", "no pg_hba.conf entry"), (f"postgresql://runyard@{there}/absent", "does not exist")):
+def test_connections_refused_by_postgresql_end_the_start_with_the_reason(guarded):
+    server = f"127.0.0.1:{guarded.port}"
+    for url, words in ((f"postgresql://guest:s3cr3t@{server}/postgres", "password authentication failed"), (f"postgresql://guest@{server}/postgres", "no password"),
+                       (f"postgresql://nobody@{server}/postgres", "no pg_hba.conf entry"), (f"postgresql://runyard@{server}/absent", "does not exist")):
         for command in ((), ("migrate",), ("bootstrap", "admin", "admin@example.com", "acme")):
-            said = scheduler_refused(url, *command)
-            assert words in said and "--database-url" in said and "s3cr3t" not in said
+            output = scheduler_refused(url, *command)
+            assert words in output and "--database-url" in output and "s3cr3t" not in output
 
 
-def test_a_database_of_an_unreleased_version(postgres, ask, database):
+def test_a_database_of_an_unreleased_version_is_refused(postgres, ask, database):
     ask("update schema_migrations set name = '0001_first_run' where name = '0001_baseline'")
     for command in ((), ("migrate",)):
-        said = scheduler_refused(database, *command)
-        assert "made by an unreleased version" in said and "0001_first_run" in said and "empty database" in said
+        output = scheduler_refused(database, *command)
+        assert "made by an unreleased version" in output and "0001_first_run" in output and "empty database" in output
 
 
-def test_an_address_that_can_not_be_listened_on(scheduler, postgres):
-    """It is reported before any wait: nothing listens on the ports of the database and the broker."""
+def test_an_unusable_listen_address_is_reported_at_once(scheduler, postgres):
+    """The error is reported before any wait: nothing listens on the ports of the database and the broker."""
     taken = scheduler().port
-    nowhere = "postgresql://runyard@127.0.0.1:1/none"
+    unreachable_url = "postgresql://runyard@127.0.0.1:1/none"
     for address, words in ((f"127.0.0.1:{taken}", "in use"), ("192.0.2.1:8080", "assign"), ("8080", "host:port"), ("localhost:1", "IPv4")):
         for option in ("--listen", "--metrics-listen"):
-            said = scheduler_refused(nowhere, *(["--listen", "127.0.0.1:0"] if option == "--metrics-listen" else []), option, address)
-            assert option in said and words in said
+            output = scheduler_refused(unreachable_url, *(["--listen", "127.0.0.1:0"] if option == "--metrics-listen" else []), option, address)
+            assert option in output and words in output
         assert words in refused("runyard-notifier", "--listen", address, RUNYARD_NOTIFIER_TOKEN="token")
 
 
-def test_an_address_of_a_worker(worker, folder):
+def test_an_unusable_listen_address_of_a_worker_is_reported_at_once(worker, folder):
     one = worker()
     for address, words in ((f"127.0.0.1:{one.port}", "in use"), ("8080", "host:port")):
-        said = refused("runyard-worker", "--listen", address, "--data-dir", str(folder / "other"), RUNYARD_AGENT_TOKEN="token")
-        assert "--listen" in said and words in said
+        output = refused("runyard-worker", "--listen", address, "--data-dir", str(folder / "other"), RUNYARD_AGENT_TOKEN="token")
+        assert "--listen" in output and words in output
 
 
 @pytest.mark.parametrize("binary, options", [("runyard-scheduler", {"RUNYARD_DATABASE_URL": "postgresql://runyard@127.0.0.1:1/none", "RUNYARD_KEYS": KEYS}),
                                              ("runyard-worker", {"RUNYARD_AGENT_TOKEN": "token"}), ("runyard-notifier", {"RUNYARD_NOTIFIER_TOKEN": "token"})])
-def test_too_few_descriptors(binary, options, folder):
+def test_too_few_file_descriptors_end_the_start(binary, options, folder):
     more = {"RUNYARD_DATA_DIR": folder / "data"} if binary == "runyard-worker" else {}
     limited = ["prlimit", "--nofile=200:200", program(binary), "--listen", "127.0.0.1:0"]
     done = subprocess.run(limited, capture_output=True, text=True, timeout=30, env=clean_environment(**options, **more))
@@ -190,11 +190,11 @@ def test_too_few_descriptors(binary, options, folder):
     (("--listen", "--rate-limit", "5"), "--listen: a value is needed"),
     (("--lisen", "x"), "unknown option --lisen"),
 ])
-def test_arguments_of_a_scheduler(arguments, words):
+def test_invalid_arguments_of_the_scheduler_are_refused(arguments, words):
     assert words in scheduler_refused("postgresql://runyard@127.0.0.1:1/none", *arguments)
 
 
 @pytest.mark.parametrize("binary, secret", [("runyard-worker", "RUNYARD_AGENT_TOKEN"), ("runyard-notifier", "RUNYARD_NOTIFIER_TOKEN")])
-def test_arguments_that_nobody_reads(binary, secret):
+def test_unexpected_arguments_are_refused(binary, secret):
     for arguments in (("serve",), ("--log-level", "info", "start"), ("-v",)):
         assert f"unexpected argument '{arguments[-1]}'" in refused(binary, *arguments, **{secret: "token"})

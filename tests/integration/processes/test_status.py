@@ -23,7 +23,7 @@ def of_pool(shown, org):
     return found
 
 
-def test_the_state_of_the_site(api_site, org, status):
+def test_the_status_shows_processes_pools_and_the_oldest_waiting_run(api_site, org, status):
     (process,) = until(lambda: [one for one in status("--json")["processes"] if one["kind"] == "scheduler"], "the scheduler is registered")
     assert process["count"] == 1 and process["version"] and process["seen-at"]
     id, token = org.pool("edge")
@@ -45,7 +45,7 @@ def test_the_state_of_the_site(api_site, org, status):
     worker.end(worker.untaken.pop(runs[1]))
 
 
-def test_holds_letters_and_maintenance(api_site, org, status):
+def test_the_status_shows_dead_letters_and_maintenance(api_site, org, status):
     before = status("--json")
     assert before["maintenance"] is None and before["holds"] == 0
     api_site.change("insert into dead_letters (topic, partition, \"offset\", payload, error, size) values ('runyard.results', 0, 0, 'x', 'wrong', 1)")

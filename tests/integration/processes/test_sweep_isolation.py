@@ -36,12 +36,12 @@ def failing(api_site):
         api_site.change(f"drop trigger fails on {table}")
 
 
-def told(api_site, sweep):
+def skip_log_lines(api_site, sweep):
     """The log's lines about rows that this sweep skips."""
     return [line for line in api_site.scheduler.log_lines() if "leaves out rows that fail" in line["msg"] and line["sweep"] == sweep]
 
 
-def test_automatic_destruction(org, api_site):
+def test_automatic_destruction_skips_workspaces_that_fail(org, api_site):
     broken, fine = org.workspace(), api_site.organization()
     due = fine.workspace()
     org.upload(broken, ONE)
@@ -49,20 +49,20 @@ def test_automatic_destruction(org, api_site):
     org.variable(broken, "name", "value")
     api_site.change(f"update variables set value_sealed = {DAMAGE.format('value_sealed')} where workspace_id = %s", broken)
     api_site.change("update workspaces set resource_count = 1 where id = any(%s)", [broken, due])
-    for year, (api, workspace) in enumerate([(org, broken), (fine, due)], 2020):  # the broken one is due first
+    for year, (api, workspace) in enumerate([(org, broken), (fine, due)], 2020):  # the broken workspace is due first
         api.patch(f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"auto-destroy-at": f"{year}-01-01T00:00:00Z"}}})
     until(lambda: fine.get(f"workspaces/{due}/runs").data, "the other workspace is destroyed")
-    until(lambda: told(api_site, "auto destroy"), "the failure is told")
-    assert told(api_site, "auto destroy")[0]["first"] == broken and "the variable name can't be read" in told(api_site, "auto destroy")[0]["error"]
+    until(lambda: skip_log_lines(api_site, "auto destroy"), "the failure is logged")
+    assert skip_log_lines(api_site, "auto destroy")[0]["first"] == broken and "the variable name can't be read" in skip_log_lines(api_site, "auto destroy")[0]["error"]
     assert org.get(f"workspaces/{broken}/runs").data == [] and org.attributes(f"workspaces/{broken}")["auto-destroy-at"]
     assert api_site.ask("select destroy_check_at > now() from workspaces where id = %s", broken) == [(True,)]
-    # It keeps its time, and is destroyed once its variables can be read.
+    # The broken workspace keeps its time, and is destroyed once its variables can be read.
     api_site.change("delete from variables where workspace_id = %s", broken)
     api_site.change("update workspaces set destroy_check_at = now() where id = %s", broken)
     until(lambda: org.get(f"workspaces/{broken}/runs").data, "the workspace is destroyed")
 
 
-def test_leases(org, api_site, fake_worker, failing):
+def test_the_lease_sweep_skips_runs_that_fail(org, api_site, fake_worker, failing):
     runs = [org.run_files(org.workspace(), ONE), api_site.organization()]
     runs[1] = runs[1].run_files(runs[1].workspace(), ONE)
     for run in runs:
@@ -71,50 +71,50 @@ def test_leases(org, api_site, fake_worker, failing):
     api_site.change("update jobs set lease_until = now() - interval '1 minute' where run_id = %s", runs[0])
     api_site.change("update jobs set lease_until = now() - interval '1 second' where run_id = %s", runs[1])
     until(lambda: api_site.ask("select state, attempt from jobs where run_id = %s", runs[1]) == [("waiting", 2)], "the other lease ends")
-    until(lambda: told(api_site, "leases"), "the failure is told")
-    assert told(api_site, "leases")[0]["first"] == runs[0]
+    until(lambda: skip_log_lines(api_site, "leases"), "the failure is logged")
+    assert skip_log_lines(api_site, "leases")[0]["first"] == runs[0]
 
 
-def test_queues(org, api_site, failing):
+def test_the_queue_sweep_skips_runs_that_fail(org, api_site, failing):
     other = api_site.organization()
-    places = [(org, org.workspace()), (other, other.workspace())]
+    workspaces = [(org, org.workspace()), (other, other.workspace())]
     runs = []
-    for api, workspace in places:
+    for api, workspace in workspaces:
         runs.append(api.run_files(workspace, ONE))
     # Two queues are stuck: each has a run that could start.
     api_site.change("delete from jobs where run_id = any(%s)", runs)
-    api_site.change("update workspaces set current_run_id = null, has_queue = true where id = any(%s)", [workspace for _, workspace in places])
+    api_site.change("update workspaces set current_run_id = null, has_queue = true where id = any(%s)", [workspace for _, workspace in workspaces])
     api_site.change("update runs set status = 'pending', stage = 'none', queued = true, underway = false, holds = false, "
                     "updated_at = now() - interval '1 hour' where id = any(%s)", runs)
     failing("runs", runs[0])
-    until(lambda: other.status(runs[1]) == "plan_queued", "the other queue goes on")
-    until(lambda: told(api_site, "queues"), "the failure is told")
-    assert told(api_site, "queues")[0]["first"] == places[0][1] and org.status(runs[0]) == "pending"
+    until(lambda: other.status(runs[1]) == "plan_queued", "the other queue advances")
+    until(lambda: skip_log_lines(api_site, "queues"), "the failure is logged")
+    assert skip_log_lines(api_site, "queues")[0]["first"] == workspaces[0][1] and org.status(runs[0]) == "pending"
 
 
-def test_reports_of_run_tasks(org, api_site, failing, receiver):
+def test_reports_of_run_tasks_skip_runs_that_fail(org, api_site, failing, receiver):
     other = api_site.organization()
     results, runs = [], []
     for api in (org, other):
         workspace = api.workspace()
         api.attach(workspace, api.task(receiver.service(lambda call: call.answer())), "pre_plan")
         runs.append(api.run_files(workspace, ONE))
-        ((result,),) = until(lambda: api_site.ask("select id from task_results where run_id = %s and status = 'pending'", runs[-1]), "the task is to be called")
+        ((result,),) = until(lambda: api_site.ask("select id from task_results where run_id = %s and status = 'pending'", runs[-1]), "the task is pending")
         results.append(result)
     failing("runs", runs[0])
     api_site.change("update task_results set reported = '{\"status\": \"passed\"}', updated_at = now() - interval '1 minute' where id = any(%s)", results)
     other.wait_status(runs[1], "plan_queued")
-    until(lambda: told(api_site, "task deadlines"), "the failure is told")
-    assert told(api_site, "task deadlines")[0]["first"] == results[0] and org.status(runs[0]) == "pre_plan_running"
+    until(lambda: skip_log_lines(api_site, "task deadlines"), "the failure is logged")
+    assert skip_log_lines(api_site, "task deadlines")[0]["first"] == results[0] and org.status(runs[0]) == "pre_plan_running"
 
 
-def test_requests_of_run_tasks(org, api_site, receiver):
+def test_claims_of_run_task_requests_skip_unreadable_keys(org, api_site, receiver):
     """A notifier's claim is like a worker's: one whose key can't be opened blocks no other."""
     def claim():
         body = json.dumps({"notifier": "n", "callback-url": "http://127.0.0.1:9", "max": 200, "ids": []}).encode()
         headers = {"Authorization": f"Bearer {api_site.tokens['notifier-token']}", "Content-Type": "application/json"}
-        asked = urllib.request.Request(f"{api_site.scheduler.url}/api/notifier/v1/claim", body, headers, method="POST")
-        with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:
+        request_to_claim = urllib.request.Request(f"{api_site.scheduler.url}/api/notifier/v1/claim", body, headers, method="POST")
+        with urllib.request.urlopen(request_to_claim, timeout=PATIENCE) as answer:
             return {request["run"] for request in json.loads(answer.read())["requests"]}
 
     runs = []
@@ -125,11 +125,11 @@ def test_requests_of_run_tasks(org, api_site, receiver):
     api_site.change(f"update task_results set hmac_sealed = {DAMAGE.format('hmac_sealed')} where run_id = %s", runs[0])
     assert claim() & set(runs) == {runs[1]}
     assert any(line["msg"] == "a run task's request can't be sent" and line["run"] == runs[0] for line in api_site.scheduler.log_lines())
-    # It is claimed again after its lease, and does not block others then either.
+    # The request is claimed again after its lease, and does not block others then either.
     assert api_site.ask("select delivery from task_results where run_id = %s", runs[0]) == [("claimed",)]
 
 
-def test_logs_that_are_packed(postgres, tmp_path):
+def test_log_packing_skips_logs_that_fail(postgres, tmp_path):
     objects = ObjectStore(tmp_path).start()
     try:
         with open_api_site(postgres, **objects.options("packing"), object_store_from_bytes=1, object_store_after_seconds=3600) as api_site:

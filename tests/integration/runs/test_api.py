@@ -14,9 +14,9 @@ from support.shared import api, database, scheduler  # noqa: F401
 
 @pytest.fixture
 def workspace(api):
-    made = api.workspace("network")
-    api.upload(made, {"main.tf": ""})
-    return made
+    id = api.workspace("network")
+    api.upload(id, {"main.tf": ""})
+    return id
 
 
 def ids(answer):
@@ -34,28 +34,28 @@ def of_organization(api, **query):
 # ---- lists ----
 
 
-def test_filters_narrow_a_list(api, workspace):
+def test_runs_of_a_workspace_are_filtered_and_searched(api, workspace):
     plain = api.run(workspace, message="The first one")
     destroy, saved, empty = api.run(workspace, is_destroy=True), api.run(workspace, save_plan=True), api.run(workspace, allow_empty_apply=True)
     refresh, speculative = api.run(workspace, refresh_only=True), api.run(workspace, plan_only=True)
     queued = [refresh, empty, saved, destroy, plain]
     assert listed(api, workspace) == queued
-    for operation, wanted in (("plan_only", [speculative]), ("destroy", [destroy]), ("save_plan", [saved]), ("empty_apply", [empty]),
+    for operation, expected in (("plan_only", [speculative]), ("destroy", [destroy]), ("save_plan", [saved]), ("empty_apply", [empty]),
                               ("refresh_only", [refresh]), ("plan_and_apply", [plain]), ("destroy,plan_only", [speculative, destroy]), ("nothing", [])):
-        assert listed(api, workspace, **{"filter[operation]": operation}) == wanted, operation
+        assert listed(api, workspace, **{"filter[operation]": operation}) == expected, operation
     assert listed(api, workspace, **{"filter[status]": "pending"}) == queued[:-1]
     assert listed(api, workspace, **{"filter[status]": "pending,plan_queued,fetching"}) == queued
     api.act(destroy, "discard")
-    for group, wanted in (("final", [destroy]), ("non_final", [refresh, empty, saved, plain]), ("discardable", [refresh, empty, saved]),
+    for group, expected in (("final", [destroy]), ("non_final", [refresh, empty, saved, plain]), ("discardable", [refresh, empty, saved]),
                           ("final,discardable", [refresh, empty, saved, destroy]), ("nothing", [])):
-        assert listed(api, workspace, **{"filter[status_group]": group}) == wanted, group
+        assert listed(api, workspace, **{"filter[status_group]": group}) == expected, group
     assert listed(api, workspace, **{"filter[source]": "tfe-api"}) == queued and listed(api, workspace, **{"filter[source]": "tfe-ui"}) == []
-    for search, wanted in (({"search[basic]": "FIRST"}, [plain]), ({"search[basic]": saved}, [saved]), ({"search[basic]": "%"}, []), ({"search[user]": "ADM"}, queued),
+    for search, expected in (({"search[basic]": "FIRST"}, [plain]), ({"search[basic]": saved}, [saved]), ({"search[basic]": "%"}, []), ({"search[user]": "ADM"}, queued),
                            ({"search[user]": "nobody"}, []), ({"search[commit]": "abc123"}, []), ({"search[user]": "nobody", "search[basic]": "first"}, [])):
-        assert listed(api, workspace, **search) == wanted, search
+        assert listed(api, workspace, **search) == expected, search
 
 
-def test_filters_of_an_organization(api, workspace):
+def test_runs_of_an_organization_are_filtered(api, workspace):
     other = api.workspace("storage")
     api.upload(other, {"main.tf": ""})
     first, second = api.run(workspace), api.run(other)
@@ -71,7 +71,7 @@ def test_filters_of_an_organization(api, workspace):
         assert refused(400, of_organization, api, **{"filter[timeframe]": wrong})
 
 
-def test_an_organizations_runs_are_not_counted(api, workspace):
+def test_lists_of_an_organizations_runs_have_no_total_count(api, workspace):
     for _ in range(3):
         api.run(workspace)
     page = of_organization(api, **{"page[size]": 2}).json
@@ -87,18 +87,18 @@ def test_an_organizations_runs_are_not_counted(api, workspace):
     assert [run["attributes"]["position-in-queue"] for run in queue["data"]] == [0, 1, 2] and queue["meta"]["pagination"]["total-count"] == 3
 
 
-def test_each_page_says_how_many_runs_there_are(api, workspace):
+def test_each_page_has_the_total_count_of_its_filter(api, workspace):
     runs = [api.run(workspace, message=f"number {number}") for number in range(5)][::-1]
     api.run(workspace, plan_only=True)
-    for query, wanted in (({}, runs), ({"filter[source]": "tfe-api"}, runs), ({"search[basic]": "number"}, runs), ({"filter[status]": "pending"}, runs[:4]),
+    for query, expected in (({}, runs), ({"filter[source]": "tfe-api"}, runs), ({"search[basic]": "number"}, runs), ({"filter[status]": "pending"}, runs[:4]),
                           ({"filter[workspace_names]": "network"}, runs), ({"filter[workspace_names]": "other"}, [])):
         for size in (2, 4, 5, 20):
             for number in range(1, 5):
                 page = api.get(f"workspaces/{workspace}/runs", **{"page[size]": size, "page[number]": number, "include": "plan,workspace"}, **query).json
-                told = page["meta"]["pagination"]
-                assert [run["id"] for run in page["data"]] == wanted[(number - 1) * size:number * size]
-                assert (told["total-count"], told["current-page"]) == (len(wanted), number)
-                assert told["next-page"] == (number + 1 if number * size < len(wanted) else None)
+                pagination = page["meta"]["pagination"]
+                assert [run["id"] for run in page["data"]] == expected[(number - 1) * size:number * size]
+                assert (pagination["total-count"], pagination["current-page"]) == (len(expected), number)
+                assert pagination["next-page"] == (number + 1 if number * size < len(expected) else None)
                 included = [resource["type"] for resource in page.get("included", [])]
                 assert included.count("plans") == len(page["data"]) and included.count("workspaces") == bool(page["data"])
 
@@ -112,29 +112,29 @@ def links(resource):
         yield from [(link["type"], link["id"]) for link in (data if isinstance(data, list) else [data]) if link]
 
 
-def circle(included):
+def cycle(included):
     """A cycle among the included resources, or None."""
-    there = {(resource["type"], resource["id"]): list(links(resource)) for resource in included}
+    targets = {(resource["type"], resource["id"]): list(links(resource)) for resource in included}
 
-    def walk(node, way):
-        if node in way:
-            return [*way, node]
-        return next(filter(None, (walk(link, [*way, node]) for link in there.get(node, []))), None)
+    def walk(node, path):
+        if node in path:
+            return [*path, node]
+        return next(filter(None, (walk(link, [*path, node]) for link in targets.get(node, []))), None)
 
-    return next(filter(None, (walk(node, []) for node in there)), None)
+    return next(filter(None, (walk(node, []) for node in targets)), None)
 
 
-def test_includes_of_one_and_of_many(api, workspace):
+def test_includes_of_a_run_and_of_a_list_have_no_duplicates_or_cycles(api, workspace):
     runs = [api.run(workspace) for _ in range(3)]
     api.post(f"runs/{runs[0]}/comments", {"data": {"type": "comments", "attributes": {"body": "looks good"}}})
     one = api.get(f"runs/{runs[0]}", include=ALL).json
-    there = {(resource["type"], resource["id"]) for resource in one["included"]}
-    assert sorted(kind for kind, _ in there) == ["applies", "comments", "configuration-versions", "plans", "users", "workspaces"]
-    assert there <= set(links(one["data"])) and circle(one["included"]) is None
+    included = {(resource["type"], resource["id"]) for resource in one["included"]}
+    assert sorted(kind for kind, _ in included) == ["applies", "comments", "configuration-versions", "plans", "users", "workspaces"]
+    assert included <= set(links(one["data"])) and cycle(one["included"]) is None
     many = api.get(f"workspaces/{workspace}/runs", include=ALL).json
     kinds = [resource["type"] for resource in many["included"]]
     assert sorted(kinds) == ["applies"] * 3 + ["comments", "configuration-versions"] + ["plans"] * 3 + ["users", "workspaces"]
-    assert circle(many["included"]) is None
+    assert cycle(many["included"]) is None
     assert [run["id"] for run in many["data"]] == runs[::-1]
     assert {**many["data"][-1]} == one["data"]
     for path in (f"runs/{runs[0]}", f"workspaces/{workspace}/runs", f"organizations/{api.organization}/runs"):
@@ -145,20 +145,20 @@ def test_includes_of_one_and_of_many(api, workspace):
 # ---- attributes of a run ----
 
 
-def test_what_was_asked_is_read_back(api, workspace):
-    asked = {"message": "why", "is-destroy": False, "refresh": False, "allow-empty-apply": True, "allow-config-generation": True, "auto-apply": True,
+def test_the_attributes_of_a_run_read_back_as_created(api, workspace):
+    attributes_sent = {"message": "why", "is-destroy": False, "refresh": False, "allow-empty-apply": True, "allow-config-generation": True, "auto-apply": True,
              "target-addrs": ['module.m["a b"].x.y[0]'], "replace-addrs": ["x.y"], "policy-paths": ["./one", "two"], "invoke-action-addrs": ["action.a.b"],
              "variables": [{"key": "v", "value": '"x"'}]}
-    run = api.run(workspace, debugging_mode=True, **{name.replace("-", "_"): value for name, value in asked.items()})
+    run = api.run(workspace, debugging_mode=True, **{name.replace("-", "_"): value for name, value in attributes_sent.items()})
     attributes = api.attributes(f"runs/{run}")
-    assert {name: attributes[name] for name in asked} == asked
+    assert {name: attributes[name] for name in attributes_sent} == attributes_sent
     assert attributes["trigger-reason"] == "manual" and attributes["status-timestamps"]["plan-queueable-at"]
     plain = api.attributes(f"runs/{api.run(workspace, auto_apply=None, plan_only=None, target_addrs=None, variables=None, message=None)}")
     assert (plain["auto-apply"], plain["plan-only"], plain["target-addrs"], plain["variables"], plain["policy-paths"]) == (False, False, None, [], [])
     assert plain["message"] == "Queued manually via the Terraform Enterprise API"
 
 
-def test_a_workspace_that_is_not_to_be_destroyed(api):
+def test_destroy_runs_are_refused_where_the_workspace_disallows_them(api):
     workspace = api.workspace(allow_destroy_plan=False)
     api.upload(workspace, {"main.tf": ""})
     answer = refused(422, api.run, workspace, is_destroy=True)
@@ -166,7 +166,7 @@ def test_a_workspace_that_is_not_to_be_destroyed(api):
     api.run(workspace)
 
 
-def test_null_leaves_the_choice_to_the_workspace(api):
+def test_null_auto_apply_uses_the_workspaces_setting(api):
     workspace = api.workspace(auto_apply=True)
     api.upload(workspace, {"main.tf": ""})
     assert api.attributes(f"runs/{api.run(workspace, auto_apply=None)}")["auto-apply"] is True
@@ -175,7 +175,7 @@ def test_null_leaves_the_choice_to_the_workspace(api):
 # ---- events and comments ----
 
 
-def test_events_and_their_includes(api, workspace):
+def test_run_events_are_listed_with_actor_and_comment(api, workspace):
     run = api.run(workspace)
     waiting = api.run(workspace)
     comment = api.post(f"runs/{waiting}/comments", {"data": {"type": "comments", "attributes": {"body": "why wait?"}}}).data
@@ -198,7 +198,7 @@ def test_events_and_their_includes(api, workspace):
 
 
 @pytest.mark.parametrize("body", ["", None, 7, ["a"], "x" * 10001])
-def test_comments_that_are_refused(api, workspace, body):
+def test_invalid_comments_are_refused(api, workspace, body):
     run = api.run(workspace)
     refused(422, api.post, f"runs/{run}/comments", {"data": {"type": "comments", "attributes": {"body": body}}})
     assert api.get(f"runs/{run}/comments").data == []
@@ -207,18 +207,18 @@ def test_comments_that_are_refused(api, workspace, body):
 # ---- forcing ----
 
 
-def test_a_run_that_nobody_holds_up_is_not_forced(api, workspace):
+def test_force_execute_is_refused_for_runs_that_cannot_be_forced(api, workspace):
     first, second, speculative = api.run(workspace), api.run(workspace), api.run(workspace, plan_only=True)
     for run in (first, speculative):
         refused(403, api.act, run, "force-execute")
-    refused(409, api.act, second, "force-execute")  # the first one's job waits for a worker: the run is canceled, not discarded
+    refused(409, api.act, second, "force-execute")  # the first run's job waits for a worker: it can only be canceled, not discarded
     assert api.status(second) == "pending"
     refused(404, api.act, "nonexisting", "force-execute")
     api.act(second, "discard")
     refused(403, api.act, second, "force-execute")
 
 
-def test_canceled_runs_say_from_when_they_can_be_forced(api, workspace):
+def test_a_canceled_run_has_the_time_from_which_it_can_be_force_canceled(api, workspace):
     api.run(workspace)
     waiting = api.run(workspace)
     before = api.attributes(f"runs/{waiting}")
@@ -233,7 +233,7 @@ def test_canceled_runs_say_from_when_they_can_be_forced(api, workspace):
 # ---- results of an apply ----
 
 
-def test_an_apply_says_where_the_state_is_that_came_late(api, workspace, database):
+def test_an_errored_apply_links_its_recovered_state(api, workspace, database):
     run = api.run(workspace)
     path = f"applies/{run.replace('run-', 'apply-')}/errored-state"
     refused(404, api.get, path)
@@ -251,35 +251,35 @@ def test_an_apply_says_where_the_state_is_that_came_late(api, workspace, databas
     refused(404, api.get, "applies/nonexisting/errored-state")
 
 
-# ---- many runs at a time ----
+# ---- concurrent runs ----
 
 
-def test_runs_that_are_created_at_the_same_time_have_an_answer_each(api, database):
-    places = [api.workspace(f"w-{number}") for number in range(4)]
-    for place in places:
-        api.upload(place, {"main.tf": ""})
+def test_each_of_many_concurrent_run_creations_gets_its_own_answer(api, database):
+    workspaces = [api.workspace(f"w-{number}") for number in range(4)]
+    for workspace in workspaces:
+        api.upload(workspace, {"main.tf": ""})
     empty = api.workspace("empty")
     with ThreadPoolExecutor(24) as pool:
-        made = [pool.submit(api.run, place) for place in places * 4]
-        bad = [pool.submit(refused, 422, api.run, empty) for _ in range(4)] + [pool.submit(refused, 404, api.run, "ws-nonexisting00000") for _ in range(4)]
-        runs = [job.result() for job in made]
-        assert all("must exist" in job.result().errors() for job in bad[:4]) and all(job.result() for job in bad[4:])
+        accepted = [pool.submit(api.run, workspace) for workspace in workspaces * 4]
+        rejected = [pool.submit(refused, 422, api.run, empty) for _ in range(4)] + [pool.submit(refused, 404, api.run, "ws-nonexisting00000") for _ in range(4)]
+        runs = [job.result() for job in accepted]
+        assert all("must exist" in job.result().errors() for job in rejected[:4]) and all(job.result() for job in rejected[4:])
     assert len(set(runs)) == 16
     assert sorted(api.attributes(f"runs/{run}")["position-in-queue"] for run in runs) == sorted([0, 1, 2, 3] * 4)
     with psycopg.connect(database) as connection:
-        told = connection.execute("select resource_id from audit_events where resource_type = 'run' and action = 'create' and resource_id = any(%s)", [runs]).fetchall()
-        assert sorted(run for (run,) in told) == sorted(runs)
+        events = connection.execute("select resource_id from audit_events where resource_type = 'run' and action = 'create' and resource_id = any(%s)", [runs]).fetchall()
+        assert sorted(run for (run,) in events) == sorted(runs)
         assert connection.execute("select count(*) from run_events where action = 'created' and run_id = any(%s)", [runs]).fetchone() == (16,)
 
 
-def test_a_workspace_that_is_being_worked_on_keeps_no_other_runs_waiting(api, workspace, database):
+def test_a_locked_workspace_row_does_not_block_runs_of_other_workspaces(api, workspace, database):
     other = api.workspace("other")
     api.upload(other, {"main.tf": ""})
     with psycopg.connect(database) as connection, ThreadPoolExecutor(3) as pool:
         connection.execute("select 1 from workspaces where id = %s for update", [workspace])
-        waits = [pool.submit(api.run, workspace) for _ in range(3)]
+        blocked = [pool.submit(api.run, workspace) for _ in range(3)]
         for _ in range(5):
             api.run(other)
-        assert not any(job.done() for job in waits)
+        assert not any(job.done() for job in blocked)
         connection.rollback()
-        assert len({job.result() for job in waits}) == 3
+        assert len({job.result() for job in blocked}) == 3

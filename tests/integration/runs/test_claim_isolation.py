@@ -45,7 +45,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("slots", [1, 8])
 @pytest.mark.parametrize("case", BROKEN)
-def test_a_run_that_can_not_start_ends_alone(org, api_site, fake_worker, case, slots):
+def test_a_run_that_cannot_start_does_not_affect_other_claims(org, api_site, fake_worker, case, slots):
     statement, status = BROKEN[case]
     workspace = org.workspace()
     broken = [waiting_run(org, workspace), waiting_run(org)]
@@ -72,7 +72,7 @@ def test_a_run_that_can_not_start_ends_alone(org, api_site, fake_worker, case, s
 
 
 @pytest.mark.parametrize("slots", [1, 8])
-def test_a_run_whose_variables_can_not_be_read_ends_alone(org, api_site, fake_worker, slots):
+def test_a_run_with_unreadable_variables_does_not_affect_other_claims(org, api_site, fake_worker, slots):
     workspace = org.workspace()
     org.variable(workspace, "name", "value")
     broken, fine = waiting_run(org, workspace), waiting_run(api_site.organization())
@@ -83,7 +83,7 @@ def test_a_run_whose_variables_can_not_be_read_ends_alone(org, api_site, fake_wo
     assert "sealed bytes were changed" in org.events(broken, "errored")[0][1]
 
 
-def test_a_run_of_a_newer_version_is_left_to_it(org, api_site, fake_worker):
+def test_a_run_of_a_newer_version_is_not_claimed(org, api_site, fake_worker):
     newer, fine = waiting_run(org), waiting_run(api_site.organization())
     api_site.change("update runs set stage = 'of_the_future' where id = %s", newer)
     assert claimed(fake_worker) == [fine] and claimed(fake_worker) == []
@@ -109,7 +109,7 @@ def add(org, varset, key):
     return org.post(f"varsets/{varset}/relationships/vars", {"data": {"type": "vars", "attributes": attributes}}).data["id"]
 
 
-def test_an_answer_is_bounded_in_bytes_by_job(org, api_site, fake_worker):
+def test_the_size_of_a_claims_answer_is_bounded(org, api_site, fake_worker):
     variable_set(org, 60)  # 15 MiB
     large = [waiting_run(org) for _ in range(4)]
     other = api_site.organization()
@@ -128,7 +128,7 @@ def test_an_answer_is_bounded_in_bytes_by_job(org, api_site, fake_worker):
     assert max(len(set(jobs) & set(large)) for jobs in found) == 2
 
 
-def test_a_run_of_an_earlier_version_comes_alone(org, api_site, fake_worker):
+def test_an_oversized_run_of_an_earlier_version_is_claimed_alone(org, api_site, fake_worker):
     """The earlier version had no such limit."""
     variable_set(org, 60)
     large, small = [waiting_run(org), waiting_run(org)], waiting_run(api_site.organization())
@@ -137,41 +137,41 @@ def test_a_run_of_an_earlier_version_comes_alone(org, api_site, fake_worker):
     with psycopg.connect(api_site.database) as connection:  # claims bound their answers by stored sizes only
         connection.execute("update run_inputs set invoke_action_addrs = jsonb_build_array(repeat('x', 20000000)) where run_id = any(%s)", (large,))
     found = []
-    until(lambda: found.append(claimed(fake_worker, 8)) or not found[-1], "all are claimed")
+    until(lambda: found.append(claimed(fake_worker, 8)) or not found[-1], "all jobs are claimed")
     assert sorted(sum(found, [])) == sorted([*large, small]) and all(len(set(jobs) & set(large)) <= 1 for jobs in found)
 
 
-def test_more_variables_than_a_run_takes_are_refused_with_their_field(org, api_site):
+def test_too_large_variables_are_refused_with_a_pointer(org, api_site):
     workspace, other = org.workspace(), api_site.organization()
     varset = variable_set(org, 63)  # 15.75 MiB
     configuration = org.upload(workspace, ONE)
 
-    def order(**attributes):
+    def create(**attributes):
         body = {"data": {"type": "runs", "attributes": attributes, "relationships": {
             "workspace": {"data": {"type": "workspaces", "id": workspace}},
             "configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}}}}
         return org.call("POST", "runs", body)
 
-    def refused(answer, pointer):
+    def assert_refused(answer, pointer):
         assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == pointer, answer.text
         assert str(RUN_LIMIT) in answer.json["errors"][0]["detail"] and "xxx" not in answer.text
 
     own = [{"key": f"own_{number}", "value": json.dumps("y" * (200 << 10))} for number in range(2)]
-    refused(order(variables=own), "/data/attributes/variables")
-    assert order(variables=own[:1], message="fits").status == 201
+    assert_refused(create(variables=own), "/data/attributes/variables")
+    assert create(variables=own[:1], message="fits").status == 201
     last = add(org, varset, "large_63")  # 16 MiB, and the names
-    refused(order(), "/data/relationships/workspace")
-    refused(order(variables=own), "/data/relationships/workspace")
+    assert_refused(create(), "/data/relationships/workspace")
+    assert_refused(create(variables=own), "/data/relationships/workspace")
     waiting_run(other)
     org.delete(f"varsets/{varset}/relationships/vars/{last}")
-    assert order().status == 201
-    # JSON takes six bytes for one of these.
+    assert create().status == 201
+    # JSON needs six bytes for each of these characters.
     attributes = {"key": "control", "value": "\x01" * (100 << 10), "category": "terraform"}
     org.post(f"workspaces/{workspace}/vars", {"data": {"type": "vars", "attributes": attributes}})
-    refused(order(), "/data/relationships/workspace")
+    assert_refused(create(), "/data/relationships/workspace")
 
 
-def test_a_variable_that_can_not_be_read_refuses_its_own_runs_alone(org, api_site):
+def test_an_unreadable_variable_refuses_runs_of_its_own_workspace_only(org, api_site):
     workspace, other = org.workspace(), api_site.organization()
     configuration = org.upload(workspace, ONE)
     variable = org.variable(workspace, "name", "value")
@@ -185,7 +185,7 @@ def test_a_variable_that_can_not_be_read_refuses_its_own_runs_alone(org, api_sit
 # ---- attempts ----
 
 
-def test_jobs_of_an_earlier_try_are_answered(org, api_site, fake_worker):
+def test_jobs_committed_before_a_failed_attempt_are_answered(org, api_site, fake_worker):
     """A second attempt, for a job whose row is locked, fails. The first one has committed."""
     first, locked = waiting_run(org), waiting_run(org)
     api_site.change("create function leaves() returns trigger language plpgsql as $$ begin "
@@ -199,11 +199,11 @@ def test_jobs_of_an_earlier_try_are_answered(org, api_site, fake_worker):
         assert answer.status == 404 and job_of(api_site, locked) == [("waiting", 1)]
     finally:
         api_site.change("drop trigger leaves on jobs")
-    again = FakeWorker(api_site.scheduler.url, api_site.tokens["agent-token"], slots=2)
-    assert claimed(again, 2) == [locked]
+    second_worker = FakeWorker(api_site.scheduler.url, api_site.tokens["agent-token"], slots=2)
+    assert claimed(second_worker, 2) == [locked]
 
 
-def test_nothing_but_an_error_is_an_error(api_site):
+def test_a_claim_of_a_departed_worker_is_refused(api_site):
     fake_worker = FakeWorker(api_site.scheduler.url, api_site.tokens["agent-token"])
     fake_worker = api_site.fake_worker()
     fake_worker.leave()

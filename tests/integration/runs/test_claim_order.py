@@ -14,7 +14,7 @@ JOBS = 48
 
 
 def waiting(connection):
-    """{id: (class, organization, created)} of the waiting jobs, and how many of each organization run."""
+    """{id: (class, organization, created)} of the waiting jobs, and the number of running jobs by organization."""
     rows = connection.execute("select id, class, organization_id, (extract(epoch from created_at) * 1000000)::bigint, state from jobs").fetchall()
     busy = {}
     for _, _, organization, _, state in rows:
@@ -26,8 +26,8 @@ def expected(jobs, busy, slots):
     numbers = {organization: number for number, organization in enumerate(sorted(busy))}
     lines = [f"busy {numbers[organization]} {count}" for organization, count in busy.items()]
     lines += [f"job {kind} {numbers[organization]} {created} {job}" for job, (kind, organization, created) in jobs.items()]
-    told = subprocess.run([program("runyard-sim"), "--order"], input="\n".join([*lines, f"slots {slots}\n"]), capture_output=True, text=True, check=True)
-    return set(told.stdout.split())
+    done = subprocess.run([program("runyard-sim"), "--order"], input="\n".join([*lines, f"slots {slots}\n"]), capture_output=True, text=True, check=True)
+    return set(done.stdout.split())
 
 
 def shuffle(connection, chance, organizations):
@@ -37,7 +37,7 @@ def shuffle(connection, chance, organizations):
                            (chance.randrange(3), chance.choice(organizations), chance.randrange(6), job))
 
 
-def test_the_best_jobs_are_claimed_first(api, tokens, database):
+def test_jobs_are_claimed_in_the_simulators_order(api, tokens, database):
     chance = random.Random(7)
     fake_worker = FakeWorker(api.url, tokens["agent-token"], slots=JOBS)
     workspace = api.workspace()

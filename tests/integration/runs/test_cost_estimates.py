@@ -57,12 +57,12 @@ def estimate_of(api, run):
     return api.attributes(f"cost-estimates/{api.sibling(run, 'cost-estimate')}")
 
 
-def test_it_exists_where_it_is_wanted(api):
+def test_runs_have_an_estimate_where_estimation_is_enabled(api):
     assert api.attributes(f"organizations/{api.organization}/entitlement-set")["cost-estimation"] is True
     assert api.sibling(new_run(api), "cost-estimate") is None
-    wanting = api.workspace(cost_estimation_enabled=True)
-    assert api.attributes(f"workspaces/{wanting}")["cost-estimation-enabled"] is True
-    assert api.sibling(new_run(api, wanting), "cost-estimate").startswith("ce-")
+    enabled = api.workspace(cost_estimation_enabled=True)
+    assert api.attributes(f"workspaces/{enabled}")["cost-estimation-enabled"] is True
+    assert api.sibling(new_run(api, enabled), "cost-estimate").startswith("ce-")
     enable(api)
     run = new_run(api)
     assert api.sibling(run, "cost-estimate") == run.replace("run-", "ce-")
@@ -70,7 +70,7 @@ def test_it_exists_where_it_is_wanted(api):
     assert api.call("GET", "cost-estimates/ce-0123456789abcdef").status == 404
 
 
-def test_it_follows_the_run(api, new_worker):
+def test_the_status_of_an_estimate_follows_its_run(api, new_worker):
     enable(api)
     first, second = new_worker(), new_worker()
     run = new_run(api)
@@ -93,11 +93,11 @@ def test_it_follows_the_run(api, new_worker):
     assert [estimate[f"{side}-monthly-cost"] for side in ("prior", "proposed", "delta")] == ["8.392", "65.9860000001", "57.5940000001"]
     assert [r["address"] for r in estimate["resources"]["matched"]] == ["aws_instance.a"]
     assert [r["address"] for r in estimate["resources"]["unmatched"]] == ["terraform_data.b"]
-    said = api.get(f"cost-estimates/{api.sibling(run, 'cost-estimate')}/output")
-    assert said.headers["Content-Type"].startswith("text/plain") and "Total: 65.9860000001, was 8.392 (57.5940000001)" in said.text
+    output = api.get(f"cost-estimates/{api.sibling(run, 'cost-estimate')}/output")
+    assert output.headers["Content-Type"].startswith("text/plain") and "Total: 65.9860000001, was 8.392 (57.5940000001)" in output.text
 
 
-def test_only_a_document_of_its_form_is_kept(api, new_worker):
+def test_malformed_estimates_are_refused(api, new_worker):
     enable(api)
     worker = new_worker()
     run = new_run(api)
@@ -114,13 +114,13 @@ def test_only_a_document_of_its_form_is_kept(api, new_worker):
         assert put(worker, job, document) == 422, document
     assert put(worker, job, {"status": "errored", "error-message": "the books are closed"}) == 204
     worker.end(job, "errored", error="the books are closed, it seems")
-    rested = api.wait_status(run, "cost_estimated")
-    assert rested["error"] is None
+    attributes = api.wait_status(run, "cost_estimated")
+    assert attributes["error"] is None
     estimate = estimate_of(api, run)
     assert estimate["status"] == "errored" and estimate["error-message"] == "the books are closed"
 
 
-ENDS = [
+RUN_KINDS = [
     ({}, True, "cost_estimated"),
     ({}, False, "planned_and_finished"),
     ({"plan_only": True}, True, "planned_and_finished"),
@@ -130,10 +130,10 @@ ENDS = [
 
 
 @pytest.mark.parametrize("outcome", ["passed", "errored", "failed"])
-def test_every_run_goes_on_whatever_comes_of_it(api, new_worker, outcome):
+def test_every_run_continues_after_any_outcome_of_the_estimate(api, new_worker, outcome):
     enable(api)
     worker = new_worker()
-    for more, changes, end in ENDS:
+    for more, changes, end in RUN_KINDS:
         run = new_run(api, **more)
         plan(worker, changes)
         worker.end(claim(worker, "cost"), outcome, error="no reason" if outcome != "passed" else "")
@@ -147,7 +147,7 @@ def test_every_run_goes_on_whatever_comes_of_it(api, new_worker, outcome):
             api.act(run, "cancel")
 
 
-def test_a_run_that_ends_before_has_none(api, new_worker):
+def test_a_run_that_ends_before_its_estimate_has_none(api, new_worker):
     enable(api)
     worker = new_worker()
     workspace = api.workspace()
@@ -167,7 +167,7 @@ def short_leases(scheduler):
     return scheduler(lease_seconds=2)
 
 
-def test_lost_workers_do_not_stop_the_run(short_leases, api, new_worker):
+def test_a_run_continues_if_workers_lose_its_estimate(short_leases, api, new_worker):
     enable(api)
     worker = new_worker()
     run = new_run(api)

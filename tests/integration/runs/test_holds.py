@@ -56,8 +56,8 @@ class Workspace:
 
     def released(self, job):
         """The answer to the only release of the job's hold."""
-        ((_, told),) = self.api.events(job["run"], "workspace-released")
-        return told
+        ((_, text),) = self.api.events(job["run"], "workspace-released")
+        return text
 
     def hold(self, job):
         """The hold's row: worker_id, attempt, stop, engine_ended, and the seconds left until the deadline; None if
@@ -71,10 +71,10 @@ class Workspace:
         shown = self.api.attributes(f"runs/{job['run']}")["actions"]
         return shown["is-cancelable"], shown["is-force-cancelable"]
 
-    def said(self, job):
+    def heartbeat(self, job):
         """The job in a heartbeat's answer: held, awaited, stop."""
-        (said,) = self.fake_worker.heartbeat(job)
-        return said["held"], said["awaited"], said["stop"]
+        (answer,) = self.fake_worker.heartbeat(job)
+        return answer["held"], answer["awaited"], answer["stop"]
 
     def lose(self, job):
         """Simulates a whole lease without heartbeats."""
@@ -99,7 +99,7 @@ class Workspace:
     def resources(self):
         return self.api.resources(self.id)
 
-    def kept(self):
+    def detached_states(self):
         return self.api.get("state-versions", **{"filter[organization][name]": self.api.organization, "filter[workspace][name]": "network",
                                                  "filter[status]": "detached"}).data
 
@@ -116,22 +116,22 @@ def conflict(call, *arguments):
     return caught.value.answer.errors()
 
 
-def deeds(api):
+def audit_actions(api):
     return [(e["resource"]["action"], e["auth"]["accessor_type"]) for e in api.get(f"organizations/{api.organization}/audit-trail").json["data"]
             if e["resource"]["type"] == "workspace"]
 
 
-def test_it_is_held_until_its_last_state_is_here(workspace):
+def test_a_workspace_is_held_until_its_last_state_arrives(workspace):
     first, second = workspace.run(), workspace.run()
     job = workspace.applying(first, state(1, "one"))
     error = workspace.lose(job)["error"]
     assert "Contact with worker fake-worker was lost" in error and "never tried again" in error and "is held" in error
     shown = workspace.shown
     assert shown["attributes"]["locked"] is True and shown["relationships"]["locked-by"]["data"] == {"type": "runs", "id": first}
-    for told in (first, "worker fake-worker", "force-unlock"):
-        assert told in shown["attributes"]["locked-reason"]
+    for words in (first, "worker fake-worker", "force-unlock"):
+        assert words in shown["attributes"]["locked-reason"]
     assert workspace.api.events(first, "workspace-held")
-    assert ("hold", "system") in deeds(workspace.api)
+    assert ("hold", "system") in audit_actions(workspace.api)
     assert workspace.api.status(second) == "pending"
     for what in ("lock", "unlock", "safe-delete"):
         conflict(workspace.api.post, f"workspaces/{workspace.id}/actions/{what}")
@@ -139,7 +139,7 @@ def test_it_is_held_until_its_last_state_is_here(workspace):
     assert "force-unlock it first" in conflict(workspace.api.post, f"runs/{second}/actions/force-execute")
     workspace.fake_worker.plan(workspace.run(plan_only=True))
 
-    # From the attempt that is over, only states are accepted.
+    # Only states are accepted from the ended attempt.
     for method, what, body in (("PUT", "plan", {}), ("GET", "configuration", None), ("GET", "state", None), ("POST", "started", None),
                                ("PUT", "log?offset=0", {})):
         assert workspace.refused(job, method, what, body), what
@@ -149,15 +149,15 @@ def test_it_is_held_until_its_last_state_is_here(workspace):
     assert workspace.held() and workspace.api.status(second) == "pending"
 
     workspace.settle(job)
-    until(lambda: workspace.api.status(second) == "plan_queued", "the queue goes on")
+    until(lambda: workspace.api.status(second) == "plan_queued", "the queue advances")
     assert workspace.shown["relationships"]["locked-by"]["data"]["id"] == second and not workspace.held()
     assert workspace.released(job) == "The last state of the apply has arrived."
-    assert deeds(workspace.api)[0] == ("release", "system")
+    assert audit_actions(workspace.api)[0] == ("release", "system")
     assert workspace.refused(job, "PUT", "state", state(3)) and workspace.refused(job, "POST", "last-state")
-    assert workspace.kept() == []
+    assert workspace.detached_states() == []
 
 
-def test_an_operator_ends_it(workspace):
+def test_force_unlock_ends_the_hold(workspace):
     first, second = workspace.run(), workspace.run()
     job = workspace.applying(first, state(1, "one"))
     workspace.lose(job)
@@ -169,7 +169,7 @@ def test_an_operator_ends_it(workspace):
     assert answer["relationships"]["locked-by"]["data"]["id"] == second
     assert workspace.api.status(second) == "plan_queued"
     assert workspace.released(job).endswith(", while its terraform could still run: the machine burnt down")
-    assert deeds(workspace.api)[0] == ("force_unlock", "user") and ("release", "system") not in deeds(workspace.api)
+    assert audit_actions(workspace.api)[0] == ("force_unlock", "user") and ("release", "system") not in audit_actions(workspace.api)
 
     # The workspace was not written since: the state becomes current, and later plans are stale.
     assert workspace.send(job, state(2, "one", "two")) is None
@@ -178,29 +178,29 @@ def test_an_operator_ends_it(workspace):
     assert workspace.api.status(second) == "plan_queued"
 
 
-def test_its_deadline_ends_it(workspace, api_site):
-    """It counts from the claim, by the limit that the worker reported then."""
+def test_the_deadline_ends_the_hold(workspace, api_site):
+    """The deadline is the time of the claim plus the limit that the worker reported with it."""
     workspace.fake_worker = api_site.fake_worker(apply_seconds=1000)
     job = workspace.lost()
     second = workspace.run()
     assert workspace.hold(job)[:4] == (workspace.fake_worker.id, job["attempt"], 0, False)
     assert 1000 - 60 < workspace.hold(job)[4] <= 1000 + 10 + 5
-    ((_, told),) = workspace.api.events(job["run"], "workspace-held")
-    assert re.search(r"or until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the worker must have ended terraform\.$", told), told
+    ((_, text),) = workspace.api.events(job["run"], "workspace-held")
+    assert re.search(r"or until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the worker must have ended terraform\.$", text), text
     assert re.search(r"or at \d{4}-.* UTC, when that worker must have ended terraform\. Cancel run-", workspace.shown["attributes"]["locked-reason"])
     assert workspace.api.status(second) == "pending"
     workspace.api_site.change("update workspace_holds set until = now() where job_id = %s", job["job"])
-    until(lambda: workspace.api.status(second) == "plan_queued", "the queue goes on")
+    until(lambda: workspace.api.status(second) == "plan_queued", "the queue advances")
     assert "deadline" in workspace.released(job)
-    assert deeds(workspace.api)[0] == ("release", "system")
+    assert audit_actions(workspace.api)[0] == ("release", "system")
 
 
-def test_without_a_deadline_no_time_ends_it(workspace, api_site):
-    """The worker reports none, or is of an earlier version: the end of its terraform is unknown."""
+def test_a_hold_without_a_deadline_does_not_expire(workspace, api_site):
+    """The worker reports no limit, or is of an earlier version, so the end of its terraform is unknown."""
     job = workspace.lost()
     assert workspace.hold(job)[4] is None
-    ((_, told),) = workspace.api.events(job["run"], "workspace-held")
-    assert told == "The workspace is held until the last state of the apply has arrived."
+    ((_, text),) = workspace.api.events(job["run"], "workspace-held")
+    assert text == "The workspace is held until the last state of the apply has arrived."
     assert "The hold ends when that state arrives. Cancel run-" in workspace.shown["attributes"]["locked-reason"]
     lines = Scheduler.run_command("holds", "--json", database_url=api_site.database, keys=KEYS).stdout.splitlines()
     (hold,) = [hold for hold in map(json.loads, lines) if hold["workspace"] == workspace.id]
@@ -211,12 +211,12 @@ def test_without_a_deadline_no_time_ends_it(workspace, api_site):
     swept = Workspace(api_site, other, api_site.fake_worker(apply_seconds=1000))
     late = swept.lost()
     api_site.change("update workspace_holds set until = now() where job_id = %s", late["job"])
-    until(lambda: not swept.held(), "the sweep has looked")
+    until(lambda: not swept.held(), "the sweep has run")
     assert workspace.held()
 
 
 @pytest.mark.parametrize("seconds", [-1, 8640000 + 86400 + 1, 10 ** 15])
-def test_a_claim_with_a_time_that_is_none(workspace, api_site, seconds):
+def test_a_claim_with_an_invalid_apply_limit_is_refused(workspace, api_site, seconds):
     fake_worker = workspace.fake_worker
     assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 0, "apply-seconds": seconds}, check=False).status == 422
 
@@ -227,35 +227,35 @@ def test_only_an_apply_has_a_deadline(workspace, api_site):
     assert api_site.ask("select deadline from jobs where id = %s", job["job"]) == [(None,)]
 
 
-def test_a_long_hold_is_an_alert(workspace, api_site):
+def test_a_long_hold_raises_an_alert(workspace, api_site):
     def alerts():
         return [line for line in api_site.scheduler.log_lines() if line["msg"].startswith("a workspace is held for long") and line["workspace"] == workspace.id]
 
     job = workspace.lost()
     api_site.scheduler.metrics()  # gauges are updated only if metrics are read
-    until(lambda: api_site.scheduler.metric("runyard_workspaces_held") >= 1, "the gauge shows it")
-    long_ago = api_site.scheduler.metric("runyard_workspaces_held_long")
+    until(lambda: api_site.scheduler.metric("runyard_workspaces_held") >= 1, "the gauge counts the hold")
+    before = api_site.scheduler.metric("runyard_workspaces_held_long")
     assert not alerts()
     api_site.change("update workspace_holds set began_at = now() - interval '2 hours' where job_id = %s", job["job"])
-    until(alerts, "the log names it")
-    until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == long_ago + 1, "the gauge counts it")
+    until(alerts, "the alert is logged")
+    until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == before + 1, "the gauge counts the long hold")
     (alert,) = alerts()
     assert (alert["level"], alert["run"], alert["worker"]) == ("warn", job["run"], "fake-worker")
     assert workspace.held()
     workspace.settle(job)
-    until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == long_ago, "the gauge forgets it")
+    until(lambda: api_site.scheduler.metric("runyard_workspaces_held_long") == before, "the gauge no longer counts the long hold")
     assert len(alerts()) == 1
 
 
-def test_a_held_apply_is_canceled_and_then_forced(workspace, api_site):
+def test_a_held_apply_is_canceled_and_then_force_canceled(workspace, api_site):
     """Its run has ended as errored. Its terraform continues on a worker that lost its lease."""
     api = workspace.api
     job = workspace.lost(state(1, "one"))
     second = workspace.run()
-    assert workspace.actions(job) == (True, False) and workspace.said(job) == (False, True, "none")
+    assert workspace.actions(job) == (True, False) and workspace.heartbeat(job) == (False, True, "none")
     assert conflict(api.act, job["run"], "force-cancel")
     api.act(job["run"], "cancel", "it is stuck")
-    assert workspace.said(job) == (False, True, "cancel")
+    assert workspace.heartbeat(job) == (False, True, "cancel")
     assert workspace.fake_worker.listen() == [
         {"job": job["job"], "attempt": job["attempt"], "stop": "cancel"}]
     assert workspace.actions(job) == (False, False)
@@ -268,24 +268,24 @@ def test_a_held_apply_is_canceled_and_then_forced(workspace, api_site):
     api_site.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
     assert workspace.actions(job) == (False, True)
     api.act(job["run"], "force-cancel")
-    assert workspace.said(job) == (False, True, "force") and workspace.actions(job) == (False, False)
+    assert workspace.heartbeat(job) == (False, True, "force") and workspace.actions(job) == (False, False)
     assert "force-canceled already" in conflict(api.act, job["run"], "force-cancel")
     assert [action for action, _ in api.events(job["run"]) if "cancel" in action] == ["canceled", "force-canceled"]
     assert [c["attributes"]["body"] for c in api.get(f"runs/{job['run']}/comments").data] == ["it is stuck"]
-    done = [(e["resource"]["action"], e["auth"]["accessor_type"]) for e in api.get(f"organizations/{api.organization}/audit-trail").json["data"]
+    audited = [(e["resource"]["action"], e["auth"]["accessor_type"]) for e in api.get(f"organizations/{api.organization}/audit-trail").json["data"]
             if e["resource"]["id"] == job["run"]]
-    assert ("cancel", "user") in done and ("force_cancel", "user") in done
+    assert ("cancel", "user") in audited and ("force_cancel", "user") in audited
 
     # A stop is a request. The worker's report ends the hold.
     assert workspace.held() and api.status(second) == "pending"
     workspace.settle(job)
-    until(lambda: api.status(second) == "plan_queued", "the queue goes on")
-    assert workspace.said(job) == (False, False, "none")
+    until(lambda: api.status(second) == "plan_queued", "the queue advances")
+    assert workspace.heartbeat(job) == (False, False, "none")
     assert workspace.fake_worker.heartbeat() == []
     assert "can't be canceled" in conflict(api.act, job["run"], "cancel")
 
 
-def test_nobody_without_the_right_cancels_a_held_apply(workspace):
+def test_canceling_a_held_apply_needs_the_permission(workspace):
     job = workspace.lost()
     member = People(workspace.api, workspace.api_site.database).member("canceler")
     for action in ("cancel", "force-cancel"):
@@ -297,24 +297,24 @@ def test_nobody_without_the_right_cancels_a_held_apply(workspace):
     assert workspace.hold(job)[2] == 0
 
 
-def test_a_cancel_from_before_the_loss_goes_on(workspace):
-    """The worker may not have got it."""
+def test_a_cancel_before_the_loss_stays_in_effect(workspace):
+    """The worker may not have received it."""
     job = workspace.applying(workspace.run())
     workspace.api.act(job["run"], "cancel")
     workspace.lose(job)
-    assert workspace.said(job) == (False, True, "cancel") and workspace.hold(job)[2] == 1
+    assert workspace.heartbeat(job) == (False, True, "cancel") and workspace.hold(job)[2] == 1
 
 
-@pytest.mark.parametrize("told", [1, 2])
-def test_another_attempt_is_not_told_to_stop(workspace, told):
+@pytest.mark.parametrize("difference", [1, 2])
+def test_a_cancel_of_a_held_apply_does_not_stop_other_attempts(workspace, difference):
     job = workspace.lost()
     workspace.api.act(job["run"], "cancel")
-    other = {**job, "attempt": job["attempt"] + told}
-    assert workspace.said(other) == (False, True, "none")
+    other = {**job, "attempt": job["attempt"] + difference}
+    assert workspace.heartbeat(other) == (False, True, "none")
 
 
-def test_what_ended_by_its_own_result_is_not_canceled(workspace):
-    """No process of it is left: only its state is owed."""
+def test_an_ended_apply_that_owes_its_state_cannot_be_canceled(workspace):
+    """No process of the apply is left. Only its state is missing."""
     job = workspace.applying(workspace.run())
     workspace.fake_worker.end(job, "errored", **{"state-owed": True})
     workspace.api.wait_status(job["run"], "errored")
@@ -337,14 +337,14 @@ class Page:
         self.browser = Browser(workspace.api.url).sign_in(name, password)
         assert self.browser.status == 200, self.browser.text
 
-    def see(self):
+    def load(self):
         return self.browser.ask(self.path)
 
-    def offers(self):
-        return [button for form in Forms(self.see().page).all for button in form["buttons"]]
+    def buttons(self):
+        return [button for form in Forms(self.load().page).all for button in form["buttons"]]
 
     def press(self, button, **fields):
-        form = next(form for form in Forms(self.see().page).all if button in form["buttons"])
+        form = next(form for form in Forms(self.load().page).all if button in form["buttons"])
         return self.browser.ask(self.path, {**form["fields"], "do": button, **fields})
 
 
@@ -352,46 +352,46 @@ class Page:
 def owned(api_site):
     """A workspace, and its page as the organization's owner sees it."""
     name = f"u-{uuid.uuid4().hex[:12]}"
-    made = api_site.bootstrap(name, name)
-    workspace = Workspace(api_site, Api(api_site.scheduler.url, made["token"], name), api_site.fake_worker(made["agent-token"]))
-    return workspace, Page(workspace, name, made["password"])
+    created = api_site.bootstrap(name, name)
+    workspace = Workspace(api_site, Api(api_site.scheduler.url, created["token"], name), api_site.fake_worker(created["agent-token"]))
+    return workspace, Page(workspace, name, created["password"])
 
 
-def test_the_page_stops_and_releases_a_held_apply(owned, api_site):
+def test_the_page_cancels_and_releases_a_held_apply(owned, api_site):
     workspace, page = owned
-    assert page.see().status == 200 and "Not held" in page.browser.text
+    assert page.load().status == 200 and "Not held" in page.browser.text
     job = workspace.lost(state(1, "one"))
     second = workspace.run()
-    shown = page.see().text
-    for told in (job["run"], "network", "fake-worker", "may still run on that worker", "two of them can change the same resources"):
-        assert told in shown, told
-    assert page.offers() == ["cancel", "release"]
+    shown = page.load().text
+    for words in (job["run"], "network", "fake-worker", "may still run on that worker", "two of them can change the same resources"):
+        assert words in shown, words
+    assert page.buttons() == ["cancel", "release"]
     assert "to interrupt it" in page.press("cancel").text
-    assert workspace.said(job) == (False, True, "cancel")
+    assert workspace.heartbeat(job) == (False, True, "cancel")
     api_site.change("update runs set force_cancel_available_at = now() where id = %s", job["run"])
-    assert page.offers() == ["force-cancel", "release"]
+    assert page.buttons() == ["force-cancel", "release"]
     page.press("force-cancel")
-    assert workspace.said(job) == (False, True, "force")
+    assert workspace.heartbeat(job) == (False, True, "force")
     assert page.press("release").status == 422 and page.press("release", reason="x" * 513).status == 422 and workspace.held()
     done = page.press("release", reason="<it> must go on")
     assert done.status == 200 and "Not held" in done.text
     csrf = page.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
     assert page.browser.ask(page.path, {"csrf": csrf, "do": "cancel"}).status == 409
     assert workspace.released(job).endswith("while its terraform could still run: <it> must go on")
-    until(lambda: workspace.api.status(second) == "plan_queued", "the queue goes on")
-    did = [(e["resource"]["type"], e["resource"]["action"]) for e in workspace.api.get(f"organizations/{workspace.api.organization}/audit-trail").json["data"]
+    until(lambda: workspace.api.status(second) == "plan_queued", "the queue advances")
+    actions = [(e["resource"]["type"], e["resource"]["action"]) for e in workspace.api.get(f"organizations/{workspace.api.organization}/audit-trail").json["data"]
            if e["auth"]["accessor_type"] == "user"]
-    for wanted in (("run", "cancel"), ("run", "force_cancel"), ("workspace", "force_unlock")):
-        assert wanted in did, did
+    for action in (("run", "cancel"), ("run", "force_cancel"), ("workspace", "force_unlock")):
+        assert action in actions, actions
 
 
-def test_the_page_is_shown_to_nobody_else(owned, api_site):
+def test_the_page_needs_permission_and_a_csrf_token(owned, api_site):
     workspace, page = owned
     job = workspace.lost()
     name = f"u-{uuid.uuid4().hex[:12]}"
     other = Page(workspace, name, api_site.bootstrap(name, name)["password"])
     api_site.change("update users set is_site_admin = false where username = %s", name)
-    assert other.see().status == 404 and job["run"] not in other.browser.text
+    assert other.load().status == 404 and job["run"] not in other.browser.text
     csrf = other.browser.ask("/app/settings/tokens").form("/app/settings/tokens")["fields"]["csrf"]
     for action in ("cancel", "force-cancel", "release", "nonsense", ""):
         assert other.browser.ask(page.path, {"csrf": csrf, "do": action, "reason": "mine"}).status == 404, action
@@ -400,11 +400,11 @@ def test_the_page_is_shown_to_nobody_else(owned, api_site):
     assert page.browser.ask(page.path, {"do": "cancel"}).status == 403
     assert page.press("cancel", do="nonsense").status == 422
     assert workspace.hold(job)[2] == 0
-    nobody = Browser(workspace.api.url).ask(page.path)
-    assert "Sign in" in nobody.text and job["run"] not in nobody.text
+    anonymous = Browser(workspace.api.url).ask(page.path)
+    assert "Sign in" in anonymous.text and job["run"] not in anonymous.text
 
 
-def test_who_releases_it_is_told_what_that_risks(workspace, api_site):
+def test_releasing_a_hold_warns_of_its_risk(workspace, api_site):
     job = workspace.lost()
     assert "two of them can change the same resources" in workspace.shown["attributes"]["locked-reason"]
     done = Scheduler.run_command("holds", "release", workspace.id, "gone", database_url=api_site.database, keys=KEYS)
@@ -412,7 +412,7 @@ def test_who_releases_it_is_told_what_that_risks(workspace, api_site):
     assert workspace.released(job).endswith("the last state of the apply, while its terraform could still run: gone")
 
 
-def test_at_the_command_line(workspace, api_site):
+def test_holds_are_listed_and_released_at_the_command_line(workspace, api_site):
     options = {"database_url": api_site.database, "keys": KEYS}
     job = workspace.lost()
     second = workspace.run()
@@ -424,12 +424,12 @@ def test_at_the_command_line(workspace, api_site):
     Scheduler.run_command("holds", "release", workspace.id, "by hand", **options)
     assert workspace.api.status(second) == "plan_queued"
     assert workspace.released(job).endswith(": by hand")
-    assert deeds(workspace.api)[0] == ("release", "system")
+    assert audit_actions(workspace.api)[0] == ("release", "system")
     again = Scheduler.run_command("holds", "release", workspace.id, check=False, **options)
     assert again.returncode == 1 and "is not held" in again.stderr
 
 
-def test_a_state_that_comes_after_somebody_elses_is_detached(workspace):
+def test_a_late_state_is_detached_after_another_state(workspace):
     job = workspace.lost(state(1, "one"))
     api = workspace.api
     api.post(f"workspaces/{workspace.id}/actions/force-unlock")
@@ -442,12 +442,12 @@ def test_a_state_that_comes_after_somebody_elses_is_detached(workspace):
     assert workspace.send(second, state(2, "one", "three")) is None
     workspace.fake_worker.end(second, "passed")
     api.wait_status(second["run"], "applied")
-    again = workspace.send(job, state(10, "one", "two", "four"))
-    assert again["detached"] == kept["detached"] and "somebody else" in again["why"]
+    second_answer = workspace.send(job, state(10, "one", "two", "four"))
+    assert second_answer["detached"] == kept["detached"] and "somebody else" in second_answer["why"]
     workspace.settle(job)
     assert workspace.resources() == ["terraform_data.one", "terraform_data.three"]
 
-    (version,) = workspace.kept()
+    (version,) = workspace.detached_states()
     assert version["id"] == kept["detached"] and version["attributes"]["serial"] == 10
     assert [r["name"] for r in api.ask("GET", version["attributes"]["hosted-state-download-url"]).json["resources"]] == ["one", "two", "four"]
     listed = api.get("state-versions", **{"filter[organization][name]": api.organization, "filter[workspace][name]": "network"}).data
@@ -470,18 +470,18 @@ def test_a_state_that_comes_after_somebody_elses_is_detached(workspace):
     assert api.state(workspace.id)["serial"] == 3
 
 
-@pytest.mark.parametrize("sent, why", [(state(5, "one", lineage="other"), "lineage"), (state(1, "one"), "behind")])
-def test_a_state_that_does_not_follow_is_detached(workspace, sent, why):
+@pytest.mark.parametrize("sent, reason", [(state(5, "one", lineage="other"), "lineage"), (state(1, "one"), "behind")])
+def test_a_state_with_another_lineage_or_a_lower_serial_is_detached(workspace, sent, reason):
     job = workspace.applying(workspace.run(), state(2, "two"))
-    assert why in workspace.send(job, sent)["why"]
+    assert reason in workspace.send(job, sent)["why"]
     assert workspace.send(job, state(3, "three")) is None
     workspace.lose(job)
-    assert why in workspace.send(job, sent)["why"]
-    assert workspace.resources() == ["terraform_data.three"] and len(workspace.kept()) == 1
+    assert reason in workspace.send(job, sent)["why"]
+    assert workspace.resources() == ["terraform_data.three"] and len(workspace.detached_states()) == 1
     workspace.settle(job)
 
 
-def test_a_state_that_comes_under_somebodys_lock_is_detached(workspace):
+def test_a_late_state_is_detached_while_a_user_holds_the_lock(workspace):
     job = workspace.lost(state(1, "one"))
     workspace.api.post(f"workspaces/{workspace.id}/actions/force-unlock")
     workspace.api.post(f"workspaces/{workspace.id}/actions/lock")
@@ -490,15 +490,15 @@ def test_a_state_that_comes_under_somebodys_lock_is_detached(workspace):
     assert workspace.resources() == ["terraform_data.one"]
 
 
-def test_what_is_no_state_is_refused(workspace):
+def test_invalid_late_states_are_refused(workspace):
     job = workspace.lost()
     assert workspace.fake_worker.on(job, "PUT", "state", {"serial": 1}, check=False).status == 422
     assert workspace.fake_worker.on({**job, "token": "job.wrong"}, "PUT", "state", state(1), check=False).status == 404
     assert workspace.held()
 
 
-def test_a_worker_that_is_back_before_the_leases_end(workspace):
-    """The worker has nothing of the apply any more, so there is nothing to wait for."""
+def test_a_worker_that_returns_before_its_lease_ends_leaves_no_hold(workspace):
+    """The worker has no data of the apply any more, so the workspace is not held."""
     first, second = workspace.run(), workspace.run()
     job = workspace.applying(first, state(1, "one"))
     workspace.settle(job)
@@ -508,24 +508,24 @@ def test_a_worker_that_is_back_before_the_leases_end(workspace):
     assert workspace.refused(job, "POST", "last-state")
 
 
-def test_a_worker_whose_result_came_too_late_is_told_that_it_is_awaited(workspace):
+def test_a_late_result_is_refused_until_the_last_state_arrives(workspace):
     """The worker was stopped until its lease had ended, and terraform ended meanwhile: it does not know of the hold."""
     job = workspace.lost(state(1, "one"))
     result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": "passed", "error": "", "has-changes": False,
               "additions": 0, "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4"}
     assert workspace.fake_worker.on(job, "POST", "result", result, check=False).status == 409
-    (said,) = workspace.fake_worker.heartbeat(job)
-    assert said["held"] is False and said["awaited"] is True
+    (answer,) = workspace.fake_worker.heartbeat(job)
+    assert answer["held"] is False and answer["awaited"] is True
     assert workspace.held() and workspace.api.status(job["run"]) == "errored"
     workspace.settle(job)
     assert not workspace.held()
-    (said,) = workspace.fake_worker.heartbeat(job)
-    assert said["held"] is False and said["awaited"] is False
+    (answer,) = workspace.fake_worker.heartbeat(job)
+    assert answer["held"] is False and answer["awaited"] is False
     assert workspace.fake_worker.on(job, "POST", "result", result, check=False).status == 204
 
 
 @pytest.mark.parametrize("outcome, status", [("canceled", "errored"), ("passed", "applied")])
-def test_a_worker_that_says_itself_that_a_state_is_owed(workspace, outcome, status):
+def test_a_result_that_owes_a_state_holds_the_workspace(workspace, outcome, status):
     run = workspace.run()
     job = workspace.applying(run)
     workspace.fake_worker.end(job, outcome, **{"state-owed": True})
@@ -536,17 +536,17 @@ def test_a_worker_that_says_itself_that_a_state_is_owed(workspace, outcome, stat
     assert not workspace.held() and workspace.resources() == ["terraform_data.one"]
 
 
-def test_an_apply_that_never_started_holds_nothing(workspace):
+def test_an_apply_that_never_started_leaves_no_hold(workspace):
     run = workspace.run()
     workspace.fake_worker.plan(run)
     while workspace.api.status(run) != "errored":
         job = workspace.fake_worker.take(run, "apply")
         workspace.api_site.change("update jobs set lease_until = now() where id = %s", job["job"])
-        until(lambda: workspace.api.status(run) in ("apply_queued", "errored"), "its lease is over")
+        until(lambda: workspace.api.status(run) in ("apply_queued", "errored"), "its lease ends")
     assert workspace.shown["attributes"]["locked"] is False
     assert workspace.refused(job, "PUT", "state", state(1))
 
 
-def test_a_plans_token_settles_nothing(workspace):
+def test_a_plan_token_cannot_settle_a_hold(workspace):
     job = workspace.fake_worker.take(workspace.run(), "plan")
     assert workspace.fake_worker.on(job, "POST", "last-state", check=False).status == 422

@@ -24,26 +24,26 @@ def planned(api, fake_worker, count):
     return [(run, jobs[run], "plan-" + run.removeprefix("run-")) for run in runs]
 
 
-def late(fake_worker, job, what, body, plan):
+def upload_late(fake_worker, job, what, body, plan):
     sign = "&" if "?" in what else "?"
     return fake_worker.on(job, "PUT", f"{what}{sign}plan={plan}", body, check=False).status
 
 
-def test_it_comes_once_and_from_who_made_the_plan(api, fake_worker):
+def test_late_plan_json_is_accepted_once_from_the_planning_worker(api, fake_worker):
     (run, job, plan), (other_run, other, other_plan) = planned(api, fake_worker, 2)
     assert api.status(run) == "apply_queued"
     assert api.call("GET", f"plans/{plan}/json-output").status == 204
     assert fake_worker.on(job, "PUT", "plan-json", b"{}", check=False).status == 404
-    assert late(fake_worker, job, "plan-json", b"{}", other_plan) == late(fake_worker, other, "plan-json", b"{}", plan) == 404
+    assert upload_late(fake_worker, job, "plan-json", b"{}", other_plan) == upload_late(fake_worker, other, "plan-json", b"{}", plan) == 404
     for what in ("log?offset=0", "plan", "init", "state"):
-        assert late(fake_worker, job, what, b"{}", plan) == 404
-    assert late(fake_worker, job, "plan-json", b'{"resource_changes":[]}', plan) == 204
-    assert late(fake_worker, job, "plan-json", b'{"resource_changes":null}', plan) == 404
+        assert upload_late(fake_worker, job, what, b"{}", plan) == 404
+    assert upload_late(fake_worker, job, "plan-json", b'{"resource_changes":[]}', plan) == 204
+    assert upload_late(fake_worker, job, "plan-json", b'{"resource_changes":null}', plan) == 404
     assert api.get(f"plans/{plan}/json-output").json == {"resource_changes": []}
     assert api.call("GET", f"plans/{plan}/json-output-redacted").status == 204
-    assert late(fake_worker, job, "schemas?digest=" + "0" * 64, b"", plan) == 404
-    assert late(fake_worker, job, "schemas?digest=" + "0" * 64, b'{"provider_schemas":{}}', plan) == 204
-    assert late(fake_worker, job, "schemas", b'{"provider_schemas":{}}', plan) == 404
+    assert upload_late(fake_worker, job, "schemas?digest=" + "0" * 64, b"", plan) == 404
+    assert upload_late(fake_worker, job, "schemas?digest=" + "0" * 64, b'{"provider_schemas":{}}', plan) == 204
+    assert upload_late(fake_worker, job, "schemas", b'{"provider_schemas":{}}', plan) == 404
     assert api.get(f"plans/{plan}/json-output-redacted").json["resource_changes"] == []
     assert api.call("GET", f"plans/{other_plan}/json-output").status == 204
     # The apply of the other run finds it missing, and uploads it.
@@ -55,25 +55,25 @@ def test_it_comes_once_and_from_who_made_the_plan(api, fake_worker):
     assert fake_worker.on(applies[other_run], "PUT", "plan-json", b"").status == 204
 
 
-def test_a_plan_that_did_not_pass_gets_none(api, fake_worker):
+def test_late_plan_json_of_a_failed_plan_is_refused(api, fake_worker):
     run = api.run_files(api.workspace(auto_apply=True), ONE)
     job = fake_worker.claim()[0]
     assert fake_worker.result(job, "failed", error="no").status == 204
     assert api.status(run) == "errored"
-    assert late(fake_worker, job, "plan-json", b"{}", "plan-" + run.removeprefix("run-")) == 404
+    assert upload_late(fake_worker, job, "plan-json", b"{}", "plan-" + run.removeprefix("run-")) == 404
 
 
-def test_only_where_nothing_reads_it_before_the_apply(api, fake_worker):
-    def later(workspace, **attributes):
+def test_plan_json_may_be_late_only_if_nothing_reads_it_before_the_apply(api, fake_worker):
+    def may_be_late(workspace, **attributes):
         run = api.run_files(workspace, ONE, **attributes)
         job = fake_worker.claim()[0]
         assert job["run"] == run
         return job["json-later"]
 
-    assert later(api.workspace(auto_apply=True))
-    assert not later(api.workspace())
-    assert later(api.workspace(), auto_apply=True)
-    assert not later(api.workspace(auto_apply=True), plan_only=True)
-    assert not later(api.workspace(auto_apply=True), save_plan=True)
+    assert may_be_late(api.workspace(auto_apply=True))
+    assert not may_be_late(api.workspace())
+    assert may_be_late(api.workspace(), auto_apply=True)
+    assert not may_be_late(api.workspace(auto_apply=True), plan_only=True)
+    assert not may_be_late(api.workspace(auto_apply=True), save_plan=True)
     api.patch(f"organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": True}}})
-    assert not later(api.workspace(auto_apply=True))
+    assert not may_be_late(api.workspace(auto_apply=True))

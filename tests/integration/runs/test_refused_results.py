@@ -28,7 +28,7 @@ def applying(org, fake_worker, workspace=None):
     return run, fake_worker.take(run, "apply")
 
 
-def letters(api_site):
+def dead_letters(api_site):
     done = Scheduler.run_command("dead-letters", "--json", database_url=api_site.database, keys=KEYS)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -37,7 +37,7 @@ def refused(api_site):
     return api_site.scheduler.metric("runyard_results_total", outcome="refused")
 
 
-def said(org, run):
+def refusal_events(org, run):
     return [text for _, text in org.events(run, "result-refused")]
 
 
@@ -49,7 +49,7 @@ def held(fake_worker, job):
     return [(of["held"], of["awaited"]) for of in fake_worker.heartbeat(job)]
 
 
-def test_over_http_it_is_to_be_sent_again(org, api_site, fake_worker):
+def test_a_refused_result_over_http_is_retried(org, api_site, fake_worker):
     run, job = applying(org, fake_worker)
     api_site.change("update runs set underway = false where id = %s", run)
     before = refused(api_site)
@@ -57,36 +57,36 @@ def test_over_http_it_is_to_be_sent_again(org, api_site, fake_worker):
         assert end_status(fake_worker, job) == 503
         assert held(fake_worker, job) == [(True, False)]
     assert (org.status(run), refused(api_site)) == ("applying", before + 3)
-    (text,) = said(org, run)
+    (text,) = refusal_events(org, run)
     assert "(passed)" in text and "no work of it is underway" in text
     assert sum("a result is refused" in line["msg"] and line["run"] == run for line in api_site.scheduler.log_lines()) == 1
     api_site.change("update runs set underway = true where id = %s", run)
     assert end_status(fake_worker, job) == 204 and org.status(run) == "applied"
-    assert end_status(fake_worker, job) == 204  # nothing waits for it any more
+    assert end_status(fake_worker, job) == 204  # the job has ended: the result is ignored
 
 
-def test_over_the_broker_it_is_a_dead_letter_however_many_there_are(org, api_site, fake_worker):
+def test_a_refused_result_over_the_broker_becomes_a_dead_letter(org, api_site, fake_worker):
     run, job = applying(org, fake_worker)
     fine, fine_job = applying(org, fake_worker)
-    # Other messages have used up the space for unproven ones.
+    # Other messages use up the space for unproven messages.
     produce(api_site.bus, RESULTS, *[f"no json {number}" for number in range(200)])
-    until(lambda: api_site.scheduler.metric("runyard_dead_letters_dropped_total", topic=RESULTS) > 0, "some rubbish was dropped")
+    until(lambda: api_site.scheduler.metric("runyard_dead_letters_dropped_total", topic=RESULTS) > 0, "some unproven messages are dropped")
     api_site.change("update runs set underway = false where id = %s", run)
     before = refused(api_site)
     message = mac.signed(mac.result(job), job["token"])
     produce(api_site.bus, RESULTS, message, mac.signed(mac.result(fine_job), fine_job["token"]), {**message, "mac": "v1:" + "0" * 64})
     org.wait_status(fine, "applied")
     until(lambda: refused(api_site) == before + 1, "the result is refused, and the forged one is not counted as such")
-    (kept,) = [letter for letter in letters(api_site) if letter["error"] == "no work of it is underway"]
-    assert kept["topic"] == RESULTS and len(said(org, run)) == 1 and held(fake_worker, job) == [(True, False)]
+    (stored,) = [letter for letter in dead_letters(api_site) if letter["error"] == "no work of it is underway"]
+    assert stored["topic"] == RESULTS and len(refusal_events(org, run)) == 1 and held(fake_worker, job) == [(True, False)]
     api_site.change("update runs set underway = true where id = %s", run)
-    Scheduler.run_command("dead-letters", "replay", str(kept["id"]), database_url=api_site.database, keys=KEYS)
+    Scheduler.run_command("dead-letters", "replay", str(stored["id"]), database_url=api_site.database, keys=KEYS)
     org.wait_status(run, "applied")
     assert held(fake_worker, job) == [(False, False)]
 
 
 @pytest.mark.parametrize("way", ["http", "kafka"])
-def test_a_run_that_breaks_an_invariant_stops_no_other_and_can_only_end(org, api_site, fake_worker, way):
+def test_a_run_that_breaks_an_invariant_blocks_no_other_and_can_only_end(org, api_site, fake_worker, way):
     workspace = org.workspace()
     run, job = applying(org, fake_worker, workspace)
     fine, fine_job = applying(org, fake_worker)
@@ -95,7 +95,7 @@ def test_a_run_that_breaks_an_invariant_stops_no_other_and_can_only_end(org, api
     jobs, answers = (job, fine_job), {}
     if way == "kafka":
         produce(api_site.bus, RESULTS, *[mac.signed(mac.result(of), of["token"]) for of in jobs])
-        until(lambda: said(org, run), "the broken run says so")
+        until(lambda: refusal_events(org, run), "the refusal is recorded")
     else:
         threads = [threading.Thread(target=lambda of=of: answers.update({of["job"]: end_status(fake_worker, of)})) for of in jobs]
         for thread in threads:
@@ -104,7 +104,7 @@ def test_a_run_that_breaks_an_invariant_stops_no_other_and_can_only_end(org, api
             thread.join()
         assert answers == {job["job"]: 503, fine_job["job"]: 204}
     org.wait_status(fine, "applied")
-    assert org.status(run) == "applying" and "4: a run is queued" in said(org, run)[0]
+    assert org.status(run) == "applying" and "4: a run is queued" in refusal_events(org, run)[0]
     assert held(fake_worker, job) == [(True, False)]
     fake_worker.end(job, "errored", error="The apply failed.")
     assert org.status(run) == "errored" and held(fake_worker, job) == [(False, False)]
@@ -122,7 +122,7 @@ def test_a_broken_apply_whose_lease_ends_holds_its_workspace(org, api_site, fake
     api_site.change("update runs set queued = true where id = %s", run)
     api_site.change("update jobs set lease_until = now() - interval '1 second' where id = any(%s)", [job["job"], fine_job["job"]])
     until(lambda: org.status(run) == "errored", "the lost apply is errored")
-    until(lambda: held(fake_worker, fine_job) == [(False, False)], "the other lease is judged, too")
+    until(lambda: held(fake_worker, fine_job) == [(False, False)], "the other lease is ended, too")
     assert "Contact with worker" in api_site.ask("select error from run_inputs where run_id = %s", run)[0][0]
     assert org.get(f"workspaces/{workspace}").data["attributes"]["locked"] and org.status(following) == "pending"
     fake_worker.on(job, "POST", "last-state")

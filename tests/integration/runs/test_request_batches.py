@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""States and results that arrive at the same time are decided together. Each gets its own answer, as if it had come
-alone."""
+"""States and results that arrive at the same time are processed in one transaction. Each gets its own answer, as if it
+had arrived alone."""
 
 import itertools
 from concurrent.futures import ThreadPoolExecutor
@@ -27,7 +27,7 @@ def fake_worker(api_site):
 
 @pytest.fixture
 def jobs(api_site, org, fake_worker):
-    """Applies of that many workspaces, each of which has sent its first state: {workspace: job}."""
+    """Applies of WORKSPACES workspaces, each of which has sent its first state: {workspace: job}."""
     found = {}
     for number in range(WORKSPACES):
         workspace = org.workspace(f"w-{number}", auto_apply=True)
@@ -44,35 +44,35 @@ def current(api_site, workspace):
                         "from workspaces w join state_versions s on s.id = w.current_state_id where w.id = %s", workspace)
 
 
-def test_many_at_once_and_bad_ones_among_them(api_site, org, fake_worker, jobs):
+def test_concurrent_states_in_one_batch_get_their_own_answers(api_site, org, fake_worker, jobs):
     numbers = itertools.count(2)
 
-    def asked(job, serial):
-        yield job, job["token"], state(serial), "kept"
-        yield job, job["token"], state(0), "beside"
-        yield job, job["token"], state(serial + 99, lineage="another"), "beside"
+    def cases(job, serial):
+        yield job, job["token"], state(serial), "current"
+        yield job, job["token"], state(0), "detached"
+        yield job, job["token"], state(serial + 99, lineage="another"), "detached"
         yield job, "job.wrong", state(serial + 99), 404
         yield job, job["token"], b'"no state"', 422
 
     def send(case):
-        job, token, sent, wanted = case
+        job, token, sent, expected = case
         answer = fake_worker.call("PUT", f"jobs/{job['job']}/state", sent, token, check=False)
-        if isinstance(wanted, int):
-            assert answer.status == wanted
+        if isinstance(expected, int):
+            assert answer.status == expected
         else:
-            assert answer.status < 300 and ("beside" if answer.body and "detached" in answer.json else "kept") == wanted, answer.text
+            assert answer.status < 300 and ("detached" if answer.body and "detached" in answer.json else "current") == expected, answer.text
 
-    def together():
+    def send_all():
         """Sends all at once. Returns whether one transaction wrote several."""
         serial = next(numbers)
         with ThreadPoolExecutor(32) as pool:
-            list(pool.map(send, (case for job in jobs.values() for case in asked(job, serial))))
+            list(pool.map(send, (case for job in jobs.values() for case in cases(job, serial))))
         for workspace in jobs:
             assert current(api_site, workspace) == [(serial, "line", "finalized", 1, 1)]
         return api_site.ask("select count(*) > count(distinct s.xmin::text) from state_versions s where s.status = 'finalized' and s.job_id = any(%s)",
                             [job["job"] for job in jobs.values()])[0][0]
 
-    until(together, "two states are written by one transaction")
+    until(send_all, "two states are written by one transaction")
     last = next(numbers) - 1
     for workspace, job in jobs.items():
         assert api_site.ask("select status, count(*) from state_versions where job_id = %s group by 1 order by 1", job["job"]) == [("detached", 1), ("finalized", 1)]
@@ -80,15 +80,15 @@ def test_many_at_once_and_bad_ones_among_them(api_site, org, fake_worker, jobs):
         assert [o["attributes"]["value"] for o in org.get(f"workspaces/{workspace}/current-state-version-outputs").data] == [last]
 
 
-def test_states_of_one_workspace_come_out_as_one_after_the_other(api_site, fake_worker, jobs):
-    """In any order, the newest is current, and all others are the same row or additional ones."""
+def test_concurrent_states_of_one_workspace_keep_the_newest_current(api_site, fake_worker, jobs):
+    """In any order, the newest state is current. All others are the same row or detached."""
     workspace, job = next(iter(jobs.items()))
     with ThreadPoolExecutor(20) as pool:
         list(pool.map(lambda serial: fake_worker.on(job, "PUT", "state", state(serial)), range(2, 42)))
     assert current(api_site, workspace) == [(41, "line", "finalized", 1, 1)]
 
 
-def test_a_workspace_that_somebody_holds_locked_keeps_the_others_waiting_for_nothing(api_site, fake_worker, jobs):
+def test_a_locked_workspace_row_does_not_block_states_of_other_workspaces(api_site, fake_worker, jobs):
     (locked, stuck), *others = jobs.items()
     with psycopg.connect(api_site.database) as holder, ThreadPoolExecutor(1) as pool:
         holder.execute("select 1 from workspaces where id = %s for update", [locked])
@@ -103,7 +103,7 @@ def test_a_workspace_that_somebody_holds_locked_keeps_the_others_waiting_for_not
     assert current(api_site, locked)[0][0] == 2
 
 
-def test_many_results_at_once_and_bad_ones_among_them(api_site, org, fake_worker):
+def test_concurrent_results_in_one_batch_get_their_own_answers(api_site, org, fake_worker):
     workspace = org.workspace("results")
     version = org.upload(workspace, {"main.tf": ""})
 
@@ -112,12 +112,12 @@ def test_many_results_at_once_and_bad_ones_among_them(api_site, org, fake_worker
         return fake_worker.take(run, "plan")
 
     def send(case):
-        job, token, what, wanted = case
+        job, token, changes, expected = case
         result = {"v": 1, "job": job["job"], "attempt": job["attempt"], "run": job["run"], "outcome": "passed", "error": "", "has-changes": True, "additions": 1,
-                  "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", **what}
-        assert fake_worker.call("POST", f"jobs/{job['job']}/result", result, token, check=False).status == wanted, what
+                  "changes": 0, "destructions": 0, "imports": 0, "terraform-version": "1.11.4", **changes}
+        assert fake_worker.call("POST", f"jobs/{job['job']}/result", result, token, check=False).status == expected, changes
 
-    def together():
+    def send_all():
         """Sends all at once. Returns whether one transaction accepted several."""
         good, stale, other, errored, stranger = ([planning() for _ in range(4)] for _ in range(5))
         cases = [(job, job["token"], {}, 204) for job in good for _ in range(2)]
@@ -133,10 +133,10 @@ def test_many_results_at_once_and_bad_ones_among_them(api_site, org, fake_worker
         return api_site.ask("select count(*) > count(distinct xmin::text) from operations where run_id = any(%s) and status = 'finished'",
                             [job["run"] for job in good])[0][0]
 
-    until(together, "two results are taken in by one transaction")
+    until(send_all, "two results are accepted by one transaction")
 
 
-def test_a_result_of_a_lost_apply_is_told_among_others_that_its_state_is_awaited(api_site, org, fake_worker, jobs):
+def test_a_lost_applys_result_in_a_batch_is_refused_alone(api_site, org, fake_worker, jobs):
     (held, lost), *others = jobs.items()
     api_site.change("update jobs set lease_until = now() where id = %s", lost["job"])
     org.wait_status(lost["run"], "errored")
@@ -147,7 +147,7 @@ def test_a_result_of_a_lost_apply_is_told_among_others_that_its_state_is_awaited
         return fake_worker.on(job, "POST", "result", result, check=False).status
 
     with ThreadPoolExecutor(8) as pool:
-        told = list(pool.map(end, jobs.values()))
-    assert told == [409] + [204] * len(others)
+        statuses = list(pool.map(end, jobs.values()))
+    assert statuses == [409] + [204] * len(others)
     for _, job in others:
         org.wait_status(job["run"], "applied")

@@ -34,7 +34,7 @@ def applying(org, fake_worker):
     return run, job
 
 
-def test_a_run_that_rests_says_where(org, fake_worker):
+def test_waiting_and_discarded_runs_have_their_labels(org, fake_worker):
     run = new_run(org)
     job = fake_worker.take(run, "plan")
     assert label(org, run) == "Planning"
@@ -44,7 +44,7 @@ def test_a_run_that_rests_says_where(org, fake_worker):
     assert label(org, run) == "Discarded"
 
 
-def test_a_run_that_is_behind_another_is_pending(org, fake_worker):
+def test_a_queued_run_is_labeled_pending(org, fake_worker):
     workspace = org.workspace()
     version = org.upload(workspace, {"main.tf": ""})
     fake_worker.plan(org.run(workspace, version))
@@ -54,7 +54,7 @@ def test_a_run_that_is_behind_another_is_pending(org, fake_worker):
     assert label(org, behind) == "Canceled"
 
 
-def test_runs_that_end_well(org, fake_worker):
+def test_successful_runs_have_their_labels(org, fake_worker):
     finished, saved = new_run(org), new_run(org, save_plan=True)
     fake_worker.end(fake_worker.take(finished, "plan"), "passed")
     fake_worker.plan(saved)
@@ -66,7 +66,7 @@ def test_runs_that_end_well(org, fake_worker):
 
 
 @pytest.mark.parametrize("outcome", ["failed", "errored"])
-def test_an_error_names_its_stage(org, fake_worker, outcome):
+def test_the_label_of_an_errored_run_names_the_stage(org, fake_worker, outcome):
     run = new_run(org)
     fake_worker.end(fake_worker.take(run, "plan"), outcome, error="no")
     assert org.status(run) == "errored" and label(org, run) == "Plan Errored"
@@ -75,7 +75,7 @@ def test_an_error_names_its_stage(org, fake_worker, outcome):
     assert org.status(run) == "errored" and label(org, run) == "Apply Errored"
 
 
-def test_a_policy_awaits_an_override(org, fake_worker):
+def test_policy_stages_have_their_labels(org, fake_worker):
     workspace = org.workspace()
     policies = org.policy_set("opa", [org.policy("opa", "mandatory", "package p")], workspace)
     run = org.run_files(workspace, {"main.tf": ""})
@@ -91,7 +91,7 @@ def test_a_policy_awaits_an_override(org, fake_worker):
 
 
 @pytest.mark.parametrize("numbers, words", [((2, 1, 0), "Canceled, applied: 2 added, 1 changed, 0 destroyed"), ((0, 0, 0), "Canceled, nothing applied")])
-def test_a_canceled_apply_says_what_it_did(org, fake_worker, numbers, words):
+def test_the_label_of_a_canceled_apply_counts_its_changes(org, fake_worker, numbers, words):
     run, job = applying(org, fake_worker)
     org.act(run, "cancel")
     assert label(org, run) == "Applying", "its terraform still runs"
@@ -99,7 +99,7 @@ def test_a_canceled_apply_says_what_it_did(org, fake_worker, numbers, words):
     assert org.status(run) == "canceled" and label(org, run) == words
 
 
-def test_a_canceled_plan_applied_nothing(org, fake_worker):
+def test_a_canceled_plan_is_labeled_canceled(org, fake_worker):
     run = new_run(org)
     job = fake_worker.take(run, "plan")
     org.act(run, "cancel")

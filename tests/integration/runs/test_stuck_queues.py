@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A queue that is stuck: whatever the reason, the sweep finds it, and checks no other."""
+"""The sweep finds and advances stuck queues of any cause, and checks no others."""
 
 import pytest
 
 from support.wait import until
 
-STANDS = "select id from workspaces where stands_still order by id"
-ENDS = ("update runs set status = 'errored', stage = 'none', queued = false, underway = false, holds = false, ended = true where id = %s",
+STUCK_QUEUES = "select id from workspaces where stands_still order by id"
+END_RUN = ("update runs set status = 'errored', stage = 'none', queued = false, underway = false, holds = false, ended = true where id = %s",
         "delete from jobs where run_id = %s")
 
 
@@ -33,82 +33,82 @@ class Workspace:
         self.ask("update workspaces set current_run_id = null, locked_by = null, hold_job_id = null where id = %s", self.id)
 
 
-def ends(workspace):
-    for statement in ENDS:
+def end_first_run(workspace):
+    for statement in END_RUN:
         workspace.ask(statement, workspace.first)
     workspace.free()
     return workspace.second
 
 
-def unlocked(workspace):
+def end_after_unlock(workspace):
     workspace.ask("update workspaces set locked_by = (select id from users order by created_at limit 1) where id = %s", workspace.id)
-    return ends(workspace)
+    return end_first_run(workspace)
 
 
-def released(workspace):
+def end_after_release(workspace):
     workspace.ask("update workspaces set hold_job_id = 'job-lost' where id = %s", workspace.id)
-    return ends(workspace)
+    return end_first_run(workspace)
 
 
-def never_begun(workspace):
-    """The previous run has ended and nothing waits; then a run is created that is not started."""
+def new_run_not_started(workspace):
+    """The previous run has ended and no run waits. Then a run is created that is not started."""
     workspace.api.act(workspace.second, "cancel")
-    second = ends(workspace)
+    second = end_first_run(workspace)
     workspace.scheduler.restart()
-    until(lambda: not workspace.has_queue(), "nothing is said to wait")
-    assert workspace.ask(STANDS) == []
+    until(lambda: not workspace.has_queue(), "has_queue is reset")
+    assert workspace.ask(STUCK_QUEUES) == []
     workspace.ask("update runs set status = 'pending', stage = 'none', queued = true, ended = false, "
                   "updated_at = now() + interval '1 hour' where id = %s", second)
     return second
 
 
-FAULTS = [ends, unlocked, released, never_begun]
+FAULTS = [end_first_run, end_after_unlock, end_after_release, new_run_not_started]
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_queue_that_nobody_woke_is_found(scheduler, api, ask, fault):
+def test_a_stuck_queue_is_advanced_by_the_sweep(scheduler, api, ask, fault):
     workspace, other = Workspace(scheduler, api, ask), Workspace(scheduler, api, ask)
-    assert ask(STANDS) == [] and workspace.has_queue() and other.has_queue()
+    assert ask(STUCK_QUEUES) == [] and workspace.has_queue() and other.has_queue()
     head = fault(workspace)
-    assert ask(STANDS) == [(workspace.id,)]
+    assert ask(STUCK_QUEUES) == [(workspace.id,)]
     ask("update runs set updated_at = now() - interval '1 minute'")
     workspace.scheduler.restart()
     api.wait_status(head, "plan_queued")
-    assert ask(STANDS) == [] and not workspace.has_queue()
+    assert ask(STUCK_QUEUES) == [] and not workspace.has_queue()
     assert "a queue stood still" in workspace.scheduler.process.log()
     assert api.status(other.second) == "pending" and other.has_queue()
 
 
-def test_what_is_before_a_queue_keeps_it_from_being_looked_at(scheduler, api, ask):
+def test_a_blocked_queue_is_not_stuck(scheduler, api, ask):
     workspace = Workspace(scheduler, api, ask)
     ask("update runs set updated_at = now() - interval '1 hour'")
-    assert ask(STANDS) == []
+    assert ask(STUCK_QUEUES) == []
     api.act(workspace.first, "cancel")
     assert api.status(workspace.second) == "plan_queued" and not workspace.has_queue()
-    # Locked while it is empty.
+    # The workspace is locked while its queue is empty.
     locked = api.workspace()
     configuration = api.upload(locked, {"main.tf": ""})
     api.post(f"workspaces/{locked}/actions/lock", {"reason": "not now"})
-    waits = api.run(locked, configuration)
-    assert ask(STANDS) == [] and api.status(waits) == "pending"
+    pending = api.run(locked, configuration)
+    assert ask(STUCK_QUEUES) == [] and api.status(pending) == "pending"
     assert ask("select has_queue from workspaces where id = %s", locked) == [(True,)]
     api.post(f"workspaces/{locked}/actions/unlock")
-    assert api.status(waits) == "plan_queued" and ask(STANDS) == []
+    assert api.status(pending) == "plan_queued" and ask(STUCK_QUEUES) == []
 
 
-def test_a_workspace_whose_queue_was_emptied_is_forgotten(scheduler, api, ask):
+def test_an_empty_queue_is_no_longer_checked(scheduler, api, ask):
     workspace = Workspace(scheduler, api, ask)
     api.act(workspace.second, "cancel")
     assert workspace.has_queue()
     api.act(workspace.first, "cancel")
     workspace.scheduler.restart()
-    until(lambda: not workspace.has_queue(), "it is forgotten")
+    until(lambda: not workspace.has_queue(), "has_queue is reset")
     assert "a queue stood still" not in workspace.scheduler.process.log()
     third, fourth = workspace.run(), workspace.run()
     assert (api.status(third), api.status(fourth)) == ("plan_queued", "pending") and workspace.has_queue()
 
 
-def test_a_plan_that_goes_beside_the_queue_is_none(api, ask):
+def test_a_speculative_plan_is_not_in_the_queue(api, ask):
     workspace = api.workspace()
     configuration = api.upload(workspace, {"main.tf": ""})
     api.run(workspace, configuration, plan_only=True)

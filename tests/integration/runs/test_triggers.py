@@ -23,22 +23,22 @@ def listed(org, workspace, kind, **query):
     return org.get(f"workspaces/{workspace}/run-triggers", **{"filter[run-trigger][type]": kind, **query})
 
 
-def test_a_trigger_reads_as_it_was_made(org):
+def test_a_trigger_reads_back_and_is_deleted(org):
     source, target = org.workspace("source"), org.workspace("target")
-    made = trigger(org, target, source)
-    assert made == org.get(f"run-triggers/{made['id']}").data == listed(org, target, "inbound").data[0] == listed(org, source, "outbound").data[0]
-    assert (made["attributes"]["workspace-name"], made["attributes"]["sourceable-name"]) == ("target", "source")
+    created = trigger(org, target, source)
+    assert created == org.get(f"run-triggers/{created['id']}").data == listed(org, target, "inbound").data[0] == listed(org, source, "outbound").data[0]
+    assert (created["attributes"]["workspace-name"], created["attributes"]["sourceable-name"]) == ("target", "source")
     assert listed(org, target, "outbound").data == listed(org, source, "inbound").data == []
-    included = org.get(f"run-triggers/{made['id']}", include="workspace,sourceable").json["included"]
+    included = org.get(f"run-triggers/{created['id']}", include="workspace,sourceable").json["included"]
     assert {item["id"] for item in included} == {source, target}
     assert [item["id"] for item in listed(org, target, "inbound", include="sourceable").json["included"]] == [source]
     for wrong in ("", "?filter[run-trigger][type]=oubound", "?filter[run-trigger][type]=inbound&include=nonsense", "?filter[run-trigger][type]=outbound&include=workspace"):
         assert org.call("GET", f"workspaces/{target}/run-triggers{wrong}").status == 400, wrong
-    org.delete(f"run-triggers/{made['id']}")
-    assert org.call("GET", f"run-triggers/{made['id']}").status == org.call("DELETE", f"run-triggers/{made['id']}").status == 404
+    org.delete(f"run-triggers/{created['id']}")
+    assert org.call("GET", f"run-triggers/{created['id']}").status == org.call("DELETE", f"run-triggers/{created['id']}").status == 404
 
 
-def test_what_a_trigger_may_connect(org, api_site):
+def test_invalid_and_foreign_sources_are_refused(org, api_site):
     source, target, foreign = org.workspace(), org.workspace(), api_site.organization().workspace()
     path, pointer = f"workspaces/{target}/run-triggers", "/data/relationships/sourceable"
     trigger(org, target, source)
@@ -47,7 +47,7 @@ def test_what_a_trigger_may_connect(org, api_site):
         assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == pointer, answer.text
     for unknown in (foreign, "nonexisting"):
         assert org.call("POST", path, body(unknown)).status == 404
-    trigger(org, source, target)  # the other way round is another trigger
+    trigger(org, source, target)  # the opposite direction is another trigger
     assert len(listed(org, target, "inbound").data) == 1
 
 
@@ -61,8 +61,8 @@ def test_a_workspace_has_at_most_twenty_sources(org):
         thread.join()
     assert sorted(answers) == [201] * 20 + [422] * 3
     assert listed(org, target, "inbound").json["meta"]["pagination"]["total-count"] == 20
-    far = listed(org, target, "inbound", **{"page[number]": 999})
-    assert far.data == [] and far.json["meta"]["pagination"]["current-page"] == 999
+    beyond = listed(org, target, "inbound", **{"page[number]": 999})
+    assert beyond.data == [] and beyond.json["meta"]["pagination"]["current-page"] == 999
 
 
 # ---- effects of an apply ----
@@ -78,9 +78,9 @@ def triggered(org, *workspaces, count=1):
         until(lambda w=workspace: len(runs(org, w)) == count, f"{workspace} has {count} runs")
 
 
-def told(org, run, count):
+def trigger_events(org, run, count):
     """The run's events about triggers, once there are that many."""
-    return until(lambda: (lambda said: said if len(said) == count else None)([text for _, text in org.events(run, "run-trigger")]), f"{run} has {count} events of triggers")
+    return until(lambda: (lambda texts: texts if len(texts) == count else None)([text for _, text in org.events(run, "run-trigger")]), f"{run} has {count} events of triggers")
 
 
 @pytest.fixture
@@ -125,7 +125,7 @@ def test_an_apply_queues_a_run_in_every_target(org, fake_worker):
     triggered(org, idle)
 
 
-def test_what_is_not_applied_triggers_nothing(org, fake_worker):
+def test_only_applied_runs_trigger_targets(org, fake_worker):
     source, target = org.workspace(), org.workspace()
     trigger(org, target, source)
     org.upload(target, ONE)
@@ -141,7 +141,7 @@ def test_what_is_not_applied_triggers_nothing(org, fake_worker):
     assert applied in runs(org, target)[0]["attributes"]["message"]
 
 
-def test_a_target_that_can_not_run_now_or_at_all(org, fake_worker):
+def test_locked_targets_run_later_and_unusable_targets_are_skipped(org, fake_worker):
     source, locked, local, empty, fine = org.workspace(), org.workspace(), org.workspace(execution_mode="local"), org.workspace("empty"), org.workspace()
     for target in (locked, local, empty, fine):
         trigger(org, target, source)
@@ -150,17 +150,17 @@ def test_a_target_that_can_not_run_now_or_at_all(org, fake_worker):
     org.post(f"workspaces/{locked}/actions/lock", {})
     run = apply(org, fake_worker, source)
     assert org.status(run) == "applied"
-    said = told(org, run, 4)
+    texts = trigger_events(org, run, 4)
     assert [r["attributes"]["status"] for r in runs(org, locked)] == ["pending"]
     assert [r["attributes"]["status"] for r in runs(org, fine)] == ["plan_queued"]
     assert runs(org, local) == runs(org, empty) == []
-    assert any("local execution" in text for text in said) and any(text.startswith("empty: Configuration version must exist") for text in said)
+    assert any("local execution" in text for text in texts) and any(text.startswith("empty: Configuration version must exist") for text in texts)
     org.post(f"workspaces/{locked}/actions/unlock")
     assert [r["attributes"]["status"] for r in runs(org, locked)] == ["plan_queued"]
 
 
-def test_two_that_trigger_one_another_both_go_on(org, fake_worker):
-    """Each apply takes the lock of the other's workspace: neither is lost, in any order."""
+def test_two_workspaces_that_trigger_each_other_do_not_deadlock(org, fake_worker):
+    """Each apply locks the other's workspace. Neither trigger is lost, in any order."""
     first, second = org.workspace(), org.workspace()
     trigger(org, first, second)
     trigger(org, second, first)
@@ -186,7 +186,7 @@ def test_two_that_trigger_one_another_both_go_on(org, fake_worker):
 # ---- targets that fail ----
 
 
-def test_a_target_that_fails_neither_stops_the_apply_nor_other_targets(org, api_site, fake_worker):
+def test_a_failing_target_affects_neither_the_apply_nor_other_targets(org, api_site, fake_worker):
     source, broken, fine = org.workspace(), org.workspace("broken"), org.workspace("fine")
     for target in (broken, fine):
         trigger(org, target, source)
@@ -197,18 +197,18 @@ def test_a_target_that_fails_neither_stops_the_apply_nor_other_targets(org, api_
     run = apply(org, fake_worker, source)
     assert org.status(run) == "applied"
     triggered(org, fine)
-    said = told(org, run, 2)
-    assert any(text.startswith("broken: the run can't be created yet, and is tried again: the variable secret can't be read") for text in said)
-    assert runs(org, broken) == [] and "s3cr3t" not in str(said)
-    until(lambda: api_site.ask("select tries from pending_run_triggers where workspace_id = %s", broken)[0][0] > 1, "it is tried again")
-    assert len(told(org, run, 2)) == 2
+    texts = trigger_events(org, run, 2)
+    assert any(text.startswith("broken: the run can't be created yet, and is tried again: the variable secret can't be read") for text in texts)
+    assert runs(org, broken) == [] and "s3cr3t" not in str(texts)
+    until(lambda: api_site.ask("select tries from pending_run_triggers where workspace_id = %s", broken)[0][0] > 1, "the trigger is retried")
+    assert len(trigger_events(org, run, 2)) == 2
     api_site.change("update variables set value_sealed = %s where id = %s", sealed, variable)
     triggered(org, broken)
-    assert runs(org, broken)[0]["id"] in told(org, run, 3)[2]
+    assert runs(org, broken)[0]["id"] in trigger_events(org, run, 3)[2]
     assert api_site.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)]
 
 
-def test_an_apply_does_not_wait_for_a_target_that_is_being_deleted(org, api_site, fake_worker):
+def test_an_apply_does_not_wait_for_a_target_under_deletion(org, api_site, fake_worker):
     source, deleted, kept = org.workspace(), org.workspace("deleted"), org.workspace("kept")
     for target in (deleted, kept):
         trigger(org, target, source)
@@ -226,11 +226,11 @@ def test_an_apply_does_not_wait_for_a_target_that_is_being_deleted(org, api_site
         assert org.events(run, "run-trigger") == []
         deletion.execute("delete from workspaces where id = %s", (deleted,))
     triggered(org, kept)
-    said = told(org, run, 2)
-    assert sorted(said) == sorted([f"{deleted}: the workspace was deleted", f"kept: {runs(org, kept)[0]['id']}"])
+    texts = trigger_events(org, run, 2)
+    assert sorted(texts) == sorted([f"{deleted}: the workspace was deleted", f"kept: {runs(org, kept)[0]['id']}"])
 
 
-def test_what_is_due_outlives_its_scheduler_and_happens_once(org, api_site, fake_worker):
+def test_a_pending_trigger_survives_its_scheduler_and_creates_one_run(org, api_site, fake_worker):
     """Another scheduler creates the run. Two that check at the same time create one."""
     source, target = org.workspace(), org.workspace()
     trigger(org, target, source)
@@ -245,7 +245,7 @@ def test_what_is_due_outlives_its_scheduler_and_happens_once(org, api_site, fake
     api_site.scheduler.start()
     try:
         triggered(org, target)
-        until(lambda: api_site.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)], "nothing is due any more")
+        until(lambda: api_site.ask("select count(*) from pending_run_triggers where run_id = %s", run) == [(0,)], "no trigger is pending")
         triggered(org, target)
     finally:
         for other in others:

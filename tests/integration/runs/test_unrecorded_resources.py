@@ -64,7 +64,7 @@ class Workspace:
         self.api_site.change("update jobs set lease_until = now() where id = %s", self.job["job"])
         self.api.wait_status(self.run, "errored")
 
-    def compared(self):
+    def wait_until_compared(self):
         until(lambda: self.api_site.ask("select compared_at is not null from workspace_holds where job_id = %s", self.job["job"]) == [(True,)], "the reports are compared")
 
     @property
@@ -74,8 +74,8 @@ class Workspace:
     def held(self):
         return self.shown["locked-reason"].startswith(f"Held after {self.run}")
 
-    def goes_on(self):
-        until(lambda: self.api.status(self.after) == "plan_queued", "the queue goes on")
+    def released(self):
+        until(lambda: self.api.status(self.after) == "plan_queued", "the queue advances")
         return not self.held()
 
     @property
@@ -99,47 +99,47 @@ def refused(call, *arguments):
     return caught.value.status
 
 
-def test_a_lost_workers_log_is_compared_with_the_state(api_site, org, fake_worker):
-    """Its machine never comes back: resources reported in the scheduler's log and missing in the state are listed.
-    Only a user ends the hold."""
+def test_resources_in_a_lost_workers_log_but_not_in_the_state_are_listed(api_site, org, fake_worker):
+    """The worker never returns. Resources that the stored log reports and the state lacks are listed. Only a user ends
+    the hold."""
     workspace = Workspace(api_site, org, fake_worker, report("a"), report("b"), "aws_vpc.c: Creation complete after 1s [id=c]\n", report("d", "update"))
     workspace.on("PUT", "state", state(1, "a"))
     assert workspace.data == []
     workspace.lose()
-    workspace.compared()
+    workspace.wait_until_compared()
     assert workspace.listed() == [("create", "aws_vpc.b", "b"), ("create", "aws_vpc.c", "c"), ("update", "aws_vpc.d", "d")]
     resource = workspace.data[0]
     assert resource["type"] == "unrecorded-resources" and resource["relationships"]["run"]["data"]["id"] == workspace.run
     assert (resource["attributes"]["resource-type"], resource["attributes"]["provider"]) == ("aws_vpc", "aws")
     assert org.get(f"unrecorded-resources/{resource['id']}").data == resource
-    ((_, told),) = org.events(workspace.run, "resources-unrecorded")
-    assert "3 resources" in told
+    ((_, text),) = org.events(workspace.run, "resources-unrecorded")
+    assert "3 resources" in text
     assert workspace.blocks() == "".join(f'import {{\n  to = aws_vpc.{name}\n  id = "{name}"\n}}\n\n' for name in "bcd")
 
-    # The end of the time for the last state ends only the wait.
+    # The deadline for the last state ends only the wait for that state.
     api_site.change("update workspace_holds set until = now() where job_id = %s", workspace.job["job"])
-    until(lambda: "unrecorded-resources" in workspace.shown["locked-reason"], "only the resources hold it")
+    until(lambda: "unrecorded-resources" in workspace.shown["locked-reason"], "only the resources hold the workspace")
     assert org.status(workspace.after) == "pending" and workspace.held()
 
     org.post(f"unrecorded-resources/{resource['id']}/actions/dismiss")
     assert workspace.listed("dismissed") == [("create", "aws_vpc.b", "b")] and workspace.held() and "aws_vpc.b" not in workspace.blocks()
     assert refused(org.post, f"unrecorded-resources/{resource['id']}/actions/dismiss") == 409
     org.post(f"runs/{workspace.run}/actions/dismiss-unrecorded-resources")
-    assert workspace.goes_on() and workspace.listed() == [] and len(workspace.listed("dismissed")) == 3 and workspace.blocks() == ""
+    assert workspace.released() and workspace.listed() == [] and len(workspace.listed("dismissed")) == 3 and workspace.blocks() == ""
     assert refused(org.post, f"runs/{workspace.run}/actions/dismiss-unrecorded-resources") == 409
     assert org.events(workspace.run, "workspace-released")[0][1] == "The unrecorded resources of the apply were dismissed."
     assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(org))
     assert workspace.data[0]["relationships"]["dismissed-by"]["data"]["id"] == org.get("account/details").data["id"]
 
 
-def test_a_worker_that_comes_back_takes_the_place_of_the_log(api_site, org, fake_worker):
+def test_the_list_of_a_returning_worker_replaces_that_of_the_log(api_site, org, fake_worker):
     workspace = Workspace(api_site, org, fake_worker, report("a"), report("b"))
     workspace.lose()
-    workspace.compared()
+    workspace.wait_until_compared()
     assert len(workspace.listed()) == 2
     first = workspace.data[0]["id"]
     org.post(f"unrecorded-resources/{first}/actions/dismiss")
-    assert workspace.held(), "its last state may come"
+    assert workspace.held(), "its last state may still arrive"
     workspace.put(missing("a"), missing("c"))
     assert workspace.listed() == [("create", "aws_vpc.c", "c")] and workspace.listed("dismissed") == [("create", "aws_vpc.a", "a")]
     workspace.on("PUT", "state", state(1, "b"))
@@ -149,22 +149,22 @@ def test_a_worker_that_comes_back_takes_the_place_of_the_log(api_site, org, fake
     workspace.put()
     assert workspace.listed() == []
     workspace.on("POST", "last-state")
-    assert workspace.goes_on()
+    assert workspace.released()
     assert fake_worker.on(workspace.job, "POST", "last-state", check=False).status == 404
 
 
-def test_a_worker_that_comes_back_with_everything_ends_the_hold(api_site, org, fake_worker):
+def test_a_returning_worker_with_a_complete_state_ends_the_hold(api_site, org, fake_worker):
     workspace = Workspace(api_site, org, fake_worker, report("a"))
     workspace.lose()
-    workspace.compared()
+    workspace.wait_until_compared()
     assert workspace.listed()
     workspace.put()
     workspace.on("PUT", "state", state(1, "a"))
     workspace.on("POST", "last-state")
-    assert workspace.goes_on() and workspace.data == []
+    assert workspace.released() and workspace.data == []
 
 
-def test_a_worker_that_is_back_before_the_leases_end_holds_the_workspace(api_site, org, fake_worker):
+def test_unrecorded_resources_reported_before_the_lease_ends_hold_the_workspace(api_site, org, fake_worker):
     workspace = Workspace(api_site, org, fake_worker)
     workspace.put(missing("a"))
     workspace.on("POST", "last-state")
@@ -172,7 +172,7 @@ def test_a_worker_that_is_back_before_the_leases_end_holds_the_workspace(api_sit
     assert workspace.held() and org.status(workspace.after) == "pending"
     assert workspace.listed() == [("create", "aws_vpc.a", "a")]
     org.post(f"runs/{workspace.run}/actions/dismiss-unrecorded-resources")
-    assert workspace.goes_on()
+    assert workspace.released()
 
 
 def test_a_result_with_unrecorded_resources_holds_the_workspace(api_site, org, fake_worker):
@@ -183,11 +183,11 @@ def test_a_result_with_unrecorded_resources_holds_the_workspace(api_site, org, f
     workspace.on("POST", "last-state")
     assert workspace.held() and workspace.listed() == [("create", "aws_vpc.a", "a")]
     org.post(f"workspaces/{workspace.id}/actions/force-unlock")
-    assert workspace.goes_on() and workspace.listed() == [("create", "aws_vpc.a", "a")], "it stays listed"
+    assert workspace.released() and workspace.listed() == [("create", "aws_vpc.a", "a")], "it stays listed"
     org.post(f"runs/{workspace.run}/actions/dismiss-unrecorded-resources")
 
 
-def test_a_hostile_list_is_bounded_and_evaluates_nothing(api_site, org, fake_worker):
+def test_a_hostile_list_is_bounded_and_escaped(api_site, org, fake_worker):
     """A worker sends its job's output, which may contain lines of the job's own."""
     workspace = Workspace(api_site, org, fake_worker)
     workspace.lose()
@@ -203,10 +203,10 @@ def test_a_hostile_list_is_bounded_and_evaluates_nothing(api_site, org, fake_wor
     assert b"passwd" not in bytes(sealed)
 
 
-def test_who_may_see_and_dismiss_them(api_site, org, fake_worker):
+def test_reading_and_dismissing_need_permissions(api_site, org, fake_worker):
     workspace = Workspace(api_site, org, fake_worker, report("a"))
     workspace.lose()
-    workspace.compared()
+    workspace.wait_until_compared()
     (resource,) = workspace.data
     people = People(org, api_site.database)
     paths = [("GET", LISTED.format(workspace.run)), ("GET", f"{LISTED.format(workspace.run)}/import-blocks"), ("GET", f"unrecorded-resources/{resource['id']}"),
@@ -223,30 +223,30 @@ def test_who_may_see_and_dismiss_them(api_site, org, fake_worker):
 def owner(api_site):
     """The owner of a new organization, who is not a site admin: a client, and a signed-in browser."""
     name = f"u-{uuid.uuid4()}"
-    made = api_site.bootstrap(name, name)
+    created = api_site.bootstrap(name, name)
     api_site.change("update users set is_site_admin = false where username = %s", name)
-    browser = Browser(api_site.scheduler.url, address=f"10.6.{next(People.ids) % 256}.9").sign_in(name, made["password"])
+    browser = Browser(api_site.scheduler.url, address=f"10.6.{next(People.ids) % 256}.9").sign_in(name, created["password"])
     assert browser.status == 200, browser.text
-    return Api(api_site.scheduler.url, made["token"], name), browser
+    return Api(api_site.scheduler.url, created["token"], name), browser
 
 
-def test_the_page_lists_and_dismisses_them(api_site, fake_worker):
+def test_the_page_lists_and_dismisses_unrecorded_resources(api_site, fake_worker):
     api, browser = owner(api_site)
     workspace = Workspace(api_site, api, fake_worker, report("a", id="<b>&"), report("b"))
     workspace.lose()
-    workspace.compared()
+    workspace.wait_until_compared()
     workspace.on("POST", "last-state")
     assert workspace.held()
     path = f"/app/runs/{workspace.run}/unrecorded-resources"
     assert f'href="{path}"' in browser.ask(f"/app/workspaces/{workspace.id}/hold").page
     page = browser.ask(path)
     assert page.status == 200 and "&lt;b&gt;&amp;" in page.page and "<b>" not in page.page and "import {" in page.page
-    one, _, everything = [form["fields"] for form in Forms(page.page).all if form["action"] == path]
+    one, _, all_resources = [form["fields"] for form in Forms(page.page).all if form["action"] == path]
     assert browser.ask(path, {**one, "csrf": "0" * 64}).status == 403 and len(workspace.listed()) == 2
     assert browser.ask(path, one).status == 200 and workspace.listed() == [("create", "aws_vpc.b", "b")]
-    assert browser.ask(path, everything).status == 200 and workspace.goes_on() and workspace.listed() == []
-    assert browser.ask(path, everything).status == 409
+    assert browser.ask(path, all_resources).status == 200 and workspace.released() and workspace.listed() == []
+    assert browser.ask(path, all_resources).status == 409
     assert {("unrecorded_resource", "dismiss"), ("run", "dismiss_unrecorded_resources")} <= set(audited(api))
     stranger = owner(api_site)[1]
-    assert stranger.ask(path).status == 404 and stranger.ask(path, everything).status in (403, 404)
+    assert stranger.ask(path).status == 404 and stranger.ask(path, all_resources).status in (403, 404)
     assert stranger.ask("/app/runs/run-none/unrecorded-resources").status == 404

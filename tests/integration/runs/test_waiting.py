@@ -48,7 +48,7 @@ def noted(org, run, action):
     return told
 
 
-def test_no_worker(api_site, org, pool):
+def test_a_run_waits_for_a_worker(api_site, org, pool):
     run = pool.run()
     shown = waiting(org, run)
     assert shown["reason"] == "worker" and shown["description"] == "No worker in pool pool." and shown["position"] == 1
@@ -66,7 +66,7 @@ def test_no_worker(api_site, org, pool):
     assert waiting(org, run) == {"reason": "none", "description": "", "since": None, "position": None}
 
 
-def test_busy_slots_and_the_position_in_the_order_of_claims(api_site, org, pool):
+def test_a_run_waits_for_a_free_slot_with_its_position(api_site, org, pool):
     worker = pool.worker(slots=1)
     first = pool.run()
     job = worker.take(first, "plan")
@@ -82,7 +82,7 @@ def test_busy_slots_and_the_position_in_the_order_of_claims(api_site, org, pool)
     assert [worker.claim(1)[0]["run"] for _ in range(4)] == [applied, *runs]
 
 
-def test_the_position_is_the_order_of_claims_between_organizations(api_site, org):
+def test_positions_follow_the_order_of_claims_across_organizations(api_site, org):
     """Each organization's jobs take turns, and those that run count."""
     worker = api_site.fake_worker()
     other = api_site.organization()
@@ -93,7 +93,7 @@ def test_the_position_is_the_order_of_claims_between_organizations(api_site, org
     assert [worker.claim(1)[0]["run"] for _ in runs] == [places[place] for place in sorted(places)]
 
 
-def test_a_locked_workspace(org, pool):
+def test_a_run_waits_for_a_locked_workspace(org, pool):
     workspace = pool.workspace()
     version = org.upload(workspace, {"main.tf": ""})
     org.post(f"workspaces/{workspace}/actions/lock", {"reason": "a change by hand"})
@@ -104,7 +104,7 @@ def test_a_locked_workspace(org, pool):
     assert reason(org, run) == "worker"
 
 
-def test_the_turn_in_the_queue(org, pool):
+def test_a_run_waits_for_earlier_runs_of_its_workspace(org, pool):
     workspace = pool.workspace()
     version = org.upload(workspace, {"main.tf": ""})
     runs = [org.run(workspace, version) for _ in range(3)]
@@ -113,7 +113,7 @@ def test_the_turn_in_the_queue(org, pool):
     assert waiting(org, runs[1])["position"] is None and waiting(org, runs[1])["since"]
 
 
-def test_a_held_workspace(api_site, org, pool):
+def test_a_run_waits_for_a_held_workspace(api_site, org, pool):
     worker = pool.worker()
     workspace = pool.workspace()
     version = org.upload(workspace, {"main.tf": ""})
@@ -129,7 +129,7 @@ def test_a_held_workspace(api_site, org, pool):
     assert reason(org, run) == "claim"
 
 
-def test_a_person(org, pool):
+def test_a_planned_run_waits_for_confirmation(org, pool):
     worker, run = pool.worker(), pool.run()
     worker.plan(run)
     assert waiting(org, run) == {"reason": "confirmation", "description": "A person must confirm or discard the run.", "since": None, "position": None}
@@ -137,7 +137,7 @@ def test_a_person(org, pool):
     assert reason(org, run) == "none"
 
 
-def test_the_page_of_a_run(api_site, org, pool):
+def test_the_page_of_a_run_shows_why_it_waits(api_site, org, pool):
     run = pool.run()
     browser = Browser(api_site.scheduler.url).sign_in("admin", api_site.tokens["password"])
     page = browser.ask(f"/app/runs/{run}")
@@ -147,7 +147,7 @@ def test_the_page_of_a_run(api_site, org, pool):
     assert other.status == 303 and "/app/login" in other.headers["Location"]
 
 
-def test_only_readers_of_the_run_see_it(api_site, org, pool):
+def test_only_readers_of_a_run_see_why_it_waits(api_site, org, pool):
     run = pool.run()
     stranger = api_site.stranger()
     assert stranger.call("GET", f"runs/{run}/waiting").status == 404

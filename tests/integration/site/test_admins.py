@@ -53,23 +53,23 @@ def test_users_are_filtered_and_their_organizations_included(org, person):
         assert refused.value.status == status
 
 
-def test_a_suspended_user_can_do_nothing_until_they_are_let_in_again(api_site, org):
-    made = api_site.bootstrap(name := f"u-{uuid.uuid4().hex[:12]}", name)
-    person = type(org)(org.url, made["token"], name)
+def test_a_suspended_user_has_no_access_until_unsuspended(api_site, org):
+    created = api_site.bootstrap(name := f"u-{uuid.uuid4().hex[:12]}", name)
+    person = type(org)(org.url, created["token"], name)
     user = person.get("account/details").data["id"]
-    browser = Browser(org.url, address="10.1.2.3").sign_in(name, made["password"])
+    browser = Browser(org.url, address="10.1.2.3").sign_in(name, created["password"])
     assert "New token" in browser.ask("/app/settings/tokens").text
     assert act(org, user, "suspend")["is-suspended"]
     assert person.call("GET", "account/details").status == 401
     assert "New token" not in browser.ask("/app/settings/tokens").text
-    again = Browser(org.url, address="10.1.2.4").sign_in(name, made["password"])
-    assert "New token" not in again.ask("/app/settings/tokens").text
+    second_browser = Browser(org.url, address="10.1.2.4").sign_in(name, created["password"])
+    assert "New token" not in second_browser.ask("/app/settings/tokens").text
     assert list(listed(org, q=name, **{"filter[suspended]": "true"})) == [user]
     assert not act(org, user, "unsuspend")["is-suspended"]
     assert person.get("account/details").data["id"] == user
 
 
-def test_a_user_becomes_a_site_admin_and_none_again(org, person):
+def test_site_admin_rights_are_granted_and_revoked(org, person):
     assert person.call("GET", "admin/users").status == 404
     assert act(org, person.user, "grant_admin")["is-admin"]
     assert person.call("GET", "admin/users").status == 200
@@ -77,17 +77,17 @@ def test_a_user_becomes_a_site_admin_and_none_again(org, person):
     assert person.call("GET", "admin/users").status == 404
 
 
-def test_site_admins_do_nothing_of_this_to_themselves(org):
+def test_site_admins_cannot_suspend_demote_or_delete_themselves(org):
     own = org.get("account/details").data["id"]
     for method, path in [("POST", "actions/suspend"), ("POST", "actions/revoke_admin"), ("DELETE", "")]:
         assert org.call(method, f"admin/users/{own}/{path}".rstrip("/")).status == 422
 
 
-def test_nobody_has_a_second_factor_to_be_taken_away(org, person):
+def test_disabling_two_factor_is_refused(org, person):
     assert org.call("POST", f"admin/users/{person.user}/actions/disable_two_factor").status == 422
 
 
-def test_a_user_is_deleted_but_not_the_last_owner(api_site, org, person):
+def test_a_user_is_deleted_unless_last_owner_of_an_organization(api_site, org, person):
     refused = org.call("DELETE", f"admin/users/{person.user}")
     assert refused.status == 422 and "last owner" in refused.text
     assert person.get("account/details").data["id"] == person.user
@@ -108,7 +108,7 @@ def test_an_invited_person_is_deleted_with_the_invitation(org):
     assert org.call("GET", f"organization-memberships/{membership['id']}").status == 404
 
 
-def test_the_users_of_teams_tokens_are_nobody_here(api_site, org):
+def test_service_accounts_of_teams_are_not_users_here(api_site, org):
     (service,) = api_site.ask("select u.id from users u join teams t on t.user_id = u.id join organizations o on o.id = t.organization_id where o.name = %s limit 1", org.organization)
     assert service[0] not in listed(org, **{"page[size]": 100})
     for method, path in [("GET", ""), ("DELETE", ""), ("POST", "/actions/suspend"), ("POST", "/actions/grant_admin")]:
@@ -143,7 +143,7 @@ def test_runs_of_all_organizations_are_listed_newest_first(api_site, org, runs):
     assert org.call("GET", "admin/runs?filter[from]=yesterday").status == 400
 
 
-def test_site_admins_cancel_runs_at_once(api_site, org, runs):
+def test_site_admins_force_cancel_runs_at_once(api_site, org, runs):
     first, second = runs
     fake_worker = api_site.fake_worker()
     org.wait_status(first, {"plan_queued"})
@@ -151,7 +151,7 @@ def test_site_admins_cancel_runs_at_once(api_site, org, runs):
     assert org.call("POST", f"admin/runs/{second}/actions/force-cancel", {"comment": "not this one"}).status == 202
     assert org.status(second) == "canceled"
     assert org.call("POST", f"admin/runs/{first}/actions/force-cancel", {}).status == 202
-    assert [said["stop"] for said in fake_worker.heartbeat(job)] == ["force"]
+    assert [entry["stop"] for entry in fake_worker.heartbeat(job)] == ["force"]
     assert org.call("POST", f"admin/runs/{second}/actions/force-cancel", {}).status == 409
     for unknown in ("nonexisting", "run-aaaaaaaaaaaaaaaa"):
         assert org.call("POST", f"admin/runs/{unknown}/actions/force-cancel", {}).status == 404

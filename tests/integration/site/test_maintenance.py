@@ -35,7 +35,7 @@ def waiting(org, run):
     return org.attributes(f"runs/{run}/waiting")
 
 
-def test_new_runs_wait_and_say_why_until_it_ends(org, fake_worker):
+def test_new_runs_wait_until_maintenance_ends(org, fake_worker):
     shown = switch(org, enabled=True, reason="new disks")
     assert shown["enabled"] and shown["reason"] == "new disks" and shown["since"]
     workspace = org.workspace()
@@ -53,7 +53,7 @@ def test_new_runs_wait_and_say_why_until_it_ends(org, fake_worker):
     assert org.status(behind) == "pending" and waiting(org, behind)["reason"] == "turn"
 
 
-def test_started_runs_finish_confirmed_applies_included(org, fake_worker, command):
+def test_started_runs_finish_during_maintenance(org, fake_worker, command):
     planning = org.run_files(org.workspace(), {"main.tf": ""})
     queued = org.run_files(org.workspace(), {"main.tf": ""})
     planned = org.run_files(org.workspace(), {"main.tf": ""})
@@ -68,7 +68,7 @@ def test_started_runs_finish_confirmed_applies_included(org, fake_worker, comman
         org.wait_status(run, "applied")
 
 
-def test_a_queue_stops_behind_the_run_that_finishes(org, fake_worker, command):
+def test_the_next_run_of_a_queue_waits_for_the_end_of_maintenance(org, fake_worker, command):
     workspace = org.workspace(auto_apply=True)
     version = org.upload(workspace, {"main.tf": ""})
     first, second = org.run(workspace, version), org.run(workspace, version)
@@ -80,7 +80,7 @@ def test_a_queue_stops_behind_the_run_that_finishes(org, fake_worker, command):
     org.wait_status(second, "plan_queued")
 
 
-def test_many_runs_of_both_kinds_start_when_it_ends(api_site, org, command):
+def test_all_waiting_runs_start_when_maintenance_ends(api_site, org, command):
     command("on", "an upgrade")
     workspace = org.workspace()
     version = org.upload(workspace, {"main.tf": ""})
@@ -91,7 +91,7 @@ def test_many_runs_of_both_kinds_start_when_it_ends(api_site, org, command):
                                org.organization) == [(125,)], "all are started")
 
 
-def test_nothing_is_destroyed_automatically(api_site, org, fake_worker, command):
+def test_maintenance_suspends_automatic_destruction(api_site, org, fake_worker, command):
     workspace = org.workspace(auto_apply=True)
     run = org.run_files(workspace, {"main.tf": ""})
     fake_worker.plan(run)
@@ -107,7 +107,7 @@ def test_nothing_is_destroyed_automatically(api_site, org, fake_worker, command)
     until(lambda: len(org.get(f"workspaces/{workspace}/runs").data) == 2, "it is destroyed now")
 
 
-def test_the_command_shows_it_and_is_audited(api_site, org, command):
+def test_the_maintenance_command_is_validated_and_audited(api_site, org, command):
     assert json.loads(command("--json").stdout) == {"enabled": False, "since": None, "reason": None}
     shown = json.loads(command("on", "two words", "--json").stdout)
     assert shown["enabled"] and shown["reason"] == "two words"
@@ -121,7 +121,7 @@ def test_the_command_shows_it_and_is_audited(api_site, org, command):
     assert org.attributes("admin/maintenance")["reason"] == "other words"
 
 
-def test_only_site_admins_switch_it(api_site, org):
+def test_only_site_admins_change_maintenance(api_site, org):
     stranger = api_site.stranger()
     assert stranger.call("GET", "admin/maintenance").status == 404
     assert stranger.call("PATCH", "admin/maintenance", {"data": {"type": "maintenance", "attributes": {"enabled": True, "reason": "x"}}}).status == 404

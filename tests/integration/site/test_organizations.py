@@ -17,7 +17,7 @@ def owner(api_site):
 
 
 @pytest.fixture
-def settle(org, owner):
+def set_admin_settings(org, owner):
     """Changes the site admins' settings of the owner's organization. Returns its attributes."""
     return lambda **attributes: org.patch(f"admin/organizations/{owner.organization}", {"data": {
         "type": "organizations", "attributes": {name.replace("_", "-"): value for name, value in attributes.items()}}}).data["attributes"]
@@ -43,19 +43,19 @@ def test_organizations_are_found_by_name_and_address(org, owner):
     assert refused.value.status == 400
 
 
-def test_nobody_else_sees_or_changes_them(owner):
+def test_only_site_admins_use_the_admin_routes_of_organizations(owner):
     path = f"admin/organizations/{owner.organization}"
     for method, path in (("GET", "admin/organizations"), ("GET", path), ("PATCH", path), ("DELETE", path)):
         assert owner.call(method, path, {} if method == "PATCH" else None).status == 404
 
 
-def test_a_disabled_organization_is_not_there_until_it_is_enabled_again(org, owner, api_site, settle):
+def test_a_disabled_organization_is_not_found_until_enabled(org, owner, api_site, set_admin_settings):
     workspace = owner.workspace()
     run = owner.run(workspace, owner.upload(workspace, {"main.tf": ""}))
     team = owner.post(f"organizations/{owner.organization}/authentication-token").data["attributes"]["token"]
     service = type(owner)(owner.url, team, owner.organization)
     paths = (f"organizations/{owner.organization}", f"workspaces/{workspace}", f"runs/{run}", f"organizations/{owner.organization}/workspaces")
-    assert settle(is_disabled=True)["is-disabled"]
+    assert set_admin_settings(is_disabled=True)["is-disabled"]
     for path in paths:
         assert owner.call("GET", path).status == service.call("GET", path).status == 404, path
         assert org.call("GET", path).status == 200
@@ -63,36 +63,36 @@ def test_a_disabled_organization_is_not_there_until_it_is_enabled_again(org, own
     refused = org.call("POST", "runs", {"data": {"type": "runs", "relationships": {"workspace": {"data": {"type": "workspaces", "id": workspace}}}}})
     assert refused.status == 422 and "disabled" in refused.text
     assert owner.get("account/details").status == 200
-    assert not settle(is_disabled=False)["is-disabled"]
+    assert not set_admin_settings(is_disabled=False)["is-disabled"]
     for path in paths:
         assert owner.call("GET", path).status == 200
 
 
-def test_a_limit_on_workspaces_stops_new_ones_alone(owner, settle):
-    there = owner.workspace()
-    assert settle(workspace_limit=2)["workspace-limit"] == 2
+def test_the_workspace_limit_refuses_new_workspaces_only(owner, set_admin_settings):
+    existing = owner.workspace()
+    assert set_admin_settings(workspace_limit=2)["workspace-limit"] == 2
     owner.workspace()
     with pytest.raises(ApiError) as refused:
         owner.workspace()
     assert refused.value.status == 422 and "limit" in str(refused.value)
-    assert owner.attributes(f"workspaces/{there}")["locked"] is False
-    assert settle(workspace_limit=0)["workspace-limit"] == 0
+    assert owner.attributes(f"workspaces/{existing}")["locked"] is False
+    assert set_admin_settings(workspace_limit=0)["workspace-limit"] == 0
     owner.workspace()
 
 
-def test_timeouts_are_given_to_its_jobs(owner, settle, api_site):
-    shown = settle(plan_timeout="1h30m", terraform_build_worker_apply_timeout="45s")
+def test_jobs_get_the_time_limit_of_their_organization(owner, set_admin_settings, api_site):
+    shown = set_admin_settings(plan_timeout="1h30m", terraform_build_worker_apply_timeout="45s")
     assert shown["plan-timeout"] == shown["terraform-build-worker-plan-timeout"] == "1h30m" and shown["apply-timeout"] == "45s"
-    assert settle(is_disabled=False)["plan-timeout"] == "1h30m"
+    assert set_admin_settings(is_disabled=False)["plan-timeout"] == "1h30m"
     workspace, fake_worker = owner.workspace(auto_apply=True), api_site.fake_worker()
     run = owner.run_files(workspace, {"main.tf": ""})
     assert fake_worker.take(run, "plan")["time-limit"] == 5400
-    assert settle(plan_timeout="")["plan-timeout"] is None
+    assert set_admin_settings(plan_timeout="")["plan-timeout"] is None
     other = owner.run_files(owner.workspace(), {"main.tf": ""})
     assert fake_worker.take(other, "plan")["time-limit"] == 0
 
 
-def test_who_may_use_its_modules_is_kept(org, owner, api_site):
+def test_module_consumers_are_replaced(org, owner, api_site):
     path, other = f"admin/organizations/{owner.organization}/relationships/module-consumers", api_site.stranger()
     link = {"data": [{"type": "organizations", "id": other.organization}]}
     assert org.get(path).data == []
@@ -105,7 +105,7 @@ def test_who_may_use_its_modules_is_kept(org, owner, api_site):
     assert org.get(path).data == []
 
 
-def test_it_is_deleted_with_all_that_is_in_it(org, owner):
+def test_an_organization_is_deleted_with_its_workspaces(org, owner):
     workspace = owner.workspace()
     org.delete(f"admin/organizations/{owner.organization}")
     assert org.call("GET", f"admin/organizations/{owner.organization}").status == org.call("GET", f"workspaces/{workspace}").status == 404
@@ -125,14 +125,14 @@ def installation(org):
     set(plan_timeout="", apply_timeout="", **before)
 
 
-def test_what_nothing_acts_on_is_refused(org, installation):
+def test_unsupported_settings_are_refused(org, installation):
     assert installation(default_remote_state_access=False)["fair-run-queuing-enabled"]
     for name in ("allow-speculative-plans-on-pull-requests-from-forks", "send-passing-statuses-for-untriggered-speculative-plans"):
         refused = org.call("PATCH", "admin/general-settings", {"data": {"type": "general-settings", "attributes": {name: True}}})
         assert refused.status == 422 and name in refused.text
 
 
-def test_only_site_admins_create_organizations_where_that_is_set(org, owner, installation):
+def test_a_setting_limits_organization_creation_to_site_admins(org, owner, installation):
     def create(client):
         name = f"o-{uuid.uuid4()}"
         return client.call("POST", "organizations", {"data": {"type": "organizations", "attributes": {"name": name, "email": "a@example.com"}}}).status
@@ -143,7 +143,7 @@ def test_only_site_admins_create_organizations_where_that_is_set(org, owner, ins
     assert create(owner) == 201
 
 
-def test_new_workspaces_share_their_state_where_that_is_the_default(owner, installation):
+def test_new_workspaces_get_the_default_remote_state_access(owner, installation):
     def shares(**attributes):
         return owner.attributes(f"workspaces/{owner.workspace(**attributes)}")["global-remote-state"]
 
@@ -152,19 +152,19 @@ def test_new_workspaces_share_their_state_where_that_is_the_default(owner, insta
     assert shares() and not shares(global_remote_state=False)
 
 
-def test_the_rate_limit_is_another_at_once(owner, installation):
-    def told():
+def test_a_changed_rate_limit_applies_at_once(owner, installation):
+    def current_limit():
         return int(owner.call("GET", "account/details").headers["X-RateLimit-Limit"])
 
-    before = told()
+    before = current_limit()
     assert installation(api_rate_limit=40)["api-rate-limit"] == 40
-    assert told() == 40
+    assert current_limit() == 40
     assert any(owner.call("GET", "account/details").status == 429 for _ in range(400))
     installation(api_rate_limit=before)
-    assert told() == before
+    assert current_limit() == before
 
 
-def test_an_organizations_timeout_goes_before_that_of_all(owner, installation, settle, api_site):
+def test_an_organizations_timeout_overrides_that_of_the_installation(owner, installation, set_admin_settings, api_site):
     fake_worker = api_site.fake_worker()
 
     def limit():
@@ -172,9 +172,9 @@ def test_an_organizations_timeout_goes_before_that_of_all(owner, installation, s
 
     installation(plan_timeout="2h")
     assert limit() == 7200
-    settle(plan_timeout="3h")
+    set_admin_settings(plan_timeout="3h")
     assert limit() == 10800
-    settle(plan_timeout="")
+    set_admin_settings(plan_timeout="")
     assert limit() == 7200
 
 
@@ -186,37 +186,37 @@ def version_of(org, tool, version, **attributes):
         "version": version, "url": "https://example.com/program.zip", "sha": SHA, **attributes}}}).data
 
 
-def fresh():
+def new_version():
     return f"9.{uuid.uuid4().int % 10 ** 6}.{uuid.uuid4().int % 10 ** 6}"
 
 
 @pytest.mark.parametrize("tool", ["terraform", "opa", "sentinel"])
 def test_versions_are_listed_changed_and_deleted(org, tool):
-    older, newer = fresh(), f"1{fresh()}-rc1"
-    made = [version_of(org, tool, version) for version in (older, newer)]
-    shown = made[0]["attributes"]
+    older, newer = new_version(), f"1{new_version()}-rc1"
+    created = [version_of(org, tool, version) for version in (older, newer)]
+    shown = created[0]["attributes"]
     assert (shown["enabled"], shown["official"], shown["beta"], shown["deprecated"], shown["deprecated-reason"], shown["usage"]) == (True, False, False, False, None, 0)
     assert shown["archs"] == [{"os": "linux", "arch": "amd64", "url": shown["url"], "sha": SHA}]
     versions = [one["attributes"]["version"] for one in org.get(f"admin/{tool}-versions", **{"page[size]": 100}).data]
     assert versions.index(newer) < versions.index(older)
-    assert [one["id"] for one in org.get(f"admin/{tool}-versions", **{"filter[version]": older}).data] == [made[0]["id"]]
-    assert [one["id"] for one in org.get(f"admin/{tool}-versions", **{"search[version]": newer[1:-2]}).data] == [made[1]["id"]]
+    assert [one["id"] for one in org.get(f"admin/{tool}-versions", **{"filter[version]": older}).data] == [created[0]["id"]]
+    assert [one["id"] for one in org.get(f"admin/{tool}-versions", **{"search[version]": newer[1:-2]}).data] == [created[1]["id"]]
     assert org.call("POST", f"admin/{tool}-versions", {"data": {"type": f"{tool}-versions", "attributes": {"version": older, "url": "https://x", "sha": SHA}}}).status == 422
 
-    path = f"admin/{tool}-versions/{made[0]['id']}"
+    path = f"admin/{tool}-versions/{created[0]['id']}"
     archs = [{"os": "linux", "arch": arch, "url": f"https://example.com/{arch}", "sha": SHA} for arch in ("arm64", "s390x")]
     changed = org.patch(path, {"data": {"type": f"{tool}-versions", "attributes": {"archs": archs, "deprecated": True, "deprecated-reason": "old"}}}).data["attributes"]
     assert (changed["archs"], changed["url"], changed["deprecated-reason"]) == (archs, "", "old")
     assert org.patch(path, {"data": {"type": f"{tool}-versions", "attributes": {"deprecated": False}}}).data["attributes"]["deprecated-reason"] is None
     for other in {"terraform", "opa", "sentinel"} - {tool}:
-        assert org.call("GET", f"admin/{other}-versions/{made[0]['id']}").status == 404
-    for one in made:
+        assert org.call("GET", f"admin/{other}-versions/{created[0]['id']}").status == 404
+    for one in created:
         org.delete(f"admin/{tool}-versions/{one['id']}")
         assert org.call("GET", f"admin/{tool}-versions/{one['id']}").status == 404
 
 
-def test_a_disabled_version_is_not_chosen_and_starts_no_run(org):
-    workspace, version = org.workspace(), fresh()
+def test_a_disabled_version_is_refused_for_workspaces_and_runs(org):
+    workspace, version = org.workspace(), new_version()
     configuration = org.upload(workspace, {"main.tf": ""})
     choose = {"data": {"type": "workspaces", "attributes": {"terraform-version": version}}}
     org.patch(f"workspaces/{workspace}", choose)

@@ -40,7 +40,7 @@ def notifies(api_site, token):
         return False
 
 
-def test_its_workers_and_tokens_by_api(api_site, org):
+def test_workers_and_tokens_of_the_shared_pool_are_managed_by_api(api_site, org):
     pool = shared(org)
     assert pool["attributes"]["name"] == "default" and pool["relationships"]["organization"]["data"] is None
     assert org.get(f"agent-pools/{pool['id']}").data == pool
@@ -56,7 +56,7 @@ def test_its_workers_and_tokens_by_api(api_site, org):
     worker.leave()
 
 
-def test_it_is_drained_and_limited_like_any_other(api_site, org):
+def test_the_shared_pool_can_be_drained_and_limited_but_not_deleted(api_site, org):
     pool = shared(org)
     limited = org.patch(f"agent-pools/{pool['id']}", {"data": {"type": "agent-pools", "attributes": {"concurrent-run-limit": 9}}}).data
     assert limited["attributes"]["concurrent-run-limit"] == 9 and limited["attributes"]["name"] == "default"
@@ -67,7 +67,7 @@ def test_it_is_drained_and_limited_like_any_other(api_site, org):
     assert refused.status == 409 and "every workspace without a pool" in refused.errors()
 
 
-def test_a_renamed_one_stays_the_only_one(api_site, org):
+def test_a_renamed_shared_pool_stays_the_only_one(api_site, org):
     pool = shared(org)
     org.patch(f"agent-pools/{pool['id']}", {"data": {"type": "agent-pools", "attributes": {"name": "machines"}}})
     api_site.bootstrap("admin", "acme")
@@ -75,7 +75,7 @@ def test_a_renamed_one_stays_the_only_one(api_site, org):
     org.patch(f"agent-pools/{pool['id']}", {"data": {"type": "agent-pools", "attributes": {"name": "default"}}})
 
 
-def test_nobody_else_sees_it(api_site, org):
+def test_only_site_admins_access_the_shared_pool(api_site, org):
     pool, stranger = shared(org), api_site.stranger()
     token = org.get(f"agent-pools/{pool['id']}/authentication-tokens").data[0]["id"]
     notifier = org.get("admin/notifier-tokens").data[0]["id"]
@@ -87,7 +87,7 @@ def test_nobody_else_sees_it(api_site, org):
     assert stranger.call("POST", f"agent-pools/{pool['id']}/authentication-tokens", body).status == stranger.call("POST", "admin/notifier-tokens", body).status == 404
 
 
-def test_tokens_of_notifiers_by_api(api_site, org):
+def test_notifier_tokens_are_created_and_revoked_by_api(api_site, org):
     made = make(org, "admin/notifier-tokens", "the second one")
     assert made["attributes"]["token"].startswith("ry_notifier_") and notifies(api_site, made["attributes"]["token"])
     listed = {one["id"]: one["attributes"] for one in org.get("admin/notifier-tokens").data}
@@ -96,7 +96,7 @@ def test_tokens_of_notifiers_by_api(api_site, org):
     assert made["id"] not in [one["id"] for one in org.get("admin/notifier-tokens").data] and not notifies(api_site, made["attributes"]["token"])
 
 
-def test_tokens_by_command(api_site, org, tokens):
+def test_tokens_are_created_and_revoked_by_command(api_site, org, tokens):
     id, _ = org.pool("edge")
     (made,) = tokens("make", "a rack", "--pool", f"{org.organization}/edge")
     assert {one["description"] for one in tokens("--pool", id, "--json")} == {"test", "a rack"}
@@ -115,7 +115,7 @@ def test_tokens_by_command(api_site, org, tokens):
         assert tokens(*wrong, check=False).returncode == 1, wrong
 
 
-def test_bootstrap_again_makes_no_further_tokens(api_site, org):
+def test_a_second_bootstrap_creates_only_missing_tokens(api_site, org):
     count = api_site.ask("select count(*) from tokens")
     assert set(api_site.bootstrap("admin", "acme")) == {"user", "organization"}
     assert api_site.ask("select count(*) from tokens") == count

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A client writes state only while it has locked the workspace, whatever happens between its requests."""
+"""A client writes state only while it holds the workspace's lock, also if the lock changes between its requests."""
 
 import base64
 import hashlib
@@ -53,34 +53,34 @@ def stranger(api_site):
     return api_site.ask("select id from users where username = %s", name)[0][0]
 
 
-WAYS = {
+UPLOADS = {
     "upload": ("hosted-state-upload-url", False, state()),
     "force-upload": ("hosted-state-upload-url", True, state()),
     "json-upload": ("hosted-json-state-upload-url", False, b"{}"),
 }
 
 
-class Announced:
+class PendingState:
     """A state version without content yet."""
 
-    def __init__(self, org, workspace, way):
-        member, force, self.content = WAYS[way]
-        made = post(org, workspace, force=force).data
-        self.org, self.id, self.url = org, made["id"], made["attributes"][member]
+    def __init__(self, org, workspace, kind):
+        member, force, self.content = UPLOADS[kind]
+        created = post(org, workspace, force=force).data
+        self.org, self.id, self.url = org, created["id"], created["attributes"][member]
         assert ("force-upload" in self.url) == force
 
     def upload(self):
         return put(self.org, self.url, self.content)
 
 
-@pytest.fixture(params=WAYS)
-def announced(org, locked, request):
-    return Announced(org, locked, request.param)
+@pytest.fixture(params=UPLOADS)
+def pending_state(org, locked, request):
+    return PendingState(org, locked, request.param)
 
 
-def untouched(api_site, workspace, announced, status="pending"):
+def is_unchanged(api_site, workspace, pending_state, status="pending"):
     """Nothing of the upload is stored."""
-    assert api_site.ask("select status, blob_id, json_blob_id from state_versions where id = %s", announced.id) == [(status, None, None)]
+    assert api_site.ask("select status, blob_id, json_blob_id from state_versions where id = %s", pending_state.id) == [(status, None, None)]
     return api_site.ask("select current_state_id from workspaces where id = %s", workspace) == [(None,)]
 
 
@@ -88,77 +88,77 @@ def refused(answer):
     assert answer.status == 409 and "must be locked by you" in answer.errors(), answer.text
 
 
-def test_an_upload_after_the_lock_has_gone(org, api_site, locked, announced):
+def test_an_upload_without_the_lock_is_refused(org, api_site, locked, pending_state):
     act(org, locked, "force-unlock")
-    refused(announced.upload())
-    assert untouched(api_site, locked, announced)
+    refused(pending_state.upload())
+    assert is_unchanged(api_site, locked, pending_state)
     act(org, locked, "lock")
-    assert announced.upload().status == 200
-    if announced.content == state():
-        assert org.get(f"workspaces/{locked}/current-state-version").data["id"] == announced.id
+    assert pending_state.upload().status == 200
+    if pending_state.content == state():
+        assert org.get(f"workspaces/{locked}/current-state-version").data["id"] == pending_state.id
 
 
-def test_an_upload_under_the_lock_of_another(org, api_site, locked, announced, stranger):
+def test_an_upload_under_another_users_lock_is_refused(org, api_site, locked, pending_state, stranger):
     act(org, locked, "force-unlock")
     api_site.change("update workspaces set locked_by = %s where id = %s", stranger, locked)
-    refused(announced.upload())
-    assert untouched(api_site, locked, announced)
+    refused(pending_state.upload())
+    assert is_unchanged(api_site, locked, pending_state)
 
 
-def test_a_lock_of_another_is_not_kept_by_what_can_not_come(org, api_site, locked, stranger):
+def test_another_users_pending_state_does_not_block_unlock(org, api_site, locked, stranger):
     """An unlock waits for content that its own user has announced, and not for other users' content."""
-    announced = Announced(org, locked, "upload")
+    pending_state = PendingState(org, locked, "upload")
     assert org.call("POST", f"workspaces/{locked}/actions/unlock", {}).status == 422
-    api_site.change("update state_versions set created_by = %s where id = %s", stranger, announced.id)
-    refused(announced.upload())
+    api_site.change("update state_versions set created_by = %s where id = %s", stranger, pending_state.id)
+    refused(pending_state.upload())
     act(org, locked, "unlock")
 
 
-def test_an_upload_after_another_was_announced(org, api_site, locked, announced):
+def test_an_upload_to_a_discarded_state_version_is_refused(org, api_site, locked, pending_state):
     post(org, locked, force=True)
-    assert announced.upload().status == 409
-    assert untouched(api_site, locked, announced, "discarded")
+    assert pending_state.upload().status == 409
+    assert is_unchanged(api_site, locked, pending_state, "discarded")
 
 
-def test_an_upload_to_a_workspace_that_was_deleted(org, locked, announced):
+def test_an_upload_to_a_deleted_workspace_is_not_found(org, locked, pending_state):
     act(org, locked, "force-unlock")
     org.delete(f"workspaces/{locked}")
-    assert announced.upload().status == 404
+    assert pending_state.upload().status == 404
 
 
-def meanwhile(api_site, workspace, request, *statements):
+def during_row_lock(api_site, workspace, request, *statements):
     """Returns the request's answer. The request waits for the workspace's row while these statements run."""
     answers = []
     thread = threading.Thread(target=lambda: answers.append(request()))
     with psycopg.connect(api_site.database) as connection:
         connection.execute("select 1 from workspaces where id = %s for update", (workspace,))
         thread.start()
-        waits = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
-        until(lambda: api_site.ask(waits)[0][0] > 0, "the request waits for the row")
+        lock_waits = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'"
+        until(lambda: api_site.ask(lock_waits)[0][0] > 0, "the request waits for the row")
         for statement, *values in statements:
             connection.execute(statement, values)
     thread.join()
     return answers[0]
 
 
-def test_a_lock_that_goes_while_the_upload_comes(org, api_site, locked, announced):
-    refused(meanwhile(api_site, locked, announced.upload, ("update workspaces set locked_by = null where id = %s", locked)))
-    assert untouched(api_site, locked, announced)
+def test_an_upload_is_refused_if_the_lock_is_released_meanwhile(org, api_site, locked, pending_state):
+    refused(during_row_lock(api_site, locked, pending_state.upload, ("update workspaces set locked_by = null where id = %s", locked)))
+    assert is_unchanged(api_site, locked, pending_state)
 
 
-@pytest.mark.parametrize("way", ["upload", "force-upload"])
-def test_an_announcement_that_overtakes_the_upload(org, api_site, locked, way):
-    announced = Announced(org, locked, way)
-    answer = meanwhile(api_site, locked, announced.upload, ("update state_versions set status = 'discarded' where id = %s", announced.id))
+@pytest.mark.parametrize("kind", ["upload", "force-upload"])
+def test_an_upload_is_refused_if_its_state_version_is_discarded_meanwhile(org, api_site, locked, kind):
+    pending_state = PendingState(org, locked, kind)
+    answer = during_row_lock(api_site, locked, pending_state.upload, ("update state_versions set status = 'discarded' where id = %s", pending_state.id))
     assert answer.status == 409 and "not pending" in answer.errors(), answer.text
-    assert untouched(api_site, locked, announced, "discarded")
+    assert is_unchanged(api_site, locked, pending_state, "discarded")
 
 
-@pytest.mark.parametrize("way", ["upload", "force-upload"])
-def test_two_uploads_of_one_announcement(org, api_site, locked, way):
-    announced = Announced(org, locked, way)
+@pytest.mark.parametrize("kind", ["upload", "force-upload"])
+def test_of_concurrent_uploads_of_one_state_version_one_succeeds(org, api_site, locked, kind):
+    pending_state = PendingState(org, locked, kind)
     answers = []
-    threads = [threading.Thread(target=lambda: answers.append(announced.upload().status)) for _ in range(8)]
+    threads = [threading.Thread(target=lambda: answers.append(pending_state.upload().status)) for _ in range(8)]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -168,36 +168,36 @@ def test_two_uploads_of_one_announcement(org, api_site, locked, way):
 
 @pytest.mark.parametrize("inline", [True, False])
 @pytest.mark.parametrize("force", [True, False])
-def test_a_lock_that_goes_while_the_state_is_created(org, api_site, locked, inline, force):
-    refused(meanwhile(api_site, locked, lambda: post(org, locked, inline=inline, force=force), ("update workspaces set locked_by = null where id = %s", locked)))
+def test_a_state_is_not_created_if_the_lock_is_released_meanwhile(org, api_site, locked, inline, force):
+    refused(during_row_lock(api_site, locked, lambda: post(org, locked, inline=inline, force=force), ("update workspaces set locked_by = null where id = %s", locked)))
     assert api_site.ask("select count(*) from state_versions where workspace_id = %s", locked) == [(0,)]
 
 
-def test_a_lock_that_goes_while_the_state_is_rolled_back(org, api_site, locked):
+def test_a_rollback_is_refused_if_the_lock_is_released_meanwhile(org, api_site, locked):
     first = post(org, locked, inline=True).data["id"]
     body = {"data": {"type": "state-versions", "relationships": {"rollback-state-version": {"data": {"type": "state-versions", "id": first}}}}}
-    back = lambda: org.call("PATCH", f"workspaces/{locked}/state-versions", body)
-    refused(meanwhile(api_site, locked, back, ("update workspaces set locked_by = null where id = %s", locked)))
-    refused(back())
+    roll_back = lambda: org.call("PATCH", f"workspaces/{locked}/state-versions", body)
+    refused(during_row_lock(api_site, locked, roll_back, ("update workspaces set locked_by = null where id = %s", locked)))
+    refused(roll_back())
     act(org, locked, "lock")
-    assert back().status == 201
+    assert roll_back().status == 201
 
 
-def test_a_state_that_overtakes_the_upload(org, api_site, locked):
+def test_an_upload_behind_a_newer_state_is_refused(org, api_site, locked):
     """The serial is checked under the lock: another state of the same user has arrived."""
-    announced = Announced(org, locked, "upload")
+    pending_state = PendingState(org, locked, "upload")
     assert post(org, locked, serial=2, inline=True).status == 201
-    answer = announced.upload()
+    answer = pending_state.upload()
     assert answer.status == 409 and "serial 1 is behind the workspace's (2)" in answer.errors()
     assert org.attributes(f"workspaces/{locked}/current-state-version")["serial"] == 2
 
 
-def test_a_run_writes_no_state_with_its_own_token(org, api_site):
+def test_a_run_token_cannot_write_states(org, api_site):
     """Neither during the run nor later. An earlier signed link is bound to the lock of the user who announced the
     upload."""
     workspace, fake_worker = org.workspace(), api_site.fake_worker()
     act(org, workspace, "lock")
-    announced = Announced(org, workspace, "upload")
+    pending_state = PendingState(org, workspace, "upload")
     act(org, workspace, "force-unlock")
     run = org.run_files(workspace, ONE)
     job = fake_worker.take(run, "plan")
@@ -205,8 +205,8 @@ def test_a_run_writes_no_state_with_its_own_token(org, api_site):
     body = {"data": {"type": "state-versions", "attributes": {"serial": 1, "lineage": LINEAGE, "md5": hashlib.md5(state()).hexdigest(),
                                                                "state": base64.b64encode(state()).decode()}}}
     assert own.call("POST", f"workspaces/{workspace}/state-versions", body).status in (401, 403, 404)
-    refused(announced.upload())
+    refused(pending_state.upload())
     fake_worker.end(job, "errored")
     assert own.call("POST", f"workspaces/{workspace}/state-versions", body).status == 401
-    refused(announced.upload())
-    assert untouched(api_site, workspace, announced)
+    refused(pending_state.upload())
+    assert is_unchanged(api_site, workspace, pending_state)

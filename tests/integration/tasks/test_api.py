@@ -24,7 +24,7 @@ def service(receiver):
 
 
 def create(api, **attributes):
-    """Creates a run task with these attributes. Returns the answer, whatever it is."""
+    """Creates a run task with these attributes. Returns the answer of any status."""
     attributes = {name.replace("_", "-"): value for name, value in attributes.items()}
     return api.call("POST", f"organizations/{api.organization}/tasks", {"data": {"type": "tasks", "attributes": {"category": "task", **attributes}}})
 
@@ -37,22 +37,22 @@ def change(api, task, **attributes):
 # ---- verification ----
 
 
-def test_what_is_set_while_another_change_is_tried_out_stays(org, service):
+def test_a_change_during_a_test_request_is_not_overwritten(org, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     with socket.create_server(("127.0.0.1", 0)) as slow:
         answers = []
-        late = threading.Thread(target=lambda: answers.append(change(org, task, url=f"http://127.0.0.1:{slow.getsockname()[1]}/")))
-        late.start()
+        pending = threading.Thread(target=lambda: answers.append(change(org, task, url=f"http://127.0.0.1:{slow.getsockname()[1]}/")))
+        pending.start()
         with slow.accept()[0] as connection:
             assert change(org, task, description="changed meanwhile").status == 200
             connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
-            late.join()
+            pending.join()
     assert answers[0].status == 409
-    kept = org.get(f"tasks/{task}").data["attributes"]
-    assert kept["url"] == service.url and kept["description"] == "changed meanwhile"
+    attributes = org.get(f"tasks/{task}").data["attributes"]
+    assert attributes["url"] == service.url and attributes["description"] == "changed meanwhile"
 
 
-def test_a_task_is_tried_out_before_it_is_taken(org, service):
+def test_creating_a_task_sends_a_test_request(org, service):
     created = create(org, name="scanner", url=service.url, hmac_key=KEY, description="looks at plans")
     assert created.status == 201
     attributes = created.data["attributes"]
@@ -67,14 +67,14 @@ def test_a_task_is_tried_out_before_it_is_taken(org, service):
 
 
 @pytest.mark.parametrize("code", [204, 302, 404, 500])
-def test_a_task_whose_service_answers_otherwise_is_refused(org, service, code):
+def test_a_task_whose_test_request_fails_is_refused(org, service, code):
     service.test_code = code
     answer = create(org, name="scanner", url=service.url, hmac_key=KEY)
     assert f"it answered {code}" in refused_at(answer, "/data/attributes/url")
     assert org.get(f"organizations/{org.organization}/tasks").data == []
 
 
-def test_a_task_whose_service_is_not_there_is_refused(org):
+def test_a_task_whose_service_is_unreachable_is_refused(org):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -88,7 +88,7 @@ def test_a_task_at_a_private_address_is_refused(scheduler, tokens, service):
     assert not service.tests
 
 
-def test_only_a_change_of_what_is_called_tries_it_out(org, service, receiver):
+def test_only_changes_of_the_called_service_send_a_test_request(org, service, receiver):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     other = receiver.service(acknowledges, key=KEY)
     assert change(org, task, name="renamed", description="other").status == 200
@@ -104,18 +104,18 @@ def test_only_a_change_of_what_is_called_tries_it_out(org, service, receiver):
     assert change(org, task, enabled=True).status == 200
 
 
-def test_a_service_that_does_not_answer_holds_nobody_up(scheduler, tokens):
+def test_a_silent_service_does_not_block_other_requests(scheduler, tokens):
     api = Api(scheduler(http_threads=1, task_allow="127.0.0.1").url, tokens["token"])
     with socket.create_server(("127.0.0.1", 0)) as silent:
-        taken = []
-        creating = threading.Thread(target=lambda: taken.append(create(api, name="scanner", url=f"http://127.0.0.1:{silent.getsockname()[1]}/")))
+        answers = []
+        creating = threading.Thread(target=lambda: answers.append(create(api, name="scanner", url=f"http://127.0.0.1:{silent.getsockname()[1]}/")))
         creating.start()
         connection, _ = silent.accept()
         assert api.get("organizations/acme").data["id"] == "acme"
-        assert not taken
+        assert not answers
         connection.close()
     creating.join()
-    refused_at(taken[0], "/data/attributes/url")
+    refused_at(answers[0], "/data/attributes/url")
 
 
 # ---- the key ----
@@ -129,7 +129,7 @@ def signature(key, body):
     return hmac.new(key.encode(), body.encode(), hashlib.sha512).hexdigest() if key else ""
 
 
-def test_a_key_is_replaced_taken_away_and_left_alone(org, service):
+def test_a_key_is_replaced_removed_or_left_unchanged(org, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     service.key = "another key"
     for sent, key in (({"hmac_key": "another key"}, "another key"), ({"hmac_key": None}, "another key"), ({"name": "renamed"}, "another key")):
@@ -140,7 +140,7 @@ def test_a_key_is_replaced_taken_away_and_left_alone(org, service):
     assert example(org, task)["headers"]["X-TFC-Task-Signature"] == ""
 
 
-def test_a_key_is_nowhere_to_be_read(org, api_site, service):
+def test_a_key_is_neither_shown_nor_stored_in_plain_text(org, api_site, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     assert KEY not in org.get(f"tasks/{task}").text + org.get(f"organizations/{org.organization}/tasks").text + org.get(f"tasks/{task}/example").text
     with psycopg.connect(api_site.database) as connection:
@@ -150,7 +150,7 @@ def test_a_key_is_nowhere_to_be_read(org, api_site, service):
 # ---- an example ----
 
 
-def test_an_example_is_of_the_last_run(org, service):
+def test_an_example_shows_the_last_run(org, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     assert example(org, task)["payload"]["stage"] == "test"
     workspace = org.workspace("network")
@@ -167,7 +167,7 @@ def test_an_example_is_of_the_last_run(org, service):
 # ---- refused values ----
 
 
-WRONG = [
+INVALID = [
     ({"name": None}, "/data/attributes/name"),
     ({"name": "two words"}, "/data/attributes/name"),
     ({"url": None}, "/data/attributes/url"),
@@ -185,17 +185,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("wrong,pointer", WRONG, ids=[f"{next(iter(wrong))}-{i}" for i, (wrong, _) in enumerate(WRONG)])
-def test_what_is_wrong_is_pointed_at(org, wrong, pointer):
-    refused_at(create(org, **{"name": "scanner", "url": "https://example.com/", **wrong}), pointer)
+@pytest.mark.parametrize("attributes,pointer", INVALID, ids=[f"{next(iter(attributes))}-{i}" for i, (attributes, _) in enumerate(INVALID)])
+def test_errors_have_a_pointer(org, attributes, pointer):
+    refused_at(create(org, **{"name": "scanner", "url": "https://example.com/", **attributes}), pointer)
 
 
-def test_a_name_is_taken_once(org, service):
+def test_a_taken_name_is_refused(org, service):
     assert create(org, name="scanner", url=service.url, hmac_key=KEY).status == 201
     assert "has already been taken" in refused_at(create(org, name="Scanner", url=service.url, hmac_key=KEY), "/data/attributes/name")
 
 
-def test_what_was_sent_is_read_back(org, service):
+def test_a_task_reads_back_as_created_and_is_deleted(org, service):
     everywhere = {"enabled": True, "stages": ["pre_plan", "post_apply"], "enforcement-level": "mandatory"}
     created = create(org, name="scanner", url=service.url, hmac_key=KEY, enabled=False, global_configuration=everywhere)
     assert created.data["attributes"]["global-configuration"] == everywhere
@@ -205,7 +205,7 @@ def test_what_was_sent_is_read_back(org, service):
     assert org.call("GET", f"tasks/{created.data['id']}").status == 404
 
 
-def test_a_task_is_its_organizations(org, api_site, service):
+def test_a_task_is_hidden_from_other_organizations(org, api_site, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     stranger = api_site.stranger()
     for method, path in (("GET", f"tasks/{task}"), ("GET", f"tasks/{task}/example"), ("DELETE", f"tasks/{task}"), ("GET", f"organizations/{org.organization}/tasks")):
@@ -216,7 +216,7 @@ def test_a_task_is_its_organizations(org, api_site, service):
     refused_at(refused, "/data/relationships/task")
 
 
-def test_the_organization_is_entitled(org):
+def test_the_organization_is_entitled_to_run_tasks(org):
     entitlements = org.attributes(f"organizations/{org.organization}/entitlement-set")
     assert entitlements["run-tasks"] and entitlements["global-run-tasks"] and entitlements["policy-enforcement"] and entitlements["sentinel"]
 
@@ -229,24 +229,24 @@ def attachment(task, level="mandatory", **attributes):
     return {"data": {"type": "workspace-tasks", "attributes": {"enforcement-level": level, **attributes}, "relationships": relations}}
 
 
-def test_a_workspace_has_tasks(org, service):
+def test_a_task_is_attached_changed_and_detached(org, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     workspace = org.workspace()
-    made = org.post(f"workspaces/{workspace}/tasks", attachment(task, stages=["post_plan", "pre_plan"])).data
-    assert (made["attributes"]["stage"], made["attributes"]["stages"]) == ("post_plan", ["post_plan", "pre_plan"])
-    assert made["relationships"]["task"]["data"]["id"] == task and made["relationships"]["workspace"]["data"]["id"] == workspace
-    path = f"workspaces/{workspace}/tasks/{made['id']}"
-    assert org.get(path).data == made and org.get(f"workspaces/{workspace}/tasks").data == [made]
+    created = org.post(f"workspaces/{workspace}/tasks", attachment(task, stages=["post_plan", "pre_plan"])).data
+    assert (created["attributes"]["stage"], created["attributes"]["stages"]) == ("post_plan", ["post_plan", "pre_plan"])
+    assert created["relationships"]["task"]["data"]["id"] == task and created["relationships"]["workspace"]["data"]["id"] == workspace
+    path = f"workspaces/{workspace}/tasks/{created['id']}"
+    assert org.get(path).data == created and org.get(f"workspaces/{workspace}/tasks").data == [created]
     changed = org.patch(path, {"data": {"type": "workspace-tasks", "attributes": {"enforcement-level": "advisory", "stage": "pre_apply"}}}).data
     assert (changed["attributes"]["stages"], changed["attributes"]["enforcement-level"]) == (["pre_apply"], "advisory")
     shown = org.get(f"tasks/{task}", include="workspace_tasks.workspace").json
     assert sorted(item["type"] for item in shown["included"]) == ["workspace-tasks", "workspaces"]
-    assert shown["data"]["relationships"]["workspace-tasks"]["data"] == [{"id": made["id"], "type": "workspace-tasks"}]
+    assert shown["data"]["relationships"]["workspace-tasks"]["data"] == [{"id": created["id"], "type": "workspace-tasks"}]
     org.delete(path)
     assert org.call("GET", path).status == 404 and org.get(f"workspaces/{workspace}/tasks").data == []
 
 
-def test_a_workspace_has_a_task_once_and_in_stages_that_there_are(org, service):
+def test_invalid_and_repeated_attachments_are_refused(org, service):
     task = create(org, name="scanner", url=service.url, hmac_key=KEY).data["id"]
     workspace = org.workspace()
     path = f"workspaces/{workspace}/tasks"
@@ -259,12 +259,12 @@ def test_a_workspace_has_a_task_once_and_in_stages_that_there_are(org, service):
     refused_at(org.call("POST", path, attachment(task, stage="pre_plan")), "/data/relationships/task")
 
 
-def test_what_runs_call_is_taken_when_they_are_made(org, api_site, service):
-    """Every enabled task once for each stage. A workspace's attachment precedes the global one; post-apply is always
-    advisory."""
+def test_a_run_copies_its_tasks_at_creation(org, api_site, service):
+    """A run calls every enabled task once for each stage. A workspace's attachment precedes the global one; post-apply is
+    always advisory."""
     own = create(org, name="own", url=service.url, hmac_key=KEY).data["id"]
     everywhere = {"enabled": True, "stages": ["pre_plan", "post_apply"], "enforcement-level": "mandatory"}
-    glob = create(org, name="global", url=service.url, hmac_key=KEY, global_configuration=everywhere).data["id"]
+    global_task = create(org, name="global", url=service.url, hmac_key=KEY, global_configuration=everywhere).data["id"]
     workspace = org.workspace()
     org.post(f"workspaces/{workspace}/tasks", attachment(own, "advisory", stages=["pre_plan"]))
     run = org.run_files(workspace, {"main.tf": ""})
@@ -275,11 +275,11 @@ def test_what_runs_call_is_taken_when_they_are_made(org, api_site, service):
     assert org.task_result(run, "post_apply")["attributes"]["workspace-task-enforcement-level"] == "advisory"
     # A run has a copy of its tasks: replacing a key or deleting a task does not change it.
     service.key = "another key"
-    assert change(org, glob, hmac_key="another key").status == 200
+    assert change(org, global_task, hmac_key="another key").status == 200
     org.delete(f"tasks/{own}")
     with psycopg.connect(api_site.database) as connection:
         keys = connection.execute("select count(distinct hmac_sealed) from task_results where run_id = %s", [run]).fetchone()
-        old = connection.execute("select bool_or(r.hmac_sealed = t.hmac_sealed) from task_results r, tasks t where t.id = %s", [glob]).fetchone()
+        old = connection.execute("select bool_or(r.hmac_sealed = t.hmac_sealed) from task_results r, tasks t where t.id = %s", [global_task]).fetchone()
     assert keys == (2,) and old == (False,)
     assert org.get(f"runs/{run}/task-stages").data
 
@@ -287,7 +287,7 @@ def test_what_runs_call_is_taken_when_they_are_made(org, api_site, service):
 # ---- override ----
 
 
-def test_a_stage_that_waits_for_nothing_is_not_overridden(org, service):
+def test_a_stage_that_awaits_no_override_cannot_be_overridden(org, service):
     create(org, name="scanner", url=service.url, hmac_key=KEY, global_configuration={"enabled": True, "stages": ["pre_plan"], "enforcement-level": "mandatory"})
     run = org.run_files(org.workspace(), {"main.tf": ""})
     stage = until(lambda: org.task_stages(run)["pre_plan"], "the run has its stage")

@@ -26,20 +26,20 @@ def pending_tasks(database, api, bus):
 
 
 @pytest.fixture
-def ask(receiver, pending_tasks):
-    """A task's request, acknowledged: its id and the call."""
+def request_task(receiver, pending_tasks):
+    """request_task() waits for an acknowledged request of a task. Returns its id and the call."""
     service = receiver.service(acknowledges, key=None)
 
-    def one():
+    def send():
         (id,) = pending_tasks.add(service.url)
-        call = until(lambda: next((call for call in service.calls if call["task_result_id"] == id), None), "the request comes")
+        call = until(lambda: next((call for call in service.calls if call["task_result_id"] == id), None), "the request arrives")
         until(lambda: pending_tasks.column(id, "delivery") == "acknowledged", "the acknowledgement is stored")
         return id, call
 
-    return one
+    return send
 
 
-def at(call, base):
+def callback_url(call, base):
     """The callback's URL at another server."""
     return f"{base}/api/v2/task-results/{call['task_result_id']}/callback"
 
@@ -60,12 +60,12 @@ def claim(scheduler, tokens, **body):
         return Answer(error.code, error.headers, error.read())
 
 
-def test_the_address_is_the_apis(ask, notifier, scheduler, pending_tasks):
-    """Services derive the API's address from it."""
+def test_the_callback_url_has_the_apis_address(request_task, notifier, scheduler, pending_tasks):
+    """Services derive the API's address from the callback URL."""
     notifier()
-    id, call = ask()
+    id, call = request_task()
     base = scheduler.all[0].url
-    assert call["task_result_callback_url"] == at(call, base)
+    assert call["task_result_callback_url"] == callback_url(call, base)
     assert call["configuration_version_download_url"].startswith(f"{base}/api/v2/")
     answer = call.back("running", "half of it")
     assert answer.status == 200 and answer.data["id"] == id and answer.headers["TFP-API-Version"] == "2.6"
@@ -76,26 +76,26 @@ def test_the_address_is_the_apis(ask, notifier, scheduler, pending_tasks):
 
 @pytest.mark.parametrize("server", ["scheduler", "notifier"])
 @pytest.mark.parametrize("end", ["", "/"])
-def test_both_addresses_take_it_with_a_slash_or_without(ask, notifier, scheduler, pending_tasks, server, end):
+def test_scheduler_and_notifier_accept_callbacks_with_or_without_a_slash(request_task, notifier, scheduler, pending_tasks, server, end):
     """Tasks requested before an upgrade have the notifier's address."""
     one = notifier()
-    id, call = ask()
-    answer = call.ask("PATCH", at(call, {"scheduler": scheduler.all[0], "notifier": one}[server].url) + end, document())
+    id, call = request_task()
+    answer = call.ask("PATCH", callback_url(call, {"scheduler": scheduler.all[0], "notifier": one}[server].url) + end, document())
     assert answer.status == 200 and pending_tasks.ended(id) == "passed"
 
 
-def test_what_is_large_arrives_whole(ask, notifier, pending_tasks):
+def test_large_callbacks_are_forwarded_complete(request_task, notifier, pending_tasks):
     notifier()
-    id, call = ask()
+    id, call = request_task()
     outcomes = [{"type": "task-result-outcomes", "attributes": {"outcome-id": f"A-{n}", "description": "d", "body": HUGE}} for n in range(8)]
     assert call.back("passed", outcomes=outcomes).status == 200 and pending_tasks.ended(id) == "passed"
     assert pending_tasks.connection.execute("select count(*), min(length(body)) from task_result_outcomes where task_result_id = %s", [id]).fetchone() == (8, len(HUGE))
 
 
-def test_many_at_once_are_all_taken(ask, notifier, pending_tasks):
-    """More than the connections that a notifier permits for one address."""
+def test_concurrent_callbacks_are_all_accepted(request_task, notifier, pending_tasks):
+    """More callbacks at once than the connections that a notifier permits for one address."""
     notifier(connections_per_address=600)
-    id, call = ask()
+    id, call = request_task()
     call.patience = 60
     with ThreadPoolExecutor(700) as pool:
         statuses = list(pool.map(lambda n: call.back("running", f"step {n}").status, range(700)))
@@ -103,9 +103,9 @@ def test_many_at_once_are_all_taken(ask, notifier, pending_tasks):
     assert call.back("passed").status == 200 and pending_tasks.ended(id) == "passed"
 
 
-def test_a_scheduler_refuses_by_itself_what_is_not_the_tasks(ask, notifier, pending_tasks):
+def test_the_scheduler_refuses_invalid_callbacks_without_a_notifier(request_task, notifier, pending_tasks):
     one = notifier()
-    id, call = ask()
+    id, call = request_task()
     before = one.metric("runyard_notifier_callbacks_total", status="401")
     assert call.back("passed", token="ry_task_wrong").status == 401
     assert call.back("passed", outcomes=[{"type": "x", "attributes": {"body": HUGE}}], token="ry_task_wrong").status == 401
@@ -117,18 +117,18 @@ def test_a_scheduler_refuses_by_itself_what_is_not_the_tasks(ask, notifier, pend
     assert call.back("errored").status == 422 and pending_tasks.column(id, "status") == "running"
 
 
-def test_another_notifier_takes_it_when_one_dies(ask, notifier, scheduler, pending_tasks):
+def test_callbacks_go_to_another_notifier_after_a_crash(request_task, notifier, scheduler, pending_tasks):
     first, second = notifier(), notifier()
-    calls = [ask() for _ in range(6)]
+    calls = [request_task() for _ in range(6)]
     first.kill()
     for id, call in calls:
         assert call.back("passed").status == 200 and pending_tasks.ended(id) == "passed"
     assert second.metric("runyard_notifier_callbacks_total", status="200") == 6
 
 
-def test_a_notifier_that_stands_still_is_passed_over(ask, notifier, pending_tasks):
+def test_a_stopped_notifier_is_skipped(request_task, notifier, pending_tasks):
     first, second = notifier(), notifier()
-    calls = [ask() for _ in range(4)]
+    calls = [request_task() for _ in range(4)]
     first.process.send(signal.SIGSTOP)
     try:
         for id, call in calls:
@@ -138,47 +138,47 @@ def test_a_notifier_that_stands_still_is_passed_over(ask, notifier, pending_task
     assert [pending_tasks.column(id, "status") for id, _ in calls] == ["passed"] * 4
 
 
-def test_no_notifier_is_there(ask, notifier, pending_tasks):
-    only = notifier()
-    id, call = ask()
-    only.kill()
+def test_callbacks_get_503_without_a_notifier(request_task, notifier, pending_tasks):
+    notifier_process = notifier()
+    id, call = request_task()
+    notifier_process.kill()
     answer = call.back("passed")
     assert answer.status == 503 and answer.headers["Retry-After"] and "notifier" in answer.text
-    only.start()
-    until(lambda: call.back("passed").status == 200, "the repeated callback is taken")
+    notifier_process.start()
+    until(lambda: call.back("passed").status == 200, "the repeated callback is accepted")
     assert pending_tasks.ended(id) == "passed"
 
 
-def test_a_scheduler_that_stops_answers_what_waits(ask, notifier, scheduler, pending_tasks):
+def test_a_stopping_scheduler_answers_waiting_callbacks(request_task, notifier, scheduler, pending_tasks):
     only = notifier()
-    id, call = ask()
+    id, call = request_task()
     only.process.send(signal.SIGSTOP)
     try:
-        got = []
-        asking = threading.Thread(target=lambda: got.append(call.back("passed").status))
+        statuses = []
+        asking = threading.Thread(target=lambda: statuses.append(call.back("passed").status))
         asking.start()
-        until(lambda: scheduler.all[0].metric("runyard_http_requests_total", method="PATCH", route="/api/v2/task-results/:result/callback", status="200") > 0, "it waits")
+        until(lambda: scheduler.all[0].metric("runyard_http_requests_total", method="PATCH", route="/api/v2/task-results/:result/callback", status="200") > 0, "the callback is forwarded")
         assert scheduler.all[0].stop() == 0
         asking.join()
     finally:
         only.process.send(signal.SIGCONT)
-    assert got == [503]
+    assert statuses == [503]
 
 
-def test_a_notifier_of_the_version_before_is_called_itself(api, scheduler, tokens, receiver, pending_tasks):
+def test_callback_urls_of_an_earlier_versions_notifier_name_the_notifier(api, scheduler, tokens, receiver, pending_tasks):
     """The notifier does not tell schedulers its address."""
     (id,) = pending_tasks.add("http://127.0.0.1:9/x", tickets=False)
     (request,) = claim(scheduler.all[0], tokens).json["requests"]
     assert request["id"] == id and json.loads(request["body"])["task_result_callback_url"] == f"http://127.0.0.1:9/api/v2/task-results/{id}/callback"
 
 
-@pytest.mark.parametrize("given, kept", [("http://*:8081", "http://127.0.0.1:8081"), ("https://notifier-1.internal:8081", "https://notifier-1.internal:8081")])
-def test_where_a_notifier_is_reached(api, scheduler, tokens, pending_tasks, given, kept):
+@pytest.mark.parametrize("given, stored", [("http://*:8081", "http://127.0.0.1:8081"), ("https://notifier-1.internal:8081", "https://notifier-1.internal:8081")])
+def test_a_claim_stores_the_notifiers_internal_url(api, scheduler, tokens, pending_tasks, given, stored):
     assert claim(scheduler.all[0], tokens, **{"internal-url": given}).status == 200
-    assert pending_tasks.connection.execute("select url from notifiers").fetchall() == [(kept,)]
+    assert pending_tasks.connection.execute("select url from notifiers").fetchall() == [(stored,)]
 
 
 @pytest.mark.parametrize("given", ["", "file:///etc/passwd", "http://" + "x" * 1100])
-def test_an_address_that_is_none_is_refused(api, scheduler, tokens, pending_tasks, given):
+def test_an_invalid_internal_url_is_refused(api, scheduler, tokens, pending_tasks, given):
     assert claim(scheduler.all[0], tokens, **{"internal-url": given}).status == 422
     assert pending_tasks.connection.execute("select count(*) from notifiers").fetchone() == (0,)

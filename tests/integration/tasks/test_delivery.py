@@ -40,7 +40,7 @@ def unkeyed(receiver, act):
 # ---- requests and callbacks ----
 
 
-def test_a_service_that_calls_back_before_it_answers(receiver, notifier, pending_tasks):
+def test_a_callback_before_the_answer_ends_the_task(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says_first("passed", "all is well"))
     notifier()
     (id,) = pending_tasks.add(service.url)
@@ -51,7 +51,7 @@ def test_a_service_that_calls_back_before_it_answers(receiver, notifier, pending
     assert service.answers == [200]
 
 
-def test_a_service_that_answers_and_calls_back_later(receiver, notifier, pending_tasks):
+def test_callbacks_after_the_answer_update_and_end_the_task(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, acknowledges)
     notifier()
     (id,) = pending_tasks.add(service.url)
@@ -69,42 +69,42 @@ def test_a_service_that_answers_and_calls_back_later(receiver, notifier, pending
     assert call.back("running").status == 409
 
 
-def test_without_tickets_requests_are_found(receiver, notifier, pending_tasks):
+def test_requests_are_delivered_without_kafka(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says("passed"))
     notifier(brokers=None)
     (id,) = pending_tasks.add(service.url, tickets=False)
     assert pending_tasks.ended(id) == "passed"
 
 
-def test_a_503_is_tried_again_after_the_time_it_asks_for(receiver, notifier, pending_tasks):
+def test_server_errors_are_retried_after_retry_after(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(503, 500, then=says("passed"), retry_after=1))
     notifier()
     (id,) = pending_tasks.add(service.url)
     assert pending_tasks.ended(id) == "passed"
-    until(lambda: len(pending_tasks.deliveries(id)) == 3, "all tries are in the log")
+    until(lambda: len(pending_tasks.deliveries(id)) == 3, "all attempts are in the log")
     assert [status for status, _, _ in pending_tasks.deliveries(id)] == [503, 500, 200]
 
 
-def test_a_callback_ends_the_tries(receiver, notifier, pending_tasks):
+def test_a_callback_ends_the_retries(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says_first("failed", "no", code=500))
     first = notifier()
     (id,) = pending_tasks.add(service.url)
     assert pending_tasks.ended(id) == "failed"
-    until(lambda: first.metric("runyard_notifier_deliveries") == 0, "nothing is left")
+    until(lambda: first.metric("runyard_notifier_deliveries") == 0, "no delivery is pending")
     assert pending_tasks.column(id, "message") == "no"
     assert len(service.calls) == 1
 
 
-def test_a_request_that_is_never_acknowledged_is_given_up(receiver, notifier, pending_tasks):
+def test_an_unacknowledged_request_fails_after_its_deadline(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(404))
     notifier()
     (id,) = pending_tasks.add(service.url, give_up=6)
-    until(lambda: pending_tasks.column(id, "delivery") == "over", "it is given up")
+    until(lambda: pending_tasks.column(id, "delivery") == "over", "the delivery ends")
     assert pending_tasks.ended(id) == "failed"
     assert len(service.calls) > 1
 
 
-def test_nobody_answers(notifier, pending_tasks, receiver):
+def test_a_task_of_an_unreachable_service_ends_unreachable(notifier, pending_tasks, receiver):
     notifier()
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -129,7 +129,7 @@ def test_redirects_are_not_followed(receiver, notifier, pending_tasks):
     assert not elsewhere.calls
 
 
-def test_a_certificate_that_nobody_vouches_for_is_refused(notifier, pending_tasks, folder):
+def test_an_untrusted_certificate_is_refused(notifier, pending_tasks, folder):
     subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", folder / "key", "-out", folder / "certificate", "-days", "2",
                     "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"], check=True, capture_output=True)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -146,15 +146,15 @@ def test_a_certificate_that_nobody_vouches_for_is_refused(notifier, pending_task
     server.server_close()
 
 
-def test_an_answer_without_end_is_cut(receiver, notifier, pending_tasks):
+def test_a_long_answer_is_truncated(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, lambda call: call.answer(200, b"x" * 1_000_000))
     notifier(allow="", proxy=f"http://127.0.0.1:{receiver.port}")
     (id,) = pending_tasks.add(as_public(service))
-    until(lambda: pending_tasks.column(id, "delivery") == "acknowledged", "it is acknowledged")
+    until(lambda: pending_tasks.column(id, "delivery") == "acknowledged", "the request is acknowledged")
     assert pending_tasks.deliveries(id)[0][1] == "x" * 1024
 
 
-def test_an_answer_from_the_allow_list_is_not_in_the_log(receiver, notifier, pending_tasks):
+def test_the_answer_of_a_service_on_the_allow_list_is_not_logged(receiver, notifier, pending_tasks):
     services = [unkeyed(receiver, lambda call, code=code: call.answer(code, b"a page of the inside")) for code in (200, 404)]
     notifier()
     ids = pending_tasks.add(*[service.url for service in services], give_up=2)
@@ -164,7 +164,7 @@ def test_an_answer_from_the_allow_list_is_not_in_the_log(receiver, notifier, pen
 
 
 @pytest.mark.parametrize("padding", [10, 900, 940])
-def test_the_token_is_not_shown_in_the_log(receiver, notifier, pending_tasks, padding):
+def test_the_access_token_is_not_logged(receiver, notifier, pending_tasks, padding):
     service = unkeyed(receiver, lambda call: call.answer(200, b"got\0 \xff" + call["access_token"].encode() + b"x" * padding + call["access_token"].encode()))
     notifier(allow="", proxy=f"http://127.0.0.1:{receiver.port}")
     (id,) = pending_tasks.add(as_public(service))
@@ -173,21 +173,21 @@ def test_the_token_is_not_shown_in_the_log(receiver, notifier, pending_tasks, pa
     assert answer.startswith("got? ?***xx") and service.calls[0]["access_token"][:8] not in answer
 
 
-def test_a_failing_service_is_left_alone_for_a_while(receiver, notifier, pending_tasks):
+def test_a_failing_service_opens_its_circuit(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(500))
     first = notifier()
     pending_tasks.add(*[service.url] * 8)
     until(lambda: [c["state"] for c in circuits(first)] == ["open"], "the circuit opens")
     assert circuits(first)[0]["url"] == service.url
     assert circuits(first)[0]["probe-in-ms"] > 0
-    (late,) = pending_tasks.add(service.url)
-    until(lambda: pending_tasks.column(late, "delivery") == "claimed", "it is claimed")
-    assert late not in [call["task_result_id"] for call in service.calls]
+    (later,) = pending_tasks.add(service.url)
+    until(lambda: pending_tasks.column(later, "delivery") == "claimed", "the request is claimed")
+    assert later not in [call["task_result_id"] for call in service.calls]
 
 
 # ---- the form of callbacks ----
 
-BAD = [
+INVALID_CALLBACKS = [
     (b"{", ""),
     ({"data": []}, "/data"),
     ({"data": {"type": "runs"}}, "/data/type"),
@@ -197,12 +197,12 @@ BAD = [
 ]
 
 
-def test_callbacks_are_checked(receiver, notifier, pending_tasks):
+def test_invalid_callbacks_are_refused(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, acknowledges)
     first = notifier()
     (id,) = pending_tasks.add(service.url)
     call = service.got()
-    for document, pointer in BAD:
+    for document, pointer in INVALID_CALLBACKS:
         answer = call.back_with(document)
         assert answer.status == 422, document
         assert answer.json["errors"][0].get("source", {}).get("pointer", "") == pointer
@@ -213,10 +213,10 @@ def test_callbacks_are_checked(receiver, notifier, pending_tasks):
     with pytest.raises(urllib.error.HTTPError, match="401"):
         urllib.request.urlopen(request)
     assert call.back("passed", "é" * 1000).status == 200
-    assert first.metric("runyard_notifier_callbacks_total", status="422") == len(BAD)
+    assert first.metric("runyard_notifier_callbacks_total", status="422") == len(INVALID_CALLBACKS)
 
 
-def test_a_connection_is_closed_when_its_client_asks(receiver, notifier, pending_tasks):
+def test_connection_close_is_honored(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, acknowledges)
     first = notifier()
     pending_tasks.add(service.url)
@@ -233,7 +233,7 @@ def test_a_connection_is_closed_when_its_client_asks(receiver, notifier, pending
 # ---- time ----
 
 
-def test_silence_ends_a_task(receiver, notifier, scheduler, pending_tasks):
+def test_a_task_without_progress_fails(receiver, notifier, scheduler, pending_tasks):
     scheduler.all[0].options["task_progress_seconds"] = 1
     scheduler.all[0].restart()
     service = unkeyed(receiver, acknowledges)
@@ -246,36 +246,36 @@ def test_silence_ends_a_task(receiver, notifier, scheduler, pending_tasks):
     assert scheduler.all[0].metric("runyard_run_task_deadline_late_seconds_sum") < 30
 
 
-def test_a_deadline_that_nobody_reported_is_due_again(notifier, redis):
+def test_an_unreported_deadline_fires_again(notifier, redis):
     first = notifier()
     redis.command("zadd", "{runyard.deadlines}:fired", "1", "taskrs-aaaaaaaaaaaaaaaa")
     redis.command("zadd", "{runyard.deadlines}:waiting", "1", "taskrs-bbbbbbbbbbbbbbbb")
-    until(lambda: first.metric("runyard_notifier_deadlines_fired_total", outcome="over") == 2, "both fire, and the scheduler knows neither")
-    until(lambda: redis.command("exists", "{runyard.deadlines}:fired", "{runyard.deadlines}:waiting") == "0", "they are forgotten")
+    until(lambda: first.metric("runyard_notifier_deadlines_fired_total", outcome="over") == 2, "both fire, and the scheduler knows neither task")
+    until(lambda: redis.command("exists", "{runyard.deadlines}:fired", "{runyard.deadlines}:waiting") == "0", "both are removed")
 
 
 # ---- start and stop of notifiers ----
 
 
-def test_a_drained_notifier_hands_back_what_waits(receiver, notifier, pending_tasks):
+def test_a_draining_notifier_returns_waiting_requests(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, answers(503, then=says("passed"), retry_after=300))
     first = notifier()
     (id,) = pending_tasks.add(service.url)
-    until(lambda: pending_tasks.deliveries(id), "it was tried")
+    until(lambda: pending_tasks.deliveries(id), "the request is sent once")
     assert first.stop() == 0
     assert pending_tasks.column(id, "delivery") == "waiting"
     notifier()
     assert pending_tasks.ended(id) == "passed"
 
 
-def test_a_second_signal_ends_it_at_once(receiver, notifier, pending_tasks):
+def test_a_second_signal_ends_the_notifier_at_once(receiver, notifier, pending_tasks):
     over = threading.Event()
     service = unkeyed(receiver, lambda call: over.wait())
     first = notifier()
     pending_tasks.add(service.url)
     service.got()
     first.process.send(15)
-    until(lambda: "draining" in first.process.log(), "it drains")
+    until(lambda: "draining" in first.process.log(), "the notifier drains")
     assert first.ready() is False
     first.process.send(15)
     assert first.process.ended() == 0
@@ -291,7 +291,7 @@ def test_two_notifiers_send_each_request_once(receiver, notifier, pending_tasks)
     assert len(service.calls) == 60
 
 
-def test_a_callback_waits_for_the_broker(receiver, notifier, pending_tasks, bus):
+def test_callbacks_get_503_until_the_broker_is_back(receiver, notifier, pending_tasks, bus):
     service = unkeyed(receiver, acknowledges)
     notifier()
     (id,) = pending_tasks.add(service.url)
@@ -299,5 +299,5 @@ def test_a_callback_waits_for_the_broker(receiver, notifier, pending_tasks, bus)
     bus.process.stop(9)
     assert call.back("passed").status == 503
     bus.start()
-    until(lambda: call.back("passed").status == 200, "the repeated callback is taken")
+    until(lambda: call.back("passed").status == 200, "the repeated callback is accepted")
     assert pending_tasks.ended(id) == "passed"

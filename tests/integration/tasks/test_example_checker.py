@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""The example of a run-task service: it answers every acknowledged request, whatever Runyard and its clients do."""
+"""The example of a run-task service answers every acknowledged request, also if Runyard or a client fails."""
 
 import hashlib
 import hmac
@@ -30,25 +30,25 @@ class Runyard:
 
     def __init__(self):
         self.plans, self.callbacks = [{"resource_changes": [KEEP]}], [200]
-        self.asked, self.got = [], []
+        self.plan_requests, self.results = [], []
         self.gate = threading.Event()
         self.gate.set()
         runyard = self
 
         class Handler(BaseHTTPRequestHandler):
             def do_GET(self):
-                runyard.asked.append(self.headers["Authorization"])
+                runyard.plan_requests.append(self.headers["Authorization"])
                 runyard.gate.wait()
-                self.give(runyard.next(runyard.plans))
+                self.send(runyard.next(runyard.plans))
 
             def do_PATCH(self):
                 body = self.rfile.read(int(self.headers["Content-Length"]))
                 given = runyard.next(runyard.callbacks)
                 if given == 200:
-                    runyard.got.append((self.path, json.loads(body)["data"]))
-                self.give(given)
+                    runyard.results.append((self.path, json.loads(body)["data"]))
+                self.send(given)
 
-            def give(self, given):
+            def send(self, given):
                 if given is None:
                     self.connection.shutdown(socket.SHUT_RDWR)
                     return
@@ -76,9 +76,9 @@ class Runyard:
 
     def result(self):
         """The status and the message of the only accepted callback."""
-        until(lambda: self.got, "a callback")
-        assert len(self.got) == 1
-        return self.got[0][1]["attributes"]["status"], self.got[0][1]["attributes"]["message"]
+        until(lambda: self.results, "a callback")
+        assert len(self.results) == 1
+        return self.results[0][1]["attributes"]["status"], self.results[0][1]["attributes"]["message"]
 
     def release(self):
         self.gate.set()
@@ -122,13 +122,13 @@ def checker(folder):
     assert "Traceback" not in checker.process.log()
 
 
-@pytest.mark.parametrize("trouble", [[500], [503, 503, 429], [None], [b'{"resource_changes": [', b""]])
-def test_what_fails_is_asked_again(checker, runyard, trouble):
-    runyard.plans = [*trouble, {"resource_changes": [KEEP, DESTROY]}]
+@pytest.mark.parametrize("failures", [[500], [503, 503, 429], [None], [b'{"resource_changes": [', b""]])
+def test_failed_requests_are_retried(checker, runyard, failures):
+    runyard.plans = [*failures, {"resource_changes": [KEEP, DESTROY]}]
     runyard.callbacks = [503, None, 200]
     assert checker.post(runyard.task()) == 200
     assert runyard.result() == ("failed", "2 changes, 1 destroyed")
-    assert len(runyard.asked) == len(trouble) + 1 and set(runyard.asked) == {"Bearer token"}
+    assert len(runyard.plan_requests) == len(failures) + 1 and set(runyard.plan_requests) == {"Bearer token"}
 
 
 @pytest.mark.parametrize("answer, message", [
@@ -136,33 +136,33 @@ def test_what_fails_is_asked_again(checker, runyard, trouble):
     ([], "The plan can't be read: it is no JSON object"),
     ({"resource_changes": [{}]}, "The check itself failed: KeyError"),
 ])
-def test_a_plan_that_can_not_be_had(checker, runyard, answer, message):
+def test_an_unreadable_plan_fails_the_task(checker, runyard, answer, message):
     """The run is informed at once, and the service continues."""
     runyard.plans = [answer, {"resource_changes": [KEEP]}]
     assert checker.post(runyard.task()) == 200
-    assert runyard.result() == ("failed", message) and len(runyard.asked) == 1
+    assert runyard.result() == ("failed", message) and len(runyard.plan_requests) == 1
     assert checker.post(runyard.task(2)) == 200
-    until(lambda: len(runyard.got) == 2, "the next one's callback")
-    assert runyard.got[1][0] == "/callback/2" and runyard.got[1][1]["attributes"]["status"] == "passed"
+    until(lambda: len(runyard.results) == 2, "the next one's callback")
+    assert runyard.results[1][0] == "/callback/2" and runyard.results[1][1]["attributes"]["status"] == "passed"
 
 
-def test_retries_have_a_bound(checker, runyard):
+def test_retries_end_after_the_time_limit(checker, runyard):
     runyard.plans = [500]
     assert checker.post(runyard.task()) == 200
     status, message = runyard.result()
     assert status == "failed" and message.startswith("The plan can't be read: it was tried for") and "500" in message
-    assert 3 <= len(runyard.asked) <= 20
+    assert 3 <= len(runyard.plan_requests) <= 20
 
 
-def test_a_callback_that_is_refused(checker, runyard):
+def test_a_refused_callback_is_logged(checker, runyard):
     runyard.callbacks = [404, 200]
     assert checker.post(runyard.task()) == 200
-    until(lambda: "the callback failed" in checker.process.log(), "the log says it")
+    until(lambda: "the callback failed" in checker.process.log(), "the failure is logged")
     assert checker.post(runyard.task(2)) == 200
     assert runyard.result() == ("passed", "1 changes, 0 destroyed")
 
 
-def test_requests_that_nobody_signed(checker, runyard):
+def test_unsigned_and_malformed_requests_are_refused(checker, runyard):
     for signature in ("", "0" * 128, "\xe4"):
         assert checker.post(runyard.task(), signature) == 401
     for body in (b"", b"{", b"[]", b"7", b"{}", b'{"stage": "post_plan"}', json.dumps(runyard.task(access_token=7)).encode()):
@@ -173,37 +173,37 @@ def test_requests_that_nobody_signed(checker, runyard):
             raw.sendall(b"POST / HTTP/1.0\r\nContent-Length: " + length + b"\r\n\r\n")
             assert b" 411 " in raw.recv(1000)
     assert checker.post({"stage": "test"}) == 200
-    assert not runyard.asked and not runyard.got
+    assert not runyard.plan_requests and not runyard.results
     assert checker.post(runyard.task()) == 200
     assert runyard.result()[0] == "passed"
 
 
-def test_more_than_it_can_do(checker, runyard):
-    """Over its limit, it refuses with 503, so that the request is repeated. Acknowledged requests are answered."""
+def test_requests_over_the_limit_get_503(checker, runyard):
+    """Requests over the limit get 503, so that they are repeated. Acknowledged requests are answered."""
     runyard.gate.clear()
-    taken = [checker.post(runyard.task(number)) for number in range(110)]
-    assert taken == [200] * 100 + [503] * 10
+    statuses = [checker.post(runyard.task(number)) for number in range(110)]
+    assert statuses == [200] * 100 + [503] * 10
     runyard.gate.set()
-    until(lambda: len(runyard.got) == 100, "all callbacks")
-    assert {path for path, _ in runyard.got} == {f"/callback/{number}" for number in range(100)}
+    until(lambda: len(runyard.results) == 100, "all callbacks")
+    assert {path for path, _ in runyard.results} == {f"/callback/{number}" for number in range(100)}
     assert checker.post(runyard.task(200)) == 200
 
 
 @pytest.mark.parametrize("plan", [{"resource_changes": []}, 503])
-def test_a_stop_answers_what_was_taken(folder, runyard, plan):
+def test_a_stopping_service_answers_accepted_tasks(folder, runyard, plan):
     checker = Checker(folder, patience=None)
     runyard.gate.clear()
     runyard.plans = [plan]
     assert checker.post(runyard.task()) == 200
-    until(lambda: runyard.asked, "the plan is asked for")
+    until(lambda: runyard.plan_requests, "the plan is requested")
     checker.process.send(signal.SIGTERM)
-    until(lambda: not answers(checker.port), "it takes no more")
+    until(lambda: not answers(checker.port), "the service accepts no more connections")
     runyard.gate.set()
     assert checker.process.ended() == 0
     assert runyard.result()[0] == ("passed" if plan != 503 else "failed")
 
 
-def test_a_key_of_nothing_is_refused(folder):
+def test_an_empty_key_is_refused(folder):
     (folder / "key").write_text("\n")
     process = Process("checker", [sys.executable, ROOT / "deploy/local/example/checker.py", "--port", free_port(), "--key-file", folder / "key"], folder)
     process.launch()

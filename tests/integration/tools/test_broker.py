@@ -25,12 +25,12 @@ def test_topics_have_the_partitions_of_the_table(broker):
     assert 'topic "runyard.control" with 1 partitions' in listed
 
 
-def test_a_pools_topic_is_made_by_who_first_asks(broker):
+def test_a_pool_topic_is_created_on_first_use(broker):
     kcat(broker.address, "-P", "-t", "runyard.jobs.apool-1", text="one\ntwo\n")
     assert sorted(kcat(broker.address, "-C", "-e", "-q", "-t", "runyard.jobs.apool-1").split()) == ["one", "two"]
 
 
-def test_port_zero_is_a_free_port_in_the_file(folder):
+def test_port_zero_picks_a_free_port_and_writes_it_to_the_file(folder):
     port_file = folder / "port"
     process = Process("broker-free", [program("runyard-broker"), "--port-file", port_file], folder).launch()
     process.wait_until(port_file.exists, "writes its port file")
@@ -39,14 +39,14 @@ def test_port_zero_is_a_free_port_in_the_file(folder):
     process.check_sanitizers()
 
 
-def test_comes_back_on_its_port(broker):
+def test_the_broker_restarts_on_its_port_without_its_messages(broker):
     kcat(broker.address, "-P", "-t", "runyard.results", "-p", "0", text="before\n")
     broker.restart()
     kcat(broker.address, "-P", "-t", "runyard.results", "-p", "0", text="after\n")
     assert kcat(broker.address, "-C", "-e", "-q", "-t", "runyard.results").split() == ["after"]
 
 
-def test_a_taken_port_is_refused_with_its_reason(broker, folder):
+def test_a_taken_port_ends_the_start_with_the_reason(broker, folder):
     second = Broker(folder)
     second.process.argv[-1] = str(broker.port)
     second.process.name = "broker-second"
@@ -56,7 +56,7 @@ def test_a_taken_port_is_refused_with_its_reason(broker, folder):
     assert f"--port {broker.port} can't be used" in second.process.log()
 
 
-def test_kafka_of_the_local_stack_takes_our_account_alone(folder, database, tokens):
+def test_kafka_of_the_local_stack_accepts_only_its_configured_account(folder, database, tokens):
     password = "a password of 32 characters, say."
     kafka = Kafka(folder, password=password).start()
     scheduler = Scheduler("scheduler", folder, database_url=database, keys=KEYS, **kafka.options)

@@ -44,11 +44,11 @@ def proxy(wires):
 @pytest.fixture
 def client(proxy):
     with socket.create_connection(("127.0.0.1", proxy.port)) as client:
-        assert heard(client) == b"hello"
+        assert echoed(client) == b"hello"
         yield client
 
 
-def heard(client, word=b"hello"):
+def echoed(client, word=b"hello"):
     client.sendall(word)
     back = b""
     while len(back) < len(word):
@@ -60,59 +60,59 @@ def heard(client, word=b"hello"):
 
 
 @pytest.mark.parametrize("fault", ["latency", "slow"])
-def test_late_but_whole(proxy, client, fault):
+def test_latency_and_slow_faults_lose_no_data(proxy, client, fault):
     proxy.break_as(fault)
     word = bytes(range(256)) * 16
-    assert heard(client, word) == word
+    assert echoed(client, word) == word
     proxy.heal()
-    assert heard(client) == b"hello"
+    assert echoed(client) == b"hello"
 
 
-def test_half_open(proxy, client):
+def test_a_half_open_fault_answers_nothing(proxy, client):
     proxy.break_as("half-open")
     client.settimeout(0.3)
     with pytest.raises(TimeoutError):
-        heard(client)
+        echoed(client)
     with socket.create_connection(("127.0.0.1", proxy.port), timeout=0.3) as late, pytest.raises(TimeoutError):
-        heard(late)
+        echoed(late)
     client.settimeout(None)
     proxy.heal()
     with pytest.raises(ConnectionResetError):
-        heard(client)
+        echoed(client)
 
 
 @pytest.mark.parametrize("fault", ["reset", "cut"])
-def test_broken_off(proxy, client, fault):
+def test_reset_and_cut_faults_break_connections(proxy, client, fault):
     proxy.break_as(fault)
     with pytest.raises((ConnectionResetError, BrokenPipeError)):
-        heard(client)
+        echoed(client)
     with pytest.raises((ConnectionResetError, ConnectionRefusedError, BrokenPipeError)):
         with socket.create_connection(("127.0.0.1", proxy.port)) as late:
-            heard(late)
+            echoed(late)
     proxy.heal()
     with socket.create_connection(("127.0.0.1", proxy.port)) as again:
-        assert heard(again) == b"hello"
+        assert echoed(again) == b"hello"
 
 
 # ---- the record ----
 
 
-def lines(*told):
-    return [Line(*one.split(), None) if len(one.split()) == 3 else Line(*one.split()) for one in told]
+def lines(*texts):
+    return [Line(*one.split(), None) if len(one.split()) == 3 else Line(*one.split()) for one in texts]
 
 
 GOOD = ("begin a w", "created a w 1", "begin x v", "end a w", "destroyed b w 1", "begin b w", "created b w 2", "end x v", "end b w")
 
 
-def test_a_good_record():
+def test_a_correct_record_has_no_violation():
     good = lines(*GOOD)
     assert not overlaps(good) and not applied_twice(good)
     assert alive(good, "w") == {"2"} and alive(good, "v") == set()
 
 
-def test_an_apply_that_goes_on_after_the_next_began():
+def test_overlapping_applies_are_detected():
     assert overlaps(lines(*GOOD, "end a w")) == ["a went on in w after b had begun"]
 
 
-def test_an_apply_that_comes_twice():
+def test_a_repeated_apply_is_detected():
     assert applied_twice(lines(*GOOD, "begin b w")) == ["b was applied 2 times"]

@@ -59,10 +59,10 @@ def effective(org, workspace):
 # ---- variables ----
 
 
-def test_what_a_variable_may_be(org):
+def test_invalid_variables_are_refused_with_a_pointer(org):
     workspace = org.workspace()
-    where = {"workspace": f"workspaces/{workspace}/vars", "set": f"varsets/{varset(org)}/relationships/vars"}
-    for path in where.values():
+    paths = {"workspace": f"workspaces/{workspace}/vars", "set": f"varsets/{varset(org)}/relationships/vars"}
+    for path in paths.values():
         for attributes, pointer in (
             ({"key": None}, "key"), ({"key": ""}, "key"), ({"key": 7}, "key"), ({"key": "a b"}, "key"), ({"key": "é"}, "key"), ({"key": "k" * 129}, "key"),
             ({"key": "a=b", "category": "env"}, "key"), ({"key": "a\tb", "category": "env"}, "key"), ({"key": "a\x01b", "category": "env"}, "key"),
@@ -74,29 +74,29 @@ def test_what_a_variable_may_be(org):
             body["data"]["attributes"].update(attributes)
             refused(org.call("POST", path, body), f"/data/attributes/{pointer}")
         assert org.get(path).data == []
-        made = org.post(path, var_body("k", "v", description="d")).data
-        assert made == org.get(f"{path}/{made['id']}").data == org.get(path).data[0]
+        created = org.post(path, var_body("k", "v", description="d")).data
+        assert created == org.get(f"{path}/{created['id']}").data == org.get(path).data[0]
         refused(org.call("POST", path, var_body("k", "again")), "/data/attributes/key", "Key has already been taken")
         org.post(path, var_body("k", "other category", "env"))
         other = org.post(path, var_body("other")).data["id"]
         refused(org.call("PATCH", f"{path}/{other}", var_body("k")), "/data/attributes/key", "Key has already been taken")
         assert org.call("GET", f"{path}/nonexisting").status == org.call("DELETE", f"{path}/nonexisting").status == 404
     # Variables of different owners are independent.
-    (there,) = (v["id"] for v in org.get(where["set"]).data if v["attributes"]["key"] == "other")
-    assert org.call("GET", f"{where['workspace']}/{there}").status == 404
+    (other_id,) = (v["id"] for v in org.get(paths["set"]).data if v["attributes"]["key"] == "other")
+    assert org.call("GET", f"{paths['workspace']}/{other_id}").status == 404
 
 
 @pytest.mark.parametrize("of_set", [False, True])
 def test_a_sensitive_value_is_never_shown_again(org, of_set):
     workspace, owner = org.workspace(), varset(org)
     path = f"varsets/{owner}/relationships/vars" if of_set else f"workspaces/{workspace}/vars"
-    made = org.post(path, var_body("k", "hidden-value")).data
-    changed = org.patch(f"{path}/{made['id']}", {"data": {"type": "vars", "attributes": {"sensitive": True}}}).data["attributes"]
-    assert changed["value"] is None and changed["sensitive"] and changed["version-id"] != made["attributes"]["version-id"]
-    refused(org.call("PATCH", f"{path}/{made['id']}", {"data": {"type": "vars", "attributes": {"sensitive": False, "value": "x"}}}), "/data/attributes/sensitive")
-    org.patch(f"{path}/{made['id']}", {"data": {"type": "vars", "attributes": {"hcl": True, "description": "still"}}})
+    created = org.post(path, var_body("k", "hidden-value")).data
+    changed = org.patch(f"{path}/{created['id']}", {"data": {"type": "vars", "attributes": {"sensitive": True}}}).data["attributes"]
+    assert changed["value"] is None and changed["sensitive"] and changed["version-id"] != created["attributes"]["version-id"]
+    refused(org.call("PATCH", f"{path}/{created['id']}", {"data": {"type": "vars", "attributes": {"sensitive": False, "value": "x"}}}), "/data/attributes/sensitive")
+    org.patch(f"{path}/{created['id']}", {"data": {"type": "vars", "attributes": {"hcl": True, "description": "still"}}})
     org.post(f"varsets/{owner}/relationships/workspaces", ids("workspaces", workspace))
-    for shown in (path, f"{path}/{made['id']}", f"workspaces/{workspace}/all-vars", f"varsets/{owner}?include=vars"):
+    for shown in (path, f"{path}/{created['id']}", f"workspaces/{workspace}/all-vars", f"varsets/{owner}?include=vars"):
         assert "hidden-value" not in org.get(shown).text
     assert effective(org, workspace)["terraform", "k"] is None
 
@@ -104,29 +104,29 @@ def test_a_sensitive_value_is_never_shown_again(org, of_set):
 # ---- variable sets ----
 
 
-def test_a_set_reads_as_it_was_made(org):
+def test_a_set_reads_back_as_created_and_is_deleted(org):
     path = f"organizations/{org.organization}/varsets"
     workspace, home = org.workspace(), project(org, "home")
     variables = {"data": [var_body("a", "1")["data"], var_body("b", "2", "env", sensitive=True)["data"]]}
     body = varset_body("Network & DNS", {"workspaces": ids("workspaces", workspace), "projects": ids("projects", home), "vars": variables}, description="d", priority=True)
-    made = org.ask("POST", path, body)
-    assert made.status == 201
-    assert made.data == org.get(f"varsets/{made.data['id']}").data == org.get(path).data[0]
-    shown = made.data["attributes"]
+    created = org.ask("POST", path, body)
+    assert created.status == 201
+    assert created.data == org.get(f"varsets/{created.data['id']}").data == org.get(path).data[0]
+    shown = created.data["attributes"]
     assert (shown["name"], shown["description"], shown["global"], shown["priority"]) == ("Network & DNS", "d", False, True)
     assert (shown["var-count"], shown["workspace-count"], shown["project-count"]) == (2, 1, 1)
-    relations = made.data["relationships"]
+    relations = created.data["relationships"]
     assert relations["organization"]["data"] == relations["parent"]["data"] == {"type": "organizations", "id": org.organization}
     assert relations["workspaces"] == ids("workspaces", workspace) and relations["projects"] == ids("projects", home)
-    included = org.get(f"varsets/{made.data['id']}", include="workspaces,projects,vars").json["included"]
+    included = org.get(f"varsets/{created.data['id']}", include="workspaces,projects,vars").json["included"]
     assert sorted(item["type"] for item in included) == ["projects", "vars", "vars", "workspaces"]
-    assert org.get(path, include="vars").json["included"][0]["relationships"]["varset"]["data"]["id"] == made.data["id"]
+    assert org.get(path, include="vars").json["included"][0]["relationships"]["varset"]["data"]["id"] == created.data["id"]
     assert org.call("GET", f"{path}?include=nonsense").status == 400
-    org.delete(f"varsets/{made.data['id']}")
-    assert org.call("GET", f"varsets/{made.data['id']}").status == 404
+    org.delete(f"varsets/{created.data['id']}")
+    assert org.call("GET", f"varsets/{created.data['id']}").status == 404
 
 
-def test_lists_of_sets(org):
+def test_sets_are_listed_by_organization_workspace_and_project(org):
     path = f"organizations/{org.organization}/varsets"
     home = project(org, "home")
     inside, outside = workspace_in(org, home), org.workspace()
@@ -142,12 +142,12 @@ def test_lists_of_sets(org):
     assert listed(f"workspaces/{inside}/varsets") == [sets[name] for name in ("workspace", "project", "global")]
     assert listed(f"workspaces/{outside}/varsets") == [sets["global"]]
     assert listed(f"projects/{home}/varsets") == [sets[name] for name in ("own", "project", "global")]
-    far = org.get(path, **{"page[number]": 999, "page[size]": 100})
-    assert far.data == [] and far.json["meta"]["pagination"]["current-page"] == 999 and far.json["meta"]["pagination"]["total-count"] == 5
+    beyond = org.get(path, **{"page[number]": 999, "page[size]": 100})
+    assert beyond.data == [] and beyond.json["meta"]["pagination"]["current-page"] == 999 and beyond.json["meta"]["pagination"]["total-count"] == 5
     assert org.call("GET", f"workspaces/{inside}/varsets?page[size]=x").status == 400
 
 
-def test_what_a_set_may_be(org, api_site):
+def test_invalid_sets_are_refused_with_a_pointer(org, api_site):
     path, workspace, foreign = f"organizations/{org.organization}/varsets", org.workspace(), api_site.organization()
     varset(org, "Taken")
     for attributes, pointer in (({"name": None}, "name"), ({"name": " "}, "name"), ({"name": "n" * 256}, "name"), ({"name": "a\nb"}, "name"), ({"name": 7}, "name"),
@@ -170,7 +170,7 @@ def test_what_a_set_may_be(org, api_site):
     assert org.call("POST", path, {"data": []}).status == 400 and org.call("POST", path, b"").status == 400
 
 
-def test_a_set_is_changed(org):
+def test_a_set_is_changed_and_made_global(org):
     first, second, home = org.workspace(), org.workspace(), project(org, "home")
     one = varset(org, "one", workspaces=[first])
     varset(org, "two")
@@ -190,7 +190,7 @@ def test_a_set_is_changed(org):
     refused(org.call("POST", f"varsets/{one}/relationships/workspaces", ids("workspaces", first)), "/data", "global")
 
 
-def test_sets_are_attached(org, api_site):
+def test_sets_are_attached_and_detached(org, api_site):
     one, workspace, other, home = varset(org), org.workspace(), org.workspace(), project(org, "home")
     for kind, mine in (("workspaces", (workspace, other)), ("projects", (home,))):
         path = f"varsets/{one}/relationships/{kind}"
@@ -205,7 +205,7 @@ def test_sets_are_attached(org, api_site):
     assert org.call("POST", f"varsets/{one}/relationships/workspaces", ids("workspaces", api_site.organization().workspace())).status == 422
 
 
-def test_a_projects_set_stays_in_the_project(org):
+def test_a_projects_set_applies_within_its_project_only(org):
     home, away = project(org, "home"), project(org, "away")
     inside, outside = workspace_in(org, home), workspace_in(org, away)
     own = varset(org, parent=home)
@@ -222,7 +222,7 @@ def test_a_projects_set_stays_in_the_project(org):
     assert effective(org, inside) == {}
 
 
-def test_global_sets_do_not_contradict_one_another(org):
+def test_global_sets_cannot_have_the_same_variable(org):
     path = f"organizations/{org.organization}/varsets"
     first = org.post(path, varset_body("first", {"vars": {"data": [var_body("k", "1")["data"]]}}, **{"global": True})).data["id"]
     second = org.post(path, varset_body("second", **{"global": True})).data["id"]
@@ -251,7 +251,7 @@ def place_set(org, scope, home, workspace, name, priority):
     return varset(org, name, workspaces=[workspace] if scope.endswith("workspace") else (), projects=[home] if scope.endswith("project") else (), parent=parent, **attributes)
 
 
-def test_every_step_of_the_precedence(org):
+def test_variables_follow_the_order_of_precedence(org):
     """Each value overrides all before it. The run's own variables are between the workspace's and the priority sets."""
     home = project(org, "home")
     workspace = workspace_in(org, home)
@@ -273,15 +273,15 @@ def test_every_step_of_the_precedence(org):
                 set_variable(org, owner, "k", value, category=category)
             else:
                 org.variable(workspace, "k", value, category=category)
-        got = effective(org, workspace)
-        assert got["terraform", "k"] == got["env", "k"] == value, (value, seen)
-        assert got["terraform", "other"] == "terraform" and got["env", "other"] == "env"
+        values = effective(org, workspace)
+        assert values["terraform", "k"] == values["env", "k"] == value, (value, seen)
+        assert values["terraform", "other"] == "terraform" and values["env", "other"] == "env"
         seen.append(value)
 
 
 @pytest.mark.parametrize("scope", SCOPES[1:])
 @pytest.mark.parametrize("priority", [False, True])
-def test_of_two_sets_alike_the_name_decides(org, scope, priority):
+def test_sets_of_equal_precedence_are_ordered_by_name(org, scope, priority):
     home = project(org, "home")
     workspace = workspace_in(org, home)
     for name in ("b", "a", "B", "é", "a b"):
@@ -289,7 +289,7 @@ def test_of_two_sets_alike_the_name_decides(org, scope, priority):
     assert effective(org, workspace) == {("terraform", "k"): "B"}
 
 
-def test_what_a_job_is_given(org, api_site):
+def test_a_job_gets_the_variables_at_the_runs_creation(org, api_site):
     """The snapshot at the run's creation, lowest precedence first: regular variables, the run's own, priority sets."""
     workspace, fake_worker = org.workspace(), api_site.fake_worker()
     plain, prior = varset(org, "plain", workspaces=[workspace]), varset(org, "prior", workspaces=[workspace], priority=True)
@@ -299,14 +299,14 @@ def test_what_a_job_is_given(org, api_site):
     run = org.run_files(workspace, ONE, variables=[{"key": "a", "value": '"run"'}, {"key": "d", "value": '"run"'}])
     org.delete(f"varsets/{plain}")
     org.delete(f"varsets/{prior}")
-    given = [(v["key"], v["value"]) for v in fake_worker.take(run, "plan")["variables"]]
-    assert given == [("a", "own"), ("a", '"run"'), ("d", '"run"'), ("b", "prior"), ("c", "prior"), ("d", "prior")]
+    pairs = [(v["key"], v["value"]) for v in fake_worker.take(run, "plan")["variables"]]
+    assert pairs == [("a", "own"), ("a", '"run"'), ("d", '"run"'), ("b", "prior"), ("c", "prior"), ("d", "prior")]
 
 
 # ---- visibility ----
 
 
-def test_who_may_read_and_change_sets(org, api_site):
+def test_reading_and_changing_sets_needs_permissions(org, api_site):
     """A project's own sets are visible to those with access to the project, all others to those who manage projects or
     workspaces."""
     people = People(org, api_site.database)
@@ -320,11 +320,11 @@ def test_who_may_read_and_change_sets(org, api_site):
     assert [item["id"] for item in member["managers"].get(path).data] == [common, own, theirs]
     assert member["nobody"].call("GET", path).status == 404
     attempts = {common: {"managers"}, own: {"admin", "managers"}, theirs: {"managers"}}
-    for owner, may in attempts.items():
+    for owner, allowed in attempts.items():
         for name, client in member.items():
             body = {"data": {"type": "varsets", "attributes": {"description": name}}}
-            assert client.call("PATCH", f"varsets/{owner}", body).status == (200 if name in may else 404), (owner, name)
-            assert client.call("POST", f"varsets/{owner}/relationships/vars", var_body(f"by-{name}")).status == (201 if name in may else 404), (owner, name)
+            assert client.call("PATCH", f"varsets/{owner}", body).status == (200 if name in allowed else 404), (owner, name)
+            assert client.call("POST", f"varsets/{owner}/relationships/vars", var_body(f"by-{name}")).status == (201 if name in allowed else 404), (owner, name)
     parent = {"parent": {"data": {"type": "projects", "id": home}}}
     assert member["admin"].call("POST", path, varset_body("made", parent)).status == 201
     assert member["admin"].call("POST", path, varset_body("made too")).status == 404

@@ -22,7 +22,7 @@ def queued(org, pool):
     return org.run_files(org.workspace(execution_mode="agent", agent_pool_id=pool), {"main.tf": ""})
 
 
-def test_a_drained_pool_gives_nothing_to_old_and_new_workers(api_site, org, pool):
+def test_workers_of_a_drained_pool_claim_nothing(api_site, org, pool):
     id, token = pool
     old = api_site.fake_worker(token)
     assert order(old) == "none" and org.attributes(f"agent-pools/{id}")["drained-at"] is None
@@ -40,7 +40,7 @@ def test_a_drained_pool_gives_nothing_to_old_and_new_workers(api_site, org, pool
     waited.answer()
 
 
-def test_a_drained_worker_keeps_its_jobs_and_the_others_claim(api_site, org, pool):
+def test_a_drained_worker_keeps_its_jobs_and_claims_no_more(api_site, org, pool):
     id, token = pool
     one, two = api_site.fake_worker(token), api_site.fake_worker(token)
     run = queued(org, id)
@@ -56,7 +56,7 @@ def test_a_drained_worker_keeps_its_jobs_and_the_others_claim(api_site, org, poo
     assert order(one) == "none" and not org.attributes(f"agents/{one.id}")["draining"]
 
 
-def test_leave_goes_before_the_pools_drain(api_site, org, pool):
+def test_an_order_to_leave_precedes_the_pools_drain(api_site, org, pool):
     id, token = pool
     worker = api_site.fake_worker(token)
     org.post(f"agent-pools/{id}/actions/drain")
@@ -68,7 +68,7 @@ def test_leave_goes_before_the_pools_drain(api_site, org, pool):
         assert org.call("POST", f"agents/{worker.id}/actions/{action}").status == 409
 
 
-def test_a_run_that_only_a_drained_worker_can_do_waits_for_it(api_site, org, pool):
+def test_a_run_waits_for_the_drained_worker_that_alone_can_run_it(api_site, org, pool):
     id, token = pool
     able = api_site.fake_worker(token, capabilities=["terraform 1.11.4"])
     other = api_site.fake_worker(token, capabilities=["terraform 1.5.7"])
@@ -80,7 +80,7 @@ def test_a_run_that_only_a_drained_worker_can_do_waits_for_it(api_site, org, poo
     assert able.claim()[0]["run"] == run
 
 
-def test_only_who_manages_the_pool_orders(api_site, org, pool):
+def test_draining_needs_the_permission_to_manage_the_pool(api_site, org, pool):
     id, token = pool
     worker, shared = api_site.fake_worker(token), api_site.fake_worker()
     stranger = api_site.stranger()

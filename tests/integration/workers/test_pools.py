@@ -12,12 +12,12 @@ from support.documents import refused_at, send
 from support.people import People
 
 
-def make(org, name="pool", relations=None, **attributes):
+def create(org, name="pool", relations=None, **attributes):
     return send(org, "POST", f"organizations/{org.organization}/agent-pools", "agent-pools", relations=relations, name=name, **attributes)
 
 
 def pool(org, name="pool", relations=None, **attributes):
-    return make(org, name, relations, **attributes).data["id"]
+    return create(org, name, relations, **attributes).data["id"]
 
 
 def pools(org, **query):
@@ -32,27 +32,27 @@ def project(org, name="Network"):
     return send(org, "POST", f"organizations/{org.organization}/projects", "projects", name=name).data["id"]
 
 
-def by_agents(org, workspace, pool_id):
+def use_pool(org, workspace, pool_id):
     return send(org, "PATCH", f"workspaces/{workspace}", "workspaces", execution_mode="agent", agent_pool_id=pool_id)
 
 
 # ---- pools ----
 
 
-def test_a_pool_is_kept_as_it_was_made(org):
+def test_a_pool_reads_back_as_created(org):
     one, two, network = org.workspace("one"), org.workspace("two"), project(org)
-    made = make(org, "edge", {"allowed-workspaces": ("workspaces", one), "allowed-projects": ("projects", network),
+    created = create(org, "edge", {"allowed-workspaces": ("workspaces", one), "allowed-projects": ("projects", network),
                               "excluded-workspaces": ("workspaces", two)}, organization_scoped=False)
-    assert made.status == 201 and made.data["type"] == "agent-pools" and made.data["id"].startswith("apool-")
-    assert made.data["attributes"] | {"created-at": ""} == {"name": "edge", "agent-count": 0, "organization-scoped": False, "created-at": "", "drained-at": None, "concurrent-run-limit": 0}
-    assert related(made.data, "allowed-workspaces") == {one} and related(made.data, "allowed-projects") == {network}
-    assert related(made.data, "excluded-workspaces") == {two} and related(made.data, "workspaces") == set()
-    assert made.data["relationships"]["organization"]["data"]["id"] == org.organization
-    assert org.get(f"agent-pools/{made.data['id']}").data == made.data
-    assert org.get(f"organizations/{org.organization}/agent-pools").data == [made.data]
+    assert created.status == 201 and created.data["type"] == "agent-pools" and created.data["id"].startswith("apool-")
+    assert created.data["attributes"] | {"created-at": ""} == {"name": "edge", "agent-count": 0, "organization-scoped": False, "created-at": "", "drained-at": None, "concurrent-run-limit": 0}
+    assert related(created.data, "allowed-workspaces") == {one} and related(created.data, "allowed-projects") == {network}
+    assert related(created.data, "excluded-workspaces") == {two} and related(created.data, "workspaces") == set()
+    assert created.data["relationships"]["organization"]["data"]["id"] == org.organization
+    assert org.get(f"agent-pools/{created.data['id']}").data == created.data
+    assert org.get(f"organizations/{org.organization}/agent-pools").data == [created.data]
 
 
-def test_a_change_replaces_what_it_names_and_nothing_else(org):
+def test_an_update_changes_only_the_given_attributes_and_relationships(org):
     one, two, network = org.workspace("one"), org.workspace("two"), project(org)
     edge = pool(org, "edge", {"allowed-workspaces": ("workspaces", one), "allowed-projects": ("projects", network)}, organization_scoped=False)
     renamed = send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", name="far").data
@@ -66,7 +66,7 @@ def test_a_change_replaces_what_it_names_and_nothing_else(org):
     assert related(emptied, "excluded-workspaces") == related(emptied, "allowed-projects") == set()
 
 
-WRONG = [({"name": None}, None, "/data/attributes/name"), ({"name": ""}, None, "/data/attributes/name"), ({"name": "a b"}, None, "/data/attributes/name"),
+INVALID = [({"name": None}, None, "/data/attributes/name"), ({"name": ""}, None, "/data/attributes/name"), ({"name": "a b"}, None, "/data/attributes/name"),
          ({"name": "n" * 91}, None, "/data/attributes/name"), ({"name": 1}, None, "/data/attributes/name"),
          ({"organization_scoped": "yes"}, None, "/data/attributes/organization-scoped"),
          ({}, {"allowed-workspaces": ("projects", "prj-1")}, "/data/relationships/allowed-workspaces"),
@@ -75,19 +75,19 @@ WRONG = [({"name": None}, None, "/data/attributes/name"), ({"name": ""}, None, "
          ({}, {"allowed-projects": ("projects", "prj-nobodys")}, "/data/relationships/allowed-projects")]
 
 
-@pytest.mark.parametrize("attributes,relations,pointer", WRONG)
-def test_what_is_wrong_is_pointed_at(org, attributes, relations, pointer):
+@pytest.mark.parametrize("attributes,relations,pointer", INVALID)
+def test_errors_have_a_pointer(org, attributes, relations, pointer):
     path = f"organizations/{org.organization}/agent-pools"
     refused_at(send(org, "POST", path, "agent-pools", relations=relations, **{"name": "edge", **attributes}), pointer)
     assert pools(org) == []
     refused_at(send(org, "PATCH", f"agent-pools/{pool(org)}", "agent-pools", relations=relations, **attributes), pointer)
 
 
-def test_a_name_is_taken_once_in_an_organization(org, api_site):
+def test_names_are_unique_within_an_organization(org, api_site):
     with concurrent.futures.ThreadPoolExecutor(8) as many:
-        assert sorted(many.map(lambda _: make(org, "edge").status, range(8))) == [201] + [422] * 7
-    assert "has already been taken" in refused_at(make(org, "Edge"), "/data/attributes/name")
-    assert make(api_site.stranger(), "edge").status == 201
+        assert sorted(many.map(lambda _: create(org, "edge").status, range(8))) == [201] + [422] * 7
+    assert "has already been taken" in refused_at(create(org, "Edge"), "/data/attributes/name")
+    assert create(api_site.stranger(), "edge").status == 201
     assert "has already been taken" in refused_at(send(org, "PATCH", f"agent-pools/{pool(org, 'far')}", "agent-pools", name="edge"), "/data/attributes/name")
 
 
@@ -113,23 +113,23 @@ def test_lists_are_searched_sorted_and_filtered(org):
 # ---- use of pools ----
 
 
-def test_a_workspace_uses_a_pool_that_it_may(org, api_site):
+def test_a_workspace_uses_only_pools_that_allow_it(org, api_site):
     edge, workspace = pool(org, "edge"), org.workspace()
-    assert by_agents(org, workspace, edge).data["relationships"]["agent-pool"]["data"]["id"] == edge
+    assert use_pool(org, workspace, edge).data["relationships"]["agent-pool"]["data"]["id"] == edge
     shown = org.get(f"agent-pools/{edge}", include="workspaces").json
     assert related(shown["data"], "workspaces") == {workspace} and [item["id"] for item in shown["included"]] == [workspace]
     listed = org.get(f"organizations/{org.organization}/agent-pools", include="workspaces").json
     assert [item["id"] for item in listed["included"]] == [workspace]
     for not_allowed in (pool(org, "closed", organization_scoped=False), pool(org, "but", {"excluded-workspaces": ("workspaces", workspace)})):
-        assert "not allowed" in refused_at(by_agents(org, workspace, not_allowed), "/data/attributes/agent-pool-id")
+        assert "not allowed" in refused_at(use_pool(org, workspace, not_allowed), "/data/attributes/agent-pool-id")
     [(shared,)] = api_site.ask("select id from agent_pools where organization_id is null")
     for unknown in (shared, pool(api_site.stranger()), "apool-nobodys"):
-        assert "does not exist" in refused_at(by_agents(org, workspace, unknown), "/data/attributes/agent-pool-id")
+        assert "does not exist" in refused_at(use_pool(org, workspace, unknown), "/data/attributes/agent-pool-id")
     opened = pool(org, "opened", {"allowed-workspaces": ("workspaces", workspace)}, organization_scoped=False)
-    assert by_agents(org, workspace, opened).status == 200
+    assert use_pool(org, workspace, opened).status == 200
     network = project(org)
     of_project = pool(org, "of-project", {"allowed-projects": ("projects", network)}, organization_scoped=False)
-    refused_at(by_agents(org, workspace, of_project), "/data/attributes/agent-pool-id")
+    refused_at(use_pool(org, workspace, of_project), "/data/attributes/agent-pool-id")
     data = {"type": "workspaces", "attributes": {"name": "in-it", "execution-mode": "agent", "agent-pool-id": of_project}}
     path = f"organizations/{org.organization}/workspaces"
     refused_at(org.call("POST", path, {"data": data}), "/data/attributes/agent-pool-id")
@@ -146,27 +146,27 @@ def mode_of(org, path, prefix=""):
     return attributes[f"{prefix}execution-mode"], chosen and chosen["id"]
 
 
-NONE = ("", None)  # the provider hashicorp/tfe sends an empty text for "no pool"
+NO_POOL = ("", None)  # the provider hashicorp/tfe sends an empty string for "no pool"
 
 
-@pytest.mark.parametrize("none", NONE)
+@pytest.mark.parametrize("none", NO_POOL)
 @pytest.mark.parametrize("mode", ["remote", "local"])
-def test_a_workspace_leaves_its_pool(org, none, mode):
+def test_changing_the_execution_mode_removes_a_workspaces_pool(org, none, mode):
     edge, workspace = pool(org, "edge"), org.workspace()
     path = f"workspaces/{workspace}"
-    assert by_agents(org, workspace, edge).status == 200 and mode_of(org, path) == ("agent", edge)
+    assert use_pool(org, workspace, edge).status == 200 and mode_of(org, path) == ("agent", edge)
     assert send(org, "PATCH", path, "workspaces", execution_mode=mode, agent_pool_id=none).status == 200
     assert mode_of(org, path) == (mode, None)
     assert send(org, "PATCH", path, "workspaces", agent_pool_id=none).status == 200 and mode_of(org, path) == (mode, None)
-    made = org.workspace("made", execution_mode=mode, agent_pool_id=none)
-    assert mode_of(org, f"workspaces/{made}") == (mode, None)
+    created = org.workspace("made", execution_mode=mode, agent_pool_id=none)
+    assert mode_of(org, f"workspaces/{created}") == (mode, None)
 
 
-@pytest.mark.parametrize("none", NONE)
-def test_agents_need_a_pool(org, none):
+@pytest.mark.parametrize("none", NO_POOL)
+def test_the_execution_mode_agent_needs_a_pool(org, none):
     edge, other, workspace = pool(org, "edge"), pool(org, "other"), org.workspace()
     path = f"workspaces/{workspace}"
-    assert by_agents(org, workspace, edge).status == 200
+    assert use_pool(org, workspace, edge).status == 200
     for sent in ({"execution_mode": "agent", "agent_pool_id": none}, {"agent_pool_id": none}):
         assert "must be specified" in refused_at(send(org, "PATCH", path, "workspaces", **sent), "/data/attributes/agent-pool-id")
     assert mode_of(org, path) == ("agent", edge)
@@ -174,7 +174,7 @@ def test_agents_need_a_pool(org, none):
 
 
 @pytest.mark.parametrize("mode", ["remote", "local"])
-def test_a_project_leaves_its_pool(org, mode):
+def test_changing_the_execution_mode_removes_a_projects_pool(org, mode):
     edge, network = pool(org, "edge"), project(org)
     path = f"projects/{network}"
     assert send(org, "PATCH", path, "projects", default_execution_mode="agent", default_agent_pool_id=edge).status == 200
@@ -184,13 +184,13 @@ def test_a_project_leaves_its_pool(org, mode):
     assert send(org, "PATCH", path, "projects", default_execution_mode=mode, default_agent_pool_id="").status == 200
     assert mode_of(org, path, "default-") == (mode, None)
     data = {"type": "projects", "attributes": {"name": "Made", "default-execution-mode": mode, "default-agent-pool-id": ""}}
-    made = org.post(f"organizations/{org.organization}/projects", {"data": data}).data["id"]
-    assert mode_of(org, f"projects/{made}", "default-") == (mode, None)
+    created = org.post(f"organizations/{org.organization}/projects", {"data": data}).data["id"]
+    assert mode_of(org, f"projects/{created}", "default-") == (mode, None)
 
 
-def test_a_pool_in_use_is_not_deleted(org, api_site):
+def test_a_pool_in_use_cannot_be_deleted(org, api_site):
     edge, workspace = pool(org, "edge"), org.workspace()
-    by_agents(org, workspace, edge)
+    use_pool(org, workspace, edge)
     assert org.call("DELETE", f"agent-pools/{edge}").status == 409
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
     send(org, "PATCH", f"workspaces/{workspace}", "workspaces", execution_mode="remote")
@@ -205,9 +205,9 @@ def test_a_pool_in_use_is_not_deleted(org, api_site):
     assert org.get(f"plans/{run.replace('run-', 'plan-')}").data["attributes"]["execution-details"]["mode"] == "remote"
 
 
-def test_a_run_is_not_made_for_a_pool_that_was_closed(org):
+def test_a_run_is_refused_if_its_pool_no_longer_allows_the_workspace(org):
     edge, workspace = pool(org, "edge"), org.workspace()
-    by_agents(org, workspace, edge)
+    use_pool(org, workspace, edge)
     configuration = org.upload(workspace, {"main.tf": ""})
     send(org, "PATCH", f"agent-pools/{edge}", "agent-pools", organization_scoped=False)
     data = {"type": "runs", "relationships": {"workspace": {"data": {"type": "workspaces", "id": workspace}}}}
@@ -221,7 +221,7 @@ def test_a_run_is_not_made_for_a_pool_that_was_closed(org):
 def test_members_see_pools_and_managers_change_them(org, api_site):
     people, seen, hidden = People(org, api_site.database), org.workspace("seen"), org.workspace("hidden")
     edge = pool(org, "edge", {"allowed-workspaces": ("workspaces", seen, hidden)})
-    by_agents(org, seen, edge), by_agents(org, hidden, edge)
+    use_pool(org, seen, edge), use_pool(org, hidden, edge)
     readers = people.team("readers")
     people.give(readers, "workspace", seen, "read")
     for member, expected in ((people.member("nobody"), set()), (people.member("reader", readers), {seen})):
@@ -230,13 +230,13 @@ def test_members_see_pools_and_managers_change_them(org, api_site):
         assert {item["id"] for item in shown.get("included", [])} == expected
         assert member.get(f"organizations/{org.organization}/agent-pools").data == [shown["data"]]
         assert send(member, "PATCH", f"agent-pools/{edge}", "agent-pools", name="mine").status == member.call("DELETE", f"agent-pools/{edge}").status == 404
-        assert make(member, "mine").status == token(member, edge).status == 404
+        assert create(member, "mine").status == token(member, edge).status == 404
         for path in (f"agent-pools/{edge}/agents", f"agent-pools/{edge}/authentication-tokens"):
             assert member.call("GET", path).status == 404, path
     manager = people.member("manager", people.team("managers", manage_agent_pools=True))
     assert send(manager, "PATCH", f"agent-pools/{edge}", "agent-pools", name="managed").data["attributes"]["name"] == "managed"
-    made = token(manager, edge)
-    assert made.status == 201 and manager.call("DELETE", f"authentication-tokens/{made.data['id']}").status == 204
+    created = token(manager, edge)
+    assert created.status == 201 and manager.call("DELETE", f"authentication-tokens/{created.data['id']}").status == 204
     # A change by a manager leaves the parts that the manager does not see unchanged.
     assert related(org.get(f"agent-pools/{edge}").data, "allowed-workspaces") == {seen, hidden}
 
@@ -248,27 +248,27 @@ def token(org, pool_id, **attributes):
     return send(org, "POST", f"agent-pools/{pool_id}/authentication-tokens", "agent-tokens", **{"description": "for the edge", **attributes})
 
 
-def test_a_token_is_shown_once(org, api_site):
+def test_an_agent_token_is_shown_once(org, api_site):
     edge = pool(org)
     answer = token(org, edge)
-    made = answer.data
-    assert answer.status == 201 and made["type"] == "authentication-tokens"
-    text = made["attributes"].pop("token")
+    created = answer.data
+    assert answer.status == 201 and created["type"] == "authentication-tokens"
+    text = created["attributes"].pop("token")
     user = org.get("account/details").data["id"]
-    assert text.startswith("ry_agent_") and made["relationships"]["created-by"]["data"] == {"type": "users", "id": user}
-    read = org.get(f"authentication-tokens/{made['id']}", include="created_by").json
-    assert read["data"]["attributes"].pop("token") is None and read["data"] == made
+    assert text.startswith("ry_agent_") and created["relationships"]["created-by"]["data"] == {"type": "users", "id": user}
+    read = org.get(f"authentication-tokens/{created['id']}", include="created_by").json
+    assert read["data"]["attributes"].pop("token") is None and read["data"] == created
     assert [item["id"] for item in read["included"]] == [user]
     other = token(org, edge, expired_at="2040-01-01T00:00:00Z").data
     assert other["attributes"]["expired-at"] == "2040-01-01T00:00:00.000Z"
     listed = org.get(f"agent-pools/{edge}/authentication-tokens").json
-    assert {item["id"] for item in listed["data"]} == {made["id"], other["id"]} and listed["meta"]["pagination"]["total-count"] == 2
+    assert {item["id"] for item in listed["data"]} == {created["id"], other["id"]} and listed["meta"]["pagination"]["total-count"] == 2
     assert text not in str(api_site.ask("select * from tokens"))
     assert org.call("DELETE", f"authentication-tokens/{other['id']}").status == 204
     assert org.call("GET", f"authentication-tokens/{other['id']}").status == 404
 
 
-def test_bad_tokens_are_refused(org):
+def test_invalid_agent_tokens_are_refused(org):
     edge = pool(org)
     for wrong in ({"description": None}, {"description": ""}, {"description": 1}, {"description": "d" * 513}):
         refused_at(token(org, edge, **wrong), "/data/attributes/description")
@@ -279,7 +279,7 @@ def test_bad_tokens_are_refused(org):
     assert token(org, "apool-nobodys").status == 404
 
 
-def test_a_pools_token_is_for_workers_alone(org):
+def test_an_agent_token_cannot_read_the_api(org):
     agent = Api(org.url, token(org, pool(org)).data["attributes"]["token"], org.organization)
     for path in (f"organizations/{org.organization}", "account/details", f"organizations/{org.organization}/agent-pools"):
         assert agent.call("GET", path).status == 404
@@ -298,7 +298,7 @@ def agents(org, pool_id, **query):
 
 def test_a_worker_is_an_agent_of_its_pool(org, api_site):
     edge, workspace = pool(org, "edge"), org.workspace()
-    by_agents(org, workspace, edge)
+    use_pool(org, workspace, edge)
     worker = fake_worker(api_site, org, edge)
     [(id, agent)] = agents(org, edge).items()
     assert id == worker.id and agent["name"] == "fake-worker" and agent["status"] == "idle" and agent["ip-address"] == "127.0.0.1"
@@ -328,7 +328,7 @@ def register(api_site, token, forwarded, name="fake-worker"):
     return answer.json["worker"]
 
 
-def test_agents_show_where_they_came_from(org, api_site):
+def test_agents_show_their_address_and_token(org, api_site):
     edge = pool(org, "edge")
     tokens = [org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": name}}}).data
               for name in ("rack 1", "rack 2")]
@@ -354,11 +354,11 @@ def test_agents_show_where_they_came_from(org, api_site):
 def test_site_admins_see_the_agents_of_every_pool(org, api_site):
     edge = pool(org, "edge")
     token = org.post(f"agent-pools/{edge}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": "d"}}}).data
-    here, shared = register(api_site, token["attributes"]["token"], "203.0.113.7"), register(api_site, api_site.tokens["agent-token"], "203.0.113.8", "shared")
+    own, shared = register(api_site, token["attributes"]["token"], "203.0.113.7"), register(api_site, api_site.tokens["agent-token"], "203.0.113.8", "shared")
     listed = {agent["id"]: agent["attributes"] for agent in org.get("admin/agents", **{"page[size]": 100}).data}
-    assert listed[here]["ip-address"] == "203.0.113.7" and listed[shared]["ip-address"] == "203.0.113.8"
+    assert listed[own]["ip-address"] == "203.0.113.7" and listed[shared]["ip-address"] == "203.0.113.8"
     assert listed[shared]["token-description"] == "bootstrap" and listed[shared]["name"] == "shared"
-    assert [agent["id"] for agent in org.get(f"agent-pools/{edge}/agents").data] == [here]
+    assert [agent["id"] for agent in org.get(f"agent-pools/{edge}/agents").data] == [own]
     owner = api_site.stranger()
     assert owner.call("GET", "admin/agents").status == 404
     assert owner.call("GET", f"agent-pools/{edge}/agents").status == 404
@@ -375,14 +375,14 @@ def test_a_worker_that_left_has_exited(org, api_site):
     assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, check=False).status == 404
 
 
-def test_pools_do_not_see_each_others_jobs(org, api_site):
+def test_workers_claim_only_jobs_of_their_pool(org, api_site):
     edge, far = pool(org, "edge"), pool(org, "far")
     workspaces = {edge: org.workspace("one"), far: org.workspace("two"), None: org.workspace("three")}
     workers = {edge: fake_worker(api_site, org, edge), far: fake_worker(api_site, org, far), None: api_site.fake_worker()}
     runs = {}
     for pool_id, workspace in workspaces.items():
         if pool_id:
-            by_agents(org, workspace, pool_id)
+            use_pool(org, workspace, pool_id)
         runs[pool_id] = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
     # A later choice does not affect this run.
     send(org, "PATCH", f"workspaces/{workspaces[edge]}", "workspaces", execution_mode="remote")
@@ -393,14 +393,14 @@ def test_pools_do_not_see_each_others_jobs(org, api_site):
         assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, stranger.token, check=False).status == 404
 
 
-def test_a_revoked_token_claims_no_more_and_lets_jobs_end(org, api_site):
+def test_a_worker_with_a_revoked_token_finishes_its_jobs_and_claims_no_more(org, api_site):
     edge, workspace = pool(org), org.workspace()
-    by_agents(org, workspace, edge)
-    made = token(org, edge).data
-    worker = api_site.fake_worker(made["attributes"]["token"])
+    use_pool(org, workspace, edge)
+    created = token(org, edge).data
+    worker = api_site.fake_worker(created["attributes"]["token"])
     run = org.run(workspace, org.upload(workspace, {"main.tf": ""}))
     job = worker.take(run, "plan")
-    assert org.call("DELETE", f"authentication-tokens/{made['id']}").status == 204
+    assert org.call("DELETE", f"authentication-tokens/{created['id']}").status == 204
     assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, check=False).status == 401
     assert worker.call("POST", "register", {"name": "fake-worker", "slots": 1, "version": "1"}, check=False).status == 401
     assert worker.heartbeat(job) == [{"job": job["job"], "attempt": 1, "held": True, "awaited": False, "stop": "none"}]
@@ -413,7 +413,7 @@ def test_a_revoked_token_claims_no_more_and_lets_jobs_end(org, api_site):
 
 def test_an_expired_token_claims_nothing(org, api_site):
     edge = pool(org)
-    made = token(org, edge, expired_at="2040-01-01T00:00:00Z").data
-    worker = api_site.fake_worker(made["attributes"]["token"])
-    api_site.change("update tokens set expired_at = now() where id = %s", made["id"])
+    created = token(org, edge, expired_at="2040-01-01T00:00:00Z").data
+    worker = api_site.fake_worker(created["attributes"]["token"])
+    api_site.change("update tokens set expired_at = now() where id = %s", created["id"])
     assert worker.call("POST", "claim", {"worker": worker.id, "slots": 1}, check=False).status == 401

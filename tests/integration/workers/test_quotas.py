@@ -28,7 +28,7 @@ def of(jobs, runs):
     return {job["run"] for job in jobs} & set(runs)
 
 
-def test_a_pool_runs_no_more_than_its_quota(api_site, org, pool):
+def test_a_pool_runs_at_most_its_quota(api_site, org, pool):
     id, token = pool
     assert limit(org, f"agent-pools/{id}", "agent-pools", 2) == 2
     worker = api_site.fake_worker(token)
@@ -45,7 +45,7 @@ def test_a_pool_runs_no_more_than_its_quota(api_site, org, pool):
     assert [job["run"] for job in worker.claim(10)] == [runs[3]]
 
 
-def test_an_organization_over_its_quota_does_not_stop_the_others(api_site, org):
+def test_an_organization_at_its_quota_does_not_block_others(api_site, org):
     owner, worker = api_site.organization(), api_site.fake_worker()
     assert limit(org, f"admin/organizations/{owner.organization}", "organizations", 1) == 1
     runs = [queued(owner) for _ in range(3)]
@@ -71,7 +71,7 @@ def test_an_organizations_quota_counts_its_runs_in_all_pools(api_site, org, pool
     assert owner.attributes(f"runs/{far[0]}/waiting")["reason"] == "organization-quota"
 
 
-def test_applies_of_a_full_quota_go_first(api_site, org, pool):
+def test_applies_are_claimed_before_plans_at_the_quota(api_site, org, pool):
     id, token = pool
     limit(org, f"agent-pools/{id}", "agent-pools", 1)
     worker = api_site.fake_worker(token)
@@ -84,7 +84,7 @@ def test_applies_of_a_full_quota_go_first(api_site, org, pool):
     assert [(job["run"], job["stage"]) for job in worker.claim(10)] == [(first, "apply")]
 
 
-def test_claims_at_the_same_time_do_not_exceed_it(api_site, org, pool):
+def test_concurrent_claims_do_not_exceed_the_quota(api_site, org, pool):
     """Also if the jobs are of several classes, and more claims than the quota arrive at once."""
     id, token = pool
     limit(org, f"agent-pools/{id}", "agent-pools", 3)
@@ -102,7 +102,7 @@ def test_claims_at_the_same_time_do_not_exceed_it(api_site, org, pool):
                 worker.end(job)
 
 
-def test_who_sets_them(api_site, org, pool):
+def test_quotas_are_validated_and_need_permissions(api_site, org, pool):
     id, _ = pool
     stranger = api_site.stranger()
     body = {"data": {"type": "organizations", "attributes": {"concurrent-run-limit": 5}}}

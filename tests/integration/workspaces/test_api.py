@@ -13,7 +13,7 @@ from support.shared import api, database, scheduler  # noqa: F401
 # ---- organizations ----
 
 
-def test_organizations(api):
+def test_organizations_are_created_renamed_and_deleted(api):
     created = api.post("organizations", document("organizations", {"name": "Second", "email": "a@example.com", "cost-estimation-enabled": True})).data
     assert created["id"] == "Second" and created["attributes"]["cost-estimation-enabled"] is True
     assert api.get("organizations/Second").data == created
@@ -31,7 +31,7 @@ def test_organizations(api):
     refused(404, api.get, "organizations/third")
 
 
-def test_an_organization_goes_with_everything_in_it(api, database):
+def test_an_organization_is_deleted_with_its_content(api, database):
     api.post("organizations", document("organizations", {"name": "gone", "email": "a@example.com"}))
     api.organization = "gone"
     workspace = api.workspace("w")
@@ -42,11 +42,11 @@ def test_an_organization_goes_with_everything_in_it(api, database):
     refused(404, api.get, f"workspaces/{workspace}")
     with psycopg.connect(database) as connection:
         for table in ("runs", "variables", "configuration_versions", "jobs"):
-            left = connection.execute(f"select count(*) from {table} where workspace_id = %s", [workspace]).fetchone()[0]
-            assert left == 0, table
+            rows = connection.execute(f"select count(*) from {table} where workspace_id = %s", [workspace]).fetchone()[0]
+            assert rows == 0, table
 
 
-def test_entitlements_and_capacity(api):
+def test_entitlements_and_capacity_are_read(api):
     entitlements = api.get(f"organizations/{api.organization}/entitlement-set").data
     assert entitlements["id"] == api.organization and entitlements["attributes"]["operations"] is True
     assert api.get(f"organizations/{api.organization}/capacity").data["attributes"] == {"pending": 0, "running": 0}
@@ -56,12 +56,12 @@ def test_entitlements_and_capacity(api):
 # ---- workspaces ----
 
 
-def test_a_workspace_reads_as_it_was_created(api):
-    wanted = {"name": "network", "description": "the network", "auto-apply": True, "terraform-version": "1.11.4", "working-directory": "live/",
+def test_a_workspace_reads_back_as_created(api):
+    attributes = {"name": "network", "description": "the network", "auto-apply": True, "terraform-version": "1.11.4", "working-directory": "live/",
               "allow-destroy-plan": False, "queue-all-runs": True, "structured-run-output-enabled": False, "source-name": "tests",
               "trigger-prefixes": ["/modules"], "file-triggers-enabled": True, "speculative-enabled": True}
-    created = api.post(f"organizations/{api.organization}/workspaces", document("workspaces", wanted)).data
-    assert {name: created["attributes"][name] for name in wanted} == wanted
+    created = api.post(f"organizations/{api.organization}/workspaces", document("workspaces", attributes)).data
+    assert {name: created["attributes"][name] for name in attributes} == attributes
     assert api.get(f"workspaces/{created['id']}").data == created
     assert api.get(f"organizations/{api.organization}/workspaces/Network").data == created
     assert api.get(f"organizations/{api.organization}/workspaces").data == [created]
@@ -71,7 +71,7 @@ def test_a_workspace_reads_as_it_was_created(api):
     assert created["links"]["self"] == f"/api/v2/organizations/{api.organization}/workspaces/network"
 
 
-def test_updates_change_what_they_name(api):
+def test_updates_change_only_the_given_attributes(api):
     workspace = api.workspace("one", description="d", auto_apply=True)
     before = api.attributes(f"workspaces/{workspace}")
     after = api.patch(f"workspaces/{workspace}", document("workspaces", {"terraform-version": "1.11.4"})).data["attributes"]
@@ -85,7 +85,7 @@ def test_updates_change_what_they_name(api):
     assert "Name has already been taken" in taken.errors()
 
 
-def test_attributes_that_are_refused(api):
+def test_invalid_attributes_are_refused(api):
     workspace = api.workspace("w")
     for attributes in ({"terraform-version": "nonexisting"}, {"terraform-version": "; rm"}, {"working-directory": "../up"},
                        {"working-directory": "a/../../b"}, {"execution-mode": "elsewhere"}, {"execution-mode": "remote", "operations": True},
@@ -95,7 +95,7 @@ def test_attributes_that_are_refused(api):
         refused(422, api.patch, f"workspaces/{workspace}", document("workspaces", attributes))
 
 
-IDLE = [  # type, attribute, clients' default, refused value, a word of the reason
+UNSUPPORTED = [  # type, attribute, clients' default, refused value, a word of the reason
     ("workspaces", "assessments-enabled", False, True, "assessments"),
     ("workspaces", "file-triggers-enabled", True, False, "VCS"),
     ("workspaces", "speculative-enabled", True, False, "VCS"),
@@ -109,40 +109,40 @@ IDLE = [  # type, attribute, clients' default, refused value, a word of the reas
 ]
 
 
-@pytest.mark.parametrize("type, attribute, default, other, reason", IDLE, ids=[f"{attribute}-{other}" for _, attribute, _, other, _ in IDLE])
-def test_a_setting_that_would_do_nothing_is_refused(api, type, attribute, default, other, reason):
+@pytest.mark.parametrize("type, attribute, default, other, reason", UNSUPPORTED, ids=[f"{attribute}-{other}" for _, attribute, _, other, _ in UNSUPPORTED])
+def test_unsupported_settings_are_refused(api, type, attribute, default, other, reason):
     if type == "workspaces":
-        made, path, name = f"workspaces/{api.workspace('w')}", f"organizations/{api.organization}/workspaces", {"name": "other"}
+        existing, path, name = f"workspaces/{api.workspace('w')}", f"organizations/{api.organization}/workspaces", {"name": "other"}
     else:
-        made, path, name = f"organizations/{api.organization}", "organizations", {"name": f"o-{uuid.uuid4()}", "email": "a@example.com"}
-    before = api.attributes(made).get(attribute)
-    for method, at, body in (("PATCH", made, {}), ("POST", path, name)):
+        existing, path, name = f"organizations/{api.organization}", "organizations", {"name": f"o-{uuid.uuid4()}", "email": "a@example.com"}
+    before = api.attributes(existing).get(attribute)
+    for method, at, body in (("PATCH", existing, {}), ("POST", path, name)):
         answer = api.call(method, at, document(type, {**body, attribute: other}))
         assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == f"/data/attributes/{attribute}"
         assert reason in answer.json["errors"][0]["detail"]
-    assert api.attributes(made).get(attribute) == before
+    assert api.attributes(existing).get(attribute) == before
     for value in (default, None):
-        api.patch(made, document(type, {attribute: value}))
-    assert (api.attributes(made)[attribute] or default) == default
+        api.patch(existing, document(type, {attribute: value}))
+    assert (api.attributes(existing)[attribute] or default) == default
     api.post(path, document(type, {**name, attribute: default}))
 
 
-def test_settings_that_need_vcs_are_kept(api):
+def test_vcs_settings_are_stored(api):
     """go-tfe's tests and the provider set them for every workspace and organization."""
     workspace = api.workspace("w", queue_all_runs=True, trigger_patterns=["/a/**"])
     assert api.attributes(f"workspaces/{workspace}")["trigger-patterns"] == ["/a/**"]
     for name in ("aggregated-commit-status-enabled", "speculative-plan-management-enabled"):
         assert api.patch(f"organizations/{api.organization}", document("organizations", {name: False})).data["attributes"][name] is False
     stacks = api.patch(f"organizations/{api.organization}", document("organizations", {"stacks-enabled": True})).data["attributes"]
-    assert stacks["stacks-enabled"] is False, "there are none"
+    assert stacks["stacks-enabled"] is False, "stacks are not supported"
 
 
-def test_versions_that_are_taken(api):
+def test_versions_and_version_constraints_are_accepted(api):
     workspace = api.workspace("v")
     for version in ("1.11.4", "~> 1.11.0", "1.6.0-rc1", ">= 1.2, < 2.0", "v1.2.3"):
         changed = api.patch(f"workspaces/{workspace}", document("workspaces", {"terraform-version": version}))
         assert changed.data["attributes"]["terraform-version"] == version
-    # The latest version is any that exists.
+    # "latest" is accepted and is the default.
     assert api.attributes(f"workspaces/{api.workspace('w', terraform_version='latest')}")["terraform-version"] == "latest"
     assert api.attributes(f"workspaces/{api.workspace('x')}")["terraform-version"] == "latest"
 
@@ -162,7 +162,7 @@ def names(api, **query):
     return [w["attributes"]["name"] for w in api.get(f"organizations/{api.organization}/workspaces", **query).data]
 
 
-def test_search_and_order(api):
+def test_workspaces_are_searched_and_sorted(api):
     for name in ("app-prod", "app-dev", "db_prod", "dbxprod"):
         api.workspace(name)
     assert names(api) == ["app-prod", "app-dev", "db_prod", "dbxprod"]
@@ -178,7 +178,7 @@ def test_search_and_order(api):
     assert names(api, sort="nonsense") == names(api)
 
 
-def test_included_organization(api):
+def test_organization_and_lock_owner_are_included(api):
     workspace = api.workspace("w")
     answer = api.get(f"workspaces/{workspace}", include="organization,locked_by,current_run").json
     assert [r["type"] for r in answer["included"]] == ["organizations"]
@@ -190,7 +190,7 @@ def test_included_organization(api):
 # ---- the lock ----
 
 
-def test_lock_and_unlock(api):
+def test_a_workspace_is_locked_and_unlocked(api):
     workspace = api.workspace("w")
     # Clients send a document with an empty type.
     locked = api.post(f"workspaces/{workspace}/actions/lock", {"data": {"type": "", "attributes": {"reason": "Locked by Terraform"}}}).data
@@ -204,7 +204,7 @@ def test_lock_and_unlock(api):
     refused(404, api.post, "workspaces/ws-nobody/actions/lock")
 
 
-def test_another_users_lock(api, database):
+def test_another_users_lock_needs_force_unlock(api, database):
     workspace = api.workspace("w")
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("insert into users (id, username, email) values ('user-other', 'other', 'o@example.com')")
@@ -227,7 +227,7 @@ def test_a_run_locks_its_workspace(api):
     assert "locked" in refused(409, api.post, f"workspaces/{workspace}/actions/safe-delete").errors()
 
 
-def test_unlocking_lets_the_queue_go_on(api):
+def test_unlocking_starts_the_next_run(api):
     workspace = api.workspace("w")
     configuration = api.upload(workspace, {"main.tf": ""})
     api.post(f"workspaces/{workspace}/actions/lock")
@@ -237,7 +237,7 @@ def test_unlocking_lets_the_queue_go_on(api):
     assert api.status(run) == "plan_queued"
 
 
-def test_deleting(api, database):
+def test_a_workspace_is_deleted_unless_an_apply_runs(api, database):
     api.workspace("a")
     api.delete(f"organizations/{api.organization}/workspaces/a")
     refused(404, api.delete, f"organizations/{api.organization}/workspaces/a")
@@ -260,7 +260,7 @@ def test_deleting(api, database):
 # ---- variables ----
 
 
-def test_variables(api):
+def test_variables_are_created_changed_and_deleted(api):
     workspace = api.workspace("w")
     body = document("vars", {"key": "region", "value": "eu", "category": "terraform", "description": "where", "hcl": False})
     created = api.post(f"workspaces/{workspace}/vars", body).data
@@ -280,7 +280,7 @@ def test_variables(api):
     refused(404, api.delete, path)
 
 
-def test_sensitive_values_are_never_told(api, database, scheduler):
+def test_sensitive_values_are_not_shown_logged_or_stored_in_plain_text(api, database, scheduler):
     workspace = api.workspace("w")
     secret = "hunter2-hunter2-hunter2"
     variable = api.variable(workspace, "password", secret, sensitive=True)
@@ -304,7 +304,7 @@ def test_values_may_be_any_text(api):
     assert api.attributes(f"workspaces/{workspace}/vars/{api.variable(workspace, 'none', None)}")["value"] == ""
 
 
-def test_variables_that_are_refused(api):
+def test_invalid_variables_are_refused(api):
     workspace = api.workspace("w")
     for attributes in ({"key": ""}, {"key": None}, {"key": "a b"}, {"key": "a=b", "category": "env"}, {"category": "other"}, {"category": None},
                        {"value": 5}, {"hcl": "yes"}, {"description": "d" * 513}, {"value": "v" * (257 << 10)}, {"key": "k" * 257}):

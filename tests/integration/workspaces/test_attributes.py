@@ -50,7 +50,7 @@ def move(api, workspace, project_id):
 # ---- resources ----
 
 
-def test_resources_of_the_current_state(api):
+def test_the_resources_of_the_current_state_are_listed(api):
     workspace = api.workspace("w")
     assert api.get(f"workspaces/{workspace}/resources").data == []
     before = api.attributes(f"workspaces/{workspace}")["latest-change-at"]
@@ -72,7 +72,7 @@ def test_resources_of_the_current_state(api):
     api.post(f"workspaces/{workspace}/actions/safe-delete")
 
 
-def test_what_is_deleted_by_force(api, database):
+def test_force_deletion_by_workspace_admins_needs_the_organizations_setting(api, database):
     people = People(api, database)
     workspace, team = api.workspace("w"), people.team("admins")
     people.give(team, "workspace", workspace, "admin")
@@ -86,7 +86,7 @@ def test_what_is_deleted_by_force(api, database):
     admin.delete(f"workspaces/{workspace}")
 
 
-def test_a_state_that_is_on_its_way(api):
+def test_a_pending_state_prevents_safe_deletion(api):
     workspace = api.workspace("w")
     api.post(f"workspaces/{workspace}/actions/lock")
     attributes = {"serial": 1, "lineage": "l", "md5": "0" * 32}
@@ -98,7 +98,7 @@ def test_a_state_that_is_on_its_way(api):
 # ---- runs ----
 
 
-def test_what_is_counted_of_runs(api, database):
+def test_a_workspace_has_the_counts_and_average_durations_of_its_runs(api, database):
     workspace = api.workspace("w")
     configuration = api.upload(workspace, {"main.tf": ""})
     names = ("workspace-kpis-runs-count", "run-failures", "policy-check-failures", "plan-duration-average", "apply-duration-average")
@@ -115,7 +115,7 @@ def test_what_is_counted_of_runs(api, database):
 # ---- included ----
 
 
-def test_everything_that_may_be_included(api):
+def test_all_includes_are_returned_once(api):
     workspace = api.workspace("w", working_directory="live")
     push(api, workspace, RESOURCES, out={"value": "v", "type": "string"}, secret={"value": "hidden", "type": "string", "sensitive": True})
     configuration = api.upload(workspace, {"main.tf": "", "README.md": "root", "live/README.md": "# Live"})
@@ -137,7 +137,7 @@ def test_everything_that_may_be_included(api):
     refused(400, api.ask, "GET", f"organizations/{api.organization}/workspaces?include=readme")
 
 
-def test_sorting_by_the_latest_change(api):
+def test_workspaces_are_sorted_by_latest_change_and_current_run(api):
     first, second = api.workspace("first"), api.workspace("second")
     push(api, first, [])
     names = [w["attributes"]["name"] for w in api.get(f"organizations/{api.organization}/workspaces", sort="latest-change-at").data]
@@ -145,17 +145,17 @@ def test_sorting_by_the_latest_change(api):
     names = [w["id"] for w in api.get(f"organizations/{api.organization}/workspaces", sort="-latest-change-at").data]
     assert names == [first, second]
     api.run(second, api.upload(second, {"main.tf": ""}))
-    for sort, wanted in (("current-run.created-at", [second, first]), ("-current-run.created-at", [second, first])):
-        assert [w["id"] for w in api.get(f"organizations/{api.organization}/workspaces", sort=sort).data] == wanted
+    for sort, expected in (("current-run.created-at", [second, first]), ("-current-run.created-at", [second, first])):
+        assert [w["id"] for w in api.get(f"organizations/{api.organization}/workspaces", sort=sort).data] == expected
     assert [w["id"] for w in api.get(f"organizations/{api.organization}/workspaces", **{"filter[current-run][status]": "plan_queued"}).data] == [second]
 
 
-def test_pages_in_the_order_of_their_current_runs(api):
-    made = [api.workspace(f"w{number}") for number in range(7)]
+def test_pages_sorted_by_current_run_cover_all_workspaces(api):
+    created = [api.workspace(f"w{number}") for number in range(7)]
     for number in (3, 0, 5, 3, 2):
-        api.run(made[number], api.upload(made[number], {"main.tf": ""}))
-    began = [made[number] for number in (3, 0, 5, 2)]  # of the two in one workspace the first is its current one
-    idle = [made[number] for number in (1, 4, 6)]
+        api.run(created[number], api.upload(created[number], {"main.tf": ""}))
+    began = [created[number] for number in (3, 0, 5, 2)]  # of the two in one workspace the first is its current one
+    idle = [created[number] for number in (1, 4, 6)]
     for sort, order in (("current-run.created-at", began + idle), ("-current-run.created-at", began[::-1] + idle)):
         for size in (1, 2, 3, 4, 7, 20):
             for number in range(1, 9):
@@ -164,32 +164,32 @@ def test_pages_in_the_order_of_their_current_runs(api):
                 assert page["meta"]["pagination"]["total-count"] == 7
 
 
-def test_searching_by_the_current_run(api):
-    waits, discarded, idle = api.workspace("waits"), api.workspace("discarded"), api.workspace("idle")
+def test_workspaces_are_filtered_by_the_status_of_their_current_run(api):
+    queued, discarded, idle = api.workspace("waits"), api.workspace("discarded"), api.workspace("idle")
     tagged = api.workspace("tagged")
     api.patch(f"workspaces/{tagged}/tag-bindings", {"data": [{"type": "tag-bindings", "attributes": {"key": "k", "value": ""}}]})
-    for workspace in (waits, discarded, tagged):
+    for workspace in (queued, discarded, tagged):
         api.run(workspace, api.upload(workspace, {"main.tf": ""}))
-    api.run(waits)  # behind the current one
+    api.run(queued)  # behind the current one
     ended, = [run["id"] for run in api.get(f"workspaces/{discarded}/runs").data]
     api.act(ended, "cancel")
-    over = api.attributes(f"runs/{ended}")["status"]
+    ended_status = api.attributes(f"runs/{ended}")["status"]
 
     def found(status, **query):
         page = api.get(f"organizations/{api.organization}/workspaces", sort="name", **{"filter[current-run][status]": status, **query}).json
         assert page["meta"]["pagination"]["total-count"] == len(page["data"])
         return [row["id"] for row in page["data"]]
 
-    assert over in ("canceled", "discarded")
-    assert found("plan_queued") == found("plan_queued,applying,planned_and_saved") == [tagged, waits]
+    assert ended_status in ("canceled", "discarded")
+    assert found("plan_queued") == found("plan_queued,applying,planned_and_saved") == [tagged, queued]
     assert found("pending") == found("planning,applying") == []
-    assert found(over) == [discarded] and found(f"plan_queued,{over}") == [discarded, tagged, waits]
-    assert found("plan_queued", **{"search[tags]": "k"}) == [tagged] and found("plan_queued", **{"search[exclude-tags]": "k"}) == [waits]
-    assert found("plan_queued", **{"search[name]": "WAI"}) == [waits] and idle not in found("plan_queued,,nothing")
+    assert found(ended_status) == [discarded] and found(f"plan_queued,{ended_status}") == [discarded, tagged, queued]
+    assert found("plan_queued", **{"search[tags]": "k"}) == [tagged] and found("plan_queued", **{"search[exclude-tags]": "k"}) == [queued]
+    assert found("plan_queued", **{"search[name]": "WAI"}) == [queued] and idle not in found("plan_queued,,nothing")
     of_organization = {status: [run["relationships"]["workspace"]["data"]["id"] for run in api.get(f"organizations/{api.organization}/runs", **{"filter[status]": status}).data]
-                       for status in ("pending", "plan_queued", over, f"pending,{over}")}
-    assert of_organization["pending"] == [waits] and sorted(of_organization["plan_queued"]) == sorted([waits, tagged])
-    assert of_organization[over] == [discarded] and of_organization[f"pending,{over}"] == [waits, discarded]
+                       for status in ("pending", "plan_queued", ended_status, f"pending,{ended_status}")}
+    assert of_organization["pending"] == [queued] and sorted(of_organization["plan_queued"]) == sorted([queued, tagged])
+    assert of_organization[ended_status] == [discarded] and of_organization[f"pending,{ended_status}"] == [queued, discarded]
 
 
 # ---- access to the state ----
@@ -199,7 +199,7 @@ def consumers(api, workspace):
     return [item["attributes"]["name"] for item in api.get(f"workspaces/{workspace}/relationships/remote-state-consumers").data]
 
 
-def test_remote_state_consumers(api):
+def test_remote_state_consumers_are_added_replaced_and_removed(api):
     a, b, c = (api.workspace(name) for name in "abc")
     path = f"workspaces/{a}/relationships/remote-state-consumers"
     assert consumers(api, a) == []
@@ -224,21 +224,21 @@ def test_remote_state_consumers(api):
 # ---- retention ----
 
 
-def test_data_retention_policies(api):
+def test_data_retention_policies_are_created_changed_and_deleted(api):
     workspace = api.workspace("w")
     for owner in (f"workspaces/{workspace}", f"organizations/{api.organization}"):
         path = f"{owner}/relationships/data-retention-policy"
         refused(404, api.get, path)
         assert api.get(owner).data["relationships"]["data-retention-policy"]["data"] is None
-        made = api.post(path, document("data-retention-policy-delete-olders", {"delete-older-than-n-days": 33})).data
-        assert made["id"].startswith("drp-") and made["attributes"] == {"delete-older-than-n-days": 33}
-        assert api.get(path).data == made
-        assert api.get(owner).data["relationships"]["data-retention-policy"]["data"] == {"id": made["id"], "type": "data-retention-policy-delete-olders"}
+        created = api.post(path, document("data-retention-policy-delete-olders", {"delete-older-than-n-days": 33})).data
+        assert created["id"].startswith("drp-") and created["attributes"] == {"delete-older-than-n-days": 33}
+        assert api.get(path).data == created
+        assert api.get(owner).data["relationships"]["data-retention-policy"]["data"] == {"id": created["id"], "type": "data-retention-policy-delete-olders"}
         same = api.post(path, document("data-retention-policy-delete-olders", {"delete-older-than-n-days": 1})).data
-        assert same["id"] == made["id"] and same["attributes"] == {"delete-older-than-n-days": 1}
+        assert same["id"] == created["id"] and same["attributes"] == {"delete-older-than-n-days": 1}
         assert api.patch(path, document("data-retention-policies", {"delete-older-than-n-days": 2})).data["type"] == "data-retention-policies"
         kept = api.post(path, {"data": {"type": "data-retention-policy-dont-deletes"}}).data
-        assert kept["type"] == "data-retention-policy-dont-deletes" and kept["id"] != made["id"]
+        assert kept["type"] == "data-retention-policy-dont-deletes" and kept["id"] != created["id"]
         for body in (document("data-retention-policy-delete-olders", {}), document("data-retention-policy-delete-olders", {"delete-older-than-n-days": 0}),
                      document("data-retention-policy-delete-olders", {"delete-older-than-n-days": "7"}), document("nonsense", {})):
             refused(422, api.post, path, body)
@@ -249,7 +249,7 @@ def test_data_retention_policies(api):
 # ---- auto-destroy ----
 
 
-def test_a_time_to_be_destroyed(api):
+def test_auto_destroy_time_and_duration_are_set_and_validated(api):
     workspace = api.workspace("w", auto_destroy_at="2030-01-01T02:00:00+02:00")
     attributes = api.attributes(f"workspaces/{workspace}")
     assert attributes["auto-destroy-at"] == "2030-01-01T00:00:00Z" and attributes["inherits-project-auto-destroy"] is False
@@ -261,7 +261,7 @@ def test_a_time_to_be_destroyed(api):
         refused(422, lambda wrong=wrong: change(api, workspace, **wrong))
 
 
-def test_a_projects_duration_is_inherited(api):
+def test_a_projects_auto_destroy_duration_is_inherited(api):
     workspace = api.workspace("w")
     move(api, workspace, project(api, "short", auto_destroy_activity_duration="2h"))
     attributes = api.attributes(f"workspaces/{workspace}")
@@ -272,7 +272,7 @@ def test_a_projects_duration_is_inherited(api):
 # ---- attributes that contradict one another, and moves ----
 
 
-def test_contradicting_attributes(api):
+def test_contradicting_attributes_are_refused(api):
     workspace = api.workspace("w")
     for wrong in ({"trigger_prefixes": ["/a"], "trigger_patterns": ["/b/*"]}, {"vcs_repo": {"identifier": "a/b"}}, {"source_name": "x" * 256},
                   {"trigger_prefixes": [f"/{i}" for i in range(101)]}, {"description": "x" * 3000}):
@@ -282,7 +282,7 @@ def test_contradicting_attributes(api):
     assert after["trigger-patterns"] == ["/b/*"] and after["trigger-prefixes"] == []
 
 
-def test_workspaces_move_into_a_project(api):
+def test_workspaces_are_moved_into_a_project(api):
     one, two = api.workspace("one"), api.workspace("two")
     target = project(api, "target", default_execution_mode="local")
     path = f"projects/{target}/relationships/workspaces"
@@ -298,7 +298,7 @@ def test_workspaces_move_into_a_project(api):
 # ---- organizations' defaults ----
 
 
-def test_an_organizations_default_pool(api):
+def test_an_organizations_default_pool_applies_to_its_workspaces(api):
     pool = api.post(f"organizations/{api.organization}/agent-pools", document("agent-pools", {"name": "p"})).data["id"]
     relation = {"data": {"type": "agent-pools", "id": pool}}
     workspace = api.workspace("w")
@@ -318,14 +318,14 @@ def test_an_organizations_default_pool(api):
         refused(422, api.patch, path, document("organizations", attributes))
 
 
-def test_an_organization_that_takes_no_tokens_of_people(api, database):
+def test_disabled_user_tokens_cannot_access_the_organization(api, database):
     workspace, owners = api.workspace("w"), People(api, database).owners()
     team = Api(api.url, api.post(f"teams/{owners}/authentication-token").data["attributes"]["token"], api.organization)
     path = f"organizations/{api.organization}"
     assert team.patch(path, document("organizations", {"user-tokens-enabled": False})).data["attributes"]["user-tokens-enabled"] is False
-    for asked in (path, f"workspaces/{workspace}", f"{path}/workspaces"):
-        refused(401, api.get, asked)
-        assert team.get(asked).status == 200
+    for url_path in (path, f"workspaces/{workspace}", f"{path}/workspaces"):
+        refused(401, api.get, url_path)
+        assert team.get(url_path).status == 200
     api.get("organizations")
     team.patch(path, document("organizations", {"user-tokens-enabled": True}))
     assert api.get(path).status == 200

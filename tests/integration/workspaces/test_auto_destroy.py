@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""A workspace is destroyed at its time, or that long after its last change: once, by a visible run."""
+"""A workspace is destroyed once, by a visible run, at a set time or after a set duration without changes."""
 
 import json
 from datetime import datetime, timedelta, timezone
@@ -37,12 +37,12 @@ def actions(api):
     return [event["resource"]["action"] for event in events if event["resource"]["action"].startswith("auto_destroy")]
 
 
-def checked(ask, workspace):
-    """It was checked after its last change, and must be checked again."""
+def is_checked(ask, workspace):
+    """Whether the workspace was checked after its last change and has a next check."""
     return ask("select destroy_check_at > now() from workspaces where id = %s", workspace) == [(True,)]
 
 
-def test_at_its_time(api, worker, ask):
+def test_a_workspace_is_destroyed_at_its_time(api, worker, ask):
     worker()
     empty, workspace = api.workspace(auto_destroy_at=PAST), managed(api)
     change(api, "workspaces", workspace, auto_destroy_at=PAST)
@@ -50,12 +50,12 @@ def test_at_its_time(api, worker, ask):
     assert (run["source"], run["trigger-reason"], run["auto-apply"]) == ("tfe-infrastructure-lifecycle", "auto_destroy", True)
     assert "2020-01-01 00:00 UTC" in run["message"] and api.resources(workspace) == []
     for one in (empty, workspace):
-        until(lambda one=one: api.attributes(f"workspaces/{one}")["auto-destroy-at"] is None, "its time is over")
+        until(lambda one=one: api.attributes(f"workspaces/{one}")["auto-destroy-at"] is None, "its time is reset")
     assert api.get(f"workspaces/{empty}/runs").data == [] and len(api.get(f"workspaces/{workspace}/runs").data) == 2
     assert actions(api) == ["auto_destroy"]
 
 
-def test_after_a_time_without_change(api, worker, ask):
+def test_an_inactive_workspace_is_destroyed_after_its_duration(api, worker, ask):
     """The project's duration applies to workspaces that inherit it. A change in the meantime postpones the time."""
     worker()
     idle, busy = managed(api), managed(api)
@@ -63,16 +63,16 @@ def test_after_a_time_without_change(api, worker, ask):
     ask("update workspaces set latest_change_at = now() - interval '3 hours' where id = %s", idle)
     change(api, "projects", project, auto_destroy_activity_duration="2h")
     assert destroyed(api, idle)["is-destroy"]
-    until(lambda: checked(ask, busy), "it is looked at when its time may be over")
+    until(lambda: is_checked(ask, busy), "the workspace is checked when its time may be over")
     assert not newest(api, busy)["attributes"]["is-destroy"]
     ask("update workspaces set latest_change_at = now() - interval '3 hours', destroy_check_at = now() where id = %s", busy)
     destroyed(api, busy)
-    until(lambda: checked(ask, busy), "and again, after as long")
+    until(lambda: is_checked(ask, busy), "the workspace is checked again after the duration")
     change(api, "projects", project, auto_destroy_activity_duration=None)
     assert ask("select count(*) from workspaces where destroy_check_at is not null") == [(0,)]
 
 
-def told(hook, trigger):
+def notifications(hook, trigger):
     """The notifications of that trigger, in any format."""
     bodies = [json.loads(call.body) for call in hook.calls]
     return [body for body in bodies if trigger in (body.get("trigger"), *(one["trigger"] for one in body.get("notifications", [])))]
@@ -85,53 +85,53 @@ def hour(hours):
     return (datetime.now(timezone.utc) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:%S.000Z")
 
 
-def test_who_asks_for_it_is_reminded_and_told_what_came_of_it(api, worker, notifier, hooks, ask):
+def test_auto_destroy_sends_reminders_and_results(api, worker, notifier, hooks, ask):
     worker()
     notifier()
     hook, empty_hook = hooks.hook(), hooks.hook()
     workspace, empty = managed(api), api.workspace()
     for where, at in ((workspace, hook), (empty, empty_hook)):
         attributes = {"name": "a hook", "enabled": True, "destination-type": "generic", "url": at.url, "triggers": [REMINDER, RESULTS]}
-        made = api.post(f"workspaces/{where}/notification-configurations", {"data": {"type": "notification-configurations", "attributes": attributes}}).data["id"]
-        configuration = configuration if where == empty else made
+        created = api.post(f"workspaces/{where}/notification-configurations", {"data": {"type": "notification-configurations", "attributes": attributes}}).data["id"]
+        configuration = configuration if where == empty else created
 
-    def look_again():
+    def check_again():
         ask("update workspaces set destroy_check_at = now() where id = %s", workspace)
-        until(lambda: checked(ask, workspace), "it is looked at")
+        until(lambda: is_checked(ask, workspace), "the workspace is checked")
 
-    # A day before, and not a second time; half a day before; and not hours after that.
+    # One reminder a day before and one half a day before, and no others.
     first = hour(23.9)
     change(api, "workspaces", empty, auto_destroy_at=first)
     change(api, "workspaces", workspace, auto_destroy_at=first)
-    (reminder,) = until(lambda: told(hook, REMINDER), "it is reminded")
+    (reminder,) = until(lambda: notifications(hook, REMINDER), "the reminder is sent")
     assert reminder == {
         "payload_version": 2, "notification_configuration_id": configuration, "trigger_scope": "workspace", "trigger": REMINDER,
         "notification_configuration_url": f"{api.url}/api/v2/notification-configurations/{configuration}",
         "message": f"Workspace {api.attributes(f'workspaces/{workspace}')['name']} is to be destroyed automatically at {first}",
         "details": {"workspace_id": workspace, "workspace_name": api.attributes(f"workspaces/{workspace}")["name"],
                     "organization_name": api.organization, "auto_destroy_at": first}}
-    until(lambda: checked(ask, workspace), "it was looked at")
+    until(lambda: is_checked(ask, workspace), "the workspace is checked")
     assert ask("select destroy_check_at between now() + interval '11 hours' and now() + interval '12 hours' from workspaces where id = %s", workspace) == [(True,)]
-    look_again()
+    check_again()
     change(api, "workspaces", workspace, auto_destroy_at=hour(11.9))
-    until(lambda: len(told(hook, REMINDER)) == 2, "it is reminded again")
+    until(lambda: len(notifications(hook, REMINDER)) == 2, "the second reminder is sent")
     change(api, "workspaces", workspace, auto_destroy_at=hour(6))
-    until(lambda: checked(ask, workspace), "it is looked at")
+    until(lambda: is_checked(ask, workspace), "the workspace is checked")
 
     change(api, "workspaces", workspace, auto_destroy_at=PAST)
     run = until(lambda: next((run for run in [newest(api, workspace)] if run["attributes"]["is-destroy"]), None), "a run that destroys")
     api.wait_status(run["id"], "applied")
-    (result,) = until(lambda: told(hook, RESULTS), "what came of it is told")
+    (result,) = until(lambda: notifications(hook, RESULTS), "the result is sent")
     assert (result["payload_version"], result["run_id"], result["workspace_id"]) == (1, run["id"], workspace)
     assert (result["notifications"][0]["run_status"], result["notifications"][0]["message"]) == ("applied", "Run Applied")
-    assert len(told(hook, REMINDER)) == 2 and not told(empty_hook, REMINDER)
+    assert len(notifications(hook, REMINDER)) == 2 and not notifications(empty_hook, REMINDER)
     assert ask("select count(*) from notifications") == [(0,)]
 
 
-def test_where_it_may_not_be(api, worker):
+def test_auto_destroy_is_refused_where_destroy_plans_are_not_allowed(api, worker):
     worker()
     workspace = managed(api)
     change(api, "workspaces", workspace, auto_destroy_at=PAST, allow_destroy_plan=False)
-    until(lambda: actions(api) == ["auto_destroy_refused"], "the audit trail says so")
+    until(lambda: actions(api) == ["auto_destroy_refused"], "the refusal is audited")
     assert api.attributes(f"workspaces/{workspace}")["auto-destroy-at"] is None
     assert len(api.get(f"workspaces/{workspace}/runs").data) == 1 and len(api.resources(workspace)) == 1

@@ -9,7 +9,7 @@ def projects(org, **query):
     return {project["attributes"]["name"]: project for project in org.get(f"organizations/{org.organization}/projects", **query).data}
 
 
-def default(org):
+def default_project(org):
     return projects(org)["Default Project"]
 
 
@@ -22,7 +22,7 @@ def create(org, **attributes):
     return send(org, "POST", f"organizations/{org.organization}/projects", **attributes)
 
 
-def put_into(org, workspace, project):
+def move(org, workspace, project):
     relations = {"project": {"data": {"type": "projects", "id": project}}}
     return org.call("PATCH", f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {}, "relationships": relations}})
 
@@ -37,7 +37,7 @@ def new_workspace(org, project, **attributes):
 
 
 def test_an_organization_has_a_default_project(org):
-    project = default(org)
+    project = default_project(org)
     shown = org.get(f"organizations/{org.organization}", include="default-project").json
     assert shown["data"]["relationships"]["default-project"]["data"] == {"id": project["id"], "type": "projects"}
     assert shown["included"] == [project]
@@ -46,7 +46,7 @@ def test_an_organization_has_a_default_project(org):
     assert send(org, "PATCH", f"projects/{project['id']}", name="The rest").status == 200
 
 
-def test_what_was_sent_is_read_back(org):
+def test_a_project_reads_back_as_created_changed_and_deleted(org):
     created = create(org, name="Network team", description="switches", auto_destroy_activity_duration="14d")
     assert created.status == 201
     attributes = created.data["attributes"]
@@ -59,7 +59,7 @@ def test_what_was_sent_is_read_back(org):
     assert org.call("GET", path).status == 404
 
 
-WRONG = [
+INVALID = [
     ({"name": None}, "name"),
     ({"name": "ab"}, "name"),
     ({"name": "x" * 41}, "name"),
@@ -77,17 +77,17 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize("wrong,attribute", WRONG, ids=[f"{attribute}-{i}" for i, (_, attribute) in enumerate(WRONG)])
-def test_what_is_wrong_is_pointed_at(org, wrong, attribute):
-    refused_at(create(org, **{"name": "Network", **wrong}), f"/data/attributes/{attribute}")
+@pytest.mark.parametrize("attributes,attribute", INVALID, ids=[f"{attribute}-{i}" for i, (_, attribute) in enumerate(INVALID)])
+def test_errors_have_a_pointer(org, attributes, attribute):
+    refused_at(create(org, **{"name": "Network", **attributes}), f"/data/attributes/{attribute}")
 
 
-def test_a_name_is_taken_once(org):
+def test_a_taken_name_is_refused(org):
     assert create(org, name="Network").status == 201
     assert "has already been taken" in refused_at(create(org, name="network"), "/data/attributes/name")
 
 
-def test_lists_are_searched(org):
+def test_projects_are_searched_filtered_and_paged(org):
     for name in ("Network", "Storage", "Networks old"):
         create(org, name=name)
     assert list(projects(org)) == ["Network", "Networks old", "Storage", "Default Project"]
@@ -97,41 +97,41 @@ def test_lists_are_searched(org):
     assert [project["attributes"]["name"] for project in page["data"]] == ["Default Project"] and page["meta"]["pagination"]["total-count"] == 4
 
 
-def test_a_project_is_its_organizations(org, api_site):
+def test_a_project_is_hidden_from_other_organizations(org, api_site):
     stranger = api_site.stranger()
     project = create(org, name="Network").data["id"]
     assert stranger.call("GET", f"projects/{project}").status == 404
     assert send(stranger, "PATCH", f"projects/{project}", name="Mine").status == 404
     assert stranger.call("DELETE", f"projects/{project}").status == 404
     refused_at(new_workspace(stranger, project), "/data/relationships/project")
-    refused_at(put_into(stranger, stranger.workspace(), project), "/data/relationships/project")
+    refused_at(move(stranger, stranger.workspace(), project), "/data/relationships/project")
 
 
-# ---- their workspaces ----
+# ---- workspaces of projects ----
 
 
 def project_of(org, workspace):
     return org.get(f"workspaces/{workspace}").data["relationships"]["project"]["data"]["id"]
 
 
-def test_a_workspace_is_in_one(org):
+def test_a_workspace_belongs_to_one_project_and_can_move(org):
     network = create(org, name="Network").data["id"]
-    somewhere = org.workspace()
-    assert project_of(org, somewhere) == default(org)["id"]
-    made = new_workspace(org, network).data["id"]
-    assert project_of(org, made) == network
+    workspace_id = org.workspace()
+    assert project_of(org, workspace_id) == default_project(org)["id"]
+    created = new_workspace(org, network).data["id"]
+    assert project_of(org, created) == network
     listed = org.get(f"organizations/{org.organization}/workspaces", **{"filter[project][id]": network}).data
-    assert [workspace["id"] for workspace in listed] == [made]
-    assert put_into(org, somewhere, network).status == 200 and project_of(org, somewhere) == network
-    shown = org.get(f"workspaces/{made}", include="project").json
+    assert [workspace["id"] for workspace in listed] == [created]
+    assert move(org, workspace_id, network).status == 200 and project_of(org, workspace_id) == network
+    shown = org.get(f"workspaces/{created}", include="project").json
     assert [item["attributes"]["name"] for item in shown["included"]] == ["Network"] and shown["included"][0]["attributes"]["workspace-count"] == 2
 
 
-def test_a_project_with_workspaces_is_not_deleted(org):
+def test_a_project_with_workspaces_cannot_be_deleted(org):
     network = create(org, name="Network").data["id"]
     workspace = new_workspace(org, network).data["id"]
     assert org.call("DELETE", f"projects/{network}").status == 409
-    assert put_into(org, workspace, default(org)["id"]).status == 200
+    assert move(org, workspace, default_project(org)["id"]).status == 200
     assert org.call("DELETE", f"projects/{network}").status == 204
     assert org.call("DELETE", f"organizations/{org.organization}").status == 204
 
@@ -140,7 +140,7 @@ def mode(org, workspace):
     return org.attributes(f"workspaces/{workspace}")["execution-mode"]
 
 
-def test_workspaces_have_their_projects_mode_unless_they_have_their_own(org):
+def test_workspaces_inherit_the_execution_mode_of_their_project(org):
     network = create(org, name="Network", default_execution_mode="local").data
     assert network["attributes"]["setting-overwrites"] == {"default-execution-mode": True, "default-agent-pool": True}
     inherits = new_workspace(org, network["id"]).data["id"]
@@ -151,9 +151,9 @@ def test_workspaces_have_their_projects_mode_unless_they_have_their_own(org):
     assert (mode(org, inherits), mode(org, own), mode(org, elsewhere)) == ("local", "remote", "local")
     send(org, "PATCH", f"projects/{network['id']}", default_execution_mode="remote")
     assert (mode(org, inherits), mode(org, elsewhere)) == ("remote", "local")
-    # Returned, it belongs to the organization; moved, to the other project.
+    # Without a project's own mode, the organization's applies. A moved workspace gets the mode of its new project.
     given = send(org, "PATCH", f"projects/{network['id']}", setting_overwrites={"default-execution-mode": False, "default-agent-pool": False}).data
     assert given["attributes"]["default-execution-mode"] == "local" and mode(org, inherits) == "local"
     send(org, "PATCH", f"projects/{network['id']}", default_execution_mode="remote")
-    put_into(org, elsewhere, network["id"])
+    move(org, elsewhere, network["id"])
     assert mode(org, elsewhere) == "remote"

@@ -42,7 +42,7 @@ def listed(api, **query):
 # ---- tags ----
 
 
-def test_tags_of_a_workspace(api):
+def test_tags_are_added_to_and_removed_from_a_workspace(api):
     workspace = api.workspace("w")
     path = f"workspaces/{workspace}/relationships/tags"
     assert api.post(path, names("b", "a", "a")).status == 204
@@ -60,7 +60,7 @@ def test_tags_of_a_workspace(api):
     assert api.attributes(f"workspaces/{workspace}")["tag-names"] == ["a"] and api.attributes(f"workspaces/{other}")["tag-names"] == []
 
 
-def test_tags_of_an_organization(api):
+def test_tags_of_an_organization_are_listed_bound_and_deleted(api):
     one, two = api.workspace("one"), api.workspace("two")
     api.post(f"workspaces/{one}/relationships/tags", names("prod", "network"))
     path = f"organizations/{api.organization}/tags"
@@ -80,7 +80,7 @@ def test_tags_of_an_organization(api):
     assert api.attributes(f"workspaces/{one}")["tag-names"] == ["network"] and api.attributes(f"workspaces/{two}")["tag-names"] == []
 
 
-def test_what_is_no_tag(api):
+def test_invalid_tags_are_refused(api):
     workspace = api.workspace("w")
     path = f"workspaces/{workspace}/relationships/tags"
     for body in (names(""), names("x" * 256), names("a;b"), names("a\nb"), {"data": None}, {"data": {}}, {"data": ["a"]}, {}, ids("workspaces", "a"),
@@ -94,7 +94,7 @@ def test_what_is_no_tag(api):
     refused(404, api.get, f"organizations/{api.organization}/workspaces/tagged")
 
 
-def test_tags_that_many_make_at_once(api):
+def test_concurrent_creations_of_a_tag_create_it_once(api):
     workspaces = [api.workspace() for _ in range(8)]
     threads = [threading.Thread(target=api.post, args=(f"workspaces/{w}/relationships/tags", names("same", "other"))) for w in workspaces]
     for thread in threads:
@@ -110,9 +110,9 @@ def test_tags_that_many_make_at_once(api):
 def test_bindings_are_added_changed_and_replaced(api):
     workspace = api.workspace("w")
     path = f"workspaces/{workspace}/tag-bindings"
-    made = api.patch(path, bindings(env="prod", tier="web")).data
-    assert [item["attributes"] for item in made] == [{"key": "env", "value": "prod"}, {"key": "tier", "value": "web"}]
-    assert {item["type"] for item in made} == {"tag-bindings"}
+    created = api.patch(path, bindings(env="prod", tier="web")).data
+    assert [item["attributes"] for item in created] == [{"key": "env", "value": "prod"}, {"key": "tier", "value": "web"}]
+    assert {item["type"] for item in created} == {"tag-bindings"}
     assert shown(api.patch(path, bindings(env="dev", bare=""))) == {"env": "dev", "tier": "web", "bare": ""}
     assert api.attributes(f"workspaces/{workspace}")["tag-names"] == ["bare"]
     api.patch(f"workspaces/{workspace}", {"data": {"type": "workspaces", "relationships": {"tag-bindings": bindings(only="this")}}})
@@ -121,7 +121,7 @@ def test_bindings_are_added_changed_and_replaced(api):
     assert api.get(path).data == []
 
 
-def test_bindings_that_are_refused(api):
+def test_invalid_bindings_are_refused(api):
     workspace = api.workspace("w")
     path = f"workspaces/{workspace}/tag-bindings"
     too_many = bindings(**{f"k{i}": "v" for i in range(11)})
@@ -133,7 +133,7 @@ def test_bindings_that_are_refused(api):
     refused(404, api.patch, "projects/prj-nobody/tag-bindings", bindings(k="v"))
 
 
-def test_a_workspace_inherits_from_its_project(api):
+def test_a_workspace_inherits_bindings_from_its_project(api):
     parent = project(api, "parent", **{"tag-bindings": bindings(env="prod", team="infra")})
     workspace = workspace_in(api, "w", parent, **{"tag-bindings": bindings(env="dev", own="yes")})
     effective = api.get(f"workspaces/{workspace}/effective-tag-bindings")
@@ -151,10 +151,10 @@ def test_a_workspace_inherits_from_its_project(api):
 # ---- searching ----
 
 
-def test_pages_of_those_without_a_tag(api):
-    made = [workspace_in(api, f"w{number}", project(api, f"of-{number}"), **{"tag-bindings": bindings(**({"old": ""} if number % 3 == 0 else {}))}) for number in range(8)]
-    wanted = [workspace for number, workspace in enumerate(made) if number % 3]
-    for sort, order in (("name", wanted), ("-name", wanted[::-1]), ("latest-change-at", wanted), ("-latest-change-at", wanted[::-1]), ("current-run.created-at", wanted)):
+def test_pages_of_workspaces_without_a_tag_cover_the_list_in_order(api):
+    created = [workspace_in(api, f"w{number}", project(api, f"of-{number}"), **{"tag-bindings": bindings(**({"old": ""} if number % 3 == 0 else {}))}) for number in range(8)]
+    expected = [workspace for number, workspace in enumerate(created) if number % 3]
+    for sort, order in (("name", expected), ("-name", expected[::-1]), ("latest-change-at", expected), ("-latest-change-at", expected[::-1]), ("current-run.created-at", expected)):
         for size in (1, 2, 5, 20):
             for number in range(1, 7):
                 page = api.get(f"organizations/{api.organization}/workspaces", sort=sort, **{"search[exclude-tags]": "OLD,other", "page[size]": size, "page[number]": number}).json
@@ -162,7 +162,7 @@ def test_pages_of_those_without_a_tag(api):
                 assert page["meta"]["pagination"]["total-count"] == 5
 
 
-def test_searching_by_tags(api):
+def test_workspaces_and_projects_are_filtered_by_tags(api):
     parent = project(api, "parent", **{"tag-bindings": bindings(team="infra")})
     for name, pairs in (("a", {"env": "prod"}), ("b", {"env": "dev", "x": ""}), ("c", {})):
         workspace_in(api, name, parent if name == "c" else project(api, f"of-{name}"), **{"tag-bindings": bindings(**pairs)})
@@ -176,7 +176,7 @@ def test_searching_by_tags(api):
     assert listed(api, **{"search[tags]": "team"}) == ["c"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": "prod"}) == ["a"]
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": ""}) == ["a", "b"]
-    # terraform's request: both, and a parameter of its client that has no effect.
+    # terraform's request has both filters, and a parameter of its client that has no effect.
     assert listed(api, **{"filter[tagged][0][key]": "env", "filter[tagged][0][value]": "dev", "filter[tagged][1][key]": "x",
                           "search[tags]": "env,x", "TagBindings": "{ env dev}"}) == ["b"]
     assert listed(api, **{"filter[tagged][0][key]": "nobody"}) == []

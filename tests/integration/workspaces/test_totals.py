@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The numbers of workspaces are stored, not counted, and a page is read from the nearer end. Both must always be
-correct."""
+"""The numbers of workspaces are stored, not counted, and a page is read from the nearer end of the list. Totals and
+pages must always be correct."""
 
 import random
 import threading
@@ -51,14 +51,14 @@ def check_counts(database):
             assert wrong == [], table
 
 
-def test_the_pages_of_any_size_are_the_whole_in_its_order(api):
-    made = [api.workspace(f"w{(number * 7) % 23:02}") for number in range(23)]
-    # Some have had a run, some a state: the orders differ.
-    configuration = api.upload(made[4], {"main.tf": ""})
-    api.run(made[4], configuration)
+def test_pages_of_any_size_cover_the_list_in_order(api):
+    created = [api.workspace(f"w{(number * 7) % 23:02}") for number in range(23)]
+    # Only some workspaces have a run or a state, so the orders differ.
+    configuration = api.upload(created[4], {"main.tf": ""})
+    api.run(created[4], configuration)
     for sort in SORTS:
         whole, total = page(api, size=100, sort=sort)
-        assert sorted(whole) == sorted(made) and total == 23, sort
+        assert sorted(whole) == sorted(created) and total == 23, sort
         for size in (1, 2, 3, 7, 11, 12, 22, 23, 24):
             last = -(-23 // size)
             pages = [page(api, size=size, number=number, sort=sort) for number in range(1, last + 3)]
@@ -67,7 +67,7 @@ def test_the_pages_of_any_size_are_the_whole_in_its_order(api):
             assert [len(ids) for ids, _ in pages[:last - 1]] == [size] * (last - 1) and pages[last][0] == pages[last + 1][0] == []
         assert page(api, size=100, number=999_999_999, sort=sort) == ([], 23)
         assert page(api, size=1, number=999_999_999, sort=sort) == ([], 23)
-    assert page(api, size=100)[0] == made and page(api, sort="name")[0] == page(api, sort="-name", size=100)[0][::-1][:20]
+    assert page(api, size=100)[0] == created and page(api, sort="name")[0] == page(api, sort="-name", size=100)[0][::-1][:20]
 
 
 def test_an_organization_without_workspaces_has_one_empty_page(api):
@@ -79,25 +79,25 @@ def test_an_organization_without_workspaces_has_one_empty_page(api):
     assert page(empty) == ([], 0)
 
 
-def test_totals_follow_moves_and_what_did_not_happen(api, database):
+def test_totals_follow_moves_and_ignore_refused_changes(api, database):
     org = organization(api, "moves")
     (home, _), = projects(org).items()
     away = project(org, "away")
-    made = [org.workspace(f"m{number}") for number in range(6)]
+    created = [org.workspace(f"m{number}") for number in range(6)]
     assert projects(org) == {home: 6, away: 0} and page(org)[1] == 6
     taken = org.call("POST", "organizations/moves/workspaces", document("workspaces", {"name": "M1"}))
     assert taken.status == 422 and page(org)[1] == 6
-    org.patch(f"workspaces/{made[0]}", document("workspaces", {}, project=away))
-    org.patch(f"workspaces/{made[0]}", document("workspaces", {"name": "renamed"}, project=away))
+    org.patch(f"workspaces/{created[0]}", document("workspaces", {}, project=away))
+    org.patch(f"workspaces/{created[0]}", document("workspaces", {"name": "renamed"}, project=away))
     assert projects(org) == {home: 5, away: 1}
-    some = [{"type": "workspaces", "id": id} for id in made[:4]]
+    some = [{"type": "workspaces", "id": id} for id in created[:4]]
     org.ask("POST", f"projects/{away}/relationships/workspaces", {"data": some})
     assert projects(org) == {home: 2, away: 4} and page(org)[1] == 6
     # One of them is missing: nothing is moved.
     assert org.call("POST", f"projects/{home}/relationships/workspaces", {"data": [*some, {"type": "workspaces", "id": "ws-nobodys"}]}).status >= 400
     assert projects(org) == {home: 2, away: 4}
-    org.post(f"workspaces/{made[0]}/actions/safe-delete")
-    org.delete(f"workspaces/{made[5]}")
+    org.post(f"workspaces/{created[0]}/actions/safe-delete")
+    org.delete(f"workspaces/{created[5]}")
     assert projects(org) == {home: 1, away: 3} and page(org)[1] == 4
     check_counts(database)
     org.delete("organizations/moves")
@@ -116,7 +116,7 @@ class ConcurrentClients:
         draw = random.Random(person)
         org, own = Api(self.org.url, self.org.token, organization=self.org.organization), []
         for step in range(25):
-            what = draw.choice(["create", "create", "delete", "rename", "move", "move many", "look"])
+            what = draw.choice(["create", "create", "delete", "rename", "move", "move many", "list"])
             if what == "create" or not own:
                 own.append(org.post(f"organizations/{org.organization}/workspaces",
                                     document("workspaces", {"name": f"p{person}-{step}"}, project=draw.choice(self.homes))).data["id"])
@@ -136,14 +136,14 @@ class ConcurrentClients:
                 ids, total = page(org, size=10, number=2, sort=draw.choice(SORTS))
                 assert len(ids) == max(0, min(total - 10, 10))
 
-    def _tried(self, person):
+    def _act_and_record(self, person):
         try:
             self.act(person)
         except BaseException as error:  # noqa: BLE001
             self.wrong.append(error)
 
-    def all_act(self, people):
-        threads = [threading.Thread(target=self._tried, args=[person]) for person in range(people)]
+    def run_clients(self, people):
+        threads = [threading.Thread(target=self._act_and_record, args=[person]) for person in range(people)]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -152,18 +152,18 @@ class ConcurrentClients:
             raise error
 
 
-def test_totals_under_concurrent_changes(api, database):
+def test_totals_are_correct_under_concurrent_changes(api, database):
     org = organization(api, "crowded")
     homes = [*projects(org), *(project(org, name) for name in ("one", "two", "three"))]
-    ConcurrentClients(org, homes).all_act(4)
+    ConcurrentClients(org, homes).run_clients(4)
     check_counts(database)
     with psycopg.connect(database) as connection:
-        left, = connection.execute("select count(*) from workspaces w join organizations o on o.id = w.organization_id where o.name = 'crowded'").fetchone()
-    assert left > 0 and page(org, size=100)[1] == left == sum(projects(org).values())
+        rows, = connection.execute("select count(*) from workspaces w join organizations o on o.id = w.organization_id where o.name = 'crowded'").fetchone()
+    assert rows > 0 and page(org, size=100)[1] == rows == sum(projects(org).values())
 
 
 @pytest.mark.parametrize("query", [{"search[name]": "alpha"}, {"search[wildcard-name]": "al*"}, {"search[tags]": "blue"}])
-def test_what_conditions_leave_is_counted_by_itself(api, query):
+def test_filtered_lists_have_their_own_total(api, query):
     names = {"alpha-1": "blue", "alpha-2": "blue", "beta": None}
     for name, tag in names.items():
         workspace = api.workspace(name)
@@ -185,16 +185,16 @@ class TaggedWorkspaces:
         self.org.patch(f"projects/{self.lab}/tag-bindings", {"data": [{"type": "tag-bindings", "attributes": {"key": "blue", "value": ""}}]})
         self.all = {}
         for number in range(18):
-            name, place = f"{'alpha' if number % 2 else 'beta'}-{number:02}", self.lab if number % 3 == 0 else self.home
-            id = self.org.post("organizations/shelf/workspaces", document("workspaces", {"name": name}, project=place)).data["id"]
+            name, project_id = f"{'alpha' if number % 2 else 'beta'}-{number:02}", self.lab if number % 3 == 0 else self.home
+            id = self.org.post("organizations/shelf/workspaces", document("workspaces", {"name": name}, project=project_id)).data["id"]
             own = {tag for tag, every in (("blue", 5), ("red", 4)) if number % every == 0}
             if own:
                 self.org.ask("POST", f"workspaces/{id}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": tag}} for tag in own]})
-            self.all[id] = {"name": name, "project": place, "tags": own | ({"blue"} if place == self.lab else set())}
+            self.all[id] = {"name": name, "project": project_id, "tags": own | ({"blue"} if project_id == self.lab else set())}
         self.seen = set(self.all)
 
     def of_team(self, whole_project):
-        """The same for a team that may read every fourth workspace, and perhaps one project."""
+        """The view of a team that may read every fourth workspace, and a project if whole_project is set."""
         org, name = self.org, f"readers-{whole_project}"
         team = org.post("organizations/shelf/teams", {"data": {"type": "teams", "attributes": {"name": name}}}).data["id"]
         tokens = {"data": {"type": "authentication-tokens", "attributes": {"description": name}}}
@@ -209,25 +209,25 @@ class TaggedWorkspaces:
         view.seen = set(some) | {id for id, one in self.all.items() if whole_project and one["project"] == self.lab}
         return view
 
-    def left(self, name, tags, without, place):
+    def matching(self, name, tags, without, project_id):
         return {id for id in self.seen for one in [self.all[id]] if (name or "") in one["name"] and set(tags.split(",") if tags else []) <= one["tags"]
-                and without not in one["tags"] and place in (None, one["project"])}
+                and without not in one["tags"] and project_id in (None, one["project"])}
 
-    def check(self, name, tags, without, place):
-        query = {"search[name]": name, "search[tags]": tags, "search[exclude-tags]": without, "filter[project][id]": place}
-        wanted = self.left(name, tags, without, place)
+    def check(self, name, tags, without, project_id):
+        query = {"search[name]": name, "search[tags]": tags, "search[exclude-tags]": without, "filter[project][id]": project_id}
+        expected = self.matching(name, tags, without, project_id)
         whole, total = page(self.org, size=100, sort="name", **query)
-        assert set(whole) == wanted and total == len(wanted) == len(whole), query
+        assert set(whole) == expected and total == len(expected) == len(whole), query
         assert whole == sorted(whole, key=lambda id: self.all[id]["name"])
-        parts = [page(self.org, size=4, number=number, sort="name", **query) for number in range(1, len(wanted) // 4 + 3)]
+        parts = [page(self.org, size=4, number=number, sort="name", **query) for number in range(1, len(expected) // 4 + 3)]
         assert sum((ids for ids, _ in parts), []) == whole and {count for _, count in parts} == {total}, query
 
 
-def test_each_set_of_conditions_leaves_what_it_says_to_whoever_asks(api):
+def test_filters_are_exact_for_every_caller(api):
     tagged = TaggedWorkspaces(api)
     for view in (tagged, tagged.of_team(False), tagged.of_team(True)):
         for name in (None, "alpha"):
             for tags in (None, "blue", "blue,red", "nobody's"):
                 for without in (None, "red"):
-                    for place in (None, tagged.lab, "prj-nobodys"):
-                        view.check(name, tags, without, place)
+                    for project_id in (None, tagged.lab, "prj-nobodys"):
+                        view.check(name, tags, without, project_id)
