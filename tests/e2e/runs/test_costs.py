@@ -21,8 +21,8 @@ def book(**prices):
     }
 
 
-def things(**sizes):
-    """A configuration with these things of these sizes."""
+def resources_of(**sizes):
+    """A configuration with resources of these sizes."""
     return {"main.tf": "\n".join(f'resource "terraform_data" "{name}" {{\n  input = {{ size = "{size}" }}\n}}' for name, size in sizes.items())}
 
 
@@ -58,14 +58,14 @@ def events(api, run):
     return [e["attributes"] for e in api.get(f"runs/{run}/run-events").data]
 
 
-def test_a_run_rests_at_its_estimate_and_is_applied(estimating, worker):
+def test_an_estimated_run_is_confirmed_and_applied(estimating, worker):
     api = estimating
     worker()
     workspace = api.workspace()
     run = api.run_files(workspace, things(one="small"))
-    rested = api.wait_status(run, "cost_estimated")
-    assert rested["actions"]["is-confirmable"]
-    times = rested["status-timestamps"]
+    estimated_run = api.wait_status(run, "cost_estimated")
+    assert estimated_run["actions"]["is-confirmable"]
+    times = estimated_run["status-timestamps"]
     assert times["planned-at"] <= times["cost-estimating-at"] <= times["cost-estimated-at"]
     estimate = estimate_of(api, run)
     assert estimate["status"] == "finished" and counts(estimate) == (1, 0, 1) and amounts(estimate) == ("0.00", "0.00", "0.00")
@@ -75,7 +75,7 @@ def test_a_run_rests_at_its_estimate_and_is_applied(estimating, worker):
     api.wait_status(run, "applied")
 
 
-def test_an_operators_book_prices_what_changes(estimating, worker, books):
+def test_price_books_of_the_operator_price_changed_resources(estimating, worker, books):
     api = estimating
     (books / "broken.json").write_text('{"price-book": 1, "name": "Broken", "currency": "USD", "resources": {"a": {}}}')
     started = worker(price_books=books)
@@ -98,7 +98,7 @@ def test_an_operators_book_prices_what_changes(estimating, worker, books):
     assert refused["book"].endswith("/broken.json") and "resources: a: components is missing" in refused["why"]
 
 
-def test_without_changes_the_estimate_comes_first(estimating, worker, books):
+def test_a_run_without_changes_is_estimated_before_it_ends(estimating, worker, books):
     api = estimating
     worker(price_books=books)
     workspace = api.workspace(auto_apply=True)
@@ -110,17 +110,17 @@ def test_without_changes_the_estimate_comes_first(estimating, worker, books):
         assert amounts(estimate_of(api, run)) == ("7.592", "7.592", "0.00"), more
 
 
-def test_with_targets_it_is_skipped(estimating, worker):
+def test_a_run_with_targets_is_not_estimated(estimating, worker):
     api = estimating
     worker()
     run = api.run_files(api.workspace(), things(one="small", two="small"), target_addrs=["terraform_data.one"])
     assert estimate_of(api, run)["status"] == "skipped_due_to_targeting"
-    rested = api.wait_status(run, "planned")
-    assert "cost-estimating-at" not in rested["status-timestamps"]
+    estimated_run = api.wait_status(run, "planned")
+    assert "cost-estimating-at" not in estimated_run["status-timestamps"]
     assert estimate_of(api, run)["status"] == "skipped_due_to_targeting"
 
 
-def test_a_plan_that_fails_has_none(estimating, worker):
+def test_the_estimate_of_a_failed_plan_is_unreachable(estimating, worker):
     api = estimating
     worker()
     run = api.run_files(api.workspace(), {"main.tf": 'resource "terraform_data" "x" {\n  input = file("nothing")\n}\n'})
@@ -151,7 +151,7 @@ def infracost(folder):
     return make
 
 
-def test_infracost_is_asked_instead(estimating, worker, infracost):
+def test_infracost_replaces_the_price_books(estimating, worker, infracost):
     api = estimating
     check = '[[ $1 == breakdown && $2 == --path && $4 == --format && $5 == json ]] && grep -q terraform_data "$3"'
     worker(infracost=infracost(f"{check} || exit 3\n[[ -z $RUNYARD_AGENT_TOKEN && -z $SECRET ]] || exit 4\ncat <<'END'\n{json.dumps(ANSWER)}\nEND"))
@@ -169,7 +169,7 @@ def test_infracost_is_asked_instead(estimating, worker, infracost):
     ("echo {}", "infracost's answer can't be read: it has no project or no summary"),
     ("kill -9 $$", "infracost"),
 ])
-def test_an_error_is_shown_and_the_run_goes_on(estimating, worker, infracost, script, why):
+def test_a_failed_estimate_shows_its_error_and_the_run_continues(estimating, worker, infracost, script, why):
     api = estimating
     worker(infracost=infracost(script))
     workspace = api.workspace()
@@ -185,7 +185,7 @@ def test_an_error_is_shown_and_the_run_goes_on(estimating, worker, infracost, sc
     assert api.resources(workspace) == ["terraform_data.one"]
 
 
-def test_a_cancel_ends_it(estimating, worker, infracost, folder):
+def test_a_cancel_ends_the_estimate(estimating, worker, infracost, folder):
     api = estimating
     worker(infracost=infracost('touch "$HOME/begun"; sleep 600'))
     run = api.run_files(api.workspace(), things(one="small"))
@@ -199,7 +199,7 @@ def test_a_cancel_ends_it(estimating, worker, infracost, folder):
 # ---- the command line ----
 
 
-def test_the_command_line_shows_it(estimating, worker, books, folder, engine):
+def test_the_cli_shows_the_estimate(estimating, worker, books, folder, engine):
     api = estimating
     worker(price_books=books)
     home = folder / "home"
