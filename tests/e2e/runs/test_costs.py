@@ -62,7 +62,7 @@ def test_an_estimated_run_is_confirmed_and_applied(estimating, worker):
     api = estimating
     worker()
     workspace = api.workspace()
-    run = api.run_files(workspace, things(one="small"))
+    run = api.run_files(workspace, resources_of(one="small"))
     estimated_run = api.wait_status(run, "cost_estimated")
     assert estimated_run["actions"]["is-confirmable"]
     times = estimated_run["status-timestamps"]
@@ -80,11 +80,11 @@ def test_price_books_of_the_operator_price_changed_resources(estimating, worker,
     (books / "broken.json").write_text('{"price-book": 1, "name": "Broken", "currency": "USD", "resources": {"a": {}}}')
     started = worker(price_books=books)
     workspace = api.workspace(auto_apply=True)
-    first = api.run_files(workspace, things(one="small", two="large", odd="huge"))
+    first = api.run_files(workspace, resources_of(one="small", two="large", odd="huge"))
     api.wait_status(first, "applied")
     assert amounts(estimate_of(api, first)) == ("0.00", "68.328", "68.328")
     assert counts(estimate_of(api, first)) == (3, 2, 1)
-    second = api.run_files(workspace, things(one="large", three="small"), auto_apply=False)
+    second = api.run_files(workspace, resources_of(one="large", three="small"), auto_apply=False)
     api.wait_status(second, "cost_estimated")
     estimate = estimate_of(api, second)
     assert amounts(estimate) == ("68.328", "68.328", "0.00")
@@ -102,9 +102,9 @@ def test_a_run_without_changes_is_estimated_before_it_ends(estimating, worker, b
     api = estimating
     worker(price_books=books)
     workspace = api.workspace(auto_apply=True)
-    api.wait_status(api.run_files(workspace, things(one="small")), "applied")
+    api.wait_status(api.run_files(workspace, resources_of(one="small")), "applied")
     for more in ({}, {"refresh_only": True}, {"plan_only": True}):
-        run = api.run_files(workspace, things(one="small"), **more)
+        run = api.run_files(workspace, resources_of(one="small"), **more)
         ended = api.wait_status(run, "planned_and_finished")
         assert "cost-estimated-at" in ended["status-timestamps"], more
         assert amounts(estimate_of(api, run)) == ("7.592", "7.592", "0.00"), more
@@ -113,7 +113,7 @@ def test_a_run_without_changes_is_estimated_before_it_ends(estimating, worker, b
 def test_a_run_with_targets_is_not_estimated(estimating, worker):
     api = estimating
     worker()
-    run = api.run_files(api.workspace(), things(one="small", two="small"), target_addrs=["terraform_data.one"])
+    run = api.run_files(api.workspace(), resources_of(one="small", two="small"), target_addrs=["terraform_data.one"])
     assert estimate_of(api, run)["status"] == "skipped_due_to_targeting"
     estimated_run = api.wait_status(run, "planned")
     assert "cost-estimating-at" not in estimated_run["status-timestamps"]
@@ -157,7 +157,7 @@ def test_infracost_replaces_the_price_books(estimating, worker, infracost):
     worker(infracost=infracost(f"{check} || exit 3\n[[ -z $RUNYARD_AGENT_TOKEN && -z $SECRET ]] || exit 4\ncat <<'END'\n{json.dumps(ANSWER)}\nEND"))
     workspace = api.workspace()
     api.variable(workspace, "SECRET", "s3cret", category="env")
-    run = api.run_files(workspace, things(one="small"))
+    run = api.run_files(workspace, resources_of(one="small"))
     api.wait_status(run, "cost_estimated")
     estimate = estimate_of(api, run)
     assert estimate["status"] == "finished", estimate
@@ -173,7 +173,7 @@ def test_a_failed_estimate_shows_its_error_and_the_run_continues(estimating, wor
     api = estimating
     worker(infracost=infracost(script))
     workspace = api.workspace()
-    run = api.run_files(workspace, things(one="small"))
+    run = api.run_files(workspace, resources_of(one="small"))
     api.wait_status(run, "cost_estimated")
     estimate = estimate_of(api, run)
     assert estimate["status"] == "errored" and why in estimate["error-message"], estimate
@@ -188,7 +188,7 @@ def test_a_failed_estimate_shows_its_error_and_the_run_continues(estimating, wor
 def test_a_cancel_ends_the_estimate(estimating, worker, infracost, folder):
     api = estimating
     worker(infracost=infracost('touch "$HOME/begun"; sleep 600'))
-    run = api.run_files(api.workspace(), things(one="small"))
+    run = api.run_files(api.workspace(), resources_of(one="small"))
     api.wait_status(run, "cost_estimating")
     until(lambda: list(folder.glob("worker-1/jobs/*/root/home/begun")), "infracost runs")
     api.act(run, "cancel")
@@ -208,7 +208,7 @@ def test_the_cli_shows_the_estimate(estimating, worker, books, folder, engine):
     (home / "cli.tfrc").write_text(f'disable_checkpoint = true\nhost "runyard.test" {{\n  services = {{\n{services}\n  }}\n}}\n'
                                    f'credentials "runyard.test" {{\n  token = "{api.token}"\n}}\n')
     cloud = f'terraform {{\n  cloud {{\n    hostname = "runyard.test"\n    organization = "{api.organization}"\n    workspaces {{\n      name = "shown"\n    }}\n  }}\n}}\n'
-    (home / "main.tf").write_text(cloud + things(one="small", odd="huge")["main.tf"])
+    (home / "main.tf").write_text(cloud + resources_of(one="small", odd="huge")["main.tf"])
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TF_CLI_CONFIG_FILE": str(home / "cli.tfrc"), "NO_COLOR": "1"}
 
     def cli(*arguments):
