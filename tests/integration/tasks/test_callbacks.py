@@ -167,7 +167,7 @@ def test_a_scheduler_that_stops_answers_what_waits(ask, notifier, scheduler, pen
 
 def test_a_notifier_of_the_version_before_is_called_itself(api, scheduler, tokens, receiver, pending_tasks):
     """The notifier does not tell schedulers its address."""
-    (id,) = pending_tasks.add("http://127.0.0.1:9/x", tickets=False)
+    (id,) = pending_tasks.add("http://127.0.0.1:9/x", send=False)
     (request,) = claim(scheduler.all[0], tokens).json["requests"]
     assert request["id"] == id and json.loads(request["body"])["task_result_callback_url"] == f"http://127.0.0.1:9/api/v2/task-results/{id}/callback"
 

@@ -72,7 +72,7 @@ def test_a_service_that_answers_and_calls_back_later(receiver, notifier, pending
 def test_without_tickets_requests_are_found(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says("passed"))
     notifier(brokers=None)
-    (id,) = pending_tasks.add(service.url, tickets=False)
+    (id,) = pending_tasks.add(service.url, send=False)
     assert pending_tasks.ended(id) == "passed"
 
 
