@@ -17,7 +17,7 @@ def run_rounds(folder, rounds, **options):
         end = time.monotonic() + SECONDS
         while len(chaos.rounds) < rounds and time.monotonic() < end:
             assert not chaos.round().wrong, "\n".join(report)
-        assert not chaos.calm().wrong, "\n".join(report)
+        assert not chaos.quiet_round().wrong, "\n".join(report)
         applied = chaos.stack.rows("select workspace_id from runs where status = 'applied' group by 1")
         assert {workspace for (workspace,) in applied} == set(chaos.work.workspaces), "\n".join(report)
 

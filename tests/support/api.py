@@ -244,9 +244,9 @@ class Api:
         attributes = {"name": name or f"p{next(self.names)}", "kind": kind, "enforcement-level": enforcement}
         if kind == "opa":
             attributes["query"] = "data.p.deny"
-        made = self.post(f"organizations/{self.organization}/policies", {"data": {"type": "policies", "attributes": attributes}}).data["id"]
-        self.ask("PUT", f"policies/{made}/upload", source.encode(), headers={"Content-Type": "application/octet-stream"})
-        return made
+        policy = self.post(f"organizations/{self.organization}/policies", {"data": {"type": "policies", "attributes": attributes}}).data["id"]
+        self.ask("PUT", f"policies/{policy}/upload", source.encode(), headers={"Content-Type": "application/octet-stream"})
+        return policy
 
     def policy_set(self, kind, policies, workspace, **attributes):
         """A policy set of these policies for the workspace; its id."""

@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from support.alloc_faults import ENDERS, LIBRARIES, Supervisor, AllocationFaults
+from support.alloc_faults import EXITING_LIBRARIES, LIBRARIES, Supervisor, AllocationFaults
 from support.api import FINAL, tar_gz
 from support.wait import until
 
@@ -90,9 +90,9 @@ def passes(call):
 
 # One call in how many fails: libraries that allocate for each request make far more calls than others.
 @pytest.mark.parametrize("which, libraries, one_in, failures", [
-    ("scheduler", LIBRARIES, 400, 6), ("scheduler", "program", 20000, 2), ("scheduler", ENDERS, 150, 2),
-    ("worker", "by TLS program", 5000, 2), ("worker", ENDERS, 100, 2),
-    ("notifier", "by TLS program", 4000, 2), ("notifier", ENDERS, 100, 2),
+    ("scheduler", LIBRARIES, 400, 6), ("scheduler", "program", 20000, 2), ("scheduler", EXITING_LIBRARIES, 150, 2),
+    ("worker", "by TLS program", 5000, 2), ("worker", EXITING_LIBRARIES, 100, 2),
+    ("notifier", "by TLS program", 4000, 2), ("notifier", EXITING_LIBRARIES, 100, 2),
     ("scheduler", "by TLS " + LIBRARIES, 2000, 6)])
 def test_no_acknowledged_data_is_lost_while_allocations_fail(which, libraries, one_in, failures, scheduler, worker, notifier, receiver, folder, request):
     faults = AllocationFaults(folder, SEED, libraries.removeprefix("by TLS "))
@@ -117,7 +117,7 @@ def test_no_acknowledged_data_is_lost_while_allocations_fail(which, libraries, o
 
     with Supervisor(services[which], faults, one_in) as supervisor, Clients(api) as clients:
         supervisor.until(lambda: faults.failed >= failures and clients.requests >= 60, lambda: f"{faults.failed} calls failed, {clients.requests} requests")
-    print(f"\n{which}: {faults.failed} calls failed, it ended {supervisor.ends} times; {clients.requests} requests, {len(clients.workspaces)} workspaces")
+    print(f"\n{which}: {faults.failed} calls failed, it exited {supervisor.restart_count} times; {clients.requests} requests, {len(clients.workspaces)} workspaces")
 
     clients.check()
     for run in runs:

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from support.alloc_faults import LAST_WORDS, LIBRARIES, AllocationFaults
+from support.alloc_faults import OUT_OF_MEMORY, LIBRARIES, AllocationFaults
 from support.runyard import KEYS, Scheduler
 from support.wait import until
 
@@ -29,7 +29,7 @@ def check_end(service, what):
     code, log = service.process.popen.returncode, service.process.log()
     last = (log.splitlines() or [""])[-1]
     if code == -signal.SIGABRT:
-        assert LAST_WORDS in last, f"{what}: {log[-4000:]}"
+        assert OUT_OF_MEMORY in last, f"{what}: {log[-4000:]}"
     else:
         assert code in (1, 2) and ('"level":"error"' in last or last.startswith("runyard-")), f"{what}: it ended with {code}:\n{log[-4000:]}"
         assert "Sanitizer" not in log, f"{what}: {log[-6000:]}"
