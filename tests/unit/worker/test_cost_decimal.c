@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "worker/cost/decimal.h"

@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "scheduler/lifecycle/attempt.h"
