@@ -47,7 +47,7 @@ def contract():
 
 
 @pytest.fixture(autouse=True)
-def contract_kept(contract):
+def contract_check(contract):
     """Fails a test that received an answer other than the OpenAPI document says."""
     yield
     contract.check()

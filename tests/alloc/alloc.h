@@ -13,7 +13,7 @@
 struct alloc_case {
 	const char *name;
 	const char *libraries; /* the libraries whose allocations fail: prefixes of their file names */
-	void (*play)(void);    /* called in a new process each time; checks with HOLDS */
+	void (*run)(void);     /* called in a new process each time; checks with HOLDS */
 	bool ends_itself;      /* the library itself ends the process, without a log line */
 	bool none;             /* the library makes no allocations of its own: it uses the program's allocator */
 };
@@ -22,14 +22,14 @@ struct alloc_case {
 #define HOLDS(condition)                                                                                               \
 	do {                                                                                                           \
 		if (!(condition))                                                                                      \
-			alloc_wrong(__FILE__, __LINE__, #condition);                                                   \
+			alloc_check_failed(__FILE__, __LINE__, #condition);                                            \
 	} while (0)
 
-_Noreturn void alloc_wrong(const char *file, int line, const char *what);
+_Noreturn void alloc_check_failed(const char *file, int line, const char *what);
 /* Calls `prepare` without failing allocations before each case. */
-void alloc_before(void (*prepare)(void));
+void alloc_prepare(void (*prepare)(void));
 /* No allocation fails from here on, so that a case can check the result. */
-void alloc_over(void);
+void alloc_faults_end(void);
 
 /* Defined by each program: its cases, terminated by one without a name. */
 extern const struct alloc_case alloc_cases[];

@@ -43,7 +43,7 @@ static void handle(void *data, const struct http_request *request, struct http_a
 	buf_append(&answer->body, request->body.data, request->body.len);
 }
 
-struct asking {
+struct client_state {
 	struct loop *loop;
 	struct fetch_answer answer; /* the last one */
 	char error[300];
@@ -51,38 +51,38 @@ struct asking {
 	bool same;
 };
 
-static void answered(void *data, struct fetch_answer *answer)
+static void receive_answer(void *data, struct fetch_answer *answer)
 {
-	struct asking *asking = data;
+	struct client_state *client_state = data;
 
-	asking->answer = *answer;
-	text_copy(asking->error, sizeof(asking->error), answer->error);
+	client_state->answer = *answer;
+	text_copy(client_state->error, sizeof(client_state->error), answer->error);
 	if (!answer->status)
-		fprintf(stderr, "unanswered: %s\n", asking->error);
-	asking->same = answer->body.len == BODY && memcmp(answer->body.data, asking->sent, BODY) == 0;
-	loop_stop(asking->loop);
+		fprintf(stderr, "unanswered: %s\n", client_state->error);
+	client_state->same = answer->body.len == BODY && memcmp(answer->body.data, client_state->sent, BODY) == 0;
+	loop_stop(client_state->loop);
 }
 
-static void ask(struct asking *asking, struct fetcher *fetcher, const char *url)
+static void send_request(struct client_state *client_state, struct fetcher *fetcher, const char *url)
 {
 	const struct fetch_request request = {.method = "PUT",
 		.url = url,
 		.bearer = "token",
 		.content_type = "text/plain",
-		.body = asking->sent,
+		.body = client_state->sent,
 		.body_len = BODY};
 
-	fetch_start(fetcher, &request, answered, asking);
-	loop_run(asking->loop);
+	fetch_start(fetcher, &request, receive_answer, client_state);
+	loop_run(client_state->loop);
 	/* A failed allocation must not look like an answer of the server. */
-	HOLDS(asking->answer.status == 0 || asking->answer.status == 200);
-	HOLDS(asking->answer.status == 0 || asking->same);
-	HOLDS(asking->answer.status != 0 || *asking->error || asking->answer.too_large);
+	HOLDS(client_state->answer.status == 0 || client_state->answer.status == 200);
+	HOLDS(client_state->answer.status == 0 || client_state->same);
+	HOLDS(client_state->answer.status != 0 || *client_state->error || client_state->answer.too_large);
 }
 
-static void play(bool tls)
+static void exchange(bool tls)
 {
-	static struct asking asking;
+	static struct client_state client_state;
 	const struct httpd_spec spec = {.address = "127.0.0.1:0",
 		.threads = 2,
 		.max_connections = 100,
@@ -93,7 +93,7 @@ static void play(bool tls)
 	struct fetcher *fetcher;
 	struct err err = ERR_INIT;
 
-	memset(asking.sent, 'x', BODY);
+	memset(client_state.sent, 'x', BODY);
 	if (tls &&
 		(fetch_trust(getenv("ALLOC_CA"), &err) < 0 ||
 			certificate_load(getenv("ALLOC_CERTIFICATE"), getenv("ALLOC_KEY"), &err) < 0)) {
@@ -107,33 +107,33 @@ static void play(bool tls)
 	}
 	_cleanup_(freep) char *url =
 		mem_printf("%s://localhost:%d/path?q=a%%20b", tls ? "https" : "http", httpd_port(server));
-	asking.loop = loop_new();
-	fetcher = fetcher_new(asking.loop);
+	client_state.loop = loop_new();
+	fetcher = fetcher_new(client_state.loop);
 	for (int i = 0; i < REQUESTS; i++)
-		ask(&asking, fetcher, url);
-	alloc_over();
-	ask(&asking, fetcher, url);
-	HOLDS(asking.answer.status == 200);
+		send_request(&client_state, fetcher, url);
+	alloc_faults_end();
+	send_request(&client_state, fetcher, url);
+	HOLDS(client_state.answer.status == 200);
 	fetcher_free(fetcher);
-	loop_free(asking.loop);
+	loop_free(client_state.loop);
 	httpd_stop(server);
 	certificate_release();
 }
 
-static void plain(void)
+static void exchange_by_http(void)
 {
-	play(false);
+	exchange(false);
 }
 
-static void by_tls(void)
+static void exchange_by_tls(void)
 {
-	play(true);
+	exchange(true);
 }
 
 const struct alloc_case alloc_cases[] = {
-	{.name = "server", .libraries = "libmicrohttpd", .play = plain},
-	{.name = "client", .libraries = "libcurl", .play = plain, .none = true},
-	{.name = "server-tls", .libraries = "libmicrohttpd libgnutls", .play = by_tls},
-	{.name = "client-tls", .libraries = "libcurl libssl libcrypto", .play = by_tls, .none = true},
+	{.name = "server", .libraries = "libmicrohttpd", .run = exchange_by_http},
+	{.name = "client", .libraries = "libcurl", .run = exchange_by_http, .none = true},
+	{.name = "server-tls", .libraries = "libmicrohttpd libgnutls", .run = exchange_by_tls},
+	{.name = "client-tls", .libraries = "libcurl libssl libcrypto", .run = exchange_by_tls, .none = true},
 	{0},
 };

@@ -19,6 +19,6 @@ static void documents(void)
 }
 
 const struct alloc_case alloc_cases[] = {
-	{.name = "documents", .libraries = "libjansson", .play = documents, .none = true},
+	{.name = "documents", .libraries = "libjansson", .run = documents, .none = true},
 	{0},
 };

@@ -37,7 +37,7 @@ static void producer(void)
 }
 
 const struct alloc_case alloc_cases[] = {
-	{.name = "consumer", .libraries = "librdkafka", .play = consumer, .ends_itself = true},
-	{.name = "producer", .libraries = "librdkafka", .play = producer, .ends_itself = true},
+	{.name = "consumer", .libraries = "librdkafka", .run = consumer, .ends_itself = true},
+	{.name = "producer", .libraries = "librdkafka", .run = producer, .ends_itself = true},
 	{0},
 };

@@ -7,7 +7,7 @@
 #include "notifier/deadlines/redis.h"
 #include "tests/alloc/alloc.h"
 
-static void list_drop(void)
+static void drop_list(void)
 {
 	const char *drop[] = {"DEL", "short-list"};
 	struct redis redis = {0};
@@ -38,7 +38,7 @@ static void commands(void)
 	struct err err = ERR_INIT;
 	redisReply *reply;
 
-	alloc_before(list_drop);
+	alloc_prepare(drop_list);
 	HOLDS(redis_parse(getenv("ALLOC_REDIS_URL"), &redis, &err) == 0);
 	for (int turn = 0; turn < 3; turn++) {
 		static const size_t counts[] = {3, 5, 4};
@@ -51,7 +51,7 @@ static void commands(void)
 		if (reply)
 			freeReplyObject(reply);
 	}
-	alloc_over();
+	alloc_faults_end();
 	reply = redis_run(&redis, 3, set, &err);
 	HOLDS(reply && reply->type == REDIS_REPLY_STATUS);
 	freeReplyObject(reply);
@@ -59,6 +59,6 @@ static void commands(void)
 }
 
 const struct alloc_case alloc_cases[] = {
-	{.name = "commands", .libraries = "libhiredis", .play = commands, .ends_itself = true},
+	{.name = "commands", .libraries = "libhiredis", .run = commands, .ends_itself = true},
 	{0},
 };

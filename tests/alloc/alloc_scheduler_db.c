@@ -12,7 +12,7 @@ static const char *database(void)
 	return getenv("ALLOC_DATABASE_URL");
 }
 
-static void table_make(void)
+static void create_table(void)
 {
 	struct db *db = db_open(database());
 	struct err err = ERR_INIT;
@@ -22,7 +22,7 @@ static void table_make(void)
 	db_close(db);
 }
 
-static long long rows_there(struct db *db)
+static long long count_rows(struct db *db)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err err = ERR_INIT;
@@ -32,46 +32,46 @@ static long long rows_there(struct db *db)
 }
 
 /* Three statements of each kind. */
-static int three_written(void *data, struct err *err)
+static int insert_three_rows(void *data, struct err *err)
 {
-	_cleanup_(rows_release) struct rows asked = ROWS_INIT;
+	_cleanup_(rows_release) struct rows queued_rows = ROWS_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct db *db = data;
 	const char *text;
 
 	if (db_queue(db, err, "insert into alloc_of values ($1, $2)", P_INT(1), P_TEXT("one")) < 0 ||
-		db_ask(db, &asked, err, "insert into alloc_of values ($1, $2) returning text", P_INT(2),
+		db_ask(db, &queued_rows, err, "insert into alloc_of values ($1, $2) returning text", P_INT(2),
 			P_TEXT("two")) < 0 ||
 		db_query(db, &rows, err, "insert into alloc_of values ($1, $2) returning text", P_INT(3),
 			P_TEXT("three")) < 0)
 		return -1;
-	HOLDS(asked.count == 1 && rows.count == 1);
-	text = row_text(&asked, 0, "text");
+	HOLDS(queued_rows.count == 1 && rows.count == 1);
+	text = row_text(&queued_rows, 0, "text");
 	HOLDS(text_equal(text, "two"));
 	return 0;
 }
 
-/* If the transaction was reported as committed, all rows are there; otherwise none. */
+/* If the transaction was reported as committed, all rows are in the table; otherwise none. */
 static void transactions(void)
 {
 	struct err err = ERR_INIT;
 	struct db *db;
-	long long there;
-	int done;
+	long long row_count;
+	int result;
 
 	metrics_setup(scheduler_metrics, M_COUNT);
-	alloc_before(table_make);
+	alloc_prepare(create_table);
 	db = db_open(database());
-	done = db_transaction(db, three_written, db, &err);
-	HOLDS(done == 0 || err.kind == ERR_UNAVAILABLE);
-	alloc_over();
-	there = rows_there(db);
-	HOLDS(there == 3 || (there == 0 && done < 0));
+	result = db_transaction(db, insert_three_rows, db, &err);
+	HOLDS(result == 0 || err.kind == ERR_UNAVAILABLE);
+	alloc_faults_end();
+	row_count = count_rows(db);
+	HOLDS(row_count == 3 || (row_count == 0 && result < 0));
 	db_close(db);
 }
 
 /* A read returns the right rows, or fails as unavailable. The connection works after a failure. */
-static void readings(void)
+static void queries(void)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(1 << 20);
@@ -97,7 +97,7 @@ static void readings(void)
 	}
 	while (db_notice(db, notice, sizeof(notice)))
 		;
-	alloc_over();
+	alloc_faults_end();
 	rows_release(&rows);
 	HOLDS(db_query(db, &rows, &err, "select 1 as one") == 0 && row_int(&rows, 0, "one") == 1);
 	db_close(db);
@@ -107,7 +107,7 @@ struct two {
 	struct rows first, second;
 };
 
-static int two_gathered(struct db *db, struct two *two, long long divisor, struct err *err)
+static int query_two_statements(struct db *db, struct two *two, long long divisor, struct err *err)
 {
 	int result;
 
@@ -120,8 +120,8 @@ static int two_gathered(struct db *db, struct two *two, long long divisor, struc
 	return db_gathered(db, result, err);
 }
 
-/* Both rows are there, or neither. The next statements are not affected. */
-static void gatherings(void)
+/* Both rows are returned, or neither. The next statements are not affected. */
+static void batches(void)
 {
 	struct db *db = db_open(database());
 	struct two two = {ROWS_INIT, ROWS_INIT};
@@ -129,20 +129,20 @@ static void gatherings(void)
 
 	metrics_setup(scheduler_metrics, M_COUNT);
 	for (int turn = 0; turn < 3; turn++)
-		if (two_gathered(db, &two, 2, &err) < 0)
+		if (query_two_statements(db, &two, 2, &err) < 0)
 			HOLDS(err.kind == ERR_UNAVAILABLE);
 		else
 			HOLDS(row_int(&two.first, 0, "one") == 1 && row_int(&two.second, 0, "half") == 2);
-	alloc_over();
-	HOLDS(two_gathered(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
-	HOLDS(two_gathered(db, &two, 1, &err) == 0 && row_int(&two.second, 0, "half") == 4);
+	alloc_faults_end();
+	HOLDS(query_two_statements(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
+	HOLDS(query_two_statements(db, &two, 1, &err) == 0 && row_int(&two.second, 0, "half") == 4);
 	rows_release(&two.first);
 	rows_release(&two.second);
 	db_close(db);
 	/* A failing statement is the first of its connection, so the statements to be prepared are not. */
 	db = db_open(database());
-	HOLDS(two_gathered(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
-	HOLDS(two_gathered(db, &two, 4, &err) == 0 && row_int(&two.second, 0, "half") == 1);
+	HOLDS(query_two_statements(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
+	HOLDS(query_two_statements(db, &two, 4, &err) == 0 && row_int(&two.second, 0, "half") == 1);
 	rows_release(&two.first);
 	rows_release(&two.second);
 	db_close(db);
@@ -155,21 +155,21 @@ static void conflicts(void)
 	struct err err = ERR_INIT;
 
 	metrics_setup(scheduler_metrics, M_COUNT);
-	alloc_before(table_make);
+	alloc_prepare(create_table);
 	db = db_open(database());
 	for (int turn = 0; turn < 2; turn++)
 		if (db_query(db, NULL, &err, "insert into alloc_of values (1, 'one')") < 0)
 			HOLDS(err.kind == ERR_UNAVAILABLE ||
 				(err.kind == ERR_CONFLICT && text_equal(db_constraint(db), "alloc_of_pkey")));
-	alloc_over();
+	alloc_faults_end();
 	HOLDS(db_query(db, NULL, &err, "insert into alloc_of values (2, 'two')") == 0);
 	db_close(db);
 }
 
 const struct alloc_case alloc_cases[] = {
-	{.name = "transactions", .libraries = "libpq", .play = transactions},
-	{.name = "readings", .libraries = "libpq", .play = readings},
-	{.name = "gatherings", .libraries = "libpq", .play = gatherings},
-	{.name = "conflicts", .libraries = "libpq", .play = conflicts},
+	{.name = "transactions", .libraries = "libpq", .run = transactions},
+	{.name = "queries", .libraries = "libpq", .run = queries},
+	{.name = "batches", .libraries = "libpq", .run = batches},
+	{.name = "conflicts", .libraries = "libpq", .run = conflicts},
 	{0},
 };

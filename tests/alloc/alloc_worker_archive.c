@@ -24,7 +24,7 @@ static const char *const names[] = {"main.tf", "folder", NULL};
 #define LONG_NAME TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN TEN
 static const char long_path[] = "folder/" LONG_NAME "/" LONG_NAME;
 
-static int folder_new(const char *name)
+static int create_folder(const char *name)
 {
 	int folder;
 
@@ -54,11 +54,11 @@ static void check_all(int folder)
 	HOLDS(text_equal(target, LONG_NAME));
 }
 
-static int packed;
+static int archive_fd;
 
-static void from_make(void)
+static void create_source(void)
 {
-	int folder = folder_new("from");
+	int folder = create_folder("from");
 	struct err err = ERR_INIT;
 
 	HOLDS(beneath_write(folder, "main.tf", 0644, text_bytes("one"), &err) == 0);
@@ -66,7 +66,7 @@ static void from_make(void)
 	HOLDS(beneath_write(folder, long_path, 0644, text_bytes("two"), &err) == 0);
 	HOLDS(symlinkat(LONG_NAME, folder, "folder/link") == 0);
 	closep(&folder);
-	packed = memfd_create("packed", MFD_CLOEXEC);
+	archive_fd = memfd_create("archive", MFD_CLOEXEC);
 }
 
 static void pack(void)
@@ -75,29 +75,29 @@ static void pack(void)
 	struct err err = ERR_INIT;
 	const struct archive_spec spec = {.bounds = bounds};
 
-	alloc_before(from_make);
+	alloc_prepare(create_source);
 	from = open("from", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (archive_pack(packed, from, names, &bounds, &err) < 0) {
+	if (archive_pack(archive_fd, from, names, &bounds, &err) < 0) {
 		HOLDS(err.kind == ERR_INTERNAL);
 		return;
 	}
-	alloc_over();
-	into = folder_new("into");
+	alloc_faults_end();
+	into = create_folder("into");
 	/* libarchive reports a few archives as complete that are not. Those must fail to unpack. */
-	if (archive_unpack(packed, into, &spec, &err) == 0)
+	if (archive_unpack(archive_fd, into, &spec, &err) == 0)
 		check_all(into);
 	else
 		HOLDS(err.kind == ERR_INVALID && strstr(err.message, "damaged"));
 }
 
-static void from_pack(void)
+static void pack_source(void)
 {
 	struct err err = ERR_INIT;
 	int from;
 
-	from_make();
+	create_source();
 	from = open("from", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	HOLDS(archive_pack(packed, from, names, &bounds, &err) == 0);
+	HOLDS(archive_pack(archive_fd, from, names, &bounds, &err) == 0);
 }
 
 static void unpack(void)
@@ -106,16 +106,16 @@ static void unpack(void)
 	struct err err = ERR_INIT;
 	int into;
 
-	alloc_before(from_pack);
-	into = folder_new("into");
-	if (archive_unpack(packed, into, &spec, &err) == 0)
+	alloc_prepare(pack_source);
+	into = create_folder("into");
+	if (archive_unpack(archive_fd, into, &spec, &err) == 0)
 		check_all(into);
 	else
 		HOLDS(err.kind == ERR_INTERNAL);
 }
 
 const struct alloc_case alloc_cases[] = {
-	{.name = "pack", .libraries = "libarchive", .play = pack, .ends_itself = true},
-	{.name = "unpack", .libraries = "libarchive", .play = unpack, .ends_itself = true},
+	{.name = "pack", .libraries = "libarchive", .run = pack, .ends_itself = true},
+	{.name = "unpack", .libraries = "libarchive", .run = unpack, .ends_itself = true},
 	{0},
 };

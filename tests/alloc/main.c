@@ -18,20 +18,20 @@
 #include "common/base.h"
 #include "tests/alloc/alloc.h"
 
-enum { WRONG = 70, MAX_SECONDS = 300, SAID_SIZE = 64 << 10, DRAWN = 40 };
+enum { CHECK_FAILED = 70, MAX_SECONDS = 300, OUTPUT_SIZE = 64 << 10, DEFAULT_ALLOCATIONS = 40 };
 
 _Atomic int64_t *alloc_use(const char *libraries, int64_t how);
 
 static _Atomic int64_t *numbers;
-static long *counted; /* the number of allocations of a case; shared with children */
+static long *call_count; /* the number of allocations of a case; shared with children */
 
-void alloc_wrong(const char *file, int line, const char *what)
+void alloc_check_failed(const char *file, int line, const char *what)
 {
-	fprintf(stderr, "%s:%d: does not hold: %s\n", file, line, what);
-	_exit(WRONG);
+	fprintf(stderr, "%s:%d: this condition is false: %s\n", file, line, what);
+	_exit(CHECK_FAILED);
 }
 
-void alloc_before(void (*prepare)(void))
+void alloc_prepare(void (*prepare)(void))
 {
 	int64_t how = atomic_exchange(&numbers[0], 0);
 
@@ -39,23 +39,23 @@ void alloc_before(void (*prepare)(void))
 	atomic_store(&numbers[0], how);
 }
 
-void alloc_over(void)
+void alloc_faults_end(void)
 {
 	if (atomic_exchange(&numbers[0], 0) != 0)
-		*counted = (long)atomic_load(&numbers[2]);
+		*call_count = (long)atomic_load(&numbers[2]);
 }
 
-static long number_of(const char *variable, long otherwise)
+static long environment_number(const char *variable, long fallback)
 {
 	const char *text = getenv(variable);
 
-	return text ? strtol(text, NULL, 10) : otherwise;
+	return text ? strtol(text, NULL, 10) : fallback;
 }
 
 /* The exit status, as of waitpid, and the output. */
-static int played(const struct alloc_case *one, int64_t how, char said[SAID_SIZE])
+static int run_case(const struct alloc_case *one, int64_t how, char stderr_text[OUTPUT_SIZE])
 {
-	int file = memfd_create("said", MFD_CLOEXEC), status = 0;
+	int file = memfd_create("stderr", MFD_CLOEXEC), status = 0;
 	ssize_t len;
 	pid_t child;
 
@@ -64,73 +64,75 @@ static int played(const struct alloc_case *one, int64_t how, char said[SAID_SIZE
 	if (child == 0) {
 		dup2(file, STDERR_FILENO);
 		alarm(MAX_SECONDS); /* a hanging case ends by SIGALRM */
-		one->play();
-		alloc_over();
+		one->run();
+		alloc_faults_end();
 		_exit(0);
 	}
 	while (waitpid(child, &status, 0) < 0)
 		;
-	len = pread(file, said, SAID_SIZE - 1, 0);
-	said[len > 0 ? len : 0] = '\0';
+	len = pread(file, stderr_text, OUTPUT_SIZE - 1, 0);
+	stderr_text[len > 0 ? len : 0] = '\0';
 	close(file);
 	return status;
 }
 
-static const char *last_line(const char *said)
+static const char *last_line(const char *stderr_text)
 {
-	size_t len = strlen(said);
+	size_t len = strlen(stderr_text);
 
-	while (len && said[len - 1] == '\n')
+	while (len && stderr_text[len - 1] == '\n')
 		len--;
-	while (len && said[len - 1] != '\n')
+	while (len && stderr_text[len - 1] != '\n')
 		len--;
-	return said + len;
+	return stderr_text + len;
 }
 
-static bool is_right(const struct alloc_case *one, int status, const char *said)
+static bool is_valid_exit(const struct alloc_case *one, int status, const char *stderr_text)
 {
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return true;
 	/* By an assertion, by exit, or by an access to an invalid address. An invalid write to valid memory does not
 	 * count. */
 	if (one->ends_itself)
-		return !(WIFEXITED(status) && WEXITSTATUS(status) == WRONG) &&
-			(!strstr(said, "ERROR: ") || strstr(said, "AddressSanitizer: SEGV on unknown address"));
-	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(last_line(said), "out of memory");
+		return !(WIFEXITED(status) && WEXITSTATUS(status) == CHECK_FAILED) &&
+			(!strstr(stderr_text, "ERROR: ") ||
+				strstr(stderr_text, "AddressSanitizer: SEGV on unknown address"));
+	return WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT && strstr(last_line(stderr_text), "out of memory");
 }
 
-static int call_run(const struct alloc_case *one, long n)
+static int run_one_call(const struct alloc_case *one, long n)
 {
-	static char said[SAID_SIZE];
-	int status = played(one, -n, said);
+	static char stderr_text[OUTPUT_SIZE];
+	int status = run_case(one, -n, stderr_text);
 
-	printf("%s: call %ld: status %x\n%s\n", one->name, n, (unsigned)status, said);
-	return !is_right(one, status, said);
+	printf("%s: call %ld: status %x\n%s\n", one->name, n, (unsigned)status, stderr_text);
+	return !is_valid_exit(one, status, stderr_text);
 }
 
-static int case_run(const struct alloc_case *one)
+static int run_all_calls(const struct alloc_case *one)
 {
-	long max = number_of("RUNYARD_ALLOCATIONS", DRAWN), calls, step;
-	int failed = 0, ended = 0, turns = 0;
-	static char said[SAID_SIZE];
-	int status = played(one, INT64_MIN, said);
+	long max = environment_number("RUNYARD_ALLOCATIONS", DEFAULT_ALLOCATIONS), calls, step;
+	int failed = 0, ended = 0, tried = 0;
+	static char stderr_text[OUTPUT_SIZE];
+	int status = run_case(one, INT64_MIN, stderr_text);
 
-	calls = *counted;
+	calls = *call_count;
 	if (status != 0 || (calls == 0) != one->none) {
-		printf("%s: of itself, with %ld calls: status %x\n%s\n", one->name, calls, (unsigned)status, said);
+		printf("%s: no call fails, %ld calls: status %x\n%s\n", one->name, calls, (unsigned)status,
+			stderr_text);
 		return 1;
 	}
 	step = max && calls > max ? (calls + max - 1) / max : 1;
-	for (long n = 1 + number_of("RUNYARD_SEED", 1) % step; n <= calls; n += step) {
-		status = played(one, -n, said);
-		turns++;
+	for (long n = 1 + environment_number("RUNYARD_SEED", 1) % step; n <= calls; n += step) {
+		status = run_case(one, -n, stderr_text);
+		tried++;
 		ended += status != 0;
-		if (is_right(one, status, said))
+		if (is_valid_exit(one, status, stderr_text))
 			continue;
 		failed++;
-		printf("%s: call %ld of %ld: status %x\n%s\n", one->name, n, calls, (unsigned)status, said);
+		printf("%s: call %ld of %ld: status %x\n%s\n", one->name, n, calls, (unsigned)status, stderr_text);
 	}
-	printf("%s: %d of %ld calls failed in turn, %d ended the process, %d wrong\n", one->name, turns, calls, ended,
+	printf("%s: %d of %ld calls failed in turn, %d ended the process, %d wrong\n", one->name, tried, calls, ended,
 		failed);
 	return failed;
 }
@@ -141,9 +143,9 @@ int main(int argc, char **argv)
 
 	/* A case's name and the number of one allocation: runs only that one, for a debugger. */
 	setvbuf(stdout, NULL, _IONBF, 0);
-	counted = mmap(NULL, sizeof(*counted), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	call_count = mmap(NULL, sizeof(*call_count), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	for (const struct alloc_case *one = alloc_cases; one->name; one++)
 		if (argc < 2 || text_equal(argv[1], one->name))
-			failed += argc < 3 ? case_run(one) : call_run(one, strtol(argv[2], NULL, 10));
+			failed += argc < 3 ? run_all_calls(one) : run_one_call(one, strtol(argv[2], NULL, 10));
 	return failed > 0;
 }

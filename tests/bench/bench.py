@@ -58,8 +58,8 @@ class Stack:
         database = self.database = self.postgres.new_database()
         common = {"brokers": self.bus.address, "log_level": log_level}
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-        made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
-        tokens = self.tokens = json.loads(made.stdout)
+        bootstrapped = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
+        tokens = self.tokens = json.loads(bootstrapped.stdout)
         self.settings = {"database_url": database, "keys": KEYS, "rate_limit": 0, "connections_per_address": 0, "fetch_wait_ms": self.bus.fetch_wait_ms, **common, **scheduler}
         self.scheduler = self.up(Scheduler("scheduler", self.folder, **self.settings))
         self.workers = [self.up(self._worker(f"worker-{number + 1}", slots, common)) for number in range(workers)]
@@ -139,7 +139,7 @@ class FakeWorker:
         return self.process.pid
 
     def release(self):
-        assert self.process.poll() is None, "a simulated worker has given up"
+        assert self.process.poll() is None, "a simulated worker has exited"
         self.process.kill()
         self.process.wait()
 
@@ -203,7 +203,7 @@ def cpu(stack, workers):
     }
 
 
-def order(workspace, configuration):
+def run_request(workspace, configuration):
     return json.dumps({"data": {"type": "runs", "attributes": {}, "relationships": {
         "workspace": {"data": {"type": "workspaces", "id": workspace}},
         "configuration-version": {"data": {"type": "configuration-versions", "id": configuration}}}}})
@@ -215,7 +215,7 @@ def seconds(work):
     return time.monotonic() - begin
 
 
-def side_by_side(*works):
+def in_parallel(*works):
     """Runs the functions in threads at the same time, and waits for all."""
     threads = [threading.Thread(target=work) for work in works]
     for thread in threads:

@@ -82,7 +82,7 @@ static size_t ask(struct reader *reader, char *answer)
 	return body;
 }
 
-static void line_take(struct reader *reader, const char *line, long long now)
+static void read_line(struct reader *reader, const char *line, long long now)
 {
 	const char *us = strstr(line, "\"us\":"), *number = us ? strstr(us, "\"n\":") : NULL;
 	long long delay;
@@ -94,7 +94,7 @@ static void line_take(struct reader *reader, const char *line, long long now)
 	reader->gap |= strtoll(number + 4, NULL, 10) != reader->lines++;
 }
 
-static void lines_take(struct reader *reader, size_t len)
+static void read_lines(struct reader *reader, size_t len)
 {
 	long long now = now_us();
 	char *at = reader->text, *end;
@@ -103,7 +103,7 @@ static void lines_take(struct reader *reader, size_t len)
 	reader->ended = len && reader->text[reader->held - 1] == '\x03';
 	for (; (end = strchr(at, '\n')); at = end + 1) {
 		*end = '\0';
-		line_take(reader, at, now);
+		read_line(reader, at, now);
 	}
 	reader->held -= (size_t)(at - reader->text);
 	memmove(reader->text, at, reader->held + 1);
@@ -121,7 +121,7 @@ static void *follow(void *data)
 	while (!reader->ended) {
 		len = ask(reader, answer);
 		reader->offset += (long long)len;
-		lines_take(reader, len);
+		read_lines(reader, len);
 		if (!reader->ended && (long)len < limit)
 			nanosleep(&pause, NULL);
 	}

@@ -33,7 +33,7 @@ static void sleep_until(long long at_us)
 		;
 }
 
-static int say(long number)
+static int write_line(long number)
 {
 	char line[512];
 	int len = snprintf(line, sizeof(line),
@@ -48,10 +48,10 @@ static int say(long number)
 }
 
 /* A tick that is late, since a write blocked, is made up for. */
-static int talk(void)
+static int write_lines(void)
 {
 	FILE *file = fopen("lines", "r");
-	long rate, seconds, said = 0;
+	long rate, seconds, line_number = 0;
 	long long start;
 	int read = file ? fscanf(file, "%ld %ld %lld", &rate, &seconds, &start) : 0;
 
@@ -61,8 +61,8 @@ static int talk(void)
 		return 1;
 	for (long tick = 1; tick <= seconds * 1000 / TICK_MS; tick++) {
 		sleep_until(start * 1000000 + tick * TICK_MS * 1000 + getpid() % TICK_MS * 1000);
-		for (; said < rate * tick * TICK_MS / 1000; said++)
-			if (say(said))
+		for (; line_number < rate * tick * TICK_MS / 1000; line_number++)
+			if (write_line(line_number))
 				return 1;
 	}
 	return 0;
@@ -70,7 +70,7 @@ static int talk(void)
 
 int main(int argc, char **argv)
 {
-	if (argc > 1 && strcmp(argv[1], "plan") == 0 && talk())
+	if (argc > 1 && strcmp(argv[1], "plan") == 0 && write_lines())
 		return 1;
 	execv(ENGINE, argv);
 	return 1;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What is shipped, made from a release build."""
+"""Fixtures for the shipped files, from a release build."""
 
 import shutil
 
@@ -17,7 +17,7 @@ def built():
 
 @pytest.fixture(scope="module")
 def installed(built):
-    """The files of `cmake --install`, for all tests of a file: they do not change them."""
+    """The files of `cmake --install`. All tests of a file share them and must not change them."""
     folder = new_folder("installed")
     yield release.install(built, folder / "root")
     shutil.rmtree(folder)

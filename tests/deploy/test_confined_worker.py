@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A worker that is confined as its unit says makes the sandboxes of its jobs."""
+"""A worker with the restrictions of its systemd unit can create the sandboxes of its jobs."""
 
 import os
 import re
@@ -37,7 +37,7 @@ def confined(worker, installed, folder, monkeypatch, change=lambda unit: unit, *
         return worker.launch(data_dir=data, sandbox="bwrap", **options)
 
 
-def test_a_job_runs_in_a_sandbox(installed, api, worker, folder, monkeypatch):
+def test_a_confined_worker_runs_jobs_in_a_sandbox(installed, api, worker, folder, monkeypatch):
     one = confined(worker, installed, folder, monkeypatch).start_waiting()
     run = api.run_files(api.workspace(auto_apply=True), {"main.tf": JOB})
     api.wait_status(run, "applied")
@@ -48,8 +48,8 @@ def test_a_job_runs_in_a_sandbox(installed, api, worker, folder, monkeypatch):
     assert one.stop() == 0
 
 
-def test_without_a_system_call_that_the_unit_allows_there_is_no_sandbox(installed, api, worker, folder, monkeypatch):
-    """The confinement is real: without @mount the worker does not start."""
+def test_a_worker_without_the_mount_system_calls_does_not_start(installed, api, worker, folder, monkeypatch):
+    """This shows that the test's confinement is in effect."""
     one = confined(worker, installed, folder, monkeypatch, lambda unit: unit.replace(" @mount ", " "))
     assert one.process.ended() == 1
     assert "can't start" in one.process.log()

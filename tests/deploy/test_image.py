@@ -21,9 +21,9 @@ MAX_SIZE = 120 << 20
 PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "curl", "sh", "sed", "env"
 
 
-def collect(built, archive, day):
-    """Collects the image's files on that day; returns the digest."""
-    return run(IMAGE / "tree", built, archive, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TZ": day}).split()[0]
+def collect(built, archive, time_zone):
+    """Collects the image's files in that time zone; returns the digest."""
+    return run(IMAGE / "tree", built, archive, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TZ": time_zone}).split()[0]
 
 
 @pytest.fixture(scope="module")
@@ -54,12 +54,12 @@ def inside(tree, *command):
         capture_output=True, text=True, timeout=60)
 
 
-def test_collected_twice_the_files_are_the_same(built, archive, folder):
+def test_the_archive_is_reproducible(built, archive, folder):
     first = run("sha256sum", archive).split()[0]
     assert collect(built, folder / "again.tar", "Asia/Tokyo") == first
 
 
-def test_no_file_is_setuid_and_all_belong_to_root(archive):
+def test_files_belong_to_root_and_none_is_setuid(archive):
     with tarfile.open(archive) as tar:
         members = tar.getmembers()
     assert not [member.name for member in members if member.mode & 0o6000]
@@ -69,11 +69,11 @@ def test_no_file_is_setuid_and_all_belong_to_root(archive):
     assert {member.mtime for member in members} == {1700000000}
 
 
-def test_it_is_small(archive):
+def test_the_archive_is_not_larger_than_its_limit(archive):
     assert archive.stat().st_size <= MAX_SIZE
 
 
-def test_it_has_no_broker_no_test_and_no_setting(tree):
+def test_the_image_contains_no_broker_tests_or_settings(tree):
     names = {path.name for path in tree.rglob("*")}
     assert not {name for name in names if re.match(r"runyard-(broker|sim|bench)|test_|fuzz_", name)}
     assert not (tree / "etc/runyard").exists()
@@ -85,7 +85,7 @@ def test_programs_run_as_the_account_on_a_read_only_root(tree, process):
     assert done.returncode == 0 and done.stdout.startswith(f"runyard-{process} "), done.stderr
 
 
-def test_what_they_start_is_there(tree):
+def test_the_image_contains_the_programs_that_processes_start(tree):
     for program in PROGRAMS:
         done = inside(tree, "sh", "-c", f"command -v {program}")
         assert done.returncode == 0, program
@@ -94,7 +94,7 @@ def test_what_they_start_is_there(tree):
         assert done.returncode == 0, (command, done.stderr)
 
 
-def test_no_library_is_missing(tree):
+def test_the_image_contains_all_needed_libraries(tree):
     folders = tree / "usr/lib/git-core", tree / "usr/bin", tree / "usr/libexec/runyard"
     for path in (path for folder in folders for path in folder.iterdir() if not path.is_symlink()):
         needed = re.findall(r"\(NEEDED\)\s+Shared library: \[(\S+)\]", subprocess.run(["readelf", "-dW", path], capture_output=True, text=True).stdout)
@@ -102,14 +102,14 @@ def test_no_library_is_missing(tree):
         assert not missing, (path, missing)
 
 
-def test_every_package_has_its_licence(tree):
+def test_the_image_contains_the_licence_of_every_package(tree):
     packages = [line.split()[0] for line in (tree / "usr/share/doc/runyard/packages").read_text().splitlines()]
     assert {"libc6", "git", "bubblewrap", "passt", "ca-certificates", "librdkafka1"} <= set(packages)
     for package in (*packages, *(f"runyard-{process}" for process in PROCESSES)):
         assert (tree / "usr/share/doc" / package / "copyright").stat().st_size > 0
 
 
-def test_the_containerfile_is_clean():
+def test_hadolint_accepts_the_containerfile():
     assert not run(release.tool("hadolint"), "--failure-threshold", "style", IMAGE / "Containerfile")
 
 
@@ -129,7 +129,7 @@ def buildah(folder):
     yield call
 
 
-def test_two_builds_of_the_image_give_one_digest(archive, buildah, folder):
+def test_two_builds_of_the_image_have_the_same_digest(archive, buildah, folder):
     digests = []
     for name in ("one", "two"):
         done = buildah("build", "--isolation", "chroot", "--signature-policy", buildah.policy, "--timestamp", "1700000000", "--build-arg", "VERSION=1.2.3",
@@ -137,9 +137,9 @@ def test_two_builds_of_the_image_give_one_digest(archive, buildah, folder):
         if done.returncode and re.search("not permitted|Permission denied|not supported", done.stderr):
             pytest.skip(f"the kernel forbids the build: {done.stderr.strip().splitlines()[-1]}")
         assert done.returncode == 0, done.stderr
-        told = json.loads(buildah("inspect", "--type", "image", name).stdout)
-        digests.append(told["FromImageDigest"])
+        inspected = json.loads(buildah("inspect", "--type", "image", name).stdout)
+        digests.append(inspected["FromImageDigest"])
     assert digests[0] == digests[1]
-    config = told["OCIv1"]["config"]
+    config = inspected["OCIv1"]["config"]
     assert config["User"] == f"{ACCOUNT}:{ACCOUNT}" and config["Cmd"] == ["runyard-scheduler"]
     assert config["Labels"]["org.opencontainers.image.version"] == "1.2.3" and config["Labels"]["org.opencontainers.image.revision"] == "abc"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""cmake --install: each file at its place, and a worker that runs from there."""
+"""`cmake --install`: the installed files, and a worker that runs from them."""
 
 import re
 import subprocess
@@ -27,18 +27,18 @@ def test_exactly_the_shipped_files_are_installed(installed):
     assert set(files(installed)) - MAN_PAGES == set(expected())
 
 
-def test_an_installation_keeps_the_settings_of_the_operator(built, folder):
+def test_an_installation_keeps_existing_settings(built, folder):
     settings = install(built, folder) / "etc/runyard/scheduler.env"
     settings.write_text("RUNYARD_LISTEN=0.0.0.0:80\n")
     install(built, folder)
     assert settings.read_text() == "RUNYARD_LISTEN=0.0.0.0:80\n"
 
 
-def test_settings_name_options_that_exist(installed):
+def test_settings_files_name_existing_options(installed):
     for process in PROCESSES:
-        told = subprocess.run([installed / f"usr/bin/runyard-{process}", "--help"], capture_output=True, text=True, check=True).stdout
+        help_text = subprocess.run([installed / f"usr/bin/runyard-{process}", "--help"], capture_output=True, text=True, check=True).stdout
         used = set(re.findall(r"RUNYARD_\w+", (installed / f"etc/runyard/{process}.env").read_text())) - {"RUNYARD_NAME"}
-        assert used and used <= set(re.findall(r"RUNYARD_\w+", told)), used
+        assert used and used <= set(re.findall(r"RUNYARD_\w+", help_text)), used
 
 
 def test_installed_programs_print_their_revision(installed):
@@ -49,8 +49,8 @@ def test_installed_programs_print_their_revision(installed):
         assert done.stdout.startswith(f"runyard-{process} ") and done.stdout.endswith(f" (revision {revision})\n"), done.stdout
 
 
-def test_an_installed_worker_starts_with_its_helpers(installed, api, worker, monkeypatch):
-    """A run is planned and applied by the worker of the installation, from its helper programs."""
+def test_an_installed_worker_applies_a_run(installed, api, worker, monkeypatch):
+    """The worker uses the helper programs of the installation."""
     monkeypatch.setenv("RUNYARD_BIN", str(installed / "usr/bin"))
     one = worker()
     run = api.run_files(api.workspace(auto_apply=True), {"main.tf": 'resource "terraform_data" "one" {}\n'})
@@ -58,7 +58,7 @@ def test_an_installed_worker_starts_with_its_helpers(installed, api, worker, mon
     assert one.stop() == 0
 
 
-def test_without_its_helpers_the_worker_names_them(built, folder, worker, monkeypatch):
+def test_a_worker_without_its_helper_program_fails_to_start_and_names_it(built, folder, worker, monkeypatch):
     root = install(built, folder / "root")
     (root / "usr/libexec/runyard/runyard-keeper").unlink()
     monkeypatch.setenv("RUNYARD_BIN", str(root / "usr/bin"))

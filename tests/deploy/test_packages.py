@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The Debian packages: one for each process, with the files of `cmake --install` and what they need."""
+"""The Debian packages: one for each process, with the files of `cmake --install`, and their dependencies."""
 
 import fcntl
 import os
@@ -51,7 +51,7 @@ def test_the_packages_have_the_files_of_an_installation(built, unpacked, folder)
         f"/usr/libexec/runyard/runyard-{helper}" for helper in ("cgroup-reset", "keeper", "network")]
 
 
-def test_units_name_programs_of_the_package(unpacked):
+def test_units_start_programs_of_their_package(unpacked):
     for process, root in unpacked.items():
         unit = next((root / "usr/lib/systemd/system").iterdir()).read_text()
         programs = re.findall(r"^ExecStart(?:Pre)?=-?(\S+)", unit, re.M)
@@ -59,7 +59,7 @@ def test_units_name_programs_of_the_package(unpacked):
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_the_package_says_what_it_needs(packages, process):
+def test_a_package_declares_its_dependencies_and_version(packages, process):
     package = packages[process]
     depends = {re.split(r"[ (:]", name.strip())[0] for name in control(package, "Depends").split(",")}
     assert NEEDS[process] <= depends, depends
@@ -69,13 +69,13 @@ def test_the_package_says_what_it_needs(packages, process):
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_the_settings_are_the_operators(packages, folder, process):
+def test_settings_are_configuration_files(packages, folder, process):
     run("dpkg-deb", "-e", packages[process], folder / "control")
     assert (folder / "control/conffiles").read_text() == f"/etc/runyard/{process}.env\n"
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_the_scripts_of_the_package_are_valid(packages, folder, process):
+def test_maintainer_scripts_pass_shellcheck(packages, folder, process):
     run("dpkg-deb", "-e", packages[process], folder / "control")
     scripts = sorted(path for path in (folder / "control").iterdir() if os.access(path, os.X_OK))
     assert [path.name for path in scripts] == ["postinst", "postrm", "prerm"]
@@ -90,7 +90,7 @@ def test_programs_are_stripped_and_print_their_version(unpacked):
         assert ".debug_info" not in run("readelf", "-SW", program)
 
 
-def test_apt_finds_what_the_packages_need(packages):
+def test_apt_can_install_the_packages(packages):
     """Only simulates the installation."""
-    told = run("apt-get", "-s", "-o", "Debug::NoLocking=1", "--no-install-recommends", "install", *packages.values())
-    assert {f"runyard-{process}" for process in PROCESSES} <= set(re.findall(r"^Inst (\S+)", told, re.M)), told
+    output = run("apt-get", "-s", "-o", "Debug::NoLocking=1", "--no-install-recommends", "install", *packages.values())
+    assert {f"runyard-{process}" for process in PROCESSES} <= set(re.findall(r"^Inst (\S+)", output, re.M)), output

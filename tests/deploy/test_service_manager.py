@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""What the processes tell systemd, received on a real socket."""
+"""Notifications of the processes to systemd, received on a real socket."""
 
 import os
 import signal
@@ -23,7 +23,7 @@ class Manager:
         if not abstract:
             os.chmod(self.name, 0o777)
         self.socket.setblocking(False)
-        self.told = []  # (time, state)
+        self.received = []  # (time, state)
 
     @property
     def environment(self):
@@ -32,9 +32,9 @@ class Manager:
     def states(self):
         while True:
             try:
-                self.told.append((time.monotonic(), self.socket.recv(4096).decode()))
+                self.received.append((time.monotonic(), self.socket.recv(4096).decode()))
             except BlockingIOError:
-                return [state for _, state in self.told]
+                return [state for _, state in self.received]
 
     def watchdogs(self):
         return self.states().count("WATCHDOG=1")
@@ -54,29 +54,29 @@ def start(request, process, manager):
 
 
 @pytest.mark.parametrize("process", ["scheduler", "worker", "notifier"])
-def test_ready_alive_and_stopping_are_told(request, manager, process):
+def test_a_process_notifies_ready_watchdog_and_stopping(request, manager, process):
     if process == "worker":
         request.getfixturevalue("api")
     one = start(request, process, manager)
-    until(lambda: manager.watchdogs() >= 4, "the watchdog is told several times")
+    until(lambda: manager.watchdogs() >= 4, "several watchdog notifications arrive")
     assert manager.states()[0] == "READY=1" and manager.states().count("READY=1") == 1
     assert one.process.stop() == 0
     assert set(manager.states()) == {"READY=1", "WATCHDOG=1", "STOPPING=1"}
 
 
-def test_a_process_that_hangs_tells_nothing(request, folder, scheduler):
+def test_a_stopped_process_sends_no_watchdog_notification(request, folder, scheduler):
     manager = Manager(folder)
     one = request.getfixturevalue("notifier")(environment=manager.environment)
-    until(lambda: manager.watchdogs() >= 2, "the watchdog is told")
+    until(lambda: manager.watchdogs() >= 2, "watchdog notifications arrive")
     one.process.send(signal.SIGSTOP)
     before = manager.watchdogs()
     time.sleep(WATCHDOG_MS * 2 / 1000)
     assert manager.watchdogs() == before
     one.process.send(signal.SIGCONT)
-    until(lambda: manager.watchdogs() > before, "the watchdog is told again")
+    until(lambda: manager.watchdogs() > before, "watchdog notifications arrive again")
 
 
-def test_a_job_cannot_reach_the_service_manager(api, worker, folder):
+def test_jobs_have_no_variables_of_the_service_manager(api, worker, folder):
     manager = Manager(folder)
     worker(environment=manager.environment, sandbox="none")
     workspace = api.workspace(auto_apply=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The systemd units: valid, as closed as they can be, and true to the programs' options."""
+"""The systemd units: validity, exposure, and agreement with the programs' options."""
 
 import re
 import subprocess
@@ -14,7 +14,7 @@ THRESHOLDS = {"scheduler": 20, "notifier": 20, "worker": 30}  # of exposure, tim
 
 @pytest.fixture
 def units(installed, folder):
-    """The installed units, with the programs at the place where they are now. The worker's has an instance."""
+    """The installed units, with the current paths of the programs. The worker's unit is an instance of its template."""
     for process, name in UNITS.items():
         text = (installed / "usr/lib/systemd/system" / name).read_text()
         text = re.sub(r"^(ExecStart(?:Pre)?=-?)/usr/", rf"\1{installed}/usr/", text, flags=re.M)
@@ -33,21 +33,21 @@ def settings(unit):
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_units_are_valid(units, process):
+def test_systemd_accepts_the_units(units, process):
     assert not run("systemd-analyze", "verify", "--man=no", units[process])
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_units_are_closed(units, process):
+def test_the_exposure_of_units_is_below_its_threshold(units, process):
     run("systemd-analyze", "security", "--offline=yes", f"--threshold={THRESHOLDS[process]}", "--no-pager", units[process])
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_every_secret_is_a_credential(installed, units, process):
-    told = subprocess.run([installed / f"usr/bin/runyard-{process}", "--help"], capture_output=True, text=True, check=True).stdout
+def test_every_secret_is_loaded_as_a_credential(installed, units, process):
+    output = subprocess.run([installed / f"usr/bin/runyard-{process}", "--help"], capture_output=True, text=True, check=True).stdout
     found = settings(units[process])
     secrets = {}
-    for name, rest in re.findall(r"^  --(\S+)-file PATH.*\n((?:      .*\n)+)", told, re.M):
+    for name, rest in re.findall(r"^  --(\S+)-file PATH.*\n((?:      .*\n)+)", output, re.M):
         secrets[name] = "Required." in rest
     loaded = {value.split(":")[0]: value.split(":")[1] for value in found["LoadCredential"]}
     assert loaded.keys() == secrets.keys()
@@ -59,19 +59,19 @@ def test_every_secret_is_a_credential(installed, units, process):
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_every_variable_is_an_option(installed, units, process):
-    told = subprocess.run([installed / f"usr/bin/runyard-{process}", "--help"], capture_output=True, text=True, check=True).stdout
+def test_environment_variables_are_options_of_the_process(installed, units, process):
+    output = subprocess.run([installed / f"usr/bin/runyard-{process}", "--help"], capture_output=True, text=True, check=True).stdout
     for value in settings(units[process])["Environment"]:
         name = value.split("=")[0]
-        assert re.search(rf" {name.removesuffix('_FILE')}\b", told), name
+        assert re.search(rf" {name.removesuffix('_FILE')}\b", output), name
 
 
-def test_a_stop_of_the_worker_signals_no_engine(units):
+def test_stopping_the_worker_does_not_signal_engines(units):
     found = settings(units["worker"])
     assert found["KillMode"] == ["process"] and found["OOMPolicy"] == ["continue"]
 
 
-def test_the_worker_may_make_sandboxes(units):
+def test_the_workers_unit_allows_sandboxes(units):
     """Each of these settings would make the kernel refuse bubblewrap a namespace, a mount or a new /proc."""
     found = settings(units["worker"])
     assert found["RestrictNamespaces"] == ["user mnt pid net ipc uts"]
@@ -79,22 +79,22 @@ def test_the_worker_may_make_sandboxes(units):
     assert not found.keys() & {"ProtectKernelTunables", "ProtectKernelLogs", "ProtectProc", "ProcSubset", "ProtectHostname", "PrivateDevices"}
 
 
-def test_the_worker_has_ten_minutes_more_than_its_drain(units):
+def test_the_workers_stop_timeout_is_ten_minutes_longer_than_its_drain(units):
     found = settings(units["worker"])
     drain = next(int(value.split("=")[1]) for value in found["Environment"] if value.startswith("RUNYARD_DRAIN_SECONDS="))
     assert int(found["TimeoutStopSec"][0]) == drain + 600
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_the_account_is_declared(installed, units, folder, process):
+def test_sysusers_creates_the_account_of_the_unit(installed, units, folder, process):
     (folder / "system/etc").mkdir(parents=True)
-    told = run("systemd-sysusers", "--dry-run", f"--root={folder / 'system'}", installed / f"usr/lib/sysusers.d/runyard-{process}.conf")
+    output = run("systemd-sysusers", "--dry-run", f"--root={folder / 'system'}", installed / f"usr/lib/sysusers.d/runyard-{process}.conf")
     assert settings(units[process])["User"] == [f"runyard-{process}"]
-    assert f"Creating user 'runyard-{process}'" in told
+    assert f"Creating user 'runyard-{process}'" in output
 
 
 @pytest.mark.parametrize("process", PROCESSES)
-def test_the_folder_of_secrets_is_closed(installed, folder, process):
+def test_only_root_can_read_the_directory_of_secrets(installed, folder, process):
     """With --root and a file by name, nothing else is created, and nothing outside of the test's folder."""
     root = folder / "system"
     (root / "etc").mkdir(parents=True)

@@ -15,7 +15,7 @@ VERSION = re.search(r"project\(runyard VERSION (\S+)", (ROOT / "CMakeLists.txt")
 
 
 @pytest.mark.parametrize("name", ["runyard-scheduler", "runyard-worker", "runyard-notifier"])
-def test_version_names_the_program_and_the_version(name):
+def test_version_prints_the_program_version_and_revision(name):
     done = subprocess.run([program(name), "--version"], capture_output=True, text=True, check=True, env=clean_environment())
     assert re.fullmatch(rf"{name} {re.escape(VERSION)} \(revision \S+\)\n", done.stdout), done.stdout
     assert not done.stderr

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""deploy/local: one command from nothing to an applied example, and its removal."""
+"""deploy/local: one command installs everything and applies an example; another removes it."""
 
 import os
 import pwd
@@ -58,7 +58,7 @@ def alive(pid):
     return Path(f"/proc/{pid}").exists() and Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
 
 
-def test_one_command_ends_with_the_example_applied(local):
+def test_up_starts_the_stack_and_applies_the_example(local):
     said = local.run("up")
     assert re.search(r"^Applied: run-", said, re.M), said
     assert "planning" in said and "applying" in said and "Apply complete!" in said
@@ -70,7 +70,7 @@ def test_one_command_ends_with_the_example_applied(local):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's stack runs as that user")
-def test_nothing_of_ours_runs_as_root(local):
+def test_no_process_of_the_stack_runs_as_root(local):
     """The stack's folder is below one that only root can search."""
     accounts = {}
     for name in ("broker", "checker", "runyard-notifier", "runyard-scheduler", "runyard-worker"):
@@ -86,17 +86,17 @@ def test_nothing_of_ours_runs_as_root(local):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's stack runs as that user")
-def test_a_stack_that_ran_as_root_is_taken_over(local):
-    """As earlier versions left it: root owns everything and started all processes."""
+def test_files_of_a_stack_that_ran_as_root_get_their_accounts(local):
+    """Earlier versions left the stack like this: root owned everything and started all processes."""
     local.run("down")
     for name in ("secrets", "worker"):
         subprocess.run(["chown", "-R", "root:root", local.home / name], check=True)
     local.run("up")
-    test_nothing_of_ours_runs_as_root(local)
+    test_no_process_of_the_stack_runs_as_root(local)
     assert {path.lstat().st_uid for path in (local.home / "worker").rglob("*")} == {pwd.getpwnam("runyard-worker").pw_uid}
 
 
-def test_a_tenant_reaches_the_checker_and_no_other_port(local):
+def test_run_tasks_reach_only_the_checkers_port(local):
     api = local.api()
     path = f"organizations/{api.organization}/tasks"
     ports = {file.name: int(file.read_text()) for file in (local.home / "ports").iterdir()}
@@ -112,7 +112,7 @@ def test_a_tenant_reaches_the_checker_and_no_other_port(local):
         assert arguments[arguments.index(option) + 1] == f"127.0.0.1:{ports['checker']}"
 
 
-def test_the_cli_of_the_shell_works_with_it(local, tmp_path, engine):
+def test_the_cli_works_with_the_exported_environment(local, tmp_path, engine):
     (tmp_path / "main.tf").write_text('terraform {\n  cloud {\n    hostname     = "runyard.local"\n    organization = "acme"\n    workspaces { name = "by-cli" }\n  }\n}\n'
                                       'resource "terraform_data" "one" { input = 1 }\n')
     exported = dict(re.findall(r"([A-Z_]+)=(\S+)", local.run("env")))
@@ -123,7 +123,7 @@ def test_the_cli_of_the_shell_works_with_it(local, tmp_path, engine):
     local.api().delete("organizations/acme/workspaces/by-cli")
 
 
-def test_secrets_stay_in_files_of_their_owner(local):
+def test_secrets_are_in_private_files_and_no_command_line(local):
     files = list((local.home / "secrets").iterdir())
     assert files and all(file.stat().st_mode & 0o177 == 0 for file in files)
     secrets = [word for file in files for word in [file.read_text().split()[-1]]]
@@ -132,7 +132,7 @@ def test_secrets_stay_in_files_of_their_owner(local):
         assert not [secret for secret in secrets if secret in line], line
 
 
-def test_others_read_no_log_and_no_metrics(local):
+def test_logs_and_metrics_are_not_readable_by_others(local):
     logs = list((local.home / "log").glob("*.log"))
     assert {"runyard-scheduler.log", "runyard-worker.log", "runyard-notifier.log"} <= {log.name for log in logs}
     assert (local.home / "log").stat().st_mode & 0o007 == 0
@@ -144,14 +144,14 @@ def test_others_read_no_log_and_no_metrics(local):
         assert statuses == ["404", "200"], name
 
 
-def test_again_it_is_harmless(local):
+def test_a_second_up_changes_nothing(local):
     before = local.pids()
     said = local.run("up")
     assert "left as it is" in said and local.pids() == before
 
 
 @pytest.mark.parametrize("name", ["runyard-worker", "runyard-notifier", "runyard-scheduler", "redis", "postgres"])
-def test_what_died_is_brought_back_and_the_rest_left_alone(local, name):
+def test_up_restarts_only_the_process_that_ended(local, name):
     before = local.pids()
     os.kill(before[name], signal.SIGKILL)
     until(lambda: not alive(before[name]), f"{name} is gone")
@@ -161,34 +161,34 @@ def test_what_died_is_brought_back_and_the_rest_left_alone(local, name):
     assert all(alive(pid) for pid in after.values())
 
 
-def test_the_other_broker_takes_over(local):
+def test_up_switches_to_kafka(local):
     said = local.run("up", "--broker", "kafka")
     assert re.search(r"^(Applied|Nothing to change): run-|^Nothing to change", said, re.M), said
     assert local.pids().keys() == NAMES | {"kafka"}
     password = (local.home / "secrets/kafka").read_text().strip()
     address = f"127.0.0.1:{(local.home / 'ports/kafka').read_text().strip()}"
-    stranger = subprocess.run(["kcat", "-b", address, "-L", "-m", "5"], capture_output=True, text=True)
-    assert stranger.returncode != 0 and "runyard." not in stranger.stdout
-    told = [Path(f"/proc/{pid}/cmdline").read_text() for pid in local.pids().values()] + [log.read_text() for log in (local.home / "log").iterdir()]
-    assert not [text for text in told if password in text]
+    unrelated = subprocess.run(["kcat", "-b", address, "-L", "-m", "5"], capture_output=True, text=True)
+    assert unrelated.returncode != 0 and "runyard." not in unrelated.stdout
+    texts = [Path(f"/proc/{pid}/cmdline").read_text() for pid in local.pids().values()] + [log.read_text() for log in (local.home / "log").iterdir()]
+    assert not [text for text in texts if password in text]
 
 
-def test_down_spares_a_process_that_was_given_an_old_pid(local):
+def test_down_does_not_kill_an_unrelated_process_with_a_reused_pid(local):
     before = local.pids()
-    stranger = subprocess.Popen(["sleep", "600"])
+    unrelated = subprocess.Popen(["sleep", "600"])
     try:
         os.kill(before["redis"], signal.SIGKILL)
         until(lambda: not alive(before["redis"]), "redis is gone")
-        (local.home / "run/redis.pid").write_text(f"{stranger.pid}\n")
+        (local.home / "run/redis.pid").write_text(f"{unrelated.pid}\n")
         local.run("down")
-        assert stranger.poll() is None
+        assert unrelated.poll() is None
     finally:
-        stranger.kill()
-        stranger.wait()
+        unrelated.kill()
+        unrelated.wait()
     assert not [name for name, pid in before.items() if alive(pid)]
     assert local.pids() == {}
 
 
-def test_purge_leaves_nothing(local):
+def test_purge_removes_everything(local):
     local.run("down", "--purge")
     assert not local.home.exists()

@@ -18,7 +18,7 @@ def partitions(bus):
     return {topic["topic"]: len(topic["partitions"]) for topic in found if topic["topic"].startswith("runyard.")}
 
 
-def test_runs_go_on_and_the_topics_come_back(bus, api, worker):
+def test_runs_continue_and_deleted_topics_are_created_again(bus, api, worker):
     def applied():
         api.wait_status(api.run_files(api.workspace(auto_apply=True), ONE), "applied")
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""PostgreSQL fails over to a real standby: a synchronous one disturbs nothing; where commits are lost, no apply starts twice."""
+"""PostgreSQL fails over to a real standby: with a synchronous one no run is affected; if commits are lost, no apply starts
+twice."""
 
 import json
 import signal
@@ -16,7 +17,7 @@ from support.site import bootstrap
 from support.wait import until
 
 LEASE = 6
-MAY_LACK = "The database may have lost its last commits"
+MAY_HAVE_LOST = "The database may have lost its last commits"
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
@@ -46,7 +47,7 @@ class Pair:
         until(lambda: self._ask(self.standby, f"select pg_last_wal_replay_lsn() >= '{position[0]}'") == [(True,)], "the standby has caught up")
 
     def cut(self):
-        """From here on commits are lost by a failover."""
+        """Stops replication: a failover loses all later commits."""
         self.caught_up()
         self.standby.set("primary_conninfo", "")
         until(lambda: not self._ask(self.standby, "select 1 from pg_stat_wal_receiver"), "the standby receives nothing")
@@ -87,7 +88,7 @@ def two(scheduler):
 
 
 def epoch(ask):
-    """What PostgreSQL says once it answers again."""
+    """The epoch and the history, as soon as PostgreSQL answers again."""
 
     def read():
         try:
@@ -98,8 +99,8 @@ def epoch(ask):
     return until(read, "PostgreSQL answers")
 
 
-def served(two, api):
-    """Every thread of each scheduler is let through to the new primary."""
+def wait_until_served(two, api):
+    """Waits until every thread of each scheduler is connected to the new primary."""
     until(lambda: all(one.ready() for one in two), "the schedulers are ready")
     apis = [Api(one.url, api.token) for one in two]
     until(lambda: all(one.call("GET", "account/details").status == 200 for one in apis for _ in range(10)), "all threads answer")
@@ -123,7 +124,7 @@ def test_an_apply_whose_start_was_lost_is_not_started_again(two, postgres, reque
     assert api.status(run) == "applying"
     third = worker(sandbox_bind=gate.folder)
     postgres.fail_over()
-    served(schedulers, api)
+    wait_until_served(schedulers, api)
 
     assert "never started again" in api.wait_status(run, "errored")["error"]
     attributes = api.attributes(f"workspaces/{workspace}")
@@ -140,7 +141,7 @@ def test_an_apply_whose_start_was_lost_is_not_started_again(two, postgres, reque
 
 
 def test_an_apply_whose_confirmation_was_lost_is_not_started_again(two, postgres, request, worker, gate, ask):
-    """The database that is left knows of no apply: the worker says that there is one. A second confirmation starts nothing."""
+    """The database has no such apply, and the worker's heartbeat names it. A second confirmation starts nothing."""
     schedulers = two("async")
     api = request.getfixturevalue("api")
     first, second = worker(sandbox_bind=gate.folder), worker(sandbox_bind=gate.folder)
@@ -153,14 +154,14 @@ def test_an_apply_whose_confirmation_was_lost_is_not_started_again(two, postgres
     api.act(run, "apply")
     gate.wait()
     postgres.fail_over()
-    served(schedulers, api)
+    wait_until_served(schedulers, api)
 
     answer = api.call("POST", f"runs/{run}/actions/apply", {})
     assert answer.status in (202, 409), answer.text
     ended = api.wait_status(run, {"errored", "discarded"})
-    assert ended["status"] == "discarded" or MAY_LACK in ended["error"]
+    assert ended["status"] == "discarded" or MAY_HAVE_LOST in ended["error"]
     assert api.attributes(f"workspaces/{workspace}")["locked-reason"].startswith(f"Held after {run}")
-    assert [text for action, text in api.events(run, "workspace-held") if MAY_LACK in text]
+    assert [text for action, text in api.events(run, "workspace-held") if MAY_HAVE_LOST in text]
     after = api.run(workspace)
     gate.open()
     api.wait_status(after, "planned_and_finished")
@@ -170,8 +171,8 @@ def test_an_apply_whose_confirmation_was_lost_is_not_started_again(two, postgres
 
 
 @pytest.mark.parametrize("killed", [False, True])
-def test_an_apply_that_ends_before_its_worker_is_heard_loses_no_state(two, postgres, request, worker, gate, ask, killed):
-    """Its job is not known until a heartbeat has named it: what the worker sends before is asked for again, not refused."""
+def test_an_apply_that_ends_before_a_heartbeat_loses_no_state(two, postgres, request, worker, gate, ask, killed):
+    """Its job is unknown until a heartbeat has named it: earlier uploads get a 503, which the worker repeats."""
     schedulers = two("async")
     api = request.getfixturevalue("api")
     front = HttpProxy(schedulers[0].port)
@@ -184,25 +185,25 @@ def test_an_apply_that_ends_before_its_worker_is_heard_loses_no_state(two, postg
     gate.wait()
     front.reply = lambda method, path: (502, [], b"") if path.endswith("/heartbeat") else None
     postgres.fail_over()
-    served(schedulers, api)
+    wait_until_served(schedulers, api)
 
     gate.open()
-    waits = lambda: schedulers[0].metric("runyard_http_requests_total", route="/api/worker/v1/jobs/:job/state", status="503") >= 1
-    until(lambda: waits() or one.metric("runyard_worker_jobs_total", stage="apply") == 1, "what the worker sends of its apply is answered")
+    refused = lambda: schedulers[0].metric("runyard_http_requests_total", route="/api/worker/v1/jobs/:job/state", status="503") >= 1
+    until(lambda: refused() or one.metric("runyard_worker_jobs_total", stage="apply") == 1, "an upload of the apply is answered")
     if killed:
         one.kill()
         one.start()
     front.reply = lambda method, path: None
     ended = api.wait_status(run, {"errored", "discarded"})
-    assert ended["status"] == "discarded" or MAY_LACK in ended["error"]
+    assert ended["status"] == "discarded" or MAY_HAVE_LOST in ended["error"]
     api.wait_status(api.run(workspace), "planned_and_finished")
     assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
     assert not [line for line in one.log_lines() if "refused a state" in line["msg"]]
     front.release()
 
 
-def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, worker, gate, ask):
-    """Its claim was not lost: the run ends, and what the worker has still comes."""
+def test_an_apply_with_a_known_claim_delivers_its_last_state(two, postgres, request, worker, gate, ask):
+    """Its claim was not lost: the run ends, and the worker still delivers its state."""
     schedulers = two("async")
     api = request.getfixturevalue("api")
     one = worker(sandbox_bind=gate.folder)
@@ -211,7 +212,7 @@ def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, 
     gate.wait()
     postgres.cut()
     postgres.fail_over()
-    served(schedulers, api)
+    wait_until_served(schedulers, api)
     assert "never started again" in api.wait_status(run, "errored")["error"]
     gate.open()
     until(lambda: not api.attributes(f"workspaces/{workspace}")["locked"], "the hold ends with the last state")
@@ -219,7 +220,7 @@ def test_an_apply_that_is_known_hands_in_its_last_state(two, postgres, request, 
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 1
 
 
-def test_a_plan_is_tried_again(two, postgres, request, worker, gate, ask):
+def test_a_plan_is_repeated_after_a_failover(two, postgres, request, worker, gate, ask):
     schedulers = two("async")
     api = request.getfixturevalue("api")
     worker(sandbox_bind=gate.folder)
@@ -227,14 +228,14 @@ def test_a_plan_is_tried_again(two, postgres, request, worker, gate, ask):
     gate.wait()
     postgres.cut()
     postgres.fail_over()
-    served(schedulers, api)
+    wait_until_served(schedulers, api)
     assert epoch(ask)[0] == 2
     gate.open()
     api.wait_status(run, "planned")
     assert ask("select attempt from jobs") == [] and [action for action, _ in api.events(run)].count("lost") == 0
 
 
-def test_a_synchronous_failover_disturbs_nothing(two, postgres, request, worker, gate, ask):
+def test_a_synchronous_failover_does_not_affect_runs(two, postgres, request, worker, gate, ask):
     postgres.synchronous()
     schedulers = two("sync")
     api = request.getfixturevalue("api")
@@ -244,7 +245,7 @@ def test_a_synchronous_failover_disturbs_nothing(two, postgres, request, worker,
     gate.wait()
     _, before = epoch(ask)
     postgres.fail_over()
-    served(schedulers, api)
+    wait_until_served(schedulers, api)
     number, after = epoch(ask)
     assert number == 1 and after != before and after.split("/")[0] == before.split("/")[0]
     assert api.status(run) == "applying"
@@ -254,7 +255,7 @@ def test_a_synchronous_failover_disturbs_nothing(two, postgres, request, worker,
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 1
 
 
-def test_what_is_declared_synchronous_has_to_be(scheduler, postgres, database):
+def test_a_scheduler_refuses_to_start_without_the_declared_synchronous_standby(scheduler, postgres, database):
     one = scheduler.launch(database_replication="sync")
     assert one.process.ended() == 1
     assert "do not wait for a standby" in json.loads(one.process.log().splitlines()[-1])["why"]
@@ -263,8 +264,8 @@ def test_what_is_declared_synchronous_has_to_be(scheduler, postgres, database):
     assert Scheduler.run_command("migrate", database_url=database, keys=one.options["keys"], database_replication="twice", check=False).returncode == 1
 
 
-def test_a_failover_after_the_standby_was_given_up_may_lose_commits(two, postgres, request, worker, gate, ask):
-    """It was declared synchronous, and was not any more."""
+def test_a_failover_after_synchronous_replication_ended_is_a_new_epoch(two, postgres, request, worker, gate, ask):
+    """The setting declares a synchronous standby, and PostgreSQL has none any more."""
     postgres.synchronous()
     schedulers = two("sync")
     api = request.getfixturevalue("api")
@@ -272,16 +273,16 @@ def test_a_failover_after_the_standby_was_given_up_may_lose_commits(two, postgre
     run = api.run_files(api.workspace(auto_apply=True), applying(gate.command))
     gate.wait()
     postgres.primary.set("synchronous_standby_names", "")
-    until(lambda: ask("select durable from database_history") == [(False,)], "the schedulers know")
+    until(lambda: ask("select durable from database_history") == [(False,)], "the schedulers have detected it")
     assert schedulers[0].metric("runyard_database_synchronous") == 0
     postgres.caught_up()
     postgres.fail_over()
-    served(schedulers, api)
+    wait_until_served(schedulers, api)
     assert "never started again" in api.wait_status(run, "errored")["error"]
 
 
-def test_an_operator_begins_an_epoch(two, postgres, request, worker, gate, database, ask):
-    """After a restore that the database does not show."""
+def test_an_operator_can_begin_an_epoch(two, postgres, request, worker, gate, database, ask):
+    """An operator does this after a restore that the database does not show."""
     (one, _) = two("none")
     api = request.getfixturevalue("api")
     worker(sandbox_bind=gate.folder)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Keys are rotated one scheduler at a time while runs, links, run tasks and browser sessions live."""
+"""Keys are rotated one scheduler at a time while runs, links, run tasks and browser sessions are in use."""
 
 import itertools
 import json
@@ -56,25 +56,26 @@ def signed_in(one, tokens):
     return browser, browser.ask("/app/settings/tokens").form("/app/logout")["fields"]["csrf"]
 
 
-def changes_by(browser, csrf, one, organization):
-    """The status of a change that the browser's session asks for with that CSRF token."""
+def status_of_change(browser, csrf, one, organization):
+    """The status of a change by the browser's session with that CSRF token."""
     api = Api(one.url, None, organization)
     body = {"data": {"type": "workspaces", "attributes": {"name": f"w-{next(Api.names)}"}}}
     return api.call("POST", f"organizations/{organization}/workspaces", body,
                     headers={"Cookie": f"{browser.cookie.name}={browser.cookie.value}", "X-CSRF-Token": csrf}).status
 
 
-def test_a_rotation_in_the_documented_order_ends_nothing(two, api, tokens, receiver, worker, notifier, gate):
-    """Every scheduler gets the new key behind the old one; then every scheduler gets it in front; then the old one goes."""
+def test_a_rotation_in_the_documented_order_interrupts_nothing(two, api, tokens, receiver, worker, notifier, gate):
+    """Every scheduler gets the new key behind the old one; then every scheduler gets it in front; then the old one is
+    removed."""
     apis = [Api(one.url, tokens["token"]) for one in two]
     browser, csrf = signed_in(two[0], tokens)
 
     service = receiver.service(acknowledges)
-    asked = api.workspace()
-    api.attach(asked, api.task(service), "pre_plan")
-    asking = api.run_files(asked, {"main.tf": ""})
+    with_task = api.workspace()
+    api.attach(with_task, api.task(service), "pre_plan")
+    asking = api.run_files(with_task, {"main.tf": ""})
     notifier()
-    call = until(lambda: service.calls and service.calls[0], "the service is asked")
+    call = until(lambda: service.calls and service.calls[0], "the service is called")
 
     worker(sandbox_bind=gate.folder)
     files = {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'}
@@ -88,7 +89,7 @@ def test_a_rotation_in_the_documented_order_ends_nothing(two, api, tokens, recei
             rekey(one, *keys)
             for other, client in zip(two, apis):
                 assert client.call("GET", other.url + path, headers={"Authorization": None}).status == 200, keys
-                assert changes_by(browser, csrf, other, api.organization) == 201, keys
+                assert status_of_change(browser, csrf, other, api.organization) == 201, keys
                 assert call.ask("GET", f"{other.url}/api/v2/runs/{asking}/plan").status != 401, keys
                 workspace, _ = new_run(client, "s")
                 for reader in apis:
@@ -99,8 +100,8 @@ def test_a_rotation_in_the_documented_order_ends_nothing(two, api, tokens, recei
     api.wait_status(running, "applied")
 
 
-def test_a_claim_that_a_scheduler_cannot_open_is_left_to_another(two, tokens, ask):
-    """The new key seals at one scheduler before the other knows it."""
+def test_a_job_whose_key_a_scheduler_lacks_is_claimed_at_another(two, tokens, ask):
+    """One scheduler encrypts with the new key before the other has it."""
     first, second = two
     rekey(second, NEW, OLD)
     api, other = Api(first.url, tokens["token"]), Api(second.url, tokens["token"])
@@ -108,7 +109,7 @@ def test_a_claim_that_a_scheduler_cannot_open_is_left_to_another(two, tokens, as
     workspace, run = new_run(other, "sealed with the new key")
     _, readable = new_run(api, "sealed with the old key")
 
-    (job,) = until(fake_worker.claim, "the job that can be opened is handed out")
+    (job,) = until(fake_worker.claim, "the job that can be decrypted is claimed")
     assert (job["run"], variables(job)) == (readable, {"secret": "sealed with the old key"})
     assert fake_worker.claim() == []
     assert api.status(run) in ("pending", "plan_queued", "fetching", "queuing"), api.attributes(f"runs/{run}")
@@ -117,18 +118,18 @@ def test_a_claim_that_a_scheduler_cannot_open_is_left_to_another(two, tokens, as
     assert api.call("POST", "runs", body).status == 503
 
     ask("update jobs set created_at = now() - interval '1 minute' where run_id = %s", run)
-    until(lambda: [text for action, text in api.events(run, "waiting-for-key") if "key 2" in text], "the run says why it waits")
+    until(lambda: [text for action, text in api.events(run, "waiting-for-key") if "key 2" in text], "the run has an event with the reason")
     until(lambda: first.metric("runyard_jobs_without_key") == 1, "the scheduler counts it")
     assert any(line["msg"].startswith("jobs wait for a scheduler that has their key") and line["run"] == run for line in first.log_lines())
 
-    (job,) = until(helper.claim, "the scheduler with the key hands it out")
+    (job,) = until(helper.claim, "the job is claimed at the scheduler with the key")
     assert (job["run"], variables(job)) == (run, {"secret": "sealed with the new key"})
     assert len(api.events(run, "waiting-for-key")) == 1
     until(lambda: first.metric("runyard_jobs_without_key") == 0, "nothing waits any more")
 
 
-def test_a_key_of_a_repository_that_a_scheduler_cannot_open(two, tokens, ask):
-    """The SSH key is sealed apart from the run's variables."""
+def test_a_job_whose_ssh_key_a_scheduler_cannot_decrypt_is_claimed_at_another(two, tokens, ask):
+    """The SSH key is encrypted separately from the run's variables."""
     first, second = two
     api, other = Api(first.url, tokens["token"]), Api(second.url, tokens["token"])
     workspace, run = new_run(api, "x")
@@ -138,23 +139,23 @@ def test_a_key_of_a_repository_that_a_scheduler_cannot_open(two, tokens, ask):
     ask("update workspaces set ssh_key_id = %s where id = %s", key, workspace)
     fake_worker, helper = FakeWorker(first.url, tokens["agent-token"]), FakeWorker(second.url, tokens["agent-token"], name="helper")
     assert fake_worker.claim() == []
-    (job,) = until(helper.claim, "the scheduler with the key hands it out")
+    (job,) = until(helper.claim, "the job is claimed at the scheduler with the key")
     assert (job["run"], job["ssh-key"]) == (run, "-----BEGIN X-----")
 
 
-def test_a_run_task_keeps_its_token(two, api, receiver, notifier):
+def test_a_run_task_keeps_its_token_during_a_rotation(two, api, receiver, notifier):
     """A request that is sent again after the rotation carries the token of the first one."""
     service = receiver.service(answers(503, 200))
     workspace = api.workspace()
     api.attach(workspace, api.task(service), "pre_plan")
     run = api.run_files(workspace, {"main.tf": ""})
     one = notifier()
-    first = until(lambda: service.calls and service.calls[0], "the service is asked")
+    first = until(lambda: service.calls and service.calls[0], "the service is called")
     one.stop()
     for scheduler in two:
         rekey(scheduler, NEW, OLD)
     one.start()
-    second = until(lambda: len(service.calls) > 1 and service.calls[1], "the service is asked again")
+    second = until(lambda: len(service.calls) > 1 and service.calls[1], "the service is called again")
     assert second["access_token"] == first["access_token"]
     until(lambda: api.task_result(run, "pre_plan")["attributes"]["status"] == "running", "it is acknowledged")
     assert first.back("failed", token=first["access_token"]).status == 200
@@ -252,23 +253,23 @@ def test_a_rotation_under_load_that_is_killed_midway(reading, api, tokens, worke
 # ---- keys that are refused ----
 
 
-def refused(database, keys, *said):
+def refused(database, keys, *words):
     done = Scheduler.run_command("migrate", database_url=database, keys=keys, check=False)
     last = json.loads(done.stderr.splitlines()[-1])
-    return done.returncode == 1 and all(words in last["why"] for words in said)
+    return done.returncode == 1 and all(word in last["why"] for word in words)
 
 
 OTHER = "1:" + "7c" * 32
 
 
 @pytest.mark.parametrize("keys", [OTHER, f"{NEW},{OTHER}"])
-def test_a_wrong_key_with_a_known_number(scheduler, database, keys):
+def test_a_different_key_with_a_known_number_is_refused(scheduler, database, keys):
     assert refused(database, keys, "key 1 is not the key that this database has by that number")
     assert Scheduler.run_command("migrate", database_url=database, keys=f"{NEW},{OLD}").returncode == 0
     assert refused(database, f"{OLD},2:{'7c' * 32}", "key 2 is not the key")
 
 
-def test_a_wrong_key_for_a_database_from_before_the_check(scheduler, database, api, ask):
+def test_a_wrong_key_is_refused_in_a_database_without_recorded_keys(scheduler, database, api, ask):
     new_run(api, "x")
     scheduler.all[0].stop()
     ask("delete from sealing_keys")
@@ -278,5 +279,5 @@ def test_a_wrong_key_for_a_database_from_before_the_check(scheduler, database, a
     assert ask("select number from sealing_keys order by 1") == [(1,), (2,)]
 
 
-def test_one_number_for_two_keys(database):
+def test_two_keys_with_the_same_number_are_refused(database):
     assert refused(database, f"{OLD},{OTHER}", "two keys have the number 1")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A proxy in front of the scheduler answers in its place: workers and notifiers act on the scheduler's answers alone."""
+"""A proxy in front of the scheduler answers in its place: workers and notifiers ignore answers that are not the
+scheduler's."""
 
 import json
 import threading
@@ -78,7 +79,7 @@ resource "terraform_data" "one" {{
 
 @pytest.mark.parametrize("stage", ["plan", "apply"])
 @pytest.mark.parametrize("kind", [*REPLIES, "redirect"])
-def test_a_job_goes_on(api, front, worker, gate, elsewhere, stage, kind):
+def test_a_job_continues_after_answers_of_a_proxy(api, front, worker, gate, elsewhere, stage, kind):
     workspace = api.workspace(auto_apply=True)
     one = worker(scheduler_url=front.url, sandbox_bind=gate.folder, brokers=None)
     run = api.run_files(workspace, waits_in(stage, gate))
@@ -94,20 +95,20 @@ def test_a_job_goes_on(api, front, worker, gate, elsewhere, stage, kind):
     assert api.resources(workspace) == ["terraform_data.one"]
     assert api.log(run, stage).strip("\x02\x03").count("terraform_data.one") > 0, "the log is complete"
     assert len(lines(one, "registered")) == 1
-    # The scheduler may have the result before the worker has heard so, and tells it when the worker asks again.
+    # The scheduler may have the result before the worker knows, and answers so when the worker repeats it.
     until(lambda: one.metric("runyard_worker_jobs_total", stage=stage) == 1, "the worker knows that the job ended")
     assert one.metric("runyard_worker_jobs_total", outcome="lost") == 0
     status = {"html": 200, "large": 200, "redirect": 302, "another": 404}.get(kind) or int(kind)
-    (told,) = lines(one, "the scheduler can't be reached; trying again")
-    assert f"status {status}," in told["why"] and "Runyard-Installation" in told["why"], told
+    (logged,) = lines(one, "the scheduler can't be reached; trying again")
+    assert f"status {status}," in logged["why"] and "Runyard-Installation" in logged["why"], logged
     assert not elsewhere.seen
 
 
 @pytest.mark.parametrize("kind", ["401", "404", "html"])
-def test_a_worker_that_starts_behind_it_waits(api, front, worker, kind):
+def test_a_worker_that_starts_waits_for_an_answer_of_the_scheduler(api, front, worker, kind):
     front.reply = lambda method, path: REPLIES[kind]
     one = worker.launch(scheduler_url=front.url, brokers=None)
-    until(lambda: len(front.replied) >= 3, "it asks again")
+    until(lambda: len(front.replied) >= 3, "the worker repeats its request")
     front.reply = lambda method, path: None
     one.start_waiting()
     api.wait_status(api.run_files(api.workspace(auto_apply=True), ONE), "applied")
@@ -115,7 +116,7 @@ def test_a_worker_that_starts_behind_it_waits(api, front, worker, kind):
 
 @pytest.mark.parametrize("kind", ["404", "401", "html"])
 def test_the_last_state_of_a_killed_worker_is_delivered(api, front, worker, gate, kind):
-    """The worker that starts with its folder has not registered yet, and does not believe the proxy either."""
+    """The restarted worker has not registered yet, and ignores the proxy's answers, too."""
     workspace = api.workspace(auto_apply=True)
     one = worker(scheduler_url=front.url, sandbox_bind=gate.folder, brokers=None)
     run = api.run_files(workspace, waits_in("apply", gate))
@@ -123,7 +124,7 @@ def test_the_last_state_of_a_killed_worker_is_delivered(api, front, worker, gate
     one.kill()
     front.reply = lambda method, path: REPLIES[kind]
     one.launch()
-    until(lambda: sum("/jobs/" in path for path in front.replied) >= 3, "the worker tells of its apply")
+    until(lambda: sum("/jobs/" in path for path in front.replied) >= 3, "the worker reports its apply")
     front.reply = lambda method, path: None
     one.start_waiting()
     api.wait_status(run, "errored")
@@ -144,7 +145,7 @@ def refuses(front, what, status):
     front.reply = lambda method, path: (status, HTML, b"<html>no</html>") if path.endswith((f"/{what}", "/batch")) else None
 
 
-def test_a_plan_that_a_proxy_refuses_for_ever_ends_with_its_status(api, short_front, worker):
+def test_a_plan_that_a_proxy_always_refuses_errors_with_the_proxys_status(api, short_front, worker):
     one = worker(scheduler_url=short_front.url)
     refuses(short_front, "plan", 413)
     run = api.run_files(api.workspace(auto_apply=True), ONE)
@@ -172,7 +173,7 @@ def test_a_state_that_a_proxy_refuses_is_delivered_later(api, short_front, worke
 
 
 @pytest.mark.parametrize("stage", ["plan", "apply"])
-def test_a_worker_that_the_scheduler_forgot_keeps_its_attempts(api, scheduler, worker, gate, database, stage):
+def test_a_worker_whose_registration_was_deleted_keeps_its_attempts(api, scheduler, worker, gate, database, stage):
     scheduler(lease_seconds=8)
     workspace = api.workspace(auto_apply=True)
     one = worker(sandbox_bind=gate.folder, brokers=None)
@@ -191,7 +192,7 @@ def test_a_worker_that_the_scheduler_forgot_keeps_its_attempts(api, scheduler, w
 
 
 @pytest.mark.parametrize("kind", ["404", "401", "422", "html"])
-def test_a_notifier_reports_what_happened(api, front, worker, notifier, receiver, kind):
+def test_a_notifier_repeats_reports_until_the_scheduler_answers(api, front, worker, notifier, receiver, kind):
     reply = REPLIES.get(kind) or (422, HTML, b"<html>no</html>")
     worker()
     notifier(scheduler_url=front.url)

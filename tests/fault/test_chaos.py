@@ -11,20 +11,20 @@ ROUNDS, SECONDS = 4, 25  # no round begins later than that
 SEED = int(os.environ.get("RUNYARD_SEED", 600))
 
 
-def play(folder, rounds, **options):
-    told = [f"RUNYARD_SEED={SEED}"]
-    with Chaos(folder, SEED, told.append, **options) as chaos:
+def run_rounds(folder, rounds, **options):
+    report = [f"RUNYARD_SEED={SEED}"]
+    with Chaos(folder, SEED, report.append, **options) as chaos:
         end = time.monotonic() + SECONDS
         while len(chaos.rounds) < rounds and time.monotonic() < end:
-            assert not chaos.round().wrong, "\n".join(told)
-        assert not chaos.calm().wrong, "\n".join(told)
+            assert not chaos.round().wrong, "\n".join(report)
+        assert not chaos.quiet_round().wrong, "\n".join(report)
         applied = chaos.stack.rows("select workspace_id from runs where status = 'applied' group by 1")
-        assert {workspace for (workspace,) in applied} == set(chaos.work.workspaces), "\n".join(told)
+        assert {workspace for (workspace,) in applied} == set(chaos.work.workspaces), "\n".join(report)
 
 
-def test_whatever_breaks_nothing_is_lost_and_nothing_doubled(folder):
-    play(folder, ROUNDS)
+def test_random_faults_lose_and_duplicate_nothing(folder):
+    run_rounds(folder, ROUNDS)
 
 
-def test_a_broker_that_forgets_everything(folder):
-    play(folder, 1, kinds=("broker",), embedded=True)
+def test_the_loss_of_the_brokers_memory_loses_nothing(folder):
+    run_rounds(folder, 1, kinds=("broker",), embedded=True)

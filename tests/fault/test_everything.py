@@ -30,7 +30,7 @@ resource "terraform_data" "two" {
 ENDED = {"applied", "errored"}
 
 
-def test_everything_is_killed_in_turn(scheduler, worker, bus, postgres, database, request):
+def test_each_run_ends_in_order_while_all_processes_are_killed_in_turn(scheduler, worker, bus, postgres, database, request):
     schedulers = [scheduler(lease_seconds=LEASE) for _ in range(2)]
     api = request.getfixturevalue("api")
     workers = [worker(scheduler_url=one.url) for one in schedulers]

@@ -8,6 +8,6 @@ from pathlib import Path
 RUNS = 150
 
 
-def test_nothing_is_kept_of_runs():
+def test_processes_leak_nothing_per_run():
     done = subprocess.run([sys.executable, Path(__file__).with_name("leaks"), "--runs", str(RUNS)], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

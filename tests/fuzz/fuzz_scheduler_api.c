@@ -42,7 +42,7 @@ int MHD_get_connection_values(
 }
 
 /* Splits "a=b&c" in place, with + and %XX decoded as the server does it. */
-static void query_split(char *text)
+static void split_query(char *text)
 {
 	char *next;
 
@@ -73,7 +73,7 @@ static const struct field fields[] = {
 	{"stages", FIELD_TEXTS, "[]"},
 };
 
-static void answer_check(struct response *res)
+static void check_answer(struct response *res)
 {
 	json_t *document = json_loadb(res->http->body.data, res->http->body.len, 0, NULL);
 
@@ -91,10 +91,10 @@ static void refuse(const struct err *err)
 	respond_error(&res, err);
 	if (answer.status < 400)
 		abort();
-	answer_check(&res);
+	check_answer(&res);
 }
 
-static void query_use(struct request *req)
+static void use_query(struct request *req)
 {
 	static const char *const known[] = {"plan", "created_by", "configuration_version.ingress_attributes", NULL};
 	struct http_answer answer = {.status = 0, .body = BUF_INIT(1 << 20)};
@@ -113,10 +113,10 @@ static void query_use(struct request *req)
 		abort();
 	page.total = 7;
 	respond_page(req, &res, &page, json_array(), NULL);
-	answer_check(&res);
+	check_answer(&res);
 }
 
-static void body_use(struct request *req)
+static void use_body(struct request *req)
 {
 	json_auto_t *set = json_object(), *shown = json_object();
 	json_t *ids = NULL;
@@ -164,14 +164,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		*query++ = '\0';
 	MHD_http_unescape(path);
 	http.path = path;
-	query_split(query);
+	split_query(query);
 	req.route = route_find(routes, routes_count, http.method, path, &req.match);
 	if (!req.route || query_text_check(&req, &err) < 0)
 		return 0;
 	if (json_parse(body, len - (size_t)(body - input), &req.body, &err) < 0)
 		refuse(&err);
-	query_use(&req);
-	body_use(&req);
+	use_query(&req);
+	use_body(&req);
 	json_decref(req.body);
 	return 0;
 }

@@ -12,32 +12,33 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
 
-static void must(bool it_does)
+static void check(bool condition)
 {
-	if (!it_does)
+	if (!condition)
 		abort();
 }
 
-static void written_again(const char *text, size_t len)
+static void check_reencoding(const char *text, size_t len)
 {
 	_cleanup_(buf_release) struct buf out = BUF_INIT(1 << 20);
 	struct upload_batch batch, again;
 	struct err err = ERR_INIT;
 
 	if (upload_batch_read(text, len, &batch, &err) < 0) {
-		must(err.kind == ERR_MALFORMED && err.message[0]);
+		check(err.kind == ERR_MALFORMED && err.message[0]);
 		return;
 	}
 	upload_batch_write(batch.parts, batch.count, &out);
-	must(upload_batch_read(buf_str(&out), out.len, &again, &err) == 0 && again.count == batch.count);
+	check(upload_batch_read(buf_str(&out), out.len, &again, &err) == 0 && again.count == batch.count);
 	for (size_t i = 0; i < batch.count; i++)
-		must(text_equal(batch.parts[i].path, again.parts[i].path) && batch.parts[i].len == again.parts[i].len &&
+		check(text_equal(batch.parts[i].path, again.parts[i].path) &&
+			batch.parts[i].len == again.parts[i].len &&
 			memcmp(batch.parts[i].bytes, again.parts[i].bytes, again.parts[i].len) == 0);
 	upload_batch_release(&again);
 	upload_batch_release(&batch);
 }
 
-static void handled(char *text, size_t len)
+static void check_handler(char *text, size_t len)
 {
 	struct uploads_item uploads = {.list = {.items = NULL}};
 	const struct upload_list *list = &uploads.list;
@@ -50,17 +51,17 @@ static void handled(char *text, size_t len)
 
 	route_find(routes, routes_count, "POST", "/api/worker/v1/jobs/job-1/batch", &req.match);
 	if (jobs_upload_batch(&req, &res, &err) < 0)
-		must(err.kind != ERR_NONE && err.message[0]);
+		check(err.kind != ERR_NONE && err.message[0]);
 	else
-		must(list->count);
+		check(list->count);
 	for (size_t i = 0; i < list->count; at = (const char *)list->items[i].bytes + list->items[i].len, i++)
-		must((const char *)list->items[i].bytes >= at && text_equal(list->items[i].job, "job-1"));
-	must(at <= text + len);
+		check((const char *)list->items[i].bytes >= at && text_equal(list->items[i].job, "job-1"));
+	check(at <= text + len);
 	json_decref(req.body);
 	upload_list_release(&uploads.list);
 }
 
-static void answered(const char *text, size_t len)
+static void check_answers(const char *text, size_t len)
 {
 	struct upload_batch_answer answers[3];
 
@@ -74,8 +75,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	_cleanup_(freep) char *text = mem_new(len + 1, 1);
 
 	memcpy(text, bytes, len);
-	written_again(text, len);
-	handled(text, len);
-	answered(text, len);
+	check_reencoding(text, len);
+	check_handler(text, len);
+	check_answers(text, len);
 	return 0;
 }

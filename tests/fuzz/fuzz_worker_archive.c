@@ -35,17 +35,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 }
 
 /* True if the folder contains only "in". */
-static bool alone(void)
+static bool contains_only_in(void)
 {
 	int fd = openat(top, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fdopendir(fd);
 	const struct dirent *entry;
-	bool well = true;
+	bool result = true;
 
 	while ((entry = readdir(list)))
-		well = well && (strchr("..", entry->d_name[0]) || text_equal(entry->d_name, "in"));
+		result = result && (strchr("..", entry->d_name[0]) || text_equal(entry->d_name, "in"));
 	closedir(list);
-	return well;
+	return result;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
@@ -64,7 +64,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 		lseek(fd, 0, SEEK_SET);
 		if (archive_unpack(fd, in, &specs[i], &err) < 0 && err.kind == ERR_NONE)
 			abort();
-		if (!alone() || beneath_remove(top, "in") < 0)
+		if (!contains_only_in() || beneath_remove(top, "in") < 0)
 			abort();
 	}
 	return 0;

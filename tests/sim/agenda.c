@@ -3,9 +3,9 @@
 
 #include "tests/sim/world.h"
 
-enum { LOOK = 10 * SECOND };
+enum { STALL_CHECK = 10 * SECOND };
 
-/* ---- chance: splitmix64 ---- */
+/* ---- random numbers: splitmix64 ---- */
 
 static uint64_t random_next(struct world *w)
 {
@@ -21,14 +21,14 @@ uint32_t roll(struct world *w, uint32_t sides)
 	return (uint32_t)(random_next(w) % sides);
 }
 
-bool odds(struct world *w, int per_mille)
+bool random_chance(struct world *w, int per_mille)
 {
 	return (int)roll(w, 1000) < per_mille;
 }
 
-bool mishap(struct world *w, int per_mille)
+bool fault_chance(struct world *w, int per_mille)
 {
-	return odds(w, per_mille * w->weather.mishaps) && !w->calm;
+	return random_chance(w, per_mille * w->fault_rates.small_faults) && !w->calm;
 }
 
 int64_t between(struct world *w, int64_t low, int64_t high)
@@ -36,9 +36,9 @@ int64_t between(struct world *w, int64_t low, int64_t high)
 	return low + (int64_t)(random_next(w) % (uint64_t)(high - low + 1));
 }
 
-int64_t transit(struct world *w)
+int64_t message_delay(struct world *w)
 {
-	if (w->calm || !odds(w, w->weather.slow))
+	if (w->calm || !random_chance(w, w->fault_rates.slow))
 		return between(w, 1, 50);
 	return roll(w, 4) ? between(w, 50, 5 * SECOND) : between(w, 5 * SECOND, 100 * SECOND);
 }
@@ -98,13 +98,13 @@ static short heap_take(struct world *w)
 	return first;
 }
 
-void later(struct world *w, struct process *of, int64_t delay, act_fn act, const struct note *note)
+void schedule(struct world *w, struct process *of, int64_t delay, act_fn act, const struct note *note)
 {
 	struct moment *moment;
 	short place;
 
 	if (!w->free_count) {
-		broke(w, "more than %d things are on their way at once", MOMENTS);
+		check_failed(w, "more than %d moments are on the agenda", MOMENTS);
 		return;
 	}
 	place = w->free[--w->free_count];
@@ -126,8 +126,9 @@ static bool moment_waits(struct world *w, const struct moment *moment)
 	if (!of || of->life != moment->note.life || of->stalled_until <= w->now)
 		return false;
 	left = of->stalled_until - w->now;
-	/* It is checked again every LOOK, in case the calm phase has begun. */
-	later(w, moment->note.of, left < LOOK ? left + between(w, 0, 5) : LOOK, moment->act, &moment->note);
+	/* It is checked again every STALL_CHECK, in case the calm phase has begun. */
+	schedule(w, moment->note.of, left < STALL_CHECK ? left + between(w, 0, 5) : STALL_CHECK, moment->act,
+		&moment->note);
 	return true;
 }
 
@@ -152,7 +153,7 @@ bool world_move(struct world *w)
 
 /* ---- trace ---- */
 
-void speak(const struct world *w, const struct process *who, const char *format, ...)
+void trace_print(const struct world *w, const struct process *who, const char *format, ...)
 {
 	static const char *const kinds[] = {"scheduler", "worker", "notifier", "broker"};
 	char name[32] = "-";

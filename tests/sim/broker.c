@@ -10,7 +10,7 @@ static void deliver(struct world *w, const struct note *note);
 
 static void deliver_later(struct world *w, int64_t delay, const struct note *note)
 {
-	later(w, w->weather.kept ? NULL : &w->broker, delay, deliver, note);
+	schedule(w, w->fault_rates.kept ? NULL : &w->broker, delay, deliver, note);
 }
 
 /* ---- readers ---- */
@@ -41,7 +41,7 @@ static void deliver(struct world *w, const struct note *note)
 {
 	struct process *reader = w->broker.up ? reader_any(w, note->message.topic) : NULL;
 
-	if (!reader || !read_by(w, reader, &note->message) || mishap(w, 30))
+	if (!reader || !read_by(w, reader, &note->message) || fault_chance(w, 30))
 		deliver_later(w, between(w, SECOND, 10 * SECOND), note);
 }
 
@@ -59,16 +59,16 @@ static void distribute(struct world *w, const struct message *message)
 	struct note note = {.message = *message};
 
 	if (message->topic == ON_EVENTS) {
-		w->db.runs[message->run].told |= 1ull << message->word;
+		w->db.runs[message->run].published |= 1ull << message->word;
 		return;
 	}
 	if (message->topic != ON_CONTROL) {
-		deliver_later(w, transit(w), &note);
+		deliver_later(w, message_delay(w), &note);
 		return;
 	}
 	for (note.who = 0; note.who < WORKERS; note.who++)
-		if (!mishap(w, 50))
-			later(w, &w->workers[note.who].process, transit(w), control, &note);
+		if (!fault_chance(w, 50))
+			schedule(w, &w->workers[note.who].process, message_delay(w), control, &note);
 }
 
 /* ---- writers ---- */
@@ -76,13 +76,13 @@ static void distribute(struct world *w, const struct message *message)
 static void arrives(struct world *w, const struct note *note)
 {
 	struct note answer = *note;
-	bool taken = w->broker.up && !mishap(w, 20);
+	bool taken = w->broker.up && !fault_chance(w, 20);
 
 	if (taken)
 		distribute(w, &note->message);
-	answer.answer = taken && !mishap(w, 10) ? ANSWER_OK : ANSWER_NONE;
+	answer.answer = taken && !fault_chance(w, 10) ? ANSWER_OK : ANSWER_NONE;
 	if (note->answered && note->caller->life == note->caller_life)
-		later(w, note->caller, answer.answer == ANSWER_OK ? 1 : between(w, 1, 5 * SECOND), note->answered,
+		schedule(w, note->caller, answer.answer == ANSWER_OK ? 1 : between(w, 1, 5 * SECOND), note->answered,
 			&answer);
 }
 
@@ -91,5 +91,5 @@ void produce(struct world *w, struct process *from, const struct message *messag
 	const struct note note = {
 		.caller = from, .caller_life = from->life, .answered = on_answer, .message = *message};
 
-	later(w, NULL, between(w, 1, 30), arrives, &note);
+	schedule(w, NULL, between(w, 1, 30), arrives, &note);
 }

@@ -30,7 +30,7 @@
  *  - Data that was on the disk of a lost machine is gone.
  */
 
-void broke(struct world *w, const char *format, ...)
+void check_failed(struct world *w, const char *format, ...)
 {
 	va_list args;
 
@@ -39,7 +39,7 @@ void broke(struct world *w, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(w->broken, sizeof(w->broken), format, args);
 	va_end(args);
-	SAY(w, NULL, "BROKEN: %s", w->broken);
+	TRACE(w, NULL, "BROKEN: %s", w->broken);
 }
 
 /* ---- 1, 2 ---- */
@@ -57,14 +57,14 @@ static void check_run(struct world *w, int number)
 	const char *wrong = run_check(&row->run);
 
 	if (wrong)
-		broke(w, "run-%d breaks invariant %s", number, wrong);
-	if (wants_job(&row->run) != row->job.there)
-		broke(w, "run-%d is %s and has %s job", number, run_statuses[row->run.status].name,
-			row->job.there ? "a" : "no");
-	if (row->job.there && (row->job.attempt.claimed != row->run.underway || row->job.stage != row->run.stage))
-		broke(w, "run-%d and its job-%d are not in step", number, row->job.number);
+		check_failed(w, "run-%d breaks invariant %s", number, wrong);
+	if (wants_job(&row->run) != row->job.exists)
+		check_failed(w, "run-%d is %s and has %s job", number, run_statuses[row->run.status].name,
+			row->job.exists ? "a" : "no");
+	if (row->job.exists && (row->job.attempt.claimed != row->run.underway || row->job.stage != row->run.stage))
+		check_failed(w, "run-%d and its job-%d differ", number, row->job.number);
 	if (run_holds(&row->run) && w->db.workspaces[row->workspace].current != number)
-		broke(w, "run-%d holds workspace-%d, whose current run is run-%d", number, row->workspace,
+		check_failed(w, "run-%d holds workspace-%d, whose current run is run-%d", number, row->workspace,
 			w->db.workspaces[row->workspace].current);
 }
 
@@ -73,7 +73,7 @@ static void check_workspace(struct world *w, int number)
 	int current = w->db.workspaces[number].current;
 
 	if (current != NONE && !run_holds(&w->db.runs[current].run))
-		broke(w, "workspace-%d is kept by run-%d, which is %s", number, current,
+		check_failed(w, "workspace-%d is kept by run-%d, which is %s", number, current,
 			run_statuses[w->db.runs[current].run.status].name);
 }
 
@@ -90,18 +90,18 @@ static bool is_awaited(const struct world *w, const struct engine *engine)
 	const struct workspace *workspace = &w->db.workspaces[engine->workspace];
 
 	return engine->stage == STAGE_APPLY &&
-		(engine->risked || (workspace->hold.there && workspace->hold.run == engine->run));
+		(engine->risked || (workspace->hold.exists && workspace->hold.run == engine->run));
 }
 
 static void check_attempt(struct world *w, const struct engine *engine)
 {
 	const struct job *job = &w->db.runs[engine->run].job;
-	bool live = job->there && job->number == engine->job && job->attempt.attempt == engine->attempt &&
+	bool live = job->exists && job->number == engine->job && job->attempt.attempt == engine->attempt &&
 		job->attempt.claimed;
 
 	if (!live && !is_awaited(w, engine))
-		broke(w, "%s of run-%d works on worker-%d for an attempt that is over", stages[engine->stage].name,
-			engine->run, engine->worker);
+		check_failed(w, "%s of run-%d works on worker-%d for an attempt that is over",
+			stages[engine->stage].name, engine->run, engine->worker);
 }
 
 static void check_engines(struct world *w)
@@ -117,7 +117,7 @@ static void check_engines(struct world *w)
 		if (w->db.runs[engine->run].run.plan_only || engine->risked)
 			continue;
 		if (*other)
-			broke(w, "%s of run-%d and %s of run-%d work on workspace-%d at once",
+			check_failed(w, "%s of run-%d and %s of run-%d work on workspace-%d at once",
 				stages[engine->stage].name, engine->run, stages[(*other)->stage].name, (*other)->run,
 				engine->workspace);
 		*other = engine;
@@ -139,12 +139,12 @@ void check_engine(struct world *w, const struct engine *engine)
 {
 	struct run_row *row = &w->db.runs[engine->run];
 	const struct workspace *workspace = &w->db.workspaces[engine->workspace];
-	uint64_t missing = workspace->written & ~workspace->burnt & ~engine->state.resources;
+	uint64_t missing = workspace->written & ~workspace->lost & ~engine->state.resources;
 
 	if (engine->stage == STAGE_APPLY && row->applies++)
-		broke(w, "run-%d applies a second time", engine->run);
+		check_failed(w, "run-%d applies a second time", engine->run);
 	if (is_terraform(engine) && !row->run.plan_only && !workspace->forced && missing)
-		broke(w, "%s of run-%d begins from a state that lacks resources", stages[engine->stage].name,
+		check_failed(w, "%s of run-%d begins from a state that lacks resources", stages[engine->stage].name,
 			engine->run);
 }
 
@@ -158,7 +158,7 @@ void check_hold_end(struct world *w, int job, bool risks)
 		if (risks)
 			engine->risked = true;
 		else
-			broke(w, "the hold for the apply of run-%d ends while its terraform works on worker-%d",
+			check_failed(w, "the hold for the apply of run-%d ends while its terraform works on worker-%d",
 				engine->run, engine->worker);
 	}
 }
@@ -171,11 +171,11 @@ void check_hold(struct world *w, int number)
 
 	for (int i = 0; i < WORKERS; i++)
 		for (int folder = 0; folder < FOLDERS; folder++)
-			if (w->workers[i].folders[folder].there &&
+			if (w->workers[i].folders[folder].exists &&
 				w->workers[i].folders[folder].job == workspace->hold.job)
 				return;
-	if (!workspace->bereft)
-		broke(w, "workspace-%d was held all the time for a state that nobody owes", number);
+	if (!workspace->machine_lost)
+		check_failed(w, "workspace-%d was held until the deadline, and no worker has its state", number);
 }
 
 /* ---- 5 ---- */
@@ -186,10 +186,10 @@ void check_state(struct world *w, struct workspace *workspace)
 	int number = (int)(workspace - w->db.workspaces);
 
 	if (file->serial < workspace->newest)
-		broke(w, "the state of workspace-%d goes back from %lld to %lld", number, workspace->newest,
+		check_failed(w, "the state of workspace-%d goes back from %lld to %lld", number, workspace->newest,
 			file->serial);
 	if (workspace->kept & workspace->written & ~file->resources)
-		broke(w, "state %lld of workspace-%d forgets resources", file->serial, number);
+		check_failed(w, "state %lld of workspace-%d lacks earlier resources", file->serial, number);
 	workspace->newest = file->serial;
 	workspace->kept |= file->resources;
 }
@@ -203,11 +203,11 @@ void check_turn(struct world *w, int run)
 	if (row->run.plan_only)
 		return;
 	if (w->db.workspaces[row->workspace].locked)
-		broke(w, "run-%d takes its turn in a locked workspace", run);
+		check_failed(w, "run-%d takes its turn in a locked workspace", run);
 	for (int other = 0; other < run; other++)
 		if (w->db.runs[other].workspace == row->workspace && w->db.runs[other].run.queued &&
 			!w->db.runs[other].run.plan_only)
-			broke(w, "run-%d takes its turn before run-%d", run, other);
+			check_failed(w, "run-%d takes its turn before run-%d", run, other);
 }
 
 void check_claim(struct world *w, int run)
@@ -217,8 +217,8 @@ void check_claim(struct world *w, int run)
 	for (int other = 0; other < w->db.run_count; other++) {
 		const struct job *job = &w->db.runs[other].job;
 
-		if (job->there && !job->attempt.claimed && job->class < claimed->class)
-			broke(w, "job-%d is claimed while job-%d, which is better, waits", claimed->number,
+		if (job->exists && !job->attempt.claimed && job->class < claimed->class)
+			check_failed(w, "job-%d is claimed while job-%d, which precedes it, waits", claimed->number,
 				job->number);
 	}
 }
@@ -228,7 +228,7 @@ void check_lost(struct world *w, int run)
 	const struct job *job = &w->db.runs[run].job;
 
 	if (job->lease_until >= w->now)
-		broke(w, "job-%d of run-%d is given up, and its lease holds", job->number, run);
+		check_failed(w, "job-%d of run-%d is given up before its lease has expired", job->number, run);
 }
 
 /* ---- the end ---- */
@@ -240,10 +240,10 @@ static bool work_is_left(const struct world *w)
 			return true;
 	for (int i = 0; i < WORKERS; i++) {
 		for (int kept = 0; kept < KEPT; kept++)
-			if (w->workers[i].kept[kept].there)
+			if (w->workers[i].kept[kept].exists)
 				return true;
 		for (int folder = 0; folder < FOLDERS; folder++)
-			if (w->workers[i].folders[folder].there)
+			if (w->workers[i].folders[folder].exists)
 				return true;
 	}
 	return false;
@@ -255,7 +255,7 @@ bool world_quiet(const struct world *w)
 		if (!run_ended(&w->db.runs[run].run))
 			return false;
 	for (int i = 0; i < WORKSPACES; i++)
-		if (w->db.workspaces[i].hold.there)
+		if (w->db.workspaces[i].hold.exists)
 			return false;
 	for (int i = 0; i < OUTBOX; i++)
 		if (w->db.outbox[i].id)
@@ -263,16 +263,16 @@ bool world_quiet(const struct world *w)
 	return !work_is_left(w);
 }
 
-static void check_told(struct world *w)
+static void check_published(struct world *w)
 {
 	for (int run = 0; run < w->db.run_count; run++) {
 		const struct run_row *row = &w->db.runs[run];
 
-		if (row->reached & ~row->told)
-			broke(w, "nobody was told of a status of run-%d, which is %s", run,
+		if (row->reached & ~row->published)
+			check_failed(w, "a status of run-%d, which is %s, was not published", run,
 				run_statuses[row->run.status].name);
 		if (row->ends != (row->run.plan_only ? 0 : 1))
-			broke(w, "people are told %d times that run-%d has ended", row->ends, run);
+			check_failed(w, "%d notifications say that run-%d has ended", row->ends, run);
 	}
 }
 
@@ -282,31 +282,31 @@ static void check_resources(struct world *w)
 		const struct workspace *workspace = &w->db.workspaces[i];
 		uint64_t has = workspace->state.file.resources;
 
-		if (workspace->written & ~has & ~workspace->detached & ~workspace->burnt)
-			broke(w, "resources of workspace-%d are in no state", i);
+		if (workspace->written & ~has & ~workspace->detached & ~workspace->lost)
+			check_failed(w, "resources of workspace-%d are in no state", i);
 		if (!workspace->forced && workspace->detached & workspace->written & ~has)
-			broke(w, "a state of workspace-%d is detached, and nobody wanted that", i);
+			check_failed(w, "a state of workspace-%d is detached without a reason", i);
 	}
 }
 
-static void check_left(struct world *w)
+static void check_all_ended(struct world *w)
 {
 	for (int run = 0; run < w->db.run_count; run++)
 		if (!run_ended(&w->db.runs[run].run))
-			broke(w, "run-%d stays %s", run, run_statuses[w->db.runs[run].run.status].name);
+			check_failed(w, "run-%d stays %s", run, run_statuses[w->db.runs[run].run.status].name);
 	for (int i = 0; i < WORKSPACES; i++)
-		if (w->db.workspaces[i].hold.there)
-			broke(w, "workspace-%d stays held", i);
+		if (w->db.workspaces[i].hold.exists)
+			check_failed(w, "workspace-%d stays held", i);
 	if (!world_quiet(w))
-		broke(w, "something is left to be done, and nobody does it");
+		check_failed(w, "work is left that no process does");
 }
 
 void check_end(struct world *w)
 {
-	check_left(w);
-	check_told(w);
+	check_all_ended(w);
+	check_published(w);
 	check_resources(w);
 	for (int i = 0; i < w->db.task_count; i++)
 		if (w->db.tasks[i].ends > 1)
-			broke(w, "task-%d of run-%d ended %d times", i, w->db.tasks[i].run, w->db.tasks[i].ends);
+			check_failed(w, "task-%d of run-%d ended %d times", i, w->db.tasks[i].run, w->db.tasks[i].ends);
 }

@@ -31,9 +31,9 @@ static void candidates_find(struct world *w, struct candidates *c)
 	for (int run = 0; run < w->db.run_count; run++) {
 		const struct job *job = &w->db.runs[run].job;
 		int organization = w->db.workspaces[w->db.runs[run].workspace].organization;
-		bool again = w->plan.flaw == FLAW_CLAIM_CAS && odds(w, 50);
+		bool again = w->plan.flaw == FLAW_CLAIM_CAS && random_chance(w, 50);
 
-		if (!job->there)
+		if (!job->exists)
 			continue;
 		c->busy[organization] += job->attempt.claimed;
 		if (job->attempt.claimed && !again)
@@ -57,9 +57,9 @@ static void claim_one(struct world *w, int run, struct note *note)
 
 	if (!job->attempt.claimed) {
 		check_claim(w, run);
-		db_happen(w, &started, 1);
+		db_apply_transitions(w, &started, 1);
 		if (!started.applied)
-			broke(w, "job-%d waits, and its run does not start: %s", job->number,
+			check_failed(w, "job-%d waits, and its run does not start: %s", job->number,
 				text_or_empty(started.refused));
 	}
 	job->attempt.claimed = true;
@@ -105,7 +105,7 @@ enum answer serve_beat(struct world *w, struct note *note)
 		struct named *said = &note->named[i];
 		struct job *job = &w->db.runs[said->run].job;
 
-		said->held = job->there && job->number == said->job && job->attempt.attempt == said->attempt &&
+		said->held = job->exists && job->number == said->job && job->attempt.attempt == said->attempt &&
 			job->agent == note->who && job->attempt.claimed;
 		said->awaited =
 			w->plan.flaw != FLAW_AWAITED && !said->held && w->db.runs[said->run].late.job == said->job;
@@ -122,8 +122,8 @@ struct run_row *db_granted(struct world *w, int run, int job, int token)
 {
 	struct run_row *row = &w->db.runs[run];
 
-	return row->job.there && row->job.number == job && row->job.attempt.claimed && row->job.token == token ? row
-													       : NULL;
+	return row->job.exists && row->job.number == job && row->job.attempt.claimed && row->job.token == token ? row
+														: NULL;
 }
 
 /* runs/claim.c, job_start. */
@@ -158,7 +158,7 @@ static bool is_unproven(const struct world *w, const struct note *note)
 {
 	const struct job *job = &w->db.runs[note->run].job;
 
-	if (!job->there || job->number != note->job || job->attempt.attempt != note->attempt)
+	if (!job->exists || job->number != note->job || job->attempt.attempt != note->attempt)
 		return false;
 	return w->plan.flaw != FLAW_PROOF && (!job->token || job->token != note->message.mac);
 }
@@ -170,6 +170,6 @@ enum answer serve_result(struct world *w, struct note *note)
 	struct item item = result_item(note);
 
 	if (note->token ? db_granted(w, note->run, note->job, note->token) != NULL : !is_unproven(w, note))
-		db_happen(w, &item, 1);
+		db_apply_transitions(w, &item, 1);
 	return w->plan.flaw != FLAW_AWAITED && note->token && row->late.token == note->token ? ANSWER_OVER : ANSWER_OK;
 }

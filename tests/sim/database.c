@@ -22,7 +22,7 @@ struct attempt attempt_now(const struct world *w, const struct run_row *row)
 {
 	struct attempt now = {.id = {""}};
 
-	if (row->job.there)
+	if (row->job.exists)
 		now = row->job.attempt;
 	now.lease_over = now.claimed && row->job.lease_until < w->now;
 	return now;
@@ -35,7 +35,7 @@ void outbox_put(struct world *w, const struct message *message)
 	while (row < w->db.outbox + OUTBOX && row->id)
 		row++;
 	if (row == w->db.outbox + OUTBOX) {
-		broke(w, "the outbox holds more than %d rows", OUTBOX);
+		check_failed(w, "the outbox holds more than %d rows", OUTBOX);
 		return;
 	}
 	*row = (struct outbox_row){.id = ++w->db.last_row, .created_at = w->now, .message = *message};
@@ -54,7 +54,7 @@ static void job_new(struct world *w, int run)
 	struct run_row *row = &w->db.runs[run];
 	int number = ++w->db.last_job;
 
-	row->job = (struct job){.there = true,
+	row->job = (struct job){.exists = true,
 		.number = number,
 		.agent = NONE,
 		.stage = row->run.stage,
@@ -73,7 +73,7 @@ static void job_again(struct world *w, int run, bool lost)
 	job->attempt.attempt++;
 	job->attempt.losses += lost;
 	if (job->attempt.losses > 1)
-		broke(w, "job-%d was lost with its workers twice and is tried again", job->number);
+		check_failed(w, "job-%d was lost with its workers twice and is tried again", job->number);
 	job->stop = STOP_NONE;
 	job->agent = NONE;
 	job->token = 0;
@@ -142,11 +142,11 @@ static bool step(struct world *w, int run, const struct run_event *event, unsign
 		v = run_step(&v.run, &stopped);
 	}
 	if (wrong)
-		broke(w, "run-%d + %s breaks invariant %s", run, run_event_name(event->kind), wrong);
+		check_failed(w, "run-%d + %s breaks invariant %s", run, run_event_name(event->kind), wrong);
 	trigger = trigger_of(&v);
 	row->ends += trigger == TRIGGER_COMPLETED || trigger == TRIGGER_ERRORED;
 	change_save(w, run, event->kind, &v);
-	SAY(w, NULL, "run-%d of workspace-%d: %s -> %s%s", run, row->workspace, run_event_name(event->kind),
+	TRACE(w, NULL, "run-%d of workspace-%d: %s -> %s%s", run, row->workspace, run_event_name(event->kind),
 		run_statuses[v.run.status].name, v.run.stopping ? " (stopping)" : "");
 	if (event->kind == EV_TURN)
 		check_turn(w, run);
@@ -169,7 +169,7 @@ static void item_apply(struct world *w, struct item *item, unsigned *kicked)
 	if (w->plan.flaw == FLAW_LEASE_AGAIN && item->only_if_lease_over && now.claimed && ref.attempt == now.attempt)
 		late = false;
 	if (late) {
-		SAY(w, NULL, "run-%d: %s of job-%d (attempt %d) is late", item->run, run_event_name(event.kind),
+		TRACE(w, NULL, "run-%d: %s of job-%d (attempt %d) is late", item->run, run_event_name(event.kind),
 			item->job, item->attempt);
 		return;
 	}
@@ -218,7 +218,7 @@ static void queue_advance(struct world *w, int workspace, unsigned *again)
 	const struct workspace *place = &w->db.workspaces[workspace];
 	const struct queue_view view = {.locked = place->locked,
 		.has_current = place->current != NONE && w->plan.flaw != FLAW_QUEUE,
-		.held = place->hold.there};
+		.held = place->hold.exists};
 	int head = queue_head(w, workspace);
 
 	for (int run = 0; run < w->db.run_count; run++)
@@ -239,7 +239,7 @@ static void queues_advance(struct world *w, unsigned kicked)
 	}
 }
 
-void db_happen(struct world *w, struct item *items, size_t count)
+void db_apply_transitions(struct world *w, struct item *items, size_t count)
 {
 	unsigned kicked = 0;
 
@@ -248,24 +248,25 @@ void db_happen(struct world *w, struct item *items, size_t count)
 	queues_advance(w, kicked);
 }
 
-void db_kick(struct world *w, int workspace)
+void db_advance_queue(struct world *w, int workspace)
 {
 	queues_advance(w, 1u << workspace);
 }
 
 /* ---- orders (runs/run_create.c) ---- */
 
-void db_order(struct world *w, int workspace, const struct run *run)
+void db_create_run(struct world *w, int workspace, const struct run *run)
 {
 	int number = w->db.run_count++;
 	struct item turn = {.run = number, .job = NONE, .event = {.kind = EV_TURN}};
 
 	w->db.runs[number] = (struct run_row){.run = *run, .workspace = workspace, .job = {.agent = NONE}};
 	tasks_make(w, number);
-	SAY(w, NULL, "run-%d of workspace-%d is ordered%s%s%s", number, workspace, run->plan_only ? ", plan-only" : "",
-		run->save_plan ? ", save-plan" : "", run->auto_apply ? ", auto-apply" : "");
+	TRACE(w, NULL, "run-%d of workspace-%d is ordered%s%s%s", number, workspace,
+		run->plan_only ? ", plan-only" : "", run->save_plan ? ", save-plan" : "",
+		run->auto_apply ? ", auto-apply" : "");
 	if (run->plan_only)
-		db_happen(w, &turn, 1);
+		db_apply_transitions(w, &turn, 1);
 	else
-		db_kick(w, workspace);
+		db_advance_queue(w, workspace);
 }

@@ -43,7 +43,7 @@ void engine_renewed(struct world *w, struct engine *engine, int64_t sent_ms)
 	if (!engine->alive || engine->stage == STAGE_APPLY || w->plan.flaw == FLAW_KEEPER)
 		return;
 	engine->dies_at = w->now + (left > 0 ? left : 0);
-	later(w, NULL, left, deadline,
+	schedule(w, NULL, left, deadline,
 		&(struct note){.who = (int)(engine - w->engines), .job = engine->job, .attempt = engine->attempt});
 }
 
@@ -75,8 +75,8 @@ static void deadline_set(struct world *w, const struct worker *worker, const str
 
 	if (work->stage != STAGE_APPLY || w->plan.flaw == FLAW_DEADLINE)
 		return;
-	later(w, NULL, deadline_left(w, worker, work, APPLY_TIME), deadline_interrupts, &note);
-	later(w, NULL, deadline_left(w, worker, work, APPLY_TIME + STOP_TIME), deadline_kills, &note);
+	schedule(w, NULL, deadline_left(w, worker, work, APPLY_TIME), deadline_interrupts, &note);
+	schedule(w, NULL, deadline_left(w, worker, work, APPLY_TIME + STOP_TIME), deadline_kills, &note);
 }
 
 /* ---- the program ---- */
@@ -84,7 +84,7 @@ static void deadline_set(struct world *w, const struct worker *worker, const str
 static void engine_end(struct world *w, struct engine *engine, bool passed)
 {
 	engine->alive = false;
-	SAY(w, NULL, "%s of run-%d on worker-%d: %s", stages[engine->stage].name, engine->run, engine->worker,
+	TRACE(w, NULL, "%s of run-%d on worker-%d: %s", stages[engine->stage].name, engine->run, engine->worker,
 		passed ? "done" : "failed");
 	work_engine_over(w, engine, passed);
 }
@@ -95,11 +95,11 @@ static void state_write(struct world *w, struct engine *engine, uint64_t resourc
 	struct workspace *workspace = &w->db.workspaces[engine->workspace];
 
 	workspace->written = (workspace->written & ~engine->state.resources) | resources;
-	engine->state.there = true;
+	engine->state.exists = true;
 	engine->state.resources = resources;
 	if (resources != engine->first)
 		engine->state.serial++;
-	SAY(w, NULL, "apply of run-%d on worker-%d writes state %lld", engine->run, engine->worker,
+	TRACE(w, NULL, "apply of run-%d on worker-%d writes state %lld", engine->run, engine->worker,
 		engine->state.serial);
 	work_state_written(w, engine);
 }
@@ -126,13 +126,13 @@ static void engine_step(struct world *w, const struct note *note)
 	if (!engine->alive || engine->job != note->job || engine->attempt != note->attempt)
 		return;
 	if (engine->left <= 0) {
-		engine_end(w, engine, !engine->interrupted && odds(w, 920));
+		engine_end(w, engine, !engine->interrupted && random_chance(w, 920));
 		return;
 	}
 	if (engine->stage == STAGE_APPLY)
 		resource_change(w, engine);
 	engine->left--;
-	later(w, NULL, pace(w, engine->stage), engine_step, note);
+	schedule(w, NULL, pace(w, engine->stage), engine_step, note);
 }
 
 bool engine_may_begin(const struct world *w, const struct worker *worker, const struct work *work)
@@ -149,7 +149,7 @@ int engine_begin(struct world *w, struct worker *worker, struct work *work)
 	while (engine < w->engines + ENGINES && engine->alive)
 		engine++;
 	if (engine == w->engines + ENGINES) {
-		broke(w, "more than %d programs run at once", ENGINES);
+		check_failed(w, "more than %d programs run at once", ENGINES);
 		return NONE;
 	}
 	if (engine == w->engines + w->engine_count)
@@ -166,11 +166,11 @@ int engine_begin(struct world *w, struct worker *worker, struct work *work)
 		.state = worker->folders[work->folder].file,
 		.first = worker->folders[work->folder].file.resources,
 		.dies_at = INT64_MAX};
-	SAY(w, &worker->process, "%s of run-%d begins", stages[work->stage].name, work->run);
+	TRACE(w, &worker->process, "%s of run-%d begins", stages[work->stage].name, work->run);
 	check_engine(w, engine);
 	engine_renewed(w, engine, work->held_ms);
 	deadline_set(w, worker, work, (int)(engine - w->engines));
-	later(w, NULL, pace(w, engine->stage), engine_step,
+	schedule(w, NULL, pace(w, engine->stage), engine_step,
 		&(struct note){.who = (int)(engine - w->engines), .job = engine->job, .attempt = engine->attempt});
 	return (int)(engine - w->engines);
 }
@@ -179,8 +179,8 @@ void engine_kill(struct world *w, struct engine *engine, const char *why)
 {
 	if (!engine->alive)
 		return;
-	SAY(w, NULL, "%s of run-%d on worker-%d is killed: %s", stages[engine->stage].name, engine->run, engine->worker,
-		why);
+	TRACE(w, NULL, "%s of run-%d on worker-%d is killed: %s", stages[engine->stage].name, engine->run,
+		engine->worker, why);
 	engine->alive = false;
 	work_engine_over(w, engine, false);
 }

@@ -24,7 +24,7 @@ static void process_up(struct world *w, struct process *process)
 {
 	process->up = true;
 	process->stalled_until = 0;
-	SAY(w, process, "is up");
+	TRACE(w, process, "is up");
 	if (process->kind == SCHEDULER)
 		scheduler_up(w, process);
 	else if (process->kind == WORKER)
@@ -40,14 +40,14 @@ void process_recover(struct world *w, struct process *process)
 		process_up(w, process);
 }
 
-static void comes_back(struct world *w, const struct note *note)
+static void process_restart(struct world *w, const struct note *note)
 {
 	if (!note->caller->up)
 		process_up(w, note->caller);
 }
 
 /* A worker's programs die with it. What they wrote last stays on its disk. */
-static void programs_die(struct world *w, const struct process *worker)
+static void programs_kill(struct world *w, const struct process *worker)
 {
 	for (struct engine *engine = w->engines; engine < w->engines + ENGINES; engine++)
 		if (engine->alive && engine->worker == worker->number)
@@ -56,48 +56,48 @@ static void programs_die(struct world *w, const struct process *worker)
 
 void process_kill(struct world *w, struct process *process, const char *why)
 {
-	SAY(w, process, "dies: %s", why);
+	TRACE(w, process, "dies: %s", why);
 	process->up = false;
 	process->life++;
 	if (process->kind == WORKER)
-		programs_die(w, process);
-	later(w, NULL, w->calm || roll(w, 3) ? between(w, 100, 10 * SECOND) : between(w, 10 * SECOND, 500 * SECOND),
-		comes_back, &(struct note){.caller = process});
+		programs_kill(w, process);
+	schedule(w, NULL, w->calm || roll(w, 3) ? between(w, 100, 10 * SECOND) : between(w, 10 * SECOND, 500 * SECOND),
+		process_restart, &(struct note){.caller = process});
 }
 
 /* The machine is lost with its disk, and a new one replaces it. */
-static void machine_burns(struct world *w, struct worker *worker)
+static void machine_lose(struct world *w, struct worker *worker)
 {
 	for (int i = 0; i < WORKSPACES; i++)
-		w->db.workspaces[i].bereft = true;
+		w->db.workspaces[i].machine_lost = true;
 	for (struct folder *folder = worker->folders; folder < worker->folders + FOLDERS; folder++) {
-		if (folder->there && folder->noted)
-			w->db.workspaces[folder->workspace].burnt |=
+		if (folder->exists && folder->noted)
+			w->db.workspaces[folder->workspace].lost |=
 				folder->file.resources & ~folder->delivered.resources;
-		folder->there = false;
+		folder->exists = false;
 	}
 	process_kill(w, &worker->process, "with its machine");
 }
 
 static void hard_stop(struct world *w, const struct note *note)
 {
-	process_kill(w, note->of, "told to stop at once");
+	process_kill(w, note->of, "stopped by a second signal");
 }
 
 /* SIGTERM: the worker finishes its jobs. With a second one it stops at once. */
 static void drain(struct world *w, struct worker *worker)
 {
-	SAY(w, &worker->process, "drains");
+	TRACE(w, &worker->process, "drains");
 	worker->draining = true;
 	if (roll(w, 2))
 		return;
 	for (int i = 0; i < SLOTS; i++)
-		if (worker->works[i].there)
+		if (worker->works[i].exists)
 			work_abandon(w, worker, &worker->works[i]);
-	later(w, &worker->process, 5 * SECOND, hard_stop, NULL);
+	schedule(w, &worker->process, 5 * SECOND, hard_stop, NULL);
 }
 
-static void strike(struct world *w, struct process *process)
+static void fault_process(struct world *w, struct process *process)
 {
 	uint32_t how = roll(w, 100);
 
@@ -108,13 +108,13 @@ static void strike(struct world *w, struct process *process)
 	} else if (how < 90) {
 		process->stalled_until =
 			w->now + (roll(w, 2) ? between(w, SECOND, 30 * SECOND) : between(w, 30 * SECOND, 600 * SECOND));
-		SAY(w, process, "stalls until %.3f", (double)process->stalled_until / SECOND);
+		TRACE(w, process, "stalls until %.3f", (double)process->stalled_until / SECOND);
 	} else if (process->kind == WORKER && how < 97) {
 		drain(w, &w->workers[process->number]);
 	} else if (process->kind == WORKER) {
-		machine_burns(w, &w->workers[process->number]);
+		machine_lose(w, &w->workers[process->number]);
 	} else if (process->kind == NOTIFIER) {
-		SAY(w, NULL, "Redis forgets");
+		TRACE(w, NULL, "Redis loses its data");
 		for (int i = 0; i < TASKS; i++)
 			w->redis_due[i] = 0;
 	}
@@ -125,25 +125,25 @@ static void fault(struct world *w, const struct note *note)
 	(void)note;
 	if (w->calm)
 		return;
-	strike(w, process_any(w));
-	later(w, NULL, between(w, SECOND, w->weather.strikes), fault, NULL);
+	fault_process(w, process_any(w));
+	schedule(w, NULL, between(w, SECOND, w->fault_rates.max_pause), fault, NULL);
 }
 
 /* A tenant's process with access to the broker. It can read every id, but its only token is that of another job. */
-static void outsider(struct world *w, const struct note *note)
+static void forger(struct world *w, const struct note *note)
 {
 	bool stops = roll(w, 3) == 0;
 
 	(void)note;
 	if (w->calm)
 		return;
-	later(w, NULL, between(w, SECOND, 30 * SECOND), outsider, NULL);
+	schedule(w, NULL, between(w, SECOND, 30 * SECOND), forger, NULL);
 	if (!w->db.run_count)
 		return;
 	int run = (int)roll(w, (uint32_t)w->db.run_count), other = (int)roll(w, (uint32_t)w->db.run_count);
 	const struct job *job = &w->db.runs[run].job;
 
-	if (job->there && run != other)
+	if (job->exists && run != other)
 		produce(w, &w->broker,
 			&(struct message){.topic = stops ? ON_CONTROL : ON_RESULTS,
 				.run = run,
@@ -164,6 +164,6 @@ void faults_begin(struct world *w)
 		process_up(w, &w->workers[i].process);
 	for (int i = 0; i < NOTIFIERS; i++)
 		process_up(w, &w->notifiers[i].process);
-	later(w, NULL, between(w, 0, 60 * SECOND), fault, NULL);
-	later(w, NULL, between(w, 0, 60 * SECOND), outsider, NULL);
+	schedule(w, NULL, between(w, 0, 60 * SECOND), fault, NULL);
+	schedule(w, NULL, between(w, 0, 60 * SECOND), forger, NULL);
 }

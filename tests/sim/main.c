@@ -14,7 +14,7 @@ static const struct {
 #undef FLAW
 };
 
-struct wish {
+struct arguments {
 	struct plan plan;
 	long long seeds;
 	bool flaws, order;
@@ -24,10 +24,10 @@ static const char usage[] =
 	"runyard-sim: Runyard in memory, under seeded faults\n\n"
 	"  --seed N        the first seed (1)\n"
 	"  --seeds N       how many (1)\n"
-	"  --steps N       steps with faults, before all becomes calm (1000)\n"
+	"  --steps N       steps with faults, before the calm phase (1000)\n"
 	"  --trace         prints every step\n"
-	"  --break NAME    leaves a protection out: the checks have to find it\n"
-	"  --flaws         each of them in turn, until it is found; fails if one is not within the seeds\n"
+	"  --break NAME    removes a protection, which the checks must find\n"
+	"  --flaws         removes each protection in turn; fails if the checks do not find one within the seeds\n"
 	"  --order         reads waiting jobs from standard input, prints the order of their claims\n";
 
 /* ---- a failing seed ---- */
@@ -67,8 +67,8 @@ static void report(struct world *w, struct plan plan)
 	plan.steps = steps_needed(w, plan);
 	replay(w, &plan);
 	printf("seed %llu, step %d: %s\n", (unsigned long long)plan.seed, w->step, w->broken);
-	printf("to see it: runyard-sim --seed %llu --steps %d%s%s --trace\n", (unsigned long long)plan.seed, plan.steps,
-		plan.flaw ? " --break " : "", plan.flaw ? flaws[plan.flaw].name : "");
+	printf("to trace it: runyard-sim --seed %llu --steps %d%s%s --trace\n", (unsigned long long)plan.seed,
+		plan.steps, plan.flaw ? " --break " : "", plan.flaw ? flaws[plan.flaw].name : "");
 }
 
 /* ---- seeds ---- */
@@ -85,10 +85,10 @@ static long long seeds_run(struct world *w, struct plan plan, long long seeds, l
 	return -1;
 }
 
-static int run_seeds(struct world *w, const struct wish *wish)
+static int run_seeds(struct world *w, const struct arguments *arguments)
 {
-	struct plan plan = wish->plan;
-	long long steps = 0, bad = seeds_run(w, plan, wish->seeds, &steps);
+	struct plan plan = arguments->plan;
+	long long steps = 0, bad = seeds_run(w, plan, arguments->seeds, &steps);
 
 	if (bad >= 0) {
 		plan.seed = (uint64_t)bad;
@@ -98,20 +98,20 @@ static int run_seeds(struct world *w, const struct wish *wish)
 			report(w, plan);
 		return 1;
 	}
-	printf("%lld seeds, %lld steps: nothing broke\n", wish->seeds, steps);
+	printf("%lld seeds, %lld steps: no check failed\n", arguments->seeds, steps);
 	return 0;
 }
 
-static int run_flaws(struct world *w, const struct wish *wish)
+static int run_flaws(struct world *w, const struct arguments *arguments)
 {
 	int missed = 0;
 
 	for (int flaw = FLAW_NONE + 1; flaw < FLAW_COUNT; flaw++) {
-		struct plan plan = wish->plan;
+		struct plan plan = arguments->plan;
 		long long steps = 0, bad;
 
 		plan.flaw = (enum flaw)flaw;
-		bad = seeds_run(w, plan, wish->seeds, &steps);
+		bad = seeds_run(w, plan, arguments->seeds, &steps);
 		printf("%-20s %s: %s\n", flaws[flaw].name, flaws[flaw].what, bad < 0 ? "NOT FOUND" : w->broken);
 		missed += bad < 0;
 	}
@@ -159,7 +159,7 @@ static enum flaw flaw_parse(const char *name)
 	return (enum flaw)flaw;
 }
 
-static int wish_read(int argc, char **argv, struct wish *wish)
+static int arguments_read(int argc, char **argv, struct arguments *arguments)
 {
 	static const struct option options[] = {{"seed", required_argument, NULL, 's'},
 		{"seeds", required_argument, NULL, 'n'}, {"steps", required_argument, NULL, 'm'},
@@ -173,43 +173,43 @@ static int wish_read(int argc, char **argv, struct wish *wish)
 			return -1;
 		switch (option) {
 		case 's':
-			wish->plan.seed = (uint64_t)number;
+			arguments->plan.seed = (uint64_t)number;
 			break;
 		case 'n':
-			wish->seeds = number;
+			arguments->seeds = number;
 			break;
 		case 'm':
-			wish->plan.steps = (int)number;
+			arguments->plan.steps = (int)number;
 			break;
 		case 't':
-			wish->plan.trace = true;
+			arguments->plan.trace = true;
 			break;
 		case 'f':
-			wish->flaws = true;
+			arguments->flaws = true;
 			break;
 		case 'o':
-			wish->order = true;
+			arguments->order = true;
 			break;
 		case 'b':
-			wish->plan.flaw = flaw_parse(optarg);
+			arguments->plan.flaw = flaw_parse(optarg);
 			break;
 		default:
 			return -1;
 		}
 	}
-	return optind == argc && wish->plan.flaw < FLAW_COUNT ? 0 : -1;
+	return optind == argc && arguments->plan.flaw < FLAW_COUNT ? 0 : -1;
 }
 
 int main(int argc, char **argv)
 {
-	struct wish wish = {.plan = {.seed = 1, .steps = 1000}, .seeds = 1};
+	struct arguments arguments = {.plan = {.seed = 1, .steps = 1000}, .seeds = 1};
 	_cleanup_(freep) struct world *w = mem_new(1, sizeof(*w));
 
-	if (wish_read(argc, argv, &wish) < 0) {
+	if (arguments_read(argc, argv, &arguments) < 0) {
 		fputs(usage, stderr);
 		return 2;
 	}
-	if (wish.order)
+	if (arguments.order)
 		return print_claim_order();
-	return wish.flaws ? run_flaws(w, &wish) : run_seeds(w, &wish);
+	return arguments.flaws ? run_flaws(w, &arguments) : run_seeds(w, &arguments);
 }

@@ -4,14 +4,14 @@
 /* Users and their actions, which can occur at any time. In the calm phase they create nothing, make the decisions
  * that runs wait for, and unlock. */
 
-static bool act(struct world *w, int run, enum run_event_kind kind)
+static bool user_action(struct world *w, int run, enum run_event_kind kind)
 {
 	struct item item = {.run = run, .job = NONE, .event = {.kind = kind}};
 
 	if (!run_accepts(&w->db.runs[run].run, kind) && kind != EV_FORCE_CANCELED)
 		return false;
-	SAY(w, NULL, "somebody: %s run-%d", run_event_name(kind), run);
-	db_happen(w, &item, 1);
+	TRACE(w, NULL, "user: %s run-%d", run_event_name(kind), run);
+	db_apply_transitions(w, &item, 1);
 	return true;
 }
 
@@ -34,18 +34,18 @@ static void order(struct world *w)
 	run.save_plan = !run.plan_only && roll(w, 8) == 0;
 	run.auto_apply = !run.plan_only && roll(w, 4);
 	run.allow_empty_apply = roll(w, 5) == 0;
-	db_order(w, (int)roll(w, WORKSPACES), &run);
+	db_create_run(w, (int)roll(w, WORKSPACES), &run);
 }
 
 static bool decide(struct world *w, int run)
 {
 	switch (run_situation(&w->db.runs[run].run)) {
 	case AT_DECISION:
-		return act(w, run, roll(w, 5) ? EV_CONFIRMED : EV_DISCARDED);
+		return user_action(w, run, roll(w, 5) ? EV_CONFIRMED : EV_DISCARDED);
 	case AT_SAVED:
-		return act(w, run, roll(w, 3) ? EV_CONFIRMED : EV_DISCARDED);
+		return user_action(w, run, roll(w, 3) ? EV_CONFIRMED : EV_DISCARDED);
 	case AT_OVERRIDE:
-		return act(w, run, roll(w, 3) ? EV_OVERRIDDEN : EV_DISCARDED);
+		return user_action(w, run, roll(w, 3) ? EV_OVERRIDDEN : EV_DISCARDED);
 	default:
 		return false;
 	}
@@ -63,13 +63,13 @@ static void cancel(struct world *w)
 	int run = run_any(w);
 
 	if (run != NONE)
-		act(w, run, EV_CANCELED);
+		user_action(w, run, EV_CANCELED);
 	for (run = 0; run < w->db.run_count; run++)
 		if (w->db.runs[run].run.stopping && roll(w, 2))
-			act(w, run, EV_FORCE_CANCELED);
+			user_action(w, run, EV_FORCE_CANCELED);
 	for (int i = 0; i < WORKSPACES; i++)
-		if (roll(w, 2) && !hold_happens(w, i, HOLD_CANCELED, "somebody cancels its run"))
-			hold_happens(w, i, HOLD_FORCE_CANCELED, "somebody force-cancels its run");
+		if (roll(w, 2) && !hold_apply(w, i, HOLD_CANCELED, "a user cancels its run"))
+			hold_apply(w, i, HOLD_FORCE_CANCELED, "a user force-cancels its run");
 }
 
 /* store/workspaces/workspaces.c: a workspace that a run holds can't be locked. A user's lock stops the queue. */
@@ -77,8 +77,8 @@ static void lock(struct world *w, struct workspace *workspace)
 {
 	if (workspace->locked) {
 		workspace->locked = false;
-		db_kick(w, (int)(workspace - w->db.workspaces));
-	} else if (workspace->current == NONE && !workspace->hold.there) {
+		db_advance_queue(w, (int)(workspace - w->db.workspaces));
+	} else if (workspace->current == NONE && !workspace->hold.exists) {
 		workspace->locked = true;
 	}
 }
@@ -91,12 +91,12 @@ static void push(struct world *w, struct workspace *workspace)
 
 	if (!workspace->locked)
 		return;
-	file.there = true;
+	file.exists = true;
 	file.serial++;
 	file.resources |= bit;
 	workspace->written |= bit;
 	workspace->state = (struct state_row){.id = ++w->db.last_state, .job = NONE, .person = true, .file = file};
-	SAY(w, NULL, "somebody pushes state %lld to workspace-%d", file.serial, (int)(workspace - w->db.workspaces));
+	TRACE(w, NULL, "a user pushes state %lld to workspace-%d", file.serial, (int)(workspace - w->db.workspaces));
 	check_state(w, workspace);
 }
 
@@ -104,7 +104,7 @@ static void push(struct world *w, struct workspace *workspace)
 static void release(struct world *w)
 {
 	for (int i = 0; i < WORKSPACES; i++)
-		hold_happens(w, i, HOLD_RELEASED, "somebody releases it");
+		hold_apply(w, i, HOLD_RELEASED, "a user releases it");
 }
 
 /* runs/force.c: discards the runs before it. */
@@ -120,11 +120,11 @@ static void force(struct world *w)
 	for (int i = 0; i < run; i++)
 		if (w->db.runs[i].workspace == w->db.runs[run].workspace && w->db.runs[i].run.queued &&
 			!w->db.runs[i].run.plan_only)
-			act(w, i, EV_DISCARDED);
-	act(w, current, EV_DISCARDED);
+			user_action(w, i, EV_DISCARDED);
+	user_action(w, current, EV_DISCARDED);
 }
 
-static enum answer serve_person(struct world *w, struct note *note)
+static enum answer serve_user(struct world *w, struct note *note)
 {
 	struct workspace *workspace = &w->db.workspaces[roll(w, WORKSPACES)];
 	uint32_t what = roll(w, 100);
@@ -147,7 +147,7 @@ static enum answer serve_person(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-static enum answer serve_tidy(struct world *w, struct note *note)
+static enum answer serve_calm_user(struct world *w, struct note *note)
 {
 	(void)note;
 	for (int run = 0; run < w->db.run_count; run++)
@@ -158,18 +158,18 @@ static enum answer serve_tidy(struct world *w, struct note *note)
 	return ANSWER_OK;
 }
 
-static void person(struct world *w, const struct note *note)
+static void user_step(struct world *w, const struct note *note)
 {
 	struct process *scheduler = scheduler_any(w);
 	struct note nothing = {.count = 0};
 
 	(void)note;
 	if (scheduler)
-		transact(w, scheduler, w->calm ? serve_tidy : serve_person, &nothing);
-	later(w, NULL, w->calm ? 5 * SECOND : between(w, 200, 15 * SECOND), person, NULL);
+		transact(w, scheduler, w->calm ? serve_calm_user : serve_user, &nothing);
+	schedule(w, NULL, w->calm ? 5 * SECOND : between(w, 200, 15 * SECOND), user_step, NULL);
 }
 
 void people_begin(struct world *w)
 {
-	later(w, NULL, 0, person, NULL);
+	schedule(w, NULL, 0, user_step, NULL);
 }

@@ -13,11 +13,11 @@ static void rows_offer(struct world *w, struct process *scheduler, long long sin
 	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
 		if (row->id > since) {
 			row->listed[scheduler->number] = scheduler->life;
-			later(w, scheduler, between(w, 0, 20), publish_row, &(struct note){.message = row->message});
+			schedule(w, scheduler, between(w, 0, 20), publish_row, &(struct note){.message = row->message});
 		}
 }
 
-static void rows_forget(struct world *w, long long since)
+static void rows_drop(struct world *w, long long since)
 {
 	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
 		if (row->id > since)
@@ -28,14 +28,14 @@ bool transact(struct world *w, struct process *scheduler, serve_fn serve, struct
 {
 	long long since = w->db.last_row;
 
-	if (mishap(w, 4)) {
+	if (fault_chance(w, 4)) {
 		process_kill(w, scheduler, "before a commit");
 		return false;
 	}
 	note->answer = serve(w, note);
-	if (mishap(w, 6)) {
+	if (fault_chance(w, 6)) {
 		if (w->plan.flaw == FLAW_OUTBOX_AFTER)
-			rows_forget(w, since);
+			rows_drop(w, since);
 		process_kill(w, scheduler, "after a commit");
 		return false;
 	}
@@ -75,31 +75,31 @@ static void call_arrives(struct world *w, const struct note *note)
 
 	if (!note->answered || note->caller->life != note->caller_life)
 		return;
-	if (well && !mishap(w, 15))
-		later(w, note->caller, between(w, 1, 50), note->answered, &answer);
+	if (well && !fault_chance(w, 15))
+		schedule(w, note->caller, between(w, 1, 50), note->answered, &answer);
 	else
-		later(w, note->caller, between(w, 1, POST), call_fails, note);
+		schedule(w, note->caller, between(w, 1, REQUEST_TIMEOUT), call_fails, note);
 }
 
 void call(struct world *w, struct process *from, serve_fn serve, act_fn answered, const struct note *note)
 {
 	struct note request = *note;
-	int64_t way = transit(w);
+	int64_t way = message_delay(w);
 
 	request.caller = from;
 	request.caller_life = from->life;
 	request.serve = serve;
 	request.answered = answered;
 	request.sent = clock_of(w, from);
-	if (mishap(w, 20) || way >= POST) {
-		later(w, from, POST, call_fails, &request);
+	if (fault_chance(w, 20) || way >= REQUEST_TIMEOUT) {
+		schedule(w, from, REQUEST_TIMEOUT, call_fails, &request);
 		request.answered = NULL; /* a later answer is ignored */
 	}
-	if (request.answered || way >= POST)
-		later(w, NULL, way, call_arrives, &request);
+	if (request.answered || way >= REQUEST_TIMEOUT)
+		schedule(w, NULL, way, call_arrives, &request);
 	request.answered = NULL;
-	if (mishap(w, 10))
-		later(w, NULL, transit(w), call_arrives, &request);
+	if (fault_chance(w, 10))
+		schedule(w, NULL, message_delay(w), call_arrives, &request);
 }
 
 /* ---- the publisher ---- */
@@ -118,7 +118,7 @@ static void row_published(struct world *w, const struct note *note)
 
 	if (!row)
 		return;
-	if (note->answer == ANSWER_OK && !mishap(w, 10))
+	if (note->answer == ANSWER_OK && !fault_chance(w, 10))
 		row->id = 0;
 	else
 		row->listed[note->of->number] = 0; /* a later poll finds it again */
@@ -140,12 +140,12 @@ static void publisher_poll(struct world *w, const struct note *note)
 	struct process *scheduler = note->of;
 
 	for (struct outbox_row *row = w->db.outbox; row < w->db.outbox + OUTBOX; row++)
-		if (row->id && row->created_at < w->now - LEFT_BEHIND &&
+		if (row->id && row->created_at < w->now - PUBLISH_AFTER &&
 			row->listed[scheduler->number] != scheduler->life) {
 			row->listed[scheduler->number] = scheduler->life;
 			publish_row(w, &(struct note){.of = scheduler, .message = row->message});
 		}
-	later(w, scheduler, between(w, 1 * SECOND, 8 * SECOND), publisher_poll, NULL);
+	schedule(w, scheduler, between(w, 1 * SECOND, 8 * SECOND), publisher_poll, NULL);
 }
 
 /* ---- the consumer ---- */
@@ -183,7 +183,7 @@ static enum answer serve_lost(struct world *w, struct note *note)
 			.attempt = note->named[i].attempt,
 			.event = {.kind = EV_LOST, .state_owed = true},
 			.only_if_lease_over = true};
-	db_happen(w, items, (size_t)note->count);
+	db_apply_transitions(w, items, (size_t)note->count);
 	return ANSWER_OK;
 }
 
@@ -208,8 +208,8 @@ static void sweep_leases(struct world *w, const struct note *note)
 				(struct named){.run = run, .job = row->job.number, .attempt = now.attempt};
 	}
 	if (lost.count)
-		later(w, note->of, transit(w), leases_end, &lost);
-	later(w, note->of, between(w, 1 * SECOND, 10 * SECOND), sweep_leases, NULL);
+		schedule(w, note->of, message_delay(w), leases_end, &lost);
+	schedule(w, note->of, between(w, 1 * SECOND, 10 * SECOND), sweep_leases, NULL);
 }
 
 static void sweep_announcements(struct world *w)
@@ -217,7 +217,7 @@ static void sweep_announcements(struct world *w)
 	for (int run = 0; run < w->db.run_count; run++) {
 		struct job *job = &w->db.runs[run].job;
 
-		if (!job->there || job->attempt.claimed || job->announced_at >= w->now - 5 * SECOND)
+		if (!job->exists || job->attempt.claimed || job->announced_at >= w->now - 5 * SECOND)
 			continue;
 		job->announced_at = w->now;
 		outbox_put(w, &(struct message){.topic = ON_JOBS, .run = run, .job = job->number});
@@ -227,7 +227,7 @@ static void sweep_announcements(struct world *w)
 static void sweep_holds(struct world *w)
 {
 	for (int i = 0; i < WORKSPACES; i++)
-		hold_happens(w, i, HOLD_DEADLINE, "its deadline has passed");
+		hold_apply(w, i, HOLD_DEADLINE, "its deadline has passed");
 }
 
 static enum answer serve_sweeps(struct world *w, struct note *note)
@@ -244,13 +244,13 @@ static void sweep(struct world *w, const struct note *note)
 	struct note nothing = {.count = 0};
 
 	if (transact(w, note->of, serve_sweeps, &nothing))
-		later(w, note->of, between(w, 5 * SECOND, 20 * SECOND), sweep, NULL);
+		schedule(w, note->of, between(w, 5 * SECOND, 20 * SECOND), sweep, NULL);
 }
 
 void scheduler_up(struct world *w, struct process *scheduler)
 {
 	if (w->plan.flaw != FLAW_SWEEP)
-		later(w, scheduler, between(w, 0, 5 * SECOND), sweep_leases, NULL);
-	later(w, scheduler, between(w, 0, 5 * SECOND), sweep, NULL);
-	later(w, scheduler, between(w, 0, SECOND), publisher_poll, NULL);
+		schedule(w, scheduler, between(w, 0, 5 * SECOND), sweep_leases, NULL);
+	schedule(w, scheduler, between(w, 0, 5 * SECOND), sweep, NULL);
+	schedule(w, scheduler, between(w, 0, SECOND), publisher_poll, NULL);
 }

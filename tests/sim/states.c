@@ -13,7 +13,7 @@ void hold_begin(struct world *w, int run, enum run_event_kind event)
 
 	row->late.job = row->job.number;
 	row->late.token = row->job.token;
-	workspace->hold = (struct hold_row){.there = true,
+	workspace->hold = (struct hold_row){.exists = true,
 		.engine_ended = event != EV_LOST,
 		.run = run,
 		.job = row->job.number,
@@ -21,7 +21,7 @@ void hold_begin(struct world *w, int run, enum run_event_kind event)
 		.token = row->job.token,
 		.until = w->plan.flaw == FLAW_HOLD_TIMER ? w->now + 10 * SECOND : row->job.deadline,
 		.stop = row->job.stop};
-	SAY(w, NULL, "workspace-%d is held: run-%d owes its last state", row->workspace, run);
+	TRACE(w, NULL, "workspace-%d is held: run-%d owes its last state", row->workspace, run);
 }
 
 static void hold_end(struct world *w, int workspace, enum hold_event event, bool risks)
@@ -32,8 +32,8 @@ static void hold_end(struct world *w, int workspace, enum hold_event event, bool
 		check_hold(w, workspace);
 	check_hold_end(w, row->job, risks);
 	w->db.workspaces[workspace].forced |= event != HOLD_LAST_STATE;
-	row->there = false;
-	db_kick(w, workspace);
+	row->exists = false;
+	db_advance_queue(w, workspace);
 }
 
 static void hold_signal(struct world *w, struct hold_row *row, enum stop stop)
@@ -50,19 +50,19 @@ static void hold_signal(struct world *w, struct hold_row *row, enum stop stop)
 			.mac = row->token});
 }
 
-bool hold_happens(struct world *w, int workspace, enum hold_event event, const char *what)
+bool hold_apply(struct world *w, int workspace, enum hold_event event, const char *what)
 {
 	struct hold_row *row = &w->db.workspaces[workspace].hold;
-	const struct hold hold = {.holds = row->there,
+	const struct hold hold = {.holds = row->exists,
 		.engine_ended = row->engine_ended,
 		.past_deadline = row->until < w->now,
-		.cooled_off = row->there && w->db.runs[row->run].cooled_at && w->db.runs[row->run].cooled_at <= w->now,
+		.cooled_off = row->exists && w->db.runs[row->run].cooled_at && w->db.runs[row->run].cooled_at <= w->now,
 		.stop = row->stop};
 	struct hold_verdict v = hold_step(&hold, event);
 
 	if (v.refused)
 		return false;
-	SAY(w, NULL, "the hold of workspace-%d: %s%s", workspace, what, v.ends ? ", and ends" : "");
+	TRACE(w, NULL, "the hold of workspace-%d: %s%s", workspace, what, v.ends ? ", and ends" : "");
 	if (w->plan.flaw == FLAW_HOLD_CANCEL && v.signals)
 		v.ends = true;
 	if (v.signals)
@@ -101,7 +101,7 @@ static enum state_order order_of(
 	const struct state_row *current = &workspace->state;
 	const struct id jobs[] = {job_id(current->job), job_id(note->job)};
 	char md5[2][34], line[2][2];
-	const struct state_mark there = mark_of(&current->file, &jobs[0], md5[0], line[0]);
+	const struct state_mark known = mark_of(&current->file, &jobs[0], md5[0], line[0]);
 	const struct state_mark next = mark_of(&note->file, &jobs[1], md5[1], line[1]);
 	const struct state_since since = {
 		.overtaken = current->job != note->job && current->id != w->db.runs[note->run].base_state,
@@ -113,17 +113,17 @@ static enum state_order order_of(
 	if (w->plan.flaw == FLAW_STATE_ORDER)
 		return STATE_FOLLOWS;
 	if (late)
-		return state_order_late(current->file.there ? &there : NULL, &next, &since);
-	return current->file.there ? state_order(&there, &next) : STATE_FOLLOWS;
+		return state_order_late(current->file.exists ? &known : NULL, &next, &since);
+	return current->file.exists ? state_order(&known, &next) : STATE_FOLLOWS;
 }
 
 static void state_take(struct world *w, struct workspace *workspace, const struct note *note)
 {
-	bool own = workspace->state.file.there && workspace->state.job == note->job;
+	bool own = workspace->state.file.exists && workspace->state.job == note->job;
 
 	workspace->state = (struct state_row){
 		.id = own ? workspace->state.id : ++w->db.last_state, .job = note->job, .file = note->file};
-	SAY(w, NULL, "workspace-%d has state %lld of job-%d", (int)(workspace - w->db.workspaces), note->file.serial,
+	TRACE(w, NULL, "workspace-%d has state %lld of job-%d", (int)(workspace - w->db.workspaces), note->file.serial,
 		note->job);
 	check_state(w, workspace);
 }
@@ -148,7 +148,7 @@ enum answer serve_state(struct world *w, struct note *note)
 		state_take(w, workspace, note);
 	} else if (order != STATE_KNOWN) {
 		workspace->detached |= note->file.resources;
-		SAY(w, NULL, "state %lld of job-%d is detached", note->file.serial, note->job);
+		TRACE(w, NULL, "state %lld of job-%d is detached", note->file.serial, note->job);
 	}
 	return ANSWER_OK;
 }
@@ -165,13 +165,13 @@ enum answer serve_last_state(struct world *w, struct note *note)
 		.by_worker = true};
 
 	if (db_granted(w, note->run, note->job, note->token)) {
-		db_happen(w, &lost, 1);
+		db_apply_transitions(w, &lost, 1);
 		return ANSWER_OK;
 	}
 	if (!is_late_of(row, note))
 		return ANSWER_OVER;
 	row->late.job = row->late.token = 0;
 	if (w->db.workspaces[row->workspace].hold.job == note->job)
-		hold_happens(w, row->workspace, HOLD_LAST_STATE, "its last state is here");
+		hold_apply(w, row->workspace, HOLD_LAST_STATE, "its last state has arrived");
 	return ANSWER_OK;
 }

@@ -19,18 +19,18 @@ static bool is_open(const struct task *task)
 /* Creates one or two for each configured stage. If the table has no room for them, the run loses that stage. */
 void tasks_make(struct world *w, int run)
 {
-	struct run *made = &w->db.runs[run].run;
+	struct run *created = &w->db.runs[run].run;
 
 	for (size_t i = 0; i < ARRAY_LEN(task_stages); i++) {
 		enum stage stage = task_stages[i];
-		int count = (made->stages & STAGE_BIT(stage)) ? 1 + (int)roll(w, 2) : 0;
+		int count = (created->stages & STAGE_BIT(stage)) ? 1 + (int)roll(w, 2) : 0;
 
 		if (w->db.task_count + count > TASKS) {
-			made->stages &= ~STAGE_BIT(stage);
+			created->stages &= ~STAGE_BIT(stage);
 			continue;
 		}
 		for (; count > 0; count--)
-			w->db.tasks[w->db.task_count++] = (struct task){.there = true,
+			w->db.tasks[w->db.task_count++] = (struct task){.exists = true,
 				.run = run,
 				.stage = stage,
 				.notifier = NONE,
@@ -38,7 +38,7 @@ void tasks_make(struct world *w, int run)
 	}
 }
 
-static void task_put_up(struct world *w, struct task *task)
+static void task_queue(struct world *w, struct task *task)
 {
 	task->delivery = AT_NOTIFIER_WAITING;
 	task->give_up_at = w->now + TASK_DELIVERY;
@@ -52,7 +52,7 @@ static void mark_follow(struct world *w, int run, enum stage stage, enum operati
 		if (task->run != run || task->stage != stage || !is_open(task))
 			continue;
 		if (status == OPERATION_QUEUED && task->delivery == AT_NONE)
-			task_put_up(w, task);
+			task_queue(w, task);
 		if (status < OPERATION_FINISHED)
 			continue;
 		task->status = status == OPERATION_UNREACHABLE ? TASK_UNREACHABLE : TASK_CANCELED;
@@ -80,19 +80,19 @@ static void report(struct world *w, struct task *task, enum task_status status)
 static void stage_decide(struct world *w, int run)
 {
 	struct item item = {.run = run, .job = NONE, .event = {.kind = EV_PASSED}};
-	const struct run *there = &w->db.runs[run].run;
+	const struct run *current = &w->db.runs[run].run;
 
-	if (run_ended(there) || there->stage == STAGE_NONE || stages[there->stage].doer != BY_NOTIFIER)
+	if (run_ended(current) || current->stage == STAGE_NONE || stages[current->stage].doer != BY_NOTIFIER)
 		return;
 	for (const struct task *task = w->db.tasks; task < w->db.tasks + w->db.task_count; task++) {
-		if (task->run != run || task->stage != there->stage)
+		if (task->run != run || task->stage != current->stage)
 			continue;
 		if (is_open(task))
 			return;
 		if (task->status != TASK_PASSED && item.event.kind != EV_FAILED)
 			item.event.kind = task->mandatory ? EV_FAILED : EV_WARNED;
 	}
-	db_happen(w, &item, 1);
+	db_apply_transitions(w, &item, 1);
 }
 
 void tasks_decide(struct world *w, int number)
@@ -107,7 +107,7 @@ void tasks_decide(struct world *w, int number)
 	task->delivery = AT_OVER;
 	task->updated_at = w->now;
 	task->ends++;
-	SAY(w, NULL, "task-%d of run-%d has ended: %s", number, task->run,
+	TRACE(w, NULL, "task-%d of run-%d has ended: %s", number, task->run,
 		task->status == TASK_PASSED ? "passed" : "not passed");
 	stage_decide(w, task->run);
 }

@@ -7,7 +7,7 @@
  */
 
 static void advance(struct world *w, struct worker *worker, struct work *work);
-static void unsent_tell(struct world *w, struct worker *worker, struct folder *folder);
+static void unsent_send(struct world *w, struct worker *worker, struct folder *folder);
 
 static struct worker *worker_of(struct world *w, const struct note *note)
 {
@@ -17,7 +17,7 @@ static struct worker *worker_of(struct world *w, const struct note *note)
 struct work *work_find(struct worker *worker, int job, int attempt)
 {
 	for (int i = 0; i < SLOTS; i++)
-		if (worker->works[i].there && worker->works[i].job == job && worker->works[i].attempt == attempt)
+		if (worker->works[i].exists && worker->works[i].job == job && worker->works[i].attempt == attempt)
 			return &worker->works[i];
 	return NULL;
 }
@@ -34,7 +34,7 @@ static struct note note_of(const struct work *work)
 
 static bool files_equal(const struct file *a, const struct file *b)
 {
-	return a->there == b->there && a->lineage == b->lineage && a->serial == b->serial &&
+	return a->exists == b->exists && a->lineage == b->lineage && a->serial == b->serial &&
 		a->resources == b->resources;
 }
 
@@ -60,17 +60,17 @@ static void work_end(struct world *w, struct worker *worker, struct work *work)
 
 	outcome_settle(work);
 	work->owed = folder->noted && is_behind(folder);
-	SAY(w, &worker->process, "job-%d (attempt %d) of run-%d has ended: %s", work->job, work->attempt, work->run,
+	TRACE(w, &worker->process, "job-%d (attempt %d) of run-%d has ended: %s", work->job, work->attempt, work->run,
 		work->lost ? "lost" : outcome_name(work->outcome));
 	if (!work->lost)
 		result_add(w, worker, work);
-	work->there = false;
+	work->exists = false;
 	folder->ended = !work->lost;
 	folder->outcome = work->outcome;
 	if (!folder->noted)
-		folder->there = false;
+		folder->exists = false;
 	else if (work->lost || work->owed)
-		unsent_tell(w, worker, folder); /* otherwise the folder waits until its result is confirmed */
+		unsent_send(w, worker, folder); /* otherwise the folder waits until its result is confirmed */
 	worker_freed(w, worker);
 }
 
@@ -104,7 +104,7 @@ static void state_answered(struct world *w, const struct note *note)
 	if (!work)
 		return;
 	if (note->answer == ANSWER_NONE) {
-		later(w, note->of, between(w, 100, 10 * SECOND), state_again, note);
+		schedule(w, note->of, between(w, 100, 10 * SECOND), state_again, note);
 		return;
 	}
 	work->putting = false;
@@ -129,7 +129,7 @@ static void state_check(struct world *w, struct worker *worker, struct work *wor
 	}
 }
 
-static void written_heard(struct world *w, const struct note *note)
+static void state_was_written(struct world *w, const struct note *note)
 {
 	struct work *work = work_of(w, note);
 
@@ -143,13 +143,13 @@ void work_state_written(struct world *w, struct engine *engine)
 
 	worker->folders[engine->folder].file = engine->state;
 	if (worker->process.up)
-		later(w, &worker->process, between(w, 0, 20), written_heard,
+		schedule(w, &worker->process, between(w, 0, 20), state_was_written,
 			&(struct note){.job = engine->job, .attempt = engine->attempt});
 }
 
 /* ---- the steps ---- */
 
-static void close_down(struct world *w, struct worker *worker, struct work *work)
+static void work_close(struct world *w, struct worker *worker, struct work *work)
 {
 	if (worker->folders[work->folder].noted && !work->settling) {
 		work->settling = true;
@@ -159,7 +159,7 @@ static void close_down(struct world *w, struct worker *worker, struct work *work
 	}
 }
 
-static void engine_heard(struct world *w, const struct note *note)
+static void engine_finished(struct world *w, const struct note *note)
 {
 	struct work *work = work_of(w, note);
 
@@ -169,14 +169,14 @@ static void engine_heard(struct world *w, const struct note *note)
 	work->has_changes = note->flag;
 	work->lost |= note->lost;
 	decide(work, (enum outcome)note->word);
-	close_down(w, worker_of(w, note), work);
+	work_close(w, worker_of(w, note), work);
 }
 
 static enum outcome outcome_of(struct world *w, enum stage stage, bool passed)
 {
 	if (passed)
 		return OUTCOME_PASSED;
-	if (stage == STAGE_SENTINEL && odds(w, 300))
+	if (stage == STAGE_SENTINEL && random_chance(w, 300))
 		return OUTCOME_SOFT_FAILED;
 	return stage == STAGE_OPA || stage == STAGE_SENTINEL ? OUTCOME_FAILED : OUTCOME_ERRORED;
 }
@@ -187,11 +187,11 @@ void work_engine_over(struct world *w, struct engine *engine, bool passed)
 	const struct note note = {.job = engine->job,
 		.attempt = engine->attempt,
 		.word = (int)outcome_of(w, engine->stage, passed),
-		.flag = odds(w, 850),
+		.flag = random_chance(w, 850),
 		.lost = engine->leaseless};
 
 	if (worker->process.up)
-		later(w, &worker->process, between(w, 0, 20), engine_heard, &note);
+		schedule(w, &worker->process, between(w, 0, 20), engine_finished, &note);
 }
 
 static void run_engine(struct world *w, struct worker *worker, struct work *work)
@@ -201,7 +201,7 @@ static void run_engine(struct world *w, struct worker *worker, struct work *work
 		return;
 	}
 	work->lost = true;
-	close_down(w, worker, work);
+	work_close(w, worker, work);
 }
 
 static void started(struct world *w, const struct note *note)
@@ -218,14 +218,14 @@ static void started(struct world *w, const struct note *note)
 	if (note->answer == ANSWER_OVER)
 		work->lost = true;
 	if (work->lost || work->stop) {
-		close_down(w, worker, work); /* terraform did not start */
+		work_close(w, worker, work); /* terraform did not start */
 		return;
 	}
 	run_engine(w, worker, work);
 }
 
 /* The note is written first, so that after a restart the folder of an apply that may have started is recognized. */
-static void ask_to_start(struct world *w, struct worker *worker, struct work *work)
+static void request_start(struct world *w, struct worker *worker, struct work *work)
 {
 	const struct note note = note_of(work);
 
@@ -236,11 +236,11 @@ static void ask_to_start(struct world *w, struct worker *worker, struct work *wo
 static void advance(struct world *w, struct worker *worker, struct work *work)
 {
 	if (work->decided || work->lost || work->stop)
-		close_down(w, worker, work);
+		work_close(w, worker, work);
 	else if (work->stage != STAGE_APPLY)
 		run_engine(w, worker, work);
 	else
-		ask_to_start(w, worker, work);
+		request_start(w, worker, work);
 }
 
 static void fetch(struct world *w, const struct note *note);
@@ -254,7 +254,7 @@ static void fetched(struct world *w, const struct note *note)
 	if (!work)
 		return;
 	if (note->answer == ANSWER_NONE) {
-		later(w, note->of, between(w, 100, 10 * SECOND), fetch, note);
+		schedule(w, note->of, between(w, 100, 10 * SECOND), fetch, note);
 		return;
 	}
 	if (note->answer == ANSWER_OVER)
@@ -280,13 +280,13 @@ static int folder_make(struct world *w, struct worker *worker, const struct name
 {
 	int folder = 0;
 
-	while (folder < FOLDERS && worker->folders[folder].there)
+	while (folder < FOLDERS && worker->folders[folder].exists)
 		folder++;
 	if (folder == FOLDERS) {
-		broke(w, "worker-%d has more than %d folders", worker->process.number, FOLDERS);
+		check_failed(w, "worker-%d has more than %d folders", worker->process.number, FOLDERS);
 		return 0;
 	}
-	worker->folders[folder] = (struct folder){.there = true,
+	worker->folders[folder] = (struct folder){.exists = true,
 		.run = claimed->run,
 		.job = claimed->job,
 		.attempt = claimed->attempt,
@@ -299,11 +299,11 @@ void work_begin(struct world *w, struct worker *worker, const struct named *clai
 {
 	struct work *work = worker->works;
 
-	while (work < worker->works + SLOTS && work->there)
+	while (work < worker->works + SLOTS && work->exists)
 		work++;
 	if (work == worker->works + SLOTS || work_find(worker, claimed->job, claimed->attempt))
 		return; /* slots.c: "a job that was not asked for" */
-	*work = (struct work){.there = true,
+	*work = (struct work){.exists = true,
 		.run = claimed->run,
 		.job = claimed->job,
 		.attempt = claimed->attempt,
@@ -315,9 +315,9 @@ void work_begin(struct world *w, struct worker *worker, const struct named *clai
 		.folder = folder_make(w, worker, claimed),
 		.held_ms = sent,
 		.claimed_ms = sent};
-	SAY(w, &worker->process, "takes job-%d (attempt %d): %s of run-%d", work->job, work->attempt,
+	TRACE(w, &worker->process, "takes job-%d (attempt %d): %s of run-%d", work->job, work->attempt,
 		stages[work->stage].name, work->run);
-	later(w, &worker->process, between(w, 10, 3 * SECOND), fetch,
+	schedule(w, &worker->process, between(w, 10, 3 * SECOND), fetch,
 		&(struct note){.job = work->job, .attempt = work->attempt});
 }
 
@@ -328,7 +328,7 @@ void work_stop(struct world *w, struct worker *worker, struct work *work, enum s
 	if (stop <= work->stop)
 		return;
 	work->stop = stop;
-	SAY(w, &worker->process, "job-%d is asked to stop: %s", work->job, stop_name(stop));
+	TRACE(w, &worker->process, "job-%d is asked to stop: %s", work->job, stop_name(stop));
 	if (work->engine == NONE)
 		return;
 	if (stop == STOP_FORCE || work->stage != STAGE_APPLY)
@@ -343,7 +343,7 @@ void work_lose(struct world *w, struct worker *worker, struct work *work)
 	if (work->lost)
 		return;
 	work->lost = true;
-	SAY(w, &worker->process, "job-%d (attempt %d) is lost", work->job, work->attempt);
+	TRACE(w, &worker->process, "job-%d (attempt %d) is lost", work->job, work->attempt);
 	if (work->engine != NONE && work->stage != STAGE_APPLY)
 		engine_kill(w, &w->engines[work->engine], "lost");
 }
@@ -362,11 +362,11 @@ static void unsent_answered(struct world *w, const struct note *note)
 	struct folder *folder = &worker_of(w, note)->folders[note->who];
 
 	if (note->answer == ANSWER_NONE) {
-		later(w, note->of, between(w, 100, 10 * SECOND), unsent_step, note);
+		schedule(w, note->of, between(w, 100, 10 * SECOND), unsent_step, note);
 		return;
 	}
 	if (note->serve == serve_last_state) {
-		folder->there = false;
+		folder->exists = false;
 		return;
 	}
 	if (note->serve == serve_result)
@@ -392,34 +392,34 @@ static void unsent_step(struct world *w, const struct note *note)
 	call(w, note->of, folder->ended ? serve_result : what, unsent_answered, &request);
 }
 
-static void unsent_tell(struct world *w, struct worker *worker, struct folder *folder)
+static void unsent_send(struct world *w, struct worker *worker, struct folder *folder)
 {
-	if (folder->telling || w->plan.flaw == FLAW_SPOOL)
+	if (folder->sending || w->plan.flaw == FLAW_SPOOL)
 		return;
-	folder->telling = true;
-	later(w, &worker->process, 0, unsent_step, &(struct note){.who = (int)(folder - worker->folders)});
+	folder->sending = true;
+	schedule(w, &worker->process, 0, unsent_step, &(struct note){.who = (int)(folder - worker->folders)});
 }
 
 /* unsent_confirmed: the scheduler has the result, or does not need it any more. */
 void unsent_confirmed(struct world *w, struct worker *worker, const struct kept *kept, bool awaited)
 {
 	for (struct folder *folder = worker->folders; folder < worker->folders + FOLDERS; folder++) {
-		if (!folder->there || folder->job != kept->job || folder->attempt != kept->attempt || folder->telling)
+		if (!folder->exists || folder->job != kept->job || folder->attempt != kept->attempt || folder->sending)
 			continue;
 		if (awaited)
-			unsent_tell(w, worker, folder);
+			unsent_send(w, worker, folder);
 		else
-			folder->there = false;
+			folder->exists = false;
 	}
 }
 
 void unsent_recover(struct world *w, struct worker *worker)
 {
 	for (struct folder *folder = worker->folders; folder < worker->folders + FOLDERS; folder++) {
-		folder->telling = false;
-		if (folder->there && folder->noted)
-			unsent_tell(w, worker, folder);
+		folder->sending = false;
+		if (folder->exists && folder->noted)
+			unsent_send(w, worker, folder);
 		else
-			folder->there = false;
+			folder->exists = false;
 	}
 }

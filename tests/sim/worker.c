@@ -19,7 +19,7 @@ static int slots_free(const struct worker *worker)
 	int count = 0;
 
 	for (int i = 0; i < SLOTS; i++)
-		count += !worker->works[i].there;
+		count += !worker->works[i].exists;
 	return worker->draining ? 0 : count;
 }
 
@@ -49,7 +49,7 @@ void worker_wake(struct world *w, struct worker *worker)
 static void idle(struct world *w, const struct note *note)
 {
 	worker_wake(w, worker_of(w, note));
-	later(w, note->of, between(w, 2 * SECOND, 15 * SECOND), idle, NULL);
+	schedule(w, note->of, between(w, 2 * SECOND, 15 * SECOND), idle, NULL);
 }
 
 void worker_freed(struct world *w, struct worker *worker)
@@ -67,17 +67,17 @@ static void name(struct note *note, int run, int job, int attempt)
 static void beat_names(const struct worker *worker, struct note *note)
 {
 	for (int i = 0; i < SLOTS; i++)
-		if (worker->works[i].there)
+		if (worker->works[i].exists)
 			name(note, worker->works[i].run, worker->works[i].job, worker->works[i].attempt);
 	for (int i = 0; i < KEPT; i++)
-		if (worker->kept[i].there)
+		if (worker->kept[i].exists)
 			name(note, worker->kept[i].run, worker->kept[i].job, worker->kept[i].attempt);
 }
 
 static struct kept *kept_find(struct worker *worker, int job, int attempt)
 {
 	for (int i = 0; i < KEPT; i++)
-		if (worker->kept[i].there && worker->kept[i].job == job && worker->kept[i].attempt == attempt)
+		if (worker->kept[i].exists && worker->kept[i].job == job && worker->kept[i].attempt == attempt)
 			return &worker->kept[i];
 	return NULL;
 }
@@ -85,10 +85,10 @@ static struct kept *kept_find(struct worker *worker, int job, int attempt)
 static void kept_drop(struct world *w, struct worker *worker, struct kept *kept, bool awaited)
 {
 	unsent_confirmed(w, worker, kept, awaited);
-	kept->there = false;
+	kept->exists = false;
 }
 
-static void result_heard(struct world *w, struct worker *worker, const struct named *named)
+static void result_confirm(struct world *w, struct worker *worker, const struct named *named)
 {
 	struct kept *kept = kept_find(worker, named->job, named->attempt);
 
@@ -98,12 +98,12 @@ static void result_heard(struct world *w, struct worker *worker, const struct na
 		post(w, worker, kept);
 }
 
-static void job_heard(struct world *w, struct worker *worker, const struct named *named, int64_t sent)
+static void job_confirm(struct world *w, struct worker *worker, const struct named *named, int64_t sent)
 {
 	struct work *work = work_find(worker, named->job, named->attempt);
 
 	if (!work) {
-		result_heard(w, worker, named);
+		result_confirm(w, worker, named);
 		return;
 	}
 	if (!named->held) {
@@ -123,7 +123,7 @@ static void leases_expire(struct world *w, struct worker *worker)
 	for (int i = 0; i < SLOTS; i++) {
 		struct work *work = &worker->works[i];
 
-		if (work->there && work->stage != STAGE_APPLY && clock_of(w, &worker->process) - work->held_ms > LEASE)
+		if (work->exists && work->stage != STAGE_APPLY && clock_of(w, &worker->process) - work->held_ms > LEASE)
 			work_lose(w, worker, work);
 	}
 }
@@ -136,10 +136,10 @@ static void beat_answered(struct world *w, const struct note *note)
 	bool well = note->answer == ANSWER_OK;
 
 	for (int i = 0; well && i < note->count; i++)
-		job_heard(w, worker, &note->named[i], note->sent);
+		job_confirm(w, worker, &note->named[i], note->sent);
 	if (!well)
 		leases_expire(w, worker);
-	later(w, note->of, well ? between(w, LEASE * 3 / 16, LEASE * 5 / 16) : between(w, 100, 10 * SECOND), beat,
+	schedule(w, note->of, well ? between(w, LEASE * 3 / 16, LEASE * 5 / 16) : between(w, 100, 10 * SECOND), beat,
 		NULL);
 }
 
@@ -147,10 +147,10 @@ static void beat_answered(struct world *w, const struct note *note)
 static bool drained(const struct worker *worker)
 {
 	for (int i = 0; i < KEPT; i++)
-		if (worker->kept[i].there && !worker->kept[i].delivered)
+		if (worker->kept[i].exists && !worker->kept[i].delivered)
 			return false;
 	for (int i = 0; i < SLOTS; i++)
-		if (worker->works[i].there)
+		if (worker->works[i].exists)
 			return false;
 	return worker->draining;
 }
@@ -199,7 +199,7 @@ static void post_answered(struct world *w, const struct note *note)
 	if (note->answer != ANSWER_NONE)
 		kept_drop(w, worker, kept, note->answer == ANSWER_OVER);
 	else
-		later(w, note->of, between(w, 100, 10 * SECOND), post_later, note);
+		schedule(w, note->of, between(w, 100, 10 * SECOND), post_later, note);
 }
 
 static void post(struct world *w, struct worker *worker, struct kept *kept)
@@ -250,13 +250,13 @@ void result_add(struct world *w, struct worker *worker, const struct work *work)
 		.mac = work->token};
 	struct kept *kept = worker->kept;
 
-	while (kept < worker->kept + KEPT && kept->there)
+	while (kept < worker->kept + KEPT && kept->exists)
 		kept++;
 	if (kept == worker->kept + KEPT) {
-		broke(w, "worker-%d keeps more than %d results", worker->process.number, KEPT);
+		check_failed(w, "worker-%d keeps more than %d results", worker->process.number, KEPT);
 		return;
 	}
-	*kept = (struct kept){.there = true,
+	*kept = (struct kept){.exists = true,
 		.run = work->run,
 		.job = work->job,
 		.attempt = work->attempt,
@@ -266,7 +266,7 @@ void result_add(struct world *w, struct worker *worker, const struct work *work)
 		.owed = work->owed,
 		.since_ms = clock_of(w, &worker->process)};
 	produce(w, &worker->process, &message, result_published);
-	later(w, &worker->process, BROKER_SLOW, broker_slow,
+	schedule(w, &worker->process, BROKER_SLOW, broker_slow,
 		&(struct note){.job = work->job, .attempt = work->attempt});
 }
 
@@ -277,12 +277,12 @@ static void registered(struct world *w, const struct note *note)
 	struct worker *worker = worker_of(w, note);
 
 	if (note->answer != ANSWER_OK) {
-		later(w, note->of, between(w, 100, 10 * SECOND), register_again, NULL);
+		schedule(w, note->of, between(w, 100, 10 * SECOND), register_again, NULL);
 		return;
 	}
 	worker->agent = note->who;
-	later(w, note->of, between(w, 0, LEASE / 4), beat, NULL);
-	later(w, note->of, 0, idle, NULL);
+	schedule(w, note->of, between(w, 0, LEASE / 4), beat, NULL);
+	schedule(w, note->of, 0, idle, NULL);
 }
 
 static void register_again(struct world *w, const struct note *note)
@@ -297,7 +297,7 @@ void worker_up(struct world *w, struct worker *worker)
 	for (int i = 0; i < SLOTS; i++)
 		worker->works[i] = (struct work){.engine = NONE, .folder = NONE};
 	for (int i = 0; i < KEPT; i++)
-		worker->kept[i] = (struct kept){.there = false};
+		worker->kept[i] = (struct kept){.exists = false};
 	unsent_recover(w, worker);
-	later(w, &worker->process, 0, register_again, NULL);
+	schedule(w, &worker->process, 0, register_again, NULL);
 }

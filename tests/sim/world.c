@@ -24,15 +24,15 @@ static void tables_init(struct world *w)
 }
 
 /* Some seeds have all faults, some one kind, some almost none. Each mix finds errors that the others hide. */
-static void weather_init(struct world *w)
+static void fault_rates_init(struct world *w)
 {
-	static const int mishaps[] = {0, 1, 1, 2, 8}, slow[] = {10, 100, 150, 500};
-	static const int64_t strikes[] = {10 * SECOND, 40 * SECOND, 40 * SECOND, 200 * SECOND};
+	static const int small_faults[] = {0, 1, 1, 2, 8}, slow[] = {10, 100, 150, 500};
+	static const int64_t max_pause[] = {10 * SECOND, 40 * SECOND, 40 * SECOND, 200 * SECOND};
 
-	w->weather.mishaps = mishaps[roll(w, ARRAY_LEN(mishaps))];
-	w->weather.slow = slow[roll(w, ARRAY_LEN(slow))];
-	w->weather.strikes = strikes[roll(w, ARRAY_LEN(strikes))];
-	w->weather.kept = roll(w, 2);
+	w->fault_rates.small_faults = small_faults[roll(w, ARRAY_LEN(small_faults))];
+	w->fault_rates.slow = slow[roll(w, ARRAY_LEN(slow))];
+	w->fault_rates.max_pause = max_pause[roll(w, ARRAY_LEN(max_pause))];
+	w->fault_rates.kept = roll(w, 2);
 }
 
 void world_init(struct world *w, const struct plan *plan)
@@ -42,7 +42,7 @@ void world_init(struct world *w, const struct plan *plan)
 	w->plan = *plan;
 	w->random = plan->seed;
 	tables_init(w);
-	weather_init(w);
+	fault_rates_init(w);
 	process_init(w, &w->broker, BROKER, 0);
 	for (int i = 0; i < SCHEDULERS; i++)
 		process_init(w, &w->schedulers[i], SCHEDULER, i);
@@ -57,9 +57,9 @@ void world_init(struct world *w, const struct plan *plan)
 }
 
 /* Resumes stalled processes, restarts dead ones, and ends all faults. */
-static void calm_down(struct world *w)
+static void faults_end(struct world *w)
 {
-	SAY(w, NULL, "---- calm ----");
+	TRACE(w, NULL, "---- calm ----");
 	w->calm = true;
 	process_recover(w, &w->broker);
 	for (int i = 0; i < SCHEDULERS; i++)
@@ -76,7 +76,7 @@ bool world_run(struct world *w)
 
 	while (w->step < w->plan.steps && !w->broken[0])
 		world_move(w);
-	calm_down(w);
+	faults_end(w);
 	give_up = w->now + CALM_TIME;
 	while (!w->broken[0] && !world_quiet(w) && w->step < w->plan.steps + CALM_STEPS && w->now < give_up)
 		world_move(w);

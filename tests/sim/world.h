@@ -46,8 +46,8 @@ enum {
 	APPLY_TIME = 150 * SECOND, /* --apply-seconds of the workers */
 	STOP_TIME = 20 * SECOND,   /* --job-stop-seconds */
 	COOL_OFF = 10 * SECOND,
-	POST = 20 * SECOND,
-	LEFT_BEHIND = 1 * SECOND,
+	REQUEST_TIMEOUT = 20 * SECOND,
+	PUBLISH_AFTER = 1 * SECOND,
 	BROKER_SLOW = 2 * SECOND,
 	STILL_HELD = 5 * SECOND,
 	TASK_PROGRESS = 60 * SECOND,
@@ -84,7 +84,7 @@ struct process {
 
 /* terraform's state file: one bit per resource. */
 struct file {
-	bool there;
+	bool exists;
 	int lineage;
 	long long serial;
 	uint64_t resources;
@@ -116,7 +116,7 @@ typedef enum answer (*serve_fn)(struct world *w, struct note *note);
 /* The arguments of a moment. The note of a call goes to the scheduler, which fills in the answer, and comes back. */
 struct note {
 	struct process *of, *caller;
-	unsigned life, caller_life; /* later() fills in of and life */
+	unsigned life, caller_life; /* schedule() fills in of and life */
 	serve_fn serve;
 	act_fn answered;
 	enum answer answer;
@@ -139,7 +139,7 @@ struct moment {
 /* ---- the database ---- */
 
 struct job {
-	bool there;
+	bool exists;
 	struct attempt attempt; /* lease_over is filled in by attempt_now */
 	int number, token, agent;
 	enum stage stage;
@@ -159,13 +159,13 @@ struct run_row {
 		int job, token;
 	} late; /* of an apply that ended with a state owed: the state is still accepted (workspace_holds) */
 	/* Recorded for the checks. */
-	int applies, ends;      /* ends: how often the end was published */
-	uint64_t reached, told; /* statuses, and those that were published to the broker */
+	int applies, ends;           /* ends: how often the end was published */
+	uint64_t reached, published; /* statuses, and those that were published to the broker */
 };
 
 /* A row of workspace_holds, and whether the workspace's row names it. */
 struct hold_row {
-	bool there, engine_ended;
+	bool exists, engine_ended;
 	int run, job, attempt, token;
 	int64_t until;
 	enum stop stop;
@@ -186,10 +186,10 @@ struct workspace {
 	uint64_t detached; /* the resources in states that could not become the current one and are stored in addition
 			    to it */
 	/* Recorded for the checks. */
-	uint64_t written; /* all existing resources: created and written by terraform, and not destroyed */
-	uint64_t burnt;   /* lost with a machine that is gone for good */
-	bool bereft;      /* a machine was lost, or may have been */
-	bool forced;      /* a user or the deadline ended a hold while a state was owed */
+	uint64_t written;  /* all existing resources: created and written by terraform, and not destroyed */
+	uint64_t lost;     /* lost with a machine that is gone for good */
+	bool machine_lost; /* a machine was lost, or may have been */
+	bool forced;       /* a user or the deadline ended a hold while a state was owed */
 	long long newest;
 	uint64_t kept; /* all resources that were ever in the current state */
 };
@@ -198,7 +198,7 @@ enum delivery { AT_NONE, AT_NOTIFIER_WAITING, AT_CLAIMED, AT_ACKNOWLEDGED, AT_OV
 enum task_status { TASK_PENDING, TASK_RUNNING, TASK_PASSED, TASK_FAILED, TASK_UNREACHABLE, TASK_CANCELED };
 
 struct task {
-	bool there, mandatory;
+	bool exists, mandatory;
 	int run, attempt, notifier;
 	enum stage stage;
 	enum task_status status, reported; /* reported: TASK_PENDING if nothing is */
@@ -236,9 +236,9 @@ struct database {
 
 /* A folder on a worker's disk. It persists when the process dies. */
 struct folder {
-	bool there, noted; /* noted: it has an apply's note, with its token */
-	bool telling;      /* its remaining state is being sent */
-	bool ended;        /* with `outcome`, which the scheduler may not have */
+	bool exists, noted; /* noted: it has an apply's note, with its token */
+	bool sending;       /* its remaining state is being sent */
+	bool ended;         /* with `outcome`, which the scheduler may not have */
 	enum outcome outcome;
 	int run, job, attempt, token, workspace;
 	struct file file;
@@ -247,7 +247,7 @@ struct folder {
 
 /* A claimed job in a worker's slot (worker/runtime/job.h). */
 struct work {
-	bool there, lost, decided, has_changes, owed, settling, putting;
+	bool exists, lost, decided, has_changes, owed, settling, putting;
 	int run, job, attempt, token, workspace;
 	enum stage stage;
 	enum stop stop;
@@ -260,7 +260,7 @@ struct work {
 
 /* A result that the scheduler may not have yet (worker/upload/result_sink.h). */
 struct kept {
-	bool there, delivered, posting;
+	bool exists, delivered, posting;
 	int run, job, attempt, token;
 	enum outcome outcome;
 	bool has_changes, owed;
@@ -291,7 +291,7 @@ struct engine {
 
 /* A run task's request that a notifier has claimed. */
 struct request {
-	bool there, acknowledged, reporting;
+	bool exists, acknowledged, reporting;
 	int task, attempt, failures;
 	int64_t give_up_ms;
 };
@@ -317,11 +317,11 @@ struct world {
 	int step;
 	bool calm;
 	struct {
-		int mishaps, slow; /* the rates of small faults and of delays */
-		int64_t strikes;   /* the longest time between two faults of processes */
-		bool kept;         /* the broker's messages persist when it dies, as Kafka's do */
-	} weather;                 /* of this seed */
-	char broken[256];          /* the first check that failed; "" if none has */
+		int small_faults, slow; /* the rates of small faults and of delays */
+		int64_t max_pause;      /* the longest time between two faults of processes */
+		bool kept;              /* the broker's messages persist when it dies, as Kafka's do */
+	} fault_rates;                  /* of this seed */
+	char broken[256];               /* the first check that failed; "" if none has */
 
 	struct moment moments[MOMENTS];
 	short heap[MOMENTS], free[MOMENTS];
@@ -342,13 +342,13 @@ struct world {
 /* ---- random numbers, time and trace (agenda.c) ---- */
 
 uint32_t roll(struct world *w, uint32_t sides);
-bool odds(struct world *w, int per_mille);
+bool random_chance(struct world *w, int per_mille);
 /* The same for faults: always false in the calm phase. */
-bool mishap(struct world *w, int per_mille);
+bool fault_chance(struct world *w, int per_mille);
 int64_t between(struct world *w, int64_t low, int64_t high);
 /* The delay of a message: usually short, sometimes longer than a lease. */
-int64_t transit(struct world *w);
-void later(struct world *w, struct process *of, int64_t delay, act_fn act, const struct note *note);
+int64_t message_delay(struct world *w);
+void schedule(struct world *w, struct process *of, int64_t delay, act_fn act, const struct note *note);
 /* Executes the next moment. False if there is none. */
 bool world_move(struct world *w);
 /* A process's own clock. */
@@ -356,12 +356,12 @@ int64_t clock_of(const struct world *w, const struct process *process);
 /* The time by the database's clock until the process's clock has advanced by `ms`. */
 int64_t real_time(const struct process *process, int64_t ms);
 
-void speak(const struct world *w, const struct process *who, const char *format, ...)
+void trace_print(const struct world *w, const struct process *who, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-#define SAY(w, who, ...)                                                                                               \
+#define TRACE(w, who, ...)                                                                                             \
 	do {                                                                                                           \
 		if ((w)->plan.trace)                                                                                   \
-			speak(w, who, __VA_ARGS__);                                                                    \
+			trace_print(w, who, __VA_ARGS__);                                                              \
 	} while (0)
 
 /* ---- the database (database.c, claims.c, states.c, tasks.c) ---- */
@@ -377,9 +377,9 @@ struct item {
 struct attempt attempt_now(const struct world *w, const struct run_row *row);
 struct id job_id(int number);
 /* runs/transition.c: applies all items in one transaction, and then advances the queues. */
-void db_happen(struct world *w, struct item *items, size_t count);
-void db_kick(struct world *w, int workspace);
-void db_order(struct world *w, int workspace, const struct run *run);
+void db_apply_transitions(struct world *w, struct item *items, size_t count);
+void db_advance_queue(struct world *w, int workspace);
+void db_create_run(struct world *w, int workspace, const struct run *run);
 void outbox_put(struct world *w, const struct message *message);
 /* The run whose present attempt has that token (runs/job_grants.c, job_granted), or NULL. */
 struct run_row *db_granted(struct world *w, int run, int job, int token);
@@ -394,7 +394,7 @@ enum answer serve_last_state(struct world *w, struct note *note);
 enum answer serve_result(struct world *w, struct note *note);
 void hold_begin(struct world *w, int run, enum run_event_kind event);
 /* store/runs/holds.c, hold_do, and the kick or the message that follows. False if it is refused. */
-bool hold_happens(struct world *w, int workspace, enum hold_event event, const char *what);
+bool hold_apply(struct world *w, int workspace, enum hold_event event, const char *what);
 
 void tasks_make(struct world *w, int run);
 /* store/tasks/task_results.c: updates a stage's tasks when the stage begins or ends. */
@@ -409,8 +409,8 @@ void sweep_tasks(struct world *w);
 
 /* ---- processes ---- */
 
-/* Sends a request to any scheduler. `answered` is called with the answer, or with ANSWER_NONE after POST at the
- * latest. */
+/* Sends a request to any scheduler. `answered` is called with the answer, or with ANSWER_NONE after REQUEST_TIMEOUT at
+ * the latest. */
 void call(struct world *w, struct process *from, serve_fn serve, act_fn answered, const struct note *note);
 /* A transaction of a scheduler. False if the scheduler died before it committed or before it answered. */
 bool transact(struct world *w, struct process *scheduler, serve_fn serve, struct note *note);
@@ -456,7 +456,7 @@ void people_begin(struct world *w);
 
 /* ---- the checks (checks.c) ---- */
 
-void broke(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void check_failed(struct world *w, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void check_all(struct world *w);
 void check_turn(struct world *w, int run);
 void check_hold(struct world *w, int workspace);

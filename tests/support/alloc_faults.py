@@ -16,9 +16,9 @@ SOURCE = Path(__file__).with_name("alloc_faults.c")
 LIBRARIES = "libpq libmicrohttpd libgnutls"
 # Three libraries end the process themselves: librdkafka asserts (rd_malloc), libarchive calls exit (__archive_errx), or
 # they access invalid memory.
-ENDERS = "librdkafka libarchive libhiredis"
-LAST_WORDS = "out of memory"
-NOT_THERE = "AddressSanitizer: SEGV on unknown address"
+EXITING_LIBRARIES = "librdkafka libarchive libhiredis"
+OUT_OF_MEMORY = "out of memory"
+INVALID_ACCESS = "AddressSanitizer: SEGV on unknown address"
 
 
 def compiled(folder):
@@ -61,7 +61,7 @@ class Supervisor:
 
     def __init__(self, service, faults, one_in):
         self.service, self.faults, self.one_in = service, faults, one_in
-        self.ends = 0
+        self.restart_count = 0
 
     def __enter__(self):
         self.faults.set(self.one_in)
@@ -69,30 +69,30 @@ class Supervisor:
 
     def __exit__(self, *_):
         self.faults.set(0)
-        until(lambda: self.look() and self.service.ready(), f"{self.service.name} is there")
+        until(lambda: self.restart_if_exited() and self.service.ready(), f"{self.service.name} is ready")
 
-    def is_right(self, code, log):
+    def is_valid_exit(self, code, log):
         """Whether it exited only for lack of memory: by itself, or by the library."""
-        if self.faults.libraries != ENDERS:
-            return code == -signal.SIGABRT and LAST_WORDS in log.splitlines()[-1]
-        return "ERROR: AddressSanitizer" not in log or NOT_THERE in log
+        if self.faults.libraries != EXITING_LIBRARIES:
+            return code == -signal.SIGABRT and OUT_OF_MEMORY in log.splitlines()[-1]
+        return "ERROR: AddressSanitizer" not in log or INVALID_ACCESS in log
 
-    def look(self, goes_on=0):
+    def restart_if_exited(self, one_in_after_start=0):
         """Restarts it if it has exited, for which lack of memory is the only valid reason. It is a child of the
         calling thread."""
         if self.service.process.alive():
             return True
         code = self.service.process.popen.returncode
         log = self.service.process.log()
-        assert self.is_right(code, log), f"{self.service.name} ended with {code}:\n{log[-6000:]}"
-        if NOT_THERE in log:
+        assert self.is_valid_exit(code, log), f"{self.service.name} ended with {code}:\n{log[-6000:]}"
+        if INVALID_ACCESS in log:
             self.service.process.log_path.unlink()
         self.faults.set(0)
         self.service.start()
-        self.faults.set(goes_on)
-        self.ends += 1
+        self.faults.set(one_in_after_start)
+        self.restart_count += 1
         return True
 
     def until(self, condition, what):
         """Waits while keeping it running."""
-        until(lambda: self.look(self.one_in) and condition(), what)
+        until(lambda: self.restart_if_exited(self.one_in) and condition(), what)

@@ -68,7 +68,7 @@ class Api:
     # ---- requests ----
 
     def call(self, method, path, body=None, headers=None, timeout=PATIENCE):
-        """Any request; the answer whatever its status. A dict or list becomes JSON, bytes go as they are."""
+        """Sends a request and returns its answer of any status. A dict or a list becomes JSON; bytes are sent as they are."""
         url = path if path.startswith("http") else f"{self.url}/api/v2/{path}"
         sent = {"Content-Type": "application/vnd.api+json"}
         if self.token and url.startswith(self.url):
@@ -196,7 +196,7 @@ class Api:
         """Both logs, for a failing test's message."""
         try:
             return "\n".join(f"--- {kind} log\n{self.log(run, kind)[-4000:]}" for kind in ("plan", "apply"))
-        except Exception as why:  # noqa: BLE001: the message must come, whatever is broken
+        except Exception as why:  # noqa: BLE001: the message is built despite any error
             return f"(no logs: {why})"
 
     def events(self, run, action=None):
@@ -244,9 +244,9 @@ class Api:
         attributes = {"name": name or f"p{next(self.names)}", "kind": kind, "enforcement-level": enforcement}
         if kind == "opa":
             attributes["query"] = "data.p.deny"
-        made = self.post(f"organizations/{self.organization}/policies", {"data": {"type": "policies", "attributes": attributes}}).data["id"]
-        self.ask("PUT", f"policies/{made}/upload", source.encode(), headers={"Content-Type": "application/octet-stream"})
-        return made
+        policy = self.post(f"organizations/{self.organization}/policies", {"data": {"type": "policies", "attributes": attributes}}).data["id"]
+        self.ask("PUT", f"policies/{policy}/upload", source.encode(), headers={"Content-Type": "application/octet-stream"})
+        return policy
 
     def policy_set(self, kind, policies, workspace, **attributes):
         """A policy set of these policies for the workspace; its id."""
@@ -268,7 +268,7 @@ class Api:
         return found[0] if found else None
 
     def override(self, run):
-        """Of whatever the run waits for."""
+        """Overrides the policy check or the task stage that the run waits for."""
         stage = self.task_stages(run).get("post_plan")
         if stage and stage["attributes"]["status"] == "awaiting_override":
             return self.post(f"task-stages/{stage['id']}/actions/override", {})

@@ -32,8 +32,8 @@ class ApiSite:
         return Scheduler(name, self.folder, database_url=self.database, keys=KEYS, **options)
 
     def bootstrap(self, user, organization):
-        made = Scheduler.run_command("bootstrap", user, f"{user}@example.com", organization, database_url=self.database, keys=KEYS)
-        return json.loads(made.stdout)
+        result = Scheduler.run_command("bootstrap", user, f"{user}@example.com", organization, database_url=self.database, keys=KEYS)
+        return json.loads(result.stdout)
 
     def organization(self):
         """A client that works on a new organization."""

@@ -28,7 +28,7 @@ class Forms(html.parser.HTMLParser):
         self.text += data
 
 
-class Stay(urllib.request.HTTPRedirectHandler):
+class NoRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *_):
         return None
 
@@ -39,7 +39,7 @@ class Browser:
         self.url = url
         self.own_headers = {"X-Forwarded-For": address} if address else {}
         self.cookies = CookieJar()
-        handlers = [urllib.request.HTTPCookieProcessor(self.cookies), Stay()]
+        handlers = [urllib.request.HTTPCookieProcessor(self.cookies), NoRedirects()]
         if trust:
             handlers.append(urllib.request.HTTPSHandler(context=trust))
         self.opener = urllib.request.build_opener(*handlers)

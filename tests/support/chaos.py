@@ -8,7 +8,7 @@ import threading
 import time
 from dataclasses import dataclass, field
 
-from support.chaos_checks import wrong
+from support.chaos_checks import violations
 from support.chaos_faults import ACTIONS, pick
 from support.chaos_stack import KINDS, Stack
 from support.chaos_work import Work
@@ -19,18 +19,18 @@ from support.wait import TimedOut, until
 class Round:
     seed: int
     fault: str  # its row in the summary
-    what: str  # in full
+    description: str  # in full
     runs: int = 0
-    goes_on: float | None = None  # seconds from the fault until a run queued after it was applied
-    over: float = 0  # seconds until all runs had ended
+    recovery_seconds: float | None = None  # seconds from the fault until a run queued after it was applied
+    end_seconds: float = 0  # seconds from the fault until all runs had ended
     statuses: dict = field(default_factory=dict)
     wrong: list = field(default_factory=list)
     stuck: bool = False
 
     def __str__(self):
-        goes_on = "-" if self.goes_on is None else f"{self.goes_on:.1f}"
+        recovery_seconds = "-" if self.recovery_seconds is None else f"{self.recovery_seconds:.1f}"
         ends = ", ".join(f"{count} {status}" for status, count in sorted(self.statuses.items()))
-        return f"seed {self.seed}: {self.what}: {ends}; went on after {goes_on} s, over after {self.over:.1f} s"
+        return f"seed {self.seed}: {self.description}: {ends}; recovered after {recovery_seconds} s, all runs ended after {self.end_seconds:.1f} s"
 
 
 class Chaos:
@@ -61,73 +61,73 @@ class Chaos:
         """Runs one round and returns its result."""
         seed = self.seed + len(self.rounds)
         fault = pick(self.stack, seed, self.kinds, self.actions)
-        self.rounds.append(self.play(seed, fault))
+        self.rounds.append(self.run_round(seed, fault))
         self.say(str(self.rounds[-1]))
         for sentence in self.rounds[-1].wrong:
             self.say(f"  WRONG: {sentence}")
         return self.rounds[-1]
 
-    def play(self, seed, fault):
+    def run_round(self, seed, fault):
         rng = random.Random(f"{seed} when")
         this = Round(seed, fault.name, str(fault))
         before = self.ids()
         self.work.queue(max_runs=2)
-        self.reach(len(self.stack.record.lines) + rng.randint(0, 6 * len(self.work.workspaces)))
+        self.wait_for_lines(len(self.stack.record.lines) + rng.randint(0, 6 * len(self.work.workspaces)))
         known = self.ids()
-        with Watch(self.stack, self.work) as watch:
+        with EngineWatch(self.stack, self.work) as watch:
             begin = time.time()
             fault.begin()
-            client = Background(self.more)
+            client = Background(self.queue_and_cancel)
             time.sleep(fault.seconds)  # not a wait for a condition: the duration of the fault
             fault.end()
             client.end()
-            self.all_end(this)
-        this.over = time.time() - begin
-        this.wrong += self.news([*watch.wrong, *([] if this.stuck else wrong(self.stack, self.work))])
+            self.wait_for_all_ends(this)
+        this.end_seconds = time.time() - begin
+        this.wrong += self.new_violations([*watch.wrong, *([] if this.stuck else violations(self.stack, self.work))])
         self.count(this, before, known, begin)
         return this
 
-    def calm(self):
+    def quiet_round(self):
         """A round without faults and cancels."""
-        this = Round(self.seed, "nothing", "nothing breaks")
+        this = Round(self.seed, "nothing", "no fault")
         self.work.queue()
-        self.all_end(this)
-        this.wrong += [] if this.stuck else wrong(self.stack, self.work)
+        self.wait_for_all_ends(this)
+        this.wrong += [] if this.stuck else violations(self.stack, self.work)
         return this
 
-    def reach(self, lines):
+    def wait_for_lines(self, lines):
         """Waits until the runs have written that many lines, or have all ended."""
-        until(lambda: len(self.stack.record.lines) >= lines or not self.unended(), "runs are under way")
+        until(lambda: len(self.stack.record.lines) >= lines or not self.unfinished_runs(), "runs are in progress")
 
-    def more(self):
+    def queue_and_cancel(self):
         self.work.cancel()
         self.work.queue()
 
     def ids(self):
         return {run for (run,) in self.stack.rows("select id from runs")}
 
-    def unended(self):
+    def unfinished_runs(self):
         return self.stack.rows("select id from runs where not ended")
 
-    def all_end(self, this):
+    def wait_for_all_ends(self, this):
         def ended():
             self.work.confirm()
-            return not self.unended() and self.settled()
+            return not self.unfinished_runs() and self.nothing_pending()
 
         try:
             until(ended, "all runs end", every=0.2)
         except TimedOut:
             this.stuck = True
-            this.wrong.append(f"runs have not ended:\n{self.diagnosis()}")
+            this.wrong.append(f"runs have not ended:\n{self.database_diagnosis()}")
 
-    def settled(self):
+    def nothing_pending(self):
         """Waits for things that may follow the last run's end: a lost apply's last state, and messages."""
         (left,) = self.stack.rows("select (select count(*) from outbox) + (select count(*) from notifications) + (select count(*) from jobs) "
                                   "+ (select count(*) from workspaces where hold_job_id is not null)")
         return left == (0,)
 
-    def diagnosis(self):
-        questions = ("select id, workspace_id, status, stage, stopping, queued, holds, updated_at from runs where not ended",
+    def database_diagnosis(self):
+        queries = ("select id, workspace_id, status, stage, stopping, queued, holds, updated_at from runs where not ended",
                      "select id, run_id, stage, state, attempt, started, stop, worker_id, lease_until - now() from jobs",
                      "select h.job_id, h.run_id, h.worker, h.until from workspace_holds h join workspaces w on w.hold_job_id = h.job_id",
                      "select id, name, free, slots, draining, now() - seen_at from workers",
@@ -135,14 +135,14 @@ class Chaos:
                      "select e.run_id, e.status, e.output from policy_evaluations e join runs r on r.id = e.run_id where not r.ended",
                      "select id, trigger, run_id from notifications", "select topic, payload, created_at from outbox")
         found = []
-        for question in questions:
+        for query in queries:
             try:
-                found += [question, *(f"  {row}" for row in self.stack.rows(question))]
-            except Exception as why:  # noqa: BLE001: the others are wanted all the same
-                found.append(f"{question}: {why}")
+                found += [query, *(f"  {row}" for row in self.stack.rows(query))]
+            except Exception as why:  # noqa: BLE001: the other queries still run
+                found.append(f"{query}: {why}")
         return "\n".join(found)
 
-    def news(self, sentences):
+    def new_violations(self, sentences):
         found = [sentence for sentence in sentences if sentence not in self.known]
         self.known.update(found)
         return found
@@ -154,7 +154,7 @@ class Chaos:
         for _, status, _ in mine:
             this.statuses[status] = this.statuses.get(status, 0) + 1
         applied = [at - begin for run, status, at in mine if status == "applied" and run not in known]
-        this.goes_on = min(applied, default=None)
+        this.recovery_seconds = min(applied, default=None)
 
 
 class Background:
@@ -168,7 +168,7 @@ class Background:
     def _run(self, work):
         try:
             work()
-        except BaseException as why:  # noqa: BLE001: told where it is waited for
+        except BaseException as why:  # noqa: BLE001: raised where it is waited for
             self.why = why
 
     def end(self):
@@ -177,7 +177,7 @@ class Background:
             raise self.why
 
 
-class Watch:
+class EngineWatch:
     """Checks continuously which engines run, and for which runs. Engines of two runs of one workspace must never run
     at the same time, nor two for one run, nor one for a run that is reported as ended. (A run that lost its
     worker's lease is reported as ended: its workspace is held instead.)"""
@@ -186,7 +186,8 @@ class Watch:
         self.stack, self.work = stack, work
         self.wrong = []
         self.done = threading.Event()
-        self.threads = [threading.Thread(target=self._run, args=(look,), daemon=True) for look in (self._doubled, self._over)]
+        self.threads = [threading.Thread(target=self._run, args=(check,), daemon=True)
+                        for check in (self._concurrent_engines, self._engines_after_end)]
 
     def __enter__(self):
         for thread in self.threads:
@@ -198,26 +199,26 @@ class Watch:
         for thread in self.threads:
             thread.join()
 
-    def _run(self, look):
+    def _run(self, check):
         while not self.done.wait(0.2):
-            for sentence in look():
+            for sentence in check():
                 if sentence not in self.wrong:
                     self.wrong.append(sentence)
 
-    def _doubled(self):
+    def _concurrent_engines(self):
         seen = {}
         for workspace, run, worker in self.stack.engines(self.work.workspaces):
             seen.setdefault(workspace, set()).add((run, worker))
         return [f"programs of two attempts ran at once in {workspace}: {sorted(who)}" for workspace, who in seen.items() if len(who) > 1]
 
-    def _over(self):
-        over = dict(self.stack.rows("select id, status from runs where ended and status <> 'errored'"))
-        return [f"{run} was {over[run]} while its engine ran" for _, run, _ in self.stack.engines(self.work.workspaces) if run in over]
+    def _engines_after_end(self):
+        ended = dict(self.stack.rows("select id, status from runs where ended and status <> 'errored'"))
+        return [f"{run} was {ended[run]} while its engine ran" for _, run, _ in self.stack.engines(self.work.workspaces) if run in ended]
 
 
 def summary(rounds):
     """A table by fault."""
-    lines = [f"{'fault':34} {'rounds':>6} {'runs':>5} {'goes on: median':>16} {'max':>6} {'over: median':>13} {'max':>6} {'violations':>10}"]
+    lines = [f"{'fault':34} {'rounds':>6} {'runs':>5} {'recovery: median':>17} {'max':>6} {'all ended: med.':>15} {'max':>6} {'violations':>10}"]
     for name in sorted({this.fault for this in rounds}):
         mine = [this for this in rounds if this.fault == name]
         lines.append(row(name, mine))
@@ -225,7 +226,7 @@ def summary(rounds):
 
 
 def row(name, rounds):
-    on = [this.goes_on for this in rounds if this.goes_on is not None] or [float("nan")]
-    over = [this.over for this in rounds]
-    return (f"{name:34} {len(rounds):6} {sum(this.runs for this in rounds):5} {statistics.median(on):14.1f} s {max(on):4.1f} s "
-            f"{statistics.median(over):11.1f} s {max(over):4.1f} s {sum(len(this.wrong) for this in rounds):10}")
+    recoveries = [this.recovery_seconds for this in rounds if this.recovery_seconds is not None] or [float("nan")]
+    ends = [this.end_seconds for this in rounds]
+    return (f"{name:34} {len(rounds):6} {sum(this.runs for this in rounds):5} {statistics.median(recoveries):15.1f} s {max(recoveries):4.1f} s "
+            f"{statistics.median(ends):13.1f} s {max(ends):4.1f} s {sum(len(this.wrong) for this in rounds):10}")

@@ -24,56 +24,56 @@ INVARIANTS = {
     "where r.ended and o.log_length > 0 and not o.log_ended",
     "a workspace has states of several lineages": "select workspace_id, array_agg(distinct lineage) from state_versions "
     "group by workspace_id having count(distinct lineage) > 1",
-    "a notification waits": "select id, trigger from notifications",
+    "notifications are left": "select id, trigger from notifications",
 }
 
 
-def database_wrong(stack):
+def database_violations(stack):
     found = [(what, stack.rows(sql)) for what, sql in INVARIANTS.items()]
     return [f"{what}: {rows}" for what, rows in found if rows]
 
 
-def runs_wrong(stack, lines):
-    """Every run has a reason for not being applied, and an applied run has reached its end."""
-    wrong, done = [], ended(lines)
+def run_violations(stack, lines):
+    """Every run that was not applied has a reason, and the apply of every applied run completed."""
+    violations, completed = [], ended(lines)
     for run, status, error in stack.rows("select r.id, r.status, coalesce(i.error, '') from runs r join run_inputs i on i.run_id = r.id"):
-        if status == "applied" and run not in done:
-            wrong.append(f"{run} is applied, and its apply did not come to its end")
+        if status == "applied" and run not in completed:
+            violations.append(f"{run} is applied, but its apply did not complete")
         if status == "errored" and not REASONS.search(error):
-            wrong.append(f"{run} is errored for no fault that was made: {error!r}")
+            violations.append(f"{run} is errored, and no fault of the round explains it: {error!r}")
         if status not in ENDS:
-            wrong.append(f"{run} is {status}")
-    return wrong
+            violations.append(f"{run} is {status}")
+    return violations
 
 
-def state_wrong(stack, lines, workspace):
+def state_violations(stack, lines, workspace):
     """No created resource is missing. After an apply that passed there are no additional ones."""
     state = stack.api.state(workspace) or {"resources": []}
     kept = {instance["attributes"]["id"] for resource in state["resources"] if resource["name"].startswith("made_")
             for instance in resource["instances"]}
     wanted = alive(lines, workspace)
-    wrong = [f"{workspace}: {resource} was created by {creator(lines, resource)} and is missing in its state"
-             for resource in sorted(wanted - kept)]
+    violations = [f"{workspace}: {resource} was created by {creator(lines, resource)} and is missing in its state"
+                  for resource in sorted(wanted - kept)]
     last = next((line for line in reversed(lines) if line.workspace == workspace), None)
     if last and last.word == "end" and kept - wanted:
-        wrong.append(f"{workspace}: {sorted(kept - wanted)} were destroyed and are in its state")
-    return wrong
+        violations.append(f"{workspace}: {sorted(kept - wanted)} were destroyed and are in its state")
+    return violations
 
 
 def creator(lines, resource):
     return next(line.run for line in lines if line.resource == resource)
 
 
-def engines_wrong(stack, work):
+def engine_violations(stack, work):
     return [f"the engine of {run} still runs" for _, run, _ in stack.engines(work.workspaces)]
 
 
-def locks_wrong(stack, work):
+def lock_violations(stack, work):
     shown = {workspace: stack.api.attributes(f"workspaces/{workspace}") for workspace in work.workspaces}
     return [f"{workspace} is locked: {attributes.get('locked-reason')}" for workspace, attributes in shown.items() if attributes["locked"]]
 
 
-def stages_wrong(stack, work):
+def stage_violations(stack, work):
     """Each stage of an applied run passed once: the results of tasks, policies and jobs were accepted once, however
     often they arrived."""
     rows = stack.rows("select r.id, r.workspace_id, count(*) from runs r join run_events e on e.run_id = r.id "
@@ -82,15 +82,15 @@ def stages_wrong(stack, work):
             if count != STAGES[work.workspaces[workspace]]]
 
 
-def messages_wrong(stack, work):
+def notification_violations(stack, work):
     """The end of each run was published to its subscribers."""
-    told, ends = work.told(), stack.rows("select id, workspace_id, status from runs where status in ('applied', 'errored')")
-    return [f"nobody was told that {run} is {status}" for run, workspace, status in ends
-            if work.workspaces[workspace] == "plain" and run not in told]
+    notified, ends = work.notified_runs(), stack.rows("select id, workspace_id, status from runs where status in ('applied', 'errored')")
+    return [f"no notification was sent for {run}, which is {status}" for run, workspace, status in ends
+            if work.workspaces[workspace] == "plain" and run not in notified]
 
 
-def wrong(stack, work):
+def violations(stack, work):
     lines = list(stack.record.lines)
-    states = [sentence for workspace in work.workspaces for sentence in state_wrong(stack, lines, workspace)]
-    return [*stack.died(), *stack.api.wrong, *overlaps(lines), *applied_twice(lines), *database_wrong(stack), *runs_wrong(stack, lines), *states,
-            *engines_wrong(stack, work), *locks_wrong(stack, work), *stages_wrong(stack, work), *messages_wrong(stack, work)]
+    states = [sentence for workspace in work.workspaces for sentence in state_violations(stack, lines, workspace)]
+    return [*stack.died(), *stack.api.wrong, *overlaps(lines), *applied_twice(lines), *database_violations(stack), *run_violations(stack, lines), *states,
+            *engine_violations(stack, work), *lock_violations(stack, work), *stage_violations(stack, work), *notification_violations(stack, work)]

@@ -22,9 +22,9 @@ class Fault:
     @property
     def name(self):
         """Its row in a summary."""
-        return f"{self.action} {self.part.kind}" if self.action in ("kill", "stop") else f"{self.action} {'-'.join(self.ends())}"
+        return f"{self.action} {self.part.kind}" if self.action in ("kill", "stop") else f"{self.action} {'-'.join(self.endpoints())}"
 
-    def ends(self):
+    def endpoints(self):
         who, to = next(iter(self.proxies))
         return who.rpartition("-")[0], to
 
@@ -44,12 +44,12 @@ class Fault:
         if self.action == "kill":
             self.part.start()
         elif self.action == "stop":
-            self.part.go_on()
+            self.part.resume()
         for proxy in self.proxies.values():
             proxy.heal()
 
 
-def touching(stack, part):
+def connections_of(stack, part):
     """The connections of a process, by their other ends: {("worker", "scheduler"): {("worker-1", "scheduler"):
     Proxy}}."""
     found = {}
@@ -64,11 +64,11 @@ def pick(stack, seed, kinds=KINDS, actions=ACTIONS):
     equal probability."""
     rng = random.Random(seed)
     part = rng.choice([part for part in stack.parts if part.kind in kinds])
-    edges = touching(stack, part)
-    cuts = [action for action in actions if action in FAULTS] if edges else []
-    choices = [action for action in actions if action not in FAULTS] + ([rng.choice(cuts)] if cuts else [])
+    links = connections_of(stack, part)
+    network_actions = [action for action in actions if action in FAULTS] if links else []
+    choices = [action for action in actions if action not in FAULTS] + ([rng.choice(network_actions)] if network_actions else [])
     action = rng.choice(choices or ["kill"])
-    proxies = edges[rng.choice(sorted(edges))] if action in FAULTS else {}
+    proxies = links[rng.choice(sorted(links))] if action in FAULTS else {}
     # A killed process is restarted at once, or after its leases are over. All other faults last longer than the leases.
     seconds = rng.choice([0, LEASE * 1.5]) if action == "kill" else LEASE * rng.uniform(1.3, 2)
     return Fault(stack, action, part, proxies, seconds)

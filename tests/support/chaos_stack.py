@@ -54,7 +54,7 @@ class Client(Api):
         return until(answered, f"an answer to {method} {path}", every=0.2)
 
 
-def family(pid):
+def process_tree(pid):
     """The process and all its descendants."""
     found = [pid]
     for parent in found:
@@ -78,7 +78,7 @@ class Part:
 
     def _pids(self):
         pid = self.server.process.pid
-        return family(pid) if self.kind == "postgres" else [pid]
+        return process_tree(pid) if self.kind == "postgres" else [pid]
 
     def _send(self, pids, number):
         for pid in pids:
@@ -95,7 +95,7 @@ class Part:
         self.stopped = self._pids()
         self._send(self.stopped, signal.SIGSTOP)
 
-    def go_on(self):
+    def resume(self):
         self._send(self.stopped, signal.SIGCONT)
         self.stopped = []
 
@@ -114,21 +114,21 @@ class Stack:
         self.embedded = embedded
         self.parts = []  # Part, in the order of their start
         self.proxies = {}  # {(from, to): Proxy}
-        self.released = []  # further things to be stopped with the stack
+        self.to_release = []  # further things to be stopped with the stack
         self.wires = self.keep(Wires())
         self.record = self.keep(Record(self.folder / "record"))
         self.hooks = self.keep(Hooks())
         self.receiver = self.keep(Receiver().start())
 
     def keep(self, thing):
-        self.released.append(thing)
+        self.to_release.append(thing)
         return thing
 
     def proxy(self, who, to, *ports):
-        made = self.proxies[who, to] = self.keep(Proxy(self.wires, *ports))
-        return made
+        proxy = self.proxies[who, to] = self.keep(Proxy(self.wires, *ports))
+        return proxy
 
-    def up(self, kind, server, name=None):
+    def start_part(self, kind, server, name=None):
         part = Part(kind, name or kind, server)
         self.parts.append(part)
         server.start()
@@ -140,9 +140,9 @@ class Stack:
     # ---- start ----
 
     def start(self):
-        self.postgres = self.up("postgres", Postgres())
-        self.redis = self.up("redis", Redis(self.folder))
-        self.bus = self.up("broker", Broker(self.folder) if self.embedded else self._kafka())
+        self.postgres = self.start_part("postgres", Postgres())
+        self.redis = self.start_part("redis", Redis(self.folder))
+        self.bus = self.start_part("broker", Broker(self.folder) if self.embedded else self._kafka())
         self.database = self.postgres.new_database()
         self.tokens = bootstrap(self.database)
         numbers = range(1, EACH + 1)
@@ -156,39 +156,39 @@ class Stack:
 
     def _kafka(self):
         names = [f"{kind}-{number}" for kind in ("scheduler", "worker", "notifier") for number in range(1, EACH + 1)]
-        doors = {name: self.proxy(name, "broker").port for name in names}
-        kafka = Kafka(self.folder, doors)
+        proxied_ports = {name: self.proxy(name, "broker").port for name in names}
+        kafka = Kafka(self.folder, proxied_ports)
         for name in names:
-            self.proxies[name, "broker"].targets = [kafka.door_ports[name]]
+            self.proxies[name, "broker"].targets = [kafka.target_ports[name]]
         return kafka
 
-    def _bus(self, name):
-        """The process's address of the broker. The embedded broker has no doors."""
+    def broker_options(self, name):
+        """The options for the process's connection to the broker. The embedded broker is reached without a proxy."""
         proxy = self.proxies.get((name, "broker"))
         return {**self.bus.options, **({"brokers": f"127.0.0.1:{proxy.port}"} if proxy else {})}
 
     def _scheduler(self, number):
         name = f"scheduler-{number}"
-        there = urlsplit(self.database)
-        proxy = self.proxy(name, "postgres", there.port)
-        database = there._replace(netloc=f"{there.username}@127.0.0.1:{proxy.port}").geturl()
-        return self.up("scheduler", Scheduler(name, self.folder, database_url=database, keys=KEYS, lease_seconds=LEASE, task_allow="127.0.0.1",
-                                              rate_limit=0, **self._bus(name)), name)
+        parsed_url = urlsplit(self.database)
+        proxy = self.proxy(name, "postgres", parsed_url.port)
+        database = parsed_url._replace(netloc=f"{parsed_url.username}@127.0.0.1:{proxy.port}").geturl()
+        return self.start_part("scheduler", Scheduler(name, self.folder, database_url=database, keys=KEYS, lease_seconds=LEASE, task_allow="127.0.0.1",
+                                                      rate_limit=0, **self.broker_options(name)), name)
 
     def _worker(self, number, schedulers):
         name = f"worker-{number}"
         url = f"http://127.0.0.1:{self.proxy(name, 'scheduler', *schedulers).port}"
         opa = DEPS / "engines/opa"
-        self.up("worker", Worker(name, self.folder, scheduler_url=url, agent_token=self.tokens["agent-token"], name=name, slots=SLOTS,
-                                 data_dir=self.folder / name, sandbox=sandbox_kind(), opa=opa if opa.exists() else None,
-                                 job_network_allow=f"127.0.0.1:{self.record.port}", **self._bus(name)), name)
+        self.start_part("worker", Worker(name, self.folder, scheduler_url=url, agent_token=self.tokens["agent-token"], name=name, slots=SLOTS,
+                                         data_dir=self.folder / name, sandbox=sandbox_kind(), opa=opa if opa.exists() else None,
+                                         job_network_allow=f"127.0.0.1:{self.record.port}", **self.broker_options(name)), name)
 
     def _notifier(self, number, schedulers):
         name = f"notifier-{number}"
         url = f"http://127.0.0.1:{self.proxy(name, 'scheduler', *schedulers).port}"
         redis = self.proxy(name, "redis", self.redis.port)
-        self.up("notifier", Notifier(name, self.folder, scheduler_url=url, notifier_token=self.tokens["notifier-token"], allow="127.0.0.1",
-                                     redis_url=f"redis://127.0.0.1:{redis.port}/0", name=name, response_timeout_ms=5000, **self._bus(name)), name)
+        self.start_part("notifier", Notifier(name, self.folder, scheduler_url=url, notifier_token=self.tokens["notifier-token"], allow="127.0.0.1",
+                                             redis_url=f"redis://127.0.0.1:{redis.port}/0", name=name, response_timeout_ms=5000, **self.broker_options(name)), name)
 
     # ---- use ----
 
@@ -213,9 +213,9 @@ class Stack:
 
     def release(self):
         for part in self.parts:
-            part.go_on()
+            part.resume()
         for proxy in self.proxies.values():
             proxy.heal()
         release_all([part.server for part in self.parts])
-        for thing in reversed(self.released):
+        for thing in reversed(self.to_release):
             thing.release()

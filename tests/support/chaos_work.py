@@ -48,7 +48,7 @@ class Work:
             "triggers": ["run:completed", "run:errored"]}}
         self.api.post(f"workspaces/{workspace}/notification-configurations", {"data": data})
 
-    def told(self):
+    def notified_runs(self):
         """The runs whose end was notified."""
         calls = [call for hook in self.stack.hooks.hooks.values() for call in list(hook.calls)]
         return {call.document["run_id"] for call in calls if call.trigger != "verification"}

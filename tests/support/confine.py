@@ -127,20 +127,20 @@ def filter_families(allowed):
 
 def become(account):
     """The account, in a user namespace that has only root and itself (PrivateUsers=), without capabilities."""
-    asked, told = os.pipe()
-    answered, answer = os.pipe()
+    request_read, request_write = os.pipe()
+    answer_read, answer_write = os.pipe()
     parent = os.getpid()
     helper = os.fork()
     if helper == 0:
-        os.close(told)
-        os.close(answered)
-        if os.read(asked, 1):
+        os.close(request_write)
+        os.close(answer_read)
+        if os.read(request_read, 1):
             for kind, number in (("uid", account.pw_uid), ("gid", account.pw_gid)):
                 with open(f"/proc/{parent}/{kind}_map", "w") as map_file:
                     map_file.write(f"0 0 1\n{number} {number} 1\n")
-            os.write(answer, b"1")
+            os.write(answer_write, b"1")
         os._exit(0)
-    os.close(answer)
+    os.close(answer_write)
     for capability in range(41):
         libc.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
     os.setgroups([])
@@ -148,8 +148,8 @@ def become(account):
     os.setresuid(account.pw_uid, account.pw_uid, account.pw_uid)
     libc.prctl(4, 1, 0, 0, 0)  # PR_SET_DUMPABLE: /proc/self belongs to the account again
     must(libc.unshare(CLONE["user"]), "unshare")
-    os.write(told, b"1")
-    assert os.read(answered, 1) == b"1", "the namespace has no accounts"
+    os.write(request_write, b"1")
+    assert os.read(answer_read, 1) == b"1", "the namespace has no accounts"
     os.waitpid(helper, 0)
     none = (ctypes.c_uint32 * 6)()
     must(libc.capset((ctypes.c_uint32 * 2)(0x20080522, 0), none), "capset")

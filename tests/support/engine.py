@@ -38,8 +38,8 @@ class Engine:
 
     @cached_property
     def version(self):
-        said = subprocess.run([self.path, "version"], capture_output=True, text=True, check=True).stdout
-        return re.match(rf"{self.title} v(\S+)", said).group(1)
+        version_text = subprocess.run([self.path, "version"], capture_output=True, text=True, check=True).stdout
+        return re.match(rf"{self.title} v(\S+)", version_text).group(1)
 
     def words(self, text):
         """A message of terraform as this engine writes it."""

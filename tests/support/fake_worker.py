@@ -26,7 +26,7 @@ class FakeWorker:
         self.token = token
         self.slots = slots
         self.apply_seconds = apply_seconds
-        self.untaken = {}  # claimed jobs that no test has taken yet, by their runs
+        self.jobs_by_run = {}  # claimed jobs that `take` has not returned yet, by their runs
         self.capable = {} if capabilities is None else {"capabilities": capabilities}
         registered = self.call("POST", "register", {"name": name, "slots": slots, "version": "0", **self.capable}).json
         self.id, self.own_token = registered["worker"], registered["token"]
@@ -63,16 +63,16 @@ class FakeWorker:
 
     def lease(self, job):
         """(held, stop), the scheduler's answer about the job."""
-        (said,) = self.heartbeat(job)
-        assert said["job"] == job["job"]
-        return said["held"], said["stop"]
+        (answer,) = self.heartbeat(job)
+        assert answer["job"] == job["job"]
+        return answer["held"], answer["stop"]
 
     def leave(self, failed=False):
         self.call("POST", "leave", {"failed": failed}, self.own_token)
 
-    def listen(self, *told):
-        """The jobs to stop: waits for one that was not reported before."""
-        request = {"told": list(told)}
+    def listen(self, *known):
+        """The jobs to stop: waits for one that is not among the known ones."""
+        request = {"told": list(known)}
         return self.call("POST", "control", request, self.own_token).json["stops"]
 
     def on(self, job, method, what, body=None, check=True):
@@ -94,8 +94,8 @@ class FakeWorker:
     def take(self, run, stage):
         """The run's job, which must be of that stage."""
         for job in self.call("POST", "claim", {"worker": self.id, "slots": self.slots, "apply-seconds": self.apply_seconds, **self.capable}).json["jobs"]:
-            self.untaken[job["run"]] = job
-        job = self.untaken.pop(run)
+            self.jobs_by_run[job["run"]] = job
+        job = self.jobs_by_run.pop(run)
         assert job["stage"] == stage
         return job
 

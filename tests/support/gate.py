@@ -41,7 +41,7 @@ class Gate:
         return self.writer is not None
 
     def wait(self):
-        until(self.reached, "somebody comes to the gate")
+        until(self.reached, "a process waits at the gate")
 
     def left(self):
         """The process that waited is dead; resets the gate for the next one."""

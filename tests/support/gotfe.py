@@ -52,7 +52,7 @@ class Suite:
         self.environment = environment
         self.options = options
         self.results = {}
-        self.said = {}
+        self.output_of = {}
 
     def names(self):
         listed = subprocess.run([self.program, "-test.list", "."], cwd=self.program.parent, capture_output=True, text=True, check=True)
@@ -62,17 +62,17 @@ class Suite:
         """A panic ends the program, so the remaining tests are run again without the test that panicked."""
         left = list(names)
         while left:
-            said, code = self.run_once(left)
+            output, code = self.run_once(left)
             before = len(left)
             left = [name for name in left if name not in self.results]
             if left and len(left) == before:
-                self.give_up(left, f"the program ended with {code}:\n{said[-3000:]}")
+                self.give_up(left, f"the program ended with {code}:\n{output[-3000:]}")
                 return
 
     def give_up(self, names, why):
         for name in names:
             self.results[name] = "FAIL"
-            self.said[name] = [why]
+            self.output_of[name] = [why]
 
     def run_once(self, names):
         """Tests of site admins' API run only for Terraform Enterprise, which some others refuse."""
@@ -84,10 +84,10 @@ class Suite:
         self.read(done.stdout)
         return done.stdout, done.returncode
 
-    def read(self, said):
+    def read(self, output):
         """The preceding lines determine the test of each line."""
         now = ""
-        for line in said.splitlines():
+        for line in output.splitlines():
             result = RESULT.match(line)
             if NOW.match(line):
                 now = NOW.match(line).group(1)
@@ -96,8 +96,8 @@ class Suite:
                 now = result.group(2)
                 if "/" not in now:
                     self.results[now] = result.group(1)
-            self.said.setdefault(now.split("/")[0], []).append(line)
-        for name in re.findall(r"^\t(Test\w+)(?:/\S*)? \(", said.partition("panic: test timed out")[2], re.M):
+            self.output_of.setdefault(now.split("/")[0], []).append(line)
+        for name in re.findall(r"^\t(Test\w+)(?:/\S*)? \(", output.partition("panic: test timed out")[2], re.M):
             self.results.setdefault(name, "FAIL")
 
 
@@ -153,7 +153,7 @@ def report(suite, names, options):
     excuses = listed()
     for name in names:
         if suite.results[name] == "FAIL" or options.verbose:
-            print(f"\n===== {name}\n" + "\n".join(suite.said.get(name, [])))
+            print(f"\n===== {name}\n" + "\n".join(suite.output_of.get(name, [])))
     print()
     by = {result: [name for name in names if suite.results[name] == result] for result in ("PASS", "SKIP", "FAIL")}
     for result, those in by.items():
@@ -166,8 +166,8 @@ def report(suite, names, options):
 def arguments():
     parser = argparse.ArgumentParser(prog="gotfe", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", metavar="NAME")
-    parser.add_argument("--all", action="store_true", help="every test there is, whoever it is for")
-    parser.add_argument("--verbose", action="store_true", help="what each test said, not only those that failed")
+    parser.add_argument("--all", action="store_true", help="all tests of go-tfe, not only the listed ones")
+    parser.add_argument("--verbose", action="store_true", help="the output of every test, not only of those that failed")
     parser.add_argument("--parallel", type=int, default=8, help="how many tests run at once")
     parser.add_argument("--timeout", type=int, default=1700, help="how many seconds they all may take")
     parser.add_argument("--keep-logs", metavar="FOLDER", type=Path, help="where the processes' logs are to go")

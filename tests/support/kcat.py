@@ -37,8 +37,8 @@ def delete_topics(bus, *topics):
     request = struct.pack(">hhi", 20, 1, 1) + text_field("tests") + body
     with socket.create_connection(("127.0.0.1", bus.port), timeout=30) as connection, connection.makefile("rb") as answer:
         connection.sendall(struct.pack(">i", len(request)) + request)
-        said = answer.read(struct.unpack(">i", answer.read(4))[0])[12:]  # after the correlation, the throttle time and the count
+        response = answer.read(struct.unpack(">i", answer.read(4))[0])[12:]  # after the correlation, the throttle time and the count
     for topic in topics:
-        size = struct.unpack(">h", said[:2])[0]
-        code, said = struct.unpack(">h", said[2 + size:4 + size])[0], said[4 + size:]
+        size = struct.unpack(">h", response[:2])[0]
+        code, response = struct.unpack(">h", response[2 + size:4 + size])[0], response[4 + size:]
         assert code in (0, 3), f"{topic} is not deleted: error {code}"  # 3: there is none

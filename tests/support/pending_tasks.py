@@ -16,7 +16,7 @@ def new_id(prefix):
 
 
 class PendingTasks:
-    """Task results of one run that never progresses. `bus` gets their tickets; without one the scheduler sends them
+    """Task results of one run that never progresses. `bus` gets their messages; without one the scheduler sends them
     from its outbox."""
 
     def __init__(self, database, api, bus=None):
@@ -27,8 +27,8 @@ class PendingTasks:
         self.stage = new_id("ts")
         self.connection.execute("insert into task_stages (id, run_id, stage, status) values (%s, %s, 'pre_plan', 'running')", [self.stage, self.run])
 
-    def add(self, *urls, give_up=60, tickets=True):
-        """Adds one for each URL, with its ticket. Returns their ids."""
+    def add(self, *urls, give_up=60, send=True):
+        """Adds one for each URL, with its message. Returns their ids."""
         ids = [new_id("taskrs") for _ in urls]
         with self.connection.transaction(), self.connection.cursor() as cursor:
             cursor.executemany(
@@ -37,9 +37,9 @@ class PendingTasks:
                 [(id, self.stage, self.run, url, give_up) for id, url in zip(ids, urls)],
             )
             messages = [{"v": 1, "task-result": id, "run": self.run} for id in ids]
-            if tickets and not self.bus:
+            if send and not self.bus:
                 cursor.executemany("insert into outbox (topic, payload) values ('runyard.tasks', %s)", [[json.dumps(message)] for message in messages])
-        if tickets and self.bus:
+        if send and self.bus:
             produce(self.bus, "runyard.tasks", *messages)
         return ids
 

@@ -33,7 +33,7 @@ class Link:
 
     def __init__(self, *writers):
         self.writers = writers
-        self.lost = False  # some data was dropped: it can't continue
+        self.lost = False  # some data was dropped: the connection can't continue
 
     def reset(self):
         for writer in self.writers:
@@ -47,9 +47,11 @@ class Proxy:
     """Forwards to its targets (ports on this machine) in turn, except those that refuse connections: a load balancer
     without health checks. `fault` is None or one of FAULTS:
 
-    latency    all data is delayed by DELAY seconds slow       at most SLOW bytes a second half-open  connections
-    are accepted, and their data is dropped reset      connections are reset, existing and new ones cut        as
-    reset, and new ones are refused
+    - latency: all data is delayed by DELAY seconds
+    - slow: at most SLOW bytes a second
+    - half-open: connections are accepted, and their data is dropped
+    - reset: connections are reset, existing and new ones
+    - cut: as reset, and new ones are refused
     """
 
     def __init__(self, wires, *targets):
@@ -65,7 +67,7 @@ class Proxy:
         self.server = await asyncio.start_server(self._accept, "127.0.0.1", self.port)
         self.port = self.server.sockets[0].getsockname()[1]
 
-    async def _deafen(self):
+    async def _stop_listening(self):
         self.server.close()
         self.server = None
 
@@ -78,7 +80,7 @@ class Proxy:
     async def _break(self, fault):
         self.fault = fault
         if fault == "cut":
-            await self._deafen()
+            await self._stop_listening()
         if fault in ("reset", "cut"):
             self._reset(self.links)
 
@@ -102,7 +104,7 @@ class Proxy:
 
     async def _end(self):
         if self.server is not None:
-            await self._deafen()
+            await self._stop_listening()
         self._reset(self.links)
         while self.links:
             await asyncio.sleep(0.01)

@@ -148,7 +148,7 @@ class Service:
         until(lambda: len(self.calls) >= count, lambda: f"{self.name} got {len(self.calls)} requests of {count}")
         return self.calls[count - 1]
 
-    def took(self, call):
+    def receive(self, call):
         """Checks a request against proto/README.md."""
         self.check(call)
         if call["stage"] == "test":
@@ -253,8 +253,8 @@ class Receiver:
     @staticmethod
     def serve(service, call):
         try:
-            service.took(call)
-        except Exception as why:  # noqa: BLE001: told to the test at its end
+            service.receive(call)
+        except Exception as why:  # noqa: BLE001: fails the test at its end
             service.wrong.append(f"{type(why).__name__}: {why}")
         finally:
             call.give_up()

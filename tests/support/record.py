@@ -30,18 +30,18 @@ def configuration(port, size=3, pause=0.3):
     """`size` resources, one after the other. Each resource records that the one before it was created: by then
     terraform has written that one to its state, and it must not be lost from then on."""
 
-    def say(word):
+    def record_command(word):
         line = f"echo {word} $TFC_RUN_ID $TFC_WORKSPACE_ID"
         return f"exec 3<>/dev/tcp/127.0.0.1/{port}; {line} >&3; read -r answer <&3; test $answer = written"
 
-    parts = ['variable "turn" {}\n', resource("begin", "", say("begin -"))]
+    parts = ['variable "turn" {}\n', resource("begin", "", record_command("begin -"))]
     before = "begin"
     for number in range(size):
-        made, told = f"made_{number}", f"told_{number}"
-        parts.append(resource(made, before, say("destroyed ${self.id}"), "destroy"))
-        parts.append(resource(told, made, f"sleep {pause}; " + say(f"created ${{terraform_data.{made}.id}}")))
-        before = told
-    parts.append(resource("end", before, say("end -")))
+        made, recorder = f"made_{number}", f"recorded_{number}"
+        parts.append(resource(made, before, record_command("destroyed ${self.id}"), "destroy"))
+        parts.append(resource(recorder, made, f"sleep {pause}; " + record_command(f"created ${{terraform_data.{made}.id}}")))
+        before = recorder
+    parts.append(resource("end", before, record_command("end -")))
     return {"main.tf": "".join(parts)}
 
 

@@ -51,15 +51,15 @@ class Postgres:
 
     def _cluster(self):
         DEPS.mkdir(parents=True, exist_ok=True)
-        made = DEPS / f"cluster-{self.programs.parent.name}"
+        cluster = DEPS / f"cluster-{self.programs.parent.name}"
         with open(DEPS / "cluster.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not made.exists():
-                self._init(self.folder / "made")
-                shutil.rmtree(f"{made}.new", ignore_errors=True)
-                subprocess.run(["cp", "-a", self.folder / "made", f"{made}.new"], check=True)
-                os.rename(f"{made}.new", made)
-        return made
+            if not cluster.exists():
+                self._init(self.folder / "cluster")
+                shutil.rmtree(f"{cluster}.new", ignore_errors=True)
+                subprocess.run(["cp", "-a", self.folder / "cluster", f"{cluster}.new"], check=True)
+                os.rename(f"{cluster}.new", cluster)
+        return cluster
 
     def _init(self, folder):
         self._run("initdb", "-D", folder, "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
@@ -235,34 +235,35 @@ class Broker:
 
 
 class Kafka:
-    """Apache Kafka with one node, set up as by deploy/local/up --broker kafka. `doors` are additional ports, each of
-    which leads through a proxy: {name of a client: port of its proxy}. `door_ports` are the targets of the proxies.
-    With a password it accepts only the local stack's account."""
+    """Apache Kafka with one node, set up as by deploy/local/up --broker kafka. `proxied_ports` are additional ports, each
+    of which leads through a proxy: {name of a client: port of its proxy}. `target_ports` are the targets of the
+    proxies. With a password it accepts only the local stack's account."""
 
     kind = "kafka"
     fetch_wait_ms = 500
 
-    def __init__(self, folder, doors=None, password=None):
+    def __init__(self, folder, proxied_ports=None, password=None):
         self.folder = Path(folder)
         self.port = free_port()
         self.password = password
         self.jars = DEPS / "kafka"
-        assert self.jars.exists(), f"{self.jars} is not there; tests/run fetches it"
+        assert self.jars.exists(), f"{self.jars} does not exist; tests/run fetches it"
         controller = free_port()
         properties = self._lib('kafka_properties "$1" "$2" "$3"', self.folder / "data", self.port, controller)
-        self.door_ports = {name: free_port() for name in doors or {}}
+        self.target_ports = {name: free_port() for name in proxied_ports or {}}
         accounts = password and self._lib('kafka_sasl_properties "$1" "$2" "$3"', self.port, controller, password)
-        (self.folder / "server.properties").write_text(properties + (accounts or self._listeners(controller, doors or {})))
+        (self.folder / "server.properties").write_text(properties + (accounts or self._listeners(controller, proxied_ports or {})))
         identity = self._lib("kafka_cluster_id").strip()
         done = subprocess.run(self.java("kafka.tools.StorageTool", "format", "-t", identity, "-c", self.folder / "server.properties"),
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
         self.process = Process("kafka", self.java("kafka.Kafka", self.folder / "server.properties"), folder)
 
-    def _listeners(self, controller, doors):
-        """A client continues at the address that its listener advertises, so each door has a listener of its own."""
-        inner = {"PLAINTEXT": self.port, "CONTROLLER": controller, **{f"DOOR{n}": port for n, port in enumerate(self.door_ports.values())}}
-        outer = {"PLAINTEXT": self.port, **{f"DOOR{n}": port for n, port in enumerate(doors.values())}}
+    def _listeners(self, controller, proxied_ports):
+        """A client continues at the address that its listener advertises, so each of these ports has a
+        listener of its own."""
+        inner = {"PLAINTEXT": self.port, "CONTROLLER": controller, **{f"PROXIED{n}": port for n, port in enumerate(self.target_ports.values())}}
+        outer = {"PLAINTEXT": self.port, **{f"PROXIED{n}": port for n, port in enumerate(proxied_ports.values())}}
 
         def listed(ports):
             return ",".join(f"{name}://127.0.0.1:{port}" for name, port in ports.items())

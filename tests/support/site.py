@@ -21,8 +21,8 @@ def new_folder(name):
 
 def bootstrap(database):
     Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-    made = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
-    return json.loads(made.stdout)
+    result = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
+    return json.loads(result.stdout)
 
 
 def sandbox_kind():

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """An organization that has one object of every kind of the route table, and live tokens of every kind.
 
-Every name and every secret of a tenant contains its mark. A test that finds the mark, or an id of the tenant, in the answer to somebody else has found a leak."""
+Every name and every secret of a tenant contains its mark. A test that finds the mark, or an id of the tenant, in the answer to another tenant has found a leak."""
 
 import base64
 import hashlib

@@ -28,22 +28,22 @@ def runs_of(api, configurations):
     return [api.run(workspace, configuration) for _ in range(RUNS) for workspace, configuration in configurations.items()]
 
 
-def reads(api, runs):
-    """Sends the requests of pages and clients, repeatedly."""
-    asked = itertools.cycle(runs)
+def page_requests(api, runs):
+    """A function that sends the requests of pages and clients for the next run."""
+    next_runs = itertools.cycle(runs)
 
-    def once(number):
-        run = next(asked)
+    def send_requests(number):
+        run = next(next_runs)
         api.get(f"runs/{run}", include="plan,apply,workspace")
         api.get(f"organizations/{api.organization}/workspaces")
         api.get(f"runs/{run}/run-events")
         if number % 3 == 0:
             api.log(run)
 
-    return once
+    return send_requests
 
 
-def test_under_load(stack, receiver, api):
+def test_processes_under_load_have_no_data_races(stack, receiver, api):
     schedulers, workers, notifier = stack
     configurations = {}
     task = api.task(receiver.service(says("passed")))
@@ -54,14 +54,14 @@ def test_under_load(stack, receiver, api):
     runs = runs_of(api, configurations)
     for run in runs[-2:]:
         api.act(run, "cancel")
-    once, ended = reads(api, runs), set()
+    send_requests, ended = page_requests(api, runs), set()
 
     def all_ended():
         ended.update(run for run in runs if run not in ended and api.status(run) in ENDED)
         return len(ended) == len(runs)
 
     with ThreadPoolExecutor(CLIENTS) as clients:
-        until(lambda: [*clients.map(once, range(CLIENTS * 4))] and all_ended(), "all runs have ended")
+        until(lambda: [*clients.map(send_requests, range(CLIENTS * 4))] and all_ended(), "all runs have ended")
     for service in [*schedulers, *workers, notifier]:
         assert service.metrics()
         service.process.send(signal.SIGTERM)

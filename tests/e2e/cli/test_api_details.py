@@ -38,16 +38,16 @@ def log_url(api, run, kind="plan"):
     return api.attributes(f"{'plans' if kind == 'plan' else 'applies'}/{api.sibling(run, kind)}")["log-read-url"]
 
 
-def test_every_answer_has_the_headers(site, workspace, planned):
+def test_every_answer_has_the_version_headers(site, workspace, planned):
     """Includes uploads, downloads, logs and errors."""
-    api, nobody = site.api, Api(site.api.url, None)
+    api, anonymous = site.api, Api(site.api.url, None)
     version = api.post(f"workspaces/{workspace}/configuration-versions", {"data": {"type": "configuration-versions", "attributes": {}}}).data
     upload = version["attributes"]["upload-url"]
-    answers = [api.call("GET", "ping"), nobody.call("GET", "ping"), nobody.call("GET", f"{api.url}/.well-known/terraform.json"),
-               nobody.call("GET", "account/details"), api.call("GET", "nowhere"), api.call("POST", "runs", b"{"), api.call("GET", "runs/run-none"),
-               nobody.call("PUT", upload, tar_gz(CHANGES), headers={"Content-Type": "application/octet-stream"}),
-               nobody.call("PUT", f"{upload}x", b""), api.call("GET", f"configuration-versions/{version['id']}/download"),
-               nobody.call("GET", log_url(api, planned)), api.call("GET", f"plans/{api.sibling(planned, 'plan')}/json-output-redacted")]
+    answers = [api.call("GET", "ping"), anonymous.call("GET", "ping"), anonymous.call("GET", f"{api.url}/.well-known/terraform.json"),
+               anonymous.call("GET", "account/details"), api.call("GET", "nowhere"), api.call("POST", "runs", b"{"), api.call("GET", "runs/run-none"),
+               anonymous.call("PUT", upload, tar_gz(CHANGES), headers={"Content-Type": "application/octet-stream"}),
+               anonymous.call("PUT", f"{upload}x", b""), api.call("GET", f"configuration-versions/{version['id']}/download"),
+               anonymous.call("GET", log_url(api, planned)), api.call("GET", f"plans/{api.sibling(planned, 'plan')}/json-output-redacted")]
     for answer in answers:
         assert answer.headers["TFP-API-Version"] == "2.6" and answer.headers["TFP-AppName"] == "Terraform Enterprise", answer.text
         assert answer.headers["X-TFE-Version"] == "v202411-2"
@@ -56,26 +56,26 @@ def test_every_answer_has_the_headers(site, workspace, planned):
     assert [answer.status for answer in answers] == [204, 204, 200, 401, 404, 400, 404, 200, 404, 200, 200, 200]
 
 
-def test_logs(site, workspace, start):
+def test_logs_are_read_by_offset_and_limit(site, workspace, start):
     """The whole query is the client's. Byte counts include the marks at both ends. Parts that do not exist yet are
     empty."""
-    api, nobody = site.api, Api(site.api.url, None)
+    api, anonymous = site.api, Api(site.api.url, None)
     run = api.run_files(workspace, CHANGES)
     plan, apply = log_url(api, run), log_url(api, run, "apply")
     assert plan and apply and not urllib.parse.urlsplit(plan).query
-    early = nobody.call("GET", f"{apply}?limit=65536&offset=0")
+    early = anonymous.call("GET", f"{apply}?limit=65536&offset=0")
     assert (early.status, early.body) == (200, b"")
     api.wait_status(run, "planned")
-    whole = nobody.call("GET", f"{plan}?limit=65536&offset=0").body
+    whole = anonymous.call("GET", f"{plan}?limit=65536&offset=0").body
     assert whole.startswith(start) and whole.endswith(b"\x03") and whole.count(b"\x02") == whole.count(b"\x03") == 1
-    parts = [nobody.call("GET", f"{plan}?limit=100&offset={offset}") for offset in range(0, len(whole) + 200, 100)]
+    parts = [anonymous.call("GET", f"{plan}?limit=100&offset={offset}") for offset in range(0, len(whole) + 200, 100)]
     assert b"".join(part.body for part in parts) == whole and {part.status for part in parts} == {200} and max(len(part.body) for part in parts) == 100
     for query in ("limit=65536&offset=99999999", f"limit=65536&offset={len(whole)}"):
-        assert (nobody.call("GET", f"{plan}?{query}").status, nobody.call("GET", f"{plan}?{query}").body) == (200, b"")
-    assert nobody.call("GET", plan.replace("/logs/plan-", "/logs/apply-")).status == 404, "what is signed is the path"
+        assert (anonymous.call("GET", f"{plan}?{query}").status, anonymous.call("GET", f"{plan}?{query}").body) == (200, b"")
+    assert anonymous.call("GET", plan.replace("/logs/plan-", "/logs/apply-")).status == 404, "the signature covers the path"
     api.act(run, "apply")
     api.wait_status(run, "applied")
-    applied = nobody.call("GET", f"{apply}?limit=65536&offset=0").body
+    applied = anonymous.call("GET", f"{apply}?limit=65536&offset=0").body
     assert applied.startswith(start) and applied.endswith(b"\x03")
 
 
@@ -95,7 +95,7 @@ def test_the_status_is_final_when_the_log_ends(site, workspace):
     api.act(run, "discard")
 
 
-def test_what_clients_read_without_looking(site, workspace, planned):
+def test_documents_have_the_members_that_the_cli_requires(site, workspace, planned):
     api = site.api
     assert api.attributes(f"organizations/{api.organization}/entitlement-set")["operations"] is True
     shown = as_terraform(api, "GET", f"organizations/{api.organization}/workspaces/{api.attributes(f'workspaces/{workspace}')['name']}").data
@@ -114,21 +114,21 @@ def test_what_clients_read_without_looking(site, workspace, planned):
         assert as_terraform(api, "GET", f"organizations/{api.organization}/{path}").status == 200
 
 
-def test_a_run_for_plain_eyes(site, workspace, engine):
+def test_a_run_of_the_remote_backend_has_a_plain_log(site, workspace, engine):
     """The remote backend sends no X-Terraform-Integration: its log is text, which the client must not render again."""
     api = site.api
     configuration = api.upload(workspace, CHANGES)
     relations = {name: {"data": {"type": f"{name}s", "id": identity}} for name, identity in (("workspace", workspace), ("configuration-version", configuration))}
-    made = api.call("POST", "runs", {"data": {"type": "runs", "attributes": {"refresh": True}, "relationships": relations}}, headers={"Terraform-Version": "1.11.4"}).data["id"]
-    api.wait_status(made, "planned")
-    assert '"@level"' not in api.log(made) and f"{engine.title} will perform the following actions:" in api.log(made)
-    (included,) = [item for item in api.get(f"runs/{made}", include="workspace").json["included"] if item["type"] == "workspaces"]
+    run = api.call("POST", "runs", {"data": {"type": "runs", "attributes": {"refresh": True}, "relationships": relations}}, headers={"Terraform-Version": "1.11.4"}).data["id"]
+    api.wait_status(run, "planned")
+    assert '"@level"' not in api.log(run) and f"{engine.title} will perform the following actions:" in api.log(run)
+    (included,) = [item for item in api.get(f"runs/{run}", include="workspace").json["included"] if item["type"] == "workspaces"]
     assert included["attributes"]["structured-run-output-enabled"] is False
-    api.act(made, "discard")
+    api.act(run, "discard")
 
 
-def test_locks(site, workspace, planned):
-    """The client finds out from the wording of a refusal who holds the lock. Its own request body has an empty type."""
+def test_refused_unlocks_name_the_holder_of_the_lock(site, workspace, planned):
+    """The CLI parses the holder of the lock from the error message. Its own request body has an empty type."""
     api = site.api
     held = api.call("POST", f"workspaces/{workspace}/actions/unlock")
     assert held.status == 409 and f"is locked by Run {planned}" in held.errors()
@@ -142,8 +142,8 @@ def test_locks(site, workspace, planned):
     assert as_terraform(api, "POST", f"workspaces/{free}/actions/force-unlock").status == 409
 
 
-def test_unlocking_waits_for_the_state(site):
-    """While the newest state is announced and missing, the client must retry: a 422 with this wording."""
+def test_unlocking_is_refused_while_a_state_is_pending(site):
+    """The newest state is announced and not uploaded yet. The client retries on a 422 with this wording."""
     api = site.api
     workspace = api.workspace()
     api.post(f"workspaces/{workspace}/actions/lock", {"reason": "r"})
@@ -154,7 +154,7 @@ def test_unlocking_waits_for_the_state(site):
     assert api.call("POST", f"workspaces/{workspace}/actions/force-unlock").status == 200
 
 
-def test_queries_that_mean_nothing_are_ignored(site):
+def test_unknown_query_parameters_are_ignored(site):
     """terraform itself sends one, and it is not form-encoded."""
     api = site.api
     connection = http.client.HTTPConnection("127.0.0.1", site.scheduler.port)

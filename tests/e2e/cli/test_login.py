@@ -38,7 +38,7 @@ class User:
         """The engine on a terminal."""
         return Terminal([self.engine.path, *arguments], self.home, self.environment)
 
-    def asked(self):
+    def opened_url(self):
         """The URL that the engine has opened."""
         address = self.home / "address"
         until(address.exists, "the engine opens the browser")
@@ -58,7 +58,7 @@ def user(folder, authority, scheduler, tokens, engine):
 def approve(user, tokens, press):
     """In the browser: signs in, answers the page, and follows the redirect."""
     browser = Browser(f"https://{user.host}", trust=user.server.trust)
-    browser.ask(user.asked())
+    browser.ask(user.opened_url())
     assert "Sign in" in browser.text
     browser.send("/app/login", username=tokens["user"], password=tokens["password"])
     assert browser.cookie.secure and "Authorize terraform" in browser.text
@@ -75,9 +75,9 @@ def test_login_and_logout(user, tokens, request):
     login.ended(0)
     api = request.getfixturevalue("api")
     api.url, api.token = f"https://{user.host}", user.credentials()
-    mine = api.get("account/details").data
-    assert mine["attributes"]["username"] == tokens["user"]
-    newest = api.get(f"users/{mine['id']}/authentication-tokens").data[0]["attributes"]
+    account = api.get("account/details").data
+    assert account["attributes"]["username"] == tokens["user"]
+    newest = api.get(f"users/{account['id']}/authentication-tokens").data[0]["attributes"]
     assert newest["description"] == "terraform login" and newest["expired-at"]
     settings = f'terraform {{\n  cloud {{\n    hostname = "{user.host}"\n    organization = "acme"\n    workspaces {{\n      name = "by-login"\n    }}\n  }}\n}}\n'
     (user.home / "main.tf").write_text(settings)
@@ -87,8 +87,8 @@ def test_login_and_logout(user, tokens, request):
     assert user.credentials() is None
 
 
-def test_a_login_that_is_denied(user, tokens):
-    """The CLI shows this in the browser, and continues to wait for an approval."""
+def test_a_denied_login_stores_no_token(user, tokens):
+    """The CLI shows the denial in the browser, and continues to wait for an approval."""
     login = user.run("login", user.host)
     login.expect("Only 'yes' will be accepted").type("yes")
     assert approve(user, tokens, "deny").status == 400
@@ -96,11 +96,11 @@ def test_a_login_that_is_denied(user, tokens):
     assert user.credentials() is None
 
 
-def test_what_terraform_asks_for(user):
+def test_the_authorization_request_uses_pkce_and_a_local_port(user):
     login = user.run("login", user.host)
     login.expect("Only 'yes' will be accepted").type("yes")
-    asked = urllib.parse.urlsplit(user.asked())
-    query = dict(urllib.parse.parse_qsl(asked.query))
-    assert asked.path == "/oauth/authorize" and query["client_id"] == "terraform-cli" and query["code_challenge_method"] == "S256"
+    url = urllib.parse.urlsplit(user.opened_url())
+    query = dict(urllib.parse.parse_qsl(url.query))
+    assert url.path == "/oauth/authorize" and query["client_id"] == "terraform-cli" and query["code_challenge_method"] == "S256"
     assert 10000 <= urllib.parse.urlsplit(query["redirect_uri"]).port <= 10010
     login.release()

@@ -43,7 +43,7 @@ def test_plan_apply_destroy(terraform, block):
     assert {run["source"] for run in runs} <= {"terraform+cloud", "tfe-api"}
 
 
-def test_colours_and_none(terraform):
+def test_no_color_prints_no_escape_sequences(terraform):
     user = terraform(new_name())
     coloured = user.terminal("plan")
     coloured.ended()
@@ -52,7 +52,7 @@ def test_colours_and_none(terraform):
     assert "\x1b" not in plain and "  + resource \"terraform_data\" \"one\" {" in plain
 
 
-def test_auto_approve_and_variables(terraform):
+def test_precedence_of_variables_in_applies_with_auto_approve(terraform):
     name = new_name()
     user = terraform(name)
     user.write("more.tfvars", 'word = "of the file"\n')
@@ -65,7 +65,7 @@ def test_auto_approve_and_variables(terraform):
     assert 'word = "of the workspace"' in user.apply()
 
 
-def test_without_input_it_waits_for_somebody(terraform):
+def test_an_apply_without_input_leaves_the_run_to_be_confirmed(terraform):
     name = new_name()
     user = terraform(name)
     said = user.run("apply", "-input=false", code=1)
@@ -74,7 +74,7 @@ def test_without_input_it_waits_for_somebody(terraform):
     assert run["status"] == "planned" and run["actions"]["is-confirmable"]
 
 
-def test_a_saved_plan(terraform):
+def test_a_saved_plan_is_shown_and_applied_once(terraform):
     name = new_name()
     user = terraform(name)
     saved = user.run("plan", "-out=saved")
@@ -91,7 +91,7 @@ def test_a_saved_plan(terraform):
     assert "Run status: applied" in user.run("show", "saved")
 
 
-def test_a_saved_plan_that_is_no_more(terraform):
+def test_a_discarded_saved_plan_is_not_applied(terraform):
     name = new_name()
     user = terraform(name)
     user.run("plan", "-out=saved")
@@ -101,8 +101,7 @@ def test_a_saved_plan_that_is_no_more(terraform):
 
 
 @both
-def test_a_part_of_it(terraform, block):
-    """-target, -replace, -refresh=false, -refresh-only."""
+def test_target_replace_and_refresh_options(terraform, block):
     name = new_name()
     user = terraform(name, block, body=BODY + 'resource "terraform_data" "two" {\n}\n')
     assert "Resource targeting is in effect" in user.apply("-target=terraform_data.one")
@@ -116,7 +115,7 @@ def test_a_part_of_it(terraform, block):
     assert "Your infrastructure still matches the configuration." in only and user.runs(name)[0]["refresh-only"]
 
 
-def test_refresh(terraform):
+def test_refresh_is_a_refresh_only_run_with_auto_apply(terraform):
     name = new_name()
     user = terraform(name)
     user.apply()
@@ -125,7 +124,7 @@ def test_refresh(terraform):
     assert run["refresh-only"] and run["auto-apply"] and run["status"] == "planned_and_finished"
 
 
-def test_what_the_remote_backend_has_not(terraform):
+def test_unsupported_options_of_the_remote_backend_are_reported(terraform):
     user = terraform(new_name(), "remote")
     assert "Run variables are currently not supported" in user.run("plan", "-var", "word=x", code=1)
     assert "Saving a generated plan is currently not supported" in user.run("plan", "-out=saved", code=1)
@@ -133,7 +132,7 @@ def test_what_the_remote_backend_has_not(terraform):
 
 
 @both
-def test_a_configuration_that_is_wrong(terraform, block):
+def test_an_invalid_configuration_shows_the_engines_error(terraform, block):
     name = new_name()
     user = terraform(name, block)
     user.write("wrong.tf", 'output "wrong" {\n  value = nothing.there\n}\n')
@@ -142,7 +141,7 @@ def test_a_configuration_that_is_wrong(terraform, block):
     assert user.runs(name)[0]["status"] == "errored"
 
 
-def test_an_apply_that_fails(terraform):
+def test_a_failed_apply_shows_the_provisioners_error(terraform):
     body = 'resource "terraform_data" "one" {\n  provisioner "local-exec" {\n    command = "echo said aloud; exit 3"\n  }\n}\n'
     user = terraform(new_name(), body=body)
     said = user.run("apply", "-auto-approve", code=1)
@@ -150,15 +149,15 @@ def test_an_apply_that_fails(terraform):
     assert "Error: local-exec provisioner error" in said and "Error running command 'echo said aloud; exit 3': exit status 3." in said
 
 
-def test_a_working_directory(terraform):
-    """The archive contains the whole tree, and the run uses our folder in it."""
+def test_the_working_directory_of_the_workspace_is_used(terraform):
+    """The archive contains the whole tree, and the run uses the user's folder in it."""
     name = new_name()
     user = terraform(name)
     user.site.api.patch(f"workspaces/{user.workspace(name)}", {"data": {"type": "workspaces", "attributes": {"working-directory": "user-1"}}})
     assert "Plan: 1 to add" in user.run("plan")
 
 
-def test_sensitive_values_are_nowhere(terraform):
+def test_output_shows_no_sensitive_values(terraform):
     body = 'variable "secret" {\n  sensitive = true\n}\nresource "terraform_data" "one" {\n  input = var.secret\n}\n' \
            'output "secret" {\n  value = terraform_data.one.output\n  sensitive = true\n}\n'
     name = new_name()
@@ -172,14 +171,14 @@ def test_sensitive_values_are_nowhere(terraform):
     assert json.loads(user.pipe("output", "-json"))["secret"]["value"] == "never-shown"
 
 
-def test_in_json(terraform):
-    """-json applies to the local engine; here it only prints the version."""
+def test_plan_with_json_prints_the_version(terraform):
+    """-json applies to the local engine: of a remote run only the version is JSON."""
     user = terraform(new_name())
     lines = user.pipe("plan", "-json", "-no-color").splitlines()
     assert json.loads(lines[0])["type"] == "version" and re.search(r"^Plan: 1 to add", "\n".join(lines), re.M)
 
 
-def test_generating_configuration(terraform):
+def test_configuration_is_generated_for_an_import(terraform):
     user = terraform(new_name(), body='import {\n  to = terraform_data.imported\n  id = "an-id"\n}\n')
     said = user.run("plan", "-generate-config-out=generated.tf")
     assert user.engine.words("Terraform has generated configuration and written it to generated.tf.") in said and "1 to import" in said
@@ -191,16 +190,16 @@ def test_generating_configuration(terraform):
 def pool(site):
     """A pool of the organization, with a worker."""
     api = site.api
-    made = api.post("organizations/acme/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "cli"}}}).data["id"]
-    token = api.post(f"agent-pools/{made}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": "a worker's"}}}).data["attributes"]["token"]
+    identity = api.post("organizations/acme/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "cli"}}}).data["id"]
+    token = api.post(f"agent-pools/{identity}/authentication-tokens", {"data": {"type": "agent-tokens", "attributes": {"description": "a worker's"}}}).data["attributes"]["token"]
     worker = Worker("worker-2", site.folder, **{**site.worker.options, "agent_token": token, "name": "worker-2", "data_dir": site.folder / "worker-2"})
     worker.start()
-    yield made
+    yield identity
     worker.release()
 
 
-def test_agent_mode(terraform, site, pool):
-    """As in remote mode, by the workers of the workspace's pool."""
+def test_a_run_in_agent_mode_uses_a_worker_of_its_pool(terraform, site, pool):
+    """The CLI's output is the same as in remote mode."""
     user = terraform(new_name())
     body = {"data": {"type": "workspaces", "attributes": {"execution-mode": "agent", "agent-pool-id": pool}}}
     site.api.patch(f"workspaces/{user.workspace(user.name)}", body)

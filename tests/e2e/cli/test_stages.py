@@ -40,38 +40,38 @@ def estimated(full_site):
     full_site.estimates(False)
 
 
-def test_run_tasks(staged):
+def test_results_of_run_tasks_are_shown_at_their_stages(staged):
     user = staged(tasks=[("pre_plan", "mandatory", says("passed", "may be planned")), ("post_plan", "advisory", says("failed", "two things are wrong", url="http://127.0.0.1/why")),
                          ("pre_apply", "mandatory", says("passed", "may be applied"))])
-    said = user.apply()
-    assert said.index("Pre-plan Tasks:") < said.index("Plan: 1 to add") < said.index("Post-plan Tasks:") < said.index("Pre-apply Tasks:")
-    assert f"{user.name}-0 ⸺   Passed" in said and "may be planned" in said and "All tasks completed! 1 passed, 0 failed" in said
-    assert f"{user.name}-1 ⸺   Failed (Advisory)" in said and "two things are wrong" in said and "Details: http://127.0.0.1/why" in said
-    assert "Overall Result: Passed with advisory failures" in said and "Apply complete! Resources: 1 added" in said
+    printed = user.apply()
+    assert printed.index("Pre-plan Tasks:") < printed.index("Plan: 1 to add") < printed.index("Post-plan Tasks:") < printed.index("Pre-apply Tasks:")
+    assert f"{user.name}-0 ⸺   Passed" in printed and "may be planned" in printed and "All tasks completed! 1 passed, 0 failed" in printed
+    assert f"{user.name}-1 ⸺   Failed (Advisory)" in printed and "two things are wrong" in printed and "Details: http://127.0.0.1/why" in printed
+    assert "Overall Result: Passed with advisory failures" in printed and "Apply complete! Resources: 1 added" in printed
 
 
-def test_a_mandatory_run_task_that_fails(staged):
+def test_a_failed_mandatory_run_task_ends_the_apply(staged):
     user = staged(tasks=[("post_plan", "mandatory", says("failed", "not this one"))])
-    said = user.run("apply", "-auto-approve", code=1)
-    assert f"{user.name}-0 ⸺   Failed (Mandatory)" in said and "not this one" in said and "Overall Result: Failed" in said
-    assert "Task Stage failed." in said and said.index("Plan: 1 to add") < said.index("Post-plan Tasks:")
+    printed = user.run("apply", "-auto-approve", code=1)
+    assert f"{user.name}-0 ⸺   Failed (Mandatory)" in printed and "not this one" in printed and "Overall Result: Failed" in printed
+    assert "Task Stage failed." in printed and printed.index("Plan: 1 to add") < printed.index("Post-plan Tasks:")
     assert user.runs(user.name)[0]["status"] == "errored"
 
 
 @pytest.mark.parametrize("block", ["cloud", "remote"])
-def test_a_mandatory_run_task_that_fails_before_the_apply(staged, block):
+def test_a_failed_pre_apply_task_is_shown_after_the_plan(staged, block):
     """The CLI shows the plan even if the task has answered before the CLI has read the plan's log."""
     user = staged(block, tasks=[("pre_apply", "mandatory", says("failed", "not this one"))])
-    said = user.run("apply", "-auto-approve", code=1)
-    assert "Plan: 1 to add" in said and "will be created" in said
+    printed = user.run("apply", "-auto-approve", code=1)
+    assert "Plan: 1 to add" in printed and "will be created" in printed
     if block == "cloud":
-        assert said.index("Plan: 1 to add") < said.index("Pre-apply Tasks:") < said.index("not this one")
-        assert f"{user.name}-0 ⸺   Failed (Mandatory)" in said and "Overall Result: Failed" in said
+        assert printed.index("Plan: 1 to add") < printed.index("Pre-apply Tasks:") < printed.index("not this one")
+        assert f"{user.name}-0 ⸺   Failed (Mandatory)" in printed and "Overall Result: Failed" in printed
     assert user.runs(user.name)[0]["status"] == "errored"
 
 
-def test_policies_of_opa(staged):
-    """A failed mandatory one is overridden at the prompt, even with -auto-approve."""
+def test_a_failed_mandatory_opa_policy_is_overridden_at_the_prompt(staged):
+    """The CLI asks even with -auto-approve."""
     user = staged(opa=[("mandatory", DENIES), ("advisory", ALLOWS)])
     applying = user.terminal("apply", "-auto-approve").expect("OPA Policy Evaluation").expect("Overall Result: FAILED").expect("2 policies evaluated").expect("Failed").expect("Passed").expect(user.engine.words("Do you want to override the failed policies?"))
     assert user.runs(user.name)[0]["status"] in ("policy_override", "post_plan_awaiting_decision")
@@ -79,34 +79,34 @@ def test_policies_of_opa(staged):
     assert "Apply complete! Resources: 1 added" in applying.ended()
 
 
-def test_a_policy_of_opa_that_passes(staged):
+def test_a_passed_opa_policy_is_shown(staged):
     user = staged(opa=[("mandatory", ALLOWS)])
-    said = user.run("plan")
-    assert "OPA Policy Evaluation" in said and "Overall Result: PASSED" in said and "1 policies evaluated" in said
+    printed = user.run("plan")
+    assert "OPA Policy Evaluation" in printed and "Overall Result: PASSED" in printed and "1 policies evaluated" in printed
 
 
 @pytest.mark.parametrize("block", ["cloud", "remote"])
-def test_policies_of_sentinel(staged, block):
+def test_a_failed_soft_mandatory_policy_is_overridden_at_the_prompt(staged, block):
     user = staged(block, sentinel=[("soft-mandatory", "fails")])
     applying = user.terminal("apply").expect("Result: failed").expect("Do you want to override the soft failed policy check?").expect("Enter a value:").type("override")
     applying.expect("Do you want to perform these actions in workspace").expect("Enter a value:").type("yes")
     assert "Apply complete! Resources: 1 added" in applying.ended()
 
 
-def test_a_policy_of_sentinel_that_is_hard(staged):
+def test_a_failed_hard_mandatory_policy_ends_the_apply(staged):
     user = staged(sentinel=[("hard-mandatory", "fails")])
     assert "Organization Policy Check hard failed." in user.run("apply", "-auto-approve", code=1)
 
 
-def test_a_policy_of_sentinel_overridden_by_itself(staged):
-    """With -auto-approve the CLI overrides without asking where this is permitted."""
+def test_auto_approve_overrides_a_failed_soft_mandatory_policy(staged):
+    """The CLI overrides without asking if the user has the permission."""
     user = staged(sentinel=[("soft-mandatory", "fails")])
-    said = user.apply()
-    assert "Apply complete! Resources: 1 added" in said
+    printed = user.apply()
+    assert "Apply complete! Resources: 1 added" in printed
 
 
 @pytest.mark.parametrize("block", ["cloud", "remote"])
-def test_a_cost_estimate(staged, estimated, block):
+def test_a_cost_estimate_is_shown_before_the_approval(staged, estimated, block):
     user = staged(block)
-    said = user.terminal("apply").expect({"cloud": "Cost Estimation:", "remote": "Cost estimation:"}[block]).expect("Enter a value:").type("yes").ended()
-    assert "Resources: 1 of 1 estimated" in said and "$12.50/mo +$10.00" in said and "Apply complete! Resources: 1 added" in said
+    printed = user.terminal("apply").expect({"cloud": "Cost Estimation:", "remote": "Cost estimation:"}[block]).expect("Enter a value:").type("yes").ended()
+    assert "Resources: 1 of 1 estimated" in printed and "$12.50/mo +$10.00" in printed and "Apply complete! Resources: 1 added" in printed

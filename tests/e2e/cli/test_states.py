@@ -40,7 +40,7 @@ def applied(terraform):
 
 
 @modes
-def test_looking_at_it(applied, block, mode):
+def test_commands_that_read_the_state(applied, block, mode):
     user = applied(block, mode)
     assert user.run("state", "list").split() == ["terraform_data.one"]
     shown = user.run("state", "show", "terraform_data.one")
@@ -48,8 +48,8 @@ def test_looking_at_it(applied, block, mode):
     assert 'word = "unset"' in user.run("show") and json.loads(user.pipe("show", "-json"))["values"]["outputs"]["word"]["value"] == "unset"
     assert json.loads(user.pipe("state", "pull"))["resources"][0]["name"] == "one"
     assert "provider[terraform.io/builtin/terraform]" in user.run("providers") and "terraform_data.one" in user.run("graph")
-    said = user.run("output")
-    assert 'word = "unset"' in said and "hidden = <sensitive>" in said and "hush" not in said
+    printed = user.run("output")
+    assert 'word = "unset"' in printed and "hidden = <sensitive>" in printed and "hush" not in printed
     assert user.pipe("output", "-raw", "word") == "unset" and user.pipe("output", "-raw", "hidden") == "hush"
     outputs = json.loads(user.pipe("output", "-json"))
     assert outputs["list"] == {"sensitive": False, "type": ["tuple", ["string", "number"]], "value": ["a", 1]}
@@ -58,7 +58,7 @@ def test_looking_at_it(applied, block, mode):
 
 
 @modes
-def test_changing_it(applied, block, mode):
+def test_commands_that_change_the_state(applied, block, mode):
     user = applied(block, mode)
     assert "Successfully moved 1 object(s)." in user.run("state", "mv", "terraform_data.one", "terraform_data.two")
     assert "Successfully moved 1 object(s)." in user.run("state", "mv", "terraform_data.two", "terraform_data.one")
@@ -84,7 +84,7 @@ def test_import_reads_the_workspaces_variables(applied):
 
 
 @modes
-def test_pushing_it(applied, block, mode):
+def test_a_push_with_an_older_serial_is_refused(applied, block, mode):
     user = applied(block, mode)
     state = json.loads(user.pipe("state", "pull"))
     user.write("same.tfstate", json.dumps(state))
@@ -98,9 +98,8 @@ def test_pushing_it(applied, block, mode):
     assert json.loads(user.pipe("state", "pull"))["serial"] >= 40
 
 
-def test_pushing_with_force(applied):
-    """The remote backend reports this to the server. The cloud block of this version does not, and gets an
-    explanation."""
+def test_a_forced_push_replaces_the_lineage(applied):
+    """The remote backend tells the server that the push is forced. The cloud block of this version does not."""
     user = applied("remote")
     state = json.loads(user.pipe("state", "pull"))
     user.apply("-var", "word=other")
@@ -109,14 +108,14 @@ def test_pushing_with_force(applied):
     assert json.loads(user.pipe("state", "pull"))["lineage"] == "another"
 
 
-def test_console(applied):
+def test_console_reads_the_state(applied):
     user = applied(mode="remote")
     console = user.terminal("console")
     console.expect("> ").type("terraform_data.one.output").expect('"unset"').expect("> ").type("exit").ended()
     assert user.pipe("console", stdin='upper("a")\n') == '"A"\n'
 
 
-def test_local_runs(applied):
+def test_plan_apply_and_destroy_in_local_mode(applied):
     user = applied()
     assert "Your infrastructure matches the configuration." in user.run("plan", "-detailed-exitcode")
     assert "Plan: 0 to add, 1 to change" in user.run("plan", "-detailed-exitcode", "-var", "word=x", "-out=saved", code=2)
@@ -127,7 +126,7 @@ def test_local_runs(applied):
     assert user.runs(user.name) == [] and user.run("state", "list").split() == []
 
 
-def test_a_locked_workspace(applied):
+def test_a_locked_workspace_refuses_or_delays_local_commands(applied):
     user = applied()
     workspace = user.workspace(user.name)
     api = user.site.api
@@ -141,7 +140,7 @@ def test_a_locked_workspace(applied):
     assert "No changes." in waiting.ended()
 
 
-def test_force_unlock(applied):
+def test_force_unlock_requires_the_lock_id_and_a_lock(applied):
     user = applied()
     user.site.api.post(f"workspaces/{user.workspace(user.name)}/actions/lock", {"reason": "the test"})
     lock = f"acme/{user.name}"
@@ -152,7 +151,7 @@ def test_force_unlock(applied):
 
 
 @pytest.mark.parametrize("block", ["cloud", "remote"])
-def test_migrating_local_state(terraform, block):
+def test_init_migrates_a_local_state(terraform, block):
     user = terraform(body=MORE)
     user.init()
     user.apply()
@@ -160,8 +159,8 @@ def test_migrating_local_state(terraform, block):
     name = f"migrated-{next(names)}"
     user.settings(block, name=name)
     question = {"cloud": "Should Terraform migrate your existing state?", "remote": "Do you want to copy existing state to the new backend?"}[block]
-    said = user.terminal("init").expect(user.engine.words(question)).expect("Enter a value:").type("yes").ended()
-    assert "successfully initialized!" in said or "Successfully configured the backend" in said
+    printed = user.terminal("init").expect(user.engine.words(question)).expect("Enter a value:").type("yes").ended()
+    assert "successfully initialized!" in printed or "Successfully configured the backend" in printed
     after = json.loads(user.pipe("state", "pull"))
     assert after["resources"] == before["resources"]
     assert not user.site.api.get(f"workspaces/{user.workspace(name)}").data["attributes"]["locked"]
@@ -170,7 +169,7 @@ def test_migrating_local_state(terraform, block):
     assert "No changes." in user.run("plan")
 
 
-def test_remote_state_of_another_workspace(applied, terraform):
+def test_a_local_run_reads_the_remote_state_of_another_workspace(applied, terraform):
     """terraform_remote_state from a local run: the user's own token reads the outputs."""
     source = applied()
     reader = terraform(f"state-{next(names)}", body=f'data "terraform_remote_state" "it" {{\n  backend = "remote"\n  config = {{\n    hostname = "{HOST}"\n    organization = "acme"\n'

@@ -57,20 +57,20 @@ class Proxy:
 
 @pytest.fixture
 def user(tmp_path, authority, engine):
-    """user(scheduler, api, host, ...): a user who trusts that CA."""
-    users = []
+    """user(scheduler, api, host, ...): a user who trusts the test's CA."""
+    created = []
 
     def make(server, api, host, **more):
-        users.append(Terraform(SimpleNamespace(scheduler=server, api=api), engine, tmp_path / "user", host=host, SSL_CERT_FILE=authority.file, **more))
-        return users[-1]
+        created.append(Terraform(SimpleNamespace(scheduler=server, api=api), engine, tmp_path / "user", host=host, SSL_CERT_FILE=authority.file, **more))
+        return created[-1]
 
     yield make
-    for one in users:
+    for one in created:
         one.release()
 
 
 def log_in(user, browser, name, password):
-    """From the terminal and the browser to the saved token."""
+    """Logs in with the terminal and the browser; returns the saved token."""
     terminal = user.terminal("login", user.host).expect("Do you want to proceed?").expect("Enter a value:").type("yes")
     terminal.expect("access the login page for").expect(user.engine.words("Terraform will now wait for the host to signal"))
     url = re.search(r"https://\S+/oauth/authorize\?[^\s']+", terminal.text).group(0)
@@ -84,7 +84,7 @@ def log_in(user, browser, name, password):
     return saved["credentials"][user.host]["token"]
 
 
-def runs_through(user):
+def check_plan_apply_destroy(user):
     user.settings("cloud", name="secure")
     user.init()
     assert "Plan: 1 to add" in user.run("plan")
@@ -94,29 +94,29 @@ def runs_through(user):
     assert "Destroy complete! Resources: 1 destroyed." in user.run("destroy", "-auto-approve")
 
 
-def test_the_scheduler_serves_it(authority, scheduler, worker, tokens, user, request):
+def test_login_and_runs_with_the_schedulers_own_tls(authority, scheduler, worker, tokens, user, request):
     server = scheduler(**authority.serving())
     worker(ca_file=authority.file)
     one = user(server, request.getfixturevalue("api"), f"localhost:{server.port}", signed_in=False)
     assert "Required token could not be found" in one.settings("cloud", name="secure").run("init", code=1)
     token = log_in(one, Browser(server.url.replace("127.0.0.1", "localhost"), trust=authority.context()), "admin", tokens["password"])
     assert Api(server.url, token, trust=authority.context()).get("account/details").data["attributes"]["username"] == "admin"
-    runs_through(one)
+    check_plan_apply_destroy(one)
     assert one.engine.words("Terraform has removed the stored API token") in one.run("logout", one.host)
 
 
-def test_a_proxy_in_front_serves_it(authority, scheduler, worker, user, request):
+def test_runs_through_a_proxy_that_terminates_tls(authority, scheduler, worker, user, request):
     proxy = Proxy(*authority.issue())
     server = scheduler(public_url=f"https://localhost:{proxy.port}")
     proxy.serve(server.port)
     worker()
     try:
-        runs_through(user(server, request.getfixturevalue("api"), f"localhost:{proxy.port}"))
+        check_plan_apply_destroy(user(server, request.getfixturevalue("api"), f"localhost:{proxy.port}"))
     finally:
         proxy.release()
 
 
-def test_an_unknown_authority_is_refused(authority, scheduler, user, request, tmp_path):
+def test_the_cli_refuses_a_certificate_of_an_unknown_ca(authority, scheduler, user, request, tmp_path):
     server = scheduler(**authority.serving())
     one = user(server, request.getfixturevalue("api"), f"localhost:{server.port}")
     one.environment.pop("SSL_CERT_FILE")

@@ -16,15 +16,15 @@ QUESTION = "Do you want to cancel the remote operation?"
 
 @pytest.fixture
 def gates(full_site):
-    """Gates that are opened when the test is over."""
-    made = []
+    """Gates that are opened when the test ends."""
+    created = []
 
     def make():
-        made.append(Gate(full_site.gates, f"waiting-{next(names)}"))
-        return made[-1]
+        created.append(Gate(full_site.gates, f"waiting-{next(names)}"))
+        return created[-1]
 
     yield make
-    for gate in made:
+    for gate in created:
         gate.open()
 
 
@@ -47,7 +47,7 @@ def status_is(user, *wanted):
 
 
 @both
-def test_an_interrupt_in_the_plan(full_site, terraform, gates, block):
+def test_an_interrupted_plan_is_canceled_after_a_confirmation(full_site, terraform, gates, block):
     gate = gates()
     user = terraform(new_name(), block, stops_in_plan(gate))
     planning = user.terminal("apply").expect("Initializing plugins and modules...")
@@ -59,8 +59,8 @@ def test_an_interrupt_in_the_plan(full_site, terraform, gates, block):
 
 
 @both
-def test_an_interrupt_in_the_apply(full_site, terraform, gates, block):
-    """If the user does not cancel, the run continues."""
+def test_an_interrupted_apply_continues_without_a_confirmation(full_site, terraform, gates, block):
+    """The user answers that the run must not be canceled."""
     gate = gates()
     user = terraform(new_name(), block, stops_in_apply(gate))
     applying = user.terminal("apply").expect("Enter a value:").type("yes").expect("terraform_data.one: Creating...")
@@ -71,7 +71,7 @@ def test_an_interrupt_in_the_apply(full_site, terraform, gates, block):
     status_is(user, "applied")
 
 
-def test_an_interrupt_in_an_apply_that_asked_nothing(full_site, terraform, gates):
+def test_an_interrupt_with_auto_approve_cancels_without_a_question(full_site, terraform, gates):
     gate = gates()
     user = terraform(new_name(), body=stops_in_apply(gate))
     applying = user.terminal("apply", "-auto-approve").expect("terraform_data.one: Creating...")
@@ -82,7 +82,7 @@ def test_an_interrupt_in_an_apply_that_asked_nothing(full_site, terraform, gates
 
 
 @both
-def test_behind_another_run(full_site, terraform, block):
+def test_a_queued_run_is_interrupted_times_out_or_starts(full_site, terraform, block):
     user = terraform(new_name(), block)
     first = user.terminal("apply").expect("Enter a value:")
     second = user.terminal("apply").expect("Waiting for 1 run(s) to finish before being queued...")
@@ -98,7 +98,7 @@ def test_behind_another_run(full_site, terraform, block):
     assert "Apply complete! Resources: 1 added" in third.ended()
 
 
-def test_a_workspace_that_somebody_locked(full_site, terraform):
+def test_an_apply_waits_until_the_workspace_is_unlocked(full_site, terraform):
     user = terraform(new_name())
     workspace = user.workspace(user.name)
     full_site.api.post(f"workspaces/{workspace}/actions/lock", {"reason": "the test"})
@@ -108,7 +108,7 @@ def test_a_workspace_that_somebody_locked(full_site, terraform):
 
 
 @pytest.mark.parametrize("action, said, code", [("apply", "approved using the UI or API", 0), ("discard", "discarded using the UI or API", 1)])
-def test_somebody_else_decides(full_site, terraform, action, said, code):
+def test_a_decision_of_another_user_ends_the_prompt(full_site, terraform, action, said, code):
     user = terraform(new_name())
     asking = user.terminal("apply").expect("Enter a value:")
     (run,) = full_site.api.get(f"workspaces/{user.workspace(user.name)}/runs").data

@@ -56,8 +56,8 @@ def test_workspaces_that_share_an_init_have_their_own_names(api, worker):
         assert outputs(api, workspace) == {"word": name}
 
 
-def test_a_state_of_the_configuration_is_not_the_workspaces(api, worker):
-    """Earlier local workspaces left it in the uploaded folder."""
+def test_a_state_file_in_the_configuration_is_ignored(api, worker):
+    """A local workspace left the file in the uploaded folder earlier."""
     worker()
     stray = json.dumps({"version": 4, "terraform_version": "1.0.0", "serial": 9, "lineage": "stray", "outputs": {}, "resources": []})
     workspace = api.workspace("strays", auto_apply=True)
@@ -65,7 +65,7 @@ def test_a_state_of_the_configuration_is_not_the_workspaces(api, worker):
     assert api.state(workspace)["lineage"] != "stray" and outputs(api, workspace) == {"word": "strays"}
 
 
-def test_a_folder_to_work_in(api, worker):
+def test_a_run_with_a_working_directory_reads_the_full_name(api, worker):
     worker()
     workspace = api.workspace("deep", auto_apply=True, working_directory="a/b")
     api.wait_status(api.run_files(workspace, {"a/b/main.tf": READER["main.tf"]}), "applied")
@@ -80,13 +80,13 @@ def test_policies_read_the_name_in_the_plan(api, worker):
     api.wait_status(api.run_files(workspace, READER), "applied")
 
 
-# ---- during an upgrade of workers: the earlier version left the name at "default" ----
+# ---- during an upgrade of workers: the earlier version used the name "default" ----
 
 OLD_OVERRIDE = 'terraform {\n  backend "local" {\n    path = "../state/terraform.tfstate"\n  }\n}\n'
 BUNDLE = (".terraform.lock.hcl", ".terraform/terraform.tfstate")
 
 
-def plan_by_hand(engine, folder):
+def plan_of_earlier_version(engine, folder):
     """The results of an earlier version's worker for READER: the plan file, and the archive of its init."""
     config = folder / "config"
     config.mkdir()
@@ -96,30 +96,30 @@ def plan_by_hand(engine, folder):
     settings = {"PATH": os.environ["PATH"], "HOME": str(folder), "CHECKPOINT_DISABLE": "1"}
     for arguments in (["init", "-input=false"], ["plan", "-input=false", "-lock=false", f"-out={folder}/plan"]):
         subprocess.run([engine.path, *arguments], cwd=config, env=settings, check=True, capture_output=True)
-    made = {name: (config / name).read_bytes() for name in BUNDLE if (config / name).exists()}
-    return (folder / "plan").read_bytes(), tar_gz(made)
+    files = {name: (config / name).read_bytes() for name in BUNDLE if (config / name).exists()}
+    return (folder / "plan").read_bytes(), tar_gz(files)
 
 
-def test_a_plan_of_the_version_before_is_applied_as_it_was_planned(api, worker, scheduler, tokens, tmp_path, engine):
-    plan, made = plan_by_hand(engine, tmp_path)
+def test_a_plan_of_an_earlier_workers_version_is_applied_unchanged(api, worker, scheduler, tokens, tmp_path, engine):
+    plan, init = plan_of_earlier_version(engine, tmp_path)
     workspace = api.workspace("waiting", auto_apply=False)
     fake_worker = FakeWorker(scheduler.all[0].url, tokens["agent-token"])
     run = api.run_files(workspace, READER)
     (job,) = fake_worker.claim()
     fake_worker.on(job, "PUT", "plan", plan)
-    fake_worker.on(job, "PUT", "init", made)
+    fake_worker.on(job, "PUT", "init", init)
     fake_worker.result(job, **{"terraform-version": engine.version})
     api.wait_status(run, "planned")
     worker()
     api.act(run, "apply")
     api.wait_status(run, "applied")
-    assert outputs(api, workspace) == {"word": "default"}, "the plan says so"
+    assert outputs(api, workspace) == {"word": "default"}, "the name in the plan"
     api.wait_status(api.run(workspace, auto_apply=True), "applied")
     assert outputs(api, workspace) == {"word": "waiting"}
 
 
-def test_a_worker_of_the_version_before_takes_what_init_made(api, worker, scheduler, tokens):
-    """It refuses a record of the backend that names a folder of workspaces."""
+def test_an_earlier_workers_version_can_use_the_archive_of_init(api, worker, scheduler, tokens):
+    """An earlier worker refuses a record of the backend that names a folder of workspaces."""
     one = worker()
     workspace = api.workspace("handed-on", auto_apply=False)
     run = api.run_files(workspace, READER)

@@ -14,7 +14,7 @@ def listed(user):
     return user.run("workspace", "list").replace("*", "").split()
 
 
-def test_by_tags(terraform):
+def test_workspaces_are_selected_by_tags(terraform):
     user = terraform()
     one, two = (f"tagged-{next(names)}" for _ in range(2))
     user.settings("cloud", tags=["net", "prod"])
@@ -34,7 +34,7 @@ def test_by_tags(terraform):
     assert listed(user) == [f"{two}-b"]
 
 
-def test_by_tags_with_values_in_a_project(terraform, engine):
+def test_workspaces_are_selected_by_tags_with_values_in_a_project(terraform, engine):
     if engine.program == "tofu":
         pytest.skip("OpenTofu has no tags with values")
     user = terraform()
@@ -56,7 +56,7 @@ def test_by_tags_with_values_in_a_project(terraform, engine):
     assert f'Deleted workspace "{one}"!' in user.run("workspace", "delete", one)
 
 
-def test_by_a_prefix(terraform):
+def test_workspaces_are_selected_by_a_prefix(terraform):
     user = terraform()
     prefix = f"prefix-{next(names)}-"
     user.settings("remote", prefix=prefix)
@@ -70,7 +70,7 @@ def test_by_a_prefix(terraform):
     assert listed(user) == ["one"]
 
 
-def test_settings_of_the_environment(terraform):
+def test_cloud_settings_are_read_from_the_environment(terraform):
     user = terraform()
     user.write("settings.tf", "terraform {\n  cloud {\n  }\n}\n")
     name = f"environment-{next(names)}"
@@ -81,17 +81,17 @@ def test_settings_of_the_environment(terraform):
     assert "Plan: 1 to add" in user.run("plan", **settings)
 
 
-def test_a_name_that_has_to_stay_one(terraform):
+def test_a_configuration_with_a_workspace_name_has_only_that_workspace(terraform):
     user = terraform(f"only-{next(names)}")
     assert listed(user) == [user.name] and user.run("workspace", "show").strip() == user.name
     assert "workspaces not supported" in user.run("workspace", "new", "another", code=1)
     assert "cannot delete the currently active workspace" in user.run("workspace", "delete", user.name, code=1)
 
 
-def test_who_may_not(terraform):
-    stranger = terraform(token="wrong")
-    stranger.settings("cloud", name="any")
-    assert "unauthorized" in stranger.run("init", "-input=false", code=1)
+def test_an_invalid_token_and_an_unknown_organization_are_reported(terraform):
+    intruder = terraform(token="wrong")
+    intruder.settings("cloud", name="any")
+    assert "unauthorized" in intruder.run("init", "-input=false", code=1)
     user = terraform()
     user.settings("cloud", name="any")
     (user.folder / "settings.tf").write_text((user.folder / "settings.tf").read_text().replace('"acme"', '"nowhere"'))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A configuration can't take the state away from its workspace: another backend is refused before the plan, and an apply without a state holds the workspace."""
+"""A configuration must not change where the state is stored: another backend is refused before the plan, and an apply
+that writes no state holds the workspace."""
 
 import json
 
@@ -53,7 +54,7 @@ def test_a_cloud_block_in_an_override_is_refused(api, worker):
     api.wait_status(api.run_files(workspace, MAIN), "applied")
 
 
-def test_ordinary_backends_and_overrides_lose(api, worker):
+def test_ordinary_backends_and_overrides_are_replaced(api, worker):
     worker()
     workspace = api.workspace(auto_apply=True)
     files = {**MAIN, "backend.tf": native(ELSEWHERE), "override.tf": native('  backend "inmem" {\n  }\n'), "dev_override.tf.json": json.dumps({"terraform": {"backend": {"local": {}}}})}
@@ -61,7 +62,7 @@ def test_ordinary_backends_and_overrides_lose(api, worker):
     assert api.resources(workspace) == ["terraform_data.one"]
 
 
-def held(api, workspace):
+def lock_reason(api, workspace):
     return api.attributes(f"workspaces/{workspace}")["locked-reason"] or ""
 
 
@@ -74,13 +75,13 @@ def test_an_apply_that_writes_no_state_holds_the_workspace(api, worker, option):
     run = api.run_files(workspace, MAIN)
     error = api.wait_status(run, "errored")["error"]
     assert "no state" in error and "held" in error, error
-    assert held(api, workspace).startswith(f"Held after {run}")
+    assert lock_reason(api, workspace).startswith(f"Held after {run}")
     api.delete(f"workspaces/{workspace}/vars/{variable}")
-    waits = api.run(workspace)
+    next_run = api.run(workspace)
     one.restart()
-    assert held(api, workspace) and api.status(waits) == "pending"
+    assert lock_reason(api, workspace) and api.status(next_run) == "pending"
     api.post(f"workspaces/{workspace}/actions/force-unlock")
-    api.wait_status(waits, "applied")
+    api.wait_status(next_run, "applied")
     assert api.resources(workspace) == ["terraform_data.one"]
 
 
@@ -105,20 +106,20 @@ resource "terraform_data" "one" {{
 }}
 """})
     gate.wait()
-    until(lambda: list(one.options["data_dir"].glob("jobs/*/changed")), "the worker has read that something was made")
+    until(lambda: list(one.options["data_dir"].glob("jobs/*/changed")), "the worker has recorded a change")
     one.restart(kill=True)
     assert "is held" in api.wait_status(run, "errored")["error"]
     resources = api.get(f"runs/{run}/unrecorded-resources").data
     assert [resource["attributes"]["address"] for resource in resources] == ["terraform_data.first"]
     api.delete(f"workspaces/{workspace}/vars/{variable}")
-    waits = api.run_files(workspace, MAIN)
-    until(lambda: one.ready() and not list(one.options["data_dir"].glob("unsent/*")), "nothing is left to be told")
-    assert held(api, workspace).startswith(f"Held after {run}") and api.status(waits) == "pending"
+    next_run = api.run_files(workspace, MAIN)
+    until(lambda: one.ready() and not list(one.options["data_dir"].glob("unsent/*")), "the worker has no unsent state")
+    assert lock_reason(api, workspace).startswith(f"Held after {run}") and api.status(next_run) == "pending"
     api.post(f"workspaces/{workspace}/actions/force-unlock")
-    api.wait_status(waits, "applied")
+    api.wait_status(next_run, "applied")
 
 
-def test_an_apply_that_changes_nothing_holds_nothing(api, worker):
+def test_an_apply_without_resource_changes_does_not_hold_the_workspace(api, worker):
     worker()
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, MAIN), "applied")
@@ -126,4 +127,4 @@ def test_an_apply_that_changes_nothing_holds_nothing(api, worker):
     api.wait_status(api.run_files(workspace, output), "applied")
     api.wait_status(api.run(workspace, refresh_only=True), {"applied", "planned_and_finished"})
     api.wait_status(api.run(workspace, is_destroy=True, auto_apply=True), "applied")
-    assert not held(api, workspace) and api.state(workspace)["resources"] == []
+    assert not lock_reason(api, workspace) and api.state(workspace)["resources"] == []

@@ -21,8 +21,8 @@ def book(**prices):
     }
 
 
-def things(**sizes):
-    """A configuration with these things of these sizes."""
+def resources_of(**sizes):
+    """A configuration with resources of these sizes."""
     return {"main.tf": "\n".join(f'resource "terraform_data" "{name}" {{\n  input = {{ size = "{size}" }}\n}}' for name, size in sizes.items())}
 
 
@@ -58,14 +58,14 @@ def events(api, run):
     return [e["attributes"] for e in api.get(f"runs/{run}/run-events").data]
 
 
-def test_a_run_rests_at_its_estimate_and_is_applied(estimating, worker):
+def test_an_estimated_run_is_confirmed_and_applied(estimating, worker):
     api = estimating
     worker()
     workspace = api.workspace()
-    run = api.run_files(workspace, things(one="small"))
-    rested = api.wait_status(run, "cost_estimated")
-    assert rested["actions"]["is-confirmable"]
-    times = rested["status-timestamps"]
+    run = api.run_files(workspace, resources_of(one="small"))
+    estimated_run = api.wait_status(run, "cost_estimated")
+    assert estimated_run["actions"]["is-confirmable"]
+    times = estimated_run["status-timestamps"]
     assert times["planned-at"] <= times["cost-estimating-at"] <= times["cost-estimated-at"]
     estimate = estimate_of(api, run)
     assert estimate["status"] == "finished" and counts(estimate) == (1, 0, 1) and amounts(estimate) == ("0.00", "0.00", "0.00")
@@ -75,16 +75,16 @@ def test_a_run_rests_at_its_estimate_and_is_applied(estimating, worker):
     api.wait_status(run, "applied")
 
 
-def test_an_operators_book_prices_what_changes(estimating, worker, books):
+def test_price_books_of_the_operator_price_changed_resources(estimating, worker, books):
     api = estimating
     (books / "broken.json").write_text('{"price-book": 1, "name": "Broken", "currency": "USD", "resources": {"a": {}}}')
     started = worker(price_books=books)
     workspace = api.workspace(auto_apply=True)
-    first = api.run_files(workspace, things(one="small", two="large", odd="huge"))
+    first = api.run_files(workspace, resources_of(one="small", two="large", odd="huge"))
     api.wait_status(first, "applied")
     assert amounts(estimate_of(api, first)) == ("0.00", "68.328", "68.328")
     assert counts(estimate_of(api, first)) == (3, 2, 1)
-    second = api.run_files(workspace, things(one="large", three="small"), auto_apply=False)
+    second = api.run_files(workspace, resources_of(one="large", three="small"), auto_apply=False)
     api.wait_status(second, "cost_estimated")
     estimate = estimate_of(api, second)
     assert amounts(estimate) == ("68.328", "68.328", "0.00")
@@ -98,29 +98,29 @@ def test_an_operators_book_prices_what_changes(estimating, worker, books):
     assert refused["book"].endswith("/broken.json") and "resources: a: components is missing" in refused["why"]
 
 
-def test_without_changes_the_estimate_comes_first(estimating, worker, books):
+def test_a_run_without_changes_is_estimated_before_it_ends(estimating, worker, books):
     api = estimating
     worker(price_books=books)
     workspace = api.workspace(auto_apply=True)
-    api.wait_status(api.run_files(workspace, things(one="small")), "applied")
+    api.wait_status(api.run_files(workspace, resources_of(one="small")), "applied")
     for more in ({}, {"refresh_only": True}, {"plan_only": True}):
-        run = api.run_files(workspace, things(one="small"), **more)
+        run = api.run_files(workspace, resources_of(one="small"), **more)
         ended = api.wait_status(run, "planned_and_finished")
         assert "cost-estimated-at" in ended["status-timestamps"], more
         assert amounts(estimate_of(api, run)) == ("7.592", "7.592", "0.00"), more
 
 
-def test_with_targets_it_is_skipped(estimating, worker):
+def test_a_run_with_targets_is_not_estimated(estimating, worker):
     api = estimating
     worker()
-    run = api.run_files(api.workspace(), things(one="small", two="small"), target_addrs=["terraform_data.one"])
+    run = api.run_files(api.workspace(), resources_of(one="small", two="small"), target_addrs=["terraform_data.one"])
     assert estimate_of(api, run)["status"] == "skipped_due_to_targeting"
-    rested = api.wait_status(run, "planned")
-    assert "cost-estimating-at" not in rested["status-timestamps"]
+    estimated_run = api.wait_status(run, "planned")
+    assert "cost-estimating-at" not in estimated_run["status-timestamps"]
     assert estimate_of(api, run)["status"] == "skipped_due_to_targeting"
 
 
-def test_a_plan_that_fails_has_none(estimating, worker):
+def test_the_estimate_of_a_failed_plan_is_unreachable(estimating, worker):
     api = estimating
     worker()
     run = api.run_files(api.workspace(), {"main.tf": 'resource "terraform_data" "x" {\n  input = file("nothing")\n}\n'})
@@ -151,13 +151,13 @@ def infracost(folder):
     return make
 
 
-def test_infracost_is_asked_instead(estimating, worker, infracost):
+def test_infracost_replaces_the_price_books(estimating, worker, infracost):
     api = estimating
     check = '[[ $1 == breakdown && $2 == --path && $4 == --format && $5 == json ]] && grep -q terraform_data "$3"'
     worker(infracost=infracost(f"{check} || exit 3\n[[ -z $RUNYARD_AGENT_TOKEN && -z $SECRET ]] || exit 4\ncat <<'END'\n{json.dumps(ANSWER)}\nEND"))
     workspace = api.workspace()
     api.variable(workspace, "SECRET", "s3cret", category="env")
-    run = api.run_files(workspace, things(one="small"))
+    run = api.run_files(workspace, resources_of(one="small"))
     api.wait_status(run, "cost_estimated")
     estimate = estimate_of(api, run)
     assert estimate["status"] == "finished", estimate
@@ -169,11 +169,11 @@ def test_infracost_is_asked_instead(estimating, worker, infracost):
     ("echo {}", "infracost's answer can't be read: it has no project or no summary"),
     ("kill -9 $$", "infracost"),
 ])
-def test_an_error_is_shown_and_the_run_goes_on(estimating, worker, infracost, script, why):
+def test_a_failed_estimate_shows_its_error_and_the_run_continues(estimating, worker, infracost, script, why):
     api = estimating
     worker(infracost=infracost(script))
     workspace = api.workspace()
-    run = api.run_files(workspace, things(one="small"))
+    run = api.run_files(workspace, resources_of(one="small"))
     api.wait_status(run, "cost_estimated")
     estimate = estimate_of(api, run)
     assert estimate["status"] == "errored" and why in estimate["error-message"], estimate
@@ -185,10 +185,10 @@ def test_an_error_is_shown_and_the_run_goes_on(estimating, worker, infracost, sc
     assert api.resources(workspace) == ["terraform_data.one"]
 
 
-def test_a_cancel_ends_it(estimating, worker, infracost, folder):
+def test_a_cancel_ends_the_estimate(estimating, worker, infracost, folder):
     api = estimating
     worker(infracost=infracost('touch "$HOME/begun"; sleep 600'))
-    run = api.run_files(api.workspace(), things(one="small"))
+    run = api.run_files(api.workspace(), resources_of(one="small"))
     api.wait_status(run, "cost_estimating")
     until(lambda: list(folder.glob("worker-1/jobs/*/root/home/begun")), "infracost runs")
     api.act(run, "cancel")
@@ -199,7 +199,7 @@ def test_a_cancel_ends_it(estimating, worker, infracost, folder):
 # ---- the command line ----
 
 
-def test_the_command_line_shows_it(estimating, worker, books, folder, engine):
+def test_the_cli_shows_the_estimate(estimating, worker, books, folder, engine):
     api = estimating
     worker(price_books=books)
     home = folder / "home"
@@ -208,7 +208,7 @@ def test_the_command_line_shows_it(estimating, worker, books, folder, engine):
     (home / "cli.tfrc").write_text(f'disable_checkpoint = true\nhost "runyard.test" {{\n  services = {{\n{services}\n  }}\n}}\n'
                                    f'credentials "runyard.test" {{\n  token = "{api.token}"\n}}\n')
     cloud = f'terraform {{\n  cloud {{\n    hostname = "runyard.test"\n    organization = "{api.organization}"\n    workspaces {{\n      name = "shown"\n    }}\n  }}\n}}\n'
-    (home / "main.tf").write_text(cloud + things(one="small", odd="huge")["main.tf"])
+    (home / "main.tf").write_text(cloud + resources_of(one="small", odd="huge")["main.tf"])
     environment = {"PATH": os.environ["PATH"], "HOME": str(home), "TF_CLI_CONFIG_FILE": str(home / "cli.tfrc"), "NO_COLOR": "1"}
 
     def cli(*arguments):

@@ -12,7 +12,7 @@ pytestmark = each_engine()
 
 
 @pytest.fixture(autouse=True)
-def has_them(engine):
+def supports_ephemeral_variables(engine):
     if tuple(int(part) for part in engine.version.split(".")[:2]) < FIRST[engine.program]:
         pytest.skip(f"{engine.title} {engine.version} has no ephemeral variables")
 
@@ -34,7 +34,7 @@ NATIVE = 'variable "secret" {\n  type      = string\n  ephemeral = true\n}\n'
 
 
 @pytest.mark.parametrize("sensitive", [False, True])
-def test_a_value_reaches_the_apply(site, sensitive):
+def test_an_apply_gets_the_value_of_an_ephemeral_variable(site, sensitive):
     api = site.api
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "secret", VALUE, sensitive=sensitive)
@@ -43,15 +43,15 @@ def test_a_value_reaches_the_apply(site, sensitive):
     assert "hunter2" not in json.dumps(api.state(workspace)) + api.log(run, "apply") + site.worker.process.log()
 
 
-def test_of_a_run_a_set_and_the_environment(site):
-    """The value with the highest precedence counts, as for the plan. Other variables are the plan's."""
+def test_precedence_of_ephemeral_variables_is_that_of_the_plan(site):
+    """Variables that are not ephemeral keep the plan's values."""
     api = site.api
     workspace = api.workspace(auto_apply=False)
     ordinary = 'variable "number" {\n  type = number\n}\nvariable "list" {\n  description = "not ephemeral"\n  type = list(any)\n}\nvariable "exported" {\n  ephemeral = true\n}\n'
     api.variable(workspace, "secret", "weaker")
     api.variable(workspace, "number", "0.1")
     api.variable(workspace, "list", '[1e3, 0.30000000000000004, null]', hcl=True)
-    api.variable(workspace, "nobodys", "undeclared")
+    api.variable(workspace, "unused", "undeclared")
     api.variable(workspace, "TF_VAR_exported", "x", category="env")
     run = api.run_files(workspace, using("secret", NATIVE + ordinary), variables=[{"key": "secret", "value": json.dumps(VALUE)}])
     api.wait_status(run, "planned")
@@ -67,7 +67,7 @@ def test_of_a_run_a_set_and_the_environment(site):
     ("variables.tf.json", json.dumps([{"variable": [{"secret": [{"ephemeral": True}]}]}])),
     ("late_override.tf", 'variable "secret" {\n  ephemeral = true\n}\n'),
 ])
-def test_declared_in_other_files(site, file, text):
+def test_ephemeral_variables_are_declared_in_json_and_override_files(site, file, text):
     api = site.api
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "secret", VALUE)
@@ -75,7 +75,7 @@ def test_declared_in_other_files(site, file, text):
     api.wait_status(api.run_files(workspace, {**using("secret", plain), file: text}), "applied")
 
 
-def test_one_that_is_null_stays_unset(site):
+def test_an_ephemeral_variable_with_null_stays_unset(site):
     api = site.api
     workspace = api.workspace(auto_apply=True)
     declared = 'variable "secret" {\n  ephemeral = true\n  default = "x"\n}\nresource "terraform_data" "one" {\n}\n'
@@ -83,7 +83,7 @@ def test_one_that_is_null_stays_unset(site):
     api.wait_status(api.run_files(workspace, {"main.tf": declared}), "applied")
 
 
-def test_a_destroy_takes_it_too(site):
+def test_a_destroy_gets_the_value_of_an_ephemeral_variable(site):
     api = site.api
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "secret", VALUE)

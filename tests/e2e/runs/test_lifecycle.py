@@ -80,19 +80,19 @@ def test_a_confirmed_run_is_applied(api):
     assert relations["confirmed-by"]["data"] == relations["created-by"]["data"]
 
 
-def test_nothing_to_change_ends_after_the_plan(api):
+def test_a_run_without_changes_ends_after_the_plan(api):
     workspace = api.workspace(auto_apply=True)
     applied(api, workspace, ONE)
     run = api.run(workspace)
     assert api.wait_status(run, "planned_and_finished")["has-changes"] is False
 
 
-def test_a_workspace_that_applies_by_itself(api):
+def test_a_workspace_with_auto_apply_needs_no_confirmation(api):
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
 
-def test_a_run_says_whether_it_applies_by_itself(api):
+def test_auto_apply_of_a_run_overrides_its_workspace(api):
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, ONE, auto_apply=False)
     api.wait_status(run, "planned")
@@ -100,7 +100,7 @@ def test_a_run_says_whether_it_applies_by_itself(api):
     applied(api, workspace, ONE)
 
 
-def test_plan_only_stands_beside_the_queue_and_is_never_applied(api):
+def test_plan_only_runs_bypass_the_queue_and_are_never_applied(api):
     workspace = api.workspace(auto_apply=True)
     holder = api.run_files(workspace, ONE, auto_apply=False)
     api.wait_status(holder, "planned")
@@ -115,7 +115,7 @@ def test_plan_only_stands_beside_the_queue_and_is_never_applied(api):
     assert listed == [holder]
 
 
-def test_destroy(api):
+def test_a_destroy_run_removes_all_resources(api):
     workspace = api.workspace(auto_apply=True)
     applied(api, workspace, TWO)
     run = api.run(workspace, is_destroy=True)
@@ -134,13 +134,13 @@ def test_refresh_only_changes_outputs_and_no_resource(api):
     assert output(api, workspace, "added") == 1
 
 
-def test_targets_narrow_a_run_down(api):
+def test_targets_limit_a_run_to_their_resources(api):
     workspace = api.workspace(auto_apply=True)
     applied(api, workspace, TWO, target_addrs=["terraform_data.two"])
     assert api.resources(workspace) == ["terraform_data.two"]
 
 
-def test_replace_makes_a_resource_anew(api):
+def test_replace_recreates_a_resource(api):
     workspace = api.workspace(auto_apply=True)
     applied(api, workspace, TWO)
     run = api.run(workspace, replace_addrs=["terraform_data.one"])
@@ -149,7 +149,7 @@ def test_replace_makes_a_resource_anew(api):
     assert plan_actions(api, run)["terraform_data.two"] == ["no-op"]
 
 
-def test_a_discarded_run_makes_way(api):
+def test_the_next_run_starts_after_a_discard(api):
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
     api.wait_status(run, "planned")
@@ -161,7 +161,7 @@ def test_a_discarded_run_makes_way(api):
     assert api.state(workspace) is None
 
 
-def test_an_apply_of_nothing_on_demand(api):
+def test_an_empty_apply_is_done_on_request(api):
     workspace = api.workspace(auto_apply=True)
     applied(api, workspace, ONE)
     serial = api.state(workspace)["serial"]
@@ -170,7 +170,7 @@ def test_an_apply_of_nothing_on_demand(api):
     assert api.state(workspace)["serial"] >= serial
 
 
-def test_a_plan_that_fails_says_why(api):
+def test_a_failed_plan_shows_its_error(api):
     workspace = api.workspace()
     run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "one" {\n  input = nothing.there\n}\n'})
     attributes = api.wait_status(run, "errored")
@@ -179,7 +179,7 @@ def test_a_plan_that_fails_says_why(api):
     assert api.attributes(f"plans/{api.sibling(run, 'plan')}")["status"] == "errored"
 
 
-def test_an_apply_that_fails_keeps_what_it_made(api):
+def test_a_failed_apply_keeps_its_created_resources_in_the_state(api):
     workspace = api.workspace(auto_apply=True)
     files = {"main.tf": """
 resource "terraform_data" "good" {}
@@ -211,7 +211,7 @@ def test_a_saved_plan_is_applied_later(api):
     assert api.resources(workspace) == ["terraform_data.one"]
 
 
-def test_a_saved_plan_goes_stale(api):
+def test_a_newer_apply_discards_a_saved_plan(api):
     workspace = api.workspace(auto_apply=True)
     saved = api.run_files(workspace, ONE, save_plan=True)
     api.wait_status(saved, "planned_and_saved")
@@ -230,21 +230,21 @@ def test_a_saved_plan_goes_stale(api):
     ('["a", 1 + 1]', {"hcl": True}, ["a", 2]),
     (SECRET, {"sensitive": True}, SECRET),
 ])
-def test_a_variables_value_is_in_effect(api, value, more, wanted):
+def test_terraform_gets_the_value_of_a_variable(api, value, more, wanted):
     workspace = api.workspace()
     api.variable(workspace, "word", value, **more)
     applied(api, workspace, {"main.tf": SAYS})
     assert output(api, workspace) == wanted
 
 
-def test_an_environment_variable_is_in_effect(api):
+def test_terraform_gets_an_environment_variable(api):
     workspace = api.workspace()
     api.variable(workspace, "TF_VAR_word", "\"from the environment\"", category="env")
     applied(api, workspace, {"main.tf": SAYS})
     assert output(api, workspace) == "from the environment"
 
 
-def test_a_runs_own_variables_come_first(api):
+def test_variables_of_a_run_override_those_of_its_workspace(api):
     workspace = api.workspace()
     api.variable(workspace, "word", "of the workspace")
     run = applied(api, workspace, {"main.tf": SAYS}, variables=[{"key": "word", "value": '"of the run"'}])
@@ -252,7 +252,7 @@ def test_a_runs_own_variables_come_first(api):
     assert api.attributes(f"runs/{run}")["variables"] == [{"key": "word", "value": '"of the run"'}]
 
 
-def test_a_run_keeps_the_values_of_its_creation(api):
+def test_a_run_keeps_the_variables_that_it_was_created_with(api):
     workspace = api.workspace()
     variable = api.variable(workspace, "word", "before")
     configuration = api.upload(workspace, {"main.tf": SAYS})
@@ -283,7 +283,7 @@ def processes_that_show(secret):
             yield arguments
 
 
-def test_a_sensitive_value_is_readable_nowhere(api, site):
+def test_sensitive_values_are_in_no_answer_log_dump_or_process(api, site):
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "word", SECRET, sensitive=True)
     api.variable(workspace, "HIDDEN", SECRET + "-env", category="env", sensitive=True)
@@ -337,7 +337,7 @@ def raw_log(api, run, kind, size):
 
 
 @pytest.mark.parametrize("kind", ["plan", "apply"])
-def test_a_log_in_pieces_is_the_log(api, kind):
+def test_a_log_read_in_parts_equals_the_whole_log(api, kind):
     workspace = api.workspace()
     run = applied(api, workspace, ONE)
     whole, url = raw_log(api, run, kind, 65536)
@@ -351,7 +351,7 @@ def test_a_log_in_pieces_is_the_log(api, kind):
     assert "version" in types and "change_summary" in types
 
 
-def test_a_log_is_read_without_a_token_and_not_with_another_signature(api):
+def test_a_log_url_needs_its_signature_and_no_token(api):
     workspace = api.workspace()
     run = applied(api, workspace, ONE)
     _, url = raw_log(api, run, "plan", 65536)
@@ -362,7 +362,7 @@ def test_a_log_is_read_without_a_token_and_not_with_another_signature(api):
     assert api.call("GET", wrong, headers=bare).status in (401, 404)
 
 
-def test_a_plain_log_for_who_can_not_read_json(api):
+def test_logs_are_plain_text_without_structured_run_output(api):
     workspace = api.workspace(structured_run_output_enabled=False)
     run = applied(api, workspace, ONE)
     lines = api.log(run).splitlines()
@@ -372,10 +372,10 @@ def test_a_plain_log_for_who_can_not_read_json(api):
     assert api.attributes(f"plans/{api.sibling(run, 'plan')}")["resource-additions"] == 1
 
 
-# ---- what a run leaves ----
+# ---- results of a run ----
 
 
-def test_the_plan_as_json(api):
+def test_the_json_of_a_plan_is_available_whole_and_redacted(api):
     workspace = api.workspace()
     api.variable(workspace, "word", SECRET, sensitive=True)
     run = api.run_files(workspace, {"main.tf": SAYS})
@@ -410,8 +410,8 @@ resource "terraform_data" "two" {
 
 
 @pytest.mark.parametrize(("rest", "status"), [("", "planned_and_finished"), (FAILS, "errored")])
-def test_configuration_is_written_for_what_is_imported(api, rest, status):
-    """Also if the plan fails: its output may be needed to continue."""
+def test_configuration_is_generated_for_imported_resources(api, rest, status):
+    """Also if the plan fails, since the user may need the configuration to continue."""
     workspace = api.workspace()
     run = api.run_files(workspace, {"main.tf": IMPORT + rest}, allow_config_generation=True, plan_only=True)
     api.wait_status(run, status)
@@ -424,12 +424,12 @@ def test_configuration_is_written_for_what_is_imported(api, rest, status):
     assert api.attributes(f"plans/{api.sibling(refused, 'plan')}")["generated-configuration"] is False
 
 
-def test_a_run_that_is_debugged_tells_more(api):
+def test_debugging_mode_writes_a_trace_to_the_log(api):
     workspace = api.workspace()
-    quiet, talking = (api.run_files(workspace, NONE, plan_only=True, debugging_mode=mode) for mode in (False, True))
-    for run in (quiet, talking):
+    normal, debugged = (api.run_files(workspace, NONE, plan_only=True, debugging_mode=mode) for mode in (False, True))
+    for run in (normal, debugged):
         api.wait_status(run, "planned_and_finished")
-    assert "[TRACE]" in api.log(talking) and "[TRACE]" not in api.log(quiet)
+    assert "[TRACE]" in api.log(debugged) and "[TRACE]" not in api.log(normal)
 
 
 def export(api, plan, data_type="sentinel-mock-bundle-v0", kind="plans"):
@@ -437,15 +437,15 @@ def export(api, plan, data_type="sentinel-mock-bundle-v0", kind="plans"):
     return api.call("POST", "plan-exports", {"data": {"type": "plan-exports", "attributes": {"data-type": data_type}, "relationships": relations}})
 
 
-def test_what_policies_see_of_a_plan_is_exported(api, site):
+def test_a_plan_export_has_the_mock_data_of_policies(api, site):
     run = api.run_files(api.workspace("exported"), ONE)
     api.wait_status(run, "planned")
     plan = api.sibling(run, "plan")
-    made = export(api, plan)
-    assert made.status == 201 and made.data["attributes"]["data-type"] == "sentinel-mock-bundle-v0"
-    path = f"plan-exports/{made.data['id']}"
-    assert made.data["attributes"]["status"] == "finished" and api.get(path).data == made.data
-    assert api.get(f"plans/{plan}").data["relationships"]["exports"]["data"] == [{"type": "plan-exports", "id": made.data["id"]}]
+    exported = export(api, plan)
+    assert exported.status == 201 and exported.data["attributes"]["data-type"] == "sentinel-mock-bundle-v0"
+    path = f"plan-exports/{exported.data['id']}"
+    assert exported.data["attributes"]["status"] == "finished" and api.get(path).data == exported.data
+    assert api.get(f"plans/{plan}").data["relationships"]["exports"]["data"] == [{"type": "plan-exports", "id": exported.data["id"]}]
     with tarfile.open(fileobj=io.BytesIO(api.get(f"{path}/download").body)) as archive:
         files = {member.name: archive.extractfile(member).read().decode() for member in archive}
     assert sorted(files) == ["mock-tfconfig-v2.sentinel", "mock-tfplan-v2.sentinel", "mock-tfrun.sentinel", "mock-tfstate-v2.sentinel", "plan.json", "sentinel.hcl"]
@@ -454,27 +454,27 @@ def test_what_policies_see_of_a_plan_is_exported(api, site):
     assert files["sentinel.hcl"].count("mock ") == 4 and 'source = "mock-tfplan-v2.sentinel"' in files["sentinel.hcl"]
     assert json.loads(files["plan.json"]) == api.get(f"plans/{plan}/json-output").json
     with psycopg.connect(site.database, autocommit=True) as connection:
-        connection.execute("update plan_exports set expires_at = now() - interval '1 second' where id = %s", [made.data["id"]])
+        connection.execute("update plan_exports set expires_at = now() - interval '1 second' where id = %s", [exported.data["id"]])
     late = api.get(path).data["attributes"]
     assert late["status"] == "expired" and late["status-timestamps"]["expired-at"]
     assert api.call("GET", f"{path}/download").status == 404
     assert api.delete(path).status == 204 and api.call("GET", path).status == 404 and api.call("DELETE", path).status == 404
 
 
-def test_exports_that_are_refused(api):
+def test_invalid_plan_exports_are_refused(api):
     workspace = api.workspace()
     api.post(f"workspaces/{workspace}/actions/lock")
-    waits = api.sibling(api.run_files(workspace, ONE), "plan")
-    for answer, status, pointer in ((export(api, waits), 422, "relationships/plan"), (export(api, None), 422, "relationships/plan"),
-                                    (export(api, waits, "json"), 422, "attributes/data-type"), (export(api, waits, None), 422, "attributes/data-type"),
-                                    (export(api, waits, 7), 422, "attributes/data-type")):
+    unplanned = api.sibling(api.run_files(workspace, ONE), "plan")
+    for answer, status, pointer in ((export(api, unplanned), 422, "relationships/plan"), (export(api, None), 422, "relationships/plan"),
+                                    (export(api, unplanned, "json"), 422, "attributes/data-type"), (export(api, unplanned, None), 422, "attributes/data-type"),
+                                    (export(api, unplanned, 7), 422, "attributes/data-type")):
         assert answer.status == status and answer.json["errors"][0]["source"]["pointer"] == f"/data/{pointer}", answer.text
-    for nowhere in ("nonexisting", "plan-0000000000000000", waits.replace("plan-", "apply-")):
+    for nowhere in ("nonexisting", "plan-0000000000000000", unplanned.replace("plan-", "apply-")):
         assert export(api, nowhere).status == 404
-    assert api.call("GET", f"applies/{waits.replace('plan-', 'apply-')}/errored-state").status == 404
+    assert api.call("GET", f"applies/{unplanned.replace('plan-', 'apply-')}/errored-state").status == 404
 
 
-def test_states(api):
+def test_a_state_version_has_its_resources_and_outputs(api):
     workspace = api.workspace()
     api.variable(workspace, "word", "shown")
     run = applied(api, workspace, {"main.tf": SAYS + 'output "open" {\n  value = [1, "b"]\n}\n'})
@@ -497,7 +497,7 @@ def workspace_name(api, workspace):
     return api.attributes(f"workspaces/{workspace}")["name"]
 
 
-def test_comments(api):
+def test_comments_of_a_run_are_listed(api):
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
     api.wait_status(run, "planned")
@@ -510,7 +510,7 @@ def test_comments(api):
     assert len(related) == 2 and made["id"] in [c["id"] for c in related]
 
 
-def test_timestamps_tell_the_way(api):
+def test_timestamps_are_in_the_order_of_the_statuses(api):
     workspace = api.workspace()
     run = applied(api, workspace, ONE)
     times = api.attributes(f"runs/{run}")["status-timestamps"]
@@ -523,7 +523,7 @@ def test_timestamps_tell_the_way(api):
         assert stamps["queued-at"] <= stamps["started-at"] <= stamps["finished-at"]
 
 
-def test_a_working_directory(api):
+def test_a_working_directory_must_exist_and_may_use_modules_above_it(api):
     workspace = api.workspace(working_directory="live/eu")
     files = {"live/eu/main.tf": 'module "m" {\n  source = "../../lib"\n}\n', "lib/main.tf": ONE["main.tf"]}
     applied(api, workspace, files)
@@ -532,13 +532,13 @@ def test_a_working_directory(api):
     assert "live/eu" in api.wait_status(missing, "errored")["error"]
 
 
-def test_its_own_backend_is_left_aside(api):
+def test_a_cloud_block_in_the_configuration_is_ignored(api):
     workspace = api.workspace()
     files = {"main.tf": 'terraform {\n  cloud {\n    organization = "acme"\n    workspaces {\n      name = "w"\n    }\n  }\n}\n' + ONE["main.tf"]}
     applied(api, workspace, files)
 
 
-def test_the_state_goes_from_run_to_run(api, site):
+def test_each_run_continues_from_the_last_state(api, site):
     workspace = api.workspace(auto_apply=True)
     serials = []
     for word in ("one", "two", "three"):
@@ -549,13 +549,13 @@ def test_the_state_goes_from_run_to_run(api, site):
     until(lambda: not list((site.folder / "worker-1/jobs").iterdir()), "jobs' folders are gone")
 
 
-def test_a_configuration_is_downloaded_as_it_was_uploaded(api):
+def test_an_uploaded_configuration_can_be_downloaded(api):
     workspace = api.workspace()
     version = api.upload(workspace, ONE)
     assert b"terraform_data" in gzip.decompress(api.get(f"configuration-versions/{version}/download").body)
 
 
-def test_what_rests_in_the_database_is_sealed(api, site):
+def test_variables_and_tokens_are_encrypted_or_hashed_in_the_database(api, site):
     workspace = api.workspace()
     api.variable(workspace, "word", SECRET)
     applied(api, workspace, {"main.tf": SAYS})

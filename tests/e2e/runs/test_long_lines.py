@@ -13,7 +13,7 @@ def events(api, run, kind):
     return [json.loads(line) for line in lines[next(n for n, line in enumerate(lines) if line.startswith("{")):]]
 
 
-def test_an_output_of_five_mebibytes(api, worker):
+def test_an_output_of_five_mebibytes_is_one_event_of_the_log(api, worker):
     worker()
     run = api.run_files(api.workspace(auto_apply=True), {"main.tf": LARGE})
     api.wait_status(run, "applied")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The JSON of an auto-applied plan is made concurrently with its apply. It is available whatever happens to the worker
-that planned."""
+"""The JSON of an auto-applied plan is made concurrently with its apply. It is available even if the worker
+that planned is lost."""
 
 import signal
 
@@ -30,7 +30,7 @@ def gated(folder, gate, engine):
     return {"engine": program, "sandbox_bind": f"{gate.folder},{engine.folder}"}
 
 
-def test_the_apply_does_not_wait_for_it(api, worker, gate, gated):
+def test_the_apply_starts_before_the_json_of_the_plan_is_ready(api, worker, gate, gated):
     one = worker(slots=1, **gated)
     run = api.run_files(api.workspace(auto_apply=True), ONE)
     until(lambda: one.metric("runyard_worker_process_seconds_count", command="apply") == 1, "the apply runs while the plan is not shown yet")
@@ -40,12 +40,12 @@ def test_the_apply_does_not_wait_for_it(api, worker, gate, gated):
     api.wait_status(run, "applied")
     assert until(lambda: shown(api, run), "it is shown") == ["terraform_data.one"]
     until(lambda: one.metric("runyard_worker_job_slots_busy") == 0, "nothing runs any more")
-    waits = api.run_files(api.workspace(), ONE)
-    api.wait_status(waits, "planned")
-    assert shown(api, waits) == ["terraform_data.one"]
+    unapplied = api.run_files(api.workspace(), ONE)
+    api.wait_status(unapplied, "planned")
+    assert shown(api, unapplied) == ["terraform_data.one"]
 
 
-def test_an_apply_makes_it_if_nobody_did(api, worker, folder, gate, gated):
+def test_the_worker_of_the_apply_creates_a_missing_json(api, worker, folder, gate, gated):
     planning = Gate(folder, "planning")
     gated["sandbox_bind"] += f",{planning.folder}"
     first = worker(**gated)

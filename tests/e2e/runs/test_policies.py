@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Policies from their upload to their decision in a run, with the real opa and a stand-in for sentinel."""
+"""Policies from their upload to their result in a run, with the real opa and a replacement for sentinel."""
 
 import shutil
 
@@ -80,7 +80,7 @@ def policies(stack):
     return Policies(stack)
 
 
-def test_a_violated_policy_waits_for_its_override(stack, policies):
+def test_a_failed_mandatory_policy_is_overridden(stack, policies):
     workspace = stack.workspace("network", auto_apply=True)
     archive = policies.set("archive", "opa", workspace, overridable=True)
     policies.upload(archive, {"policies.hcl": 'policy "words" {\n  query = "data.rules.deny"\n  enforcement_level = "mandatory"\n}\n', "rules.rego": FORBIDS})
@@ -94,7 +94,7 @@ def test_a_violated_policy_waits_for_its_override(stack, policies):
     stack.wait_status(run, "applied")
 
 
-def test_policies_that_pass_or_only_advise_let_the_run_go_on(stack, policies):
+def test_passed_and_advisory_policies_do_not_stop_the_run(stack, policies):
     workspace = stack.workspace(auto_apply=True)
     passes = policies.single("passes", "opa", "package a\ndeny[x] { x := input.plan.nothing }\n", query="data.a.deny", enforcement_level="mandatory")
     broken = policies.single("broken", "opa", "no policy {", query="data.b.deny", enforcement_level="advisory")
@@ -107,7 +107,7 @@ def test_policies_that_pass_or_only_advise_let_the_run_go_on(stack, policies):
 
 @pytest.mark.parametrize("level,status,check", [("advisory", "applied", "passed"), ("soft-mandatory", "policy_override", "soft_failed"),
                                                 ("hard-mandatory", "errored", "hard_failed")])
-def test_a_sentinel_policy_fails_at_its_level(stack, policies, level, status, check):
+def test_the_result_of_a_failed_sentinel_policy_depends_on_its_level(stack, policies, level, status, check):
     workspace = stack.workspace(auto_apply=True)
     policies.set("checks", "sentinel", workspace, policies.single("limit", "sentinel", "1", enforcement_level=level))
     run = stack.run_files(workspace, ONE)

@@ -20,7 +20,7 @@ def all_runs(api, organization="acme"):
     return api.get(f"organizations/{organization}/runs", **{"page[size]": 100}).data
 
 
-def test_order_is_kept_over_two_workers_and_two_schedulers(api, scheduler, worker, database):
+def test_runs_stay_in_order_with_two_workers_and_two_schedulers(api, scheduler, worker, database):
     second = scheduler()
     worker(slots=2)
     worker(slots=2, scheduler_url=second.url)
@@ -87,7 +87,7 @@ def test_a_workspace_is_locked_by_its_run(api, worker):
     assert api.attributes(f"workspaces/{workspace}")["locked"] is False
 
 
-def test_applies_go_before_plans_before_speculative_plans(api, worker):
+def test_applies_start_before_plans_and_plans_before_speculative_plans(api, worker):
     one = {"main.tf": 'resource "terraform_data" "one" {}\n'}
     first = worker(slots=1)
     workspace = api.workspace()

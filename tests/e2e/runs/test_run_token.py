@@ -37,7 +37,7 @@ def share(site, workspace, shared):
     site.api.patch(f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"global-remote-state": shared}}})
 
 
-def test_states_of_other_workspaces_are_read_when_they_are_shared(site, producer):
+def test_a_run_reads_only_shared_states_of_other_workspaces(site, producer):
     api, host = site.api, site.scheduler.url.removeprefix("http://")
     share(site, producer, False)
     workspace = api.workspace(auto_apply=True)
@@ -51,8 +51,8 @@ def test_states_of_other_workspaces_are_read_when_they_are_shared(site, producer
     assert len([item for item in api.get("organizations/acme/workspaces").data if item["attributes"]["name"] == "producer"]) == 1
 
 
-def test_the_host_is_found_by_tls(authority, scheduler, worker, request):
-    """Includes discovery, with certificates of a private CA."""
+def test_a_run_reads_a_remote_state_over_tls(authority, scheduler, worker, request):
+    """Includes service discovery, with certificates of a private CA."""
     server = scheduler(**authority.serving())
     api = request.getfixturevalue("api")
     worker(ca_file=authority.file)
@@ -76,7 +76,7 @@ resource "terraform_data" "one" {
 """}
 
 
-def test_the_token_is_in_the_configuration_file_and_never_shown(site):
+def test_the_run_token_is_only_in_the_cli_configuration_file(site):
     api = site.api
     workspace = api.workspace("shower", auto_apply=True)
     run = api.run_files(workspace, PROGRAM)

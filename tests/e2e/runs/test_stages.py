@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Every way out of every stage, one per row, with real processes."""
+"""Every outcome of every stage, one per row, with real processes."""
 
 import re
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ def stops_in_apply(gate):
     return {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'}
 
 
-# Policies. The stand-in for sentinel returns the result that a policy names.
+# Policies. The replacement for sentinel returns the result that a policy names.
 ALLOWS = 'package p\nimport rego.v1\ndeny contains "no" if input.run.workspace.name == "another"\n'
 DENIES = 'package p\nimport rego.v1\ndeny contains "never" if count(input.plan.resource_changes) >= 0\n'
 NO_REGO = "package p\nthis is no policy\n"
@@ -50,7 +50,7 @@ def fails(call):
 class Row:
     """A path through the stages: the configuration, the events, and the result."""
 
-    says: str
+    title: str
     reached: str  # the statuses, in order; the run ends with the last
     tasks: list = field(default_factory=list)  # (stage, enforcement level, the service's behaviour)
     opa: list = field(default_factory=list)  # (enforcement level, source)
@@ -78,7 +78,7 @@ class Walk:
 
     def __init__(self, site, row):
         self.site, self.api, self.row = site, site.api, row
-        self.gate = Gate(site.gates, re.sub(r"\W+", "-", row.says)) if callable(row.files) else None
+        self.gate = Gate(site.gates, re.sub(r"\W+", "-", row.title)) if callable(row.files) else None
         self.workspace = self.api.workspace(auto_apply=row.auto)
         self.services = {}  # by task's name
         for stage, enforcement, act in row.tasks:
@@ -126,14 +126,14 @@ TIMES = dict(ROWS)
 def reached_in_order(walk):
     """The statuses reached are exactly the row's, with ascending times."""
     times = walk.attributes["status-timestamps"]
-    assert set(times) == {TIMES[status] for status in walk.row.statuses}, walk.row.says
+    assert set(times) == {TIMES[status] for status in walk.row.statuses}, walk.row.title
     # A status that is reached twice has the time of the second.
     last = {status: i for i, status in enumerate(walk.row.statuses)}
     order = [times[TIMES[status]] for i, status in enumerate(walk.row.statuses) if last[status] == i]
     assert order == sorted(order), dict(zip(walk.row.statuses, order))
 
 
-def warned_as_said(walk):
+def warnings_as_expected(walk):
     warnings = [text for _, text in walk.api.events(walk.run, "warned")]
     assert bool(warnings) == bool(walk.row.warned), warnings
     assert all(walk.row.warned in text for text in warnings), warnings
@@ -146,7 +146,7 @@ def events_in_order(walk):
     assert actions[:2] == ["created", "turn"], actions
 
 
-def error_as_said(walk):
+def error_as_expected(walk):
     error = walk.attributes["error"]
     assert bool(error) == (walk.row.statuses[-1] == "errored"), error
     assert walk.row.error in (error or "")
@@ -163,7 +163,7 @@ def stages_as_configured(walk):
             assert result["attributes"]["status"] not in ("pending", "running"), result
 
 
-def policies_as_said(walk):
+def policies_as_expected(walk):
     """Whatever the run's result, the results of its policies can be read."""
     evaluation, check = walk.api.evaluation(walk.run), walk.api.policy_check(walk.run)
     assert (evaluation is not None, check is not None) == (bool(walk.row.opa), bool(walk.row.sentinel))
@@ -189,16 +189,16 @@ def resources_as_applied(walk):
     applied = "applied" in walk.row.statuses and walk.row.files is not NOTHING
     if walk.row.statuses[-1] in ("errored", "canceled") and "applying" in walk.row.statuses:
         return  # the tests of states check the rest
-    assert walk.api.resources(walk.workspace) == (["terraform_data.one"] if applied else []), walk.row.says
+    assert walk.api.resources(walk.workspace) == (["terraform_data.one"] if applied else []), walk.row.title
 
 
 def check(walk):
     reached_in_order(walk)
     events_in_order(walk)
-    warned_as_said(walk)
-    error_as_said(walk)
+    warnings_as_expected(walk)
+    error_as_expected(walk)
     stages_as_configured(walk)
-    policies_as_said(walk)
+    policies_as_expected(walk)
     late_callbacks_refused(walk)
     resources_as_applied(walk)
     until(lambda: walk.api.attributes(f"workspaces/{walk.workspace}")["locked"] is False, "the workspace is free")
@@ -207,15 +207,15 @@ def check(walk):
 # ---- the rows ----
 
 PLAN = [
-    Row("plan: it failed", "pending plan_queued planning errored", files=PLAN_FAILS),
-    Row("plan: a user canceled it", "pending plan_queued planning canceled", files=planning_at, steps=[("planning", "cancel")]),
-    Row("plan: no changes, and nothing else will be done", f"{PLANNED} planned_and_finished", files=NOTHING),
-    Row("plan: can be auto-applied", f"{PLANNED} {APPLIED}"),
-    Row("plan: can't be auto-applied, and is approved", f"{PLANNED} {APPLIED}", auto=False, steps=[("planned", "apply")]),
-    Row("plan: can't be auto-applied, and is rejected", f"{PLANNED} discarded", auto=False, steps=[("planned", "discard")]),
-    Row("plan: only planned", SPECULATIVE, options={"plan_only": True}),
-    Row("plan: saved, and then applied", f"{PLANNED} planned_and_saved {APPLIED}", options={"save_plan": True}, steps=[("planned_and_saved", "apply")]),
-    Row("plan: saved, and discarded", f"{PLANNED} planned_and_saved discarded", options={"save_plan": True}, steps=[("planned_and_saved", "discard")]),
+    Row("plan: failed", "pending plan_queued planning errored", files=PLAN_FAILS),
+    Row("plan: canceled by a user", "pending plan_queued planning canceled", files=planning_at, steps=[("planning", "cancel")]),
+    Row("plan: without changes", f"{PLANNED} planned_and_finished", files=NOTHING),
+    Row("plan: auto-applied", f"{PLANNED} {APPLIED}"),
+    Row("plan: approved", f"{PLANNED} {APPLIED}", auto=False, steps=[("planned", "apply")]),
+    Row("plan: discarded", f"{PLANNED} discarded", auto=False, steps=[("planned", "discard")]),
+    Row("plan: of a speculative run", SPECULATIVE, options={"plan_only": True}),
+    Row("plan: saved and applied", f"{PLANNED} planned_and_saved {APPLIED}", options={"save_plan": True}, steps=[("planned_and_saved", "apply")]),
+    Row("plan: saved and discarded", f"{PLANNED} planned_and_saved discarded", options={"save_plan": True}, steps=[("planned_and_saved", "discard")]),
 ]
 
 PRE = "pending pre_plan_running"
@@ -224,12 +224,12 @@ PRE_PLAN = [
     Row("pre-plan: passed", f"{PRE_PASSED} {APPLIED}", tasks=[("pre_plan", "mandatory", passes)]),
     Row("pre-plan: a mandatory task failed", f"{PRE} errored", tasks=[("pre_plan", "mandatory", fails)], error="two things are wrong"),
     Row("pre-plan: an advisory task failed", f"{PRE_PASSED} {APPLIED}", tasks=[("pre_plan", "advisory", fails)], warned="two things are wrong"),
-    Row("pre-plan: two advisory ones succeed and one mandatory fails", f"{PRE} errored",
+    Row("pre-plan: two advisory tasks passed and one mandatory failed", f"{PRE} errored",
         tasks=[("pre_plan", "advisory", passes), ("pre_plan", "advisory", passes), ("pre_plan", "mandatory", fails)], error="two things are wrong"),
-    Row("pre-plan: one mandatory succeeds and two advisory fail", f"{PRE_PASSED} {APPLIED}",
+    Row("pre-plan: one mandatory task passed and two advisory failed", f"{PRE_PASSED} {APPLIED}",
         tasks=[("pre_plan", "mandatory", passes), ("pre_plan", "advisory", fails), ("pre_plan", "advisory", fails)], warned="(advisory) failed"),
     Row("pre-plan: a user canceled the run", f"{PRE} canceled", tasks=[("pre_plan", "mandatory", acknowledges)], steps=[("pre_plan_running", "cancel")]),
-    Row("pre-plan: the deadline passed", f"{PRE} errored", tasks=[("pre_plan", "mandatory", acknowledges)], error="not heard of"),
+    Row("pre-plan: the deadline expired", f"{PRE} errored", tasks=[("pre_plan", "mandatory", acknowledges)], error="not heard of"),
     Row("pre-plan: of a speculative plan", f"{PRE_PASSED} planned_and_finished", tasks=[("pre_plan", "mandatory", passes)], options={"plan_only": True}),
 ]
 
@@ -237,73 +237,73 @@ POST = f"{PLANNED} post_plan_running"
 POST_PASSED = f"{POST} post_plan_completed"
 POST_PLAN = [
     Row("post-plan: passed", f"{POST_PASSED} {APPLIED}", tasks=[("post_plan", "mandatory", passes)]),
-    Row("post-plan: passed, and waits to be confirmed", f"{POST_PASSED} {APPLIED}", tasks=[("post_plan", "mandatory", passes)],
+    Row("post-plan: passed and approved", f"{POST_PASSED} {APPLIED}", tasks=[("post_plan", "mandatory", passes)],
         auto=False, steps=[("post_plan_completed", "apply")]),
-    Row("post-plan: passed, and is rejected", f"{POST_PASSED} discarded", tasks=[("post_plan", "mandatory", passes)],
+    Row("post-plan: passed and discarded", f"{POST_PASSED} discarded", tasks=[("post_plan", "mandatory", passes)],
         auto=False, steps=[("post_plan_completed", "discard")]),
     Row("post-plan: a mandatory task failed", f"{POST} errored", tasks=[("post_plan", "mandatory", fails)], error="two things are wrong"),
     Row("post-plan: an advisory task failed", f"{POST_PASSED} {APPLIED}", tasks=[("post_plan", "advisory", fails)], warned="two things are wrong"),
-    Row("post-plan: two advisory ones succeed and one mandatory fails", f"{POST} errored",
+    Row("post-plan: two advisory tasks passed and one mandatory failed", f"{POST} errored",
         tasks=[("post_plan", "advisory", passes), ("post_plan", "advisory", passes), ("post_plan", "mandatory", fails)], error="two things are wrong"),
-    Row("post-plan: one mandatory succeeds and two advisory fail", f"{POST_PASSED} {APPLIED}",
+    Row("post-plan: one mandatory task passed and two advisory failed", f"{POST_PASSED} {APPLIED}",
         tasks=[("post_plan", "mandatory", passes), ("post_plan", "advisory", fails), ("post_plan", "advisory", fails)], warned="(advisory) failed"),
     Row("post-plan: a user canceled the run", f"{POST} canceled", tasks=[("post_plan", "mandatory", acknowledges)], steps=[("post_plan_running", "cancel")]),
-    Row("post-plan: the deadline passed", f"{POST} errored", tasks=[("post_plan", "mandatory", acknowledges)], error="not heard of"),
-    Row("post-plan: never answered 200", f"{POST} errored", tasks=[("post_plan", "mandatory", answers(500))], error="(mandatory) failed"),
+    Row("post-plan: the deadline expired", f"{POST} errored", tasks=[("post_plan", "mandatory", acknowledges)], error="not heard of"),
+    Row("post-plan: the service never answered 200", f"{POST} errored", tasks=[("post_plan", "mandatory", answers(500))], error="(mandatory) failed"),
     Row("post-plan: of a speculative plan", f"{POST_PASSED} planned_and_finished", tasks=[("post_plan", "mandatory", passes)], options={"plan_only": True}),
-    Row("post-plan: of a plan that failed, it does not come", "pending plan_queued planning errored", tasks=[("post_plan", "mandatory", passes)], files=PLAN_FAILS),
+    Row("post-plan: does not run after a failed plan", "pending plan_queued planning errored", tasks=[("post_plan", "mandatory", passes)], files=PLAN_FAILS),
     Row("post-plan: of a plan without changes", f"{POST_PASSED} planned_and_finished", tasks=[("post_plan", "mandatory", passes)], files=NOTHING),
 ]
 
 ESTIMATED = f"{PLANNED} cost_estimating cost_estimated"
 COST = [
-    Row("cost: it succeeded, and the plan can be auto-applied", f"{ESTIMATED} {APPLIED}", cost=True),
-    Row("cost: it succeeded, and is approved", f"{ESTIMATED} {APPLIED}", cost=True, auto=False, steps=[("cost_estimated", "apply")]),
-    Row("cost: it succeeded, and is rejected", f"{ESTIMATED} discarded", cost=True, auto=False, steps=[("cost_estimated", "discard")]),
-    Row("cost: it errored, and the run goes on", f"{ESTIMATED} {APPLIED}", cost=True, files=NO_PRICE),
-    Row("cost: no policy checks or applies", f"{ESTIMATED} planned_and_finished", cost=True, files=NOTHING),
+    Row("cost: finished and auto-applied", f"{ESTIMATED} {APPLIED}", cost=True),
+    Row("cost: finished and approved", f"{ESTIMATED} {APPLIED}", cost=True, auto=False, steps=[("cost_estimated", "apply")]),
+    Row("cost: finished and discarded", f"{ESTIMATED} discarded", cost=True, auto=False, steps=[("cost_estimated", "discard")]),
+    Row("cost: errored, and the run continues", f"{ESTIMATED} {APPLIED}", cost=True, files=NO_PRICE),
+    Row("cost: of a plan without changes", f"{ESTIMATED} planned_and_finished", cost=True, files=NOTHING),
     Row("cost: of a speculative plan", f"{ESTIMATED} planned_and_finished", cost=True, options={"plan_only": True}),
-    Row("cost: after the run tasks", f"{POST_PASSED} cost_estimating cost_estimated {APPLIED}", cost=True, tasks=[("post_plan", "mandatory", passes)]),
+    Row("cost: runs after the run tasks", f"{POST_PASSED} cost_estimating cost_estimated {APPLIED}", cost=True, tasks=[("post_plan", "mandatory", passes)]),
 ]
 
 CHECKED = f"{PLANNED} policy_checking policy_checked"
 REFUSED = f"{PLANNED} policy_checking policy_override"
 OPA = [
-    Row("OPA: it succeeded, and the plan can be auto-applied", f"{CHECKED} {APPLIED}", opa=[("mandatory", ALLOWS)]),
-    Row("OPA: it succeeded, and is approved", f"{CHECKED} {APPLIED}", opa=[("mandatory", ALLOWS)], auto=False, steps=[("policy_checked", "apply")]),
-    Row("OPA: it succeeded, and is rejected", f"{CHECKED} discarded", opa=[("mandatory", ALLOWS)], auto=False, steps=[("policy_checked", "discard")]),
+    Row("OPA: passed and auto-applied", f"{CHECKED} {APPLIED}", opa=[("mandatory", ALLOWS)]),
+    Row("OPA: passed and approved", f"{CHECKED} {APPLIED}", opa=[("mandatory", ALLOWS)], auto=False, steps=[("policy_checked", "apply")]),
+    Row("OPA: passed and discarded", f"{CHECKED} discarded", opa=[("mandatory", ALLOWS)], auto=False, steps=[("policy_checked", "discard")]),
     Row("OPA: an advisory policy failed", f"{CHECKED} {APPLIED}", opa=[("advisory", DENIES), ("mandatory", ALLOWS)]),
-    Row("OPA: a mandatory policy failed, and a user overrides it", f"{REFUSED} policy_checked {APPLIED}",
+    Row("OPA: a mandatory policy failed and was overridden", f"{REFUSED} policy_checked {APPLIED}",
         opa=[("mandatory", DENIES), ("advisory", ALLOWS)], steps=[("policy_override", "override")]),
-    Row("OPA: a mandatory policy failed, a user overrides it, another approves", f"{REFUSED} policy_checked {APPLIED}", opa=[("mandatory", DENIES)],
+    Row("OPA: a mandatory policy failed, was overridden and approved", f"{REFUSED} policy_checked {APPLIED}", opa=[("mandatory", DENIES)],
         auto=False, steps=[("policy_override", "override"), ("policy_checked", "apply")]),
-    Row("OPA: a mandatory policy failed, and the run is discarded", f"{REFUSED} discarded", opa=[("mandatory", DENIES)], steps=[("policy_override", "discard")]),
-    Row("OPA: a mandatory policy that is none counts as failed", f"{REFUSED} discarded", opa=[("mandatory", NO_REGO), ("mandatory", ALLOWS)],
+    Row("OPA: a mandatory policy failed and the run was discarded", f"{REFUSED} discarded", opa=[("mandatory", DENIES)], steps=[("policy_override", "discard")]),
+    Row("OPA: a mandatory policy with invalid Rego counts as failed", f"{REFUSED} discarded", opa=[("mandatory", NO_REGO), ("mandatory", ALLOWS)],
         steps=[("policy_override", "discard")]),
-    Row("OPA: an advisory policy that is none is shown", f"{CHECKED} {APPLIED}", opa=[("advisory", NO_REGO)]),
+    Row("OPA: an advisory policy with invalid Rego does not stop the run", f"{CHECKED} {APPLIED}", opa=[("advisory", NO_REGO)]),
     Row("OPA: a user canceled the run", f"{PLANNED} policy_checking canceled", opa=[("mandatory", LOOPS)], steps=[("policy_checking", "cancel")]),
     Row("OPA: of a speculative plan", f"{CHECKED} planned_and_finished", opa=[("mandatory", ALLOWS)], options={"plan_only": True}),
     Row("OPA: a mandatory policy failed on a speculative plan", f"{PLANNED} policy_checking policy_soft_failed", opa=[("mandatory", DENIES)], options={"plan_only": True}),
-    Row("OPA: of a plan that failed, it does not come", "pending plan_queued planning errored", opa=[("mandatory", ALLOWS)], files=PLAN_FAILS),
+    Row("OPA: does not run after a failed plan", "pending plan_queued planning errored", opa=[("mandatory", ALLOWS)], files=PLAN_FAILS),
     Row("OPA: of a plan without changes", f"{CHECKED} planned_and_finished", opa=[("mandatory", ALLOWS)], files=NOTHING),
-    Row("OPA: between the run tasks and the estimate", f"{POST_PASSED} policy_checking policy_checked cost_estimating cost_estimated {APPLIED}",
+    Row("OPA: runs between the run tasks and the estimate", f"{POST_PASSED} policy_checking policy_checked cost_estimating cost_estimated {APPLIED}",
         tasks=[("post_plan", "mandatory", passes)], opa=[("mandatory", ALLOWS)], cost=True),
-    Row("OPA: overridden, the estimate comes", f"{REFUSED} policy_checked cost_estimating cost_estimated {APPLIED}", opa=[("mandatory", DENIES)], cost=True,
+    Row("OPA: the estimate runs after an override", f"{REFUSED} policy_checked cost_estimating cost_estimated {APPLIED}", opa=[("mandatory", DENIES)], cost=True,
         steps=[("policy_override", "override")]),
 ]
 
 SENTINEL = [
-    Row("Sentinel: it succeeded, and the plan can be auto-applied", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", "passes")]),
-    Row("Sentinel: it succeeded, and is approved", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", "passes")], auto=False, steps=[("policy_checked", "apply")]),
-    Row("Sentinel: it succeeded, and is rejected", f"{CHECKED} discarded", sentinel=[("hard-mandatory", "passes")], auto=False, steps=[("policy_checked", "discard")]),
+    Row("Sentinel: passed and auto-applied", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", "passes")]),
+    Row("Sentinel: passed and approved", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", "passes")], auto=False, steps=[("policy_checked", "apply")]),
+    Row("Sentinel: passed and discarded", f"{CHECKED} discarded", sentinel=[("hard-mandatory", "passes")], auto=False, steps=[("policy_checked", "discard")]),
     Row("Sentinel: an advisory policy failed", f"{CHECKED} {APPLIED}", sentinel=[("advisory", "fails"), ("soft-mandatory", "passes")]),
     Row("Sentinel: a hard-mandatory policy failed", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", "fails"), ("soft-mandatory", "fails")],
         error="Policies that must pass did not"),
-    Row("Sentinel: a soft-mandatory policy failed, and a user overrides it", f"{REFUSED} policy_checked {APPLIED}",
+    Row("Sentinel: a soft-mandatory policy failed and was overridden", f"{REFUSED} policy_checked {APPLIED}",
         sentinel=[("soft-mandatory", "fails"), ("hard-mandatory", "passes")], steps=[("policy_override", "override")]),
-    Row("Sentinel: a soft-mandatory policy failed, a user overrides it, another rejects", f"{REFUSED} policy_checked discarded", sentinel=[("soft-mandatory", "fails")],
+    Row("Sentinel: a soft-mandatory policy failed, was overridden, and the run was discarded", f"{REFUSED} policy_checked discarded", sentinel=[("soft-mandatory", "fails")],
         auto=False, steps=[("policy_override", "override"), ("policy_checked", "discard")]),
-    Row("Sentinel: a soft-mandatory policy failed, and the run is discarded", f"{REFUSED} discarded", sentinel=[("soft-mandatory", "fails")], steps=[("policy_override", "discard")]),
+    Row("Sentinel: a soft-mandatory policy failed and the run was discarded", f"{REFUSED} discarded", sentinel=[("soft-mandatory", "fails")], steps=[("policy_override", "discard")]),
     Row("Sentinel: a soft-mandatory policy that can't be evaluated counts as failed", f"{REFUSED} discarded", sentinel=[("soft-mandatory", "breaks")],
         steps=[("policy_override", "discard")]),
     Row("Sentinel: a hard-mandatory policy that can't be evaluated counts as failed", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", "breaks")],
@@ -314,11 +314,11 @@ SENTINEL = [
         options={"plan_only": True}),
     Row("Sentinel: a hard-mandatory policy failed on a speculative plan", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", "fails")],
         options={"plan_only": True}, error="Policies that must pass did not"),
-    Row("Sentinel: of a plan that failed, it does not come", "pending plan_queued planning errored", sentinel=[("hard-mandatory", "passes")], files=PLAN_FAILS),
+    Row("Sentinel: does not run after a failed plan", "pending plan_queued planning errored", sentinel=[("hard-mandatory", "passes")], files=PLAN_FAILS),
     Row("Sentinel: of a plan without changes", f"{CHECKED} planned_and_finished", sentinel=[("hard-mandatory", "passes")], files=NOTHING),
-    Row("Sentinel: after the estimate", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", "passes")], cost=True),
-    Row("Sentinel: after an estimate that errored", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", "passes")], cost=True, files=NO_PRICE),
-    Row("Sentinel: after OPA, both overridden", f"{REFUSED} policy_checked policy_checking policy_override policy_checked {APPLIED}",
+    Row("Sentinel: runs after the estimate", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", "passes")], cost=True),
+    Row("Sentinel: runs after a failed estimate", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", "passes")], cost=True, files=NO_PRICE),
+    Row("Sentinel: runs after OPA, both overridden", f"{REFUSED} policy_checked policy_checking policy_override policy_checked {APPLIED}",
         opa=[("mandatory", DENIES)], sentinel=[("soft-mandatory", "fails")], steps=[("policy_override", "override"), ("policy_override", "override")]),
 ]
 
@@ -327,18 +327,18 @@ PRE_APPLIED = f"{CONFIRMED} pre_apply_completed apply_queued applying applied"
 PRE_APPLY = [
     Row("pre-apply: passed", PRE_APPLIED, tasks=[("pre_apply", "mandatory", passes)]),
     Row("pre-apply: of a confirmed run", PRE_APPLIED, tasks=[("pre_apply", "mandatory", passes)], auto=False, steps=[("planned", "apply")]),
-    Row("pre-apply: of a rejected run, it does not come", f"{PLANNED} discarded", tasks=[("pre_apply", "mandatory", passes)], auto=False, steps=[("planned", "discard")]),
+    Row("pre-apply: does not run for a discarded run", f"{PLANNED} discarded", tasks=[("pre_apply", "mandatory", passes)], auto=False, steps=[("planned", "discard")]),
     Row("pre-apply: a mandatory task failed", f"{CONFIRMED} errored", tasks=[("pre_apply", "mandatory", fails)], error="two things are wrong"),
     Row("pre-apply: an advisory task failed", PRE_APPLIED, tasks=[("pre_apply", "advisory", fails)], warned="two things are wrong"),
-    Row("pre-apply: two advisory ones succeed and one mandatory fails", f"{CONFIRMED} errored",
+    Row("pre-apply: two advisory tasks passed and one mandatory failed", f"{CONFIRMED} errored",
         tasks=[("pre_apply", "advisory", passes), ("pre_apply", "advisory", passes), ("pre_apply", "mandatory", fails)], error="two things are wrong"),
     Row("pre-apply: a user canceled the run", f"{CONFIRMED} canceled", tasks=[("pre_apply", "mandatory", acknowledges)], steps=[("pre_apply_running", "cancel")]),
-    Row("pre-apply: the deadline passed", f"{CONFIRMED} errored", tasks=[("pre_apply", "mandatory", acknowledges)], error="not heard of"),
+    Row("pre-apply: the deadline expired", f"{CONFIRMED} errored", tasks=[("pre_apply", "mandatory", acknowledges)], error="not heard of"),
 ]
 
 APPLY = [
-    Row("apply: it failed", f"{PLANNED} confirmed apply_queued applying errored", files=APPLY_FAILS),
-    Row("apply: a user canceled it", f"{PLANNED} confirmed apply_queued applying canceled", files=stops_in_apply, steps=[("applying", "cancel")]),
+    Row("apply: failed", f"{PLANNED} confirmed apply_queued applying errored", files=APPLY_FAILS),
+    Row("apply: canceled by a user", f"{PLANNED} confirmed apply_queued applying canceled", files=stops_in_apply, steps=[("applying", "cancel")]),
 ]
 
 APPLYING = f"{PLANNED} confirmed apply_queued applying"
@@ -346,10 +346,10 @@ POST_APPLIED = f"{APPLYING} post_apply_running post_apply_completed applied"
 POST_APPLY = [
     Row("post-apply: passed", POST_APPLIED, tasks=[("post_apply", "advisory", passes)]),
     Row("post-apply: an advisory task failed", POST_APPLIED, tasks=[("post_apply", "advisory", fails)], warned="two things are wrong"),
-    Row("post-apply: the deadline passed", POST_APPLIED, tasks=[("post_apply", "advisory", acknowledges)], warned="not heard of"),
+    Row("post-apply: the deadline expired", POST_APPLIED, tasks=[("post_apply", "advisory", acknowledges)], warned="not heard of"),
     Row("post-apply: a user canceled the run", f"{APPLYING} post_apply_running canceled", tasks=[("post_apply", "advisory", acknowledges)],
         steps=[("post_apply_running", "cancel")]),
-    Row("post-apply: of an apply that failed, it does not come", f"{APPLYING} errored", tasks=[("post_apply", "advisory", passes)], files=APPLY_FAILS),
+    Row("post-apply: does not run after a failed apply", f"{APPLYING} errored", tasks=[("post_apply", "advisory", passes)], files=APPLY_FAILS),
     Row("every stage in one run", f"{PRE} pre_plan_completed plan_queued planning planned post_plan_running post_plan_completed "
         "policy_checking policy_checked cost_estimating cost_estimated policy_checking policy_checked confirmed pre_apply_running pre_apply_completed apply_queued applying post_apply_running post_apply_completed applied",
         tasks=[("pre_plan", "mandatory", passes), ("post_plan", "mandatory", passes), ("pre_apply", "mandatory", passes), ("post_apply", "advisory", passes)],
@@ -359,8 +359,8 @@ POST_APPLY = [
 TABLE = [*PLAN, *PRE_PLAN, *POST_PLAN, *OPA, *COST, *SENTINEL, *PRE_APPLY, *APPLY, *POST_APPLY]
 
 
-@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.says)
-def test_stage(stages, row):
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: row.title)
+def test_outcome_of_stage(stages, row):
     walk = Walk(stages, row).start()
     try:
         check(walk.ends())
@@ -370,23 +370,23 @@ def test_stage(stages, row):
 
 
 @pytest.mark.parametrize("act, status", [("discard", "discarded"), ("cancel", "canceled")])
-def test_a_pending_run_waits_for_those_before_it(stages, act, status):
+def test_an_ended_pending_run_does_not_start_the_next_one(stages, act, status):
     api = stages.api
     stages.estimates(False)
     workspace = api.workspace()
     first = api.run_files(workspace, CHANGES)
     api.wait_status(first, "planned")
-    given_up, next_one = api.run(workspace), api.run(workspace)
-    assert api.status(given_up) == api.status(next_one) == "pending"
-    api.act(given_up, act)
-    assert set(api.wait_status(given_up, status)["status-timestamps"]) == {TIMES["pending"], TIMES[status]}
+    ended_run, next_one = api.run(workspace), api.run(workspace)
+    assert api.status(ended_run) == api.status(next_one) == "pending"
+    api.act(ended_run, act)
+    assert set(api.wait_status(ended_run, status)["status-timestamps"]) == {TIMES["pending"], TIMES[status]}
     assert api.status(next_one) == "pending"
     api.act(first, "discard")
     api.wait_status(next_one, "planned")
     api.act(next_one, "discard")
 
 
-def test_every_status_ends_a_row_or_is_passed_in_one():
+def test_the_table_covers_every_status():
     """Fetching belongs to version control; statuses that exist only in older clients' lists are never reached."""
     walked = {status for row in TABLE for status in row.statuses}
     unreached = {"fetching", "fetching_completed", "queuing", "queuing_apply", "force_canceled"}

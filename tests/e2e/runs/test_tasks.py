@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The behaviours of run tasks' services, including unusual ones, and the results of the tasks."""
+"""How services of run tasks behave, also unusually, and the results of the tasks."""
 
 import itertools
 import threading
@@ -50,7 +50,7 @@ def ask(full_site):
 # ---- the request ----
 
 
-def test_the_request_says_what_the_contract_says(ask):
+def test_the_request_has_all_documented_members(ask):
     task_run = ask(says("passed"))
     call = task_run.service.got()
     run = task_run.api.get(f"runs/{task_run.run}").data
@@ -76,13 +76,13 @@ def test_the_request_says_what_the_contract_says(ask):
     task_run.ends("passed")
 
 
-def test_there_is_no_plan_before_the_plan(ask):
+def test_a_pre_plan_request_has_no_plan_url(ask):
     task_run = ask(says("passed"), "pre_plan")
     assert "plan_json_api_url" not in task_run.service.got().document
     task_run.ends("passed")
 
 
-def test_the_token_opens_what_the_task_needs_and_nothing_else(ask):
+def test_the_access_token_reads_only_the_plan_and_the_configuration(ask):
     seen = {}
 
     def look(call):
@@ -102,10 +102,10 @@ def test_the_token_opens_what_the_task_needs_and_nothing_else(ask):
     assert opened == {"plan_json_api_url", "configuration_version_download_url"}, seen
     assert set(seen.values()) <= {200, 401, 403, 404}, seen
     call = task_run.service.calls[0]
-    assert call.ask("GET", call["plan_json_api_url"]).status in (401, 404), "the token outlived its task"
+    assert call.ask("GET", call["plan_json_api_url"]).status in (401, 404), "the token is still valid after its task"
 
 
-def test_without_a_key_the_signature_is_empty(full_site):
+def test_the_signature_is_empty_without_an_hmac_key(full_site):
     api = full_site.api
     service = full_site.receiver.service(says("passed"), key="")
     workspace = api.workspace(auto_apply=True)
@@ -117,7 +117,7 @@ def test_without_a_key_the_signature_is_empty(full_site):
 # ---- answers ----
 
 
-def test_a_callback_before_the_answer_counts(ask):
+def test_a_callback_before_the_answer_is_accepted(ask):
     task_run = ask(says_first("passed", "seen at once"))
     assert task_run.ends("passed")["message"] == "seen at once"
     assert task_run.service.answers == [200] and len(task_run.service.calls) == 1
@@ -125,13 +125,13 @@ def test_a_callback_before_the_answer_counts(ask):
 
 @pytest.mark.parametrize("code", [500, 401, 404])
 @pytest.mark.parametrize("status", ["passed", "failed"])
-def test_a_bad_answer_after_the_callback_changes_nothing(ask, status, code):
+def test_an_error_answer_after_the_callback_does_not_change_the_result(ask, status, code):
     task_run = ask(says_first(status, "as I said", code=code))
     assert task_run.ends(status)["message"] == "as I said"
     assert len(task_run.service.calls) == 1
 
 
-def test_what_is_not_200_is_tried_again(ask):
+def test_requests_are_repeated_until_the_answer_is_200(ask):
     task_run = ask(answers(503, 202, then=says("passed")))
     task_run.ends("passed")
     assert len(task_run.service.calls) == 3
@@ -139,7 +139,7 @@ def test_what_is_not_200_is_tried_again(ask):
     assert len({call["access_token"] for call in task_run.service.calls}) == 1
 
 
-def test_a_callback_counts_while_the_request_is_tried_again(ask):
+def test_a_callback_is_accepted_while_the_request_is_retried(ask):
     back = threading.Event()
 
     def act(call):
@@ -164,7 +164,7 @@ def test_a_service_that_never_answers_is_unreachable(ask):
     assert "could not be delivered" in message
 
 
-def test_retry_after_is_kept(ask):
+def test_retries_respect_retry_after(ask):
     task_run = ask(answers(429, retry_after=2, then=says("passed")))
     task_run.ends("passed")
     first, second = (delivery["sent-at"] for delivery in task_run.deliveries())
@@ -176,7 +176,7 @@ def seconds(time):
     return int(hours) * 3600 + int(minutes) * 60 + float(rest)
 
 
-def test_a_connection_that_closes_is_tried_again(ask):
+def test_a_request_is_retried_after_its_connection_closed(ask):
     tries = itertools.count()
     passes = says("passed")
     # Twice, since libcurl itself retries if the first connection was a reused one.
@@ -186,7 +186,7 @@ def test_a_connection_that_closes_is_tried_again(ask):
     assert (first["status"], last["status"]) == (0, 200) and first["error"], first
 
 
-def test_a_kept_connection_that_closes_holds_up_nobody(full_site):
+def test_a_closed_reused_connection_does_not_delay_other_requests(full_site):
     """libcurl then repeats the request by itself. The host's other requests must not wait for that."""
     api = full_site.api
     tries = itertools.count()
@@ -205,7 +205,7 @@ def test_a_redirect_is_not_followed(ask, full_site):
     assert elsewhere.calls == []
 
 
-def test_a_service_that_is_not_there_is_unreachable(ask, full_site):
+def test_a_service_that_closes_every_connection_is_unreachable(ask, full_site):
     api = full_site.api
     service = full_site.receiver.service(says("passed"))
     workspace = api.workspace(auto_apply=True)
@@ -222,7 +222,7 @@ def test_a_service_that_is_not_there_is_unreachable(ask, full_site):
     assert all(delivery["status"] == 0 and delivery["error"] for delivery in api.deliveries(result))
 
 
-def test_the_delivery_log_shows_no_answer_of_an_address_on_the_allow_list(ask):
+def test_the_delivery_log_hides_answers_of_addresses_on_the_allow_list(ask):
 
     def act(call):
         call.answer(200, b"x" * 3_000_000)
@@ -237,8 +237,8 @@ def test_the_delivery_log_shows_no_answer_of_an_address_on_the_allow_list(ask):
 # ---- the callback ----
 
 
-def test_progress_gives_more_time(ask, full_site):
-    """Three times as long as a service may be silent."""
+def test_progress_extends_the_deadline(ask, full_site):
+    """The task takes three times as long as a service may be silent."""
     silent = full_site.scheduler.options["task_progress_seconds"]
     steps = []
 
@@ -257,7 +257,7 @@ def test_progress_gives_more_time(ask, full_site):
     assert steps == [200] * 6
 
 
-def test_progress_for_ever_ends_at_last(ask, full_site):
+def test_a_task_with_endless_progress_fails_after_its_total_time(ask, full_site):
     pause = threading.Event()
 
     def act(call):
@@ -268,7 +268,7 @@ def test_progress_for_ever_ends_at_last(ask, full_site):
     assert "in all" in ask(act).ends("failed")["message"]
 
 
-def test_silence_ends_in_failure_and_a_late_callback_is_refused(ask):
+def test_a_silent_task_fails_and_its_late_callback_is_refused(ask):
     task_run = ask(acknowledges)
     message = task_run.ends("failed")["message"]
     assert "silent" in message
@@ -276,7 +276,7 @@ def test_silence_ends_in_failure_and_a_late_callback_is_refused(ask):
     assert task_run.attributes()["status"] == "failed"
 
 
-def test_the_same_again_is_harmless_and_another_word_is_refused(ask):
+def test_a_repeated_result_is_accepted_and_a_different_one_is_refused(ask):
     def act(call):
         call.answer()
         for status in ("passed", "passed", "failed", "running"):
@@ -288,7 +288,7 @@ def test_the_same_again_is_harmless_and_another_word_is_refused(ask):
     assert task_run.service.answers == [200, 200, 409, 409]
 
 
-def test_callbacks_that_are_not_the_tasks(ask):
+def test_callbacks_with_another_token_or_task_are_refused(ask):
     found = {}
 
     def act(call):
@@ -331,7 +331,7 @@ REFUSED = [
 ]
 
 
-def test_callbacks_of_another_form_are_refused_by_field(ask):
+def test_errors_of_invalid_callbacks_have_a_pointer(ask):
     """None of them ends the task."""
     found = []
 
@@ -348,7 +348,7 @@ def test_callbacks_of_another_form_are_refused_by_field(ask):
             assert error["source"]["pointer"].startswith(pointer), error
 
 
-def test_other_spellings_are_taken(ask):
+def test_alternative_spellings_of_types_are_accepted(ask):
     def act(call):
         call.answer()
         call.back_with(result(kind="task_results", outcomes=[outcome()], relation="task-result-outcomes"))
@@ -358,7 +358,7 @@ def test_other_spellings_are_taken(ask):
     assert len(task_run.api.get(f"task-results/{task_run.result()['id']}/outcomes").data) == 1
 
 
-def test_outcomes_are_kept_as_they_were_sent(ask):
+def test_outcomes_are_stored_as_sent_and_updated_by_id(ask):
     body = "# Resolution\n\n* one\n* <script>two</script>\n"
     tags = {"Severity": [{"label": "High", "level": "error"}, {"label": "Recoverable"}], "Cost Centre": [{"label": "IT-OPS"}]}
 
@@ -379,7 +379,7 @@ def test_outcomes_are_kept_as_they_were_sent(ask):
     assert shown.text == body and shown.headers["Content-Type"].startswith("text/plain")
 
 
-def test_a_connection_that_is_to_close_says_so(ask):
+def test_an_answer_on_a_closing_connection_has_the_header_connection_close(ask):
     """urllib requires it."""
     heads = []
 
@@ -394,7 +394,7 @@ def test_a_connection_that_is_to_close_says_so(ask):
 # ---- tasks ----
 
 
-def test_a_task_is_verified_before_it_is_taken(full_site):
+def test_a_new_task_is_verified_with_a_request(full_site):
     api, receiver = full_site.api, full_site.receiver
     service = receiver.service(says("passed"))
     service.test_code = 500
@@ -416,13 +416,13 @@ def test_a_task_is_verified_before_it_is_taken(full_site):
 
 
 @pytest.mark.parametrize("url", ["http://10.1.2.3/", "http://127.0.0.2/", "http://[::ffff:127.0.0.2]/", "http://169.254.169.254/latest", "http://[fe80::1]/", "ftp://example.com/"])
-def test_a_task_may_not_call_what_is_private(full_site, url):
+def test_tasks_with_private_addresses_are_refused(full_site, url):
     refused = full_site.api.call("POST", "organizations/acme/tasks", {"data": {"type": "tasks", "attributes": {"name": "within", "url": url, "category": "task"}}})
     assert refused.status == 422, refused.text
     assert [error["source"]["pointer"] for error in refused.json["errors"]] == ["/data/attributes/url"]
 
 
-def test_a_notifier_calls_nobody_it_may_not(scheduler, worker, notifier, receiver, api):
+def test_a_notifier_does_not_call_addresses_that_are_not_allowed(scheduler, worker, notifier, receiver, api):
     """The name of an address that the scheduler permitted may resolve to another address later."""
     worker()
     notifier(allow="")
@@ -437,7 +437,7 @@ def test_a_notifier_calls_nobody_it_may_not(scheduler, worker, notifier, receive
     assert delivery["status"] == 0 and "127.0.0.1" in delivery["error"], delivery
 
 
-def test_a_request_is_sent_again_on_demand(ask):
+def test_a_request_is_redelivered_on_request(ask):
     tries = itertools.count()
     passes = says("passed")
     task_run = ask(lambda call: call.answer() if next(tries) == 0 else passes(call))
@@ -448,7 +448,7 @@ def test_a_request_is_sent_again_on_demand(ask):
     assert len(task_run.service.calls) == 2
 
 
-def test_global_tasks_are_every_workspaces(full_site):
+def test_global_tasks_run_in_every_workspace(full_site):
     api = full_site.api
     service = full_site.receiver.service(says("passed"))
     configuration = {"enabled": True, "stages": ["pre_plan"], "enforcement-level": "mandatory"}
@@ -464,7 +464,7 @@ def test_global_tasks_are_every_workspaces(full_site):
 
 
 @pytest.mark.parametrize("change", ["task", "attachment"])
-def test_what_changes_later_is_for_later_runs(full_site, change):
+def test_a_deleted_task_still_runs_for_existing_runs(full_site, change):
     """A run keeps the tasks that it had at its creation."""
     api = full_site.api
     service = full_site.receiver.service(acknowledges)

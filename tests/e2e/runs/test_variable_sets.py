@@ -30,7 +30,7 @@ def outputs(api, workspace):
     return {name: output["value"] for name, output in api.state(workspace)["outputs"].items()}
 
 
-def test_the_strongest_value_is_terraforms(api):
+def test_terraform_gets_the_value_with_the_highest_precedence(api):
     workspace = api.workspace(auto_apply=True)
     varset(api, "everything", workspace, {**dict.fromkeys(NAMES[:4], "set"), "TF_VAR_exported": "set"})
     api.variable(workspace, "own", "workspace")
@@ -42,7 +42,7 @@ def test_the_strongest_value_is_terraforms(api):
     assert outputs(api, workspace) == {"plain": "set", "own": "workspace", "given": "run", "prior": "priority set", "exported": "set"}
 
 
-def test_an_apply_is_followed_by_another(api):
+def test_an_apply_triggers_a_run_of_another_workspace(api):
     source, target = api.workspace(auto_apply=True), api.workspace(auto_apply_run_trigger=True)
     api.upload(target, ONE)
     relations = {"sourceable": {"data": {"type": "workspaces", "id": source}}}

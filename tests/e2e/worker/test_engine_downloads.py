@@ -55,27 +55,27 @@ class Vendor:
 @pytest.fixture
 def vendors(engine, tmp_path):
     """The two vendors, and the folder of their keys."""
-    made = [Vendor(tmp_path, engine, program) for program in ("terraform", "tofu")]
+    both = [Vendor(tmp_path, engine, program) for program in ("terraform", "tofu")]
     keys = tmp_path / "keys"
     keys.mkdir()
-    for vendor in made:
+    for vendor in both:
         (keys / f"{vendor.program}.gpg").write_bytes(vendor.gpg("--export"))
-    yield *made, keys
-    for vendor in made:
+    yield *both, keys
+    for vendor in both:
         vendor.stop()
 
 
 @pytest.fixture
 def mirror(tmp_path):
     """Serves the sites. Requests below /moved are redirected, as the vendors' sites redirect to storage."""
-    asked = []
+    requested = []
 
     class Handler(SimpleHTTPRequestHandler):
         def __init__(self, *arguments, **more):
             super().__init__(*arguments, directory=str(tmp_path), **more)
 
         def do_GET(self):
-            asked.append(self.path)
+            requested.append(self.path)
             if not self.path.startswith("/moved/"):
                 return super().do_GET()
             self.send_response(302)
@@ -86,7 +86,7 @@ def mirror(tmp_path):
             pass
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.asked = asked
+    server.requested = requested
     server.url = f"http://127.0.0.1:{server.server_port}"
     threading.Thread(target=server.serve_forever, daemon=True).start()
     yield server
@@ -95,8 +95,8 @@ def mirror(tmp_path):
 
 
 @pytest.fixture
-def able(worker, engine, vendors, mirror, folder):
-    """able() starts a worker without engines that downloads both. It reads a copy of the keys."""
+def downloading_worker(worker, engine, vendors, mirror, folder):
+    """downloading_worker() starts a worker without engines that downloads both. It reads a copy of the keys."""
 
     def start(**options):
         keys = folder / "keys"
@@ -116,17 +116,17 @@ def files(worker):
     return sorted(path.name for path in (worker.options["data_dir"] / "engines").iterdir() if path.is_file())
 
 
-def test_both_engines_are_downloaded_once(api, able, vendors, mirror):
+def test_both_engines_are_downloaded_once(api, downloading_worker, vendors, mirror):
     terraform, tofu, _ = vendors
     terraform.release("9.5.7")
     tofu.release("9.10.6")
-    one = able()
+    one = downloading_worker()
     assert [line for line in one.log_lines() if line["msg"] == "worker started"][-1]["capabilities"].startswith("download terraform, download tofu")
     first, second = run_with(api, "9.5.7"), run_with(api, "9.5.7")
     for run in (first, second):
         assert api.wait_status(run, "applied")["terraform-version"] == "9.5.7"
         assert "Terraform v9.5.7" in api.log(run, "apply")
-    assert sum(path.endswith(".zip") for path in mirror.asked) == 1
+    assert sum(path.endswith(".zip") for path in mirror.requested) == 1
     assert files(one) == ["terraform-9.5.7"]
     until(lambda: [line for line in one.log_lines() if "terraform 9.5.7" in line.get("capabilities", "")], "the worker has a capability more")
     with_tofu = run_with(api, "9.10.6")
@@ -135,10 +135,10 @@ def test_both_engines_are_downloaded_once(api, able, vendors, mirror):
     assert files(one) == ["terraform-9.5.7"]
 
 
-def test_tofu_alone_comes_by_a_redirect(api, able, vendors):
+def test_opentofu_is_downloaded_through_a_redirect(api, downloading_worker, vendors):
     vendors[1].release("9.10.6")
     (vendors[2] / "terraform.gpg").unlink()
-    one = able()
+    one = downloading_worker()
     run = run_with(api, "9.10.6")
     api.wait_status(run, "applied")
     assert "OpenTofu v9.10.6" in api.log(run, "apply")
@@ -146,7 +146,7 @@ def test_tofu_alone_comes_by_a_redirect(api, able, vendors):
 
 
 @pytest.mark.parametrize("wrong", ["other key", "sums changed", "archive changed", "no signature", "other version", "no such program"])
-def test_what_is_not_the_makers_is_not_used(api, able, vendors, wrong):
+def test_downloads_that_fail_verification_are_not_used(api, downloading_worker, vendors, wrong):
     terraform, tofu, _ = vendors
     archive, sums, signature = terraform.release("9.5.7", says="9.5.8" if wrong == "other version" else None)
     if wrong == "other key":
@@ -164,7 +164,7 @@ def test_what_is_not_the_makers_is_not_used(api, able, vendors, wrong):
         sums.write_text(f"{hashlib.sha256(archive.read_bytes()).hexdigest()}  {archive.name}\n")
         signature.unlink()
         terraform.sign(sums, ".sig")
-    one = able()
+    one = downloading_worker()
     error = api.wait_status(run_with(api, "9.5.7"), "errored")["error"]
     assert "terraform 9.5.7 can't be downloaded" in error, error
     assert {"archive changed": "not the one that the signed sums name", "other version": "not that version", "no such program": "holds no terraform"}.get(wrong, "signature") in error, error
@@ -172,15 +172,15 @@ def test_what_is_not_the_makers_is_not_used(api, able, vendors, wrong):
     assert not list((one.options["data_dir"] / "engines" / ".part").iterdir())
 
 
-def test_without_a_mirror_nothing_is_downloaded(api, able, worker, engine, vendors, mirror, folder):
+def test_a_worker_without_a_mirror_downloads_nothing(api, downloading_worker, worker, engine, vendors, mirror, folder):
     vendors[0].release("9.5.7")
     worker()
     error = api.wait_status(run_with(api, "9.5.7"), "errored")["error"]
     assert '"9.5.7"' in error and f"There are: {engine.title} {engine.version}." in error, error
-    assert not mirror.asked
+    assert not mirror.requested
 
 
-def test_the_makers_keys_are_those_that_they_publish(tmp_path):
+def test_the_vendors_keys_are_the_published_ones(tmp_path):
     """deploy/engine-keys extracts them from the vendors' own installers."""
     subprocess.run([ROOT / "deploy/engine-keys", tmp_path], env={**os.environ, "RUNYARD_HOME": DEPS}, check=True, capture_output=True)
     published = {"terraform": "C874011F0AB405110D02105534365D9472D7468F", "tofu": "E3E6E43D84CB852EADB0051D0C0AF313E5FD9F80"}

@@ -24,7 +24,7 @@ def install(folder, engine, program, title, version):
     return path
 
 
-def alone(engine, folder):
+def options_with_engines(engine, folder):
     """The options of a worker that has only the engines in the folder."""
     folder.mkdir(exist_ok=True)
     return {"engine": "/nowhere/terraform", "engine_dir": folder, "opa": "/nowhere/opa", "sandbox_bind": f"{engine.folder},{folder}"}
@@ -34,9 +34,9 @@ def started(worker):
     return [line for line in worker.log_lines() if line["msg"] == "worker started"][-1]
 
 
-def test_one_without_an_engine_waits_for_one(api, worker, engine, folder):
+def test_a_worker_without_an_engine_is_not_ready_until_it_has_one(api, worker, engine, folder):
     engines = folder / "engines"
-    one = worker.launch(**alone(engine, engines)).start_waiting(ready=False)
+    one = worker.launch(**options_with_engines(engine, engines)).start_waiting(ready=False)
     until(lambda: "can run nothing" in one.get("/readyz")[1], "it says why it is not ready")
     assert one.get("/readyz")[0] == 503 and started(one)["capabilities"] == "none"
     run = api.run_files(api.workspace(auto_apply=True), ONE)
@@ -49,30 +49,30 @@ def test_one_without_an_engine_waits_for_one(api, worker, engine, folder):
     assert [line["capabilities"] for line in one.log_lines() if "capabilities have changed" in line["msg"]] == [f"{engine.program} 9.9.8, cost"]
 
 
-def test_an_apply_waits_for_the_worker_with_its_engine(api, worker, engine, gate, folder):
-    """The other worker has the same version of another engine, and a near version of the same one."""
+def test_an_apply_waits_for_a_worker_with_the_engine_of_its_plan(api, worker, engine, gate, folder):
+    """The other worker has the same version of another engine, and a similar version of the same one."""
     install(folder / "a", engine, "tofu", "OpenTofu", "1.10.6")
     install(folder / "b", engine, "terraform", "Terraform", "1.10.6")
     install(folder / "b", engine, "tofu", "OpenTofu", "1.10.7")
-    one = worker(**alone(engine, folder / "a"), slots=1)
+    one = worker(**options_with_engines(engine, folder / "a"), slots=1)
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
     assert api.wait_status(run, "planned")["terraform-version"] == "1.10.6"
-    two = worker(**alone(engine, folder / "b"))
+    two = worker(**options_with_engines(engine, folder / "b"))
     api.act(run, "apply")
     api.wait_status(run, "applied")
     assert "OpenTofu v1.10.6" in api.log(run, "apply")
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 1 and two.metric("runyard_worker_jobs_total") == 0
 
 
-def test_an_apply_without_its_engine_ends_at_once(api, worker, engine, folder):
+def test_an_apply_fails_if_no_worker_has_its_engine(api, worker, engine, folder):
     install(folder / "a", engine, "tofu", "OpenTofu", "1.10.6")
     install(folder / "b", engine, "terraform", "Terraform", "1.10.6")
-    one = worker(**alone(engine, folder / "a"))
+    one = worker(**options_with_engines(engine, folder / "a"))
     run = api.run_files(api.workspace(), ONE)
     api.wait_status(run, "planned")
     assert one.stop() == 0
-    worker(**alone(engine, folder / "b"))
+    worker(**options_with_engines(engine, folder / "b"))
     api.act(run, "apply")
     error = api.wait_status(run, "errored")["error"]
     assert "planned with OpenTofu 1.10.6" in error and "There are: Terraform 1.10.6." in error, error

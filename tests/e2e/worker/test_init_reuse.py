@@ -59,7 +59,7 @@ def outputs(api, workspace):
     return [item["attributes"]["value"] for item in api.get(f"workspaces/{workspace}/current-state-version-outputs").data]
 
 
-def test_variables_are_this_runs_and_a_changed_file_is_read(api, worker):
+def test_a_reused_init_reads_the_runs_variables_and_changed_files(api, worker):
     one = worker()
     workspace = api.workspace(auto_apply=True)
     variable = api.variable(workspace, "word", "first")
@@ -76,7 +76,7 @@ def test_variables_are_this_runs_and_a_changed_file_is_read(api, worker):
     assert len(api.state(workspace)["resources"]) == 2
 
 
-def test_other_credentials_another_engine_and_damage(api, worker, folder, engine):
+def test_an_init_runs_again_after_other_credentials_another_engine_or_damage(api, worker, folder, engine):
     program = folder / "engine"
     shutil.copy(engine.path, program)
     one = worker(engine=program)
@@ -97,7 +97,7 @@ def test_other_credentials_another_engine_and_damage(api, worker, folder, engine
     assert (inits(one), reused(one)) == (4, 2)
 
 
-def test_providers_that_are_not_locked_are_looked_for_again(api, worker, mirror, engine):
+def test_an_init_runs_again_for_providers_that_are_not_locked(api, worker, mirror, engine):
     one = worker(provider_mirror=mirror, init_reuse_seconds=0)
     apply(api, TIME)
     newer = pack(mirror, engine, 999)
@@ -107,7 +107,7 @@ def test_providers_that_are_not_locked_are_looked_for_again(api, worker, mirror,
     until(lambda: newer in [path.name for path in cached.glob("*")], "the newer one is verified")
 
 
-def test_locked_providers_need_no_second_init(api, worker, mirror, engine):
+def test_an_init_with_locked_providers_is_reused(api, worker, mirror, engine):
     one = worker(provider_mirror=mirror, init_reuse_seconds=0)
     version = pack(mirror, engine)
     lock = f'provider "{engine.registry}/hashicorp/time" {{\n  version = "{version}"\n}}\n'
@@ -119,7 +119,7 @@ def test_locked_providers_need_no_second_init(api, worker, mirror, engine):
     assert (inits(one), reused(one)) == (2, 1)
 
 
-def test_a_package_that_is_gone_is_fetched_again(api, worker, mirror):
+def test_a_deleted_package_is_downloaded_again(api, worker, mirror):
     one = worker(provider_mirror=mirror)
     apply(api, TIME)
     apply(api, TIME)
@@ -148,7 +148,7 @@ def test_providers_of_the_state_are_installed(api, worker, mirror):
     assert (inits(one), reused(one)) == (3, 1)
 
 
-def test_modules_of_a_branch_are_fetched_anew_and_those_of_a_commit_are_not(api, worker, folder):
+def test_modules_of_a_branch_are_fetched_again_and_those_of_a_commit_are_not(api, worker, folder):
     repository = folder / "modules/one"
 
     def commit(word):
@@ -174,7 +174,7 @@ def test_modules_of_a_branch_are_fetched_anew_and_those_of_a_commit_are_not(api,
     assert (outputs(api, pinned), outputs(api, moving)) == (["first"], ["second"])
 
 
-def test_another_worker_applies_what_was_planned_without_an_init(api, worker):
+def test_another_worker_applies_a_plan_without_an_init(api, worker):
     first = worker()
     files = {"main.tf": 'resource "terraform_data" "one" {}\n'}  # with modules, an init of OpenTofu is reused in its workspace only
     apply(api, files)
@@ -186,5 +186,5 @@ def test_another_worker_applies_what_was_planned_without_an_init(api, worker):
     second = worker()
     api.act(run, "apply")
     api.wait_status(run, "applied")
-    until(lambda: second.metric("runyard_worker_inits_reused_total", stage="apply") == 1, "it used what came with the plan")
+    until(lambda: second.metric("runyard_worker_inits_reused_total", stage="apply") == 1, "it reused the init of the plan")
     assert inits(second) == 0

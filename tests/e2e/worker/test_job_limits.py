@@ -57,35 +57,35 @@ def stopped(api, files, kind="apply"):
     return error, api.log(run, kind)
 
 
-def test_memory(api):
+def test_an_apply_above_the_memory_limit_is_stopped(api):
     error, log = stopped(api, applying(f"python3 -c 'import time; a = [bytearray({MEMORY} << 18) for i in range(4)]; time.sleep(3600)'"))
     assert error == f"The apply used more than {MEMORY} MiB of memory (--job-memory of the worker) and was stopped. Split what it manages into more workspaces, or have the limit raised."
     assert error in log
 
 
-def test_memory_of_a_plan(api):
+def test_a_plan_above_the_memory_limit_is_stopped(api):
     error, _ = stopped(api, {"main.tf": 'resource "terraform_data" "one" {\n  input = sha1(file("/dev/zero"))\n}\n'}, "plan")
     assert f"The plan used more than {MEMORY} MiB of memory (--job-memory" in error
 
 
-def test_processes(limited, api):
+def test_an_apply_above_the_process_limit_is_stopped(limited, api):
     error, _ = stopped(api, applying("for i in $(seq 100); do setsid sleep 3600 & done; sleep 3600"))
     assert f"The apply had more than {PROCESSES} processes at a time (--job-processes" in error and "Look for what starts them" in error
     assert limited.worker.metric("runyard_worker_limits_met_total", limit="job-processes") == 1
 
 
-def test_a_large_file(api):
+def test_a_file_above_the_disk_limit_stops_the_apply(api):
     """The kernel stops the growth before any measurement."""
     error, _ = stopped(api, applying(f"head -c {4 * DISK}M /dev/zero >large"))
     assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
 
 
-def test_many_files(api):
+def test_many_files_above_the_disk_limit_stop_the_apply(api):
     error, _ = stopped(api, applying(f"for i in $(seq {4 * DISK}); do head -c 1M /dev/zero >file.$i; done; sleep 3600"))
     assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
 
 
-def test_many_files_below_deep_folders(api):
+def test_files_in_deep_folders_count_against_the_disk_limit(api):
     """More levels than the walk has descriptors, with links out of the folder on the path."""
     script = (f"import os; [(os.mkdir('d'), os.symlink('/usr', 'out'), os.chdir('d')) for i in range(3000)]; "
               f"[open(str(i), 'wb').write(bytes(1 << 20)) for i in range({2 * DISK})]; import time; time.sleep(3600)")
@@ -93,14 +93,14 @@ def test_many_files_below_deep_folders(api):
     assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
 
 
-def test_folders_that_take_their_permissions_away(api):
+def test_files_in_unreadable_folders_count_against_the_disk_limit(api):
     script = (f"import os; os.mkdir('d'); os.chdir('d'); [open(str(i), 'wb').write(bytes(1 << 20)) for i in range({2 * DISK})]; "
               "os.chmod('.', 0); import time; time.sleep(3600)")
     error, _ = stopped(api, applying(f'python3 -c \\"{script}\\"'))
     assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
 
 
-def test_deleted_files_that_are_open(api):
+def test_open_deleted_files_count_against_the_disk_limit(api):
     script = (f"import tempfile, time; f = [tempfile.TemporaryFile(dir='.') for i in range({2 * DISK})]; "
               "[(g.write(bytes(1 << 20)), g.flush()) for g in f]; time.sleep(3600)")
     error, _ = stopped(api, applying(f'python3 -c \\"{script}\\"'))
@@ -117,7 +117,7 @@ FILES_IN_MEMORY = {
 
 
 @pytest.mark.parametrize("how", FILES_IN_MEMORY)
-def test_memory_in_files(limited, api, how):
+def test_files_in_memory_count_against_the_memory_limit(limited, api, how):
     if limited.worker.options["sandbox"] != "bwrap" and "memfd" not in FILES_IN_MEMORY[how]:
         pytest.skip("without a sandbox /tmp is the machine's")
     script = "import os, tempfile, time; " + FILES_IN_MEMORY[how] + "; time.sleep(3600)"
@@ -125,23 +125,23 @@ def test_memory_in_files(limited, api, how):
     assert f"The apply used more than {MEMORY} MiB of memory (--job-memory" in error
 
 
-def test_deep_folders_are_removed_and_the_worker_goes_on(limited, api):
+def test_deep_folders_are_removed_without_delaying_jobs(limited, api):
     """30,000 nested folders: the job ends, the next one does not wait, and the folders are removed."""
     script = "import os; [(os.mkdir('d'), os.chdir('d')) for i in range(30000)]"
     with changed(limited.worker, job_disk=4 * 1024):
         api.wait_status(api.run_files(api.workspace(auto_apply=True), applying(f'python3 -c \\"{script}\\"')), "applied")
         api.wait_status(api.run_files(api.workspace(auto_apply=True), applying("true")), "applied")
         jobs = limited.worker.options["data_dir"] / "jobs"
-        until(lambda: not list(jobs.iterdir()), "the folders of the jobs are gone")
+        until(lambda: not list(jobs.iterdir()), "the folders of the jobs are removed")
 
 
-def test_log(api):
+def test_an_apply_above_the_log_limit_is_stopped(api):
     error, log = stopped(api, applying("yes | head -c 3000000; sleep 3600"))
     assert "The apply wrote more than 1 MiB of log (--job-log" in error and "Let it print less" in error
     assert log.endswith("The log is too long: the rest of it is not kept.\n") and len(log) < 1100000
 
 
-def test_memory_that_is_a_file(limited, api):
+def test_tmp_and_shm_have_the_size_of_the_memory_limit(limited, api):
     """A sandbox's /tmp is in memory and counts against the job's limit."""
     if limited.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox /tmp is the machine's")
@@ -155,27 +155,27 @@ def started(worker):
     return [line for line in worker.log_lines() if line["msg"] == "worker started"][-1]
 
 
-def test_the_start_line_says_which_limits_are_hard(limited):
+def test_the_start_line_names_hard_and_best_effort_limits(limited):
     line = started(limited.worker)
     listed = sorted(f"{line['hard-limits']}, {line['best-effort-limits']}".split(", "))
     assert listed == sorted(["time", "log", "size of a file", "disk", "memory", "processes"])
 
 
-def test_the_kernel_holds_a_job_to_its_limits(limited, api):
-    """Faster than any measurement of its processes."""
+def test_the_kernel_enforces_the_memory_limit(limited, api):
+    """The job allocates faster than its processes are measured."""
     if "memory" not in started(limited.worker)["hard-limits"]:
         pytest.skip("no cgroup v2 with the controllers memory and pids is delegated to the tests")
     error, _ = stopped(api, applying(f"python3 -c 'a = bytearray({4 * MEMORY} << 20)'"))
     assert f"The apply used more than {MEMORY} MiB of memory" in error
 
 
-def test_a_job_within_its_limits(api):
+def test_a_job_below_its_limits_is_applied(api):
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, applying("true")), "applied")
 
 
 @pytest.mark.parametrize("stage", ["apply", "plan"])
-def test_time(limited, api, gate, stage):
+def test_a_job_above_the_workers_time_limit_is_stopped(limited, api, gate, stage):
     files = applying("sleep 3600") if stage == "apply" else planning_at(gate)
     with changed(limited.worker, **{f"{stage}_seconds": SECONDS, "job_stop_seconds": 1, "sandbox_bind": gate.folder}):
         error, _ = stopped(api, files, stage)
@@ -194,7 +194,7 @@ def timeout(api, stage, text):
 
 
 @pytest.mark.parametrize("stage", ["apply", "plan"])
-def test_the_time_of_an_organization(limited, api, gate, stage):
+def test_a_job_above_the_organizations_time_limit_is_stopped(limited, api, gate, stage):
     files = applying("sleep 3600") if stage == "apply" else planning_at(gate)
     with timeout(api, stage, f"{SECONDS}s"), changed(limited.worker, job_stop_seconds=1, sandbox_bind=gate.folder):
         error, _ = stopped(api, files, stage)
@@ -244,8 +244,8 @@ def number(word, log):
     return int(re.search(rf"{word}: (\d+)", log)[1])
 
 
-def test_the_filesystem_holds_a_job_to_its_limit(limited, api, gate, quota_disk):
-    """Faster than any measurement of its folder. The usage of other jobs, present or past, does not count."""
+def test_the_file_system_enforces_the_disk_limit(limited, api, gate, quota_disk):
+    """The job allocates faster than its folder is measured. The usage of other jobs, present or past, does not count."""
     worker, limit = limited.worker, DISK * 5 // 4
     with changed(worker, data_dir=quota_disk / "worker", sandbox_bind=gate.folder):
         assert "disk" in started(worker)["hard-limits"].split(", ")
@@ -256,6 +256,6 @@ def test_the_filesystem_holds_a_job_to_its_limit(limited, api, gate, quota_disk)
             assert f"The apply used more than {DISK} MiB of disk (--job-disk" in error
             assert "Disk quota exceeded" in log and DISK < number("allocated", log) <= limit
             assert limit - 2 <= number("free", log) <= limit
-            until(lambda: len(list((quota_disk / "worker/jobs").iterdir())) == 1, "the folder of the job is gone")
+            until(lambda: len(list((quota_disk / "worker/jobs").iterdir())) == 1, "the folder of the job is removed")
         gate.open()
         api.wait_status(beside, "applied")

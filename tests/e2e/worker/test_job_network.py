@@ -53,25 +53,25 @@ def isolated(site):
 @pytest.fixture
 def another(site, folder):
     """Stops the file's worker and starts one with more options in its place."""
-    made = []
+    created = []
 
     def make(start=True, kind=Worker, **options):
-        worker = kind(f"worker-{len(made) + 2}", folder, **{**site.worker.options, "data_dir": folder / f"data-{len(made)}", **options})
-        made.append(worker.launch())
+        worker = kind(f"worker-{len(created) + 2}", folder, **{**site.worker.options, "data_dir": folder / f"data-{len(created)}", **options})
+        created.append(worker.launch())
         return worker.start_waiting() if start else worker
 
     site.worker.stop()
     yield make
-    release_all(made)
+    release_all(created)
     site.worker.start()
 
 
 def provisioner(script):
-    return {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh 2>&1"\n  }\n}\n',
+    return {"main.tf": 'resource "terraform_data" "script" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh 2>&1"\n  }\n}\n',
             "script.sh": script, "probe.py": PROBE}
 
 
-def begins(api, script, workspace=None):
+def start_script(api, script, workspace=None):
     """A run whose apply runs the script in a provisioner."""
     return api.run_files(workspace or api.workspace(auto_apply=True), provisioner(script))
 
@@ -81,28 +81,28 @@ def printed(api, run):
     return "\n".join(line["hook"]["output"] for line in lines if line["type"] == "provision_progress")
 
 
-def says(api, script):
-    run = begins(api, script)
+def run_script(api, script):
+    run = start_script(api, script)
     api.wait_status(run, "applied")
     return printed(api, run)
 
 
-def says_in_order(api, script):
-    """The same, confirmed by a user: the plan's job has ended, and its network is free, before the apply's begins."""
-    run = begins(api, script, api.workspace())
+def run_confirmed_script(api, script):
+    """Like run_script(), with a confirmation: the plan's job has ended, and its network is free, before the apply's begins."""
+    run = start_script(api, script, api.workspace())
     api.wait_status(run, "planned")
     api.post(f"runs/{run}/actions/apply", {})
     api.wait_status(run, "applied")
     return printed(api, run)
 
 
-def probed(text):
+def probe_results(text):
     return {(host, port): (came, seconds) for host, port, came, seconds in map(json.loads, re.findall(r"PROBE (.*)", text))}
 
 
 def probe(api, targets):
     """{(host, port): (outcome, seconds)}."""
-    came = probed(says(api, f"python3 probe.py '{json.dumps(list(targets))}'\n"))
+    came = probe_results(run_script(api, f"python3 probe.py '{json.dumps(list(targets))}'\n"))
     assert set(came) == set(targets)
     return came
 
@@ -131,14 +131,14 @@ class Listener:
 
 @pytest.fixture
 def listen():
-    made = []
+    created = []
 
     def make(*where):
-        made.append(Listener(*where))
-        return made[-1]
+        created.append(Listener(*where))
+        return created[-1]
 
     yield make
-    for one in made:
+    for one in created:
         one.close()
 
 
@@ -157,7 +157,7 @@ def loopback_targets(four, six):
         (host, six) for host in ("::1", "::", "0:0:0:0:0:0:0:1", "localhost")]  # which may be either address
 
 
-def test_the_workers_machine_is_out_of_reach(isolated, listen, postgres, redis):
+def test_a_job_can_not_reach_the_workers_machine(isolated, listen, postgres, redis):
     """Its loopback, its services, and its own addresses, in every form."""
     api, four = isolated.api, listen("0.0.0.0").port
     six = listen("::").port
@@ -174,7 +174,7 @@ def test_the_workers_machine_is_out_of_reach(isolated, listen, postgres, redis):
         assert came == "EACCES", (target, came)
 
 
-def test_without_isolation_all_of_that_is_in_reach(isolated, another, listen, postgres, redis):
+def test_a_job_without_isolation_reaches_the_workers_machine(isolated, another, listen, postgres, redis):
     """The services that other tests must not reach do exist."""
     another(job_network="host")
     four, six = listen("0.0.0.0").port, listen("::").port
@@ -193,7 +193,7 @@ def test_link_local_and_metadata_addresses_are_denied(isolated):
         assert what == "EACCES" and seconds < QUICK, (host, what, seconds)
 
 
-def test_no_packet_reaches_a_group(isolated):
+def test_a_job_can_not_send_multicast(isolated):
     script = """
 import socket
 for family, group in ((socket.AF_INET, "224.0.0.251"), (socket.AF_INET, "239.1.2.3"), (socket.AF_INET6, "ff02::fb"), (socket.AF_INET6, "ff05::1:3"), (socket.AF_INET6, "ff0e::1")):
@@ -203,20 +203,20 @@ for family, group in ((socket.AF_INET, "224.0.0.251"), (socket.AF_INET, "239.1.2
     except OSError as why:
         print("REFUSED", group, why)
 """
-    said = says(isolated.api, f"cat >sends.py <<'END'\n{script}END\npython3 sends.py\n")
+    said = run_script(isolated.api, f"cat >sends.py <<'END'\n{script}END\npython3 sends.py\n")
     assert said.count("REFUSED") == 5 and "SENT" not in said, said
 
 
 # ---- permitted ----
 
 
-def test_the_api_is_in_reach(isolated):
+def test_a_job_reaches_the_api(isolated):
     target = ("127.0.0.1", isolated.scheduler.port)
     assert probe(isolated.api, [target])[target][0] == "connected"
 
 
-def test_what_the_operator_allows_is_in_reach(isolated, another, listen):
-    """Only at that port. Other denied destinations stay denied."""
+def test_a_job_reaches_only_allowed_addresses_and_ports(isolated, another, listen):
+    """Other ports and other denied destinations stay denied."""
     allowed, other, at_own = listen("127.0.0.1").port, listen("127.0.0.1").port, listen("0.0.0.0").port
     own = next(address for address in own_addresses() if ":" not in address)
     another(job_network_allow=f"127.0.0.1:{allowed}, {own}:{at_own}", job_network_deny=f"192.0.2.128/25,{own}")
@@ -226,7 +226,7 @@ def test_what_the_operator_allows_is_in_reach(isolated, another, listen):
     assert {target: what for target, (what, _) in came.items()} == targets
 
 
-def test_lists_that_can_not_be_kept_are_refused(isolated, another):
+def test_invalid_allow_and_deny_lists_are_refused(isolated, another):
     for option, entry in (("job_network_allow", "127.0.0.0/8"), ("job_network_allow", "127.0.0.1"), ("job_network_allow", "127.0.0.2:80"), ("job_network_allow", "[::1]"),
                           ("job_network_allow", "example.com"), ("job_network_deny", "10.0.0.0/33"), ("job_network_deny", "10.0.0.1:0"), ("job_network", "1")):
         refused = another(start=False, **{option: entry})
@@ -268,17 +268,17 @@ class WithResolver(Worker):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root binds port 53 and mounts a resolv.conf")
-def test_dns_of_a_resolver_on_the_loopback(isolated, another):
+def test_a_job_uses_a_resolver_on_the_loopback(isolated, another):
     try:
         resolver = Resolver()
     except OSError:
         pytest.skip("something listens on 127.0.0.53 already")
     before = Path("/etc/resolv.conf").read_text()
     another(kind=WithResolver)
-    said = says(isolated.api, "cat /etc/resolv.conf; getent ahostsv4 one.test; python3 probe.py '[[\"127.0.0.53\", 53]]'\n")
+    said = run_script(isolated.api, "cat /etc/resolv.conf; getent ahostsv4 one.test; python3 probe.py '[[\"127.0.0.53\", 53]]'\n")
     resolver.socket.close()
     assert "192.0.2.77" in said and "127.0.0.53" not in said.split("PROBE")[0] and "search example.com" in said, said
-    assert probed(said)[("127.0.0.53", 53)][0] == "ECONNREFUSED"
+    assert probe_results(said)[("127.0.0.53", 53)][0] == "ECONNREFUSED"
     assert Path("/etc/resolv.conf").read_text() == before
 
 
@@ -305,15 +305,15 @@ for family, address in ((socket.AF_INET, ("127.0.0.1", 5599)), (socket.AF_INET, 
 """
 
 
-def test_two_jobs_at_once_do_not_meet(isolated, folder, another):
+def test_concurrent_jobs_can_not_reach_each_other(isolated, folder, another):
     """Both listen on the same ports, at the same time."""
     api = isolated.api
     gates = [Gate(folder, "first"), Gate(folder, "second")]
     another(slots=2, sandbox_bind=",".join(str(gate.folder) for gate in gates))
     listens = [f"cat >listens.py <<'END'\n{LISTENS % gate.path}END\n" for gate in gates]
-    first = begins(api, f"{listens[0]}python3 listens.py\n")
+    first = start_script(api, f"{listens[0]}python3 listens.py\n")
     gates[0].wait()
-    second = begins(api, f"cat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n{listens[1]}python3 listens.py\n")
+    second = start_script(api, f"cat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n{listens[1]}python3 listens.py\n")
     gates[1].wait()
     for gate in gates:
         gate.open()
@@ -376,25 +376,25 @@ def snapshot(text):
     return re.search(r"BEGIN\n(.*?)END", text, re.S).group(1)
 
 
-def test_a_job_leaves_nothing_in_its_network(isolated, another):
-    """The next job of the organization gets the same network, in its initial state."""
+def test_the_next_job_gets_the_network_in_its_initial_state(isolated, another):
+    """Jobs of one organization share a network one after the other."""
     worker = another(slots=1)
-    first = says_in_order(isolated.api, f"{SNAPSHOT}\n{CHANGES}\ncat >leaves.py <<'END'\n{LEAVES}END\npython3 leaves.py\n")
+    first = run_confirmed_script(isolated.api, f"{SNAPSHOT}\n{CHANGES}\ncat >leaves.py <<'END'\n{LEAVES}END\npython3 leaves.py\n")
     assert "LEFT" in first and "CHANGED" not in first and "HELD" not in first, first
     before = pastas(worker)
-    second = says_in_order(isolated.api, f"{SNAPSHOT}\ncat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n")
+    second = run_confirmed_script(isolated.api, f"{SNAPSHOT}\ncat >looks.py <<'END'\n{LOOKS}END\npython3 looks.py\n")
     assert len(before) == 1 and pastas(worker) == before
     assert snapshot(second) == snapshot(first)
     assert second.count("MISSED") == 5 and "REACHED" not in second, second
 
 
-def test_another_organization_gets_another_network(isolated, another):
+def test_organizations_do_not_share_a_network(isolated, another):
     worker = another(slots=1)
-    says_in_order(isolated.api, "true\n")
+    run_confirmed_script(isolated.api, "true\n")
     before = pastas(worker)
     isolated.api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "other", "email": "other@example.com"}}})
     other = Api(isolated.scheduler.url, isolated.tokens["token"], organization="other")
-    says_in_order(other, "true\n")
+    run_confirmed_script(other, "true\n")
     assert len(before) == 1 and pastas(worker) != before
 
 
@@ -428,30 +428,30 @@ def only(found):
     return found if len(found) == 1 else None
 
 
-def gone(pids):
+def all_ended(pids):
     return not [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
-def test_a_job_whose_pasta_is_killed_fails_and_says_why(isolated, another, listen):
+def test_a_job_fails_with_a_reason_when_its_pasta_is_killed(isolated, another, listen):
     """It ends although it waits for an answer on a connection that is never closed."""
     silent, own = listen("0.0.0.0"), next(address for address in own_addresses() if ":" not in address)
     worker = another(slots=1, job_network_allow=f"{own}:{silent.port}", job_stop_seconds=2)
-    run = begins(isolated.api, f"python3 -c 'import socket; socket.create_connection((\"{own}\", {silent.port})).recv(1)'\n")
+    run = start_script(isolated.api, f"python3 -c 'import socket; socket.create_connection((\"{own}\", {silent.port})).recv(1)'\n")
     until(lambda: silent.taken, "the job is connected")
-    (pasta,) = until(lambda: only(pastas(worker)), "the plan's network is gone")
+    (pasta,) = until(lambda: only(pastas(worker)), "the plan's network is removed")
     os.kill(pasta, signal.SIGKILL)
     isolated.api.wait_status(run, "errored")
     assert "network ended" in isolated.api.attributes(f"runs/{run}")["error"]
-    assert says(isolated.api, "echo fine\n").strip().endswith("fine")
+    assert run_script(isolated.api, "echo fine\n").strip().endswith("fine")
 
 
 @pytest.mark.parametrize("how", ["cancel", "kill", "stop"])
-def test_no_pasta_is_left(isolated, another, folder, how):
+def test_no_pasta_is_left_after_a_job_or_its_worker_ends(isolated, another, folder, how):
     gate = Gate(folder)
     worker = another(slots=1, sandbox_bind=gate.folder)
-    run = begins(isolated.api, f"{gate.command}\n")
+    run = start_script(isolated.api, f"{gate.command}\n")
     gate.wait()
-    until(lambda: only(pastas(worker)), "the plan's network is gone")
+    until(lambda: only(pastas(worker)), "the plan's network is removed")
     processes = below(worker.pid)
     assert list(processes.values()).count("runyard-network") == 1, processes
     if how == "cancel":
@@ -466,7 +466,7 @@ def test_no_pasta_is_left(isolated, another, folder, how):
         gate.open()
         isolated.api.wait_status(run, "applied")
         assert worker.stop() == 0
-    until(lambda: gone(processes), "all that ran below the worker is gone")
+    until(lambda: all_ended(processes), "all child processes of the worker have ended")
 
 
 # ---- machines with restrictions ----
@@ -485,7 +485,7 @@ def started(worker):
     return [line for line in worker.log_lines() if line["msg"] == "worker started"][-1]
 
 
-def test_a_machine_that_can_have_no_isolated_network(isolated, another, without_pasta):
+def test_jobs_share_the_machines_network_if_isolation_is_impossible(isolated, another, without_pasta):
     shared = another()
     assert started(shared)["job-network"] == "host"
     (why,) = [line["why"] for line in shared.log_lines() if "share this machine's network" in line["msg"]]

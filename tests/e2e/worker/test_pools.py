@@ -18,8 +18,8 @@ def pool(api, name):
 
 def token(api, pool_id):
     body = {"data": {"type": "agent-tokens", "attributes": {"description": "a worker's"}}}
-    made = api.post(f"agent-pools/{pool_id}/authentication-tokens", body).data
-    return made["id"], made["attributes"]["token"]
+    token = api.post(f"agent-pools/{pool_id}/authentication-tokens", body).data
+    return token["id"], token["attributes"]["token"]
 
 
 def workspace_of(api, pool_id):
@@ -34,8 +34,9 @@ def agents(api, pool_id):
     return {item["attributes"]["name"]: item["attributes"]["status"] for item in api.get(f"agent-pools/{pool_id}/agents").data}
 
 
-def test_pools_made_while_everything_runs(api, worker):
-    """One pool's worker reads its topic, the other's only polls. The shared pool's worker does the jobs of neither."""
+def test_workers_run_only_jobs_of_their_pool(api, worker):
+    """The pools are created while processes run. One pool's worker reads its topic, the other's only polls. The shared
+    pool's worker runs the jobs of neither."""
     shared = worker()
     api.wait_status(api.run_files(api.workspace(auto_apply=True), ONE), "applied")
     edge, far = pool(api, "edge"), pool(api, "far")
@@ -55,7 +56,7 @@ def test_pools_made_while_everything_runs(api, worker):
         assert agents(api, pool_id) == {one.name: "exited"}
 
 
-def test_a_workers_token_is_for_its_pool_alone(api, worker):
+def test_a_job_waits_for_a_worker_of_its_pool(api, worker):
     edge, far = pool(api, "edge"), pool(api, "far")
     one = worker(agent_token=token(api, far)[1])
     run = api.run_files(workspace_of(api, edge), ONE)
@@ -65,8 +66,8 @@ def test_a_workers_token_is_for_its_pool_alone(api, worker):
     until(lambda: one.metric("runyard_worker_jobs_total", stage="plan") == 1, "its jobs have ended")
 
 
-@pytest.mark.parametrize("brokers", [True, False], ids=["with the broker", "asking alone"])
-def test_a_revoked_worker_ends_what_it_has(request, scheduler, worker, gate, brokers):
+@pytest.mark.parametrize("brokers", [True, False], ids=["broker", "polling"])
+def test_a_worker_with_a_revoked_token_finishes_its_job_and_exits(request, scheduler, worker, gate, brokers):
     second = [scheduler(lease_seconds=4) for _ in range(2)][1]
     api = request.getfixturevalue("api")
     edge = pool(api, "edge")
@@ -89,8 +90,8 @@ resource "terraform_data" "one" {{
     later = api.run_files(workspace_of(api, edge), ONE)
     assert one.process.alive() and api.status(run) == "applying"
     # Its lease continues, with the other scheduler as well.
-    heard = one.metric("runyard_worker_heartbeats_total", outcome="ok")
-    until(lambda: one.metric("runyard_worker_heartbeats_total", outcome="ok") > heard, "its heartbeats are taken")
+    earlier_heartbeats = one.metric("runyard_worker_heartbeats_total", outcome="ok")
+    until(lambda: one.metric("runyard_worker_heartbeats_total", outcome="ok") > earlier_heartbeats, "its heartbeats are accepted")
     gate.open()
     assert one.process.ended() == 1
     api.wait_status(run, "applied")
@@ -101,7 +102,7 @@ resource "terraform_data" "one" {{
     assert text not in one.process.log()
 
 
-def test_a_pools_topic_comes_and_goes_with_it(bus, api, worker):
+def test_a_pools_topic_is_created_and_deleted_with_the_pool(bus, api, worker):
     """A worker that still reads a topic which is deleted asks the broker for it. This must not create it again."""
     def topics():
         return kcat(bus.address, "-L")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A real provider: a worker downloads and unpacks it once, even with concurrent jobs, and an apply that needs no init
-has none."""
+"""A real provider: a worker downloads and unpacks it once, even with concurrent jobs, and an apply runs init only if it
+must."""
 
 import os
 import shutil
@@ -93,7 +93,7 @@ def test_a_second_run_downloads_and_unpacks_nothing(api, worker, mirror):
     assert verified(one)
 
 
-def test_what_was_downloaded_is_there_after_a_restart(api, worker, mirror):
+def test_downloaded_providers_are_kept_after_a_restart(api, worker, mirror):
     one = worker(provider_mirror=mirror)
     apply(api)
     until(lambda: verified(one), "the package is verified")
@@ -103,7 +103,7 @@ def test_what_was_downloaded_is_there_after_a_restart(api, worker, mirror):
     assert kept(one) == before
 
 
-def test_the_mirror_is_not_needed_twice(api, worker, mirror, folder, engine):
+def test_a_downloaded_provider_does_not_need_the_mirror(api, worker, mirror, folder, engine):
     one = worker(provider_mirror=mirror)
     locked = {**TIME, ".terraform.lock.hcl": lock_file(folder, mirror, engine)}
     apply(api, locked)
@@ -114,7 +114,7 @@ def test_the_mirror_is_not_needed_twice(api, worker, mirror, folder, engine):
     assert len(packages(one)) == 1
 
 
-def test_first_runs_side_by_side_share_one_package(api, worker, mirror):
+def test_concurrent_first_runs_share_one_package(api, worker, mirror):
     one = worker(provider_mirror=mirror, slots=4)
     workspaces = [api.workspace(auto_apply=True) for _ in range(4)]
     configurations = [api.upload(workspace, TIME) for workspace in workspaces]
@@ -140,7 +140,7 @@ def test_an_apply_on_another_worker_that_has_the_provider_needs_no_init(api, wor
     assert second.metric("runyard_worker_inits_reused_total") == 1
 
 
-def test_an_apply_on_a_worker_that_lacks_the_provider_gets_it(api, worker, mirror):
+def test_an_apply_on_a_worker_without_the_provider_downloads_it(api, worker, mirror):
     first = worker(provider_mirror=mirror)
     run = api.run_files(api.workspace(), TIME)
     api.wait_status(run, "planned")
@@ -153,7 +153,7 @@ def test_an_apply_on_a_worker_that_lacks_the_provider_gets_it(api, worker, mirro
     assert len(packages(second)) == 1
 
 
-def test_a_lock_file_that_the_package_does_not_fit(api, worker, mirror, folder, engine):
+def test_a_package_with_another_checksum_than_the_lock_file_is_refused(api, worker, mirror, folder, engine):
     one = worker(provider_mirror=mirror)
     good = lock_file(folder, mirror, engine)
     wrong = "\n".join(line if "h1:" not in line and "zh:" not in line else '    "h1:AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=",' for line in good.splitlines())
@@ -166,13 +166,13 @@ def test_a_lock_file_that_the_package_does_not_fit(api, worker, mirror, folder, 
     assert len(packages(one)) == 1
 
 
-def test_a_provider_that_is_nowhere(api, worker, mirror):
+def test_an_unknown_provider_is_named_in_the_error(api, worker, mirror):
     worker(provider_mirror=mirror)
     run = api.run_files(api.workspace(), {"main.tf": TIME["main.tf"].replace("hashicorp/time", "hashicorp/nowhere")})
     assert "hashicorp/nowhere" in api.wait_status(run, "errored")["error"] + api.log(run)
 
 
-def test_jobs_can_not_write_to_what_is_shared(api, worker, mirror, sandbox):
+def test_jobs_can_not_write_to_shared_packages(api, worker, mirror, sandbox):
     if sandbox != "bwrap":
         pytest.skip("without a sandbox a job sees what the worker sees")
     one = worker(provider_mirror=mirror)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A job sees its own folder and variables, and nothing of its worker or of other jobs."""
+"""A job has access to its own folder and variables, and to none of its worker or of other jobs."""
 
 import json
 import os
@@ -27,65 +27,65 @@ def printed(api, run):
     return "\n".join(line["hook"]["output"] for line in lines if line["type"] == "provision_progress")
 
 
-def says(api, script, shell="sh", **variables):
+def run_script(api, script, shell="sh", **variables):
     """The output of a script that runs as a provisioner of a job."""
     workspace = api.workspace(auto_apply=True)
     for key, value in variables.items():
         api.variable(workspace, key, value, category="env")
-    files = {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "SHELL ${path.root}/script.sh 2>&1; true"\n  }\n}\n'.replace("SHELL", shell), "script.sh": script}
+    files = {"main.tf": 'resource "terraform_data" "script" {\n  provisioner "local-exec" {\n    command = "SHELL ${path.root}/script.sh 2>&1; true"\n  }\n}\n'.replace("SHELL", shell), "script.sh": script}
     run = api.run_files(workspace, files)
     api.wait_status(run, "applied")
     return printed(api, run)
 
 
-def test_the_workers_secrets_are_out_of_sight(site, api):
-    said = says(api, "env; for p in /proc/[0-9]*; do tr '\\0' '\\n' <$p/environ; tr '\\0' ' ' <$p/cmdline; echo; done\n")
+def test_a_job_can_not_read_the_workers_secrets(site, api):
+    said = run_script(api, "env; for p in /proc/[0-9]*; do tr '\\0' '\\n' <$p/environ; tr '\\0' ' ' <$p/cmdline; echo; done\n")
     assert "TFC_RUN_ID=run-" in said
     assert site.tokens["agent-token"] not in said and "RUNYARD_" not in said and "agent-token" not in said
 
 
-def test_the_attempts_token_is_out_of_sight(site, api):
+def test_a_job_can_not_read_its_attempts_token(site, api):
     """With the job's token, results and states can be sent. The job's own processes and files and those of the machine
     do not contain it."""
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox a job reads what the worker reads")
     rotated = str.maketrans("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", "NOPQRSTUVWXYZABCDEFGHIJKLMnopqrstuvwxyzabcdefghijklm")
     decoys = {f"job.{letter * 43}" for letter in "AB"}
-    said = says(api, f"echo {min(decoys)} >here\n"
+    said = run_script(api, f"echo {min(decoys)} >here\n"
                      "{ cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline\n"
                      "  find / \\( -path /proc -o -path /sys -o -path /usr -o -path /dev \\) -prune -o -type f -readable -print0 | xargs -0 cat\n"
                      "} 2>/dev/null | grep -aoE 'job[.][A-Za-z0-9_-]{43}' | sort -u | tr 'A-Za-z' 'N-ZA-Mn-za-m'\n", OWN=max(decoys))
     assert {line.translate(rotated) for line in said.split() if line.startswith("wbo.")} == decoys, said
 
 
-def test_the_environment_is_clean(api):
-    names = set(re.findall(r"^(\w+)=", says(api, "env\n", OWN="yes"), re.M))
+def test_a_jobs_environment_has_none_of_the_workers_variables(api):
+    names = set(re.findall(r"^(\w+)=", run_script(api, "env\n", OWN="yes"), re.M))
     assert "OWN" in names and {"PATH", "HOME"} <= names
     assert not [name for name in names if name.startswith(("RUNYARD", "ASAN", "UBSAN", "SSH", "LD_"))]
 
 
-def test_the_workers_folder_and_other_jobs_are_out_of_sight(site, api):
+def test_a_job_can_not_see_the_workers_folder_or_other_jobs(site, api):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox a job sees what the worker sees")
     data = site.worker.options["data_dir"]
-    said = says(api, f"ls {data} {data}/jobs /root /home /work; find / -xdev -name '*.tfplan' -o -xdev -name 'agent-token*' 2>/dev/null; ls /proc | grep -c '^[0-9]'; echo $$\n")
+    said = run_script(api, f"ls {data} {data}/jobs /root /home /work; find / -xdev -name '*.tfplan' -o -xdev -name 'agent-token*' 2>/dev/null; ls /proc | grep -c '^[0-9]'; echo $$\n")
     assert said.count("No such file or directory") == 5 and "tfplan" not in said and "agent-token" not in said
     assert int(re.findall(r"^(\d+)$", said, re.M)[0]) < 20, "processes of others"
 
 
-def test_what_a_job_writes_goes_no_further(site, api):
+def test_a_job_writes_only_to_its_own_folders(site, api):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox a job can write what the worker can")
-    said = says(api, "for f in /usr/x /etc/x /engine /bin/x /etc/passwd /x /dev/x /providers/x; do echo x >>$f && echo wrote $f; done\n"
+    said = run_script(api, "for f in /usr/x /etc/x /engine /bin/x /etc/passwd /x /dev/x /providers/x; do echo x >>$f && echo wrote $f; done\n"
                      "for f in /dev/null /dev/shm/x /tmp/x ~/x; do echo x >>$f && echo may $f; done\n")
     assert said.count("cannot create") == 8 and "wrote" not in said and said.count("may ") == 4
 
 
-def test_a_job_can_not_undo_its_sandbox(site, api):
+def test_a_job_can_not_break_out_of_its_sandbox(site, api):
     """Also if the worker runs as root."""
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox there is nothing to undo")
-    said = says(api, """
+    said = run_script(api, """
 grep CapEff /proc/self/status
 mount -o remount,rw /usr && echo broke remount
 mount -t tmpfs none /usr && echo broke mount
@@ -138,7 +138,7 @@ def test_kernel_settings_can_not_be_written(site, api):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox the permissions of /proc are all there is")
     pattern = Path("/proc/sys/kernel/core_pattern").read_text()
-    said = says(api, SETTINGS, "python3")
+    said = run_script(api, SETTINGS, "python3")
     assert Path("/proc/sys/kernel/core_pattern").read_text() == pattern
     assert "wrote" not in said and "opened" not in said and "read" not in said, said
     assert "sysfs False" in said and int(re.search(r"^seen (\d+)$", said, re.M).group(1)) > 100
@@ -187,10 +187,10 @@ except OSError as error:
 
 
 @pytest.mark.skipif(os.uname().machine != "x86_64", reason="the numbers of the system calls are x86_64's")
-def test_system_calls_that_no_job_needs_fail(site, api):
+def test_dangerous_system_calls_fail(site, api):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox there is no filter")
-    said = dict(line.rsplit(" ", 1) for line in says(api, CALLS, "python3").splitlines() if line.count(" "))
+    said = dict(line.rsplit(" ", 1) for line in run_script(api, CALLS, "python3").splitlines() if line.count(" "))
     wanted = {**dict.fromkeys(("unshare", "clone", "keyctl", "ptrace", "bpf", "userfaultfd", "perf_event_open", "personality", "TIOCSTI"), "EPERM"),
               **dict.fromkeys(("io_uring_setup", "memfd_secret", "x32"), "ENOSYS"),
               **{f"family {family}": "EAFNOSUPPORT" for family in (15, 17, 38, 40)}, "terminal": "ENXIO"}
@@ -198,7 +198,7 @@ def test_system_calls_that_no_job_needs_fail(site, api):
 
 
 def test_ordinary_tools_work_in_a_job(api):
-    said = says(api, """
+    said = run_script(api, """
 cd ~ && git init -q repository && cd repository && git -c user.name=a -c user.email=a@b commit -q --allow-empty -m x && git log --format=git:%s
 curl -s file:///etc/hosts >/dev/null && echo curl:works
 python3 -c 'import threading, subprocess, socket, ssl; t = threading.Thread(target=lambda: print("python:" + subprocess.check_output(["echo", "works"], text=True).strip())); t.start(); t.join()'
@@ -239,10 +239,10 @@ def test_no_job_runs_as_root(site, api, folder, kind):
         site.worker.start()
 
 
-def test_states_that_wait_are_out_of_sight(site, api):
-    """The worker's folder contains what another job could not deliver, and the packages that all jobs run."""
+def test_a_job_can_not_see_unsent_states_or_write_packages(site, api):
+    """The worker's folder contains states of other jobs that were not delivered, and the packages that all jobs run."""
     data = site.worker.options["data_dir"]
-    said = says(api, f"ls {data}/unsent {data}/providers 2>&1; cat /proc/self/mountinfo\n")
+    said = run_script(api, f"ls {data}/unsent {data}/providers 2>&1; cat /proc/self/mountinfo\n")
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox a job sees what the worker sees")
     assert said.count("No such file or directory") == 2
@@ -269,25 +269,25 @@ def without_bwrap(folder, monkeypatch):
 @pytest.fixture
 def another(site, folder):
     """Starts another worker for the file's site, without waiting for it."""
-    made = []
+    created = []
 
     def make(**options):
-        worker = Worker(f"worker-{len(made) + 2}", folder, **{**site.worker.options, "data_dir": folder / f"data-{len(made)}", **options})
-        made.append(worker.launch())
+        worker = Worker(f"worker-{len(created) + 2}", folder, **{**site.worker.options, "data_dir": folder / f"data-{len(created)}", **options})
+        created.append(worker.launch())
         return worker
 
     yield make
-    release_all(made)
+    release_all(created)
 
 
-def test_a_sandbox_is_what_there_is_by_itself(site, another):
+def test_jobs_run_in_a_sandbox_by_default(site, another):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("there can be no sandbox here")
     worker = another(sandbox=None).start_waiting()
     assert not warned(worker) and any(line.get("sandbox") == "bwrap" for line in worker.log_lines())
 
 
-def test_a_machine_that_allows_no_sandbox(another, without_bwrap):
+def test_a_worker_warns_without_a_sandbox_and_refuses_to_require_one(another, without_bwrap):
     (why,) = warned(another(sandbox=None).start_waiting())
     assert "user namespaces" in why
     for options, what in (({"sandbox": "bwrap"}, "user namespaces"), ({"sandbox": "auto", "job_network": "none"}, "user namespaces"),
@@ -296,7 +296,7 @@ def test_a_machine_that_allows_no_sandbox(another, without_bwrap):
         assert refused.process.ended() in (1, 2) and what in refused.process.log()
 
 
-def test_jobs_without_a_network(site, api):
+def test_a_job_without_a_network_has_only_its_loopback(site, api):
     if site.worker.options["sandbox"] != "bwrap":
         pytest.skip("without a sandbox jobs have the worker's network")
     site.worker.stop()
@@ -304,7 +304,7 @@ def test_jobs_without_a_network(site, api):
     site.worker.start()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         script = f"(exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}) && echo connected\necho tried\ncat /proc/net/dev\n"
-        said = says(api, f"bash -c '{script}'\n")
+        said = run_script(api, f"bash -c '{script}'\n")
     site.worker.stop()
     del site.worker.options["job_network"]
     site.worker.start()
@@ -312,7 +312,7 @@ def test_jobs_without_a_network(site, api):
     assert re.findall(r"^\s*(\w+):\s+\d", said, re.M) == ["lo"]
 
 
-def test_variables_that_would_hijack_the_engine(site, api):
+def test_variables_for_the_engine_do_not_affect_the_worker(site, api):
     """Such variables affect at most the job itself: the run ends, the worker continues, nothing is written elsewhere."""
     for key, value in (("LD_PRELOAD", "/nonexistent.so"), ("PATH", "/nowhere"), ("HOME", "/nowhere"), ("TF_CLI_CONFIG_FILE", "/nowhere"), ("TF_DATA_DIR", "/tmp/elsewhere"),
                        ("TF_CLI_ARGS", "-help"), ("TF_CLI_ARGS_apply", "-destroy"), ("TF_LOG", "trace"), ("TF_WORKSPACE", "other"), ("TF_PLUGIN_CACHE_DIR", "/nowhere"),
@@ -331,23 +331,23 @@ def test_the_worker_sets_the_interval_of_states(api):
     """A longer interval would lose more, and OpenTofu panics with a shorter one."""
     workspace = api.workspace(auto_apply=True)
     api.variable(workspace, "TF_STATE_PERSIST_INTERVAL", "1", category="env")
-    run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "echo interval $TF_STATE_PERSIST_INTERVAL"\n  }\n}\n'})
+    run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "script" {\n  provisioner "local-exec" {\n    command = "echo interval $TF_STATE_PERSIST_INTERVAL"\n  }\n}\n'})
     api.wait_status(run, "applied")
     assert "interval 20" in printed(api, run)
 
 
-def test_a_plan_that_prints_much(api):
+def test_a_log_of_many_lines_is_complete(api):
     """A log of some megabytes arrives whole and in order."""
     workspace = api.workspace(auto_apply=True)
-    files = {"main.tf": 'resource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done"\n  }\n}\n'}
+    files = {"main.tf": 'resource "terraform_data" "script" {\n  provisioner "local-exec" {\n    command = "i=0; while [ $i -lt 20000 ]; do echo line $i; i=$((i+1)); done"\n  }\n}\n'}
     run = api.run_files(workspace, files)
     api.wait_status(run, "applied")
     numbers = [int(number) for number in re.findall(r"^line (\d+)$", printed(api, run), re.M)]
     assert numbers == list(range(20000))
 
 
-def test_a_line_without_end(api):
-    said = says(api, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo after\n")
+def test_a_very_long_line_does_not_end_the_log(api):
+    said = run_script(api, "head -c 3000000 /dev/zero | tr '\\0' x; echo; echo after\n")
     assert "after" in said
 
 
@@ -368,35 +368,35 @@ def with_key(api, **attributes):
 @pytest.fixture
 def host():
     """A host that closes any SSH connection. Returns the clients' first lines."""
-    listener, heard = socket.create_server(("127.0.0.1", 0)), []
+    listener, first_lines = socket.create_server(("127.0.0.1", 0)), []
 
     def answer():
         while True:
             try:
                 with listener.accept()[0] as caller:
-                    heard.append(caller.recv(100))
+                    first_lines.append(caller.recv(100))
             except OSError:
                 return
 
     threading.Thread(target=answer, daemon=True).start()
-    yield listener.getsockname()[1], heard
+    yield listener.getsockname()[1], first_lines
     listener.close()
 
 
 def test_modules_are_fetched_with_the_workspaces_ssh_key(site, api, host):
-    port, heard = host
+    port, first_lines = host
     site.worker.stop()
     site.worker.options["job_network_allow"] = f"127.0.0.1:{port}"
     site.worker.start()
     run = api.run_files(with_key(api), {"main.tf": f'module "m" {{\n  source = "git::ssh://git@127.0.0.1:{port}/modules.git"\n}}\n'})
     api.wait_status(run, "errored")
-    assert heard and heard[0].startswith(b"SSH-2.0")
+    assert first_lines and first_lines[0].startswith(b"SSH-2.0")
     assert "c2VjcmV0" not in api.log(run, "plan") and "c2VjcmV0" not in site.worker.process.log()
 
 
-def test_the_ssh_key_is_gone_when_the_run_begins(api):
+def test_the_ssh_key_is_removed_before_the_plan(api):
     script = "ls -A ~/.ssh 2>&1; env; true\n"
-    files = {"main.tf": 'module "m" {\n  source = "./m"\n}\nresource "terraform_data" "says" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh"\n  }\n}\n',
+    files = {"main.tf": 'module "m" {\n  source = "./m"\n}\nresource "terraform_data" "script" {\n  provisioner "local-exec" {\n    command = "sh ${path.root}/script.sh"\n  }\n}\n',
              "m/main.tf": "", "script.sh": script}
     run = api.run_files(with_key(api, auto_apply=True), files)
     api.wait_status(run, "applied")
@@ -412,12 +412,12 @@ def test_a_worker_of_root_without_an_account_is_refused(another, folder):
     for user, what in (("runyard-nobody-made-this", "useradd --system"), ("root", "name another account")):
         refused = another(user=user)
         assert refused.process.ended() == 2 and what in refused.process.log()
-    strange = folder / "strange"
-    strange.mkdir()
-    (strange / "file").touch()
-    refused = another(data_dir=strange)
+    unrelated = folder / "unrelated"
+    unrelated.mkdir()
+    (unrelated / "file").touch()
+    refused = another(data_dir=unrelated)
     assert refused.process.ended() == 2 and "neither empty nor the data folder" in refused.process.log()
-    assert (strange / "file").stat().st_uid == 0 and strange.stat().st_uid == 0
+    assert (unrelated / "file").stat().st_uid == 0 and unrelated.stat().st_uid == 0
     private = folder / "private"
     private.mkdir(mode=0o700)
     refused = another(data_dir=private / "data")
@@ -425,8 +425,8 @@ def test_a_worker_of_root_without_an_account_is_refused(another, folder):
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only a worker of root changes its account")
-def test_the_data_folder_of_a_worker_that_ran_as_root(another, folder):
-    """It is given to the account. Targets of its links are not."""
+def test_the_data_folder_of_a_worker_that_ran_as_root_gets_its_account(another, folder):
+    """Targets of its symbolic links keep their owners."""
     data, outside = folder / "earlier", folder / "outside"
     (data / "jobs/job-1/root").mkdir(parents=True)
     outside.touch()

@@ -104,18 +104,18 @@ def shared(worker):
     return [path.read_bytes() for path in (worker.options["data_dir"] / "providers").rglob(PROGRAM) if path.is_file()]
 
 
-def verified(worker):
+def verified_count(worker):
     return worker.metric("runyard_worker_providers_adopted_total")
 
 
-def nobody_else_runs_it(worker, other):
+def other_organization_runs_genuine_package(worker, other):
     """The other organization gets the genuine package: with a lock file, without one, and even if its lock file
     permits the planted one."""
     true = packages.h1({PROGRAM: time_provider().read_bytes()})
     run(other, {"main.tf": TIME}, "applied")
     run(other, {"main.tf": TIME, ".terraform.lock.hcl": packages.lock(VERSION, true)}, "applied")
     run(other, {"main.tf": TIME, ".terraform.lock.hcl": packages.lock(VERSION, packages.h1(PLANTED), true)}, "applied")
-    until(lambda: verified(worker) == 1, "the true package is verified")
+    until(lambda: verified_count(worker) == 1, "the true package is verified")
     assert shared(worker) and not any(MARK in program for program in shared(worker))
     run(other, {"main.tf": TIME}, "applied")
 
@@ -123,10 +123,10 @@ def nobody_else_runs_it(worker, other):
 # ---- ways to plant one ----
 
 
-def test_whatever_code_runs_in_init(api, other, worker, mirror, planting):
+def test_a_package_planted_by_code_in_init(api, other, worker, mirror, planting):
     one = worker(provider_mirror=mirror, **planting)
     run(api, {**FILES, "main.tf": TIME}, "errored")  # a script is not a provider
-    nobody_else_runs_it(one, other)
+    other_organization_runs_genuine_package(one, other)
     assert MARK in b"".join(path.read_bytes() for path in one.options["data_dir"].glob(f"organization-packages/*/*/{PROGRAM}")), "it was planted"
 
 
@@ -153,7 +153,7 @@ JSON = {
 
 
 @pytest.mark.parametrize("kind", ["native", "json"])
-def test_a_bare_repository_at_the_root_of_a_configuration(api, other, worker, mirror, folder, sandbox, kind):
+def test_a_package_planted_by_a_bare_repository_in_the_configuration(api, other, worker, mirror, folder, sandbox, kind):
     if sandbox != "bwrap":
         pytest.skip("its script names the job's folder as jobs see it in a sandbox")
     one = worker(provider_mirror=mirror)
@@ -161,21 +161,21 @@ def test_a_bare_repository_at_the_root_of_a_configuration(api, other, worker, mi
     run(api, {**files, **(JSON if kind == "json" else {"main.tf": TIME + MODULE})}, ENDED, **({"SOME": "variable"} if kind == "json" else {}))
     assert not any(MARK in program for program in shared(one))
     assert not list(one.options["data_dir"].glob("organization-packages/*/*")), "git ran the repository's command"
-    nobody_else_runs_it(one, other)
+    other_organization_runs_genuine_package(one, other)
 
 
-def test_a_variable_that_makes_git_run_a_program(api, other, worker, mirror, sandbox):
+def test_a_package_planted_by_a_variable_for_git(api, other, worker, mirror, sandbox):
     if sandbox != "bwrap":
         pytest.skip("its script names the job's folder as jobs see it in a sandbox")
     one = worker(provider_mirror=mirror)
     run(api, {**FILES, "main.tf": TIME + MODULE}, ENDED, GIT_SSH_COMMAND="sh /job/config/plant.sh")
-    nobody_else_runs_it(one, other)
+    other_organization_runs_genuine_package(one, other)
 
 
 # ---- packages of one organization ----
 
 
-def test_an_organization_keeps_its_own(api, other, worker, mirror, planting):
+def test_packages_are_reused_only_in_their_organization(api, other, worker, mirror, planting):
     """Its lock file finds the package again, also for an init of its own without the code. The other organization's
     lock file does not."""
     one = worker(provider_mirror=mirror, **planting)
@@ -185,10 +185,10 @@ def test_an_organization_keeps_its_own(api, other, worker, mirror, planting):
     assert "checksum" not in api.log(mine) and "checksum" in other.log(theirs)
     folders = list((one.options["data_dir"] / "organization-packages").iterdir())
     assert [folder for folder in folders if list(folder.iterdir())] == folders and len(folders) == 1
-    nobody_else_runs_it(one, other)
+    other_organization_runs_genuine_package(one, other)
 
 
-def test_what_an_init_made_is_used_in_its_organization_alone(api, other, worker, mirror):
+def test_inits_are_reused_only_in_their_organization(api, other, worker, mirror):
     one = worker(provider_mirror=mirror)
     run(api, {"main.tf": TIME}, "applied")
     run(other, {"main.tf": TIME}, "applied")
@@ -255,27 +255,27 @@ class NetworkMirror:
 
 @pytest.fixture
 def network_mirror(folder):
-    made = []
+    mirrors = []
 
     def make(hashes):
-        made.append(NetworkMirror(folder, time_provider().read_bytes(), hashes))
-        return made[-1]
+        mirrors.append(NetworkMirror(folder, time_provider().read_bytes(), hashes))
+        return mirrors[-1]
 
     yield make
-    for mirror in made:
+    for mirror in mirrors:
         mirror.close()
 
 
-def test_a_network_mirror_verifies(api, other, worker, network_mirror, planting):
+def test_packages_are_verified_with_a_network_mirror(api, other, worker, network_mirror, planting):
     mirror = network_mirror([packages.h1({PROGRAM: time_provider().read_bytes()})])
     one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, **planting)
     run(api, {**FILES, "main.tf": TIME}, "errored")
-    nobody_else_runs_it(one, other)
+    other_organization_runs_genuine_package(one, other)
     mirror.answers.clear()
     run(other, {"main.tf": TIME.replace("now", "later"), ".terraform.lock.hcl": packages.lock(VERSION, packages.h1({PROGRAM: time_provider().read_bytes()}))}, "applied")
 
 
-def test_what_can_not_be_verified_is_not_tried_again_at_once(api, worker, network_mirror, planting):
+def test_a_failed_verification_is_not_repeated_at_once(api, worker, network_mirror, planting):
     """The mirror has lost the package, or its index names another hash."""
     mirror = network_mirror([packages.h1(PLANTED)])
     one = worker(provider_mirror=mirror.url, ca_file=mirror.authority.file, **planting)
@@ -284,4 +284,4 @@ def test_what_can_not_be_verified_is_not_tried_again_at_once(api, worker, networ
     until(lambda: one.metric("runyard_worker_providers_unverified_total", reason="failed") == 1, "the verification failed")
     run(api, {**FILES, "main.tf": TIME}, "errored")
     assert one.metric("runyard_worker_providers_unverified_total", reason="failed") == 1
-    assert verified(one) == 0 and not shared(one)
+    assert verified_count(one) == 0 and not shared(one)

@@ -12,7 +12,7 @@ from support.process import clean_environment, program
 PASSED = {name: os.environ[name] for name in ("RUNYARD_ALLOCATIONS", "RUNYARD_SEED") if name in os.environ}
 
 
-def play(name, folder, **environment):
+def run_cases(name, folder, **environment):
     done = subprocess.run([program(f"alloc_{name}")], cwd=folder, capture_output=True, text=True, env=clean_environment(
         **PASSED, **{**environment, "ASAN_OPTIONS": "detect_leaks=0:exitcode=99:detect_stack_use_after_return=0"}))
     print(done.stdout)
@@ -20,18 +20,18 @@ def play(name, folder, **environment):
 
 
 @pytest.mark.parametrize("name", ["common_crypto", "common_json", "common_kafka", "worker_archive"])
-def test_what_needs_no_server(name, folder):
-    play(name, folder)
+def test_functions_without_a_server(name, folder):
+    run_cases(name, folder)
 
 
-def test_the_http_server_and_client(folder, authority):
+def test_functions_of_the_http_server_and_client(folder, authority):
     certificate, key = authority.issue()
-    play("common_fetch", folder, ALLOC_CA=authority.file, ALLOC_CERTIFICATE=certificate, ALLOC_KEY=key)
+    run_cases("common_fetch", folder, ALLOC_CA=authority.file, ALLOC_CERTIFICATE=certificate, ALLOC_KEY=key)
 
 
-def test_the_database(folder, database):
-    play("scheduler_db", folder, ALLOC_DATABASE_URL=database)
+def test_functions_of_the_database(folder, database):
+    run_cases("scheduler_db", folder, ALLOC_DATABASE_URL=database)
 
 
-def test_redis(folder, redis):
-    play("notifier_redis", folder, ALLOC_REDIS_URL=redis.url)
+def test_functions_of_redis(folder, redis):
+    run_cases("notifier_redis", folder, ALLOC_REDIS_URL=redis.url)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Allocations in libraries fail at times: the process continues, or exits with that message and is restarted.
-Acknowledged data is not lost."""
+"""Some allocations in libraries fail: the process continues, or exits with that message and is restarted. Acknowledged
+data is not lost."""
 
 import http.client
 import os
@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from support.alloc_faults import ENDERS, LIBRARIES, Supervisor, AllocationFaults
+from support.alloc_faults import EXITING_LIBRARIES, LIBRARIES, Supervisor, AllocationFaults
 from support.api import FINAL, tar_gz
 from support.wait import until
 
@@ -23,9 +23,9 @@ class Clients:
 
     def __init__(self, api, count=2):
         self.api = api
-        self.over = threading.Event()
-        self.workspaces, self.variables, self.asked, self.wrong = [], [], 0, []
-        self.threads = [threading.Thread(target=self.ask_on, args=(number,)) for number in range(count)]
+        self.stop = threading.Event()
+        self.workspaces, self.variables, self.requests, self.wrong = [], [], 0, []
+        self.threads = [threading.Thread(target=self.keep_requesting, args=(number,)) for number in range(count)]
 
     def __enter__(self):
         for thread in self.threads:
@@ -33,13 +33,13 @@ class Clients:
         return self
 
     def __exit__(self, *_):
-        self.over.set()
+        self.stop.set()
         for thread in self.threads:
             thread.join()
 
     def ask(self, method, path, body=None):
         """The acknowledged document; None if the connection broke or the answer was 503."""
-        self.asked += 1
+        self.requests += 1
         try:
             answer = self.api.call(method, path, body)
         except BROKEN:
@@ -52,19 +52,19 @@ class Clients:
             self.wrong.append(f"{method} {path}: {answer.status} {answer.text[:300]}")
         return document["data"] if answer.status < 300 and document else None
 
-    def ask_on(self, number):
+    def keep_requesting(self, number):
         turn = 0
-        while not self.over.is_set():
+        while not self.stop.is_set():
             turn += 1
-            attributes = {"name": f"asked-{number}-{turn}"}
-            made = self.ask("POST", f"organizations/{self.api.organization}/workspaces", {"data": {"type": "workspaces", "attributes": attributes}})
-            if not made:
+            attributes = {"name": f"created-{number}-{turn}"}
+            created = self.ask("POST", f"organizations/{self.api.organization}/workspaces", {"data": {"type": "workspaces", "attributes": attributes}})
+            if not created:
                 continue
-            self.workspaces.append(made["id"])
+            self.workspaces.append(created["id"])
             attributes = {"key": "secret", "value": "hidden", "category": "env", "sensitive": True}
-            variable = self.ask("POST", f"workspaces/{made['id']}/vars", {"data": {"type": "vars", "attributes": attributes}})
+            variable = self.ask("POST", f"workspaces/{created['id']}/vars", {"data": {"type": "vars", "attributes": attributes}})
             if variable:
-                self.variables.append((made["id"], variable["id"]))
+                self.variables.append((created["id"], variable["id"]))
             self.ask("GET", f"organizations/{self.api.organization}/workspaces")
 
     def check(self):
@@ -90,11 +90,11 @@ def passes(call):
 
 # One call in how many fails: libraries that allocate for each request make far more calls than others.
 @pytest.mark.parametrize("which, libraries, one_in, failures", [
-    ("scheduler", LIBRARIES, 400, 6), ("scheduler", "program", 20000, 2), ("scheduler", ENDERS, 150, 2),
-    ("worker", "by TLS program", 5000, 2), ("worker", ENDERS, 100, 2),
-    ("notifier", "by TLS program", 4000, 2), ("notifier", ENDERS, 100, 2),
+    ("scheduler", LIBRARIES, 400, 6), ("scheduler", "program", 20000, 2), ("scheduler", EXITING_LIBRARIES, 150, 2),
+    ("worker", "by TLS program", 5000, 2), ("worker", EXITING_LIBRARIES, 100, 2),
+    ("notifier", "by TLS program", 4000, 2), ("notifier", EXITING_LIBRARIES, 100, 2),
     ("scheduler", "by TLS " + LIBRARIES, 2000, 6)])
-def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, scheduler, worker, notifier, receiver, folder, request):
+def test_no_acknowledged_data_is_lost_while_allocations_fail(which, libraries, one_in, failures, scheduler, worker, notifier, receiver, folder, request):
     faults = AllocationFaults(folder, SEED, libraries.removeprefix("by TLS "))
     more = {name: {"environment": faults.environment} if name == which else {} for name in ("scheduler", "worker", "notifier")}
     if libraries.startswith("by TLS"):
@@ -116,8 +116,8 @@ def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, sc
     runs = [api.run(workspace, configuration) for workspace, configuration in zip(workspaces, configurations)]
 
     with Supervisor(services[which], faults, one_in) as supervisor, Clients(api) as clients:
-        supervisor.until(lambda: faults.failed >= failures and clients.asked >= 60, lambda: f"{faults.failed} calls failed, {clients.asked} asked")
-    print(f"\n{which}: {faults.failed} calls failed, it ended {supervisor.ends} times; {clients.asked} requests, {len(clients.workspaces)} workspaces")
+        supervisor.until(lambda: faults.failed >= failures and clients.requests >= 60, lambda: f"{faults.failed} calls failed, {clients.requests} requests")
+    print(f"\n{which}: {faults.failed} calls failed, it exited {supervisor.restart_count} times; {clients.requests} requests, {len(clients.workspaces)} workspaces")
 
     clients.check()
     for run in runs:
@@ -126,7 +126,7 @@ def test_a_process_has_no_memory_at_times(which, libraries, one_in, failures, sc
         assert {api.status(run) for run in runs} == {"applied"}
 
 
-def test_an_upload_is_not_refused_for_want_of_memory(scheduler, folder, request):
+def test_a_failed_allocation_is_no_reason_to_refuse_an_upload(scheduler, folder, request):
     """Each of an upload's first allocations in the libraries fails in turn."""
     faults = AllocationFaults(folder, SEED, libraries="libmicrohttpd libpq")
     service = scheduler(environment=faults.environment)

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from support.alloc_faults import LAST_WORDS, LIBRARIES, AllocationFaults
+from support.alloc_faults import OUT_OF_MEMORY, LIBRARIES, AllocationFaults
 from support.runyard import KEYS, Scheduler
 from support.wait import until
 
@@ -17,8 +17,8 @@ EVERY = -(1 << 62)  # an allocation that is never reached: all are counted
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
-def started(service):
-    """Launches it and waits until it is ready or has exited."""
+def launch(service):
+    """Launches it and waits until it is ready or has exited. Returns whether it runs."""
     service.launch()
     until(lambda: not service.process.alive() or service.ready(), f"{service.name} is ready, or has ended")
     return service.process.alive()
@@ -29,7 +29,7 @@ def check_end(service, what):
     code, log = service.process.popen.returncode, service.process.log()
     last = (log.splitlines() or [""])[-1]
     if code == -signal.SIGABRT:
-        assert LAST_WORDS in last, f"{what}: {log[-4000:]}"
+        assert OUT_OF_MEMORY in last, f"{what}: {log[-4000:]}"
     else:
         assert code in (1, 2) and ('"level":"error"' in last or last.startswith("runyard-")), f"{what}: it ended with {code}:\n{log[-4000:]}"
         assert "Sanitizer" not in log, f"{what}: {log[-6000:]}"
@@ -39,7 +39,7 @@ def draw(faults, make):
     """Starts a service of make() with one failing allocation, for allocations drawn from those of a start."""
     faults.set(EVERY)
     service = make()
-    assert started(service)
+    assert launch(service)
     calls = faults.calls
     assert service.stop() == 0
     step = max(1, calls // DRAWN) if DRAWN else 1
@@ -48,7 +48,7 @@ def draw(faults, make):
         faults.set(0)
         service = make()
         faults.set(-number)
-        if started(service):
+        if launch(service):
             faults.set(0)
             until(service.ready, f"{service.name} is ready")
             assert service.stop() == 0, service.process.log_end()
@@ -62,8 +62,8 @@ def draw(faults, make):
 
 
 @pytest.mark.parametrize("libraries", [LIBRARIES, "program"])
-def test_a_scheduler_starts(libraries, folder, authority, postgres, broker):
-    """With an empty database that it must migrate."""
+def test_a_scheduler_starts_or_exits_with_a_reason(libraries, folder, authority, postgres, broker):
+    """The scheduler migrates an empty database."""
     faults = AllocationFaults(folder, SEED, libraries)
     databases = []
 
@@ -79,7 +79,7 @@ def test_a_scheduler_starts(libraries, folder, authority, postgres, broker):
 
 @pytest.mark.parametrize("libraries", [LIBRARIES, "program"])
 @pytest.mark.parametrize("which", ["worker", "notifier"])
-def test_a_client_starts(which, libraries, scheduler, worker, notifier, authority, folder, request):
+def test_a_worker_or_notifier_starts_or_exits_with_a_reason(which, libraries, scheduler, worker, notifier, authority, folder, request):
     faults = AllocationFaults(folder, SEED, libraries)
     scheduler(**authority.serving())
     api = request.getfixturevalue("api")

@@ -27,7 +27,7 @@ class NotifiedWorkspace:
         return self.api.get(f"notification-configurations/{self.id}").data["attributes"]["delivery-responses"][:-1]
 
 
-def test_a_killed_notifier_loses_nothing(scheduler, api, hooks, notifier):
+def test_notifications_of_a_killed_notifier_are_sent_by_another(scheduler, api, hooks, notifier):
     scheduler.all[0].options["lease_seconds"] = 2
     scheduler.all[0].restart()
     workspace = NotifiedWorkspace(api, hooks.hook())
@@ -43,7 +43,7 @@ def test_a_killed_notifier_loses_nothing(scheduler, api, hooks, notifier):
     assert workspace.hook.calls[0].body == workspace.hook.calls[1].body
 
 
-def test_a_notifier_that_drains_hands_back_what_waits(scheduler, api, hooks, notifier):
+def test_a_draining_notifier_returns_unsent_notifications(scheduler, api, hooks, notifier):
     workspace = NotifiedWorkspace(api, hooks.hook())
     workspace.hook.code = 503
     first = notifier()
@@ -57,7 +57,7 @@ def test_a_notifier_that_drains_hands_back_what_waits(scheduler, api, hooks, not
     until(lambda: [one["code"] for one in workspace.responses()][:1] == ["200"], "it is delivered")
 
 
-def test_a_report_outlives_its_scheduler(scheduler, api, hooks, notifier):
+def test_a_report_is_delivered_to_a_restarted_scheduler(scheduler, api, hooks, notifier):
     workspace = NotifiedWorkspace(api, hooks.hook())
     workspace.hook.open.clear()
     notifier()
@@ -66,11 +66,11 @@ def test_a_report_outlives_its_scheduler(scheduler, api, hooks, notifier):
     scheduler.all[0].kill()
     workspace.hook.open.set()
     scheduler.all[0].start()
-    until(lambda: workspace.responses(), "the scheduler hears of it")
+    until(lambda: workspace.responses(), "the scheduler has the report")
     assert len(workspace.hook.calls) == 1
 
 
-def test_nobody_sends_it(scheduler, api, hooks, ask):
+def test_a_notification_without_a_notifier_expires_with_a_hint(scheduler, api, hooks, ask):
     scheduler.all[0].options["notification_seconds"] = 1
     scheduler.all[0].restart()
     workspace = NotifiedWorkspace(api, hooks.hook())

@@ -14,7 +14,7 @@ MANY, FEW = 12, 4
 
 
 class Case:
-    """Runs that all wait in their pre_plan stage, each for one task of its own."""
+    """Runs that wait in their pre_plan stage, each for its own task."""
 
     def __init__(self, api, receiver, act, count=MANY):
         self.api = api
@@ -27,12 +27,12 @@ class Case:
         self.api.attach(workspace, self.task, "pre_plan")
         return self.api.run_files(workspace, CHANGES)
 
-    def acknowledged(self):
+    def wait_acknowledged(self):
         """Waits until every request is answered, and the scheduler has the reports."""
-        until(lambda: len(self.asked()) == len(self.runs), lambda: f"{len(self.asked())} of {len(self.runs)} were asked")
+        until(lambda: len(self.first_calls()) == len(self.runs), lambda: f"{len(self.first_calls())} of {len(self.runs)} were called")
         until(lambda: all(self.result(run)["status"] == "running" for run in self.runs), "all are known to be acknowledged")
 
-    def asked(self):
+    def first_calls(self):
         """The first call of each run."""
         calls = {}
         for call in list(self.service.calls):
@@ -109,36 +109,36 @@ def lose_redis(redis, how):
 
 
 @pytest.mark.parametrize("how", ["emptied", "killed"])
-def test_redis_is_lost_while_tasks_run_and_they_are_heard(lasting, private_redis, notifier, worker, waiting, how):
+def test_callbacks_are_accepted_after_redis_lost_its_data(lasting, private_redis, notifier, worker, waiting, how):
     worker()
     notifier()
     case = waiting()
-    case.acknowledged()
+    case.wait_acknowledged()
     lose_redis(private_redis, how)
-    assert {case.back(call) for call in case.asked().values()} == {200}
+    assert {case.back(call) for call in case.first_calls().values()} == {200}
     case.end("passed")
     assert len(case.service.calls) == MANY
 
 
 @pytest.mark.parametrize("how", ["emptied", "killed"])
-def test_redis_is_lost_while_tasks_run_and_their_deadlines_are_kept(quick, private_redis, notifier, worker, waiting, how):
+def test_deadlines_are_kept_after_redis_lost_its_data(quick, private_redis, notifier, worker, waiting, how):
     worker()
     notifier()
     case = waiting(count=FEW)
-    case.acknowledged()
+    case.wait_acknowledged()
     lose_redis(private_redis, how)
     case.end("failed")
     assert all("silent" in case.result(run)["message"] for run in case.runs)
-    assert {case.back(call) for call in case.asked().values()} == {409}
+    assert {case.back(call) for call in case.first_calls().values()} == {409}
 
 
-def test_without_redis_the_sweeper_ends_what_nobody_reports(quick, private_redis, notifier, worker, waiting):
+def test_the_sweeper_ends_silent_tasks_without_redis(quick, private_redis, notifier, worker, waiting):
     worker()
     notifier()
     case = waiting(count=3)
-    case.acknowledged()
+    case.wait_acknowledged()
     private_redis.process.kill()
-    assert case.back(case.asked()[case.runs[0]]) == 200
+    assert case.back(case.first_calls()[case.runs[0]]) == 200
     case.api.wait_status(case.runs.pop(0), "applied")
     case.end("failed")
 
@@ -150,9 +150,9 @@ def sent_by(call, notifier):
     return f"(+{notifier.url};" in call.headers["User-Agent"]
 
 
-def test_a_notifier_dies_while_services_answer(lasting, notifier, worker, waiting):
-    """The notifier's requests are in flight. The other notifier repeats them once the lease is over, and no task is
-    counted twice."""
+def test_another_notifier_repeats_the_requests_of_a_killed_one(lasting, notifier, worker, waiting):
+    """The killed notifier's requests are in flight. They are repeated when the lease has expired, and no task is counted
+    twice."""
     worker()
     notifier()
     notifier()
@@ -179,16 +179,16 @@ def hold(call):
     call.decided.wait()
 
 
-def test_a_notifier_dies_after_the_answers(quick, notifier, worker, waiting):
-    """Any notifier accepts callbacks, and all watch deadlines."""
+def test_another_notifier_accepts_callbacks_and_watches_deadlines(quick, notifier, worker, waiting):
+    """The notifier that sent the requests is killed after the services have acknowledged them."""
     worker()
     first, second = notifier(), notifier()
     case = waiting(count=FEW)
-    case.acknowledged()
+    case.wait_acknowledged()
     first.kill()
     late = case.runs[FEW // 2:]
     for run in case.runs[: FEW // 2]:
-        assert case.back(case.asked()[run], notifier=second) == 200
+        assert case.back(case.first_calls()[run], notifier=second) == 200
     case.runs = case.runs[: FEW // 2]
     case.end("passed")
     case.runs = late
@@ -196,21 +196,21 @@ def test_a_notifier_dies_after_the_answers(quick, notifier, worker, waiting):
     assert len(case.service.calls) == FEW
 
 
-def test_every_notifier_dies_and_one_comes_back(lasting, notifier, worker, waiting):
+def test_tasks_pass_after_the_only_notifier_was_restarted(lasting, notifier, worker, waiting):
     worker()
     only = notifier()
     case = waiting()
-    case.acknowledged()
+    case.wait_acknowledged()
     only.kill()
     more = [case.start() for _ in range(3)]
     only.start()
     case.runs += more
-    until(lambda: len(case.asked()) == len(case.runs), "the new runs' tasks are asked")
-    assert {case.back(call) for call in case.asked().values()} == {200}
+    until(lambda: len(case.first_calls()) == len(case.runs), "the new runs' tasks are called")
+    assert {case.back(call) for call in case.first_calls().values()} == {200}
     case.end("passed")
 
 
-def test_a_notifier_that_is_asked_to_stop_hands_over(lasting, notifier, worker, waiting):
+def test_a_stopping_notifier_hands_its_requests_over(lasting, notifier, worker, waiting):
     worker()
     first = notifier()
     case = waiting(act=hold, count=4)
@@ -230,34 +230,34 @@ def test_a_notifier_that_is_asked_to_stop_hands_over(lasting, notifier, worker, 
 
 
 @pytest.mark.parametrize("kind", ["embedded", pytest.param("kafka", marks=pytest.mark.kafka)])
-def test_the_broker_restarts_while_tasks_run(lasting, bus, notifier, worker, waiting, kind):
+def test_tasks_pass_after_the_broker_was_restarted(lasting, bus, notifier, worker, waiting, kind):
     assert bus.kind == kind
     worker()
     notifier()
     case = waiting()
-    case.acknowledged()
+    case.wait_acknowledged()
     bus.process.kill()
     more = [case.start() for _ in range(3)]
     bus.start()
-    calls = list(case.asked().values())
+    calls = list(case.first_calls().values())
     assert {case.back(call) for call in calls} == {200}
     case.runs += more
-    until(lambda: len(case.asked()) == len(case.runs), "the new runs' tasks are asked")
+    until(lambda: len(case.first_calls()) == len(case.runs), "the new runs' tasks are called")
     for run in more:
-        assert case.back(case.asked()[run]) == 200
+        assert case.back(case.first_calls()[run]) == 200
     case.end("passed")
 
 
 # ---- the scheduler ----
 
 
-def test_the_scheduler_dies_while_tasks_run(lasting, notifier, worker, waiting):
+def test_tasks_pass_after_the_scheduler_was_restarted(lasting, notifier, worker, waiting):
     worker()
     notifier()
     case = waiting()
-    case.acknowledged()
+    case.wait_acknowledged()
     lasting.kill()
     lasting.start()
-    assert {case.back(call) for call in case.asked().values()} == {200}
+    assert {case.back(call) for call in case.first_calls().values()} == {200}
     case.end("passed")
     assert len(case.service.calls) == MANY

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A tenant's process with access to the broker forges, replays and floods messages: nothing changes, and genuine
-messages count."""
+"""A tenant's process with access to the broker forges, replays and floods messages: they have no effect, and genuine
+messages are processed."""
 
 import json
 
@@ -21,7 +21,7 @@ LEASE = 4
 WRONG = "v1:" + "0" * 64
 
 
-def letters(database):
+def dead_letters(database):
     done = Scheduler.run_command("dead-letters", "--json", database_url=database, keys=KEYS)
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -41,7 +41,7 @@ def security_events(process, topic):
 
 
 def announced(bus, pool, job):
-    """Everything that any reader of the pool's topic knows about the job."""
+    """The job message, which any reader of the pool's topic can read."""
     return next(message for message in map(json.loads, consume(bus, f"runyard.jobs.{pool}")) if message["job"] == job)
 
 
@@ -53,7 +53,7 @@ def forge(bus, scheduler, *messages):
     """All messages are refused as unproven."""
     before = results(scheduler, "unproven")
     produce(bus, RESULTS, *messages)
-    until(lambda: results(scheduler, "unproven") == before + len(messages), lambda: f"all are refused, not {results(scheduler, 'unproven') - before:g}")
+    until(lambda: results(scheduler, "unproven") == before + len(messages), lambda: f"all messages are refused, not {results(scheduler, 'unproven') - before:g}")
 
 
 @pytest.fixture
@@ -83,12 +83,12 @@ def test_a_forged_result_does_not_end_another_tenants_apply(api, first, worker, 
     passed = mac.result({**known, "attempt": 1})
     codes = [None, "", WRONG, WRONG.upper(), "v2" + WRONG[2:], WRONG[3:], 7, [WRONG], {"v1": WRONG}]
     guessed = [mac.signed(passed, token)["mac"] for token in ("", "job.", known["job"], run)]
-    honest = results(first, "accepted")
+    accepted = results(first, "accepted")
     forge(bus, first, passed, *[{**passed, "mac": code} for code in codes + guessed])
-    assert (api.status(run), results(first, "accepted")) == ("applying", honest)
+    assert (api.status(run), results(first, "accepted")) == ("applying", accepted)
     count = 1 + len(codes) + len(guessed)
     assert security_events(first, RESULTS) == count
-    kept = letters(database)
+    kept = dead_letters(database)
     assert len(kept) == KEPT_A_MINUTE and all(letter["topic"] == RESULTS and "MAC" in letter["error"] for letter in kept)
     lines = [line for line in first.log_lines() if line.get("security-event") == "unproven-message"]
     assert lines and lines[0]["job"] == known["job"] and sum(int(line["count"]) for line in lines) <= count
@@ -120,11 +120,11 @@ def test_a_forged_stop_does_not_stop_another_tenants_plan(api, first, worker, ga
     assert one.metric("runyard_worker_stops_total") == 0 and api.status(run) == "planning"
     assert any(line.get("security-event") == "unproven-message" and line["job"] == job for line in one.log_lines())
     produce(bus, CONTROL, mac.signed_by_hash({**stop, "stop": "cancel"}, token_hash))
-    until(lambda: one.metric("runyard_worker_stops_total", way="kafka") == 1, "a stop with the scheduler's own code counts")
+    until(lambda: one.metric("runyard_worker_stops_total", way="kafka") == 1, "a stop with the scheduler's own code is obeyed")
     gate.open()
 
 
-def test_a_flood_of_stops_and_of_rubbish_stops_no_worker(api, first, worker, gate, bus, database):
+def test_a_flood_of_forged_and_unreadable_messages_does_not_stop_a_worker(api, first, worker, gate, bus, database):
     one = worker(sandbox_bind=gate.folder)
     run = api.run_files(api.workspace(auto_apply=True), planning_at(gate))
     gate.wait()
@@ -142,7 +142,7 @@ def test_a_flood_of_stops_and_of_rubbish_stops_no_worker(api, first, worker, gat
     gate.open()
     api.wait_status(run, "applied")
     malformed = lambda: one.metric("runyard_worker_messages_total", kind="malformed")
-    until(lambda: malformed() >= 10000, lambda: f"all rubbish is read, not {malformed():g}")
+    until(lambda: malformed() >= 10000, lambda: f"all unreadable messages are read, not {malformed():g}")
     ((rows,),) = of_database(database, "select count(*) from dead_letters")
     minutes = 1 + len({line["ts"][:16] for line in one.log_lines()})
     assert rows <= 60 * minutes and one.metric("runyard_worker_dead_letters_total", outcome="dropped") >= 10000 - 60 * minutes
@@ -158,7 +158,7 @@ def test_the_scheduler_signs_its_stops(api, first, fake_worker, bus, database):
     assert job["token"] not in json.dumps(stop)
 
 
-def test_every_field_of_a_result_is_proven(api, first, fake_worker, bus, database):
+def test_every_field_of_a_result_is_authenticated(api, first, fake_worker, bus, database):
     run = api.run_files(api.workspace(), ONE)
     (job,) = until(fake_worker.claim, "there is a job to claim")
     result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
@@ -171,7 +171,7 @@ def test_every_field_of_a_result_is_proven(api, first, fake_worker, bus, databas
     until(lambda: results(first, "late") == late + len(others), "those of no current attempt are late")
     assert api.status(run) == "planning"
     assert security_events(first, RESULTS) == len(changes)
-    produce(bus, RESULTS, {**result, "member": "that nobody knows"})
+    produce(bus, RESULTS, {**result, "member": "unknown"})
     ended = api.wait_status(run, "errored")
     assert ended["error"] == "enough"
 
@@ -185,14 +185,14 @@ def test_a_result_of_an_older_attempt_is_not_replayed(short_leases, api, first, 
     late = results(first, "late")
     produce(bus, RESULTS, passed)
     until(lambda: results(first, "late") == late + 1, "it is late")
-    assert security_events(first, RESULTS) == 0 and letters(database) == []  # a genuine late result is not a security event
+    assert security_events(first, RESULTS) == 0 and dead_letters(database) == []  # a genuine late result is not a security event
     forge(bus, first, {**passed, "attempt": 2}, mac.signed({**passed, "attempt": 2}, old["token"]))
     assert api.status(run) == "planning"
     produce(bus, RESULTS, mac.signed(mac.result(new, "failed", error="enough"), new["token"]))
     api.wait_status(run, "errored")
 
 
-def test_a_job_that_waits_again_takes_no_result(short_leases, api, first, fake_worker, bus, database):
+def test_a_requeued_job_accepts_no_result(short_leases, api, first, fake_worker, bus, database):
     """Between two attempts no valid token exists: even the number of the next attempt does not help."""
     run = api.run_files(api.workspace(), ONE)
     (old,) = until(fake_worker.claim, "there is a job to claim")
@@ -205,7 +205,7 @@ def test_a_job_that_waits_again_takes_no_result(short_leases, api, first, fake_w
     api.wait_status(run, "errored")
 
 
-def test_a_code_of_another_job_proves_nothing(api, first, fake_worker, bus):
+def test_a_result_with_the_code_of_another_job_is_refused(api, first, fake_worker, bus):
     mine, theirs = api.run_files(api.workspace(), ONE), api.run_files(api.workspace(), ONE)
     jobs = {}
     until(lambda: jobs.update({job["run"]: job for job in fake_worker.claim(2)}) or len(jobs) == 2, "both are claimed")
@@ -219,15 +219,15 @@ def test_a_code_of_another_job_proves_nothing(api, first, fake_worker, bus):
         api.wait_status(run, "errored")
 
 
-def test_a_flood_costs_little_and_holds_nobody_up(api, first, fake_worker, bus, database):
+def test_a_flood_causes_few_rows_and_does_not_delay_genuine_results(api, first, fake_worker, bus, database):
     """10,000 forged messages cause a bounded number of rows and lines, and the genuine result after them counts."""
     run = api.run_files(api.workspace(), ONE)
     (job,) = until(fake_worker.claim, "there is a job to claim")
     passed = mac.result(job)
     shapes = [passed, {**passed, "mac": WRONG}, {**passed, "job": "job-0000000000000000", "mac": WRONG}, "no json"]
     produce(bus, RESULTS, *[{**shape, "imports": number} if isinstance(shape, dict) else f"{shape} {number}" for number in range(2500) for shape in shapes])
-    honest = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
-    produce(bus, RESULTS, *[{**honest, "key": number} for number in range(64)])  # some for each partition
+    genuine_result = mac.signed(mac.result(job, "failed", error="enough"), job["token"])
+    produce(bus, RESULTS, *[{**genuine_result, "key": number} for number in range(64)])  # some for each partition
     assert api.wait_status(run, "errored")["error"] == "enough"
     until(lambda: results(first, "unproven") + results(first, "late") + results(first, "malformed") >= 10000, "all are read")
     ((rows,),) = of_database(database, "select count(*) from dead_letters")
@@ -239,17 +239,17 @@ def test_a_flood_costs_little_and_holds_nobody_up(api, first, fake_worker, bus, 
     assert len([line for line in first.log_lines() if "security-event" in line]) <= len(seconds) + 1
 
 
-def test_forged_dead_letters_are_bounded_and_show_what_they_are(api, first, bus, database):
+def test_forged_dead_letters_are_bounded_and_shown_escaped(api, first, bus, database):
     letter = {"v": 1, "topic": RESULTS, "partition": 0, "offset": 0, "reader": "scheduler", "error": "none", "size": 2, "payload": "e30="}
     produce(bus, LETTERS, {**letter, "error": "it is \x1b[2K\rhidden"}, {**letter, "reader": "a\x1b[8mname", "offset": 1})
-    until(lambda: len(letters(database)) == 2, "both are kept")
+    until(lambda: len(dead_letters(database)) == 2, "both are kept")
     table = Scheduler.run_command("dead-letters", database_url=database, keys=KEYS).stdout
     assert "\x1b" not in table and "\r" not in table and len(table.splitlines()) == 3
     # Our processes do not read events. A dead letter for one would be a way to publish a forged event.
     produce(bus, LETTERS, {**letter, "topic": "runyard.events"}, {**letter, "topic": "runyard.jobs.elsewhere"})
-    until(lambda: sum(letter["topic"] == LETTERS for letter in letters(database)) == 2, "they are dead letters themselves")
+    until(lambda: sum(letter["topic"] == LETTERS for letter in dead_letters(database)) == 2, "they are dead letters themselves")
     produce(bus, LETTERS, *[{**letter, "offset": number} for number in range(2, 1000)])
     until(lambda: first.metric("runyard_dead_letters_dropped_total", topic=LETTERS) > 800, "the rest is dropped")
-    assert len(letters(database)) <= 2 * READ_A_MINUTE
+    assert len(dead_letters(database)) <= 2 * READ_A_MINUTE
     Scheduler.run_command("dead-letters", "replay", "all", database_url=database, keys=KEYS)
     assert api.status(api.run_files(api.workspace(), ONE)) in ("pending", "plan_queued")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Log lines while servers are away: each names its event, none is an error, and none floods the log."""
+"""Log lines while servers are unavailable: each names its event, none is an error, and repetitions are counted."""
 
 import re
 import signal
@@ -19,7 +19,7 @@ def causes(lines):
     return found
 
 
-def test_while_the_servers_are_away(services, servers):
+def test_log_lines_while_servers_are_unavailable(services, servers):
     scheduler, worker, notifier = services
     servers.send(signal.SIGKILL)
 
@@ -27,9 +27,9 @@ def test_while_the_servers_are_away(services, servers):
         """The scheduler gets the same causes several times."""
         return sum(len(times) > 3 for times in causes(scheduler.log_lines()).values()) > 2
 
-    until(repeated, "the scheduler's log says it several times")
+    until(repeated, "the scheduler logs it several times")
     until(lambda: worker.metric("runyard_worker_heartbeats_total", outcome="failed") > 1, "the worker's heartbeats fail")
-    until(lambda: any(line["level"] == "warn" for line in notifier.log_lines()), "the notifier says it")
+    until(lambda: any(line["level"] == "warn" for line in notifier.log_lines()), "the notifier logs it")
     for service, name in ((scheduler, None), (worker, "east-7"), (notifier, "west-2")):
         lines = service.log_lines()
         assert len(lines) == len(service.process.log().splitlines()), "each line is JSON"
@@ -39,4 +39,4 @@ def test_while_the_servers_are_away(services, servers):
         for cause, times in causes(lines).items():
             pauses = [later - earlier for earlier, later in zip(times, times[1:])]
             assert all(pause > 0.95 for pause in pauses), f"{cause}: {pauses}"
-    assert any(int(line.get("count", 1)) > 1 for line in scheduler.log_lines()), "what was left out is counted"
+    assert any(int(line.get("count", 1)) > 1 for line in scheduler.log_lines()), "omitted lines are counted"

@@ -42,12 +42,12 @@ def prefix():
     return f"p{next(prefixes)}/runyard"
 
 
-def everything(objects, prefix, port=None, **more):
+def all_content_options(objects, prefix, port=None, **more):
     """Options with which all content is moved at once."""
     return {**objects.options(prefix, port), "object_store_from_bytes": 1, "object_store_after_seconds": 0, **more}
 
 
-def moved(ask):
+def all_moved(ask):
     """True if PostgreSQL has no content left to move."""
     here = ask("select (select count(*) from blobs where object_key is null) + (select count(*) from log_chunks c join operations o "
                "on o.id = c.operation_id join runs r on r.id = o.run_id where r.ended) + (select count(*) from object_removals where blob_id is not null)")[0][0]
@@ -55,7 +55,7 @@ def moved(ask):
 
 
 def wait_moved(ask):
-    until(lambda: moved(ask), lambda: f"all is moved: {ask('select id, size, object_key from blobs')} {ask('select * from object_removals')}")
+    until(lambda: all_moved(ask), lambda: f"all is moved: {ask('select id, size, object_key from blobs')} {ask('select * from object_removals')}")
 
 
 def state_of(serial, lineage="3f1c", size=100):
@@ -158,8 +158,8 @@ def fake_worker(tokens):
     return lambda scheduler: FakeWorker(scheduler.url, tokens["agent-token"])
 
 
-def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, fake_worker, ask):
-    one = scheduler(**everything(objects, prefix))
+def test_all_content_is_moved_to_read_from_and_deleted_in_the_store(objects, prefix, scheduler, api_of, fake_worker, ask):
+    one = scheduler(**all_content_options(objects, prefix))
     api = api_of(one)
     finished = FinishedRun(api, fake_worker(one), ask)
     wait_moved(ask)
@@ -181,7 +181,7 @@ def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, fake
     api.patch(f"workspaces/{finished.workspace}/state-versions", {"data": {"type": "state-versions", "relationships": relation}})
     assert api.state(finished.workspace)["serial"] == 4
 
-    # Sealed, under meaningless names, and counted.
+    # Objects are encrypted, have meaningless names, and are counted.
     wait_moved(ask)
     keys = ask("select object_key from blobs")
     assert len(keys) > 8 and all(PLAIN.encode() not in (objects.bucket / prefix / key).read_bytes() for (key,) in keys)
@@ -190,14 +190,14 @@ def test_all_content_lives_in_the_store(objects, prefix, scheduler, api_of, fake
     until(lambda: one.metric("runyard_object_store_objects") >= len(keys), "the gauge shows it")
     assert one.metric("runyard_object_store_up") == 1
 
-    # Deleted content takes its objects along, a minute later.
+    # The objects of deleted content are deleted a minute later.
     api.delete(f"workspaces/{finished.workspace}")
-    until(lambda: ask("select count(*) from blobs")[0][0] == 0, "what nothing names is gone")
+    until(lambda: ask("select count(*) from blobs")[0][0] == 0, "unreferenced blobs are deleted")
     ask("update object_removals set due_at = now()")
-    until(lambda: not objects.files(prefix) and ask("select objects, bytes from object_usage") == [(0, 0)], "the objects are gone")
+    until(lambda: not objects.files(prefix) and ask("select objects, bytes from object_usage") == [(0, 0)], "the objects are deleted")
 
 
-def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, fake_worker, ask):
+def test_the_store_can_be_set_up_and_removed_later(objects, prefix, scheduler, api_of, fake_worker, ask):
     one = scheduler()
     api = api_of(one)
     worker = fake_worker(one)
@@ -208,7 +208,7 @@ def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, fake_
     one.stop()
 
     # With a new first key, content sealed with the old one is moved unchanged.
-    one.options.update(everything(objects, prefix, keys=f"{NEW_KEY},{KEYS}"))
+    one.options.update(all_content_options(objects, prefix, keys=f"{NEW_KEY},{KEYS}"))
     one.start()
     wait_moved(ask)
     push_state(api, workspace, 2)
@@ -231,7 +231,7 @@ def test_a_site_that_turns_it_on_later(objects, prefix, scheduler, api_of, fake_
 
 
 def test_rotate_keys_seals_objects_again(objects, prefix, scheduler, api_of, fake_worker, ask, database):
-    one = scheduler(**everything(objects, prefix))
+    one = scheduler(**all_content_options(objects, prefix))
     api = api_of(one)
     finished = FinishedRun(api, fake_worker(one), ask)
     wait_moved(ask)
@@ -256,8 +256,8 @@ def test_rotate_keys_seals_objects_again(objects, prefix, scheduler, api_of, fak
     finished.check()
 
 
-def test_a_store_that_is_away_loses_nothing(objects, prefix, scheduler, api_of, ask):
-    one = scheduler(**everything(objects, prefix))
+def test_no_content_is_lost_while_the_store_is_unavailable(objects, prefix, scheduler, api_of, ask):
+    one = scheduler(**all_content_options(objects, prefix))
     api = api_of(one)
     workspace = api.workspace()
     configuration = api.upload(workspace, {"main.tf": PLAIN})
@@ -278,11 +278,11 @@ def test_a_store_that_is_away_loses_nothing(objects, prefix, scheduler, api_of, 
     wait_moved(ask)
     assert api.state(workspace) == json.loads(state)
     assert raw(api, f"configuration-versions/{configuration}/download").status == 200
-    until(lambda: one.get("/readyz") == (200, "ready\n"), "all is well again")
+    until(lambda: one.get("/readyz") == (200, "ready\n"), "the scheduler is ready without a warning")
 
 
-def test_a_slow_or_failing_store_holds_nobody_else_up(objects, front, prefix, scheduler, api_of, ask):
-    one = scheduler(**everything(objects, prefix, front.port, http_threads=2))
+def test_a_slow_or_failing_store_does_not_delay_other_requests(objects, front, prefix, scheduler, api_of, ask):
+    one = scheduler(**all_content_options(objects, prefix, front.port, http_threads=2))
     api = api_of(one)
     workspace = api.workspace()
     configuration = api.upload(workspace, {"main.tf": PLAIN})
@@ -310,11 +310,11 @@ def test_a_slow_or_failing_store_holds_nobody_else_up(objects, front, prefix, sc
     assert raw(api, path).status == 200
 
 
-def test_what_was_changed_or_lost_in_the_store_is_noticed(objects, prefix, scheduler, api_of, ask):
-    one = scheduler(**everything(objects, prefix))
+def test_changed_and_lost_objects_are_detected(objects, prefix, scheduler, api_of, ask):
+    one = scheduler(**all_content_options(objects, prefix))
     api = api_of(one)
     workspace = api.workspace()
-    broken, gone, swapped = [api.upload(workspace, {"main.tf": f"{PLAIN} {number}"}) for number in range(3)]
+    broken, lost, swapped = [api.upload(workspace, {"main.tf": f"{PLAIN} {number}"}) for number in range(3)]
     wait_moved(ask)
     keys = dict(ask("select c.id, b.object_key from configuration_versions c join blobs b on b.id = c.blob_id"))
     files = {version: objects.bucket / prefix / key for version, key in keys.items()}
@@ -322,19 +322,19 @@ def test_what_was_changed_or_lost_in_the_store_is_noticed(objects, prefix, sched
     sealed[-20] ^= 1
     files[swapped].write_bytes(files[broken].read_bytes())
     files[broken].write_bytes(sealed)
-    files[gone].unlink()
-    for version in (broken, gone, swapped):
+    files[lost].unlink()
+    for version in (broken, lost, swapped):
         answer = raw(api, f"configuration-versions/{version}/download")
         assert answer.status == 500 and PLAIN not in answer.text
-    assert f"has lost the object {keys[gone]}" in one.process.log()
+    assert f"has lost the object {keys[lost]}" in one.process.log()
     # That does not make the scheduler stop using the store.
     fine = api.upload(workspace, {"main.tf": "fine"})
     wait_moved(ask)
     assert raw(api, f"configuration-versions/{fine}/download").status == 200
 
 
-def test_a_wrong_key_moves_nothing(objects, prefix, scheduler, api_of, ask):
-    one = scheduler(**everything(objects, prefix, object_store_secret_key="another"))
+def test_nothing_is_moved_with_a_wrong_key_of_the_store(objects, prefix, scheduler, api_of, ask):
+    one = scheduler(**all_content_options(objects, prefix, object_store_secret_key="another"))
     api = api_of(one)
     workspace = api.workspace()
     _, state = push_state(api, workspace, 1)
@@ -343,7 +343,7 @@ def test_a_wrong_key_moves_nothing(objects, prefix, scheduler, api_of, ask):
 
 
 def test_a_crash_between_object_and_row_leaves_no_orphan(objects, front, prefix, scheduler, api_of, ask):
-    one = scheduler(**everything(objects, prefix, front.port))
+    one = scheduler(**all_content_options(objects, prefix, front.port))
     api = api_of(one)
     front.fault = lambda method: "lose" if method == "PUT" else None
     workspace = api.workspace()
@@ -356,14 +356,14 @@ def test_a_crash_between_object_and_row_leaves_no_orphan(objects, front, prefix,
     (orphan,) = objects.files(prefix)
     assert ask("select object_key from blobs") == [(None,)]
     ask("update object_removals set due_at = now()")
-    until(lambda: ask("select count(*) from blobs where object_key is not null")[0][0] == 1, "it was moved after all")
-    until(lambda: len(objects.files(prefix)) == 1 and not orphan.exists(), "the orphan is gone")
+    until(lambda: ask("select count(*) from blobs where object_key is not null")[0][0] == 1, "the content is moved")
+    until(lambda: len(objects.files(prefix)) == 1 and not orphan.exists(), "the orphan is deleted")
     assert ask("select objects from object_usage") == [(1,)]
     assert api.state(workspace) == json.loads(state)
 
 
-def test_real_runs_with_everything_in_the_store(objects, prefix, scheduler, api_of, worker, ask):
-    one = scheduler(**everything(objects, prefix))
+def test_runs_are_applied_with_all_content_in_the_store(objects, prefix, scheduler, api_of, worker, ask):
+    one = scheduler(**all_content_options(objects, prefix))
     api = api_of(one)
     worker()
     workspace = api.workspace()
@@ -380,7 +380,7 @@ def test_real_runs_with_everything_in_the_store(objects, prefix, scheduler, api_
         objects.stop()
         try:
             api.act(run, "apply")
-            until(lambda: failed() > before, "the plan was asked for")
+            until(lambda: failed() > before, "the plan was requested")
         finally:
             objects.start()
         api.wait_status(run, "applied")

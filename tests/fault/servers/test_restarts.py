@@ -22,9 +22,9 @@ class Work:
     def __init__(self, api, gate, runs=4):
         self.api = api
         self.gate = gate
-        held_up = api.workspace(auto_apply=True)
-        self.applying = api.run_files(held_up, applying(gate.command))
-        self.after = api.run(held_up, is_destroy=True)
+        gated = api.workspace(auto_apply=True)
+        self.applying = api.run_files(gated, applying(gate.command))
+        self.after = api.run(gated, is_destroy=True)
         self.workspaces = [api.workspace(auto_apply=True) for _ in range(2)]
         self.runs = [[api.run_files(workspace, one(number)) for number in range(runs)] for workspace in self.workspaces]
         gate.wait()
@@ -33,7 +33,7 @@ class Work:
         for workspace, runs in zip(self.workspaces, self.runs):
             runs.append(self.api.run_files(workspace, one(len(runs))))
 
-    def ends_as_it_should(self):
+    def check_all_applied(self):
         self.gate.open()
         for run in [self.applying, self.after, *sum(self.runs, [])]:
             self.api.wait_status(run, "applied")
@@ -49,42 +49,42 @@ def short(scheduler):
 
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 @pytest.mark.kafka
-def test_kafka_restarts(short, api, worker, gate, bus, how):
+def test_runs_are_applied_after_a_restart_of_kafka(short, api, worker, gate, bus, how):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)
     bus.process.stop(how)
     work.more()
     bus.start()
-    work.ends_as_it_should()
+    work.check_all_applied()
 
 
-def test_the_embedded_broker_restarts_with_its_memory_lost(short, api, worker, gate, bus):
+def test_runs_are_applied_after_the_embedded_broker_lost_its_memory(short, api, worker, gate, bus):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)
     bus.process.stop(signal.SIGKILL)
     work.more()
     bus.start()
-    work.ends_as_it_should()
+    work.check_all_applied()
 
 
-def test_runs_go_on_while_there_is_no_broker(short, api, worker, gate, bus):
+def test_runs_are_applied_without_a_broker(short, api, worker, gate, bus):
     worker(sandbox_bind=gate.folder, slots=3)
     bus.process.stop(signal.SIGKILL)
-    Work(api, gate, runs=1).ends_as_it_should()
+    Work(api, gate, runs=1).check_all_applied()
     bus.start()
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
-def test_postgresql_restarts(short, api, worker, gate, postgres, how):
+def test_runs_are_applied_after_a_restart_of_postgresql(short, api, worker, gate, postgres, how):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)
     postgres.restart(how)
     until(short.ready, "the scheduler is ready again")
     work.more()
-    work.ends_as_it_should()
+    work.check_all_applied()
 
 
-def test_postgresql_is_away_for_longer_than_a_lease(short, api, worker, gate, postgres):
+def test_a_planned_run_is_applied_after_a_long_outage_of_postgresql(short, api, worker, gate, postgres):
     first = worker(sandbox_bind=gate.folder, slots=3)
     workspace = api.workspace()
     planned = api.run_files(workspace, one(1))
@@ -101,7 +101,7 @@ def test_postgresql_is_away_for_longer_than_a_lease(short, api, worker, gate, po
     api.wait_status(planned, "applied")
 
 
-def test_a_scheduler_is_killed_beside_another(short, api, scheduler, worker, gate):
+def test_another_scheduler_continues_the_runs_of_a_killed_one(short, api, scheduler, worker, gate):
     second = scheduler(lease_seconds=LEASE)
     worker(sandbox_bind=gate.folder, slots=3, scheduler_url=second.url)
     work = Work(api, gate)
@@ -109,21 +109,21 @@ def test_a_scheduler_is_killed_beside_another(short, api, scheduler, worker, gat
     short.kill()
     api.url = second.url
     work.more()
-    work.ends_as_it_should()
+    work.check_all_applied()
 
 
-def test_the_only_scheduler_is_killed_and_comes_back(short, api, worker, gate, database):
+def test_a_restarted_scheduler_continues_its_runs(short, api, worker, gate, database):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)
     work.more()
     short.restart(kill=True)
-    work.ends_as_it_should()
+    work.check_all_applied()
     with psycopg.connect(database) as connection:
         until(lambda: connection.execute("select count(*) from outbox").fetchone() == (0,), "nothing is left in the outbox")
 
 
-def test_a_scheduler_away_for_longer_than_a_lease_loses_no_apply(short, api, worker, gate):
-    """The worker continues its apply. The restarted scheduler gets its heartbeat before it judges its lease."""
+def test_no_apply_is_lost_after_a_long_outage_of_the_scheduler(short, api, worker, gate):
+    """The worker continues its apply. The restarted scheduler gets its heartbeat before it checks its lease."""
     first = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, applying(gate.command))

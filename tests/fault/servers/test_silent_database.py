@@ -18,9 +18,9 @@ def proxy(database):
     wires.release()
 
 
-def test_a_connection_that_went_silent_is_given_up(scheduler, worker, database, proxy, request):
-    there = urlsplit(database)
-    scheduler(database_url=there._replace(netloc=f"{there.username}@127.0.0.1:{proxy.port}").geturl())
+def test_silent_connections_are_replaced(scheduler, worker, database, proxy, request):
+    url = urlsplit(database)
+    scheduler(database_url=url._replace(netloc=f"{url.username}@127.0.0.1:{proxy.port}").geturl())
     worker()
     api = request.getfixturevalue("api")
     workspace = api.workspace(auto_apply=True)

@@ -41,7 +41,7 @@ def applying(api, marker, files):
     return workspace, api.run_files(workspace, files)
 
 
-def ends_with_nothing_left(api, run, marker, status="canceled"):
+def check_ended_without_processes(api, run, marker, status="canceled"):
     """As soon as the run has ended, its processes are gone."""
 
     def over():
@@ -60,7 +60,7 @@ def ends_with_nothing_left(api, run, marker, status="canceled"):
 
 
 @pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
-def test_an_apply_whose_provisioner_sleeps(api, worker, gate, marker, kind):
+def test_a_cancel_stops_an_apply_with_a_sleeping_provisioner(api, worker, gate, marker, kind):
     worker(sandbox_bind=gate.folder, **kind)
     workspace, run = applying(api, marker, provisioned("exec sleep 3600", f"timeout 60 cat {gate.path}"))
     gate.wait()
@@ -68,7 +68,7 @@ def test_an_apply_whose_provisioner_sleeps(api, worker, gate, marker, kind):
     assert processes_with(marker)
     assert api.attributes(f"runs/{run}")["actions"]["is-cancelable"]
     api.act(run, "cancel", "enough")
-    ends_with_nothing_left(api, run, marker)
+    check_ended_without_processes(api, run, marker)
     attributes = api.attributes(f"runs/{run}")
     assert attributes["canceled-at"] and "canceled-at" in attributes["status-timestamps"]
     assert attributes["status-label"] == "Canceled, applied: 1 added, 0 changed, 0 destroyed"
@@ -82,18 +82,18 @@ def test_an_apply_whose_provisioner_sleeps(api, worker, gate, marker, kind):
 @pytest.mark.parametrize("stubborn", ["trap '' INT TERM; sleep 3600; sleep 3600", "setsid sh -c \"trap '' INT TERM; sleep 3600\"",
                                       "setsid sleep 3600 & trap '' INT; wait; sleep 3600"])
 @pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
-def test_a_provisioner_that_will_not_stop(api, worker, gate, marker, stubborn, kind):
+def test_a_cancel_kills_a_provisioner_that_ignores_signals(api, worker, gate, marker, stubborn, kind):
     worker(sandbox_bind=gate.folder, **kind)
     workspace, run = applying(api, marker, provisioned(stubborn, f"trap '' INT; cat {gate.path}"))
     gate.wait()
     gate.open()
     api.act(run, "cancel")
-    ends_with_nothing_left(api, run, marker)
+    check_ended_without_processes(api, run, marker)
     assert "terraform_data.first" in api.resources(workspace)
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
 
-def cools_off(api, run, database=None):
+def cancel_and_cool_off(api, run, database=None):
     """Between the cancel and the end of the cool-off time a force-cancel is refused; then it is permitted. With
     `database` the cool-off time is over at once."""
     before = api.call("POST", f"runs/{run}/actions/force-cancel", {})
@@ -106,10 +106,10 @@ def cools_off(api, run, database=None):
     if database:
         with psycopg.connect(database, autocommit=True) as connection:
             connection.execute("update runs set force_cancel_available_at = now() where id = %s", (run,))
-    until(lambda: api.attributes(f"runs/{run}")["actions"]["is-force-cancelable"], "it cooled off")
+    until(lambda: api.attributes(f"runs/{run}")["actions"]["is-force-cancelable"], "the cool-off time is over")
 
 
-def test_force_cancel_of_an_apply_that_hangs(api, worker, gate, marker):
+def test_a_force_cancel_kills_a_hanging_apply(api, worker, gate, marker):
     """terraform waits for the operation in progress, here for ever: the path is known only once the first resource is
     created."""
     worker(sandbox_bind=gate.folder)
@@ -120,16 +120,16 @@ resource "terraform_data" "second" {{
 }}
 """})
     gate.wait()
-    cools_off(api, run)
+    cancel_and_cool_off(api, run)
     assert api.status(run) == "applying" and processes_with(marker)
     api.act(run, "force-cancel")
-    ends_with_nothing_left(api, run, marker, "force_canceled")
+    check_ended_without_processes(api, run, marker, "force_canceled")
     assert api.resources(workspace) == ["terraform_data.first"]
     gate.open()
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
 
-def test_a_run_in_the_queue(api, worker):
+def test_a_canceled_pending_run_is_skipped(api, worker):
     worker()
     workspace = api.workspace()
     first, second, third = api.run_files(workspace, ONE), api.run(workspace), api.run(workspace)
@@ -140,7 +140,7 @@ def test_a_run_in_the_queue(api, worker):
     api.wait_status(third, "planned")
 
 
-def test_a_plan_that_waits_for_a_worker(api, worker):
+def test_a_cancel_ends_a_plan_that_waits_for_a_worker(api, worker):
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
     assert api.status(run) == "plan_queued"
@@ -152,7 +152,7 @@ def test_a_plan_that_waits_for_a_worker(api, worker):
     assert api.log(run) == ""
 
 
-def test_an_apply_that_waits_for_a_worker(api, worker):
+def test_a_cancel_ends_an_apply_that_waits_for_a_worker(api, worker):
     first = worker()
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
@@ -174,23 +174,23 @@ def planning(api, gate, marker):
     return workspace, run
 
 
-def test_a_plan_underway(api, worker, gate, marker):
+def test_a_cancel_interrupts_a_running_plan(api, worker, gate, marker):
     worker(sandbox_bind=gate.folder)
     workspace, run = planning(api, gate, marker)
     api.act(run, "cancel")
     assert api.attributes(f"runs/{run}")["actions"]["is-cancelable"] is False
     gate.open()
-    ends_with_nothing_left(api, run, marker)
+    check_ended_without_processes(api, run, marker)
     assert api.attributes(f"plans/{api.sibling(run, 'plan')}")["status"] == "canceled"
     api.wait_status(api.run_files(workspace, ONE), "planned")
 
 
-def test_force_cancel_of_a_plan_that_hangs(api, worker, gate, marker, database):
+def test_a_force_cancel_kills_a_hanging_plan(api, worker, gate, marker, database):
     worker(sandbox_bind=gate.folder)
     workspace, run = planning(api, gate, marker)
-    cools_off(api, run, database)
+    cancel_and_cool_off(api, run, database)
     api.act(run, "force-cancel")
-    ends_with_nothing_left(api, run, marker, "force_canceled")
+    check_ended_without_processes(api, run, marker, "force_canceled")
     api.wait_status(api.run_files(workspace, ONE), "planned")
 
 
@@ -202,11 +202,11 @@ def test_a_cancel_reaches_a_worker_without_the_broker(scheduler, worker, gate, m
     gate.wait()
     gate.open()
     api.act(run, "cancel")
-    ends_with_nothing_left(api, run, marker)
+    check_ended_without_processes(api, run, marker)
 
 
 @pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
-def test_what_a_job_leaves_running_ends_with_it(api, worker, marker, kind):
+def test_background_processes_of_a_job_are_killed_at_its_end(api, worker, marker, kind):
     """This includes processes in a session of their own whose parents have exited."""
     worker(**kind)
     _, run = applying(api, marker, provisioned("setsid sh -c 'setsid sleep 3600 & exit' >/dev/null 2>&1 </dev/null & :"))

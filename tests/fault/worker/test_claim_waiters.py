@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A free slot is notified of a job under all conditions, by a pending request, and no other slot is."""
+"""The pending request of a worker with a free slot is answered when there is a job, under all conditions, and no other
+request is."""
 
 import threading
 
@@ -18,7 +19,7 @@ def first(scheduler):
     return scheduler(lease_seconds=NEVER)
 
 
-def waiting(scheduler, count):
+def wait_for_waiters(scheduler, count):
     until(lambda: scheduler.metric("runyard_waiting_workers") == count, lambda: f"{count} workers wait, not {scheduler.metric('runyard_waiting_workers'):g}")
 
 
@@ -33,67 +34,67 @@ def planned(api, run):
 # ---- real workers ----
 
 
-def test_without_a_broker(first, api, worker):
+def test_a_worker_without_a_broker_gets_each_job_with_one_claim(first, api, worker):
     """No claim is unsuccessful: one claim for each job."""
     one = worker(brokers="")
-    waiting(first, 1)
+    wait_for_waiters(first, 1)
     for run in [api.run_files(api.workspace(), ONE) for _ in range(3)]:
         planned(api, run)
-    waiting(first, 1)
+    wait_for_waiters(first, 1)
     until(lambda: one.metric("runyard_worker_jobs_total", stage="plan") == 3, "its jobs have ended")
     assert woken(first) - woken(first, by="look") <= 3
 
 
-def test_with_the_broker_gone(first, api, worker, broker):
+def test_a_worker_gets_jobs_while_the_broker_is_down(first, api, worker, broker):
     worker()
-    waiting(first, 1)
+    wait_for_waiters(first, 1)
     broker.process.kill()
     planned(api, api.run_files(api.workspace(), ONE))
     broker.start()
 
 
 @pytest.mark.parametrize("kill", [False, True], ids=["stopped", "killed"])
-def test_its_scheduler_restarts_while_it_waits(first, api, worker, scheduler, kill):
+def test_a_worker_gets_jobs_after_a_restart_of_its_scheduler(first, api, worker, scheduler, kill):
     second = scheduler(lease_seconds=NEVER)
     worker(brokers="", scheduler_url=second.url)
-    waiting(second, 1)
+    wait_for_waiters(second, 1)
     second.restart(kill)
     planned(api, api.run_files(api.workspace(), ONE))
 
 
-def test_a_job_that_commits_while_its_scheduler_is_away(first, api, worker, scheduler):
+def test_a_worker_gets_a_job_that_was_created_while_its_scheduler_was_down(first, api, worker, scheduler):
     second = scheduler(lease_seconds=NEVER)
     worker(brokers="", scheduler_url=second.url)
-    waiting(second, 1)
+    wait_for_waiters(second, 1)
     second.kill()
     run = api.run_files(api.workspace(), ONE)
     second.start()
     planned(api, run)
 
 
-def test_a_job_of_another_scheduler(first, api, worker, scheduler):
+def test_a_worker_gets_a_job_that_another_scheduler_created(first, api, worker, scheduler):
     second = scheduler(lease_seconds=NEVER)
     worker(brokers="", scheduler_url=second.url)
-    waiting(second, 1)
+    wait_for_waiters(second, 1)
     planned(api, api.run_files(api.workspace(), ONE))
     assert woken(first) == 0
     assert woken(second, by="notice") + woken(second, by="look") >= 1
 
 
-def test_postgresql_forgets_who_listens(first, api, worker, scheduler, ask):
+def test_a_worker_gets_jobs_after_the_listening_connection_was_closed(first, api, worker, scheduler, ask):
     """The connection that listens for other schedulers' jobs is closed."""
     second = scheduler(lease_seconds=NEVER)
     worker(brokers="", scheduler_url=second.url)
-    waiting(second, 1)
+    wait_for_waiters(second, 1)
     ask("select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()")
     planned(api, api.run_files(api.workspace(), ONE))
 
 
-def test_a_full_worker_is_told_of_nothing(first, api, worker, gate):
+def test_a_worker_without_a_free_slot_is_not_woken(first, api, worker, gate):
     worker(brokers="", sandbox_bind=gate.folder, slots=1)
     held = api.run_files(api.workspace(), planning_at(gate))
     gate.wait()
-    waiting(first, 0)
+    wait_for_waiters(first, 0)
     before = woken(first)
     run = api.run_files(api.workspace(), ONE)
     assert (api.status(run), woken(first)) == ("plan_queued", before)
@@ -112,47 +113,47 @@ def fake_worker(first, tokens):
 
 def test_one_job_wakes_one_worker(fake_worker, first, api):
     waits = [PendingRequest(fake_worker.wait) for fake_worker in fake_worker]
-    waiting(first, 3)
+    wait_for_waiters(first, 3)
     run = api.run_files(api.workspace(), ONE)
-    until(lambda: any(wait.answered() for wait in waits), "one is told")
-    told = [fake_worker for fake_worker, wait in zip(fake_worker, waits) if wait.answered()]
-    assert [job["run"] for fake_worker in told for job in fake_worker.claim()] == [run]
+    until(lambda: any(wait.answered() for wait in waits), "one request is answered")
+    woken_workers = [fake_worker for fake_worker, wait in zip(fake_worker, waits) if wait.answered()]
+    assert [job["run"] for fake_worker in woken_workers for job in fake_worker.claim()] == [run]
     assert woken(first) - woken(first, by="look") == 1
 
 
-def test_who_is_told_and_gone_takes_no_job_along(fake_worker, first, api):
-    """All are notified in turn until one claims the job."""
+def test_workers_are_woken_in_turn_until_one_claims_the_job(fake_worker, first, api):
+    """The first two do not claim the job."""
     waits = [PendingRequest(fake_worker.wait) for fake_worker in fake_worker]
-    waiting(first, 3)
+    wait_for_waiters(first, 3)
     run = api.run_files(api.workspace(), ONE)
     assert [wait.answer() for wait in waits] == [True] * 3
     assert [job["run"] for job in fake_worker[2].claim()] == [run]
 
 
-def test_what_waits_already_is_told_at_once(fake_worker, first, api):
+def test_a_request_is_answered_at_once_if_a_job_waits(fake_worker, first, api):
     api.run_files(api.workspace(), ONE)
     assert fake_worker[0].wait() is True
     assert woken(first, by="request") == 1
 
 
-def test_another_request_of_the_same_worker(fake_worker, first):
+def test_a_second_request_of_a_worker_ends_the_first(fake_worker, first):
     waits = PendingRequest(fake_worker[0].wait)
-    waiting(first, 1)
+    wait_for_waiters(first, 1)
     again = PendingRequest(fake_worker[0].wait)
     assert waits.answer() is False and not again.answered()
-    waiting(first, 1)
+    wait_for_waiters(first, 1)
     assert fake_worker[0].call("POST", "leave", {"failed": False}, fake_worker[0].own_token).status == 204
     assert again.answer() is False
-    waiting(first, 0)
+    wait_for_waiters(first, 0)
 
 
-def test_another_pools_worker_hears_nothing(fake_worker, first, api):
+def test_a_worker_is_woken_only_for_jobs_of_its_pool(fake_worker, first, api):
     pool = api.post(f"organizations/{api.organization}/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "edge"}}}).data["id"]
     body = {"data": {"type": "agent-tokens", "attributes": {"description": "a worker's"}}}
     token = api.post(f"agent-pools/{pool}/authentication-tokens", body).data["attributes"]["token"]
     edge = FakeWorker(first.url, token, "edge")
     waits, other = PendingRequest(edge.wait), PendingRequest(fake_worker[0].wait)
-    waiting(first, 2)
+    wait_for_waiters(first, 2)
     api.run_files(api.workspace(), ONE)
     assert other.answer() is True and not waits.answered()
     fake_worker[0].claim()
@@ -183,17 +184,17 @@ def test_no_job_is_claimed_twice(fake_worker, first, api):
         fake_worker.call("POST", "leave", {"failed": False}, fake_worker.own_token)
 
 
-def test_requests_of_nonsense(fake_worker, first, api):
+def test_invalid_requests_are_refused(fake_worker, first, api):
     fake_worker = fake_worker[0]
     for body in ({}, {"worker": fake_worker.id}, {"worker": None, "slots": 1}, {"worker": fake_worker.id, "slots": -1}, {"worker": fake_worker.id, "slots": "1"}):
         assert fake_worker.call("POST", "wait", body, check=False).status == 422
-    assert fake_worker.call("POST", "wait", {"worker": "agent-nobody", "slots": 1}, check=False).status == 404
+    assert fake_worker.call("POST", "wait", {"worker": "agent-unknown", "slots": 1}, check=False).status == 404
     assert fake_worker.call("POST", "wait", {"worker": fake_worker.id, "slots": 1}, "wrong", check=False).status == 401
     assert fake_worker.call("POST", "wait", {"worker": fake_worker.id, "slots": 1}, fake_worker.own_token, check=False).status == 401
 
 
-def test_a_scheduler_that_stops_lets_nobody_wait(fake_worker, first):
+def test_a_stopping_scheduler_answers_pending_requests(fake_worker, first):
     waits = PendingRequest(fake_worker[0].wait)
-    waiting(first, 1)
+    wait_for_waiters(first, 1)
     assert first.stop() == 0
     assert waits.answer() is False

@@ -38,30 +38,30 @@ def planning(api, gate, marker):
     return workspace, run
 
 
-def cooled_off(database, run):
+def end_cool_off(database, run):
     """Ends the time between a cancel and a force-cancel at once."""
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update runs set force_cancel_available_at = now() where id = %s", (run,))
 
 
-def stopped_by_http(api, one, gate, marker, run):
+def check_stopped_by_http(api, one, gate, marker, run):
     """terraform is interrupted at the gate. When it continues, it notices the interrupt."""
-    until(lambda: one.metric("runyard_worker_stops_total", way="http") == 1, "the worker heard of it")
+    until(lambda: one.metric("runyard_worker_stops_total", way="http") == 1, "the worker has the stop")
     gate.open()
     api.wait_status(run, "canceled")
     assert not processes_with(marker)
 
 
-def test_without_the_broker(first, api, worker, gate, marker, broker):
+def test_a_cancel_reaches_its_worker_without_the_broker(first, api, worker, gate, marker, broker):
     one = worker(sandbox_bind=gate.folder)
     _, run = planning(api, gate, marker)
     broker.process.kill()
     api.act(run, "cancel")
-    stopped_by_http(api, one, gate, marker, run)
+    check_stopped_by_http(api, one, gate, marker, run)
     broker.start()
 
 
-def test_a_message_that_is_lost(first, api, worker, scheduler, gate, marker, database):
+def test_a_cancel_reaches_its_worker_if_the_message_is_lost(first, api, worker, scheduler, gate, marker, database):
     """The stop is stored nowhere, and the process that has it in memory can't reach a broker."""
     one = worker(sandbox_bind=gate.folder)
     second = scheduler(lease_seconds=NEVER, brokers=f"127.0.0.1:{free_port()}")
@@ -71,25 +71,25 @@ def test_a_message_that_is_lost(first, api, worker, scheduler, gate, marker, dat
     _, run = planning(api, gate, marker)
     api.url = second.url
     api.act(run, "cancel")
-    stopped_by_http(api, one, gate, marker, run)
+    check_stopped_by_http(api, one, gate, marker, run)
     assert one.metric("runyard_worker_messages_total", kind="control") == 0
 
 
-def test_asked_for_at_another_scheduler(first, api, worker, scheduler, gate, marker):
+def test_a_cancel_reaches_its_worker_through_another_scheduler(first, api, worker, scheduler, gate, marker):
     one = worker(sandbox_bind=gate.folder, brokers="", scheduler_url=scheduler(lease_seconds=NEVER).url)
     _, run = planning(api, gate, marker)
     api.act(run, "cancel")
-    stopped_by_http(api, one, gate, marker, run)
+    check_stopped_by_http(api, one, gate, marker, run)
 
 
-def test_while_the_worker_is_cut_off(first, api, worker, scheduler, gate, marker, database):
-    """The worker's scheduler is gone. The cancel and the force-cancel take effect when it is back, and not before."""
+def test_a_force_cancel_reaches_a_worker_that_was_disconnected(first, api, worker, scheduler, gate, marker, database):
+    """The worker's scheduler is down. The cancel and the force-cancel take effect when it is back, and not before."""
     second = scheduler(lease_seconds=NEVER)
     one = worker(sandbox_bind=gate.folder, brokers="", scheduler_url=second.url)
     workspace, run = planning(api, gate, marker)
     second.kill()
     api.act(run, "cancel")
-    cooled_off(database, run)
+    end_cool_off(database, run)
     api.act(run, "force-cancel")
     after = api.run(workspace)
     before = processes_with(marker)
@@ -103,7 +103,7 @@ def test_while_the_worker_is_cut_off(first, api, worker, scheduler, gate, marker
     api.wait_status(after, "planned")
 
 
-def test_while_the_worker_stands_still(first, api, worker, gate, marker):
+def test_a_cancel_reaches_a_worker_that_was_stopped(first, api, worker, gate, marker):
     one = worker(sandbox_bind=gate.folder)
     _, run = planning(api, gate, marker)
     one.process.send(signal.SIGSTOP)
@@ -123,7 +123,7 @@ def fake_worker(first, tokens):
     return FakeWorker(first.url, tokens["agent-token"])
 
 
-def test_what_is_told_once_is_told_again_only_when_there_is_more(fake_worker, api, database):
+def test_a_known_stop_is_sent_again_only_if_it_changes(fake_worker, api, database):
     run = api.run_files(api.workspace(), ONE)
     (job,) = fake_worker.claim()
     waits = PendingRequest(fake_worker.listen)
@@ -132,7 +132,7 @@ def test_what_is_told_once_is_told_again_only_when_there_is_more(fake_worker, ap
     assert waits.answer() == [cancel]
     assert fake_worker.listen() == [cancel]  # an answer may be lost
     knows = PendingRequest(fake_worker.listen, cancel)
-    cooled_off(database, run)
+    end_cool_off(database, run)
     assert not knows.answered()
     api.act(run, "force-cancel")
     assert knows.answer() == [{**cancel, "stop": "force"}]
@@ -140,21 +140,21 @@ def test_what_is_told_once_is_told_again_only_when_there_is_more(fake_worker, ap
     assert api.status(run) == "force_canceled"
 
 
-def test_nobody_hears_of_anothers_jobs(fake_worker, first, tokens, api):
+def test_a_worker_gets_only_stops_of_its_own_jobs(fake_worker, first, tokens, api):
     other = FakeWorker(first.url, tokens["agent-token"], "other")
     mine, theirs = api.run_files(api.workspace(), ONE), api.run_files(api.workspace(), ONE)
     jobs = {job["run"]: job for job in fake_worker.claim(1) + other.claim(1)}
     waits = {worker: PendingRequest(worker.listen) for worker in (fake_worker, other)}
     for run in (mine, theirs):
         api.act(run, "cancel")
-    heard = [stop["job"] for listening in waits.values() for stop in listening.answer()]
-    assert sorted(heard) == sorted(job["job"] for job in jobs.values()) and len(heard) == 2
+    stopped = [stop["job"] for listening in waits.values() for stop in listening.answer()]
+    assert sorted(stopped) == sorted(job["job"] for job in jobs.values()) and len(stopped) == 2
 
 
-def test_requests_of_nonsense(fake_worker, api):
+def test_invalid_requests_are_refused(fake_worker, api):
     for body in ({}, {"told": None}, {"told": {}}, {"told": "all"}):
         assert fake_worker.call("POST", "control", body, fake_worker.own_token, check=False).status == 422
-    assert fake_worker.call("POST", "control", {"told": []}, "worker.nobody", check=False).status == 404
+    assert fake_worker.call("POST", "control", {"told": []}, "worker.unknown", check=False).status == 404
     assert fake_worker.call("POST", "control", {"told": []}, fake_worker.token, check=False).status == 404
     run = api.run_files(api.workspace(), ONE)
     (job,) = fake_worker.claim()
@@ -162,10 +162,10 @@ def test_requests_of_nonsense(fake_worker, api):
     assert [stop["job"] for stop in fake_worker.listen(1, None, [], {}, {"job": 7, "stop": []}, {"job": job["job"], "attempt": "1", "stop": "force"})] == [job["job"]]
 
 
-def test_a_scheduler_that_stops_lets_nobody_wait(fake_worker, first, api):
+def test_a_stopping_scheduler_answers_pending_requests(fake_worker, first, api):
     api.run_files(api.workspace(), ONE)
     fake_worker.claim()
     waits = PendingRequest(fake_worker.listen)
-    until(lambda: first.metric("runyard_http_requests_total", route="/api/worker/v1/control") >= 1, "it is taken")
+    until(lambda: first.metric("runyard_http_requests_total", route="/api/worker/v1/control") >= 1, "the request arrived")
     assert first.stop() == 0
     assert waits.answer() == []

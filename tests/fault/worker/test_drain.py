@@ -16,7 +16,7 @@ from support.wait import until
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 
 
-def begin(api, worker, gate):
+def start_apply(api, worker, gate):
     """A worker during an apply."""
     one = worker(sandbox_bind=gate.folder, slots=2)
     workspace = api.workspace(auto_apply=True)
@@ -26,8 +26,8 @@ def begin(api, worker, gate):
 
 
 @each_engine()
-def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate):
-    one, workspace, run = begin(api, worker, gate)
+def test_a_draining_worker_finishes_its_jobs_and_claims_no_more(api, worker, gate):
+    one, workspace, run = start_apply(api, worker, gate)
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
     assert one.get("/readyz") == (503, "this worker drains: it takes no more jobs\n")
@@ -44,16 +44,16 @@ def test_a_draining_worker_finishes_its_jobs_and_takes_no_more(api, worker, gate
     one.process.check_sanitizers()
 
 
-def test_an_idle_worker_ends_at_once(api, worker):
+def test_an_idle_worker_exits_at_once(api, worker):
     one = worker()
     assert one.stop() == 0
 
 
 @each_engine()
-def test_a_second_signal_stops_at_once(request, scheduler, worker, gate, engine):
+def test_a_second_signal_stops_the_jobs(request, scheduler, worker, gate, engine):
     scheduler(lease_seconds=3)
     api = request.getfixturevalue("api")
-    one, workspace, run = begin(api, worker, gate)
+    one, workspace, run = start_apply(api, worker, gate)
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
     one.process.send(signal.SIGTERM)
@@ -65,13 +65,13 @@ def test_a_second_signal_stops_at_once(request, scheduler, worker, gate, engine)
     if engine.writes_at_once:
         assert "terraform_data.first" in api.resources(workspace)
     else:
-        until(lambda: unrecorded(api, run) == ["terraform_data.first"], "what no state shows is listed")
+        until(lambda: unrecorded(api, run) == ["terraform_data.first"], "the unrecorded resource is listed")
         api.post(f"workspaces/{workspace}/actions/force-unlock")
     api.wait_status(api.run_files(workspace, ONE), "applied")
 
 
-def test_a_second_signal_interrupts_the_engine_which_saves_the_state(api, worker, gate):
-    one, workspace, run = begin(api, worker, gate)
+def test_a_second_signal_interrupts_the_engine_and_its_state_is_delivered(api, worker, gate):
+    one, workspace, run = start_apply(api, worker, gate)
     one.process.send(signal.SIGTERM)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it drains")
     one.process.send(signal.SIGTERM)
@@ -83,7 +83,7 @@ def test_a_second_signal_interrupts_the_engine_which_saves_the_state(api, worker
     assert "Interrupt received" in api.log(run, "apply")
 
 
-def test_the_drain_ends_by_itself_after_its_seconds(api, worker, gate):
+def test_the_drain_ends_after_the_drain_seconds(api, worker, gate):
     one = worker(sandbox_bind=gate.folder, drain_seconds=1)
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, applying(gate.command))
@@ -112,7 +112,7 @@ def test_a_third_step_kills_an_engine_that_does_not_stop(api, worker, gate, thir
     assert not processes_with(gate.path)
 
 
-def test_a_plan_that_a_second_signal_stopped_is_made_again_at_once(api, worker, gate):
+def test_a_plan_that_a_second_signal_stopped_is_repeated(api, worker, gate):
     one = worker(sandbox_bind=gate.folder)
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, planning_at(gate))
@@ -126,7 +126,7 @@ def test_a_plan_that_a_second_signal_stopped_is_made_again_at_once(api, worker, 
     api.wait_status(run, "applied")
 
 
-def test_a_draining_scheduler_leaves_everything_to_the_other(api, scheduler, worker):
+def test_another_scheduler_continues_the_runs_of_a_stopped_one(api, scheduler, worker):
     first, second = scheduler.all[0], scheduler()
     worker(scheduler_url=second.url)
     workspace = api.workspace(auto_apply=True)
@@ -139,7 +139,7 @@ def test_a_draining_scheduler_leaves_everything_to_the_other(api, scheduler, wor
         api.wait_status(run, "planned_and_finished")
 
 
-def test_a_stopping_scheduler_serves_for_its_seconds_and_is_not_ready(api, scheduler, worker):
+def test_a_stopping_scheduler_serves_requests_and_is_not_ready(api, scheduler, worker):
     first, second = scheduler.all[0], scheduler(stop_seconds=300)
     worker(scheduler_url=second.url)
     until(lambda: second.metric("runyard_waiting_workers") == 1, "the worker waits for a job")
@@ -157,7 +157,7 @@ def test_a_stopping_scheduler_serves_for_its_seconds_and_is_not_ready(api, sched
     assert api.status(run) == "applied"
 
 
-def test_a_stopping_scheduler_ends_after_its_seconds(scheduler):
+def test_a_stopping_scheduler_exits_after_the_stop_seconds(scheduler):
     one = scheduler(stop_seconds=2)
     before = time.monotonic()
     assert one.process.stop() == 0
@@ -165,5 +165,5 @@ def test_a_stopping_scheduler_ends_after_its_seconds(scheduler):
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
-def test_a_scheduler_ends_on_a_signal(api, scheduler, number):
+def test_a_scheduler_exits_on_sigterm_and_sigint(api, scheduler, number):
     assert scheduler.all[0].process.stop(number) == 0

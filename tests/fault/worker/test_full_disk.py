@@ -50,10 +50,10 @@ def start(folder, disk, worker, engine, gate):
         one.stop()
 
 
-def works_again(api, worker):
+def check_works_again(api, worker):
     """The same worker processes a run of another workspace."""
     api.wait_status(api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE}), "applied")
-    until(lambda: worker.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
+    until(lambda: worker.metric("runyard_worker_states_pending") == 0, "the worker has no unsent state")
     assert worker.ready()
 
 
@@ -63,65 +63,65 @@ def large():
 
 
 @pytest.mark.parametrize("leave", [0, 16384, 4 * MIB])
-def test_the_configuration_can_not_be_written(api, start, disk, leave):
+def test_a_run_errors_if_its_configuration_can_not_be_written(api, start, disk, leave):
     one = start()
     disk.fill(leave)
     run = api.run_files(api.workspace(), large())
     assert api.wait_status(run, "errored")["error"] == "The worker can't get the configuration: No space left on device"
     disk.free()
-    works_again(api, one)
+    check_works_again(api, one)
 
 
-def test_an_unpacked_configuration_can_not_be_written(api, start, disk):
+def test_a_run_errors_if_its_configuration_can_not_be_unpacked(api, start, disk):
     one = start()
     disk.fill(leave=10 * MIB)
     error = api.wait_status(api.run_files(api.workspace(), large()), "errored")["error"]
     assert "the configuration can't be unpacked" in error and "No space left on device" in error
     disk.free()
-    works_again(api, one)
+    check_works_again(api, one)
 
 
-def test_a_small_configuration_comes_with_the_claim(api, start, disk):
+def test_a_run_errors_if_the_configuration_of_its_claim_can_not_be_written(api, start, disk):
     one = start()
     disk.fill()
     error = api.wait_status(api.run_files(api.workspace(), {"main.tf": ONE}), "errored")["error"]
     assert "No space left on device" in error
     disk.free()
-    works_again(api, one)
+    check_works_again(api, one)
 
 
-def test_without_inodes(api, start, disk):
+def test_a_run_errors_without_free_inodes(api, start, disk):
     one = start()
     disk.fill_inodes(leave=3)
     error = api.wait_status(api.run_files(api.workspace(), {"main.tf": ONE}), "errored")["error"]
     assert error.startswith("The worker can't make a folder for the job") and "No space left on device" in error
     disk.free()
-    works_again(api, one)
+    check_works_again(api, one)
 
 
 @each_engine()
 @pytest.mark.parametrize("command, words", [("init", "terraform init failed"),
                                             ("plan", "(The plan file was not written to the end|Failed to write plan file)"),  # OpenTofu reports it itself
                                             ("show", "terraform show failed: The plan as JSON was not written to the end: is the worker's disk full")])
-def test_the_engine_can_not_write(api, start, command, words):
+def test_a_run_errors_if_the_engine_can_not_write(api, start, command, words):
     one = start()
     workspace = api.workspace()
     run = api.run_files(workspace, {"main.tf": WIDE, f"fill-at-{command}": ""})
     assert re.search(words, api.wait_status(run, "errored")["error"])
-    works_again(api, one)
+    check_works_again(api, one)
 
 
 def apply_alone(api, disk, workspace, files):
     """A run whose apply has the disk to itself."""
     run = api.run_files(workspace, files, auto_apply=False)
     api.wait_status(run, "planned")
-    until(lambda: not list((disk.folder / "data/jobs").iterdir()), "the plan's folder is gone")
+    until(lambda: not list((disk.folder / "data/jobs").iterdir()), "the plan's folder is removed")
     api.act(run, "apply")
     return run
 
 
 @each_engine()
-def test_an_apply_can_not_write_its_state(api, start, disk):
+def test_no_state_is_lost_if_an_apply_can_not_write_it(api, start, disk):
     """The created resources are in the workspace's state, and no state is in the log."""
     one = start()
     workspace = api.workspace(auto_apply=True)
@@ -134,11 +134,11 @@ def test_an_apply_can_not_write_its_state(api, start, disk):
     again = api.run_files(workspace, {"main.tf": WIDE})
     api.wait_status(again, {"applied", "planned_and_finished"})  # OpenTofu may have kept both resources
     assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
-    works_again(api, one)
+    check_works_again(api, one)
 
 
 @each_engine()
-def test_an_apply_grows_a_state_on_a_full_disk(api, start, disk):
+def test_no_state_is_lost_if_a_larger_one_can_not_be_written(api, start, disk):
     one = start()
     workspace = api.workspace(auto_apply=True)
     api.wait_status(api.run_files(workspace, {"main.tf": ONE}), "applied")
@@ -147,10 +147,10 @@ def test_an_apply_grows_a_state_on_a_full_disk(api, start, disk):
     api.wait_status(run, "errored")
     assert {"terraform_data.first", "terraform_data.one"} <= set(api.resources(workspace))
     assert api.state(workspace)["lineage"] == lineage
-    works_again(api, one)
+    check_works_again(api, one)
 
 
-def test_no_apply_starts_without_room_for_its_state(api, start, disk):
+def test_an_apply_does_not_start_without_space_for_its_state(api, start, disk):
     one = start()
     workspace = api.workspace(auto_apply=False)
     run = api.run_files(workspace, {"main.tf": ONE})
@@ -160,10 +160,10 @@ def test_no_apply_starts_without_room_for_its_state(api, start, disk):
     assert api.wait_status(run, "errored")["error"] == "The apply was not started: the worker can't allocate disk space for its last state, 4 MiB: No space left on device"
     assert api.state(workspace) is None and api.attributes(f"workspaces/{workspace}")["locked"] is False
     disk.free()
-    works_again(api, one)
+    check_works_again(api, one)
 
 
-def test_an_apply_ends_on_a_full_disk(api, start, disk, gate):
+def test_the_result_of_an_apply_is_delivered_on_a_full_disk(api, start, disk, gate):
     """Its result can't be written to disk. It is delivered, and the job's folder is removed when there is space."""
     one = start()
     workspace = api.workspace(auto_apply=True)
@@ -173,13 +173,13 @@ def test_an_apply_ends_on_a_full_disk(api, start, disk, gate):
     gate.open()
     api.wait_status(run, {"applied", "errored"})
     disk.free()
-    until(lambda: not list((disk.folder / "data/jobs").iterdir()), "the job's folder is gone")
+    until(lambda: not list((disk.folder / "data/jobs").iterdir()), "the job's folder is removed")
     assert api.resources(workspace) == ["terraform_data.one"]
-    works_again(api, one)
+    check_works_again(api, one)
 
 
 @pytest.mark.parametrize("stop", ["cancel", "SIGTERM"])
-def test_a_stop_is_heard_while_a_download_fails(api, start, disk, stop):
+def test_a_stop_is_obeyed_while_a_download_fails(api, start, disk, stop):
     one = start()
     disk.fill()
     run = api.run_files(api.workspace(), large())
@@ -190,7 +190,7 @@ def test_a_stop_is_heard_while_a_download_fails(api, start, disk, stop):
 
 
 @pytest.mark.parametrize("what", ["blocks", "inodes"])
-def test_a_low_disk_stops_claims(api, start, disk, what):
+def test_a_worker_with_a_nearly_full_disk_claims_no_jobs(api, start, disk, what):
     one = start(min_free_disk=16, min_free_inodes=1000)
     if what == "blocks":
         disk.fill(leave=12 * MIB)
@@ -201,10 +201,10 @@ def test_a_low_disk_stops_claims(api, start, disk, what):
     claims = one.metric("runyard_worker_claims_total")
     run = api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE})
     beats = one.metric("runyard_worker_heartbeats_total")
-    until(lambda: one.metric("runyard_worker_heartbeats_total") > beats, "it goes on with its heartbeats")
+    until(lambda: one.metric("runyard_worker_heartbeats_total") > beats, "its heartbeats continue")
     assert api.status(run) in ("pending", "plan_queued") and one.metric("runyard_worker_claims_total") == claims
     disk.free()
     api.wait_status(run, "applied")
     until(one.ready, "it is ready again")
-    said = [line["msg"].split(":")[0] for line in one.log_lines() if "disk" in line["msg"]]
-    assert said == ["disk low", "disk has room again"]
+    logged = [line["msg"].split(":")[0] for line in one.log_lines() if "disk" in line["msg"]]
+    assert logged == ["disk low", "disk has room again"]

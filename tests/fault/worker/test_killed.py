@@ -27,8 +27,8 @@ def short_leases(scheduler):
     return scheduler(lease_seconds=LEASE)
 
 
-@pytest.mark.parametrize("came_back", ["another", "itself"])
-def test_during_a_plan_the_run_is_applied_elsewhere(api, scheduler, worker, gate, came_back):
+@pytest.mark.parametrize("continued_by", ["another", "itself"])
+def test_the_plan_of_a_killed_worker_is_repeated(api, scheduler, worker, gate, continued_by):
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
     run = api.run_files(workspace, planning_at(gate))
@@ -36,7 +36,7 @@ def test_during_a_plan_the_run_is_applied_elsewhere(api, scheduler, worker, gate
     assert api.status(run) == "planning"
     first.kill()
     gate.open()
-    if came_back == "another":
+    if continued_by == "another":
         worker(sandbox_bind=gate.folder)
     else:
         first.start()
@@ -47,7 +47,7 @@ def test_during_a_plan_the_run_is_applied_elsewhere(api, scheduler, worker, gate
 
 
 @each_engine()
-def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, worker, gate, engine):
+def test_the_apply_of_a_killed_worker_errors_and_its_state_is_kept(api, scheduler, worker, gate, engine):
     """The folder is lost: resources that OpenTofu created before its first state are listed."""
     workspace = api.workspace(auto_apply=True)
     first = worker(sandbox_bind=gate.folder)
@@ -67,10 +67,10 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
         current = api.get(f"workspaces/{workspace}/current-state-version").data
         assert current["relationships"]["run"]["data"]["id"] == run
     else:
-        until(lambda: unrecorded(api, run) == ["terraform_data.first"], "what no state shows is listed")
+        until(lambda: unrecorded(api, run) == ["terraform_data.first"], "the unrecorded resource is listed")
     assert api.attributes(f"applies/{api.sibling(run, 'apply')}")["status"] in ("errored", "unreachable")
     after = api.run_files(workspace, {"main.tf": applying_at(gate)["main.tf"].replace(gate.command, "true")})
-    assert api.status(after) == "pending", "what the worker still has may come"
+    assert api.status(after) == "pending", "the worker may still deliver its state"
     api.post(f"workspaces/{workspace}/actions/force-unlock")
     api.wait_status(after, "applied")
     assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"]
@@ -78,7 +78,7 @@ def test_during_an_apply_the_run_is_errored_and_its_state_kept(api, scheduler, w
 
 
 @each_engine()
-def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler, worker, gate):
+def test_a_restarted_worker_delivers_its_last_state(api, scheduler, worker, gate):
     """The worker's folder persists: the state that the interrupted engine wrote arrives when the worker is back, and
     then nothing waits."""
     workspace = api.workspace(auto_apply=True)
@@ -95,7 +95,7 @@ def test_a_worker_that_comes_back_delivers_the_state_it_still_has(api, scheduler
     assert api.resources(workspace) == []
 
 
-def slow_to_end(folder, engine, gate):
+def waiting_after_apply(folder, engine, gate):
     """Options of a worker whose engine waits at the gate after an apply and ignores interrupts."""
     program = folder / engine.program
     program.write_text(f'#!/bin/sh\n{engine.path} "$@"\ncode=$?\n[ "$1" != apply ] || {gate.command}\nexit $code\n')
@@ -119,9 +119,9 @@ def killed_while_applying(api, one, gate):
 
 
 @each_engine()
-def test_a_keeper_waits_for_the_engine_though_its_worker_dies_twice(folder, api, worker, gate, before, engine):
+def test_a_keeper_waits_for_the_engine_if_its_worker_is_killed_twice(folder, api, worker, gate, before, engine):
     """The keeper interrupts the engine, and no worker uses the folder until the engine has exited."""
-    options = slow_to_end(folder, engine, gate)
+    options = waiting_after_apply(folder, engine, gate)
     options["sandbox_bind"] += f",{before.folder}"
     one = worker(job_stop_seconds=600, **options)
     workspace, run = killed_while_applying(api, one, before)
@@ -142,9 +142,9 @@ def test_a_keeper_waits_for_the_engine_though_its_worker_dies_twice(folder, api,
 
 
 @each_engine()
-def test_an_engine_that_does_not_end_is_killed_when_its_time_is_over(folder, api, worker, gate, before, engine):
-    """The state that it wrote is delivered."""
-    options = slow_to_end(folder, engine, gate)
+def test_an_engine_that_ignores_interrupts_is_killed_and_its_state_delivered(folder, api, worker, gate, before, engine):
+    """The keeper kills it after --job-stop-seconds."""
+    options = waiting_after_apply(folder, engine, gate)
     options["sandbox_bind"] += f",{before.folder}"
     one = worker(job_stop_seconds=3, **options)
     workspace, run = killed_while_applying(api, one, before)
@@ -155,7 +155,7 @@ def test_an_engine_that_does_not_end_is_killed_when_its_time_is_over(folder, api
     api.wait_status(run, "errored")
 
 
-def test_a_plan_that_ends_two_workers_is_not_tried_a_third_time(api, scheduler, worker, gate):
+def test_a_plan_that_was_lost_twice_is_not_repeated(api, scheduler, worker, gate):
     workspace = api.workspace()
     workers = [worker(sandbox_bind=gate.folder, name="one")]
     run = api.run_files(workspace, planning_at(gate))
@@ -174,7 +174,7 @@ def test_a_plan_that_ends_two_workers_is_not_tried_a_third_time(api, scheduler, 
     until(lambda: third.metric("runyard_worker_jobs_total", stage="plan") == 1, "its jobs have ended")
 
 
-def test_a_worker_that_is_stopped_in_order_does_not_count(api, scheduler, worker, gate):
+def test_a_plan_of_a_worker_that_was_stopped_in_order_is_not_counted_as_lost(api, scheduler, worker, gate):
     """A second signal also stops the plan, but the worker reports this: the attempt does not count against the plan."""
     workspace = api.workspace()
     run = api.run_files(workspace, planning_at(gate))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The last state of an apply arrives, whichever process was away when it was written, and no plan begins before that."""
+"""The last state of an apply is delivered, whichever process was down when it was written, and no plan begins before
+that."""
 
 import signal
 
@@ -44,12 +45,12 @@ class Apply:
     def held(self):
         return self.api.attributes(f"workspaces/{self.workspace}")["locked-reason"].startswith(f"Held after {self.run}")
 
-    def all_is_here(self):
+    def check_next_run(self):
         """The next run plans from the complete state."""
         self.api.wait_status(self.after, "planned")
         assert self.api.resources(self.workspace) == BOTH
         assert not self.held()
-        until(lambda: self.worker.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
+        until(lambda: self.worker.metric("runyard_worker_states_pending") == 0, "the worker has no unsent state")
         assert self.api.attributes(f"plans/{self.api.sibling(self.after, 'plan')}")["resource-destructions"] == 2
 
 
@@ -59,20 +60,20 @@ def apply(short, api, worker, gate, engine):
 
 
 @each_engine()
-def test_a_worker_that_stood_still_hands_in_its_state_and_nothing_else(apply, api):
+def test_a_worker_that_was_stopped_delivers_its_state_and_no_result(apply, api):
     apply.worker.process.send(signal.SIGSTOP)
     error = api.wait_status(apply.run, "errored")["error"]
     assert "is held" in error and apply.held() and api.status(apply.after) == "pending"
     apply.worker.process.send(signal.SIGCONT)
-    until(lambda: any("the attempt is over" in line["msg"] for line in apply.worker.log_lines()), "the worker hears of it")
-    assert apply.held() and api.status(apply.after) == "pending", "terraform is still at it"
+    until(lambda: any("the attempt is over" in line["msg"] for line in apply.worker.log_lines()), "the worker knows that its lease expired")
+    assert apply.held() and api.status(apply.after) == "pending", "terraform still runs"
     apply.gate.open()
-    apply.all_is_here()
+    apply.check_next_run()
     assert api.status(apply.run) == "errored"
 
 
 @each_engine()
-def test_a_worker_is_killed_while_the_scheduler_is_away(apply, api, short):
+def test_a_worker_killed_during_an_outage_of_the_scheduler_delivers_its_state(apply, api, short):
     """States that terraform wrote in between were never sent."""
     short.kill()
     apply.gate.open()
@@ -81,22 +82,22 @@ def test_a_worker_is_killed_while_the_scheduler_is_away(apply, api, short):
     apply.worker.launch().start_waiting(ready=False)
     short.start()
     assert api.wait_status(apply.run, "errored")["error"]
-    apply.all_is_here()
+    apply.check_next_run()
 
 
 @each_engine()
-def test_a_scheduler_is_away_for_longer_than_a_lease(apply, api, short):
+def test_an_apply_during_a_long_outage_of_the_scheduler_is_applied(apply, api, short):
     failed = apply.worker.metric("runyard_worker_heartbeats_total", outcome="failed")
     short.kill()
     until(lambda: apply.worker.metric("runyard_worker_heartbeats_total", outcome="failed") >= failed + 3, "heartbeats fail")
     apply.gate.open()
     short.start()
     api.wait_status(apply.run, "applied")
-    apply.all_is_here()
+    apply.check_next_run()
 
 
 @each_engine()
-def test_what_terraform_could_not_save_is_delivered(short, api, worker, gate):
+def test_an_errored_state_file_is_delivered(short, api, worker, gate):
     """The state's file can't be written: terraform ends with an error, and leaves errored.tfstate in the working
     directory."""
     one = worker()

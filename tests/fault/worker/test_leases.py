@@ -22,73 +22,73 @@ def fake_worker(scheduler, tokens):
     return fake_worker
 
 
-def claimed(fake_worker):
+def claim_job(fake_worker):
     """The only waiting job."""
     (job,) = until(fake_worker.claim, "there is a job to claim")
     return job
 
 
-def planned_then_claimed(fake_worker, api, worker):
-    """A confirmed run whose apply the test's worker has claimed, and whose real worker is gone."""
+def claim_apply(fake_worker, api, worker):
+    """A confirmed run whose apply the fake worker has claimed, and whose real worker has stopped."""
     one = worker()
     run = api.run_files(api.workspace(), ONE)
     api.wait_status(run, "planned")
     assert one.stop() == 0
     api.act(run, "apply")
-    job = claimed(fake_worker)
+    job = claim_job(fake_worker)
     assert (job["run"], job["stage"]) == (run, "apply")
     return run, job, one
 
 
-def refused(fake_worker, job):
-    """Nothing of this attempt is accepted any more."""
+def check_refused(fake_worker, job):
+    """The attempt's requests are refused."""
     for method, what, body in (("PUT", "log?offset=0", b"late\n"), ("PUT", "plan", b"late"), ("GET", "configuration", None), ("POST", "started", b"")):
         assert fake_worker.on(job, method, what, body, check=False).status in (401, 404, 409), what
     # A result may always be repeated. It has no effect.
     assert fake_worker.result(job).status in (204, 401, 404, 409)
 
 
-def test_an_apply_that_was_never_started_goes_to_another(fake_worker, api, worker):
-    run, job, one = planned_then_claimed(fake_worker, api, worker)
+def test_an_apply_that_was_not_started_is_repeated(fake_worker, api, worker):
+    run, job, one = claim_apply(fake_worker, api, worker)
     one.start()
     api.wait_status(run, "applied")
-    refused(fake_worker, job)
+    check_refused(fake_worker, job)
     assert api.status(run) == "applied"
     assert "late" not in api.log(run, "apply")
 
 
-def test_an_apply_that_was_started_is_never_tried_again(fake_worker, api, worker):
-    run, job, one = planned_then_claimed(fake_worker, api, worker)
+def test_a_started_apply_is_never_repeated(fake_worker, api, worker):
+    run, job, one = claim_apply(fake_worker, api, worker)
     assert fake_worker.on(job, "POST", "started", b"").status == 204
     one.start()
     assert "never tried again" in api.wait_status(run, "errored")["error"]
-    refused(fake_worker, job)
+    check_refused(fake_worker, job)
     assert api.status(run) == "errored"
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 0
 
 
-def test_a_plan_that_was_lost_is_not_given_back(fake_worker, api, worker):
+def test_a_lost_plan_gets_a_new_attempt_and_token(fake_worker, api, worker):
     run = api.run_files(api.workspace(), ONE)
-    first = claimed(fake_worker)
-    second = claimed(fake_worker)
+    first = claim_job(fake_worker)
+    second = claim_job(fake_worker)
     assert second["job"] == first["job"] and second["attempt"] == first["attempt"] + 1 and second["token"] != first["token"]
-    refused(fake_worker, first)
+    check_refused(fake_worker, first)
     assert fake_worker.lease(first) == (False, "none")
     assert fake_worker.lease(second) == (True, "none")
     assert api.status(run) == "planning"
 
 
-def test_a_heartbeat_holds_a_job_for_as_long_as_it_comes(fake_worker, api, database):
+def test_heartbeats_extend_the_lease(fake_worker, api, database):
     run = api.run_files(api.workspace(), ONE)
-    job = claimed(fake_worker)
+    job = claim_job(fake_worker)
     with psycopg.connect(database, autocommit=True) as connection:
         (first_end,) = connection.execute("select lease_until from jobs where id = %s", (job["job"],)).fetchone()
 
-        def outlived():
+        def is_renewed():
             assert fake_worker.lease(job) == (True, "none")
             return connection.execute("select now() > %s + interval '1 second'", (first_end,)).fetchone()[0]
 
-        until(outlived, "its first lease is over", every=0.3)
+        until(is_renewed, "its first lease has expired", every=0.3)
     assert fake_worker.on(job, "PUT", "log?offset=0", b"still here\n").status == 204
     api.act(run, "cancel")
     assert fake_worker.lease(job) == (True, "cancel")
@@ -97,39 +97,39 @@ def test_a_heartbeat_holds_a_job_for_as_long_as_it_comes(fake_worker, api, datab
     assert fake_worker.lease(job) == (False, "none")
 
 
-def judged_while(database, job, change):
-    """The sweeper finds the lease over while a transaction of the job's worker is about to commit that change."""
+def expire_during(database, job, change):
+    """The sweeper finds the lease expired while a transaction of the job's worker is about to commit that change."""
     with psycopg.connect(database) as connection, psycopg.connect(database, autocommit=True) as onlooker:
         connection.execute(f"update jobs set {change} where id = %s", (job["job"],))
         (me,) = connection.execute("select pg_backend_pid()").fetchone()
         until(lambda: onlooker.execute("select 1 from pg_stat_activity where %s = any(pg_blocking_pids(pid))", (me,)).fetchone(), "the sweeper waits for it")
 
 
-def test_a_heartbeat_at_the_last_moment_holds_the_job(fake_worker, api, database):
-    """If the sweeper decided by what it had read before, two workers would have the plan."""
+def test_a_heartbeat_concurrent_with_the_sweeper_extends_the_lease(fake_worker, api, database):
+    """If the sweeper decided by data that it had read before, two workers would have the plan."""
     run = api.run_files(api.workspace(), ONE)
-    job = claimed(fake_worker)
-    judged_while(database, job, "lease_until = now() + interval '1 hour'")
+    job = claim_job(fake_worker)
+    expire_during(database, job, "lease_until = now() + interval '1 hour'")
     after = api.run_files(api.workspace(), ONE)
-    assert claimed(fake_worker)["run"] == after
+    assert claim_job(fake_worker)["run"] == after
     assert fake_worker.lease(job) == (True, "none")
     assert fake_worker.result(job, "failed", error="enough").status == 204
     assert api.status(run) == "errored"
 
 
-def test_an_apply_that_starts_at_the_last_moment_is_not_tried_again(fake_worker, api, worker, database):
-    run, job, one = planned_then_claimed(fake_worker, api, worker)
-    judged_while(database, job, "started = true")
+def test_an_apply_started_concurrently_with_the_sweeper_is_not_repeated(fake_worker, api, worker, database):
+    run, job, one = claim_apply(fake_worker, api, worker)
+    expire_during(database, job, "started = true")
     one.start()
     assert "never tried again" in api.wait_status(run, "errored")["error"]
     assert one.metric("runyard_worker_jobs_total", stage="apply") == 0
 
 
-def test_a_force_canceled_run_ends_when_its_worker_says_so_or_its_lease_is_over(fake_worker, api, database):
-    """Until the lease is over its process may be alive, and nothing else of the workspace starts."""
+def test_a_force_canceled_run_ends_when_its_lease_expires(fake_worker, api, database):
+    """Until the lease expires its process may be alive, and no other run of the workspace starts."""
     workspace = api.workspace()
     run = api.run_files(workspace, ONE)
-    job = claimed(fake_worker)
+    job = claim_job(fake_worker)
     api.act(run, "cancel")
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update runs set force_cancel_available_at = now() where id = %s", (run,))
@@ -138,64 +138,64 @@ def test_a_force_canceled_run_ends_when_its_worker_says_so_or_its_lease_is_over(
     assert fake_worker.lease(job) == (True, "force")
     assert (api.status(run), api.status(after), fake_worker.claim()) == ("planning", "pending", [])
     api.wait_status(run, "force_canceled")
-    assert claimed(fake_worker)["run"] == after
+    assert claim_job(fake_worker)["run"] == after
     assert fake_worker.lease(job) == (False, "none")
 
 
-def test_an_estimate_that_ends_two_workers_is_given_up_and_the_run_goes_on(fake_worker, api):
+def test_an_estimate_that_was_lost_twice_errors_and_the_run_continues(fake_worker, api):
     api.patch(f"organizations/{api.organization}", {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": True}}})
     run = api.run_files(api.workspace(), ONE)
-    assert fake_worker.result(claimed(fake_worker)).status == 204
-    assert [claimed(fake_worker)["stage"], claimed(fake_worker)["stage"]] == ["cost", "cost"]
+    assert fake_worker.result(claim_job(fake_worker)).status == 204
+    assert [claim_job(fake_worker)["stage"], claim_job(fake_worker)["stage"]] == ["cost", "cost"]
     api.wait_status(run, "cost_estimated")
     estimate = api.attributes(f"cost-estimates/{api.sibling(run, 'cost-estimate')}")
     assert "was lost with its worker twice (workers fake-worker and fake-worker)" in estimate["error-message"]
     assert fake_worker.claim() == []
 
 
-def test_a_canceled_run_whose_worker_is_lost_ends(fake_worker, api):
-    """While the lease runs, its process may be alive. When the lease ends, the run ends."""
+def test_a_canceled_run_of_a_lost_worker_ends_with_the_lease(fake_worker, api):
+    """Its process may be alive until the lease expires."""
     run = api.run_files(api.workspace(), ONE)
-    claimed(fake_worker)
+    claim_job(fake_worker)
     api.act(run, "cancel")
     assert api.status(run) == "planning"
     api.wait_status(run, {"canceled", "errored"})
 
 
-def test_an_apply_is_not_started_after_its_cancel(fake_worker, api, worker):
-    run, job, _ = planned_then_claimed(fake_worker, api, worker)
+def test_a_canceled_apply_can_not_be_started(fake_worker, api, worker):
+    run, job, _ = claim_apply(fake_worker, api, worker)
     api.act(run, "cancel")
     assert fake_worker.on(job, "POST", "started", b"", check=False).status == 409
     assert fake_worker.result(job, "canceled").status == 204
     assert api.status(run) == "canceled"
 
 
-def test_an_apply_is_not_started_by_who_heard_of_it_too_late(scheduler, tokens, worker, request):
+def test_an_apply_whose_claim_was_answered_too_late_is_claimed_again(scheduler, tokens, worker, request):
     """The claim was answered by a scheduler that was stopped meanwhile, so the lease is over when the worker gets the
     job. Nothing has been started yet, so the job is claimed again."""
     second = scheduler(lease_seconds=LEASE)
-    still = scheduler(lease_seconds=LEASE)
+    paused = scheduler(lease_seconds=LEASE)
     api = request.getfixturevalue("api")
     run = api.run_files(api.workspace(), ONE)
-    one = worker(scheduler_url=still.url)
+    one = worker(scheduler_url=paused.url)
     api.wait_status(run, "planned")
 
-    def unheard():
+    def failed_heartbeats():
         return one.metric("runyard_worker_heartbeats_total", outcome="failed")
 
-    before = unheard()
-    os.kill(still.pid, signal.SIGSTOP)
+    before = failed_heartbeats()
+    os.kill(paused.pid, signal.SIGSTOP)
     try:
         api.act(run, "apply")
-        until(lambda: unheard() >= before + 3, "a lease's time is over")
+        until(lambda: failed_heartbeats() >= before + 3, "the lease has expired")
     finally:
-        os.kill(still.pid, signal.SIGCONT)
+        os.kill(paused.pid, signal.SIGCONT)
     assert api.url == second.url and api.wait_status(run, "applied")
 
 
-def test_bytes_of_a_log_are_taken_once(fake_worker, api):
+def test_repeated_bytes_of_a_log_are_stored_once(fake_worker, api):
     run = api.run_files(api.workspace(), ONE)
-    job = claimed(fake_worker)
+    job = claim_job(fake_worker)
     for offset, text in ((0, b"one\n"), (0, b"one\n"), (4, b"two\n"), (0, b"one\ntwo\n"), (2, b"e\ntwo\nthree\n")):
         assert fake_worker.on(job, "PUT", f"log?offset={offset}", text).status == 204
     gap = fake_worker.on(job, "PUT", "log?offset=100", b"far\n", check=False)
@@ -206,10 +206,10 @@ def test_bytes_of_a_log_are_taken_once(fake_worker, api):
 
 
 @pytest.mark.parametrize("slots", [0, -1, "many", None, 1 << 40])
-def test_claims_of_nonsense(fake_worker, api, slots):
+def test_invalid_claims_are_refused(fake_worker, api, slots):
     api.run_files(api.workspace(), ONE)
     answer = fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": slots}, check=False)
     assert answer.status in (200, 400, 422) and (answer.status != 200 or len(answer.json["jobs"]) <= 1)
-    assert fake_worker.call("POST", "claim", {"worker": "agent-nobody", "slots": 1}, check=False).status in (404, 422)
+    assert fake_worker.call("POST", "claim", {"worker": "agent-unknown", "slots": 1}, check=False).status in (404, 422)
     assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 1}, token="wrong", check=False).status == 401
     assert fake_worker.call("POST", "claim", {"worker": fake_worker.id, "slots": 1}, token=api.token, check=False).status in (401, 403, 404)

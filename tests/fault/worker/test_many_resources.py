@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""An apply of many resources, whose states are sent as differences: whichever process dies, the states that were sent
-are in the workspace's state."""
+"""An apply of many resources, whose states are sent as differences: no sent state is lost, whichever process is killed."""
 
 import json
 import shutil
@@ -64,7 +63,7 @@ def apply(leases, api, worker, gate):
 
 
 @writes_at_once
-def test_the_last_state_is_whole(apply, api):
+def test_the_last_state_is_complete(apply, api):
     assert apply.version()["attributes"]["intermediate"]
     apply.gate.open()
     api.wait_status(apply.run, "applied")
@@ -76,22 +75,22 @@ def test_the_last_state_is_whole(apply, api):
 
 
 @writes_at_once
-def test_a_worker_and_its_disk_are_lost(apply, api):
+def test_the_sent_state_is_kept_if_a_worker_and_its_disk_are_lost(apply, api):
     apply.worker.kill()
     shutil.rmtree(apply.worker.options["data_dir"])
     api.wait_status(apply.run, "errored")
-    until(lambda: apply.version()["attributes"]["md5"], "a whole state")
+    until(lambda: apply.version()["attributes"]["md5"], "a complete state")
     assert apply.download() == apply.written and apply.resources() == MANY
     shown = apply.version()["attributes"]
     assert shown["recovered"] and sum(resource["count"] for resource in shown["resources"]) == MANY
 
 
 @writes_at_once
-def test_a_worker_that_is_killed_hands_in_the_whole_state(apply, api):
+def test_a_killed_worker_delivers_the_complete_state(apply, api):
     apply.worker.kill()
     apply.worker.launch().start_waiting()
     api.wait_status(apply.run, "errored")
-    until(lambda: not api.attributes(f"workspaces/{apply.workspace}")["locked"], "nothing is awaited any more")
+    until(lambda: not api.attributes(f"workspaces/{apply.workspace}")["locked"], "the workspace is not held any more")
     # The keeper has interrupted the engine, which has written a newer state.
     assert json.loads(apply.download())["serial"] >= json.loads(apply.written)["serial"] and apply.resources() >= MANY
     assert apply.version()["attributes"]["md5"]

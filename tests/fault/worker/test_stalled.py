@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A worker is stopped past its lease: no process of its plan runs when another plan begins, and it changes nothing
-when it continues."""
+"""A worker is stopped for longer than its lease: no process of its plan runs when another plan begins, and the worker
+changes nothing when it continues."""
 
 import os
 import signal
@@ -29,7 +29,7 @@ class Record:
     def __init__(self, folder):
         self.folder = folder / "record"
         self.folder.mkdir()
-        self.path = self.folder / "said"
+        self.path = self.folder / "messages"
         os.mkfifo(self.path)
         self.path.chmod(0o666)  # jobs run as the account of the workers
         # Opened for writing too, so that it has no end of file while there are no writers.
@@ -91,14 +91,14 @@ def lost(worker):
     return worker.metric("runyard_worker_jobs_total", stage="plan", outcome="lost") == 1
 
 
-def test_its_plan_is_gone_before_another_begins(api, start, gate, record):
+def test_the_plan_of_a_stopped_worker_ends_before_another_begins(api, start, gate, record):
     workspace = api.workspace()
     first = start()
     run = api.run_files(workspace, planning_at(gate))
     gate.wait()
     first.process.send(signal.SIGSTOP)
     second = start()
-    until(lambda: len(record.began()) == 2, "the plan is made again")
+    until(lambda: len(record.began()) == 2, "the plan is repeated")
     gate.left()
     gate.wait()
     gate.open()
@@ -106,7 +106,7 @@ def test_its_plan_is_gone_before_another_begins(api, start, gate, record):
     assert not record.overlaps()
     log, plan = api.log(run), api.attributes(f"plans/{api.sibling(run, 'plan')}")
     first.process.send(signal.SIGCONT)
-    until(lambda: lost(first), "it has given the plan up")
+    until(lambda: lost(first), "it has abandoned the plan")
     until(first.ready, "it is back")
     assert api.status(run) == "planned" and api.log(run) == log
     assert api.attributes(f"plans/{api.sibling(run, 'plan')}") == plan
@@ -117,13 +117,13 @@ def test_its_plan_is_gone_before_another_begins(api, start, gate, record):
 
 
 @pytest.mark.parametrize("start", ["bare"], indirect=True)
-def test_a_plan_whose_lease_cant_be_renewed_ends_by_itself(api, start, gate, record, scheduler):
-    """The scheduler is stopped, and is back when the plan is over."""
+def test_a_plan_ends_if_its_lease_can_not_be_renewed(api, start, gate, record, scheduler):
+    """The scheduler is stopped, and continues when the plan has ended."""
     first = start()
     run = api.run_files(api.workspace(), planning_at(gate))
     gate.wait()
     scheduler.all[0].process.send(signal.SIGSTOP)
-    until(lambda: lost(first), "it has given the plan up")
+    until(lambda: lost(first), "it has abandoned the plan")
     gate.left()
     scheduler.all[0].process.send(signal.SIGCONT)
     gate.wait()

@@ -51,11 +51,11 @@ resource "terraform_data" "second" {{
 """})
         self.after = api.run(self.workspace, is_destroy=True)
 
-    def made(self):
-        """The engine has created the first resource, and the worker has read its report."""
+    def wait_created(self):
+        """Waits until the engine has created the first resource, and the worker has read its report."""
         self.gate.wait()
         outputs = self.worker.options["data_dir"]
-        until(lambda: any("first: Creation complete" in path.read_text() for path in outputs.glob("jobs/*/output")), "the output is there")
+        until(lambda: any("first: Creation complete" in path.read_text() for path in outputs.glob("jobs/*/output")), "the worker has the output")
         return self
 
     def kill_engine(self):
@@ -64,7 +64,7 @@ resource "terraform_data" "second" {{
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass
-        until(lambda: not processes_with(self.run), "nothing of the job is left")
+        until(lambda: not processes_with(self.run), "no process of the job is left")
 
     def listed(self):
         return unrecorded(self.api, self.run)
@@ -76,7 +76,7 @@ resource "terraform_data" "second" {{
         """The last state has arrived. With an engine that had not written it, both resources are listed; with the
         other, they are in the state."""
         lost = [] if engine.writes_at_once else ["terraform_data.first", "terraform_data.zero"]
-        until(lambda: self.worker.metric("runyard_worker_states_pending") == 0, "nothing is left to be told")
+        until(lambda: self.worker.metric("runyard_worker_states_pending") == 0, "the worker has no unsent state")
         assert self.api.status(self.run) == "errored" and self.listed() == lost
         if lost:
             assert self.held() and self.api.status(self.after) == "pending"
@@ -87,16 +87,16 @@ resource "terraform_data" "second" {{
 
 
 @each_engine()
-def test_the_engine_is_killed(short, api, worker, gate, engine):
-    apply = Apply(api, worker, gate).made()
+def test_unrecorded_resources_are_listed_if_the_engine_is_killed(short, api, worker, gate, engine):
+    apply = Apply(api, worker, gate).wait_created()
     apply.kill_engine()
     api.wait_status(apply.run, "errored")
     apply.check(engine)
 
 
 @each_engine()
-def test_the_engine_and_the_worker_are_killed(short, api, worker, gate, engine):
-    apply = Apply(api, worker, gate).made()
+def test_unrecorded_resources_are_listed_if_engine_and_worker_are_killed(short, api, worker, gate, engine):
+    apply = Apply(api, worker, gate).wait_created()
     apply.worker.process.send(signal.SIGSTOP)
     apply.kill_engine()
     apply.worker.kill()
@@ -106,13 +106,13 @@ def test_the_engine_and_the_worker_are_killed(short, api, worker, gate, engine):
 
 
 @each_engine()
-def test_the_scheduler_was_away_when_they_were_made(short, api, worker, gate, before, engine):
-    """Its log has no line about them: they are recorded in the job's folder."""
+def test_unrecorded_resources_are_listed_if_the_scheduler_was_down(short, api, worker, gate, before, engine):
+    """The scheduler's log has no line about them: they are recorded in the job's folder."""
     apply = Apply(api, worker, gate, before)
     before.wait()
     short.kill()
     before.open()
-    apply.made()
+    apply.wait_created()
     apply.worker.process.send(signal.SIGSTOP)
     apply.kill_engine()
     apply.worker.kill()
@@ -123,10 +123,10 @@ def test_the_scheduler_was_away_when_they_were_made(short, api, worker, gate, be
 
 
 @each_engine()
-def test_the_worker_is_lost_and_comes_back(short, api, worker, gate, engine):
+def test_unrecorded_resources_are_listed_until_the_worker_delivers_its_state(short, api, worker, gate, engine):
     """While the worker is away, the scheduler lists the reports in its own log. Then the engine's final state arrives."""
-    apply = Apply(api, worker, gate).made()
-    until(lambda: "first: Creation complete" in api.log(apply.run, "apply"), "the log is there")
+    apply = Apply(api, worker, gate).wait_created()
+    until(lambda: "first: Creation complete" in api.log(apply.run, "apply"), "the log is sent")
     apply.worker.kill()
     api.wait_status(apply.run, "errored")
     if not engine.writes_at_once:
@@ -137,7 +137,7 @@ def test_the_worker_is_lost_and_comes_back(short, api, worker, gate, engine):
     assert apply.listed() == [] and api.resources(apply.workspace) == []
 
 
-def test_an_apply_that_fails_by_itself_holds_nothing(short, api, worker, engine):
+def test_a_failed_apply_does_not_hold_the_workspace(short, api, worker, engine):
     worker()
     workspace = api.workspace(auto_apply=True)
     run = api.run_files(workspace, {"main.tf": """

@@ -32,10 +32,10 @@ def jobs(fake_worker, api):
     return found
 
 
-def test_one_that_is_refused_costs_the_others_nothing(fake_worker, jobs, api, database):
+def test_a_refused_upload_does_not_affect_others_of_its_batch(fake_worker, jobs, api, database):
     lengths = dict.fromkeys((job["job"] for job in jobs), 0)
 
-    def asked(job, number):
+    def uploads_of(job, number):
         """(request, expected answer): valid and invalid ones, for each job."""
         at = lengths[job["job"]]
         yield "PUT", f"log?offset={at}", f"line {number}\n".encode(), job, 204
@@ -55,17 +55,17 @@ def test_one_that_is_refused_costs_the_others_nothing(fake_worker, jobs, api, da
 
     numbers = itertools.count()
 
-    def together():
+    def send_all():
         """Sends all at once. Returns whether one transaction wrote several of their lines."""
         number = next(numbers)
         with ThreadPoolExecutor(32) as pool:
-            list(pool.map(one, (case for job in jobs for case in asked(job, number))))
+            list(pool.map(one, (case for job in jobs for case in uploads_of(job, number))))
         for job in jobs:
             lengths[job["job"]] += len(f"line {number}\n")
         with psycopg.connect(database) as connection:
             return connection.execute("select count(*) > count(distinct xmin::text) from log_chunks").fetchone()[0]
 
-    until(together, "two lines are kept by one transaction")
+    until(send_all, "one transaction has stored two lines")
     whole = "".join(f"line {number}\n" for number in range(next(numbers)))
     for job in jobs:
         assert api.log(job["run"], "plan").strip("\x02\x03") == whole
@@ -76,7 +76,7 @@ def test_one_that_is_refused_costs_the_others_nothing(fake_worker, jobs, api, da
         assert connection.execute("select count(*) from operation_blobs where kind = 'schemas'").fetchone() == (0,)
 
 
-def test_a_log_in_pieces_of_all_sizes_is_read_from_anywhere(fake_worker, jobs, api):
+def test_a_log_in_chunks_of_any_size_is_read_from_any_offset(fake_worker, jobs, api):
     job, stream, borders = jobs[0], b"\x02", {0}
     for number, size in enumerate((1, 70000, 65536, 200000, 9)):
         piece = (f"{number}, " * size).encode()[:size]
@@ -89,7 +89,7 @@ def test_a_log_in_pieces_of_all_sizes_is_read_from_anywhere(fake_worker, jobs, a
             assert api.ask("GET", f"{url}?limit={limit}&offset={offset}").body == stream[offset:offset + limit], (offset, limit)
 
 
-def test_a_started_apply_and_one_that_is_to_stop(fake_worker, jobs, database):
+def test_a_canceled_job_can_not_be_started_with_others_of_its_batch(fake_worker, jobs, database):
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("update jobs set stop = 1 where id = %s", [jobs[0]["job"]])
     with ThreadPoolExecutor(JOBS) as pool:
@@ -128,22 +128,22 @@ class Writer(threading.Thread):
 
 
 @pytest.mark.parametrize("victim", ["postgres", "scheduler"])
-def test_nothing_that_was_acknowledged_is_lost(fake_worker, jobs, api, scheduler, postgres, victim):
+def test_acknowledged_uploads_are_never_lost(fake_worker, jobs, api, scheduler, postgres, victim):
     writers = [Writer(fake_worker, job) for job in jobs]
     for writer in writers:
         writer.start()
 
-    def further(lines):
+    def wait_further(lines):
         wanted = [writer.acknowledged + lines for writer in writers]
         until(lambda: any(writer.wrong for writer in writers) or all(w.acknowledged >= n for w, n in zip(writers, wanted)), "every log grows")
 
     for _ in range(2):
-        further(5)
+        wait_further(5)
         if victim == "postgres":
             postgres.restart(signal.SIGQUIT)
         else:
             scheduler.all[0].restart(kill=True)
-    further(5)
+    wait_further(5)
     for writer in writers:
         writer.enough.set()
     for writer in writers:

@@ -167,7 +167,7 @@ def test_a_stopping_scheduler_answers_waiting_callbacks(request_task, notifier, 
 
 def test_callback_urls_of_an_earlier_versions_notifier_name_the_notifier(api, scheduler, tokens, receiver, pending_tasks):
     """The notifier does not tell schedulers its address."""
-    (id,) = pending_tasks.add("http://127.0.0.1:9/x", tickets=False)
+    (id,) = pending_tasks.add("http://127.0.0.1:9/x", send=False)
     (request,) = claim(scheduler.all[0], tokens).json["requests"]
     assert request["id"] == id and json.loads(request["body"])["task_result_callback_url"] == f"http://127.0.0.1:9/api/v2/task-results/{id}/callback"
 

@@ -72,7 +72,7 @@ def test_callbacks_after_the_answer_update_and_end_the_task(receiver, notifier, 
 def test_requests_are_delivered_without_kafka(receiver, notifier, pending_tasks):
     service = unkeyed(receiver, says("passed"))
     notifier(brokers=None)
-    (id,) = pending_tasks.add(service.url, tickets=False)
+    (id,) = pending_tasks.add(service.url, send=False)
     assert pending_tasks.ended(id) == "passed"
 
 

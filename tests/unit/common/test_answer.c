@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "common/http/answer.h"
@@ -15,7 +15,7 @@ static void clean_is(const char *bytes, size_t len, const char *secret, const ch
 	free(text);
 }
 
-static void answers_are_made_readable(void **state)
+static void control_characters_and_secrets_are_replaced(void **state)
 {
 	(void)state;
 	clean_is("ok", 2, NULL, "ok");
@@ -62,7 +62,7 @@ static void header_add(json_t *headers, const char *line)
 	answer_header_add(headers, line, strlen(line));
 }
 
-static void headers_are_gathered_by_name(void **state)
+static void headers_are_grouped_by_name(void **state)
 {
 	json_auto_t *headers = json_object();
 	_cleanup_(freep) char *text = NULL;
@@ -80,7 +80,7 @@ static void headers_are_gathered_by_name(void **state)
 	assert_string_equal(text, "{\"set-cookie\":[\"a=1\",\"b=2\"],\"x-bytes\":[\"?\"]}");
 }
 
-static void headers_are_bounded(void **state)
+static void headers_have_a_limit(void **state)
 {
 	json_auto_t *headers = json_object();
 	char line[MAX_HEADER + 8] = "x-long: ";
@@ -102,10 +102,10 @@ static void headers_are_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_are_made_readable),
+		cmocka_unit_test(control_characters_and_secrets_are_replaced),
 		cmocka_unit_test(an_answer_is_cut_after_its_first_kilobyte),
-		cmocka_unit_test(headers_are_gathered_by_name),
-		cmocka_unit_test(headers_are_bounded),
+		cmocka_unit_test(headers_are_grouped_by_name),
+		cmocka_unit_test(headers_have_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -17,8 +17,8 @@
 	"\",\"resource\":\"aws_vpc." name "\",\"implied_provider\":\"aws\",\"resource_type\":\"aws_vpc\","             \
 	"\"resource_name\":\"" name "\",\"resource_key\":" key "},\"action\":\"" action "\",\"id_key\":\"id\","        \
 	"\"id_value\":\"" id "\"}}\n"
-#define MADE(name, id)   HOOK("apply_complete", "", name, "null", "create", id)
-#define STATE(resources) "{\"version\":4,\"resources\":[" resources "]}"
+#define CREATED(name, id) HOOK("apply_complete", "", name, "null", "create", id)
+#define STATE(resources)  "{\"version\":4,\"resources\":[" resources "]}"
 #define RESOURCE(module, name, instances)                                                                              \
 	"{" module "\"mode\":\"managed\",\"type\":\"aws_vpc\",\"name\":\"" name "\",\"instances\":[" instances "]}"
 #define INSTANCE(id) "{\"attributes\":{\"id\":\"" id "\"}}"
@@ -59,14 +59,14 @@ static void check(const char *output, const char *state, const char *wanted)
 	applied_free(applied);
 }
 
-static void what_is_in_the_state_is_not_missing(void **state)
+static void resources_of_the_state_are_not_missing(void **state)
 {
 	(void)state;
-	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
-	check(MADE("a", "i-1"), STATE(""), "create aws_vpc.a i-1;");
-	check(MADE("a", "i-1"), STATE(RESOURCE("", "b", INSTANCE("i-1"))), "create aws_vpc.a i-1;");
-	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", INSTANCE("i-0"))), "create aws_vpc.a i-1;");
-	check(MADE("a", "i-1"), "null", "create aws_vpc.a i-1;");
+	check(CREATED("a", "i-1"), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
+	check(CREATED("a", "i-1"), STATE(""), "create aws_vpc.a i-1;");
+	check(CREATED("a", "i-1"), STATE(RESOURCE("", "b", INSTANCE("i-1"))), "create aws_vpc.a i-1;");
+	check(CREATED("a", "i-1"), STATE(RESOURCE("", "a", INSTANCE("i-0"))), "create aws_vpc.a i-1;");
+	check(CREATED("a", "i-1"), "null", "create aws_vpc.a i-1;");
 	check(HOOK("apply_complete", "", "a", "null", "update", "i-1"), STATE(""), "update aws_vpc.a i-1;");
 	check(HOOK("apply_errored", "", "a", "null", "create", "i-1"), STATE(""), "");
 	check(HOOK("apply_complete", "", "a", "null", "read", "i-1"), STATE(""), "");
@@ -74,17 +74,17 @@ static void what_is_in_the_state_is_not_missing(void **state)
 		"null", "");
 }
 
-static void an_id_counts_where_both_sides_have_one(void **state)
+static void ids_are_compared_only_if_both_are_known(void **state)
 {
 	(void)state;
-	check(MADE("a", ""), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
-	check(MADE("a", "x(sensitive value)"), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
-	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", "{\"attributes\":{}}")), "");
-	check(MADE("a", "i-1"), STATE(RESOURCE("", "a", "{\"attributes\":{\"id\":7}}")), "");
-	check(MADE("a", ""), STATE(""), "create aws_vpc.a ;");
+	check(CREATED("a", ""), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
+	check(CREATED("a", "x(sensitive value)"), STATE(RESOURCE("", "a", INSTANCE("i-1"))), "");
+	check(CREATED("a", "i-1"), STATE(RESOURCE("", "a", "{\"attributes\":{}}")), "");
+	check(CREATED("a", "i-1"), STATE(RESOURCE("", "a", "{\"attributes\":{\"id\":7}}")), "");
+	check(CREATED("a", ""), STATE(""), "create aws_vpc.a ;");
 }
 
-static void instances_are_told_apart_by_module_and_key(void **state)
+static void instances_differ_by_module_and_key(void **state)
 {
 #define MODULE "\"module\":\"module.m[\\\"x.y\\\"].module.n\","
 	(void)state;
@@ -99,7 +99,7 @@ static void instances_are_told_apart_by_module_and_key(void **state)
 		"create module.m[\"x.y\"].module.n.aws_vpc.a[\"k\\\"$${\"] i-1;");
 }
 
-static void what_was_destroyed_must_be_gone(void **state)
+static void destroyed_resources_must_not_be_in_the_state(void **state)
 {
 #define DESTROYED                                                                                                      \
 	HOOK("apply_start", "", "a", "null", "delete", "i-1") HOOK("apply_complete", "", "a", "null", "delete", "")
@@ -108,17 +108,17 @@ static void what_was_destroyed_must_be_gone(void **state)
 	check(DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-1"))), "delete aws_vpc.a i-1;");
 	check(DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
 	/* Replaced: destroyed before or after the new instance was created. */
-	check(DESTROYED MADE("a", "i-2"), STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
-	check(MADE("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
-	check(MADE("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-1"))),
+	check(DESTROYED CREATED("a", "i-2"), STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
+	check(CREATED("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
+	check(CREATED("a", "i-2") DESTROYED, STATE(RESOURCE("", "a", INSTANCE("i-1"))),
 		"create aws_vpc.a i-2;delete aws_vpc.a i-1;");
-	check(HOOK("apply_complete", "", "a", "null", "delete", "") MADE("a", "i-2"),
+	check(HOOK("apply_complete", "", "a", "null", "delete", "") CREATED("a", "i-2"),
 		STATE(RESOURCE("", "a", INSTANCE("i-2"))), "");
 	check(HOOK("apply_complete", "", "a", "null", "delete", ""), STATE(RESOURCE("", "a", INSTANCE("i-2"))),
 		"delete aws_vpc.a ;");
 }
 
-static void plain_lines_report_too(void **state)
+static void plain_log_lines_are_parsed(void **state)
 {
 	static const char output[] = "module.m[\"a.b\"].aws_vpc.a[\"k\"]: Creating...\n"
 				     "module.m[\"a.b\"].aws_vpc.a[\"k\"]: Creation complete after 1s [id=i-1]\n"
@@ -143,7 +143,7 @@ static void plain_lines_report_too(void **state)
 #define FORTY "0123456789012345678901234567890123456789"
 
 /* 80 characters, with some in the middle omitted. */
-static void a_shortened_id_is_unknown(void **state)
+static void an_abbreviated_id_is_unknown(void **state)
 {
 	(void)state;
 	check("aws_vpc.a: Creation complete after 1s [id=" FORTY "..." FORTY "]\n",
@@ -151,7 +151,7 @@ static void a_shortened_id_is_unknown(void **state)
 	check("aws_vpc.a: Creation complete after 1s [id=a...b]\n", STATE(""), "create aws_vpc.a a...b;");
 }
 
-static void a_line_with_a_zero_reports_nothing(void **state)
+static void a_line_with_a_zero_byte_is_ignored(void **state)
 {
 	static const char line[] = "aws_vpc.a\0: Creation complete after 1s [id=i-1]";
 	struct applied *applied = applied_new();
@@ -164,7 +164,7 @@ static void a_line_with_a_zero_reports_nothing(void **state)
 	applied_free(applied);
 }
 
-static void only_addresses_may_stand_in_a_configuration(void **state)
+static void only_valid_addresses_are_accepted(void **state)
 {
 	static const char *const valid[] = {
 		"a.b", "module.a.a_b.c-d[0]", "module.a[\"x y\"].a.b[\"\\\"\"]", "a.b[\"$${x}\"]"};
@@ -181,8 +181,8 @@ static void only_addresses_may_stand_in_a_configuration(void **state)
 	check(HOOK("apply_complete", "", "a\\n}", "null", "create", "i-1"), "null", "");
 }
 
-/* A job that prints any number of false reports. */
-static void reports_have_a_bound(void **state)
+/* A job may print any number of false reports. */
+static void reports_have_a_limit(void **state)
 {
 	struct applied *applied = applied_new();
 	json_t *missing;
@@ -203,15 +203,15 @@ static void reports_have_a_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_in_the_state_is_not_missing),
-		cmocka_unit_test(an_id_counts_where_both_sides_have_one),
-		cmocka_unit_test(instances_are_told_apart_by_module_and_key),
-		cmocka_unit_test(what_was_destroyed_must_be_gone),
-		cmocka_unit_test(plain_lines_report_too),
-		cmocka_unit_test(a_shortened_id_is_unknown),
-		cmocka_unit_test(a_line_with_a_zero_reports_nothing),
-		cmocka_unit_test(only_addresses_may_stand_in_a_configuration),
-		cmocka_unit_test(reports_have_a_bound),
+		cmocka_unit_test(resources_of_the_state_are_not_missing),
+		cmocka_unit_test(ids_are_compared_only_if_both_are_known),
+		cmocka_unit_test(instances_differ_by_module_and_key),
+		cmocka_unit_test(destroyed_resources_must_not_be_in_the_state),
+		cmocka_unit_test(plain_log_lines_are_parsed),
+		cmocka_unit_test(an_abbreviated_id_is_unknown),
+		cmocka_unit_test(a_line_with_a_zero_byte_is_ignored),
+		cmocka_unit_test(only_valid_addresses_are_accepted),
+		cmocka_unit_test(reports_have_a_limit),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include <sys/prctl.h>

@@ -24,21 +24,21 @@ static struct buf state_of(int serial, int resources, int changed)
 	return state;
 }
 
-static int frame_make(struct bytes base, struct bytes state, struct buf *frame, struct err *err)
+static int frame_create(struct bytes base, struct bytes state, struct buf *frame, struct err *err)
 {
 	struct difference_base *of = base.len ? difference_base_new(base) : NULL;
-	int made = difference_make(of, state, frame, err);
+	int result = difference_make(of, state, frame, err);
 
 	difference_base_free(of);
-	return made;
+	return result;
 }
 
-static void there_and_back(struct bytes base, const struct buf *state, size_t max)
+static void check_round_trip(struct bytes base, const struct buf *state, size_t max)
 {
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 24), back = BUF_INIT(1 << 24);
 	struct err err = ERR_INIT;
 
-	assert_int_equal(frame_make(base, buf_bytes(state), &frame, &err), 0);
+	assert_int_equal(frame_create(base, buf_bytes(state), &frame, &err), 0);
 	if (frame.len > max)
 		fail_msg("a frame of %zu bytes", frame.len);
 	assert_int_equal(difference_size(buf_bytes(&frame)), (long long)state->len);
@@ -49,7 +49,7 @@ static void there_and_back(struct bytes base, const struct buf *state, size_t ma
 	assert_memory_equal(back.data + strlen("before "), buf_str(state), state->len);
 }
 
-static void a_state_comes_back_from_its_difference(void **state)
+static void a_state_is_restored_from_its_difference(void **state)
 {
 	_cleanup_(buf_release) struct buf base = state_of(1, 5000, -1), same = state_of(1, 5000, -1);
 	_cleanup_(buf_release) struct buf one = state_of(2, 5000, 2500);
@@ -57,16 +57,16 @@ static void a_state_comes_back_from_its_difference(void **state)
 	const struct buf nothing = BUF_INIT(1);
 
 	(void)state;
-	there_and_back(buf_bytes(&base), &one, 1500);
-	there_and_back(buf_bytes(&base), &same, 100);
-	there_and_back(buf_bytes(&base), &more, 6000);
-	there_and_back(buf_bytes(&base), &fewer, 2000);
-	there_and_back((struct bytes){.len = 0}, &base, base.len / 2);
-	there_and_back(buf_bytes(&base), &nothing, 100);
-	there_and_back((struct bytes){.len = 0}, &nothing, 100);
+	check_round_trip(buf_bytes(&base), &one, 1500);
+	check_round_trip(buf_bytes(&base), &same, 100);
+	check_round_trip(buf_bytes(&base), &more, 6000);
+	check_round_trip(buf_bytes(&base), &fewer, 2000);
+	check_round_trip((struct bytes){.len = 0}, &base, base.len / 2);
+	check_round_trip(buf_bytes(&base), &nothing, 100);
+	check_round_trip((struct bytes){.len = 0}, &nothing, 100);
 }
 
-static void a_base_serves_many_differences(void **state)
+static void many_differences_have_one_base(void **state)
 {
 	_cleanup_(buf_release) struct buf first = state_of(1, 3000, -1);
 	struct difference_base *base = difference_base_new(buf_bytes(&first));
@@ -86,7 +86,7 @@ static void a_base_serves_many_differences(void **state)
 	difference_base_free(base);
 }
 
-static void fails(struct bytes base, struct bytes frame)
+static void check_invalid(struct bytes base, struct bytes frame)
 {
 	_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 24);
 	struct err err = ERR_INIT;
@@ -96,7 +96,7 @@ static void fails(struct bytes base, struct bytes frame)
 	assert_int_equal(back.len, 0);
 }
 
-static void another_base_gives_no_state(void **state)
+static void a_difference_needs_its_own_base(void **state)
 {
 	_cleanup_(buf_release) struct buf base = state_of(1, 500, -1), other = state_of(1, 500, 3);
 	_cleanup_(buf_release) struct buf next = state_of(2, 501, -1), shorter = state_of(1, 499, -1);
@@ -104,23 +104,23 @@ static void another_base_gives_no_state(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(frame_make(buf_bytes(&base), buf_bytes(&next), &frame, &err), 0);
-	fails(buf_bytes(&other), buf_bytes(&frame));
-	fails(buf_bytes(&shorter), buf_bytes(&frame));
-	fails(buf_bytes(&next), buf_bytes(&frame));
-	fails((struct bytes){.len = 0}, buf_bytes(&frame));
+	assert_int_equal(frame_create(buf_bytes(&base), buf_bytes(&next), &frame, &err), 0);
+	check_invalid(buf_bytes(&other), buf_bytes(&frame));
+	check_invalid(buf_bytes(&shorter), buf_bytes(&frame));
+	check_invalid(buf_bytes(&next), buf_bytes(&frame));
+	check_invalid((struct bytes){.len = 0}, buf_bytes(&frame));
 }
 
-static void a_damaged_frame_gives_no_state(void **state)
+static void a_damaged_difference_is_refused(void **state)
 {
 	_cleanup_(buf_release) struct buf base = state_of(1, 50, -1), next = state_of(2, 53, 7);
 	_cleanup_(buf_release) struct buf frame = BUF_INIT(1 << 20);
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(frame_make(buf_bytes(&base), buf_bytes(&next), &frame, &err), 0);
+	assert_int_equal(frame_create(buf_bytes(&base), buf_bytes(&next), &frame, &err), 0);
 	for (size_t len = 0; len < frame.len; len++)
-		fails(buf_bytes(&base), (struct bytes){frame.data, len});
+		check_invalid(buf_bytes(&base), (struct bytes){frame.data, len});
 	for (size_t bit = 0; bit < 8 * frame.len; bit++) {
 		_cleanup_(buf_release) struct buf back = BUF_INIT(1 << 20);
 
@@ -132,7 +132,7 @@ static void a_damaged_frame_gives_no_state(void **state)
 		}
 		frame.data[bit / 8] = (char)(frame.data[bit / 8] ^ (1 << bit % 8));
 	}
-	fails(buf_bytes(&base), (struct bytes){"no frame at all", 15});
+	check_invalid(buf_bytes(&base), (struct bytes){"no frame at all", 15});
 }
 
 static void sizes_have_a_limit(void **state)
@@ -145,7 +145,7 @@ static void sizes_have_a_limit(void **state)
 	assert_int_equal(difference_make(NULL, (struct bytes){large, DIFFERENCE_STATE_MAX + 1}, &frame, &err), -1);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 	assert_int_equal(
-		frame_make((struct bytes){large, DIFFERENCE_STATE_MAX}, (struct bytes){large, 200}, &frame, &err), 0);
+		frame_create((struct bytes){large, DIFFERENCE_STATE_MAX}, (struct bytes){large, 200}, &frame, &err), 0);
 	/* The size in the frame is trusted only up to the buffer's limit. */
 	assert_int_equal(
 		difference_apply((struct bytes){large, DIFFERENCE_STATE_MAX}, buf_bytes(&frame), &back, &err), -1);
@@ -156,10 +156,10 @@ static void sizes_have_a_limit(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_state_comes_back_from_its_difference),
-		cmocka_unit_test(a_base_serves_many_differences),
-		cmocka_unit_test(another_base_gives_no_state),
-		cmocka_unit_test(a_damaged_frame_gives_no_state),
+		cmocka_unit_test(a_state_is_restored_from_its_difference),
+		cmocka_unit_test(many_differences_have_one_base),
+		cmocka_unit_test(a_difference_needs_its_own_base),
+		cmocka_unit_test(a_damaged_difference_is_refused),
 		cmocka_unit_test(sizes_have_a_limit),
 	};
 

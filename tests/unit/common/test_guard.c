@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include <curl/curl.h>
@@ -85,7 +85,7 @@ static const char *const public[] = {
 	"2a00::1",
 };
 
-static void only_public_addresses_pass(void **state)
+static void only_public_addresses_are_allowed(void **state)
 {
 	struct guard *guard = guard_of("");
 
@@ -101,7 +101,7 @@ static void only_public_addresses_pass(void **state)
 	guard_free(guard);
 }
 
-static void the_list_lets_through(void **state)
+static void addresses_and_hosts_of_the_list_are_allowed(void **state)
 {
 	struct guard *guard = guard_of("10.1.0.0/16, 192.168.7.7 ,fd12::/16,intern.example.com,.lan,");
 
@@ -120,7 +120,7 @@ static void the_list_lets_through(void **state)
 	guard_free(guard);
 }
 
-static void ranges_end_at_their_bits(void **state)
+static void ranges_with_odd_prefix_lengths_are_exact(void **state)
 {
 	struct guard *guard = guard_of("10.0.0.128/25,172.16.0.0/31");
 
@@ -133,7 +133,7 @@ static void ranges_end_at_their_bits(void **state)
 	guard_free(guard);
 }
 
-static void a_range_is_read_with_its_port(void **state)
+static void address_ranges_are_parsed_with_their_port(void **state)
 {
 	static const struct {
 		const char *text;
@@ -160,11 +160,11 @@ static void a_range_is_read_with_its_port(void **state)
 		struct address_range range;
 
 		if (address_range_parse(bad[i], &range) == 0)
-			fail_msg("%s is read", bad[i]);
+			fail_msg("%s is accepted", bad[i]);
 	}
 }
 
-static void an_entry_opens_its_port_alone(void **state)
+static void an_entry_with_a_port_allows_only_that_port(void **state)
 {
 	static const struct {
 		const char *host, *address;
@@ -222,7 +222,7 @@ static void a_public_address_is_listed_only_by_the_list(void **state)
 	guard_free(guard);
 }
 
-static void everything_can_be_let_through(void **state)
+static void all_addresses_can_be_allowed(void **state)
 {
 	struct guard *guard = guard_of("0.0.0.0/0,::/0");
 
@@ -232,7 +232,7 @@ static void everything_can_be_let_through(void **state)
 	guard_free(guard);
 }
 
-static void a_bad_list_is_refused(void **state)
+static void invalid_lists_are_refused(void **state)
 {
 	static const char *const bad[] = {"10.0.0.0/33", "10.0.0.0/", "fe80::/129", "a b", "http://x/", "10.0.0.0/x",
 		"127.0.0.1:0", "127.0.0.1:70000", "127.0.0.1:", "host:", "host:x", ".lan:99999", "[::1]:", "[::1]:1:2",
@@ -248,7 +248,7 @@ static void a_bad_list_is_refused(void **state)
 	}
 }
 
-static void urls_are_checked_before_anything_is_sent(void **state)
+static void urls_are_checked_before_the_request(void **state)
 {
 	static const char *const bad[] = {"ftp://example.com/", "file:///etc/passwd", "gopher://x", "http://",
 		"http://127.0.0.1/", "http://0x7f000001/", "http://2130706433/", "http://017700000001/",
@@ -279,15 +279,15 @@ static void urls_are_checked_before_anything_is_sent(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_public_addresses_pass),
-		cmocka_unit_test(the_list_lets_through),
-		cmocka_unit_test(ranges_end_at_their_bits),
-		cmocka_unit_test(a_range_is_read_with_its_port),
-		cmocka_unit_test(an_entry_opens_its_port_alone),
+		cmocka_unit_test(only_public_addresses_are_allowed),
+		cmocka_unit_test(addresses_and_hosts_of_the_list_are_allowed),
+		cmocka_unit_test(ranges_with_odd_prefix_lengths_are_exact),
+		cmocka_unit_test(address_ranges_are_parsed_with_their_port),
+		cmocka_unit_test(an_entry_with_a_port_allows_only_that_port),
 		cmocka_unit_test(a_public_address_is_listed_only_by_the_list),
-		cmocka_unit_test(everything_can_be_let_through),
-		cmocka_unit_test(a_bad_list_is_refused),
-		cmocka_unit_test(urls_are_checked_before_anything_is_sent),
+		cmocka_unit_test(all_addresses_can_be_allowed),
+		cmocka_unit_test(invalid_lists_are_refused),
+		cmocka_unit_test(urls_are_checked_before_the_request),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

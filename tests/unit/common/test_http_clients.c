@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include <sys/socket.h>
@@ -74,7 +74,7 @@ static const char *address_of(size_t number)
 	return addresses[number % ARRAY_LEN(addresses)];
 }
 
-static void test_an_address_has_a_limit(void **state)
+static void test_connections_per_address_are_limited(void **state)
 {
 	struct link links[4];
 
@@ -92,7 +92,7 @@ static void test_an_address_has_a_limit(void **state)
 	links_close(links, 2);
 }
 
-static void test_requests_behind_a_proxy_have_the_same_limit(void **state)
+static void test_requests_through_a_proxy_count_against_the_limit(void **state)
 {
 	struct link link = link_open("10.0.0.1", 0);
 	struct http_share *shares[2];
@@ -112,7 +112,7 @@ static void test_requests_behind_a_proxy_have_the_same_limit(void **state)
 		http_share_leave(clients, shares[i]);
 }
 
-static void test_an_address_holds_so_many_bytes(void **state)
+static void test_bytes_per_address_are_limited(void **state)
 {
 	struct link link = link_open("10.0.0.1", 0);
 	struct http_share *share = http_client_share(link.client);
@@ -129,7 +129,7 @@ static void test_an_address_holds_so_many_bytes(void **state)
 
 /* When all connections are in use, idle ones are displaced first, then incomplete headers, and never a body or an
  * answer. */
-static void test_who_makes_room(void **state)
+static void test_idle_connections_are_displaced_first(void **state)
 {
 	static const struct {
 		enum http_phase phases[MAX_CONNECTIONS];
@@ -162,7 +162,7 @@ static void test_who_makes_room(void **state)
 }
 
 /* A new header has at least one second. */
-static void test_a_new_header_makes_no_room(void **state)
+static void test_a_new_connection_is_not_displaced_for_one_second(void **state)
 {
 	struct link links[MAX_CONNECTIONS];
 
@@ -174,7 +174,7 @@ static void test_a_new_header_makes_no_room(void **state)
 	links_close(links, MAX_CONNECTIONS);
 }
 
-static void test_deadlines(void **state)
+static void test_connections_are_shut_down_at_their_deadline(void **state)
 {
 	struct link early = link_open("10.0.0.1", 0), late = link_open("10.0.0.1", 0), never = link_open("10.0.0.1", 0);
 
@@ -196,7 +196,7 @@ static void test_deadlines(void **state)
 	link_close(&never);
 }
 
-static void test_address_keys(void **state)
+static void test_ipv6_addresses_are_grouped_by_prefix(void **state)
 {
 	static const char *const rows[][2] = {
 		{"203.0.113.7", "203.0.113.7"},
@@ -204,7 +204,7 @@ static void test_address_keys(void **state)
 		{"2001:DB8:1:2::9", "2001:db8:1:2::"},
 		{"::ffff:203.0.113.7", "203.0.113.7"},
 		{"::1", "::"},
-		{"nonsense", "nonsense"},
+		{"invalid", "invalid"},
 		{"", ""},
 	};
 	char key[HTTP_ADDRESS_SIZE];
@@ -221,13 +221,13 @@ static void test_address_keys(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_an_address_has_a_limit),
-		TEST(test_requests_behind_a_proxy_have_the_same_limit),
-		TEST(test_an_address_holds_so_many_bytes),
-		TEST(test_who_makes_room),
-		TEST(test_a_new_header_makes_no_room),
-		TEST(test_deadlines),
-		TEST(test_address_keys),
+		TEST(test_connections_per_address_are_limited),
+		TEST(test_requests_through_a_proxy_count_against_the_limit),
+		TEST(test_bytes_per_address_are_limited),
+		TEST(test_idle_connections_are_displaced_first),
+		TEST(test_a_new_connection_is_not_displaced_for_one_second),
+		TEST(test_connections_are_shut_down_at_their_deadline),
+		TEST(test_ipv6_addresses_are_grouped_by_prefix),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

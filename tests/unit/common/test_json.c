@@ -20,7 +20,7 @@ static void check_same(const json_t *value)
 	assert_int_equal(len, strlen(theirs));
 }
 
-static void values_are_written_as_jansson_does(void **state)
+static void values_are_encoded_as_by_jansson(void **state)
 {
 	static const char *const texts[] = {"{}", "[]", "null", "true", "false", "0", "-1", "9223372036854775807",
 		"-9223372036854775808", "0.1", "-1e300", "3.0", "1e-7", "\"\"", "\"plain\"",
@@ -38,7 +38,7 @@ static void values_are_written_as_jansson_does(void **state)
 	}
 }
 
-static void every_character_is_written_as_jansson_does(void **state)
+static void every_character_is_encoded_as_by_jansson(void **state)
 {
 	json_auto_t *list = json_array();
 
@@ -57,7 +57,7 @@ static void every_character_is_written_as_jansson_does(void **state)
 	check_same(list);
 }
 
-static void a_long_text_is_whole(void **state)
+static void a_long_text_is_encoded_completely(void **state)
 {
 	_cleanup_(freep) char *text = mem_new(100001, 1);
 	json_auto_t *string = NULL;
@@ -68,7 +68,7 @@ static void a_long_text_is_whole(void **state)
 	check_same(string);
 }
 
-static void nothing_is_null(void **state)
+static void a_null_pointer_is_encoded_as_null(void **state)
 {
 	_cleanup_(freep) char *text = json_text(NULL);
 
@@ -76,7 +76,7 @@ static void nothing_is_null(void **state)
 	assert_string_equal(text, "null");
 }
 
-static void what_was_written_is_read_again(void **state)
+static void an_encoded_value_is_parsed_again(void **state)
 {
 	static const char *const texts[] = {"[]", "{}", "null", "true", "false", "\"a\"", "[\"re-1\"]", "{\"a\":[]}"};
 
@@ -94,11 +94,11 @@ static void what_was_written_is_read_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(values_are_written_as_jansson_does),
-		cmocka_unit_test(every_character_is_written_as_jansson_does),
-		cmocka_unit_test(a_long_text_is_whole),
-		cmocka_unit_test(nothing_is_null),
-		cmocka_unit_test(what_was_written_is_read_again),
+		cmocka_unit_test(values_are_encoded_as_by_jansson),
+		cmocka_unit_test(every_character_is_encoded_as_by_jansson),
+		cmocka_unit_test(a_long_text_is_encoded_completely),
+		cmocka_unit_test(a_null_pointer_is_encoded_as_null),
+		cmocka_unit_test(an_encoded_value_is_parsed_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,7 +68,7 @@ static const char *field(const struct capture *capture, size_t line, const char 
 	return json_string_at(capture->lines[line], name);
 }
 
-static void an_event_is_the_head_of_the_message(void **state)
+static void the_event_is_made_of_the_start_of_the_message(void **state)
 {
 	static const char *const cases[][2] = {
 		{"disk low: no jobs are claimed", "disk-low"},
@@ -118,7 +118,7 @@ static void a_line_names_its_process_and_event(void **state)
 }
 
 /* One second after the first line of a kind, the next one is written, with the count of those before it. */
-static void a_cause_is_told_once_a_second(void **state)
+static void repeated_warnings_are_written_once_a_second(void **state)
 {
 	struct capture capture;
 	off_t size;
@@ -154,7 +154,7 @@ static void a_cause_is_told_once_a_second(void **state)
 	capture_release(&capture);
 }
 
-static void lines_without_a_cause_repeat_as_a_whole(void **state)
+static void warnings_without_a_cause_are_compared_as_a_whole(void **state)
 {
 	struct capture capture;
 
@@ -173,10 +173,10 @@ static void lines_without_a_cause_repeat_as_a_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_event_is_the_head_of_the_message),
+		cmocka_unit_test(the_event_is_made_of_the_start_of_the_message),
 		cmocka_unit_test(a_line_names_its_process_and_event),
-		cmocka_unit_test(a_cause_is_told_once_a_second),
-		cmocka_unit_test(lines_without_a_cause_repeat_as_a_whole),
+		cmocka_unit_test(repeated_warnings_are_written_once_a_second),
+		cmocka_unit_test(warnings_without_a_cause_are_compared_as_a_whole),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

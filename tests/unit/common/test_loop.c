@@ -23,7 +23,7 @@ struct seen {
 	struct loop_timer timers[3];
 };
 
-static void see(struct seen *seen, char what)
+static void record(struct seen *seen, char what)
 {
 	seen->order[seen->count++] = what;
 	seen->order[seen->count] = '\0';
@@ -31,23 +31,23 @@ static void see(struct seen *seen, char what)
 
 static void timer_a(void *data)
 {
-	see(data, 'a');
+	record(data, 'a');
 }
 
 static void timer_b(void *data)
 {
-	see(data, 'b');
+	record(data, 'b');
 }
 
 static void timer_end(void *data)
 {
 	struct seen *seen = data;
 
-	see(seen, '.');
+	record(seen, '.');
 	loop_stop(seen->loop);
 }
 
-static void timers_fire_in_order_and_not_once_cleared(void **state)
+static void timers_fire_in_order_unless_cleared(void **state)
 {
 	struct seen seen = {.loop = loop_new()};
 
@@ -72,7 +72,7 @@ static void readable(void *data, int fd, unsigned events)
 	struct seen *seen = data;
 
 	(void)events;
-	see(seen, 'r');
+	record(seen, 'r');
 	for (int i = 0; i < 2; i++) {
 		loop_unwatch(seen->loop, seen->fds[i]);
 		if (seen->fds[i] != fd)
@@ -81,7 +81,7 @@ static void readable(void *data, int fd, unsigned events)
 	loop_timer_set(seen->loop, &seen->timers[0], 1, timer_end, seen);
 }
 
-static void a_callback_may_take_others_away(void **state)
+static void a_callback_can_remove_other_descriptors(void **state)
 {
 	struct seen seen = {.loop = loop_new(), .fds = {eventfd(1, 0), eventfd(1, 0)}};
 
@@ -99,11 +99,11 @@ static void child_ended(void *data, int pid, int status)
 
 	assert_true(pid > 0);
 	assert_int_equal(WEXITSTATUS(status), 3);
-	see(seen, 'c');
+	record(seen, 'c');
 	loop_stop(seen->loop);
 }
 
-static void a_child_is_reaped(void **state)
+static void a_child_is_reaped_once(void **state)
 {
 	struct seen seen = {.loop = loop_new()};
 	char *const argv[] = {"sh", "-c", "exit 3", NULL}, *const env[] = {NULL};
@@ -124,36 +124,36 @@ static void work(void *data)
 	__atomic_add_fetch((int *)data, 1, __ATOMIC_SEQ_CST);
 }
 
-struct crowd {
+struct pool {
 	struct loop *loop;
-	int worked, ended;
+	int executed, ended;
 };
 
-static void crowd_work(void *data)
+static void pool_work(void *data)
 {
-	work(&((struct crowd *)data)->worked);
+	work(&((struct pool *)data)->executed);
 }
 
-static void crowd_ended(void *data)
+static void pool_ended(void *data)
 {
-	struct crowd *crowd = data;
+	struct pool *pool = data;
 
-	if (++crowd->ended == 3 * LOOP_THREADS)
-		loop_stop(crowd->loop);
+	if (++pool->ended == 3 * LOOP_THREADS)
+		loop_stop(pool->loop);
 }
 
-static void work_comes_back_to_the_loop(void **state)
+static void work_runs_in_threads_and_ends_in_the_loop(void **state)
 {
-	struct crowd crowd = {.loop = loop_new()};
+	struct pool pool = {.loop = loop_new()};
 
 	(void)state;
 	for (int i = 0; i < 3 * LOOP_THREADS; i++)
-		loop_work(crowd.loop, crowd_work, crowd_ended, &crowd);
-	loop_run(crowd.loop);
-	assert_int_equal(crowd.worked, 3 * LOOP_THREADS);
-	loop_work(crowd.loop, crowd_work, NULL, &crowd);
-	loop_free(crowd.loop);
-	assert_int_equal(crowd.worked, 3 * LOOP_THREADS + 1);
+		loop_work(pool.loop, pool_work, pool_ended, &pool);
+	loop_run(pool.loop);
+	assert_int_equal(pool.executed, 3 * LOOP_THREADS);
+	loop_work(pool.loop, pool_work, NULL, &pool);
+	loop_free(pool.loop);
+	assert_int_equal(pool.executed, 3 * LOOP_THREADS + 1);
 }
 
 static void signalled(void *data, int signal)
@@ -161,11 +161,11 @@ static void signalled(void *data, int signal)
 	struct seen *seen = data;
 
 	assert_int_equal(signal, SIGUSR1);
-	see(seen, 's');
+	record(seen, 's');
 	loop_stop(seen->loop);
 }
 
-static void signals_are_events_even_if_ignored(void **state)
+static void ignored_signals_are_events(void **state)
 {
 	static const int signals[] = {SIGUSR1, 0};
 	struct seen seen = {.loop = loop_new()};
@@ -182,11 +182,11 @@ static void signals_are_events_even_if_ignored(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(timers_fire_in_order_and_not_once_cleared),
-		cmocka_unit_test(a_callback_may_take_others_away),
-		cmocka_unit_test(a_child_is_reaped),
-		cmocka_unit_test(work_comes_back_to_the_loop),
-		cmocka_unit_test(signals_are_events_even_if_ignored),
+		cmocka_unit_test(timers_fire_in_order_unless_cleared),
+		cmocka_unit_test(a_callback_can_remove_other_descriptors),
+		cmocka_unit_test(a_child_is_reaped_once),
+		cmocka_unit_test(work_runs_in_threads_and_ends_in_the_loop),
+		cmocka_unit_test(ignored_signals_are_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Series of metrics: their limits, their removal, and samples that get old. */
+/* Series of metrics: their limits, their removal, and samples that expire. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ static const struct metric table[M_ALL] = {
 
 static int64_t ahead_ms;
 
-/* Stands in for the C library's: the process's clocks are ahead_ms ahead. */
+/* Replaces the C library's function: the process's clocks are ahead_ms ahead. */
 int clock_gettime(clockid_t id, struct timespec *ret_time)
 {
 	int result = (int)syscall(SYS_clock_gettime, id, ret_time);
@@ -38,12 +38,12 @@ int clock_gettime(clockid_t id, struct timespec *ret_time)
 	return result;
 }
 
-static void time_pass_to(int64_t ms)
+static void set_time(int64_t ms)
 {
 	ahead_ms = ms;
 }
 
-static char *page(void)
+static char *metrics_page(void)
 {
 	struct buf text = BUF_INIT(LIMIT);
 
@@ -52,7 +52,7 @@ static char *page(void)
 }
 
 /* The line that begins so, from `at` on; NULL: there is none. */
-static const char *line_find(const char *at, const char *start)
+static const char *find_line(const char *at, const char *start)
 {
 	while (at && strncmp(at, start, strlen(start)) != 0) {
 		at = strchr(at, '\n');
@@ -61,20 +61,20 @@ static const char *line_find(const char *at, const char *start)
 	return at;
 }
 
-static int lines_with(const char *start)
+static int count_lines(const char *start)
 {
-	_cleanup_(freep) char *all = page();
+	_cleanup_(freep) char *all = metrics_page();
 	int count = 0;
 
-	for (const char *at = line_find(all, start); at; at = line_find(at + 1, start))
+	for (const char *at = find_line(all, start); at; at = find_line(at + 1, start))
 		count++;
 	return count;
 }
 
 static double value_of(const char *series)
 {
-	_cleanup_(freep) char *all = page(), *start = mem_printf("%s ", series);
-	const char *at = line_find(all, start);
+	_cleanup_(freep) char *all = metrics_page(), *start = mem_printf("%s ", series);
+	const char *at = find_line(all, start);
 
 	return at ? strtod(at + strlen(start), NULL) : -1;
 }
@@ -86,7 +86,7 @@ static int setup(void **state)
 	return 0;
 }
 
-static void a_metric_has_room_for_every_pool(void **state)
+static void metric_accepts_maximum_number_of_series(void **state)
 {
 	double dropped = value_of("runyard_metrics_dropped_total");
 
@@ -94,24 +94,24 @@ static void a_metric_has_room_for_every_pool(void **state)
 	for (int round = 0; round < 2; round++)
 		for (int i = 0; i < METRICS_MAX_SERIES; i++)
 			metric_addf(M_EVENTS, 1, "pool=\"%d\"", i);
-	assert_int_equal(lines_with("events_total{"), METRICS_MAX_SERIES);
+	assert_int_equal(count_lines("events_total{"), METRICS_MAX_SERIES);
 	assert_true(value_of("events_total{pool=\"19999\"}") == 2);
 	assert_true(value_of("runyard_metrics_dropped_total") == dropped);
 }
 
-static void what_finds_no_room_is_counted(void **state)
+static void dropped_series_are_counted(void **state)
 {
 	double dropped = value_of("runyard_metrics_dropped_total");
 
 	(void)state;
 	for (int i = 0; i < METRICS_MAX_HISTOGRAMS + 3; i++)
 		metric_observef(M_TIMES, 0.5, "pool=\"%d\"", i);
-	assert_int_equal(lines_with("times_seconds_count{"), METRICS_MAX_HISTOGRAMS);
+	assert_int_equal(count_lines("times_seconds_count{"), METRICS_MAX_HISTOGRAMS);
 	assert_true(value_of("runyard_metrics_dropped_total") == dropped + 3);
 }
 
-/* A change costs the same with 20,000 series as with one. */
-static void a_change_walks_no_list(void **state)
+/* The time of a change does not depend on the number of series. */
+static void changes_are_fast_with_many_series(void **state)
 {
 	int64_t began = clock_mono_ms();
 
@@ -121,42 +121,42 @@ static void a_change_walks_no_list(void **state)
 	assert_true(clock_mono_ms() - began < 10000);
 }
 
-static bool is_odd(void *data, const char *labels)
+static bool has_odd_number(void *data, const char *labels)
 {
 	(*(int *)data)++;
 	return strtol(labels + strlen("pool=\""), NULL, 10) % 2;
 }
 
-static void removed_series_are_gone_and_can_come_back(void **state)
+static void removed_series_can_be_added_again(void **state)
 {
-	int asked = 0, before = lines_with("events_total{");
+	int calls = 0, before = count_lines("events_total{");
 
 	(void)state;
-	metric_remove(M_EVENTS, is_odd, &asked);
-	assert_int_equal(asked, before);
-	assert_int_equal(lines_with("events_total{"), before / 2);
+	metric_remove(M_EVENTS, has_odd_number, &calls);
+	assert_int_equal(calls, before);
+	assert_int_equal(count_lines("events_total{"), before / 2);
 	assert_true(value_of("events_total{pool=\"1\"}") == -1);
 	assert_true(value_of("events_total{pool=\"2\"}") > 0);
 	metric_add(M_EVENTS, "pool=\"1\"", 5);
 	assert_true(value_of("events_total{pool=\"1\"}") == 5);
 	metric_add(M_EVENTS, "pool=\"last\"", 1);
-	assert_int_equal(lines_with("events_total{"), before / 2 + 2);
+	assert_int_equal(count_lines("events_total{"), before / 2 + 2);
 }
 
-static void an_old_sample_is_left_out(void **state)
+static void expired_samples_are_left_out(void **state)
 {
 	(void)state;
-	time_pass_to(0);
+	set_time(0);
 	metric_set(M_MEASURED, "pool=\"a\"", 3);
 	metric_set(M_HELD, "", 4);
-	time_pass_to(METRICS_SAMPLE_MS - 1000);
+	set_time(METRICS_SAMPLE_MS - 1000);
 	metric_set(M_MEASURED, "pool=\"b\"", 5);
 	assert_true(value_of("measured{pool=\"a\"}") == 3);
-	time_pass_to(METRICS_SAMPLE_MS + 1000);
+	set_time(METRICS_SAMPLE_MS + 1000);
 	assert_true(value_of("measured{pool=\"a\"}") == -1);
 	assert_true(value_of("measured{pool=\"b\"}") == 5);
-	time_pass_to(3 * METRICS_SAMPLE_MS);
-	assert_int_equal(lines_with("measured{"), 0);
+	set_time(3 * METRICS_SAMPLE_MS);
+	assert_int_equal(count_lines("measured{"), 0);
 	assert_true(value_of("held") == 4);
 	metric_set(M_MEASURED, "pool=\"a\"", 6);
 	assert_true(value_of("measured{pool=\"a\"}") == 6);
@@ -165,11 +165,11 @@ static void an_old_sample_is_left_out(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_metric_has_room_for_every_pool),
-		cmocka_unit_test(what_finds_no_room_is_counted),
-		cmocka_unit_test(a_change_walks_no_list),
-		cmocka_unit_test(removed_series_are_gone_and_can_come_back),
-		cmocka_unit_test(an_old_sample_is_left_out),
+		cmocka_unit_test(metric_accepts_maximum_number_of_series),
+		cmocka_unit_test(dropped_series_are_counted),
+		cmocka_unit_test(changes_are_fast_with_many_series),
+		cmocka_unit_test(removed_series_can_be_added_again),
+		cmocka_unit_test(expired_samples_are_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, setup, NULL);

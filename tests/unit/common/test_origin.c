@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Distinguishing the scheduler's answers. */
+/* How clients distinguish the scheduler's answers from those of proxies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 
 #include "common/http/origin.h"
 
-static void the_first_id_is_the_only_one(void **state)
+static void only_the_first_id_is_accepted(void **state)
 {
 	struct origin origin = {.accepted = 0};
 
@@ -25,7 +25,7 @@ static void the_first_id_is_the_only_one(void **state)
 	assert_int_equal(origin.accepted, 2);
 }
 
-static void what_is_no_id_is_not_learned(void **state)
+static void invalid_ids_are_not_accepted(void **state)
 {
 	static const char *const ids[] = {"", " ", "a b", "<html>", "a\r\nb", "\xff"};
 	struct origin origin = {.accepted = 0};
@@ -40,7 +40,7 @@ static void what_is_no_id_is_not_learned(void **state)
 	assert_true(origin_accepts(&origin, long_id));
 }
 
-static void an_earlier_scheduler_is_accepted_after_it_was_recognized(void **state)
+static void a_scheduler_without_an_id_is_accepted_once_recognized(void **state)
 {
 	struct origin origin = {.accepted = 0};
 
@@ -62,9 +62,9 @@ static void an_earlier_scheduler_is_accepted_after_it_was_recognized(void **stat
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_first_id_is_the_only_one),
-		cmocka_unit_test(what_is_no_id_is_not_learned),
-		cmocka_unit_test(an_earlier_scheduler_is_accepted_after_it_was_recognized),
+		cmocka_unit_test(only_the_first_id_is_accepted),
+		cmocka_unit_test(invalid_ids_are_not_accepted),
+		cmocka_unit_test(a_scheduler_without_an_id_is_accepted_once_recognized),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

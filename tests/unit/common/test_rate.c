@@ -10,7 +10,7 @@
 
 static const struct rate_limit two_a_second = {2, 1000};
 
-static void so_many_are_granted_in_a_window(void **state)
+static void calls_per_window_are_limited(void **state)
 {
 	struct rate rate = {0};
 
@@ -24,7 +24,7 @@ static void so_many_are_granted_in_a_window(void **state)
 	assert_int_equal(rate_take(&rate, &two_a_second, 6999), 0);
 }
 
-static void a_window_begins_with_a_call(void **state)
+static void a_window_begins_with_the_first_call(void **state)
 {
 	struct rate rate = {0};
 
@@ -36,7 +36,7 @@ static void a_window_begins_with_a_call(void **state)
 	assert_int_equal(rate_take(&rate, &two_a_second, 91000), 2);
 }
 
-static void a_line_says_how_many_it_stands_for(void **state)
+static void a_line_has_the_count_of_omitted_lines(void **state)
 {
 	const struct rate_limit one = {1, 1000};
 	char count[RATE_COUNT_SIZE] = "";
@@ -54,9 +54,9 @@ static void a_line_says_how_many_it_stands_for(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(so_many_are_granted_in_a_window),
-		cmocka_unit_test(a_window_begins_with_a_call),
-		cmocka_unit_test(a_line_says_how_many_it_stands_for),
+		cmocka_unit_test(calls_per_window_are_limited),
+		cmocka_unit_test(a_window_begins_with_the_first_call),
+		cmocka_unit_test(a_line_has_the_count_of_omitted_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

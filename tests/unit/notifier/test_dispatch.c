@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "common/err.h"
@@ -36,7 +36,7 @@ static void signatures_are_hmac_sha512(void **state)
 		"daa833b7d6b8a702038b274eaea3f4e4be9d914eeb61f1702e696c203a126854");
 }
 
-static void without_a_key_the_signature_is_empty(void **state)
+static void the_signature_is_empty_without_a_key(void **state)
 {
 	char signature[SHA512_HEX_SIZE] = "x";
 
@@ -49,7 +49,7 @@ static void without_a_key_the_signature_is_empty(void **state)
 
 /* ---- retry ---- */
 
-static void waits_double_up_to_a_bound(void **state)
+static void waits_double_up_to_a_limit(void **state)
 {
 	const struct retry retry = {.first_ms = 1000, .max_ms = 8000, .max_asked_ms = 20000};
 	static const int64_t middle[] = {1000, 2000, 4000, 8000, 8000, 8000};
@@ -62,7 +62,7 @@ static void waits_double_up_to_a_bound(void **state)
 	assert_int_equal(retry_wait(&retry, 1000000, 0, 512), 8000);
 }
 
-static void what_a_server_asks_for_is_a_lower_bound_within_bounds(void **state)
+static void retry_after_is_a_lower_bound_up_to_a_limit(void **state)
 {
 	const struct retry retry = {.first_ms = 1000, .max_ms = 8000, .max_asked_ms = 20000};
 
@@ -75,7 +75,7 @@ static void what_a_server_asks_for_is_a_lower_bound_within_bounds(void **state)
 	assert_int_equal(retry_wait(&retry, 4, 1, 512), 8000);
 }
 
-static void no_try_is_after_the_give_up_time(void **state)
+static void no_retry_is_later_than_the_give_up_time(void **state)
 {
 	(void)state;
 	assert_int_equal(retry_at(retry_wait(&retry_service, 1, 0, 512), 1000, 100000), 2000);
@@ -86,36 +86,36 @@ static void no_try_is_after_the_give_up_time(void **state)
 
 /* ---- circuit ---- */
 
-static void failures(struct circuit *circuit, int times, int64_t now)
+static void add_failures(struct circuit *circuit, int times, int64_t now)
 {
 	for (int i = 0; i < times; i++)
 		circuit_result(circuit, false, now, 512);
 }
 
-static void failures_in_a_row_open_it(void **state)
+static void consecutive_failures_open_the_circuit(void **state)
 {
 	struct circuit circuit = {0};
 
 	(void)state;
-	failures(&circuit, 4, 0);
+	add_failures(&circuit, 4, 0);
 	assert_true(circuit_take(&circuit, 0));
 	circuit_result(&circuit, true, 0, 512);
-	failures(&circuit, 4, 0);
+	add_failures(&circuit, 4, 0);
 	assert_true(circuit_take(&circuit, 0));
 	assert_true(circuit_result(&circuit, false, 0, 512));
 	assert_false(circuit_take(&circuit, 0));
 	assert_int_equal(circuit_wait(&circuit, 0), 5000);
 	/* Requests that were in flight do not extend the open time. */
-	failures(&circuit, 100, 10);
+	add_failures(&circuit, 100, 10);
 	assert_int_equal(circuit_wait(&circuit, 0), 5000);
 }
 
-static void one_probe_decides(void **state)
+static void one_probe_closes_or_reopens_the_circuit(void **state)
 {
 	struct circuit circuit = {0};
 
 	(void)state;
-	failures(&circuit, 5, 0);
+	add_failures(&circuit, 5, 0);
 	assert_true(circuit_take(&circuit, 5000));
 	assert_false(circuit_take(&circuit, 5000));
 	assert_int_equal(circuit.state, CIRCUIT_PROBING);
@@ -127,12 +127,12 @@ static void one_probe_decides(void **state)
 	assert_true(circuit_take(&circuit, 15000));
 }
 
-static void a_probe_without_an_end_is_not_the_last(void **state)
+static void another_probe_follows_an_aborted_one(void **state)
 {
 	struct circuit circuit = {0};
 
 	(void)state;
-	failures(&circuit, 5, 0);
+	add_failures(&circuit, 5, 0);
 	assert_true(circuit_take(&circuit, 6000));
 	circuit_aborted(&circuit, 6000);
 	assert_true(circuit_take(&circuit, 6000));
@@ -140,7 +140,7 @@ static void a_probe_without_an_end_is_not_the_last(void **state)
 
 /* ---- due ---- */
 
-static void what_is_due_comes_in_its_order(void **state)
+static void due_items_are_taken_in_order(void **state)
 {
 	struct due_heap heap = {0};
 	struct due items[500] = {{0}};
@@ -173,7 +173,7 @@ static void what_is_due_comes_in_its_order(void **state)
 
 /* ---- table ---- */
 
-static void tables_find_what_is_in_them(void **state)
+static void a_table_finds_exactly_its_entries(void **state)
 {
 	static struct {
 		struct table_entry entry;
@@ -198,47 +198,47 @@ static void tables_find_what_is_in_them(void **state)
 
 /* ---- hosts ---- */
 
-struct made {
+struct test_delivery {
 	struct delivery delivery;
 	char name[8];
 };
 
-static void hosts_take_turns_within_their_bounds(void **state)
+static void hosts_take_turns_within_their_limits(void **state)
 {
-	struct made made[40] = {{.name = ""}};
+	struct test_delivery deliveries[40] = {{.name = ""}};
 	struct hosts hosts;
 	size_t first = 0, second = 0;
 	struct delivery *delivery;
 
 	(void)state;
 	hosts_init(&hosts, 100, 6);
-	for (size_t i = 0; i < ARRAY_LEN(made); i++) {
-		hosts_assign(&hosts, &made[i].delivery,
+	for (size_t i = 0; i < ARRAY_LEN(deliveries); i++) {
+		hosts_assign(&hosts, &deliveries[i].delivery,
 			i < 30 ? "https://u:p@One.example/a?b" : "https://two.example:8443", 1);
-		hosts_queue(&hosts, &made[i].delivery);
+		hosts_queue(&hosts, &deliveries[i].delivery);
 	}
-	assert_string_equal(made[0].delivery.host->origin, "https://one.example");
+	assert_string_equal(deliveries[0].delivery.host->origin, "https://one.example");
 	/* No connection was opened yet: few at a time, and hosts take turns. */
 	while ((delivery = hosts_next(&hosts)))
-		*(delivery->host == made[0].delivery.host ? &first : &second) += 1;
+		*(delivery->host == deliveries[0].delivery.host ? &first : &second) += 1;
 	assert_int_equal(first, 4);
 	assert_int_equal(second, 4);
 	for (size_t i = 0; i < 4; i++)
-		hosts_opened(&hosts, made[0].delivery.host);
+		hosts_opened(&hosts, deliveries[0].delivery.host);
 	while ((delivery = hosts_next(&hosts)))
-		first += delivery->host == made[0].delivery.host;
+		first += delivery->host == deliveries[0].delivery.host;
 	assert_int_equal(first, 6);
-	hosts_sent(&hosts, made[0].delivery.host, false);
+	hosts_sent(&hosts, deliveries[0].delivery.host, false);
 	assert_non_null(hosts_next(&hosts));
 	assert_null(hosts_next(&hosts));
-	for (size_t i = 0; i < ARRAY_LEN(made); i++)
-		hosts_leave(&hosts, &made[i].delivery, 1);
+	for (size_t i = 0; i < ARRAY_LEN(deliveries); i++)
+		hosts_leave(&hosts, &deliveries[i].delivery, 1);
 	hosts_release(&hosts);
 }
 
 /* ---- claims ---- */
 
-static void a_claimed_request_is_read(void **state)
+static void a_claimed_request_is_parsed(void **state)
 {
 	json_auto_t *claimed = json_pack("{ss si ss ss ss si}", "id", "taskrs-aaaaaaaaaaaaaaaa", "attempt", 3, "url",
 		"https://x/", "hmac-key", "Jefe", "body", "{\"access_token\":\"abcdefghijk\"}", "give-up-in-ms", 500);
@@ -257,7 +257,7 @@ static void a_claimed_request_is_read(void **state)
 
 /* ---- Redis' address ---- */
 
-static void redis_addresses_are_read(void **state)
+static void redis_urls_are_parsed(void **state)
 {
 	struct redis redis;
 	struct err err = ERR_INIT;
@@ -290,18 +290,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(signatures_are_hmac_sha512),
-		cmocka_unit_test(without_a_key_the_signature_is_empty),
-		cmocka_unit_test(waits_double_up_to_a_bound),
-		cmocka_unit_test(what_a_server_asks_for_is_a_lower_bound_within_bounds),
-		cmocka_unit_test(no_try_is_after_the_give_up_time),
-		cmocka_unit_test(failures_in_a_row_open_it),
-		cmocka_unit_test(one_probe_decides),
-		cmocka_unit_test(a_probe_without_an_end_is_not_the_last),
-		cmocka_unit_test(what_is_due_comes_in_its_order),
-		cmocka_unit_test(tables_find_what_is_in_them),
-		cmocka_unit_test(hosts_take_turns_within_their_bounds),
-		cmocka_unit_test(a_claimed_request_is_read),
-		cmocka_unit_test(redis_addresses_are_read),
+		cmocka_unit_test(the_signature_is_empty_without_a_key),
+		cmocka_unit_test(waits_double_up_to_a_limit),
+		cmocka_unit_test(retry_after_is_a_lower_bound_up_to_a_limit),
+		cmocka_unit_test(no_retry_is_later_than_the_give_up_time),
+		cmocka_unit_test(consecutive_failures_open_the_circuit),
+		cmocka_unit_test(one_probe_closes_or_reopens_the_circuit),
+		cmocka_unit_test(another_probe_follows_an_aborted_one),
+		cmocka_unit_test(due_items_are_taken_in_order),
+		cmocka_unit_test(a_table_finds_exactly_its_entries),
+		cmocka_unit_test(hosts_take_turns_within_their_limits),
+		cmocka_unit_test(a_claimed_request_is_parsed),
+		cmocka_unit_test(redis_urls_are_parsed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

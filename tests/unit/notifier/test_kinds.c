@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "common/buf.h"
@@ -20,7 +20,7 @@ static enum fate fate(int kind, int status)
 	return delivery_kinds[kind].judge(&outcome);
 }
 
-static void what_answers_mean(void **state)
+static void the_result_of_a_delivery_depends_on_kind_and_status(void **state)
 {
 	static const struct {
 		int status;
@@ -49,7 +49,7 @@ static void what_answers_mean(void **state)
 			delivery_kinds[kind].judge(&(struct outcome){.status = 200, .forbidden = true}), FATE_NEVER);
 }
 
-static void what_opens_a_circuit(void **state)
+static void statuses_that_open_a_circuit(void **state)
 {
 	(void)state;
 	assert_true(delivery_kinds[KIND_HOOK].in_trouble(503));
@@ -73,7 +73,7 @@ static const struct delivery_kind *kind_of(const char *id, const char *member, j
 	return kind;
 }
 
-static void kinds_are_told_apart(void **state)
+static void the_kind_follows_from_id_and_members(void **state)
 {
 	(void)state;
 	assert_ptr_equal(
@@ -87,7 +87,7 @@ static void kinds_are_told_apart(void **state)
 
 /* ---- mails ---- */
 
-static char *written(const char *subject, const char *text)
+static char *mail_with(const char *subject, const char *text)
 {
 	json_auto_t *to = json_pack("[s, s, s]", "a@example.com", "not an address", "b@example.com");
 
@@ -95,9 +95,9 @@ static char *written(const char *subject, const char *text)
 		.id = "ntf-1", .from = "runyard@example.org", .subject = subject, .to = to, .text = text, .at = 86400});
 }
 
-static void a_mail_has_its_headers(void **state)
+static void a_mail_has_all_headers(void **state)
 {
-	_cleanup_(freep) char *mail = written("plain", "hello");
+	_cleanup_(freep) char *mail = mail_with("plain", "hello");
 
 	(void)state;
 	assert_string_equal(mail,
@@ -108,7 +108,7 @@ static void a_mail_has_its_headers(void **state)
 }
 
 /* No line exceeds the limit of mails, and a subject can't add headers. */
-static void nothing_breaks_out_of_a_mail(void **state)
+static void texts_can_not_inject_headers_or_long_lines(void **state)
 {
 	struct buf text = BUF_INIT(1 << 16);
 	_cleanup_(freep) char *mail = NULL;
@@ -116,7 +116,7 @@ static void nothing_breaks_out_of_a_mail(void **state)
 	(void)state;
 	for (int i = 0; i < 300; i++)
 		buf_text(&text, "\xc3\xa9\r\n.");
-	mail = written("a\r\nBcc: c@example.com", buf_str(&text));
+	mail = mail_with("a\r\nBcc: c@example.com", buf_str(&text));
 	assert_null(strstr(mail, "Bcc"));
 	for (const char *line = mail; *line;) {
 		size_t len = strcspn(line, "\r");
@@ -127,7 +127,7 @@ static void nothing_breaks_out_of_a_mail(void **state)
 	buf_release(&text);
 }
 
-static void long_subjects_break_between_characters(void **state)
+static void long_subjects_are_split_between_characters(void **state)
 {
 	struct buf subject = BUF_INIT(1 << 10), decoded = BUF_INIT(1 << 10);
 	_cleanup_(freep) char *mail = NULL;
@@ -136,7 +136,7 @@ static void long_subjects_break_between_characters(void **state)
 	(void)state;
 	for (int i = 0; i < 40; i++)
 		buf_text(&subject, "\xe2\x82\xac");
-	mail = written(buf_str(&subject), "");
+	mail = mail_with(buf_str(&subject), "");
 	for (const char *word = strstr(mail, "=?UTF-8?B?"); word; word = strstr(word + 1, "=?UTF-8?B?")) {
 		_cleanup_(freep) char *base64 = mem_text(word + 10);
 		size_t before = decoded.len;
@@ -151,7 +151,7 @@ static void long_subjects_break_between_characters(void **state)
 	buf_release(&decoded);
 }
 
-static void addresses(void **state)
+static void invalid_mail_addresses_are_refused(void **state)
 {
 	static const char *const bad[] = {
 		"", "a", "@b", "a@", "a@b@c", "a b@c", "a@b>", "a@b,c@d", "a@b\r\nBcc: c", "\xc3\xa9@b"};
@@ -166,13 +166,13 @@ static void addresses(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_answers_mean),
-		cmocka_unit_test(what_opens_a_circuit),
-		cmocka_unit_test(kinds_are_told_apart),
-		cmocka_unit_test(a_mail_has_its_headers),
-		cmocka_unit_test(nothing_breaks_out_of_a_mail),
-		cmocka_unit_test(long_subjects_break_between_characters),
-		cmocka_unit_test(addresses),
+		cmocka_unit_test(the_result_of_a_delivery_depends_on_kind_and_status),
+		cmocka_unit_test(statuses_that_open_a_circuit),
+		cmocka_unit_test(the_kind_follows_from_id_and_members),
+		cmocka_unit_test(a_mail_has_all_headers),
+		cmocka_unit_test(texts_can_not_inject_headers_or_long_lines),
+		cmocka_unit_test(long_subjects_are_split_between_characters),
+		cmocka_unit_test(invalid_mail_addresses_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "common/err.h"
@@ -54,7 +54,7 @@ static int parse(const json_t *value, json_t **ret_report, struct err *err)
 }
 
 /* Replaces that member (NULL: removes it). The document must then be valid, or invalid at that pointer. */
-static void with(const char *path, const char *name, json_t *member, const char *pointer)
+static void check_with(const char *path, const char *name, json_t *member, const char *pointer)
 {
 	json_auto_t *value = document(), *report = NULL;
 	struct err err = ERR_INIT;
@@ -74,14 +74,14 @@ static void with(const char *path, const char *name, json_t *member, const char 
 }
 
 /* Tests a text with exactly that many characters, and with one more. */
-static void bound(
+static void check_limit(
 	const char *path, const char *name, const char *begin, size_t max, const char *character, const char *pointer)
 {
 	for (size_t over = 0; over < 2; over++) {
 		_cleanup_(freep) char *rest = repeated(character, max - strlen(begin) + over);
 		_cleanup_(freep) char *text = mem_printf("%s%s", begin, rest);
 
-		with(path, name, json_string(text), over ? pointer : NULL);
+		check_with(path, name, json_string(text), over ? pointer : NULL);
 	}
 }
 
@@ -89,7 +89,7 @@ static void bound(
 #define OUTCOME    "data.relationships.outcomes.data.0.attributes"
 #define POINTER    "/data/relationships/outcomes/data/0/attributes"
 
-static void a_whole_document_is_read(void **state)
+static void a_complete_document_is_parsed(void **state)
 {
 	json_auto_t *value = document(), *report = NULL;
 	struct err err = ERR_INIT;
@@ -107,28 +107,28 @@ static void a_whole_document_is_read(void **state)
 	assert_string_equal(json_string_value(at(outcome, "tags.Cost Centre.0.level")), "info");
 }
 
-static void what_may_be_left_out_may(void **state)
+static void optional_members_can_be_missing(void **state)
 {
 	(void)state;
-	with(ATTRIBUTES, "message", NULL, NULL);
-	with(ATTRIBUTES, "message", json_null(), NULL);
-	with(ATTRIBUTES, "url", NULL, NULL);
-	with(ATTRIBUTES, "url", json_string(""), NULL);
-	with("data", "relationships", NULL, NULL);
-	with("data", "relationships", json_null(), NULL);
-	with("data.relationships", "outcomes", json_null(), NULL);
-	with("data.relationships.outcomes", "data", json_null(), NULL);
-	with("data.relationships.outcomes.data.0", "type", NULL, NULL);
-	with("data", "type", json_string("task_results"), NULL);
-	with(OUTCOME, "body", NULL, NULL);
-	with(OUTCOME, "url", json_null(), NULL);
-	with(OUTCOME, "tags", NULL, NULL);
-	with(OUTCOME ".tags.Cost Centre.0", "level", NULL, NULL);
-	with(ATTRIBUTES, "status", json_string("running"), NULL);
-	with(ATTRIBUTES, "status", json_string("failed"), NULL);
+	check_with(ATTRIBUTES, "message", NULL, NULL);
+	check_with(ATTRIBUTES, "message", json_null(), NULL);
+	check_with(ATTRIBUTES, "url", NULL, NULL);
+	check_with(ATTRIBUTES, "url", json_string(""), NULL);
+	check_with("data", "relationships", NULL, NULL);
+	check_with("data", "relationships", json_null(), NULL);
+	check_with("data.relationships", "outcomes", json_null(), NULL);
+	check_with("data.relationships.outcomes", "data", json_null(), NULL);
+	check_with("data.relationships.outcomes.data.0", "type", NULL, NULL);
+	check_with("data", "type", json_string("task_results"), NULL);
+	check_with(OUTCOME, "body", NULL, NULL);
+	check_with(OUTCOME, "url", json_null(), NULL);
+	check_with(OUTCOME, "tags", NULL, NULL);
+	check_with(OUTCOME ".tags.Cost Centre.0", "level", NULL, NULL);
+	check_with(ATTRIBUTES, "status", json_string("running"), NULL);
+	check_with(ATTRIBUTES, "status", json_string("failed"), NULL);
 }
 
-static void outcomes_by_their_other_name(void **state)
+static void outcomes_have_an_alternative_name(void **state)
 {
 	json_auto_t *value = document(), *report = NULL;
 	json_t *relations = at(value, "data.relationships");
@@ -141,44 +141,44 @@ static void outcomes_by_their_other_name(void **state)
 	assert_int_equal(json_array_size(json_at(report, "outcomes")), 1);
 }
 
-static void wrong_members_are_pointed_at(void **state)
+static void errors_of_invalid_members_have_a_pointer(void **state)
 {
 	(void)state;
-	with("", "data", json_array(), "/data");
-	with("data", "type", json_string("runs"), "/data/type");
-	with("data", "type", NULL, "/data/type");
-	with("data", "attributes", json_string("x"), "/data/attributes");
-	with(ATTRIBUTES, "status", json_string("errored"), "/data/attributes/status");
-	with(ATTRIBUTES, "status", json_integer(1), "/data/attributes/status");
-	with(ATTRIBUTES, "status", NULL, "/data/attributes/status");
-	with(ATTRIBUTES, "message", json_integer(1), "/data/attributes/message");
-	with(ATTRIBUTES, "url", json_string("javascript:alert(1)"), "/data/attributes/url");
-	with("data", "relationships", json_array(), "/data/relationships");
-	with("data.relationships.outcomes", "data", json_object(), "/data/relationships/outcomes/data");
-	with("data.relationships.outcomes.data.0", "type", json_string("x"),
+	check_with("", "data", json_array(), "/data");
+	check_with("data", "type", json_string("runs"), "/data/type");
+	check_with("data", "type", NULL, "/data/type");
+	check_with("data", "attributes", json_string("x"), "/data/attributes");
+	check_with(ATTRIBUTES, "status", json_string("errored"), "/data/attributes/status");
+	check_with(ATTRIBUTES, "status", json_integer(1), "/data/attributes/status");
+	check_with(ATTRIBUTES, "status", NULL, "/data/attributes/status");
+	check_with(ATTRIBUTES, "message", json_integer(1), "/data/attributes/message");
+	check_with(ATTRIBUTES, "url", json_string("javascript:alert(1)"), "/data/attributes/url");
+	check_with("data", "relationships", json_array(), "/data/relationships");
+	check_with("data.relationships.outcomes", "data", json_object(), "/data/relationships/outcomes/data");
+	check_with("data.relationships.outcomes.data.0", "type", json_string("x"),
 		"/data/relationships/outcomes/data/0/type");
-	with("data.relationships.outcomes.data.0", "attributes", NULL, POINTER);
-	with(OUTCOME, "outcome-id", NULL, POINTER "/outcome-id");
-	with(OUTCOME, "outcome-id", json_string(""), POINTER "/outcome-id");
-	with(OUTCOME, "description", NULL, POINTER "/description");
-	with(OUTCOME, "body", json_array(), POINTER "/body");
-	with(OUTCOME, "url", json_string("ftp://x"), POINTER "/url");
-	with(OUTCOME, "tags", json_array(), POINTER "/tags");
-	with(OUTCOME ".tags", "a/b~c", json_string("x"), POINTER "/tags/a~1b~0c");
-	with(OUTCOME ".tags.Cost Centre.0", "label", NULL, POINTER "/tags/Cost Centre/0/label");
-	with(OUTCOME ".tags.Cost Centre.0", "level", json_string("fatal"), POINTER "/tags/Cost Centre/0/level");
+	check_with("data.relationships.outcomes.data.0", "attributes", NULL, POINTER);
+	check_with(OUTCOME, "outcome-id", NULL, POINTER "/outcome-id");
+	check_with(OUTCOME, "outcome-id", json_string(""), POINTER "/outcome-id");
+	check_with(OUTCOME, "description", NULL, POINTER "/description");
+	check_with(OUTCOME, "body", json_array(), POINTER "/body");
+	check_with(OUTCOME, "url", json_string("ftp://x"), POINTER "/url");
+	check_with(OUTCOME, "tags", json_array(), POINTER "/tags");
+	check_with(OUTCOME ".tags", "a/b~c", json_string("x"), POINTER "/tags/a~1b~0c");
+	check_with(OUTCOME ".tags.Cost Centre.0", "label", NULL, POINTER "/tags/Cost Centre/0/label");
+	check_with(OUTCOME ".tags.Cost Centre.0", "level", json_string("fatal"), POINTER "/tags/Cost Centre/0/level");
 }
 
-static void every_text_has_its_bound(void **state)
+static void every_text_has_a_limit(void **state)
 {
 	(void)state;
-	bound(ATTRIBUTES, "message", "", REPORT_MESSAGE, "\xc3\xa9", "/data/attributes/message");
-	bound(ATTRIBUTES, "url", "https://", REPORT_URL, "u", "/data/attributes/url");
-	bound(OUTCOME, "outcome-id", "", REPORT_OUTCOME_ID, "\xe2\x82\xac", POINTER "/outcome-id");
-	bound(OUTCOME, "description", "", REPORT_DESCRIPTION, "d", POINTER "/description");
-	bound(OUTCOME, "url", "http://", REPORT_URL, "u", POINTER "/url");
-	bound(OUTCOME, "body", "", REPORT_BODY, "b", POINTER "/body");
-	bound(OUTCOME ".tags.Cost Centre.0", "label", "", REPORT_LABEL, "l", POINTER "/tags/Cost Centre/0/label");
+	check_limit(ATTRIBUTES, "message", "", REPORT_MESSAGE, "\xc3\xa9", "/data/attributes/message");
+	check_limit(ATTRIBUTES, "url", "https://", REPORT_URL, "u", "/data/attributes/url");
+	check_limit(OUTCOME, "outcome-id", "", REPORT_OUTCOME_ID, "\xe2\x82\xac", POINTER "/outcome-id");
+	check_limit(OUTCOME, "description", "", REPORT_DESCRIPTION, "d", POINTER "/description");
+	check_limit(OUTCOME, "url", "http://", REPORT_URL, "u", POINTER "/url");
+	check_limit(OUTCOME, "body", "", REPORT_BODY, "b", POINTER "/body");
+	check_limit(OUTCOME ".tags.Cost Centre.0", "label", "", REPORT_LABEL, "l", POINTER "/tags/Cost Centre/0/label");
 }
 
 static json_t *array_of(json_t *item, size_t count)
@@ -203,29 +203,30 @@ static json_t *tags_of(size_t count)
 	return tags;
 }
 
-static json_t *an_outcome(void)
+static json_t *minimal_outcome(void)
 {
 	return json_pack("{s{ss ss}}", "attributes", "outcome-id", "x", "description", "y");
 }
 
-static void every_list_has_its_bound(void **state)
+static void every_list_has_a_limit(void **state)
 {
 	_cleanup_(freep) char *key = repeated("k", REPORT_TAG_KEY + 1);
 	_cleanup_(freep) char *pointer = mem_printf(POINTER "/tags/%s", key);
 
 	(void)state;
-	with("data.relationships.outcomes", "data", array_of(an_outcome(), REPORT_OUTCOMES), NULL);
-	with("data.relationships.outcomes", "data", array_of(an_outcome(), REPORT_OUTCOMES + 1),
+	check_with("data.relationships.outcomes", "data", array_of(minimal_outcome(), REPORT_OUTCOMES), NULL);
+	check_with("data.relationships.outcomes", "data", array_of(minimal_outcome(), REPORT_OUTCOMES + 1),
 		"/data/relationships/outcomes/data");
-	with(OUTCOME, "tags", tags_of(REPORT_TAGS), NULL);
-	with(OUTCOME, "tags", tags_of(REPORT_TAGS + 1), POINTER "/tags");
-	with(OUTCOME ".tags", "x", array_of(json_pack("{ss}", "label", "l"), REPORT_LABELS), NULL);
-	with(OUTCOME ".tags", "x", array_of(json_pack("{ss}", "label", "l"), REPORT_LABELS + 1), POINTER "/tags/x");
-	with(OUTCOME ".tags", key, json_array(), pointer);
-	with(OUTCOME ".tags", key + 1, json_array(), NULL);
+	check_with(OUTCOME, "tags", tags_of(REPORT_TAGS), NULL);
+	check_with(OUTCOME, "tags", tags_of(REPORT_TAGS + 1), POINTER "/tags");
+	check_with(OUTCOME ".tags", "x", array_of(json_pack("{ss}", "label", "l"), REPORT_LABELS), NULL);
+	check_with(
+		OUTCOME ".tags", "x", array_of(json_pack("{ss}", "label", "l"), REPORT_LABELS + 1), POINTER "/tags/x");
+	check_with(OUTCOME ".tags", key, json_array(), pointer);
+	check_with(OUTCOME ".tags", key + 1, json_array(), NULL);
 }
 
-static void what_is_no_json_is_invalid(void **state)
+static void invalid_json_is_refused(void **state)
 {
 	static const char *const bad[] = {
 		"", "{", "[]", "null", "{\"data\":{},\"data\":{}}", "{\"data\":\"\\u0000\"}", "\xff\xfe"};
@@ -244,13 +245,13 @@ static void what_is_no_json_is_invalid(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_whole_document_is_read),
-		cmocka_unit_test(what_may_be_left_out_may),
-		cmocka_unit_test(outcomes_by_their_other_name),
-		cmocka_unit_test(wrong_members_are_pointed_at),
-		cmocka_unit_test(every_text_has_its_bound),
-		cmocka_unit_test(every_list_has_its_bound),
-		cmocka_unit_test(what_is_no_json_is_invalid),
+		cmocka_unit_test(a_complete_document_is_parsed),
+		cmocka_unit_test(optional_members_can_be_missing),
+		cmocka_unit_test(outcomes_have_an_alternative_name),
+		cmocka_unit_test(errors_of_invalid_members_have_a_pointer),
+		cmocka_unit_test(every_text_has_a_limit),
+		cmocka_unit_test(every_list_has_a_limit),
+		cmocka_unit_test(invalid_json_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

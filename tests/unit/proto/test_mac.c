@@ -54,7 +54,7 @@ static struct job_stop stop_signed(void)
 	return stop;
 }
 
-static void the_codes_are_those_of_the_specification(void **state)
+static void codes_match_the_fixed_vectors(void **state)
 {
 	(void)state;
 	assert_string_equal(result_signed(&whole).mac, result_vector);
@@ -62,7 +62,7 @@ static void the_codes_are_those_of_the_specification(void **state)
 	assert_string_equal(stop_signed().mac, stop_vector);
 }
 
-static void a_result_that_was_sent_verifies(void **state)
+static void an_encoded_result_verifies(void **state)
 {
 	const struct job_result *const sources[] = {&whole, &bare};
 
@@ -81,7 +81,7 @@ static void a_result_that_was_sent_verifies(void **state)
 }
 
 /* The encoder replaces an error that is not UTF-8. */
-static void an_error_that_is_no_text_verifies(void **state)
+static void a_result_with_an_invalid_error_text_verifies(void **state)
 {
 	struct job_result result = bare, read;
 	struct err err = ERR_INIT;
@@ -111,7 +111,7 @@ static void an_error_that_is_no_text_verifies(void **state)
 	CHANGE(terraform_version[0], '2')                                                                              \
 	CHANGE(error[0], '6')
 
-static void every_field_of_a_result_counts(void **state)
+static void every_field_of_a_result_is_authenticated(void **state)
 {
 	(void)state;
 #define CHANGE(field, value)                                                                                           \
@@ -124,7 +124,7 @@ static void every_field_of_a_result_counts(void **state)
 #undef CHANGE
 }
 
-static void every_field_of_a_stop_counts(void **state)
+static void every_field_of_a_stop_is_authenticated(void **state)
 {
 	struct job_stop job = stop_signed(), attempt = stop_signed(), kind = stop_signed();
 
@@ -140,7 +140,7 @@ static void every_field_of_a_stop_counts(void **state)
 }
 
 /* Moving a byte from the end of one field to the start of the next changes the code. */
-static void fields_do_not_run_into_each_other(void **state)
+static void fields_are_delimited(void **state)
 {
 	struct job_result one = bare, other = bare;
 
@@ -154,7 +154,7 @@ static void fields_do_not_run_into_each_other(void **state)
 	assert_string_not_equal(one.mac, other.mac);
 }
 
-static void every_digit_of_the_code_counts(void **state)
+static void every_digit_of_the_code_is_compared(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < MAC_SIZE - 1; i++) {
@@ -169,7 +169,7 @@ static void every_digit_of_the_code_counts(void **state)
 }
 
 /* Codes of one topic do not verify for the other, or with the hash itself, even over the same bytes. */
-static void a_code_is_of_one_topic(void **state)
+static void a_code_is_valid_for_one_topic(void **state)
 {
 	struct job_stop stop = halt;
 	char by_hash[SHA256_HEX_SIZE];
@@ -182,7 +182,7 @@ static void a_code_is_of_one_topic(void **state)
 	assert_false(job_stop_verify(&stop, own_hash));
 }
 
-static void a_code_of_another_form_is_none(void **state)
+static void malformed_codes_are_dropped(void **state)
 {
 	static const char *const codes[] = {
 		"", "v1:", "v2:%s", "%s", "v1:%s0", "v1:%.63s", "v1:%.63sG", "V1:%s", "v1:%.63s\\u0041"};
@@ -215,15 +215,15 @@ static void a_code_of_another_form_is_none(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_codes_are_those_of_the_specification),
-		cmocka_unit_test(a_result_that_was_sent_verifies),
-		cmocka_unit_test(an_error_that_is_no_text_verifies),
-		cmocka_unit_test(every_field_of_a_result_counts),
-		cmocka_unit_test(every_field_of_a_stop_counts),
-		cmocka_unit_test(fields_do_not_run_into_each_other),
-		cmocka_unit_test(every_digit_of_the_code_counts),
-		cmocka_unit_test(a_code_is_of_one_topic),
-		cmocka_unit_test(a_code_of_another_form_is_none),
+		cmocka_unit_test(codes_match_the_fixed_vectors),
+		cmocka_unit_test(an_encoded_result_verifies),
+		cmocka_unit_test(a_result_with_an_invalid_error_text_verifies),
+		cmocka_unit_test(every_field_of_a_result_is_authenticated),
+		cmocka_unit_test(every_field_of_a_stop_is_authenticated),
+		cmocka_unit_test(fields_are_delimited),
+		cmocka_unit_test(every_digit_of_the_code_is_compared),
+		cmocka_unit_test(a_code_is_valid_for_one_topic),
+		cmocka_unit_test(malformed_codes_are_dropped),
 	};
 
 	crypto_sha256_hex("job.token", strlen("job.token"), own_hash);

@@ -70,24 +70,24 @@ static int folder_new(char path[64])
 	return open(path, O_RDONLY | O_DIRECTORY);
 }
 
-static void folder_end(int folder, const char *path)
+static void folder_remove(int folder, const char *path)
 {
 	close(folder);
 	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
 }
 
 /* Unpacks the entries into a new folder. *err has the reason for a refusal. */
-static void outcome(const struct entry *entries, size_t count, const struct archive_spec *spec, struct err *err)
+static void unpack(const struct entry *entries, size_t count, const struct archive_spec *spec, struct err *err)
 {
 	char path[64];
 	int folder = folder_new(path), fd = archive_of(entries, count);
 
 	archive_unpack(fd, folder, spec, err);
 	close(fd);
-	folder_end(folder, path);
+	folder_remove(folder, path);
 }
 
-static void an_honest_archive_is_unpacked(void **state)
+static void a_valid_archive_is_unpacked(void **state)
 {
 	const struct entry entries[] = {
 		{"./", AE_IFDIR, NULL, false},
@@ -111,10 +111,10 @@ static void an_honest_archive_is_unpacked(void **state)
 	assert_int_equal(info.st_mode & 07777, 0755);
 	assert_int_equal(fstatat(folder, "modules/net/up.tf", &info, 0), 0);
 	close(fd);
-	folder_end(folder, path);
+	folder_remove(folder, path);
 }
 
-static void what_leads_out_is_refused(void **state)
+static void paths_out_of_the_folder_are_refused(void **state)
 {
 	static const struct entry lone[] = {
 		{"../x", AE_IFREG, "x", false},
@@ -136,7 +136,7 @@ static void what_leads_out_is_refused(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(lone); i++) {
 		struct err err = ERR_INIT;
 
-		outcome(&lone[i], 1, &plain, &err);
+		unpack(&lone[i], 1, &plain, &err);
 		assert_int_equal(err.kind, ERR_INVALID);
 	}
 }
@@ -155,13 +155,13 @@ static void nothing_is_written_through_a_link(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	outcome(entries, ARRAY_LEN(entries), &plain, &err);
+	unpack(entries, ARRAY_LEN(entries), &plain, &err);
 	assert_int_equal(err.kind, ERR_INVALID);
-	outcome(deep, ARRAY_LEN(deep), &plain, &err);
+	unpack(deep, ARRAY_LEN(deep), &plain, &err);
 	assert_int_equal(err.kind, ERR_INVALID);
 }
 
-static void a_later_file_replaces_a_link_and_does_not_follow_it(void **state)
+static void a_later_file_replaces_a_link_without_following_it(void **state)
 {
 	const struct entry entries[] = {
 		{"x", AE_IFREG, "x", false},
@@ -178,10 +178,10 @@ static void a_later_file_replaces_a_link_and_does_not_follow_it(void **state)
 	assert_int_equal(beneath_read(folder, "x", &text, &err), 0);
 	assert_string_equal(buf_str(&text), "x");
 	close(fd);
-	folder_end(folder, path);
+	folder_remove(folder, path);
 }
 
-static void bounds_hold(void **state)
+static void too_many_files_or_bytes_are_refused(void **state)
 {
 	const struct entry entries[] = {{"a", AE_IFREG, "0123456789", false}, {"b", AE_IFREG, "0123456789", false}};
 	const struct archive_spec few = {.bounds = {.files = 1, .bytes = 1000}};
@@ -189,13 +189,13 @@ static void bounds_hold(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	outcome(entries, 2, &few, &err);
+	unpack(entries, 2, &few, &err);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
-	outcome(entries, 2, &small, &err);
+	unpack(entries, 2, &small, &err);
 	assert_int_equal(err.kind, ERR_TOO_LARGE);
 }
 
-static void what_is_no_archive_is_said_to_be_none(void **state)
+static void invalid_archives_are_refused(void **state)
 {
 	static const char *const contents[] = {"", "hello", "\x1f\x8b garbage"};
 	char path[64];
@@ -211,7 +211,7 @@ static void what_is_no_archive_is_said_to_be_none(void **state)
 		assert_int_equal(err.kind, ERR_INVALID);
 		close(fd);
 	}
-	folder_end(folder, path);
+	folder_remove(folder, path);
 }
 
 static void links_are_packed_as_links(void **state)
@@ -232,8 +232,8 @@ static void links_are_packed_as_links(void **state)
 	assert_int_equal(readlinkat(to, "d/far", target, sizeof(target)), -1);
 	assert_int_equal(faccessat(to, "d/file", R_OK, 0), 0);
 	close(fd);
-	folder_end(from, from_path);
-	folder_end(to, to_path);
+	folder_remove(from, from_path);
+	folder_remove(to, to_path);
 }
 
 static void results_are_not_read_through_links_or_from_pipes(void **state)
@@ -251,18 +251,18 @@ static void results_are_not_read_through_links_or_from_pipes(void **state)
 	assert_int_equal(beneath_read(folder, "plan", &text, &err), -1);
 	assert_int_equal(beneath_read(folder, "out/passwd", &text, &err), -1);
 	assert_int_equal(beneath_write(folder, "out/x", 0600, text_bytes("x"), &err), -1);
-	folder_end(folder, path);
+	folder_remove(folder, path);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_honest_archive_is_unpacked),
-		cmocka_unit_test(what_leads_out_is_refused),
+		cmocka_unit_test(a_valid_archive_is_unpacked),
+		cmocka_unit_test(paths_out_of_the_folder_are_refused),
 		cmocka_unit_test(nothing_is_written_through_a_link),
-		cmocka_unit_test(a_later_file_replaces_a_link_and_does_not_follow_it),
-		cmocka_unit_test(bounds_hold),
-		cmocka_unit_test(what_is_no_archive_is_said_to_be_none),
+		cmocka_unit_test(a_later_file_replaces_a_link_without_following_it),
+		cmocka_unit_test(too_many_files_or_bytes_are_refused),
+		cmocka_unit_test(invalid_archives_are_refused),
 		cmocka_unit_test(links_are_packed_as_links),
 		cmocka_unit_test(results_are_not_read_through_links_or_from_pipes),
 	};

@@ -67,7 +67,7 @@ static int fixture_end(void **state)
 	return 0;
 }
 
-static void the_worker_moves_below_its_own_group(void **state)
+static void the_worker_moves_into_a_child_group(void **state)
 {
 	struct fixture *fixture = *state;
 	_cleanup_(freep) char *wanted = mem_printf("%s/system.slice/w.service", fixture->path);
@@ -83,7 +83,7 @@ static void the_worker_moves_below_its_own_group(void **state)
 }
 
 /* A plain file in the group stands for processes, which keep the kernel from removing a group. */
-static void a_group_that_is_in_use_is_ended_by_its_job(void **state)
+static void a_group_in_use_is_killed_only_for_its_job(void **state)
 {
 	struct fixture *fixture = *state;
 	_cleanup_(freep) char *folder = NULL;
@@ -100,7 +100,7 @@ static void a_group_that_is_in_use_is_ended_by_its_job(void **state)
 	expect(fixture, "system.slice/w.service/job-1/cgroup.kill", "1");
 }
 
-static void refused(struct fixture *fixture, const char *word)
+static void check_unavailable(struct fixture *fixture, const char *word)
 {
 	struct err err = ERR_INIT;
 
@@ -109,27 +109,27 @@ static void refused(struct fixture *fixture, const char *word)
 	assert_non_null(strstr(err.message, word));
 }
 
-static void a_group_without_both_controllers_is_none(void **state)
+static void a_group_without_both_controllers_is_not_used(void **state)
 {
 	static const char *const controllers[] = {"", "cpu memory\n", "pids\n", "memory.x pids\n", "xmemory pids\n"};
 	struct fixture *fixture = *state;
 
 	for (size_t i = 0; i < ARRAY_LEN(controllers); i++) {
 		put(fixture, "system.slice/w.service/cgroup.controllers", controllers[i]);
-		refused(fixture, "are not delegated");
+		check_unavailable(fixture, "are not delegated");
 	}
 }
 
-static void a_group_that_is_not_the_workers_is_none(void **state)
+static void a_group_that_is_not_delegated_is_not_used(void **state)
 {
 	struct fixture *fixture = *state;
 
 	assert_int_equal(unlinkat(fixture->folder, "system.slice/w.service/cgroup.subtree_control", 0), 0);
-	refused(fixture, "is not delegated to this worker");
+	check_unavailable(fixture, "is not delegated to this worker");
 	put(fixture, "self", "12:pids:/only-version-1\n");
-	refused(fixture, "are not delegated");
+	check_unavailable(fixture, "are not delegated");
 	assert_int_equal(unlinkat(fixture->folder, "self", 0), 0);
-	refused(fixture, "are not delegated");
+	check_unavailable(fixture, "are not delegated");
 	assert_false(cgroup_is_mounted(fixture->path));
 }
 
@@ -165,7 +165,7 @@ static void a_limit_that_cant_be_set_is_an_error(void **state)
 	assert_int_equal(faccessat(fixture->folder, "job-two", F_OK, 0), -1);
 }
 
-static void met_limits_are_read_from_events(void **state)
+static void reached_limits_are_read_from_events(void **state)
 {
 	struct fixture *fixture = *state;
 	_cleanup_(freep) char *path = mem_printf("%s/job-one", fixture->path);
@@ -186,13 +186,13 @@ static void met_limits_are_read_from_events(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(the_worker_moves_below_its_own_group),
-		TEST(a_group_that_is_in_use_is_ended_by_its_job),
-		TEST(a_group_without_both_controllers_is_none),
-		TEST(a_group_that_is_not_the_workers_is_none),
+		TEST(the_worker_moves_into_a_child_group),
+		TEST(a_group_in_use_is_killed_only_for_its_job),
+		TEST(a_group_without_both_controllers_is_not_used),
+		TEST(a_group_that_is_not_delegated_is_not_used),
 		TEST(a_job_gets_its_limits),
 		TEST(a_limit_that_cant_be_set_is_an_error),
-		TEST(met_limits_are_read_from_events),
+		TEST(reached_limits_are_read_from_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

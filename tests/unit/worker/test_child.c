@@ -78,7 +78,7 @@ static void ended(void *data, const struct keeper_report *report)
 	loop_stop(fixture->loop);
 }
 
-static void late(void *data)
+static void fail_timeout(void *data)
 {
 	(void)data;
 	fail_msg("the child did not end");
@@ -88,7 +88,7 @@ static void wait_end(struct fixture *fixture)
 {
 	struct loop_timer timer = {.due_ms = 0};
 
-	loop_timer_set(fixture->loop, &timer, 100000, late, NULL);
+	loop_timer_set(fixture->loop, &timer, 100000, fail_timeout, NULL);
 	if (!fixture->ended)
 		loop_run(fixture->loop);
 	loop_timer_clear(fixture->loop, &timer);
@@ -131,7 +131,7 @@ static void run_shell(struct fixture *fixture, const char *command)
 }
 
 /* The same in a sandbox. False if sandboxes are not possible here. */
-static bool run_boxed(struct fixture *fixture, const char *command)
+static bool run_in_sandbox(struct fixture *fixture, const char *command)
 {
 	_cleanup_(freep) char *root = mem_printf("%s/root", fixture->path);
 	_cleanup_(texts_release) struct texts args = {.items = NULL};
@@ -159,7 +159,7 @@ static bool run_boxed(struct fixture *fixture, const char *command)
 	return true;
 }
 
-static bool nothing_is_left(const char *mark)
+static bool no_sleep_is_left(const char *mark)
 {
 	_cleanup_(freep) char *command =
 		mem_printf("grep -alz -- '%s' /proc/[0-9]*/cmdline 2>/dev/null | grep -v /self | "
@@ -170,7 +170,7 @@ static bool nothing_is_left(const char *mark)
 	return system(command) != 0;
 }
 
-static void a_program_inherits_what_it_is_given_and_no_more(void **state)
+static void a_program_inherits_only_the_given_environment_and_descriptors(void **state)
 {
 	struct fixture *fixture = *state;
 	int leaked = dup2(fixture->output, 57);
@@ -184,17 +184,17 @@ static void a_program_inherits_what_it_is_given_and_no_more(void **state)
 	assert_string_equal(output(fixture, text), "b\n2\n0 1 2 3 ");
 }
 
-static void what_outlives_the_program_is_killed_with_its_group(void **state)
+static void background_processes_are_killed_at_the_end_of_the_program(void **state)
 {
 	struct fixture *fixture = *state;
 
 	run_shell(fixture, "sleep 86501 & exit 0");
 	wait_end(fixture);
 	assert_int_equal(WEXITSTATUS(fixture->status), 0);
-	assert_true(nothing_is_left("86501"));
+	assert_true(no_sleep_is_left("86501"));
 }
 
-static void what_several_processes_print_is_complete(void **state)
+static void the_output_of_several_processes_is_complete(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -204,7 +204,7 @@ static void what_several_processes_print_is_complete(void **state)
 	assert_int_equal(lseek(fixture->output, 0, SEEK_END), 4 * 5000 * strlen("line\n"));
 }
 
-static void an_interrupt_reaches_all_who_listen(void **state)
+static void an_interrupt_reaches_a_program_with_a_handler(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -231,12 +231,12 @@ static void a_program_that_cant_be_started_is_an_error(void **state)
 	assert_int_equal(err.kind, ERR_INTERNAL);
 }
 
-static void a_sandbox_shows_little(void **state)
+static void a_sandbox_hides_the_host_and_is_read_only(void **state)
 {
 	struct fixture *fixture = *state;
 	char text[4096];
 
-	if (!run_boxed(fixture,
+	if (!run_in_sandbox(fixture,
 		    "ls /; ls /root /home /var 2>&1 | wc -l; echo $SECRET; ls /proc/self/fd | tr '\\n' ' '; "
 		    "touch /usr/x /etc/x /providers/x 2>/dev/null || echo read-only"))
 		skip();
@@ -249,50 +249,50 @@ static void a_sandbox_shows_little(void **state)
 	assert_non_null(strstr(text, "read-only"));
 }
 
-static void nobody_escapes_from_a_killed_sandbox(void **state)
+static void no_process_survives_a_killed_sandbox(void **state)
 {
 	struct fixture *fixture = *state;
 
-	if (!run_boxed(fixture, "setsid sh -c 'setsid sleep 86502 & sleep 86502' & echo ready; sleep 86502"))
+	if (!run_in_sandbox(fixture, "setsid sh -c 'setsid sleep 86502 & sleep 86502' & echo ready; sleep 86502"))
 		skip();
 	wait_output(fixture, "ready");
 	child_kill(fixture->child);
 	wait_end(fixture);
 	assert_true(WIFSIGNALED(fixture->status));
-	assert_true(nothing_is_left("86502"));
+	assert_true(no_sleep_is_left("86502"));
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 	assert_int_equal(errno, ECHILD);
 }
 
-static void a_sandbox_ends_with_its_program(void **state)
+static void processes_of_a_sandbox_end_with_its_program(void **state)
 {
 	struct fixture *fixture = *state;
 
-	if (!run_boxed(fixture, "setsid sleep 86503 & exit 5"))
+	if (!run_in_sandbox(fixture, "setsid sleep 86503 & exit 5"))
 		skip();
 	wait_end(fixture);
 	assert_int_equal(WEXITSTATUS(fixture->status), 5);
-	assert_true(nothing_is_left("86503"));
+	assert_true(no_sleep_is_left("86503"));
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
-static void kill_it(void *data, pid_t pid)
+static void kill_child(void *data, pid_t pid)
 {
 	(void)data;
 	kill(pid, SIGKILL);
 }
 
-static void a_sandbox_dies_with_its_keeper(void **state)
+static void a_killed_sandbox_leaves_no_process(void **state)
 {
 	struct fixture *fixture = *state;
 
-	if (!run_boxed(fixture, "setsid sleep 86504 & echo ready; sleep 86504"))
+	if (!run_in_sandbox(fixture, "setsid sleep 86504 & echo ready; sleep 86504"))
 		skip();
 	wait_output(fixture, "ready");
-	proc_tree_children(getpid(), kill_it, NULL);
+	proc_tree_children(getpid(), kill_child, NULL);
 	wait_end(fixture);
 	assert_true(WIFSIGNALED(fixture->status));
-	assert_true(nothing_is_left("86504"));
+	assert_true(no_sleep_is_left("86504"));
 	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
@@ -301,15 +301,15 @@ static void a_sandbox_dies_with_its_keeper(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_program_inherits_what_it_is_given_and_no_more),
-		TEST(what_outlives_the_program_is_killed_with_its_group),
-		TEST(what_several_processes_print_is_complete),
-		TEST(an_interrupt_reaches_all_who_listen),
+		TEST(a_program_inherits_only_the_given_environment_and_descriptors),
+		TEST(background_processes_are_killed_at_the_end_of_the_program),
+		TEST(the_output_of_several_processes_is_complete),
+		TEST(an_interrupt_reaches_a_program_with_a_handler),
 		TEST(a_program_that_cant_be_started_is_an_error),
-		TEST(a_sandbox_shows_little),
-		TEST(nobody_escapes_from_a_killed_sandbox),
-		TEST(a_sandbox_ends_with_its_program),
-		TEST(a_sandbox_dies_with_its_keeper),
+		TEST(a_sandbox_hides_the_host_and_is_read_only),
+		TEST(no_process_survives_a_killed_sandbox),
+		TEST(processes_of_a_sandbox_end_with_its_program),
+		TEST(a_killed_sandbox_leaves_no_process),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

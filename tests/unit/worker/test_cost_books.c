@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "common/err.h"
@@ -20,7 +20,7 @@ static int add(struct books *books, const char *text, struct err *err)
 	return books_add(books, "test.json", text, strlen(text), err);
 }
 
-static void test_the_books_that_come_along_are_sound(void **state)
+static void test_the_embedded_books_are_valid(void **state)
 {
 	struct books books = {.books = NULL};
 
@@ -38,10 +38,10 @@ static void test_the_books_that_come_along_are_sound(void **state)
 	books_release(&books);
 }
 
-static void test_a_wrong_book_is_refused_with_the_place(void **state)
+static void test_an_invalid_book_is_refused_with_the_path_of_its_error(void **state)
 {
 	static const struct {
-		const char *book, *said;
+		const char *book, *reason;
 	} cases[] = {
 		{"[]", "must be an object"},
 		{"{\"price-book\": 2}", "name is missing"},
@@ -82,14 +82,14 @@ static void test_a_wrong_book_is_refused_with_the_place(void **state)
 		struct err err = ERR_INIT;
 
 		assert_int_equal(add(&books, cases[i].book, &err), -1);
-		if (!strstr(err.message, cases[i].said) || !text_starts(err.message, "test.json: "))
-			fail_msg("\"%s\" does not say \"%s\"", err.message, cases[i].said);
+		if (!strstr(err.message, cases[i].reason) || !text_starts(err.message, "test.json: "))
+			fail_msg("\"%s\" does not say \"%s\"", err.message, cases[i].reason);
 	}
 	assert_int_equal(books.count, 0);
 	books_release(&books);
 }
 
-static void test_another_currency_takes_the_place(void **state)
+static void test_a_book_with_another_currency_replaces_the_others(void **state)
 {
 	static const char euros[] =
 		"{\"price-book\": 1, \"name\": \"Euros\", \"currency\": \"EUR\", \"resources\": {}}";
@@ -105,7 +105,7 @@ static void test_another_currency_takes_the_place(void **state)
 	books_release(&books);
 }
 
-static void test_numbers_are_read_as_they_are_written(void **state)
+static void test_numbers_are_parsed_without_rounding(void **state)
 {
 	static const char text[] =
 		"{\"a\": 0.1000000000000000055511151231257827, \"b\": [-1, 2e3], \"c\": \"-1 \\\" 2\", "
@@ -123,7 +123,7 @@ static void test_numbers_are_read_as_they_are_written(void **state)
 	assert_true(json_is_true(json_at(value, "e")));
 }
 
-static void test_broken_json_is_refused(void **state)
+static void test_invalid_json_is_refused(void **state)
 {
 	static const char *const texts[] = {"", "{", "\"open", "[1,]", "{\"a\": 1 2}", "\"\\", "nul"};
 
@@ -139,11 +139,11 @@ static void test_broken_json_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_the_books_that_come_along_are_sound),
-		cmocka_unit_test(test_a_wrong_book_is_refused_with_the_place),
-		cmocka_unit_test(test_another_currency_takes_the_place),
-		cmocka_unit_test(test_numbers_are_read_as_they_are_written),
-		cmocka_unit_test(test_broken_json_is_refused),
+		cmocka_unit_test(test_the_embedded_books_are_valid),
+		cmocka_unit_test(test_an_invalid_book_is_refused_with_the_path_of_its_error),
+		cmocka_unit_test(test_a_book_with_another_currency_replaces_the_others),
+		cmocka_unit_test(test_numbers_are_parsed_without_rounding),
+		cmocka_unit_test(test_invalid_json_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

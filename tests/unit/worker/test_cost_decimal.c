@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "worker/cost/decimal.h"
@@ -12,7 +12,7 @@ static struct decimal D(const char *text) {
 	struct decimal value;
 
 	if (decimal_parse(text, &value) < 0)
-		fail_msg("%s is a number", text);
+		fail_msg("%s is not parsed", text);
 	return value;
 }
 
@@ -25,7 +25,7 @@ assert_decimal(struct decimal value, const char *wanted)
 	assert_string_equal(text, wanted);
 }
 
-static void test_reads_and_writes(void **state)
+static void test_decimals_are_parsed_and_formatted(void **state)
 {
 	static const char *const pairs[][2] = {
 		{"0", "0"},
@@ -49,7 +49,7 @@ static void test_reads_and_writes(void **state)
 		assert_decimal(D(pairs[i][0]), pairs[i][1]);
 }
 
-static void test_refuses_what_is_no_number(void **state)
+static void test_invalid_numbers_are_refused(void **state)
 {
 	static const char *const texts[] = {"", "-", ".", "1.", "1.2.3", "1e", "e3", "0x10", " 1", "1 ", "1e 3",
 		"1e++3", "ten", "1e100", "170141183460469231731687303715884105728",
@@ -60,10 +60,10 @@ static void test_refuses_what_is_no_number(void **state)
 	assert_int_equal(decimal_parse(NULL, &value), -1);
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (decimal_parse(texts[i], &value) == 0)
-			fail_msg("\"%s\" is taken for a number", texts[i]);
+			fail_msg("\"%s\" is accepted", texts[i]);
 }
 
-static void test_two_decimals_at_least(void **state)
+static void test_amounts_have_at_least_two_decimals(void **state)
 {
 	static const char *const pairs[][2] = {
 		{"0", "0.00"},
@@ -81,7 +81,7 @@ static void test_two_decimals_at_least(void **state)
 	}
 }
 
-static void test_is_exact(void **state)
+static void test_arithmetic_is_exact(void **state)
 {
 	struct decimal sum = decimal_of(0);
 
@@ -96,7 +96,7 @@ static void test_is_exact(void **state)
 	assert_decimal(decimal_mul(D("-2.5"), D("0.4")), "-1");
 }
 
-static void test_compares_by_value(void **state)
+static void test_decimals_are_compared_by_value(void **state)
 {
 	(void)state;
 	assert_int_equal(decimal_compare(D("1.0"), D("1")), 0);
@@ -104,7 +104,7 @@ static void test_compares_by_value(void **state)
 	assert_true(decimal_compare(D("-1"), D("0")) < 0);
 }
 
-static void test_too_much_breaks_all_that_is_made_of_it(void **state)
+static void test_an_overflow_invalidates_all_later_results(void **state)
 {
 	struct decimal big = decimal_mul(D("1e30"), D("1e30"));
 	char text[DECIMAL_TEXT_SIZE];
@@ -122,12 +122,12 @@ static void test_too_much_breaks_all_that_is_made_of_it(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads_and_writes),
-		cmocka_unit_test(test_refuses_what_is_no_number),
-		cmocka_unit_test(test_two_decimals_at_least),
-		cmocka_unit_test(test_is_exact),
-		cmocka_unit_test(test_compares_by_value),
-		cmocka_unit_test(test_too_much_breaks_all_that_is_made_of_it),
+		cmocka_unit_test(test_decimals_are_parsed_and_formatted),
+		cmocka_unit_test(test_invalid_numbers_are_refused),
+		cmocka_unit_test(test_amounts_have_at_least_two_decimals),
+		cmocka_unit_test(test_arithmetic_is_exact),
+		cmocka_unit_test(test_decimals_are_compared_by_value),
+		cmocka_unit_test(test_an_overflow_invalidates_all_later_results),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "common/err.h"
@@ -111,7 +111,7 @@ static void assert_unmatched(const char *type, const char *after, const char *mo
 	assert_text(resource(document, 0), "reason", reason);
 }
 
-static void test_before_and_after(void **state)
+static void test_an_estimate_has_prior_and_proposed_costs(void **state)
 {
 	json_auto_t *document = estimate_change("our_machine", "{\"type\": \"small\"}",
 		"{\"type\": \"large\", \"disk\": [{\"size\": 20}], \"disks\": [{\"size\": 4, \"kind\": \"fast\"}, "
@@ -135,7 +135,7 @@ static void test_before_and_after(void **state)
 	assert_text(json_array_get(components, 3), "quantity", "2.5");
 }
 
-static void test_what_is_removed_costs_nothing_after(void **state)
+static void test_a_removed_resource_has_no_proposed_cost(void **state)
 {
 	json_auto_t *document = estimate_change("our_machine", "{\"type\": \"small\"}", "null", "");
 
@@ -145,7 +145,7 @@ static void test_what_is_removed_costs_nothing_after(void **state)
 	assert_int_equal(json_array_size(json_object_get(resource(document, 0), "components")), 2);
 }
 
-static void test_definitions(void **state)
+static void test_prices_follow_the_definitions_of_a_book(void **state)
 {
 	(void)state;
 	assert_proposed("our_network", "{}", "0.00");
@@ -157,7 +157,7 @@ static void test_definitions(void **state)
 	assert_proposed("our_disk", "{\"size\": 1, \"speed\": 4000}", "8.08");
 }
 
-static void test_what_has_no_price_says_why(void **state)
+static void test_a_resource_without_a_price_has_a_reason(void **state)
 {
 	(void)state;
 	assert_unmatched("other_thing", "{}", "", "no price book knows the type");
@@ -175,7 +175,7 @@ static void test_what_has_no_price_says_why(void **state)
 }
 
 /* If one side has no price, neither counts: the difference would be wrong. */
-static void test_a_resource_counts_as_a_whole(void **state)
+static void test_a_resource_needs_a_prior_and_a_proposed_price(void **state)
 {
 	json_auto_t *document = estimate_change("our_machine", "{\"type\": \"small\"}", "{\"type\": \"huge\"}", "");
 
@@ -185,7 +185,7 @@ static void test_a_resource_counts_as_a_whole(void **state)
 	assert_int_equal(json_int_at(document, "unmatched-resources-count", -1), 1);
 }
 
-static void test_counts_and_data_sources(void **state)
+static void test_data_sources_are_not_counted(void **state)
 {
 	struct books books = {.books = NULL};
 	_cleanup_(freep) char *one = change_of("our_machine", "null", "{\"type\": \"small\"}", "");
@@ -210,7 +210,7 @@ static void test_counts_and_data_sources(void **state)
 }
 
 /* terraform lists no changes in a refresh-only plan. */
-static void test_a_refresh_only_plan_keeps_what_is_there(void **state)
+static void test_a_refresh_only_plan_has_the_costs_of_its_state(void **state)
 {
 	static const char plan[] =
 		"{\"format_version\": \"1.2\", \"prior_state\": {\"values\": {\"root_module\": {\"resources\": "
@@ -252,7 +252,7 @@ static void assert_region(const char *address, const char *configuration, const 
 	"{\"a\": {\"module\": {\"resources\": [{\"address\": \"our_machine.one\", \"provider_config_key\": "           \
 	"\"ours\"}]}}}}}"
 
-static void test_the_region_is_the_providers(void **state)
+static void test_the_region_is_read_from_the_provider_configuration(void **state)
 {
 	static const char constant[] = CONFIGURATION("{\"constant_value\": \"far\"}", "");
 	static const char variable[] = CONFIGURATION("{\"references\": [\"var.where\"]}", "");
@@ -272,7 +272,7 @@ static void test_the_region_is_the_providers(void **state)
 }
 
 /* An operator's small book takes precedence, and resources that it lacks are looked up in the built-in one. */
-static void test_the_later_book_wins(void **state)
+static void test_a_later_book_takes_precedence(void **state)
 {
 	static const char own[] =
 		"{\"price-book\": 1, \"name\": \"Mine\", \"currency\": \"USD\", \"source\": \"contract\", \"date\": "
@@ -298,7 +298,7 @@ static void test_the_later_book_wins(void **state)
 }
 
 /* Typical prices of the built-in books. */
-static void test_the_books_that_come_along(void **state)
+static void test_prices_of_the_embedded_books(void **state)
 {
 	static const struct {
 		const char *type, *after, *monthly;
@@ -343,7 +343,7 @@ static void test_the_books_that_come_along(void **state)
 	books_release(&books);
 }
 
-static void test_what_is_no_plan_is_refused(void **state)
+static void test_invalid_plans_are_refused(void **state)
 {
 	struct books books = {.books = NULL};
 	static const char *const texts[] = {"", "{}", "[1]", "{\"format_version\": \"1.2\""};
@@ -358,9 +358,9 @@ static void test_what_is_no_plan_is_refused(void **state)
 	}
 }
 
-static void test_infracost(void **state)
+static void test_an_answer_of_infracost_is_parsed(void **state)
 {
-	static const char said[] =
+	static const char answer[] =
 		"{\"version\": \"0.2\", \"currency\": \"EUR\", \"projects\": [{\"name\": \"plan.json\", "
 		"\"pastBreakdown\": {\"resources\": [{\"name\": \"aws_instance.a\", \"resourceType\": "
 		"\"aws_instance\", "
@@ -377,7 +377,7 @@ static void test_infracost(void **state)
 	struct err err = ERR_INIT;
 
 	(void)state;
-	assert_int_equal(infracost_read(said, strlen(said), &document, &err), 0);
+	assert_int_equal(infracost_read(answer, strlen(answer), &document, &err), 0);
 	assert_text(document, "currency", "EUR");
 	assert_text(document, "prior-monthly-cost", "13.65");
 	assert_text(document, "delta-monthly-cost", "-1.15");
@@ -389,7 +389,7 @@ static void test_infracost(void **state)
 	assert_text(resource(document, 1), "proposed", "0.00");
 }
 
-static void test_infracost_that_says_something_else(void **state)
+static void test_invalid_answers_of_infracost_are_refused(void **state)
 {
 	static const char *const texts[] = {"", "Error: no API key", "{\"projects\": []}"};
 
@@ -406,19 +406,19 @@ static void test_infracost_that_says_something_else(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_before_and_after),
-		cmocka_unit_test(test_what_is_removed_costs_nothing_after),
-		cmocka_unit_test(test_definitions),
-		cmocka_unit_test(test_what_has_no_price_says_why),
-		cmocka_unit_test(test_a_resource_counts_as_a_whole),
-		cmocka_unit_test(test_counts_and_data_sources),
-		cmocka_unit_test(test_a_refresh_only_plan_keeps_what_is_there),
-		cmocka_unit_test(test_the_region_is_the_providers),
-		cmocka_unit_test(test_the_later_book_wins),
-		cmocka_unit_test(test_the_books_that_come_along),
-		cmocka_unit_test(test_what_is_no_plan_is_refused),
-		cmocka_unit_test(test_infracost),
-		cmocka_unit_test(test_infracost_that_says_something_else),
+		cmocka_unit_test(test_an_estimate_has_prior_and_proposed_costs),
+		cmocka_unit_test(test_a_removed_resource_has_no_proposed_cost),
+		cmocka_unit_test(test_prices_follow_the_definitions_of_a_book),
+		cmocka_unit_test(test_a_resource_without_a_price_has_a_reason),
+		cmocka_unit_test(test_a_resource_needs_a_prior_and_a_proposed_price),
+		cmocka_unit_test(test_data_sources_are_not_counted),
+		cmocka_unit_test(test_a_refresh_only_plan_has_the_costs_of_its_state),
+		cmocka_unit_test(test_the_region_is_read_from_the_provider_configuration),
+		cmocka_unit_test(test_a_later_book_takes_precedence),
+		cmocka_unit_test(test_prices_of_the_embedded_books),
+		cmocka_unit_test(test_invalid_plans_are_refused),
+		cmocka_unit_test(test_an_answer_of_infracost_is_parsed),
+		cmocka_unit_test(test_invalid_answers_of_infracost_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

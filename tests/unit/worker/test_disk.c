@@ -17,9 +17,9 @@
 #include "worker/upload/leftover.h"
 #include "worker/upload/reserve.h"
 
-static void a_disk_is_low_until_it_has_a_quarter_more(void **state)
+static void a_disk_is_low_until_a_quarter_above_its_limit(void **state)
 {
-	static const struct disk_space least = {.bytes = 1000, .inodes = 100};
+	static const struct disk_space limit = {.bytes = 1000, .inodes = 100};
 	static const struct {
 		struct disk_space available;
 		bool was_low, low;
@@ -37,10 +37,10 @@ static void a_disk_is_low_until_it_has_a_quarter_more(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++)
-		assert_int_equal(disk_is_low(&cases[i].available, &least, cases[i].was_low), cases[i].low);
+		assert_int_equal(disk_is_low(&cases[i].available, &limit, cases[i].was_low), cases[i].low);
 }
 
-static void nothing_is_low_without_limits(void **state)
+static void a_disk_without_limits_is_never_low(void **state)
 {
 	static const struct disk_space none = {0, 0};
 
@@ -64,16 +64,16 @@ static struct workdir make_folder(char path[64])
 	return dir;
 }
 
-static void check_reserved(const struct workdir *dir, const char *path, long long least, long long max)
+static void check_reserved(const struct workdir *dir, const char *path, long long limit, long long max)
 {
 	struct stat info;
 
 	assert_int_equal(fstatat(dir->top, path, &info, 0), 0);
 	assert_int_equal(info.st_size, 0);
-	assert_true((long long)info.st_blocks * 512 >= least && (long long)info.st_blocks * 512 <= max);
+	assert_true((long long)info.st_blocks * 512 >= limit && (long long)info.st_blocks * 512 <= max);
 }
 
-static void space_is_allocated_behind_the_end_of_empty_files(void **state)
+static void space_is_allocated_beyond_the_end_of_empty_files(void **state)
 {
 	char path[64];
 	struct workdir dir = make_folder(path);
@@ -90,7 +90,7 @@ static void space_is_allocated_behind_the_end_of_empty_files(void **state)
 	assert_int_equal(beneath_remove(AT_FDCWD, path), 0);
 }
 
-static void a_job_with_little_disk_has_less_allocated(void **state)
+static void less_space_is_allocated_for_a_small_disk_limit(void **state)
 {
 	char path[64];
 	struct workdir dir = make_folder(path);
@@ -124,10 +124,10 @@ static void a_pipe_or_a_link_is_not_written_to(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_disk_is_low_until_it_has_a_quarter_more),
-		cmocka_unit_test(nothing_is_low_without_limits),
-		cmocka_unit_test(space_is_allocated_behind_the_end_of_empty_files),
-		cmocka_unit_test(a_job_with_little_disk_has_less_allocated),
+		cmocka_unit_test(a_disk_is_low_until_a_quarter_above_its_limit),
+		cmocka_unit_test(a_disk_without_limits_is_never_low),
+		cmocka_unit_test(space_is_allocated_beyond_the_end_of_empty_files),
+		cmocka_unit_test(less_space_is_allocated_for_a_small_disk_limit),
 		cmocka_unit_test(a_pipe_or_a_link_is_not_written_to),
 	};
 

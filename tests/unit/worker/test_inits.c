@@ -68,7 +68,7 @@ static bool found(struct fixture *fixture, const char *key, int64_t now_ms)
 	return true;
 }
 
-static void what_is_pinned_holds_and_what_is_not_ages(void **state)
+static void pinned_inits_are_kept_and_others_expire(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -84,7 +84,7 @@ static void what_is_pinned_holds_and_what_is_not_ages(void **state)
 	assert_false(found(fixture, "stays", 0));
 }
 
-static void a_key_that_came_to_move_is_forgotten(void **state)
+static void a_key_that_is_no_longer_pinned_is_deleted(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -93,7 +93,7 @@ static void a_key_that_came_to_move_is_forgotten(void **state)
 	assert_false(found(fixture, "one", 0));
 }
 
-static void what_was_used_last_stays_within_the_bounds(void **state)
+static void the_least_recently_used_inits_are_evicted(void **state)
 {
 	struct fixture *fixture = *state;
 	const long long much = 200 << 20;
@@ -120,7 +120,7 @@ static void what_was_used_last_stays_within_the_bounds(void **state)
 	assert_true(found(fixture, "small-299", 0));
 }
 
-static void a_file_that_is_gone_is_not_found(void **state)
+static void a_deleted_file_is_not_found(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -145,7 +145,7 @@ static void put(struct fixture *fixture, const char *path, const char *text)
 		assert_int_equal(beneath_write(fixture->top, path, 0600, text_bytes(text), &err), 0);
 }
 
-static void how_long_an_init_holds(void **state)
+static void the_lifetime_of_an_init_depends_on_lock_file_and_modules(void **state)
 {
 	static const struct {
 		const char *modules, *lock, *before;
@@ -182,7 +182,7 @@ static void how_long_an_init_holds(void **state)
 	}
 }
 
-static void what_pins_a_module(void **state)
+static void local_modules_exact_versions_and_commits_are_pinned(void **state)
 {
 	static const struct {
 		const char *source, *version;
@@ -216,12 +216,13 @@ static void what_pins_a_module(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_pinned_holds_and_what_is_not_ages, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(a_key_that_came_to_move_is_forgotten, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(what_was_used_last_stays_within_the_bounds, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(a_file_that_is_gone_is_not_found, fixture_make, fixture_end),
-		cmocka_unit_test(what_pins_a_module),
-		cmocka_unit_test_setup_teardown(how_long_an_init_holds, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(pinned_inits_are_kept_and_others_expire, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(a_key_that_is_no_longer_pinned_is_deleted, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(the_least_recently_used_inits_are_evicted, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(a_deleted_file_is_not_found, fixture_make, fixture_end),
+		cmocka_unit_test(local_modules_exact_versions_and_commits_are_pinned),
+		cmocka_unit_test_setup_teardown(
+			the_lifetime_of_an_init_depends_on_lock_file_and_modules, fixture_make, fixture_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

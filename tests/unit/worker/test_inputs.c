@@ -40,7 +40,7 @@ static int read_with(const char *member, json_t *value, struct assignment *ret_a
 	return assignment_read(source, ret_assignment, err);
 }
 
-static void a_job_is_read(void **state)
+static void a_job_is_parsed(void **state)
 {
 	struct assignment assignment;
 	struct err err = ERR_INIT;
@@ -54,7 +54,7 @@ static void a_job_is_read(void **state)
 	assignment_release(&assignment);
 }
 
-static void ids_that_are_none_are_refused(void **state)
+static void invalid_ids_are_refused(void **state)
 {
 	static const char *const members[] = {"job", "run", "token", "attempt"};
 	struct assignment assignment;
@@ -70,7 +70,7 @@ static void ids_that_are_none_are_refused(void **state)
 	}
 }
 
-static void a_job_that_cant_be_done_can_be_reported(void **state)
+static void a_job_with_invalid_settings_keeps_its_id(void **state)
 {
 	struct assignment assignment;
 	struct err err = ERR_INIT;
@@ -85,10 +85,10 @@ static void a_job_that_cant_be_done_can_be_reported(void **state)
 	assignment_release(&assignment);
 }
 
-static void what_came_along_is_taken_once_and_only_in_order(void **state)
+static void contents_of_a_claim_are_taken_once(void **state)
 {
 	static const struct {
-		const char *contents, *expected; /* NULL: it must be asked for */
+		const char *contents, *expected; /* NULL: it must be downloaded */
 	} cases[] = {
 		{"{\"state\":\"e30=\"}", "{}"},
 		{"{\"state\":\"\"}", ""},
@@ -119,7 +119,7 @@ static void what_came_along_is_taken_once_and_only_in_order(void **state)
 	}
 }
 
-static void values_are_quoted_and_the_strongest_wins(void **state)
+static void values_are_quoted_and_the_last_one_is_used(void **state)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
 	struct assignment assignment;
@@ -132,7 +132,7 @@ static void values_are_quoted_and_the_strongest_wins(void **state)
 	assignment_release(&assignment);
 }
 
-static void quoting_leaves_nothing_to_interpret(void **state)
+static void quoted_texts_are_not_interpreted(void **state)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
 
@@ -149,7 +149,7 @@ static bool has(const struct texts *texts, const char *text)
 	return false;
 }
 
-static void what_keeps_jobs_apart_cant_be_overridden(void **state)
+static void reserved_variables_can_not_be_set(void **state)
 {
 	_cleanup_(texts_release) struct texts all = {.items = NULL};
 	_cleanup_(texts_release) struct texts tokens = {.items = NULL};
@@ -202,7 +202,7 @@ static void a_plan_has_the_runs_options(void **state)
 	assignment_release(&assignment);
 }
 
-static void the_state_lies_outside_of_the_configuration(void **state)
+static void the_state_is_outside_of_the_configuration(void **state)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(1000);
 	struct assignment deep = {.working_directory = "a/b"}, top = {.working_directory = ""};
@@ -216,7 +216,7 @@ static void the_state_lies_outside_of_the_configuration(void **state)
 	assert_non_null(strstr(buf_str(&text), "workspace_dir = \"../workspaces\""));
 }
 
-static void the_engines_workspace_has_the_workspaces_name(void **state)
+static void the_engine_gets_the_name_of_the_workspace(void **state)
 {
 	static const struct {
 		const char *name, *expected;
@@ -273,7 +273,7 @@ static void module_calls_are_found_by_parsing(void **state)
 	assert_int_equal(config_syntax("a.tf.bak"), CONFIG_NONE);
 }
 
-static void git_uses_only_repositories_that_it_is_given(void **state)
+static void git_uses_only_explicit_repositories(void **state)
 {
 	_cleanup_(texts_release) struct texts env = {.items = NULL}, own = {.items = NULL}, wrong = {.items = NULL};
 
@@ -295,7 +295,7 @@ static void git_uses_only_repositories_that_it_is_given(void **state)
 
 /* ---- the effective backend ---- */
 
-static void another_backend_is_told_from_the_workers(void **state)
+static void other_backends_are_detected(void **state)
 {
 	static const struct {
 		const char *record;
@@ -369,7 +369,7 @@ static void ephemeral_variables_are_found(void **state)
 	}
 }
 
-static void ephemeral_values_are_those_of_the_plan(void **state)
+static void the_last_value_of_an_ephemeral_variable_is_used(void **state)
 {
 	struct variable variables[] = {
 		{.key = "secret", .value = "weak"},
@@ -390,7 +390,7 @@ static void ephemeral_values_are_those_of_the_plan(void **state)
 	assert_string_equal(buf_str(&text), "secret = \"strong\"\nword = \"null\"\n");
 }
 
-static void engines_have_ephemeral_variables_from_a_version_on(void **state)
+static void versions_of_engines_with_ephemeral_variables(void **state)
 {
 	static const struct {
 		bool tofu;
@@ -409,7 +409,7 @@ static void engines_have_ephemeral_variables_from_a_version_on(void **state)
 	}
 }
 
-static void files_that_set_a_backend_are_named(void **state)
+static void files_that_set_a_backend_are_found(void **state)
 {
 	static const struct {
 		enum config_syntax syntax;
@@ -447,17 +447,17 @@ static bool fits(const char *version_text, const char *constraint)
 	return version_fits(&version, constraint, NULL);
 }
 
-static void constraints_are_terraforms(void **state)
+static void constraints_follow_terraforms_rules(void **state)
 {
 	(void)state;
 	assert_true(fits("1.11.4", "") && fits("1.11.4", "latest") && fits("1.11.4", "1.11.4"));
 	assert_true(fits("1.11.4", "~> 1.11.0") && fits("1.11.4", "~>1.9") && fits("1.11.4", ">= 1.0, < 2.0.0"));
 	assert_false(fits("1.12.0", "~> 1.11.0") || fits("2.0.0", "~> 1.9") || fits("1.11.3", "~> 1.11.4"));
 	assert_false(fits("1.11.4", "1.11.5") || fits("1.11.4", "!= 1.11.4") || fits("1.12.0-rc1", ">= 1.12.0"));
-	assert_false(fits("1.11.4", "nonsense") || fits("1.11.4", "~> 1") || fits("1.11.4", "1.11.4,"));
+	assert_false(fits("1.11.4", "invalid") || fits("1.11.4", "~> 1") || fits("1.11.4", "1.11.4,"));
 }
 
-static void an_exact_version_can_stand_in_a_path(void **state)
+static void an_exact_version_is_safe_in_a_path(void **state)
 {
 	static const char *const exact[] = {"1.11.0", "v1.11.0-rc1", "= 1.11.0", "=1.11.0", "1.11.0+ent"};
 	static const char *const other[] = {"~> 1.11.0", ">= 1.11.0", "!= 1.11.0", "1.11", "latest", "",
@@ -474,7 +474,7 @@ static void an_exact_version_can_stand_in_a_path(void **state)
 		assert_int_equal(version_exact(other[i], &version), -1);
 }
 
-static void engines_name_themselves(void **state)
+static void engines_are_identified_by_their_version_output(void **state)
 {
 	struct version version;
 	bool tofu;
@@ -488,7 +488,7 @@ static void engines_name_themselves(void **state)
 	assert_int_equal(engine_version_read("GNU bash, version 5", &version, &tofu), -1);
 }
 
-static void access_to_the_api_is_that_of_its_host(void **state)
+static void credentials_and_services_are_set_for_the_apis_host(void **state)
 {
 	static const struct {
 		const char *url, *token, *expected;
@@ -519,28 +519,28 @@ static void access_to_the_api_is_that_of_its_host(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_job_is_read),
-		cmocka_unit_test(ids_that_are_none_are_refused),
-		cmocka_unit_test(a_job_that_cant_be_done_can_be_reported),
-		cmocka_unit_test(what_came_along_is_taken_once_and_only_in_order),
-		cmocka_unit_test(values_are_quoted_and_the_strongest_wins),
-		cmocka_unit_test(quoting_leaves_nothing_to_interpret),
-		cmocka_unit_test(what_keeps_jobs_apart_cant_be_overridden),
+		cmocka_unit_test(a_job_is_parsed),
+		cmocka_unit_test(invalid_ids_are_refused),
+		cmocka_unit_test(a_job_with_invalid_settings_keeps_its_id),
+		cmocka_unit_test(contents_of_a_claim_are_taken_once),
+		cmocka_unit_test(values_are_quoted_and_the_last_one_is_used),
+		cmocka_unit_test(quoted_texts_are_not_interpreted),
+		cmocka_unit_test(reserved_variables_can_not_be_set),
 		cmocka_unit_test(an_environment_has_each_name_once),
 		cmocka_unit_test(a_plan_has_the_runs_options),
-		cmocka_unit_test(the_state_lies_outside_of_the_configuration),
-		cmocka_unit_test(the_engines_workspace_has_the_workspaces_name),
+		cmocka_unit_test(the_state_is_outside_of_the_configuration),
+		cmocka_unit_test(the_engine_gets_the_name_of_the_workspace),
 		cmocka_unit_test(module_calls_are_found_by_parsing),
-		cmocka_unit_test(git_uses_only_repositories_that_it_is_given),
-		cmocka_unit_test(another_backend_is_told_from_the_workers),
+		cmocka_unit_test(git_uses_only_explicit_repositories),
+		cmocka_unit_test(other_backends_are_detected),
 		cmocka_unit_test(ephemeral_variables_are_found),
-		cmocka_unit_test(ephemeral_values_are_those_of_the_plan),
-		cmocka_unit_test(engines_have_ephemeral_variables_from_a_version_on),
-		cmocka_unit_test(files_that_set_a_backend_are_named),
-		cmocka_unit_test(constraints_are_terraforms),
-		cmocka_unit_test(an_exact_version_can_stand_in_a_path),
-		cmocka_unit_test(engines_name_themselves),
-		cmocka_unit_test(access_to_the_api_is_that_of_its_host),
+		cmocka_unit_test(the_last_value_of_an_ephemeral_variable_is_used),
+		cmocka_unit_test(versions_of_engines_with_ephemeral_variables),
+		cmocka_unit_test(files_that_set_a_backend_are_found),
+		cmocka_unit_test(constraints_follow_terraforms_rules),
+		cmocka_unit_test(an_exact_version_is_safe_in_a_path),
+		cmocka_unit_test(engines_are_identified_by_their_version_output),
+		cmocka_unit_test(credentials_and_services_are_set_for_the_apis_host),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -25,11 +25,11 @@
 #include "worker/exec/program.h"
 #include "worker/keeper/proc_tree.h"
 
-/* A python program that prints when it is ready, and which signal interrupted it. */
-#define LISTENS                                                                                                        \
+/* A python program that prints when it is ready, and exits with 7 on an interrupt. */
+#define HANDLES_INTERRUPT                                                                                              \
 	"exec python3 -c \"import signal,sys\nsignal.signal(signal.SIGINT, lambda *a: sys.exit(7))\n"                  \
 	"print('ready', flush=True)\nsignal.pause()\""
-#define DEAF                                                                                                           \
+#define IGNORES_INTERRUPT                                                                                              \
 	"exec python3 -c \"import signal\nsignal.signal(signal.SIGINT, lambda *a: print('interrupted', "               \
 	"flush=True))\nprint('ready', flush=True)\nwhile True: signal.pause()\""
 /* Nested sessions whose parents have exited. */
@@ -100,7 +100,7 @@ static void start(struct fixture *fixture, const char *command, const struct kee
 	start_kept(fixture, command, terms, NULL, fixture->output);
 }
 
-static void late(void *data)
+static void fail_timeout(void *data)
 {
 	(void)data;
 	fail_msg("it did not end");
@@ -110,7 +110,7 @@ static void wait_end(struct fixture *fixture)
 {
 	struct loop_timer timer = {.due_ms = 0};
 
-	loop_timer_set(fixture->loop, &timer, 100000, late, NULL);
+	loop_timer_set(fixture->loop, &timer, 100000, fail_timeout, NULL);
 	if (!fixture->ended)
 		loop_run(fixture->loop);
 	loop_timer_clear(fixture->loop, &timer);
@@ -150,7 +150,7 @@ static struct keeper_lease lease_of(int64_t interrupt_ms, int64_t kill_ms)
 
 /* ---- cleanup ---- */
 
-static void who_left_his_session_is_killed_with_the_rest(void **state)
+static void processes_in_other_sessions_are_killed(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -163,7 +163,7 @@ static void who_left_his_session_is_killed_with_the_rest(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_ENDED);
 }
 
-static void who_left_his_session_ends_with_the_program(void **state)
+static void processes_in_other_sessions_end_with_the_program(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -178,7 +178,7 @@ static void first_child(void *data, pid_t pid)
 	*(pid_t *)data = pid;
 }
 
-static void when_the_keeper_is_killed_nothing_is_left(void **state)
+static void no_process_is_left_if_the_keeper_is_killed(void **state)
 {
 	struct fixture *fixture = *state;
 	pid_t keeper = 0;
@@ -210,7 +210,7 @@ static void wait_dead(pid_t pid)
 }
 
 /* A renewal may be sent while the program ends. */
-static void what_it_was_told_last_does_not_hide_how_the_program_ended(void **state)
+static void pending_renewals_do_not_hide_the_exit_status(void **state)
 {
 	struct fixture *fixture = *state;
 	const struct keeper_lease lease = lease_of(60000, 60000);
@@ -230,7 +230,7 @@ static void what_it_was_told_last_does_not_hide_how_the_program_ended(void **sta
 	assert_int_equal(fixture->report.status, SIGTERM);
 }
 
-static void when_its_worker_is_killed_nothing_is_left(void **state)
+static void no_process_is_left_if_the_worker_is_killed(void **state)
 {
 	struct fixture *fixture = *state;
 	pid_t worker = fork();
@@ -325,7 +325,7 @@ static void an_apply_is_interrupted_once_when_its_worker_is_killed(void **state)
 }
 
 /* On a second interrupt terraform exits without writing its state. */
-static void an_apply_that_was_interrupted_gets_no_second_interrupt(void **state)
+static void an_interrupted_apply_is_not_interrupted_again(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -334,29 +334,30 @@ static void an_apply_that_was_interrupted_gets_no_second_interrupt(void **state)
 	wait_orphans();
 }
 
-static void who_does_not_stop_is_killed_after_the_grace(void **state)
+static void an_apply_that_ignores_interrupts_is_killed_after_the_grace_period(void **state)
 {
 	struct fixture *fixture = *state;
 	int64_t begun = clock_boot_ms();
 
-	orphan_start(fixture, &(struct orphan){DEAF, apply_terms(1500), -1, false});
+	orphan_start(fixture, &(struct orphan){IGNORES_INTERRUPT, apply_terms(1500), -1, false});
 	wait_output(fixture, "interrupted\n");
 	wait_orphans();
 	assert_true(clock_boot_ms() - begun >= 1500);
 }
 
-static void a_plan_is_killed_at_once_when_its_worker_is(void **state)
+static void a_plan_is_killed_at_once_if_its_worker_is_killed(void **state)
 {
 	struct fixture *fixture = *state;
 
-	orphan_start(
-		fixture, &(struct orphan){DEAF, {.in_order = true, .outlives = false, .stop_ms = 60000}, -1, false});
+	orphan_start(fixture,
+		&(struct orphan){
+			IGNORES_INTERRUPT, {.in_order = true, .outlives = false, .stop_ms = 60000}, -1, false});
 	wait_orphans();
 	assert_null(strstr(output_text(fixture), "interrupted"));
 }
 
 /* The holder of a network ends when the last process that has its socket ends. */
-static void a_network_is_there_until_the_apply_has_ended(void **state)
+static void a_network_exists_until_the_apply_has_ended(void **state)
 {
 	struct fixture *fixture = *state;
 	const struct keeper_terms network = {.grace_ms = 60000};
@@ -380,13 +381,13 @@ static void a_network_is_there_until_the_apply_has_ended(void **state)
 
 /* ---- the lease ---- */
 
-static void a_lease_that_is_not_renewed_interrupts(void **state)
+static void an_expired_lease_interrupts_the_program(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.lease = lease_of(3600 * 1000, 3600 * 1000), .in_order = true};
 	struct keeper_lease shorter;
 
-	start(fixture, LISTENS, &terms);
+	start(fixture, HANDLES_INTERRUPT, &terms);
 	wait_output(fixture, "ready");
 	shorter = lease_of(0, 60000);
 	child_renew(fixture->child, &shorter);
@@ -396,13 +397,13 @@ static void a_lease_that_is_not_renewed_interrupts(void **state)
 	assert_true(clock_boot_ms() < shorter.kill_ms);
 }
 
-static void who_does_not_listen_is_dead_when_the_lease_ends(void **state)
+static void a_program_that_ignores_interrupts_is_killed_at_the_end_of_the_lease(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.lease = lease_of(3600 * 1000, 3600 * 1000), .in_order = true};
 	struct keeper_lease shorter;
 
-	start(fixture, DEAF, &terms);
+	start(fixture, IGNORES_INTERRUPT, &terms);
 	wait_output(fixture, "ready");
 	shorter = lease_of(0, 2000);
 	child_renew(fixture->child, &shorter);
@@ -413,7 +414,7 @@ static void who_does_not_listen_is_dead_when_the_lease_ends(void **state)
 	assert_true(clock_boot_ms() >= shorter.kill_ms);
 }
 
-static void a_program_that_cant_stop_in_order_is_killed_at_once(void **state)
+static void a_program_without_orderly_stop_is_killed_at_once(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.lease = lease_of(1000, 3600 * 1000)};
@@ -424,7 +425,7 @@ static void a_program_that_cant_stop_in_order_is_killed_at_once(void **state)
 	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
 }
 
-static void a_program_outlives_a_lease_that_is_renewed(void **state)
+static void a_renewed_lease_does_not_end_the_program(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.lease = lease_of(60000, 60000), .in_order = true};
@@ -441,7 +442,7 @@ static void a_program_outlives_a_lease_that_is_renewed(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_ENDED);
 }
 
-static void an_apply_goes_on_without_a_lease(void **state)
+static void an_apply_continues_after_its_lease(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.lease = lease_of(2000, 2001), .in_order = true, .outlives = true};
@@ -481,14 +482,14 @@ static void an_apply_is_interrupted_at_its_deadline(void **state)
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.deadline = lease_of(1500, 3600 * 1000), .in_order = true, .outlives = true};
 
-	start(fixture, LISTENS, &terms);
+	start(fixture, HANDLES_INTERRUPT, &terms);
 	wait_end(fixture);
 	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
 	assert_int_equal(WEXITSTATUS(fixture->report.status), 7);
 	assert_true(clock_boot_ms() >= terms.deadline.interrupt_ms);
 }
 
-static void a_deaf_apply_is_killed_at_its_deadline(void **state)
+static void an_apply_that_ignores_interrupts_is_killed_at_its_deadline(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.lease = lease_of(3600 * 1000, 3600 * 1000),
@@ -497,7 +498,7 @@ static void a_deaf_apply_is_killed_at_its_deadline(void **state)
 		.outlives = true};
 	struct keeper_lease longer = lease_of(7200 * 1000, 7200 * 1000);
 
-	start(fixture, DEAF, &terms);
+	start(fixture, IGNORES_INTERRUPT, &terms);
 	child_renew(fixture->child, &longer); /* renewing a lease does not move the deadline */
 	wait_end(fixture);
 	assert_int_equal(fixture->report.why, KEEPER_DEADLINE);
@@ -505,7 +506,7 @@ static void a_deaf_apply_is_killed_at_its_deadline(void **state)
 	assert_true(clock_boot_ms() >= terms.deadline.kill_ms);
 }
 
-static void a_deadline_kills_who_left_his_session(void **state)
+static void a_deadline_kills_processes_in_other_sessions(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.deadline = lease_of(1500, 1501), .in_order = true, .outlives = true};
@@ -524,7 +525,7 @@ static void the_deadline_holds_while_the_worker_is_stopped(void **state)
 	int status;
 
 	if (worker == 0) {
-		start(fixture, DEAF, &terms);
+		start(fixture, IGNORES_INTERRUPT, &terms);
 		raise(SIGSTOP);
 		wait_end(fixture);
 		_exit(fixture->report.why == KEEPER_DEADLINE && WTERMSIG(fixture->report.status) == SIGKILL ? 0 : 1);
@@ -560,7 +561,7 @@ static void a_program_is_interrupted_once(void **state)
 	struct keeper_terms terms = {.deadline = lease_of(2000, 4000), .in_order = true, .outlives = true};
 	char text[4096] = "";
 
-	start(fixture, DEAF, &terms);
+	start(fixture, IGNORES_INTERRUPT, &terms);
 	wait_output(fixture, "ready");
 	child_interrupt(fixture->child);
 	child_interrupt(fixture->child);
@@ -594,7 +595,7 @@ static enum keeper_why why_of_a_keeper_ahead(const char *option)
 	return report.why;
 }
 
-static void a_machine_that_slept_past_the_deadline_starts_nothing(void **state)
+static void no_program_starts_if_the_deadline_passed_during_a_suspend(void **state)
 {
 	(void)state;
 	assert_int_equal(why_of_a_keeper_ahead("--boottime"), KEEPER_DEADLINE);
@@ -603,7 +604,7 @@ static void a_machine_that_slept_past_the_deadline_starts_nothing(void **state)
 
 /* ---- limits ---- */
 
-static void memory_of_all_processes_counts(void **state)
+static void the_memory_of_all_processes_is_added(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 3600 * 1000, .in_order = true};
@@ -618,7 +619,7 @@ static void memory_of_all_processes_counts(void **state)
 }
 
 /* No process maps the file. Both have it open, and it counts once. */
-static void files_in_memory_count_as_memory(void **state)
+static void files_in_memory_are_counted_once(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 3600 * 1000, .in_order = true};
@@ -635,7 +636,7 @@ static void files_in_memory_count_as_memory(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_ENDED);
 }
 
-static void much_memory_in_files_is_stopped(void **state)
+static void files_in_memory_above_the_limit_stop_the_program(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 3600 * 1000, .in_order = true};
@@ -696,7 +697,7 @@ static void deleted_files_that_are_open_are_counted(void **state)
 	wait_end(fixture);
 }
 
-static void who_met_a_limit_may_stop_in_order(void **state)
+static void a_program_at_a_limit_is_interrupted_first(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits.processes = 2, .stop_ms = 3600 * 1000, .in_order = true};
@@ -711,7 +712,7 @@ static void who_met_a_limit_may_stop_in_order(void **state)
 	assert_true(WIFSIGNALED(fixture->report.status) || WEXITSTATUS(fixture->report.status) == 7);
 }
 
-static void who_met_a_limit_and_does_not_stop_is_killed(void **state)
+static void a_program_at_a_limit_that_ignores_interrupts_is_killed(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits.memory = 100 << 20, .stop_ms = 100, .in_order = true};
@@ -725,7 +726,7 @@ static void who_met_a_limit_and_does_not_stop_is_killed(void **state)
 	assert_int_equal(WTERMSIG(fixture->report.status), SIGKILL);
 }
 
-static void processes_without_end_are_ended(void **state)
+static void a_fork_bomb_is_stopped(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits.processes = 40, .stop_ms = 3600 * 1000, .in_order = true};
@@ -735,7 +736,7 @@ static void processes_without_end_are_ended(void **state)
 	assert_int_equal(fixture->report.why, KEEPER_PROCESSES);
 }
 
-static void a_file_and_an_address_space_have_a_bound(void **state)
+static void file_size_and_address_space_are_limited(void **state)
 {
 	struct fixture *fixture = *state;
 	struct keeper_terms terms = {.limits = {.file_size = 1 << 20, .addresses = 1 << 30}};
@@ -750,39 +751,39 @@ static void a_file_and_an_address_space_have_a_bound(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(who_left_his_session_is_killed_with_the_rest),
-		TEST(who_left_his_session_ends_with_the_program),
-		TEST(when_the_keeper_is_killed_nothing_is_left),
-		TEST(what_it_was_told_last_does_not_hide_how_the_program_ended),
-		TEST(when_its_worker_is_killed_nothing_is_left),
+		TEST(processes_in_other_sessions_are_killed),
+		TEST(processes_in_other_sessions_end_with_the_program),
+		TEST(no_process_is_left_if_the_keeper_is_killed),
+		TEST(pending_renewals_do_not_hide_the_exit_status),
+		TEST(no_process_is_left_if_the_worker_is_killed),
 		TEST(an_apply_is_interrupted_once_when_its_worker_is_killed),
-		TEST(an_apply_that_was_interrupted_gets_no_second_interrupt),
-		TEST(who_does_not_stop_is_killed_after_the_grace),
-		TEST(a_plan_is_killed_at_once_when_its_worker_is),
-		TEST(a_network_is_there_until_the_apply_has_ended),
-		TEST(a_lease_that_is_not_renewed_interrupts),
-		TEST(who_does_not_listen_is_dead_when_the_lease_ends),
-		TEST(a_program_that_cant_stop_in_order_is_killed_at_once),
-		TEST(a_program_outlives_a_lease_that_is_renewed),
-		TEST(an_apply_goes_on_without_a_lease),
+		TEST(an_interrupted_apply_is_not_interrupted_again),
+		TEST(an_apply_that_ignores_interrupts_is_killed_after_the_grace_period),
+		TEST(a_plan_is_killed_at_once_if_its_worker_is_killed),
+		TEST(a_network_exists_until_the_apply_has_ended),
+		TEST(an_expired_lease_interrupts_the_program),
+		TEST(a_program_that_ignores_interrupts_is_killed_at_the_end_of_the_lease),
+		TEST(a_program_without_orderly_stop_is_killed_at_once),
+		TEST(a_renewed_lease_does_not_end_the_program),
+		TEST(an_apply_continues_after_its_lease),
 		TEST(nothing_is_started_after_the_lease),
 		TEST(an_apply_is_interrupted_at_its_deadline),
-		TEST(a_deaf_apply_is_killed_at_its_deadline),
-		TEST(a_deadline_kills_who_left_his_session),
+		TEST(an_apply_that_ignores_interrupts_is_killed_at_its_deadline),
+		TEST(a_deadline_kills_processes_in_other_sessions),
 		TEST(the_deadline_holds_while_the_worker_is_stopped),
 		TEST(nothing_is_started_after_the_deadline),
 		TEST(a_program_is_interrupted_once),
-		TEST(a_machine_that_slept_past_the_deadline_starts_nothing),
-		TEST(memory_of_all_processes_counts),
-		TEST(files_in_memory_count_as_memory),
-		TEST(much_memory_in_files_is_stopped),
+		TEST(no_program_starts_if_the_deadline_passed_during_a_suspend),
+		TEST(the_memory_of_all_processes_is_added),
+		TEST(files_in_memory_are_counted_once),
+		TEST(files_in_memory_above_the_limit_stop_the_program),
 		TEST(deleted_files_that_are_open_are_counted),
 		TEST(a_program_starts_in_its_control_group),
 		TEST(a_program_without_its_control_group_is_not_started),
-		TEST(who_met_a_limit_may_stop_in_order),
-		TEST(who_met_a_limit_and_does_not_stop_is_killed),
-		TEST(processes_without_end_are_ended),
-		TEST(a_file_and_an_address_space_have_a_bound),
+		TEST(a_program_at_a_limit_is_interrupted_first),
+		TEST(a_program_at_a_limit_that_ignores_interrupts_is_killed),
+		TEST(a_fork_bomb_is_stopped),
+		TEST(file_size_and_address_space_are_limited),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,21 +49,21 @@ static void plan_of(const struct setting *setting, struct network_plan *ret_plan
 	network_facts_release(&facts);
 }
 
-static bool reaches(const struct network_plan *plan, const char *text)
+static bool allows(const struct network_plan *plan, const char *text)
 {
 	const struct network_endpoint endpoint = endpoint_of(text);
 
 	return network_plan_reaches(plan, &endpoint);
 }
 
-static void test_without_lists(void **state)
+static void test_local_and_metadata_addresses_are_denied_by_default(void **state)
 {
 	static const char *const denied[] = {"127.0.0.1:80", "127.0.0.2:80", "[::1]:80", "[::ffff:127.0.0.1]:80",
 		"169.254.169.254:80", "[::ffff:169.254.169.254]:80", "168.63.129.16:80", "100.100.100.200:80",
 		"0.0.0.1:80", "224.0.0.1:80", "239.255.255.250:1900", "255.255.255.255:67", "[fe80::1]:80",
 		"[febf::1]:80", "[ff02::1]:80", "[fd00:ec2::254]:80", "[64:ff9b::a9fe:a9fe]:80", "[64:ff9b::7f00:1]:80",
 		"[2002:7f00:1::1]:80", "[2002:a9fe:a9fe::1]:80", "198.51.100.7:80", "[2001:db8::7]:80"};
-	static const char *const reached[] = {"1.1.1.1:443", "10.0.0.1:22", "172.16.0.1:443", "192.168.1.1:443",
+	static const char *const allowed[] = {"1.1.1.1:443", "10.0.0.1:22", "172.16.0.1:443", "192.168.1.1:443",
 		"198.51.100.8:80", "169.253.255.255:80", "169.255.0.1:80", "168.63.129.17:80", "[fd00:ec2::253]:80",
 		"[2001:db8::8]:443", "[fec0::1]:80", "[2002:808:808::1]:80", "[64:ff9b::808:808]:80"};
 	struct network_plan plan;
@@ -71,15 +71,15 @@ static void test_without_lists(void **state)
 	(void)state;
 	plan_of(&(struct setting){.own = {"198.51.100.7", "2001:db8::7", "127.0.0.1"}}, &plan);
 	for (size_t i = 0; i < ARRAY_LEN(denied); i++)
-		if (reaches(&plan, denied[i]))
-			fail_msg("%s is reached", denied[i]);
-	for (size_t i = 0; i < ARRAY_LEN(reached); i++)
-		if (!reaches(&plan, reached[i]))
-			fail_msg("%s is denied", reached[i]);
+		if (allows(&plan, denied[i]))
+			fail_msg("%s is allowed", denied[i]);
+	for (size_t i = 0; i < ARRAY_LEN(allowed); i++)
+		if (!allows(&plan, allowed[i]))
+			fail_msg("%s is denied", allowed[i]);
 	assert_int_equal(plan.port_count, 0);
 }
 
-static void test_the_longer_prefix_decides(void **state)
+static void test_the_longest_prefix_takes_precedence(void **state)
 {
 	struct network_plan plan;
 
@@ -87,19 +87,19 @@ static void test_the_longer_prefix_decides(void **state)
 	plan_of(&(struct setting){.allow = "10.1.0.0/16, 10.9.9.9:443,169.254.169.254:80,10.7.0.0/24,0.0.0.0/0",
 			.deny = "10.0.0.0/8,10.1.2.0/24,10.7.0.0/24,fd00::/8,10.9.9.9"},
 		&plan);
-	assert_false(reaches(&plan, "10.0.0.1:80"));
-	assert_true(reaches(&plan, "10.1.1.1:80"));
-	assert_false(reaches(&plan, "10.1.2.1:80"));
-	assert_true(reaches(&plan, "10.7.0.1:80")); /* equal prefixes: allow takes precedence */
-	assert_true(reaches(&plan, "10.9.9.9:443"));
-	assert_false(reaches(&plan, "10.9.9.9:444"));
-	assert_true(reaches(&plan, "169.254.169.254:80"));
-	assert_false(reaches(&plan, "169.254.169.254:443"));
-	assert_false(reaches(&plan, "169.254.1.1:80")); /* longer than 0.0.0.0/0 */
-	assert_false(reaches(&plan, "[fd12::1]:80"));
+	assert_false(allows(&plan, "10.0.0.1:80"));
+	assert_true(allows(&plan, "10.1.1.1:80"));
+	assert_false(allows(&plan, "10.1.2.1:80"));
+	assert_true(allows(&plan, "10.7.0.1:80")); /* equal prefixes: allow takes precedence */
+	assert_true(allows(&plan, "10.9.9.9:443"));
+	assert_false(allows(&plan, "10.9.9.9:444"));
+	assert_true(allows(&plan, "169.254.169.254:80"));
+	assert_false(allows(&plan, "169.254.169.254:443"));
+	assert_false(allows(&plan, "169.254.1.1:80")); /* longer than 0.0.0.0/0 */
+	assert_false(allows(&plan, "[fd12::1]:80"));
 }
 
-static void test_what_is_needed_is_reached(void **state)
+static void test_needed_addresses_are_always_allowed(void **state)
 {
 	struct network_plan plan;
 
@@ -109,21 +109,21 @@ static void test_what_is_needed_is_reached(void **state)
 			.own = {"192.168.7.7"},
 			.needed = {"192.168.7.7:8080", "127.0.0.1:8081", "[::1]:8081"}},
 		&plan);
-	assert_true(reaches(&plan, "10.0.0.53:53"));
-	assert_false(reaches(&plan, "10.0.0.53:80"));
-	assert_true(reaches(&plan, "169.254.169.254:53"));
-	assert_false(reaches(&plan, "169.254.169.254:80"));
-	assert_true(reaches(&plan, "192.168.7.7:8080"));
-	assert_false(reaches(&plan, "192.168.7.7:22"));
-	assert_true(reaches(&plan, "127.0.0.1:8081"));
-	assert_false(reaches(&plan, "127.0.0.2:8081"));
-	assert_false(reaches(&plan, "127.0.0.1:22"));
+	assert_true(allows(&plan, "10.0.0.53:53"));
+	assert_false(allows(&plan, "10.0.0.53:80"));
+	assert_true(allows(&plan, "169.254.169.254:53"));
+	assert_false(allows(&plan, "169.254.169.254:80"));
+	assert_true(allows(&plan, "192.168.7.7:8080"));
+	assert_false(allows(&plan, "192.168.7.7:22"));
+	assert_true(allows(&plan, "127.0.0.1:8081"));
+	assert_false(allows(&plan, "127.0.0.2:8081"));
+	assert_false(allows(&plan, "127.0.0.1:22"));
 	assert_int_equal(plan.port_count, 1);
 	assert_int_equal(plan.ports[0], 8081);
 }
 
 /* A public name may resolve to another address for the next job. The plans must be equal. */
-static void test_public_addresses_leave_the_plan_as_it_is(void **state)
+static void test_public_addresses_do_not_change_the_plan(void **state)
 {
 	struct network_plan first, second;
 
@@ -135,7 +135,7 @@ static void test_public_addresses_leave_the_plan_as_it_is(void **state)
 	assert_memory_not_equal(&first, &second, sizeof(first));
 }
 
-static void test_lists_that_are_refused(void **state)
+static void test_invalid_lists_are_refused(void **state)
 {
 	static const char *const lists[][2] = {{"127.0.0.1", ""}, {"127.0.0.0/8", ""}, {"127.0.0.2:80", ""},
 		{"::1", ""}, {"[::1]/64:80", ""}, {"host:80", ""}, {"10.0.0.1:0", ""}, {"10.0.0.1:65536", ""},
@@ -152,7 +152,7 @@ static void test_lists_that_are_refused(void **state)
 	}
 }
 
-static void test_too_many_rules_and_ports(void **state)
+static void test_rules_and_ports_are_limited(void **state)
 {
 	struct network_facts facts = {.ipv4 = true};
 	struct network_lists lists = {.allow = NULL};
@@ -180,7 +180,7 @@ static void test_too_many_rules_and_ports(void **state)
 	free(plan);
 }
 
-static void test_resolv_conf(void **state)
+static void test_loopback_nameservers_are_replaced(void **state)
 {
 	static const char *const cases[][2] = {
 		{"", ""},
@@ -214,7 +214,7 @@ static char *arguments_of(const struct network_plan *plan)
 	return buf_take(&line);
 }
 
-static void test_arguments(void **state)
+static void test_arguments_of_pasta_follow_the_plan(void **state)
 {
 	struct network_plan plan;
 
@@ -240,14 +240,14 @@ static void test_arguments(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_without_lists),
-		cmocka_unit_test(test_the_longer_prefix_decides),
-		cmocka_unit_test(test_what_is_needed_is_reached),
-		cmocka_unit_test(test_public_addresses_leave_the_plan_as_it_is),
-		cmocka_unit_test(test_lists_that_are_refused),
-		cmocka_unit_test(test_too_many_rules_and_ports),
-		cmocka_unit_test(test_resolv_conf),
-		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_local_and_metadata_addresses_are_denied_by_default),
+		cmocka_unit_test(test_the_longest_prefix_takes_precedence),
+		cmocka_unit_test(test_needed_addresses_are_always_allowed),
+		cmocka_unit_test(test_public_addresses_do_not_change_the_plan),
+		cmocka_unit_test(test_invalid_lists_are_refused),
+		cmocka_unit_test(test_rules_and_ports_are_limited),
+		cmocka_unit_test(test_loopback_nameservers_are_replaced),
+		cmocka_unit_test(test_arguments_of_pasta_follow_the_plan),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

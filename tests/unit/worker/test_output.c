@@ -20,7 +20,7 @@ static void assert_redacted(const struct redactor *redactor, const char *line, c
 	assert_string_equal(buf_str(&out), wanted);
 }
 
-static void secrets_are_taken_out(void **state)
+static void sensitive_values_are_redacted(void **state)
 {
 	struct variable variables[] = {
 		{.key = "a", .value = "hunter22", .sensitive = true},
@@ -50,7 +50,7 @@ static void secrets_are_taken_out(void **state)
 	redactor_release(&redactor);
 }
 
-static void a_piece_of_a_line_ends_where_no_secret_goes_on(void **state)
+static void a_partial_line_is_not_cut_within_a_secret(void **state)
 {
 	struct redactor redactor = {.secrets = NULL};
 
@@ -71,7 +71,7 @@ static struct job_result summary_of(const char *line)
 	return result;
 }
 
-static void numbers_are_found(void **state)
+static void resource_counts_are_parsed(void **state)
 {
 	struct job_result result = summary_of(
 		"{\"type\":\"change_summary\",\"changes\":{\"add\":1,\"change\":2,\"import\":3,\"remove\":4}}");
@@ -94,7 +94,7 @@ static bool changes(const char *line)
 	return summary_line_changes(line, strlen(line));
 }
 
-static void what_changed_a_resource_is_found(void **state)
+static void lines_that_report_a_change_are_recognized(void **state)
 {
 	(void)state;
 	assert_true(changes("{\"type\":\"apply_complete\",\"hook\":{\"action\":\"create\",\"id_value\":\"i-1\"}}"));
@@ -107,7 +107,7 @@ static void what_changed_a_resource_is_found(void **state)
 	assert_false(changes(""));
 }
 
-static void what_an_interrupted_apply_did_is_counted(void **state)
+static void changes_of_an_interrupted_apply_are_counted(void **state)
 {
 	static const char *const lines[] = {
 		"{\"type\":\"apply_start\",\"hook\":{\"action\":\"create\"}}",
@@ -150,7 +150,7 @@ static void the_first_error_is_found(void **state)
 	assert_string_equal(summary_of("│ Error: Invalid reference").error, "Invalid reference");
 }
 
-static void half_a_state_is_no_state(void **state)
+static void a_truncated_state_is_refused(void **state)
 {
 	static const char whole[] = "{\"version\":4,\"serial\":3,\"lineage\":\"x\",\"resources\":[{\"a\":{}}]}\n";
 	static const char odd[] =
@@ -171,13 +171,13 @@ static void half_a_state_is_no_state(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(secrets_are_taken_out),
-		cmocka_unit_test(a_piece_of_a_line_ends_where_no_secret_goes_on),
-		cmocka_unit_test(what_changed_a_resource_is_found),
-		cmocka_unit_test(numbers_are_found),
-		cmocka_unit_test(what_an_interrupted_apply_did_is_counted),
+		cmocka_unit_test(sensitive_values_are_redacted),
+		cmocka_unit_test(a_partial_line_is_not_cut_within_a_secret),
+		cmocka_unit_test(lines_that_report_a_change_are_recognized),
+		cmocka_unit_test(resource_counts_are_parsed),
+		cmocka_unit_test(changes_of_an_interrupted_apply_are_counted),
 		cmocka_unit_test(the_first_error_is_found),
-		cmocka_unit_test(half_a_state_is_no_state),
+		cmocka_unit_test(a_truncated_state_is_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,7 +20,7 @@
 
 /* ---- configurations ---- */
 
-static void blocks_are_found_whatever_stands_in_them(void **state)
+static void blocks_with_any_content_are_parsed(void **state)
 {
 	static const char text[] = "# policies\n"
 				   "policy \"one\" { /* in\n a line */ query = \"data.a[\\\"b\\\"].deny\" }\n"
@@ -47,7 +47,7 @@ static void blocks_are_found_whatever_stands_in_them(void **state)
 	assert_int_equal(json_int_at(json_array_get(blocks, 2), "end", 0), strlen(text));
 }
 
-static void broken_configurations_are_told_by_line(void **state)
+static void errors_of_configurations_name_the_line(void **state)
 {
 	static const char *const rows[][2] = {
 		{"policy \"a\" {\n", "line 2: a block is not closed"},
@@ -73,8 +73,8 @@ static void broken_configurations_are_told_by_line(void **state)
 	}
 }
 
-/* On truncated and changed texts the reader terminates, and reads within bounds. */
-static void no_configuration_leads_astray(void **state)
+/* The parser terminates on truncated and changed texts, and reads within bounds. */
+static void damaged_configurations_are_parsed_safely(void **state)
 {
 	static const char text[] =
 		"policy \"a\" {\n q = \"\\u00e9\" # c\n b { x = <<E\n }\nE\n }\n l = [{}, (1)] /* */\n}\n";
@@ -98,7 +98,7 @@ static void no_configuration_leads_astray(void **state)
 	}
 }
 
-static void the_json_form_says_the_same(void **state)
+static void the_json_syntax_is_equivalent(void **state)
 {
 	static const char *const texts[] = {
 		"{\"policy\": {\"a\": {\"query\": \"data.a\"}}}",
@@ -215,7 +215,7 @@ static void judge_row(const struct outcome_row *row, struct policy_set *set, cha
 		report_add(set, &policy, &judgement, &redactor);
 }
 
-static void the_strictest_level_decides(void **state)
+static void the_strictest_failed_level_decides(void **state)
 {
 	static const enum verdict verdicts[] = {VERDICT_FAILED, VERDICT_ERRORED};
 
@@ -237,7 +237,7 @@ static void the_strictest_level_decides(void **state)
 	}
 }
 
-static void what_a_policy_says_is_cut_and_redacted(void **state)
+static void outputs_of_policies_are_limited_and_redacted(void **state)
 {
 	struct policy_set set = {.id = "polset-1", .name = "s", .outcomes = json_array()};
 	const struct policy policy = {.name = "p", .enforcement = "advisory", .description = ""};
@@ -261,7 +261,7 @@ static void what_a_policy_says_is_cut_and_redacted(void **state)
 	json_decref(set.outcomes);
 }
 
-static void texts_are_cleaned(void **state)
+static void control_characters_are_replaced(void **state)
 {
 	static const char bytes[] = "a\x1b[31m\r\n\xc3\xa9\xff\xe2\x82\0\xed\xa0\x80z";
 	_cleanup_(freep) char *clean = text_clean(bytes, sizeof(bytes) - 1);
@@ -272,7 +272,7 @@ static void texts_are_cleaned(void **state)
 
 /* ---- the imports of Sentinel ---- */
 
-static void literals_are_what_they_were(void **state)
+static void literals_are_written_in_both_syntaxes(void **state)
 {
 	json_auto_t *value = json_loads("{\"a\\\"\": [1, -2.5, true, null, \"x\\n\\u0001${y}%{z}$\", {}]}", 0, NULL);
 	_cleanup_(buf_release) struct buf sentinel = BUF_INIT(1000), hcl = BUF_INIT(1000);
@@ -287,7 +287,7 @@ static void literals_are_what_they_were(void **state)
 	buf_release(&small);
 }
 
-static void parameters_are_read_as_the_command_line_reads_them(void **state)
+static void parameters_are_parsed_as_on_the_command_line(void **state)
 {
 	static const char *const rows[][2] = {{"3", "3"}, {"[1, \"a\"]", "[1,\"a\"]"}, {"{\"a\": 1}", "{\"a\":1}"},
 		{"true", "\"true\""}, {"\"3\"", "\"\\\"3\\\"\""}, {"plain", "\"plain\""}, {"", "\"\""},
@@ -321,7 +321,7 @@ static const char plan_text[] =
 	"\"provisioners\":[{\"type\":\"local-exec\"}],\"count_expression\":{\"constant_value\":1}}],"
 	"\"variables\":{\"w\":{}}}}}}}}";
 
-static void imports_are_made_of_the_plan(void **state)
+static void imports_contain_data_of_the_plan(void **state)
 {
 	static const struct {
 		const char *import, *path, *value; /* the value there as JSON */
@@ -377,7 +377,7 @@ static void imports_are_made_of_the_plan(void **state)
 	}
 }
 
-static void a_sets_configuration_keeps_what_is_its_own(void **state)
+static void a_sets_configuration_gets_mocks_and_parameters(void **state)
 {
 	static const char text[] = "mock \"tfrun\" {\n}\nparam \"a\" { value = 1 }\nparam \"b\" { value = 2 }\n"
 				   "policy \"p\" {\n  source = \"./p.sentinel\"\n}\ntest { }\n";
@@ -401,18 +401,18 @@ static void a_sets_configuration_keeps_what_is_its_own(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_are_found_whatever_stands_in_them),
-		cmocka_unit_test(broken_configurations_are_told_by_line),
-		cmocka_unit_test(no_configuration_leads_astray),
-		cmocka_unit_test(the_json_form_says_the_same),
+		cmocka_unit_test(blocks_with_any_content_are_parsed),
+		cmocka_unit_test(errors_of_configurations_name_the_line),
+		cmocka_unit_test(damaged_configurations_are_parsed_safely),
+		cmocka_unit_test(the_json_syntax_is_equivalent),
 		cmocka_unit_test(only_an_empty_array_passes),
-		cmocka_unit_test(the_strictest_level_decides),
-		cmocka_unit_test(what_a_policy_says_is_cut_and_redacted),
-		cmocka_unit_test(texts_are_cleaned),
-		cmocka_unit_test(literals_are_what_they_were),
-		cmocka_unit_test(parameters_are_read_as_the_command_line_reads_them),
-		cmocka_unit_test(imports_are_made_of_the_plan),
-		cmocka_unit_test(a_sets_configuration_keeps_what_is_its_own),
+		cmocka_unit_test(the_strictest_failed_level_decides),
+		cmocka_unit_test(outputs_of_policies_are_limited_and_redacted),
+		cmocka_unit_test(control_characters_are_replaced),
+		cmocka_unit_test(literals_are_written_in_both_syntaxes),
+		cmocka_unit_test(parameters_are_parsed_as_on_the_command_line),
+		cmocka_unit_test(imports_contain_data_of_the_plan),
+		cmocka_unit_test(a_sets_configuration_gets_mocks_and_parameters),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -92,7 +92,7 @@ static int package_make(struct fixture *fixture, int folder, const char *content
 	return beneath_write(folder, file, 0644, text_bytes(content), &err);
 }
 
-static void a_hash_is_terraforms(void **state)
+static void the_hash_of_a_package_is_terraforms_h1(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -134,7 +134,7 @@ static size_t keep(const struct package_view *view, int folder)
 	return list.count;
 }
 
-static void a_package_of_a_job_stays_with_its_organization(void **state)
+static void packages_of_jobs_are_shared_only_in_their_organization(void **state)
 {
 	struct fixture *fixture = *state;
 	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
@@ -158,7 +158,7 @@ static void a_package_of_a_job_stays_with_its_organization(void **state)
 	close(third);
 }
 
-static void a_verified_package_serves_all(void **state)
+static void verified_packages_are_shared_by_all_organizations(void **state)
 {
 	struct fixture *fixture = *state;
 	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
@@ -178,8 +178,8 @@ static void a_verified_package_serves_all(void **state)
 	close(second);
 }
 
-/* Even with a lock file that names it, before or after the genuine package is verified. */
-static void another_package_of_the_same_version_is_not_shared(void **state)
+/* This holds even for a lock file that names it, before and after the genuine package is verified. */
+static void an_unverified_package_of_the_same_version_is_not_shared(void **state)
 {
 	struct fixture *fixture = *state;
 	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
@@ -213,7 +213,7 @@ static void another_package_of_the_same_version_is_not_shared(void **state)
 	close(installed);
 }
 
-static void a_package_that_the_lock_file_does_not_know_is_left(void **state)
+static void a_package_that_the_lock_file_does_not_name_is_not_kept(void **state)
 {
 	struct fixture *fixture = *state;
 	struct package_view view = view_of(fixture, "org-1");
@@ -254,7 +254,7 @@ static void a_kept_package_is_a_copy(void **state)
 	close(job);
 }
 
-static void a_job_is_offered_what_its_lock_file_names(void **state)
+static void a_job_is_offered_the_packages_of_its_lock_file(void **state)
 {
 	struct fixture *fixture = *state;
 	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
@@ -296,7 +296,7 @@ static void a_lock_file_of_another_platform_is_completed(void **state)
 	close(foreign);
 }
 
-static void a_link_is_made_only_to_what_the_lock_file_allows(void **state)
+static void only_packages_of_the_lock_file_are_linked(void **state)
 {
 	struct fixture *fixture = *state;
 	struct package_view view = view_of(fixture, "org-1");
@@ -313,7 +313,7 @@ static void a_link_is_made_only_to_what_the_lock_file_allows(void **state)
 	close(other);
 }
 
-static void a_store_that_an_older_worker_filled_is_emptied(void **state)
+static void the_store_of_an_older_worker_is_emptied(void **state)
 {
 	struct fixture *fixture = *state;
 	struct err err = ERR_INIT;
@@ -332,7 +332,7 @@ static void a_store_that_an_older_worker_filled_is_emptied(void **state)
 	close(job);
 }
 
-/* ---- the bound on kept packages ---- */
+/* ---- the limit of kept packages ---- */
 
 /* Creates a package of one file of that size, whose content depends on the name. Sets its digest. */
 static void sized_package(struct fixture *fixture, const char *name, size_t size, char ret_hex[PACKAGE_HEX_SIZE])
@@ -360,7 +360,7 @@ static int add(struct fixture *fixture, const struct org_user *user, const char 
 	return status;
 }
 
-static void what_was_used_longest_ago_makes_room(void **state)
+static void the_least_recently_used_package_is_evicted(void **state)
 {
 	enum { SIZE = 200 * 1000 };
 	struct fixture *fixture = *state;
@@ -389,7 +389,7 @@ static void what_was_used_longest_ago_makes_room(void **state)
 	assert_false(org_packages_use(fixture->own, late, b));
 }
 
-static void one_organization_takes_no_room_from_another(void **state)
+static void packages_do_not_evict_those_of_other_organizations(void **state)
 {
 	enum { SIZE = 200 * 1000 };
 	struct fixture *fixture = *state;
@@ -408,7 +408,7 @@ static void one_organization_takes_no_room_from_another(void **state)
 	assert_false(org_packages_use(fixture->own, theirs, wrong));
 }
 
-static void an_installation_names_one_package_and_no_more(void **state)
+static void an_installation_accepts_only_an_exact_package(void **state)
 {
 	static const char *const wrong[][2] = {
 		{"registry.example.com/acme/thing", "1.0.0\"\n}"},
@@ -468,25 +468,26 @@ static void package_paths_have_five_plain_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_hash_is_terraforms, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(the_hash_of_a_package_is_terraforms_h1, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
-			a_package_of_a_job_stays_with_its_organization, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(a_verified_package_serves_all, fixture_make, fixture_end),
+			packages_of_jobs_are_shared_only_in_their_organization, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
-			another_package_of_the_same_version_is_not_shared, fixture_make, fixture_end),
+			verified_packages_are_shared_by_all_organizations, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
-			a_package_that_the_lock_file_does_not_know_is_left, fixture_make, fixture_end),
+			an_unverified_package_of_the_same_version_is_not_shared, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(
+			a_package_that_the_lock_file_does_not_name_is_not_kept, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(a_kept_package_is_a_copy, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(a_job_is_offered_what_its_lock_file_names, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(
+			a_job_is_offered_the_packages_of_its_lock_file, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
 			a_lock_file_of_another_platform_is_completed, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(only_packages_of_the_lock_file_are_linked, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(the_store_of_an_older_worker_is_emptied, fixture_make, fixture_end),
+		cmocka_unit_test_setup_teardown(the_least_recently_used_package_is_evicted, fixture_make, fixture_end),
 		cmocka_unit_test_setup_teardown(
-			a_link_is_made_only_to_what_the_lock_file_allows, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(
-			a_store_that_an_older_worker_filled_is_emptied, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(what_was_used_longest_ago_makes_room, fixture_make, fixture_end),
-		cmocka_unit_test_setup_teardown(one_organization_takes_no_room_from_another, fixture_make, fixture_end),
-		cmocka_unit_test(an_installation_names_one_package_and_no_more),
+			packages_do_not_evict_those_of_other_organizations, fixture_make, fixture_end),
+		cmocka_unit_test(an_installation_accepts_only_an_exact_package),
 		cmocka_unit_test(the_cli_configuration_names_the_sources_in_order),
 		cmocka_unit_test(package_paths_have_five_plain_parts),
 	};

@@ -134,7 +134,7 @@ static int fixture_end(void **state)
 	return 0;
 }
 
-static void refused(struct fixture *fixture, const char *words)
+static void check_refused(struct fixture *fixture, const char *words)
 {
 	struct err err = ERR_INIT;
 
@@ -143,14 +143,14 @@ static void refused(struct fixture *fixture, const char *words)
 	assert_non_null(strstr(err.message, words));
 }
 
-static void set(struct fixture *fixture)
+static void set_limits(struct fixture *fixture)
 {
 	struct err err = ERR_INIT;
 
 	assert_int_equal(quota_set(&kernel, fixture->path, limit, &err), 0);
 }
 
-static int opened(struct fixture *fixture, const char *words)
+static int open_with(struct fixture *fixture, const char *words)
 {
 	struct err err = ERR_INIT;
 	int status = quota_open(&fixture->quota, fixture->path, limit, &err);
@@ -162,7 +162,7 @@ static int opened(struct fixture *fixture, const char *words)
 	return status;
 }
 
-static void projects_of_two_data_folders_differ(void **state)
+static void data_folders_have_different_projects(void **state)
 {
 	(void)state;
 	assert_int_equal(quota_first(0), 1U << 30);
@@ -171,70 +171,70 @@ static void projects_of_two_data_folders_differ(void **state)
 	assert_true(quota_first((1U << 18) - 1) <= UINT32_MAX - QUOTA_IDS);
 }
 
-static void each_project_gets_the_limits(void **state)
+static void every_project_gets_the_limits(void **state)
 {
-	set(*state);
+	set_limits(*state);
 	for (size_t i = 0; i < QUOTA_IDS; i++) {
 		assert_int_equal(disk.projects[i].dqb_bhardlimit, limit / 1024);
 		assert_int_equal(disk.projects[i].dqb_ihardlimit, limit / 512);
 		assert_int_equal(disk.projects[i].dqb_valid, QIF_LIMITS);
 	}
-	assert_int_equal(opened(*state, ""), 0);
+	assert_int_equal(open_with(*state, ""), 0);
 }
 
-static void a_later_start_sets_the_limits_anew(void **state)
+static void the_next_start_sets_the_limits_again(void **state)
 {
-	set(*state);
+	set_limits(*state);
 	disk.projects[3].dqb_bhardlimit = 7;
 	disk.projects[3].dqb_curspace = 4096;
 	disk.projects[3].dqb_curinodes = 1;
-	set(*state);
+	set_limits(*state);
 	assert_int_equal(disk.projects[3].dqb_bhardlimit, limit / 1024);
 }
 
-static void a_project_of_another_program_is_left_alone(void **state)
+static void projects_of_other_programs_are_not_changed(void **state)
 {
 	disk.projects[QUOTA_IDS - 1].dqb_curspace = 4096;
-	refused(*state, "another program uses project");
+	check_refused(*state, "another program uses project");
 	assert_int_equal(disk.projects[0].dqb_bhardlimit, 0);
 	disk.projects[QUOTA_IDS - 1] = (struct dqblk){.dqb_bsoftlimit = 10, .dqb_bhardlimit = 20};
-	refused(*state, "another program uses project");
+	check_refused(*state, "another program uses project");
 	assert_int_equal(disk.projects[0].dqb_bhardlimit, 0);
-	assert_int_equal(opened(*state, "has no limit"), -1);
+	assert_int_equal(open_with(*state, "has no limit"), -1);
 }
 
-static void a_filesystem_without_project_quota_has_none(void **state)
+static void a_file_system_without_project_quotas_is_refused(void **state)
 {
 	disk.quota_errno = ESRCH;
-	refused(*state, "no project quota");
-	assert_int_equal(opened(*state, "has no limit"), -1);
+	check_refused(*state, "no project quota");
+	assert_int_equal(open_with(*state, "has no limit"), -1);
 }
 
 /* Then the first project has no limit, which the worker detects. */
-static void limits_that_are_set_in_part_are_none(void **state)
+static void limits_that_are_set_partly_are_refused(void **state)
 {
 	disk.set_at = disk.first + 5;
-	refused(*state, "can't be set");
-	assert_int_equal(opened(*state, "has no limit"), -1);
+	check_refused(*state, "can't be set");
+	assert_int_equal(open_with(*state, "has no limit"), -1);
 }
 
-static void a_limit_that_is_not_enforced_or_another_is_none(void **state)
+static void a_limit_that_is_not_enforced_or_differs_is_refused(void **state)
 {
-	set(*state);
+	set_limits(*state);
 	disk.enforced = false;
-	assert_int_equal(opened(*state, "does not enforce it"), -1);
+	assert_int_equal(open_with(*state, "does not enforce it"), -1);
 	disk.enforced = true;
 	disk.projects[0].dqb_bhardlimit += 4;
-	assert_int_equal(opened(*state, "has no limit"), -1);
+	assert_int_equal(open_with(*state, "has no limit"), -1);
 }
 
-static void a_project_of_the_operator_stays(void **state)
+static void a_project_of_the_operator_is_not_changed(void **state)
 {
 	struct fixture *fixture = *state;
 
-	set(fixture);
+	set_limits(fixture);
 	attributes_of(fixture->quota.jobs)->fsx_projid = 7;
-	assert_int_equal(opened(fixture, "belongs to a project already"), -1);
+	assert_int_equal(open_with(fixture, "belongs to a project already"), -1);
 }
 
 static void expect_project(int top, const char *path, uint32_t id, bool inherited)
@@ -257,7 +257,7 @@ static int make(struct fixture *fixture, const char *job, struct workdir *ret_di
 }
 
 /* Inode numbers are reused when a folder is deleted, so the test's records of it must go too. */
-static void removed(struct fixture *fixture, struct workdir *dir)
+static void remove_job(struct fixture *fixture, struct workdir *dir)
 {
 	static const char *const folders[] = {"root", "root/state"};
 
@@ -271,14 +271,14 @@ static void removed(struct fixture *fixture, struct workdir *dir)
 	workdir_release(dir);
 }
 
-static void each_job_has_projects_of_its_own(void **state)
+static void every_job_has_its_own_projects(void **state)
 {
 	struct fixture *fixture = *state;
 	struct workdir one = WORKDIR_INIT, two = WORKDIR_INIT, three = WORKDIR_INIT;
 	struct err err = ERR_INIT;
 
-	set(fixture);
-	assert_int_equal(opened(fixture, ""), 0);
+	set_limits(fixture);
+	assert_int_equal(open_with(fixture, ""), 0);
 	assert_int_equal(make(fixture, "one", &one, &err), 0);
 	assert_int_equal(make(fixture, "two", &two, &err), 0);
 	expect_project(one.top, ".", disk.first, false);
@@ -286,11 +286,11 @@ static void each_job_has_projects_of_its_own(void **state)
 	expect_project(one.top, "root/state", disk.first + 1, true);
 	expect_project(two.top, "root", disk.first + 2, true);
 	expect_project(two.top, "root/state", disk.first + 3, true);
-	removed(fixture, &one);
+	remove_job(fixture, &one);
 	assert_int_equal(make(fixture, "three", &three, &err), 0);
 	expect_project(three.top, "root", disk.first, true);
-	removed(fixture, &two);
-	removed(fixture, &three);
+	remove_job(fixture, &two);
+	remove_job(fixture, &three);
 }
 
 static void no_project_is_shared_when_all_are_in_use(void **state)
@@ -300,8 +300,8 @@ static void no_project_is_shared_when_all_are_in_use(void **state)
 	struct workdir dir = WORKDIR_INIT;
 	const uint32_t free_id = disk.first + 500;
 
-	set(fixture);
-	assert_int_equal(opened(fixture, ""), 0);
+	set_limits(fixture);
+	assert_int_equal(open_with(fixture, ""), 0);
 	for (uint32_t id = disk.first; id < disk.first + QUOTA_IDS; id += 2) {
 		_cleanup_(freep) char *name = mem_printf("job-%u", id);
 		_cleanup_(closep) int fd = -1;
@@ -317,7 +317,7 @@ static void no_project_is_shared_when_all_are_in_use(void **state)
 	assert_non_null(strstr(err.message, "in use"));
 }
 
-static void a_file_that_leaves_a_job_no_longer_counts(void **state)
+static void a_file_that_leaves_a_job_leaves_its_project(void **state)
 {
 	struct fixture *fixture = *state;
 	struct err err = ERR_INIT;
@@ -338,17 +338,17 @@ static void a_file_that_leaves_a_job_no_longer_counts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(projects_of_two_data_folders_differ),
-		TEST(each_project_gets_the_limits),
-		TEST(a_later_start_sets_the_limits_anew),
-		TEST(a_project_of_another_program_is_left_alone),
-		TEST(a_filesystem_without_project_quota_has_none),
-		TEST(limits_that_are_set_in_part_are_none),
-		TEST(a_limit_that_is_not_enforced_or_another_is_none),
-		TEST(a_project_of_the_operator_stays),
-		TEST(each_job_has_projects_of_its_own),
+		TEST(data_folders_have_different_projects),
+		TEST(every_project_gets_the_limits),
+		TEST(the_next_start_sets_the_limits_again),
+		TEST(projects_of_other_programs_are_not_changed),
+		TEST(a_file_system_without_project_quotas_is_refused),
+		TEST(limits_that_are_set_partly_are_refused),
+		TEST(a_limit_that_is_not_enforced_or_differs_is_refused),
+		TEST(a_project_of_the_operator_is_not_changed),
+		TEST(every_job_has_its_own_projects),
 		TEST(no_project_is_shared_when_all_are_in_use),
-		TEST(a_file_that_leaves_a_job_no_longer_counts),
+		TEST(a_file_that_leaves_a_job_leaves_its_project),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -77,7 +77,7 @@ static void check(const struct probe *probes, size_t count)
 }
 
 /* With arguments for which an unfiltered root process would succeed, or get another errno. */
-static void calls_that_no_job_needs_fail(void **state)
+static void dangerous_calls_fail(void **state)
 {
 	const struct probe probes[] = {
 		{"keyctl", SYS_keyctl, {0, -3}, EPERM},
@@ -114,7 +114,7 @@ static void calls_that_no_job_needs_fail(void **state)
 	check(probes, ARRAY_LEN(probes));
 }
 
-static void arguments_are_read_as_the_kernel_reads_them(void **state)
+static void high_bits_of_int_arguments_are_ignored(void **state)
 {
 	const struct probe probes[] = {
 		{"clone into a user namespace", SYS_clone, {CLONE_NEWUSER | SIGCHLD}, EPERM},
@@ -139,7 +139,7 @@ static void arguments_are_read_as_the_kernel_reads_them(void **state)
 }
 
 #ifdef __x86_64__
-static void other_abis_have_no_calls(void **state)
+static void calls_of_other_abis_fail(void **state)
 {
 	const struct probe probes[] = {{"getpid of x32", 0x40000000 + SYS_getpid, {0}, ENOSYS},
 		{"unshare of x32", 0x40000000 + SYS_unshare, {CLONE_NEWUSER}, ENOSYS}};
@@ -197,10 +197,10 @@ static void threads_and_programs_start(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_that_no_job_needs_fail),
-		cmocka_unit_test(arguments_are_read_as_the_kernel_reads_them),
+		cmocka_unit_test(dangerous_calls_fail),
+		cmocka_unit_test(high_bits_of_int_arguments_are_ignored),
 #ifdef __x86_64__
-		cmocka_unit_test(other_abis_have_no_calls),
+		cmocka_unit_test(calls_of_other_abis_fail),
 #endif
 		cmocka_unit_test(ordinary_calls_work),
 		cmocka_unit_test(threads_and_programs_start),

@@ -59,7 +59,7 @@ static void file_make(int folder, const char *name, size_t bytes)
 	assert_int_equal(write_fully(fd, content, bytes), 0);
 }
 
-static void files_make(int folder, int count, size_t bytes)
+static void create_files(int folder, int count, size_t bytes)
 {
 	for (int i = 0; i < count; i++) {
 		_cleanup_(freep) char *name = mem_printf("file.%d", i);
@@ -110,7 +110,7 @@ static int with_few_descriptors(int (*run)(const char *path), const char *path, 
 	return WEXITSTATUS(status);
 }
 
-static int remove_it(const char *path)
+static int remove_folder(const char *path)
 {
 	return beneath_remove(AT_FDCWD, path) == 0 ? 0 : 1;
 }
@@ -128,11 +128,11 @@ static void thirty_thousand_nested_folders_are_removed(void **state)
 	last = openat(fixture->folder, "top", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	close(nest(last, DEEP));
 	close(last);
-	assert_int_equal(with_few_descriptors(remove_it, top, 0), 0);
+	assert_int_equal(with_few_descriptors(remove_folder, top, 0), 0);
 	assert_int_equal(access(top, F_OK), -1);
 }
 
-static int measures_deep_files(const char *path)
+static int check_deep_files(const char *path)
 {
 	_cleanup_(closep) int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
@@ -140,31 +140,31 @@ static int measures_deep_files(const char *path)
 }
 
 /* Includes the siblings of a deep folder, which are read after the walk has returned to it. */
-static void files_count_at_any_depth(void **state)
+static void files_at_any_depth_are_measured(void **state)
 {
 	struct fixture *fixture = *state;
 	_cleanup_(closep) int middle = nest(fixture->folder, 101);
 	_cleanup_(closep) int last = nest(middle, 5000);
 
 	file_make(last, "file", FILE_BYTES);
-	files_make(middle, 64, FILE_BYTES / 64);
-	assert_int_equal(with_few_descriptors(measures_deep_files, fixture->path, 0), 0);
+	create_files(middle, 64, FILE_BYTES / 64);
+	assert_int_equal(with_few_descriptors(check_deep_files, fixture->path, 0), 0);
 }
 
-static void counting_ends_soon_after_the_limit(void **state)
+static void measuring_stops_above_the_limit(void **state)
 {
 	struct fixture *fixture = *state;
 
-	files_make(fixture->folder, 100, 65536);
+	create_files(fixture->folder, 100, 65536);
 	assert_in_range(measure_folder(fixture->folder, FILE_BYTES), FILE_BYTES + 1, FILE_BYTES + 70000);
 }
 
 /* Empty files take inodes. */
-static void entries_count(void **state)
+static void empty_files_are_measured(void **state)
 {
 	struct fixture *fixture = *state;
 
-	files_make(fixture->folder, 100, 0);
+	create_files(fixture->folder, 100, 0);
 	assert_in_range(measure_folder(fixture->folder, unlimited), 100 * 512, 200 * 512);
 }
 
@@ -216,8 +216,8 @@ static void folders_without_permissions_are_measured_and_removed(void **state)
 	}
 	assert_int_equal(fchown(folder, UNPRIVILEGED, UNPRIVILEGED), 0);
 	close(folder);
-	assert_int_equal(with_few_descriptors(measures_deep_files, top, UNPRIVILEGED), 0);
-	assert_int_equal(with_few_descriptors(remove_it, top, UNPRIVILEGED), 0);
+	assert_int_equal(with_few_descriptors(check_deep_files, top, UNPRIVILEGED), 0);
+	assert_int_equal(with_few_descriptors(remove_folder, top, UNPRIVILEGED), 0);
 	assert_int_equal(access(top, F_OK), -1);
 }
 
@@ -239,7 +239,7 @@ static enum tree_step move_away(void *data, int folder, const char *name)
 	return TREE_ENTER;
 }
 
-static void a_folder_that_moves_ends_no_walk(void **state)
+static void a_walk_continues_after_a_folder_was_moved(void **state)
 {
 	struct fixture *fixture = *state;
 	struct mover mover = {.folder = nest(fixture->folder, 40)};
@@ -262,12 +262,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(thirty_thousand_nested_folders_are_removed),
-		TEST(files_count_at_any_depth),
-		TEST(counting_ends_soon_after_the_limit),
-		TEST(entries_count),
+		TEST(files_at_any_depth_are_measured),
+		TEST(measuring_stops_above_the_limit),
+		TEST(empty_files_are_measured),
 		TEST(links_are_not_followed),
 		TEST(folders_without_permissions_are_measured_and_removed),
-		TEST(a_folder_that_moves_ends_no_walk),
+		TEST(a_walk_continues_after_a_folder_was_moved),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

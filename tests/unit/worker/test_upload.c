@@ -36,7 +36,7 @@ static struct {
 	struct loop *loop;
 	const struct scripted *answers; /* the last one is repeated */
 	size_t answer_count;
-	size_t asked;
+	size_t request_count;
 	size_t running, max_running;
 	char seen[1 << 20]; /* "PUT log?offset=0 text|..." */
 } script;
@@ -75,7 +75,7 @@ static void fetch_answer(void *data)
 struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *request, fetch_fn fn, void *data)
 {
 	struct fetch *fetch = mem_new(1, sizeof(*fetch));
-	size_t len = strlen(script.seen), at = script.asked++;
+	size_t len = strlen(script.seen), at = script.request_count++;
 
 	(void)fetcher;
 	fetch->fn = fn;
@@ -127,31 +127,31 @@ static void run_ms(int64_t ms)
 
 /* ---- requests ---- */
 
-struct heard {
+struct received {
 	int status;
 	int calls;
-	bool over_first; /* on_over was called before */
+	bool over_called_first; /* on_over was called before */
 	struct channel channel;
 };
 
-static void answer_heard(void *data, int status, const struct buf *body)
+static void receive_answer(void *data, int status, const struct buf *body)
 {
-	struct heard *heard = data;
+	struct received *received = data;
 
 	(void)body;
-	heard->status = status;
-	heard->calls++;
+	received->status = status;
+	received->calls++;
 	loop_stop(script.loop);
 }
 
-static void over_heard(void *data)
+static void receive_over(void *data)
 {
-	struct heard *heard = data;
+	struct received *received = data;
 
-	heard->over_first = heard->calls == 0;
+	received->over_called_first = received->calls == 0;
 }
 
-static void send_one(struct heard *heard, bool expects_refusal)
+static void send_one(struct received *received, bool expects_refusal)
 {
 	const struct transfer_spec spec = {.method = "PUT",
 		.path = "plan",
@@ -160,75 +160,75 @@ static void send_one(struct heard *heard, bool expects_refusal)
 		.body_len = 1,
 		.expects_refusal = expects_refusal};
 
-	channel_open(&heard->channel,
+	channel_open(&received->channel,
 		&(struct channel_spec){.loop = script.loop, .scheduler_url = "http://s", .job = "j", .token = "t"});
-	heard->channel.on_over = over_heard;
-	heard->channel.data = heard;
-	channel_send(&heard->channel, &spec, answer_heard, heard);
+	received->channel.on_over = receive_over;
+	received->channel.data = received;
+	channel_send(&received->channel, &spec, receive_answer, received);
 }
 
-static void what_fails_for_a_moment_is_sent_again(void **state)
+static void transient_failures_are_retried(void **state)
 {
-	struct heard heard = {.status = -1};
+	struct received received = {.status = -1};
 
 	(void)state;
 	SCRIPT({0, NULL}, {503, NULL}, {429, NULL}, {204, NULL});
-	send_one(&heard, false);
+	send_one(&received, false);
 	loop_run(script.loop);
-	assert_int_equal(heard.status, 204);
+	assert_int_equal(received.status, 204);
 	assert_string_equal(script.seen, "PUT plan x|PUT plan x|PUT plan x|PUT plan x|");
-	channel_close(&heard.channel);
+	channel_close(&received.channel);
 	loop_free(script.loop);
 }
 
-static void a_refusal_means_that_the_attempt_is_over(void **state)
+static void a_refusal_ends_the_attempt(void **state)
 {
 	static const int refusals[] = {401, 404, 409};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(refusals); i++) {
-		struct heard heard = {.status = -1};
+		struct received received = {.status = -1};
 
 		SCRIPT({refusals[i], NULL});
-		send_one(&heard, false);
+		send_one(&received, false);
 		loop_run(script.loop);
-		assert_true(heard.channel.over && heard.over_first);
-		assert_int_equal(heard.status, refusals[i]);
-		channel_close(&heard.channel);
+		assert_true(received.channel.over && received.over_called_first);
+		assert_int_equal(received.status, refusals[i]);
+		channel_close(&received.channel);
 		loop_free(script.loop);
 	}
 }
 
-static void an_expected_refusal_is_an_answer(void **state)
+static void an_expected_refusal_does_not_end_the_attempt(void **state)
 {
-	struct heard heard = {.status = -1};
+	struct received received = {.status = -1};
 
 	(void)state;
 	SCRIPT({409, NULL});
-	send_one(&heard, true);
+	send_one(&received, true);
 	loop_run(script.loop);
-	assert_false(heard.channel.over);
-	assert_int_equal(heard.status, 409);
-	channel_close(&heard.channel);
+	assert_false(received.channel.over);
+	assert_int_equal(received.status, 409);
+	channel_close(&received.channel);
 	loop_free(script.loop);
 }
 
-static void giving_up_ends_all_of_them(void **state)
+static void giving_up_ends_all_requests(void **state)
 {
-	struct heard heard = {.status = -1};
+	struct received received = {.status = -1};
 
 	(void)state;
 	SCRIPT({503, NULL});
-	send_one(&heard, false);
+	send_one(&received, false);
 	run_ms(30);
-	channel_give_up(&heard.channel);
-	assert_int_equal(heard.status, 0);
-	assert_int_equal(channel_busy(&heard.channel), 0);
-	channel_close(&heard.channel);
+	channel_give_up(&received.channel);
+	assert_int_equal(received.status, 0);
+	assert_int_equal(channel_busy(&received.channel), 0);
+	channel_close(&received.channel);
 	loop_free(script.loop);
 }
 
-static void an_error_is_told_in_its_own_words(void **state)
+static void an_error_message_has_status_and_detail(void **state)
 {
 	_cleanup_(buf_release) struct buf body = BUF_INIT(1000);
 	char text[100];
@@ -311,7 +311,7 @@ static void sender_end(struct sender *sender)
 #define BATCH(head, bodies) "POST batch {\"parts\":[" head "]}\n" bodies "|"
 #define PART(path, size)    "{\"path\":\"" path "\",\"size\":" size "}"
 
-static void what_is_sent_in_a_turn_goes_in_one_request(void **state)
+static void uploads_of_one_turn_are_sent_in_one_request(void **state)
 {
 	struct sender sender;
 
@@ -332,7 +332,7 @@ static void what_is_sent_in_a_turn_goes_in_one_request(void **state)
 	sender_end(&sender);
 }
 
-static void what_is_not_urgent_goes_along_or_a_moment_later(void **state)
+static void deferred_uploads_join_a_batch_or_are_sent_later(void **state)
 {
 	struct sender sender;
 
@@ -352,7 +352,7 @@ static void what_is_not_urgent_goes_along_or_a_moment_later(void **state)
 	sender_end(&sender);
 }
 
-static void a_part_that_is_refused_means_that_the_attempt_is_over(void **state)
+static void a_refused_part_ends_the_attempt(void **state)
 {
 	struct sender sender;
 
@@ -369,7 +369,7 @@ static void a_part_that_is_refused_means_that_the_attempt_is_over(void **state)
 	sender_end(&sender);
 }
 
-static void a_batch_without_an_answer_is_sent_again_and_so_is_a_part(void **state)
+static void batches_and_parts_without_an_answer_are_retried(void **state)
 {
 	struct sender sender;
 
@@ -380,14 +380,14 @@ static void a_batch_without_an_answer_is_sent_again_and_so_is_a_part(void **stat
 	send_text(&sender, "log?offset=0", "l", IN_BATCH);
 	send_text(&sender, "plan", "p", IN_BATCH);
 	loop_run(script.loop);
-	assert_int_equal(script.asked, 5);
+	assert_int_equal(script.request_count, 5);
 	assert_int_equal(sender.statuses[0], 204);
 	assert_int_equal(sender.statuses[1], 204);
 	assert_non_null(strstr(script.seen, "|PUT plan p|"));
 	sender_end(&sender);
 }
 
-static void one_that_is_refused_as_a_whole_is_so_for_each(void **state)
+static void a_refused_batch_refuses_all_its_parts(void **state)
 {
 	struct sender sender;
 
@@ -404,7 +404,7 @@ static void one_that_is_refused_as_a_whole_is_so_for_each(void **state)
 	sender_end(&sender);
 }
 
-static void what_is_large_or_too_many_goes_in_several(void **state)
+static void large_or_many_uploads_are_sent_in_several_requests(void **state)
 {
 	_cleanup_(freep) char *large = mem_new(120 * 1024, 1);
 	struct sender sender;
@@ -418,7 +418,7 @@ static void what_is_large_or_too_many_goes_in_several(void **state)
 	send_text(&sender, "plan", large, IN_BATCH);
 	send_text(&sender, "init", large, IN_BATCH);
 	loop_run(script.loop);
-	assert_int_equal(script.asked, 3);
+	assert_int_equal(script.request_count, 3);
 	assert_int_equal(sender.answered, 3);
 	sender_end(&sender);
 
@@ -427,12 +427,12 @@ static void what_is_large_or_too_many_goes_in_several(void **state)
 	while (sender.sent < 18)
 		send_text(&sender, "plan", "p", IN_BATCH);
 	loop_run(script.loop);
-	assert_int_equal(script.asked, 2);
+	assert_int_equal(script.request_count, 2);
 	assert_int_equal(sender.answered, 18);
 	sender_end(&sender);
 }
 
-static void a_small_file_is_a_part(void **state)
+static void a_small_file_is_part_of_a_batch(void **state)
 {
 	struct sender sender;
 	int fds[2];
@@ -453,7 +453,7 @@ static void a_small_file_is_a_part(void **state)
 	sender_end(&sender);
 }
 
-static void an_answer_may_lead_to_the_channels_end(void **state)
+static void the_channel_can_be_closed_by_an_answer(void **state)
 {
 	struct sender sender;
 
@@ -525,7 +525,7 @@ static void a_log_is_sent_in_order_and_redacted(void **state)
 	log_end(&fixture);
 }
 
-static void an_answer_that_was_lost_is_made_up_for(void **state)
+static void a_repeated_part_after_a_lost_answer_is_skipped(void **state)
 {
 	struct log_fixture fixture;
 
@@ -554,7 +554,7 @@ static void the_rest_of_a_log_follows_a_gap(void **state)
 	joblog_write(&fixture.log, "one\n");
 	joblog_push(&fixture.log);
 	joblog_write(&fixture.log, "two hunter22\n");
-	while (script.asked < 3 || script.running)
+	while (script.request_count < 3 || script.running)
 		run_ms(5);
 	joblog_write(&fixture.log, "three\n");
 	joblog_flush(&fixture.log, flushed, &fixture);
@@ -579,7 +579,7 @@ static void the_rest_of_a_log_follows_a_gap(void **state)
 }
 
 /* No length, the same length, or more than was ever sent: no part can follow it. */
-static void a_log_that_does_not_fit_is_not_sent_for_ever(void **state)
+static void a_log_is_given_up_after_an_invalid_length(void **state)
 {
 	static const char *const answers[] = {
 		"", "{}", "{\"length\":-4}", "{\"length\":0}", "{\"length\":5}", "{\"length\":9007199254740993}"};
@@ -594,12 +594,12 @@ static void a_log_that_does_not_fit_is_not_sent_for_ever(void **state)
 		joblog_flush(&fixture.log, flushed, &fixture);
 		loop_run(script.loop);
 		assert_true(fixture.flushed);
-		assert_int_equal(script.asked, 1);
+		assert_int_equal(script.request_count, 1);
 		log_end(&fixture);
 	}
 }
 
-static void a_line_is_not_torn_by_a_read(void **state)
+static void a_line_read_in_parts_is_redacted_as_a_whole(void **state)
 {
 	struct log_fixture fixture;
 	int fds[2];
@@ -621,7 +621,7 @@ static void a_line_is_not_torn_by_a_read(void **state)
 	log_end(&fixture);
 }
 
-static void what_comes_meanwhile_waits_for_more(void **state)
+static void output_during_a_request_is_sent_in_the_next_one(void **state)
 {
 	struct log_fixture fixture;
 
@@ -633,7 +633,7 @@ static void what_comes_meanwhile_waits_for_more(void **state)
 	joblog_write(&fixture.log, "two\n");
 	while (fixture.log.flight > 0)
 		run_ms(1);
-	assert_int_equal(script.asked, 1);
+	assert_int_equal(script.request_count, 1);
 	joblog_write(&fixture.log, "three\n");
 	joblog_flush(&fixture.log, flushed, &fixture);
 	loop_run(script.loop);
@@ -641,7 +641,7 @@ static void what_comes_meanwhile_waits_for_more(void **state)
 	log_end(&fixture);
 }
 
-static void a_secret_at_the_end_of_a_piece_of_a_line_is_redacted(void **state)
+static void a_secret_across_the_border_of_two_parts_is_redacted(void **state)
 {
 	struct log_fixture fixture;
 	char *text = mem_new(1024 * 1024 + 100, 1);
@@ -664,7 +664,7 @@ struct lines {
 	char last[64];
 };
 
-static void line_heard(void *data, const char *line, size_t len)
+static void count_line(void *data, const char *line, size_t len)
 {
 	struct lines *lines = data;
 
@@ -683,7 +683,7 @@ static char *event_of(size_t len)
 	return text;
 }
 
-static void a_long_line_stays_whole(void **state)
+static void a_long_line_is_complete(void **state)
 {
 	static const size_t sizes[] = {
 		(1 << 20) - 1, 1 << 20, (1 << 20) + 1, (1 << 20) + 7, 3 << 20, (5 << 20) + 12345};
@@ -697,7 +697,7 @@ static void a_long_line_stays_whole(void **state)
 
 		SCRIPT({204, NULL});
 		log_begin(&fixture);
-		fixture.log.on_line = line_heard;
+		fixture.log.on_line = count_line;
 		fixture.log.on_line_data = &lines;
 		joblog_write(&fixture.log, "before\n");
 		joblog_write(&fixture.log, event);
@@ -710,7 +710,7 @@ static void a_long_line_stays_whole(void **state)
 	}
 }
 
-static void a_log_that_is_full_within_a_line_says_so_in_its_own(void **state)
+static void a_log_that_is_cut_within_a_line_ends_with_a_notice(void **state)
 {
 	_cleanup_(freep) char *event = event_of(3 << 20);
 	struct log_fixture fixture;
@@ -748,7 +748,7 @@ static void state_write(struct state_fixture *fixture, const char *text)
 	close(fd);
 }
 
-static void states_begin(struct state_fixture *fixture, const char *there)
+static void states_begin(struct state_fixture *fixture, const char *initial)
 {
 	struct err err = ERR_INIT;
 
@@ -760,8 +760,8 @@ static void states_begin(struct state_fixture *fixture, const char *there)
 	mkdirat(fixture->dir.top, "root", 0700);
 	mkdirat(fixture->dir.top, "root/state", 0700);
 	fixture->dir.root = openat(fixture->dir.top, "root", O_RDONLY | O_DIRECTORY);
-	if (there)
-		state_write(fixture, there);
+	if (initial)
+		state_write(fixture, initial);
 	channel_open(&fixture->channel,
 		&(struct channel_spec){.loop = script.loop, .scheduler_url = "http://s", .job = "j", .token = "t"});
 	states_init(&fixture->states, script.loop, &fixture->channel, &fixture->dir);
@@ -783,7 +783,7 @@ static void states_end(struct state_fixture *fixture)
 	loop_free(script.loop);
 }
 
-static void every_whole_state_is_sent_and_the_newest_wins(void **state)
+static void complete_states_are_sent_and_the_newest_last(void **state)
 {
 	struct state_fixture fixture;
 
@@ -806,7 +806,7 @@ static void every_whole_state_is_sent_and_the_newest_wins(void **state)
 	states_end(&fixture);
 }
 
-static void a_state_that_did_not_change_is_not_sent(void **state)
+static void an_unchanged_state_is_not_sent(void **state)
 {
 	struct state_fixture fixture;
 
@@ -821,7 +821,7 @@ static void a_state_that_did_not_change_is_not_sent(void **state)
 	states_end(&fixture);
 }
 
-static void a_state_is_sent_until_it_is_taken(void **state)
+static void a_state_is_sent_until_it_is_accepted(void **state)
 {
 	struct state_fixture fixture;
 
@@ -832,12 +832,12 @@ static void a_state_is_sent_until_it_is_taken(void **state)
 	states_settle(&fixture.states, settled, &fixture);
 	assert_true(states_behind(&fixture.states, &fixture.unreadable));
 	loop_run(script.loop);
-	assert_int_equal(script.asked, 3);
+	assert_int_equal(script.request_count, 3);
 	assert_false(states_behind(&fixture.states, &fixture.unreadable));
 	states_end(&fixture);
 }
 
-static void a_refused_state_is_known_to_be_behind(void **state)
+static void a_refused_state_counts_as_undelivered(void **state)
 {
 	struct state_fixture fixture;
 
@@ -852,7 +852,7 @@ static void a_refused_state_is_known_to_be_behind(void **state)
 	states_end(&fixture);
 }
 
-static void a_state_that_can_not_be_read_is_known_to_be_behind(void **state)
+static void an_unreadable_state_counts_as_undelivered(void **state)
 {
 	struct state_fixture fixture;
 	int fd;
@@ -904,10 +904,10 @@ static char *large_state(int serial, int resources)
 static void large_write(struct state_fixture *fixture, int serial, int resources)
 {
 	_cleanup_(freep) char *text = large_state(serial, resources);
-	size_t asked = script.asked;
+	size_t request_count = script.request_count;
 
 	state_write(fixture, text);
-	while (script.asked == asked || fixture->states.busy)
+	while (script.request_count == request_count || fixture->states.busy)
 		run_ms(1);
 }
 
@@ -953,7 +953,7 @@ static void settle(struct state_fixture *fixture)
 		loop_run(script.loop);
 }
 
-static void between_the_first_and_the_last_differences_are_sent(void **state)
+static void intermediate_states_are_sent_as_differences(void **state)
 {
 	_cleanup_(freep) char *one = difference_path(2, 801, 3, 802), *two = difference_path(2, 801, 4, 803);
 	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|%s%sstate|", one, two);
@@ -975,7 +975,7 @@ static void between_the_first_and_the_last_differences_are_sent(void **state)
 	states_end(&fixture);
 }
 
-static void the_half_of_a_state_is_no_difference(void **state)
+static void a_truncated_state_is_not_sent_as_a_difference(void **state)
 {
 	_cleanup_(freep) char *text = large_state(3, 802), *one = difference_path(2, 801, 3, 802);
 	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|%s", one);
@@ -992,13 +992,13 @@ static void the_half_of_a_state_is_no_difference(void **state)
 	}
 	assert_string_equal(paths_seen(), "state|state?intermediate=true|");
 	state_write(&fixture, text);
-	while (script.asked < 3 || fixture.states.busy)
+	while (script.request_count < 3 || fixture.states.busy)
 		run_ms(1);
 	assert_string_equal(paths_seen(), all);
 	states_end(&fixture);
 }
 
-static void a_difference_that_is_refused_is_sent_whole(void **state)
+static void after_a_refused_difference_the_state_is_sent(void **state)
 {
 	_cleanup_(freep) char *one = difference_path(2, 801, 3, 802);
 	_cleanup_(freep) char *all = mem_printf("state|state?intermediate=true|%sstate?intermediate=true|", one);
@@ -1013,8 +1013,8 @@ static void a_difference_that_is_refused_is_sent_whole(void **state)
 	states_end(&fixture);
 }
 
-/* As a scheduler of an earlier version does. */
-static void a_scheduler_that_refuses_all_differences_gets_whole_states(void **state)
+/* A scheduler of an earlier version answers like this. */
+static void after_several_refused_differences_only_states_are_sent(void **state)
 {
 	struct state_fixture fixture;
 
@@ -1033,7 +1033,7 @@ static void a_scheduler_that_refuses_all_differences_gets_whole_states(void **st
 }
 
 /* Each difference to the base of 801 resources has a sixth of the size of the state. */
-static void differences_that_add_up_to_a_state_give_a_new_base(void **state)
+static void a_new_base_is_sent_when_differences_add_up_to_its_size(void **state)
 {
 	_cleanup_(freep) char *next = NULL;
 	struct state_fixture fixture;
@@ -1055,7 +1055,7 @@ static void differences_that_add_up_to_a_state_give_a_new_base(void **state)
 	states_end(&fixture);
 }
 
-static void a_state_that_comes_back_is_sent_whole_at_the_end(void **state)
+static void an_earlier_state_that_recurs_is_sent_at_the_end(void **state)
 {
 	struct state_fixture fixture;
 
@@ -1071,7 +1071,7 @@ static void a_state_that_comes_back_is_sent_whole_at_the_end(void **state)
 	states_end(&fixture);
 }
 
-static void one_that_is_detached_is_no_base(void **state)
+static void a_detached_state_is_no_base(void **state)
 {
 	struct state_fixture fixture;
 
@@ -1083,7 +1083,7 @@ static void one_that_is_detached_is_no_base(void **state)
 	states_end(&fixture);
 }
 
-static void a_head_tells_the_facts(void **state)
+static void the_head_of_a_state_has_its_serial_and_lineage(void **state)
 {
 	_cleanup_(freep) char *text = large_state(7, 3);
 	struct buf whole = BUF_INIT(1 << 20), other = BUF_INIT(100);
@@ -1109,13 +1109,13 @@ static void a_head_tells_the_facts(void **state)
 
 /* ---- results ---- */
 
-static void result_taken(void *data)
+static void count_delivered(void *data)
 {
 	(*(int *)data)++;
 	loop_stop(script.loop);
 }
 
-static void results_wait_until_they_are_taken(void **state)
+static void results_are_sent_until_they_are_accepted(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
 	int taken = 0;
@@ -1124,7 +1124,7 @@ static void results_wait_until_they_are_taken(void **state)
 	(void)state;
 	SCRIPT({503, NULL}, {204, NULL});
 	results = result_sink_new(&(struct result_sink_spec){
-		.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
+		.loop = script.loop, .scheduler_url = "http://s", .delivered = count_delivered, .data = &taken});
 	result_sink_add(results, &result, "t", false);
 	assert_int_equal(result_sink_undelivered(results), 1);
 	assert_true(result_sink_heard(results, "j", 1, true, false));
@@ -1132,12 +1132,12 @@ static void results_wait_until_they_are_taken(void **state)
 	loop_run(script.loop);
 	assert_int_equal(taken, 1);
 	assert_int_equal(result_sink_kept(results), 0);
-	assert_int_equal(script.asked, 2);
+	assert_int_equal(script.request_count, 2);
 	result_sink_free(results);
 	loop_free(script.loop);
 }
 
-static void a_result_that_was_confirmed_is_forgotten(void **state)
+static void a_confirmed_result_is_deleted(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
 	struct result_sink *results;
@@ -1154,7 +1154,7 @@ static void a_result_that_was_confirmed_is_forgotten(void **state)
 	loop_free(script.loop);
 }
 
-static void a_refused_result_is_kept_and_sent_again(void **state)
+static void a_refused_result_is_kept_and_retried(void **state)
 {
 	static const int refusals[] = {400, 403, 413, 422};
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
@@ -1165,13 +1165,15 @@ static void a_refused_result_is_kept_and_sent_again(void **state)
 		struct result_sink *results;
 
 		SCRIPT({refusals[i], NULL}, {refusals[i], NULL}, {204, NULL});
-		results = result_sink_new(&(struct result_sink_spec){
-			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
+		results = result_sink_new(&(struct result_sink_spec){.loop = script.loop,
+			.scheduler_url = "http://s",
+			.delivered = count_delivered,
+			.data = &taken});
 		result_sink_add(results, &result, "t", false);
 		for (size_t times = 1; times <= 2; times++) {
 			while (script.running)
 				run_ms(2);
-			assert_int_equal(script.asked, times);
+			assert_int_equal(script.request_count, times);
 			assert_int_equal(result_sink_kept(results), 1);
 			assert_int_equal(result_sink_undelivered(results), 1);
 			assert_true(result_sink_heard(results, "j", 1, true, false));
@@ -1184,7 +1186,7 @@ static void a_refused_result_is_kept_and_sent_again(void **state)
 	}
 }
 
-static void a_result_of_an_attempt_that_is_over_is_not_sent_again(void **state)
+static void a_result_of_an_ended_attempt_is_not_retried(void **state)
 {
 	static const int over[] = {401, 404, 409};
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_PASSED};
@@ -1195,8 +1197,10 @@ static void a_result_of_an_attempt_that_is_over_is_not_sent_again(void **state)
 		struct result_sink *results;
 
 		SCRIPT({over[i], NULL});
-		results = result_sink_new(&(struct result_sink_spec){
-			.loop = script.loop, .scheduler_url = "http://s", .delivered = result_taken, .data = &taken});
+		results = result_sink_new(&(struct result_sink_spec){.loop = script.loop,
+			.scheduler_url = "http://s",
+			.delivered = count_delivered,
+			.data = &taken});
 		result_sink_add(results, &result, "t", false);
 		loop_run(script.loop);
 		assert_int_equal(result_sink_kept(results), 0);
@@ -1215,7 +1219,7 @@ struct left {
 	struct unsent *unsent;
 };
 
-static void left_put(const struct left *left, const char *path, const char *text)
+static void leftover_put(const struct left *left, const char *path, const char *text)
 {
 	struct err err = ERR_INIT;
 
@@ -1223,7 +1227,7 @@ static void left_put(const struct left *left, const char *path, const char *text
 }
 
 /* An apply whose note is written, just before it starts with this state; NULL: without a state. */
-static void left_begin(struct left *left, const char *state)
+static void leftover_begin(struct left *left, const char *state)
 {
 	struct unsent_job job = {"j", "t", "run-1", "config", NULL};
 	struct state_facts facts = {.serial = 0};
@@ -1240,7 +1244,7 @@ static void left_begin(struct left *left, const char *state)
 		.top = openat(left->jobs, "j-1", O_RDONLY | O_DIRECTORY),
 		.root = openat(left->jobs, "j-1/root", O_RDONLY | O_DIRECTORY)};
 	if (state) {
-		left_put(left, "root/" WORKDIR_STATE, state);
+		leftover_put(left, "root/" WORKDIR_STATE, state);
 		assert_int_equal(leftover_read(left->dir.top, NULL, &facts), 0);
 		delivered_write(left->dir.top, &facts);
 	}
@@ -1254,9 +1258,9 @@ static void left_begin(struct left *left, const char *state)
 }
 
 /* Starts the next worker. Returns the requests that it sends, `count` of them. */
-static const char *left_told(struct left *left, size_t count)
+static const char *leftover_requests(struct left *left, size_t count)
 {
-	size_t before = script.asked;
+	size_t before = script.request_count;
 	struct err err = ERR_INIT;
 
 	unsent_free(left->unsent);
@@ -1267,12 +1271,12 @@ static const char *left_told(struct left *left, size_t count)
 		0);
 	unsent_recover(left->unsent, left->jobs);
 	assert_int_equal(faccessat(left->jobs, "j-1", F_OK, 0), -1);
-	while (script.asked - before < count || script.running)
+	while (script.request_count - before < count || script.running)
 		run_ms(5);
 	return script.seen;
 }
 
-static void left_end(struct left *left)
+static void leftover_end(struct left *left)
 {
 	unsent_free(left->unsent);
 	workdir_release(&left->dir);
@@ -1282,88 +1286,88 @@ static void left_end(struct left *left)
 	assert_int_equal(beneath_remove(AT_FDCWD, left->path), 0);
 }
 
-static void the_next_worker_tells_what_a_killed_one_left(void **state)
+static void the_next_worker_delivers_the_state_of_a_killed_one(void **state)
 {
 	struct left left;
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	assert_false(leftover_undelivered(left.dir.top));
-	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
 	assert_true(leftover_undelivered(left.dir.top));
-	assert_string_equal(left_told(&left, 2), "PUT state |POST last-state |");
+	assert_string_equal(leftover_requests(&left, 2), "PUT state |POST last-state |");
 	script.seen[0] = '\0';
-	assert_string_equal(left_told(&left, 0), "");
-	left_end(&left);
+	assert_string_equal(leftover_requests(&left, 0), "");
+	leftover_end(&left);
 }
 
 /* No state has the changes, so the worker must not report that the last state was sent. */
-static void the_next_worker_says_nothing_of_changes_without_a_state(void **state)
+static void the_next_worker_does_not_report_changes_without_a_state(void **state)
 {
 	struct left left;
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	unsent_changed(&left.dir);
-	assert_string_equal(left_told(&left, 0), "");
+	assert_string_equal(leftover_requests(&left, 0), "");
 	run_ms(20);
 	assert_string_equal(script.seen, "");
-	left_end(&left);
+	leftover_end(&left);
 }
 
-static void the_next_worker_tells_of_changes_that_are_in_the_state(void **state)
+static void the_next_worker_reports_the_last_state_if_it_has_the_changes(void **state)
 {
 	struct left left;
 	struct state_facts facts;
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	unsent_changed(&left.dir);
-	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
 	assert_int_equal(leftover_read(left.dir.top, NULL, &facts), 0);
 	delivered_write(left.dir.top, &facts);
-	assert_string_equal(left_told(&left, 1), "POST last-state |");
-	left_end(&left);
+	assert_string_equal(leftover_requests(&left, 1), "POST last-state |");
+	leftover_end(&left);
 }
 
-static void where_no_state_is_left_that_is_told(void **state)
+static void a_missing_state_is_reported_as_delivered(void **state)
 {
 	struct left left;
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	assert_int_equal(unlinkat(left.dir.root, WORKDIR_STATE, 0), 0);
 	assert_false(leftover_undelivered(left.dir.top));
-	assert_string_equal(left_told(&left, 1), "POST last-state |");
-	left_end(&left);
+	assert_string_equal(leftover_requests(&left, 1), "POST last-state |");
+	leftover_end(&left);
 }
 
 /* The engine creates the file before it has a state. If it is killed then, there is no state, unless something
  * changed. */
-static void an_empty_file_is_no_state_if_there_was_none(void **state)
+static void an_empty_file_is_no_state_without_an_earlier_one(void **state)
 {
 	struct left left;
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, NULL);
-	left_put(&left, "root/" WORKDIR_STATE, "");
+	leftover_begin(&left, NULL);
+	leftover_put(&left, "root/" WORKDIR_STATE, "");
 	assert_false(leftover_undelivered(left.dir.top));
-	assert_string_equal(left_told(&left, 1), "POST last-state |");
-	left_end(&left);
+	assert_string_equal(leftover_requests(&left, 1), "POST last-state |");
+	leftover_end(&left);
 
 	SCRIPT({204, NULL});
-	left_begin(&left, NULL);
+	leftover_begin(&left, NULL);
 	unsent_changed(&left.dir);
-	left_put(&left, "root/" WORKDIR_STATE, "");
-	assert_string_equal(left_told(&left, 0), "");
+	leftover_put(&left, "root/" WORKDIR_STATE, "");
+	assert_string_equal(leftover_requests(&left, 0), "");
 	run_ms(20);
 	assert_string_equal(script.seen, "");
-	left_end(&left);
+	leftover_end(&left);
 }
 
 /* An entry in place of the state: a file of that size if it has no text. */
@@ -1413,12 +1417,12 @@ static void unreadable_is_kept(struct left *left, const struct unreadable *unrea
 	struct stat info;
 
 	assert_true(leftover_undelivered(left->dir.top));
-	assert_string_equal(left_told(left, unreadable->sent), unreadable->sent ? "PUT state |" : "");
+	assert_string_equal(leftover_requests(left, unreadable->sent), unreadable->sent ? "PUT state |" : "");
 	assert_int_equal(fstatat(left->data, "unsent/j-1.refused", &info, AT_SYMLINK_NOFOLLOW), 0);
 	assert_true(S_ISREG(info.st_mode));
 	assert_int_equal(info.st_size, unreadable->kept);
 	assert_int_equal(faccessat(left->data, "unsent/j-1.json", F_OK, 0), -1);
-	left_end(left);
+	leftover_end(left);
 }
 
 /* Tests each of them, from `first` on, at a path below the job's root. */
@@ -1428,7 +1432,7 @@ static void each_unreadable(const char *path, size_t first)
 		struct left left;
 
 		SCRIPT({422, NULL});
-		left_begin(&left, "{\"serial\":1}");
+		leftover_begin(&left, "{\"serial\":1}");
 		assert_int_equal(beneath_parents(left.dir.root, path), 0);
 		unreadable_put(left.dir.root, path, &unreadables[i]);
 		leftover_errored(left.dir.top, "config");
@@ -1436,19 +1440,19 @@ static void each_unreadable(const char *path, size_t first)
 	}
 }
 
-static void a_state_that_can_not_be_read_is_owed(void **state)
+static void an_unreadable_state_is_kept_for_a_user(void **state)
 {
 	(void)state;
 	each_unreadable(WORKDIR_STATE, 0);
 }
 
-static void what_terraform_could_not_save_is_owed_though_it_can_not_be_read(void **state)
+static void an_unreadable_errored_state_is_kept_for_a_user(void **state)
 {
 	(void)state;
 	each_unreadable("config/errored.tfstate", 1);
 }
 
-static void a_result_outlives_its_worker(void **state)
+static void the_next_worker_delivers_the_result_of_a_killed_one(void **state)
 {
 	const struct job_result result = {
 		.job = {"j"}, .run = {"r"}, .attempt = 1, .outcome = OUTCOME_FAILED, .error = "why"};
@@ -1456,14 +1460,14 @@ static void a_result_outlives_its_worker(void **state)
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
 	run_ms(20);
 	assert_string_equal(script.seen, "");
-	assert_true(text_starts(left_told(&left, 2), "POST result {"));
+	assert_true(text_starts(leftover_requests(&left, 2), "POST result {"));
 	assert_non_null(strstr(script.seen, "\"outcome\":\"failed\""));
 	assert_non_null(strstr(script.seen, "}|POST last-state |"));
-	left_end(&left);
+	leftover_end(&left);
 }
 
 /* No last-state follows: that would end the attempt as lost. The next worker sends the result again. */
@@ -1474,31 +1478,31 @@ static void a_refused_result_of_an_earlier_apply_is_kept(void **state)
 
 	(void)state;
 	SCRIPT({422, NULL}, {204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
-	assert_true(text_starts(left_told(&left, 1), "POST result {"));
+	assert_true(text_starts(leftover_requests(&left, 1), "POST result {"));
 	run_ms(30);
-	assert_int_equal(script.asked, 1);
+	assert_int_equal(script.request_count, 1);
 	assert_int_equal(faccessat(left.data, "unsent/j-1.json", F_OK, 0), 0);
 	script.seen[0] = '\0';
-	assert_true(text_starts(left_told(&left, 2), "POST result {"));
+	assert_true(text_starts(leftover_requests(&left, 2), "POST result {"));
 	assert_non_null(strstr(script.seen, "}|POST last-state |"));
-	left_end(&left);
+	leftover_end(&left);
 }
 
-static void a_result_that_is_known_is_not_told_again(void **state)
+static void a_confirmed_result_is_not_sent_by_the_next_worker(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1};
 	struct left left;
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
 	assert_int_equal(beneath_remove(left.jobs, "j-1"), 0);
 	unsent_confirmed(left.unsent, "j", 1, false);
-	assert_string_equal(left_told(&left, 0), "");
-	left_end(&left);
+	assert_string_equal(leftover_requests(&left, 0), "");
+	leftover_end(&left);
 }
 
 /* The worker was stopped until the lease had ended, and terraform ended meanwhile. The state is complete, only late. */
@@ -1509,18 +1513,18 @@ static void an_apply_whose_result_came_too_late_ends_its_hold(void **state)
 
 	(void)state;
 	SCRIPT({409, NULL}, {204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result}), 0);
 	unsent_confirmed(left.unsent, "j", 1, true);
 	unsent_confirmed(left.unsent, "j", 1, true);
-	while (script.asked < 2 || script.running)
+	while (script.request_count < 2 || script.running)
 		run_ms(5);
 	assert_non_null(strstr(script.seen, "}|POST last-state |"));
 	assert_int_equal(faccessat(left.data, "unsent/j-1.json", F_OK, 0), -1);
 	unsent_confirmed(left.unsent, "j", 1, true);
 	run_ms(20);
-	assert_int_equal(script.asked, 2);
-	left_end(&left);
+	assert_int_equal(script.request_count, 2);
+	leftover_end(&left);
 }
 
 static void confirmed(void *data, const char *job, int attempt, bool awaited)
@@ -1531,7 +1535,7 @@ static void confirmed(void *data, const char *job, int attempt, bool awaited)
 	loop_stop(script.loop);
 }
 
-static void a_result_that_is_answered_too_late_is_awaited(void **state)
+static void a_late_result_is_followed_by_a_last_state(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1};
 	bool awaited = false;
@@ -1548,44 +1552,44 @@ static void a_result_that_is_answered_too_late_is_awaited(void **state)
 	loop_free(script.loop);
 }
 
-static void a_lost_applys_state_is_told_until_it_is_taken(void **state)
+static void the_state_of_a_lost_apply_is_sent_until_it_is_accepted(void **state)
 {
 	struct left left;
 
 	(void)state;
 	SCRIPT({0, NULL}, {503, NULL}, {202, "{\"detached\":\"sv-1\",\"why\":\"w\"}"}, {404, NULL});
-	left_begin(&left, "{\"serial\":1}");
-	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	leftover_begin(&left, "{\"serial\":1}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
 	assert_int_equal(unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.owed = true}), 0);
-	while (script.asked < 4 || script.running)
+	while (script.request_count < 4 || script.running)
 		run_ms(5);
 	assert_string_equal(script.seen, "PUT state |PUT state |PUT state |POST last-state |");
 	assert_int_equal(faccessat(left.data, "unsent/j-1.tfstate", F_OK, 0), -1);
 	assert_int_equal(faccessat(left.data, "unsent/j-1.json", F_OK, 0), -1);
-	left_end(&left);
+	leftover_end(&left);
 }
 
 #define REPORT "aws_vpc.a: Creation complete after 1s [id=i-1]\naws_vpc.b: Creation complete after 1s [id=i-2]\n"
 
-static void resources_that_the_last_state_lacks_are_told_before_it(void **state)
+static void unrecorded_resources_are_sent_before_the_last_state(void **state)
 {
 	struct left left;
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
-	left_put(&left, WORKDIR_OUTPUT, REPORT "aws_vpc.c: Creation complete after 1s [id=i-3]");
-	left_put(&left, "root/" WORKDIR_STATE,
+	leftover_begin(&left, "{\"serial\":1}");
+	leftover_put(&left, WORKDIR_OUTPUT, REPORT "aws_vpc.c: Creation complete after 1s [id=i-3]");
+	leftover_put(&left, "root/" WORKDIR_STATE,
 		"{\"serial\":2,\"resources\":[{\"mode\":\"managed\",\"type\":\"aws_vpc\",\"name\":\"a\",\"instances\":["
 		"{"
 		"\"attributes\":{\"id\":\"i-1\"}}]}]}");
-	assert_string_equal(left_told(&left, 3),
+	assert_string_equal(leftover_requests(&left, 3),
 		"PUT unrecorded-resources {\"resources\":[{\"action\":\"create\",\"address\":\"aws_vpc.b\",\"type\":"
 		"\"aws_vpc\",\"provider\":\"aws\",\"id\":\"i-2\"}]}|PUT state |POST last-state |");
-	left_end(&left);
+	leftover_end(&left);
 }
 
-static void resources_of_an_apply_that_has_a_result_are_told_after_it(void **state)
+static void unrecorded_resources_are_sent_after_the_result(void **state)
 {
 	const struct job_result result = {.job = {"j"}, .run = {"r"}, .attempt = 1, .state_owed = true};
 	json_auto_t *unrecorded = json_pack("[{ss}]", "address", "aws_vpc.a");
@@ -1593,31 +1597,31 @@ static void resources_of_an_apply_that_has_a_result_are_told_after_it(void **sta
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":1}");
+	leftover_begin(&left, "{\"serial\":1}");
 	assert_int_equal(
 		unsent_ended(left.unsent, &left.dir, &(struct unsent_end){.result = &result, .unrecorded = unrecorded}),
 		0);
-	while (script.asked < 3 || script.running)
+	while (script.request_count < 3 || script.running)
 		run_ms(5);
 	assert_non_null(strstr(script.seen,
 		"}|PUT unrecorded-resources {\"resources\":[{\"address\":\"aws_vpc.a\"}]}|POST last-state |"));
-	left_end(&left);
+	leftover_end(&left);
 }
 
-static void a_state_that_is_refused_stays(void **state)
+static void a_refused_state_is_kept_for_a_user(void **state)
 {
 	struct left left;
 
 	(void)state;
 	SCRIPT({422, NULL});
-	left_begin(&left, "{\"serial\":1}");
-	left_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
-	assert_string_equal(left_told(&left, 1), "PUT state |");
+	leftover_begin(&left, "{\"serial\":1}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "{\"serial\":2}");
+	assert_string_equal(leftover_requests(&left, 1), "PUT state |");
 	assert_int_equal(faccessat(left.data, "unsent/j-1.refused", F_OK, 0), 0);
-	left_end(&left);
+	leftover_end(&left);
 }
 
-static void what_terraform_could_not_save_follows_the_state_before(void **state)
+static void an_errored_state_gets_the_next_serial_and_the_lineage(void **state)
 {
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(4096);
 	struct state_facts facts;
@@ -1625,77 +1629,77 @@ static void what_terraform_could_not_save_follows_the_state_before(void **state)
 
 	(void)state;
 	SCRIPT({204, NULL});
-	left_begin(&left, "{\"serial\":4,\"lineage\":\"line\"}");
+	leftover_begin(&left, "{\"serial\":4,\"lineage\":\"line\"}");
 	leftover_errored(left.dir.top, "config");
 	assert_false(leftover_undelivered(left.dir.top));
-	left_put(&left, "root/config/errored.tfstate", "{\"serial\":0,\"lineage\":\"\",\"n\":1e9}");
-	left_put(&left, "root/" WORKDIR_STATE, "");
+	leftover_put(&left, "root/config/errored.tfstate", "{\"serial\":0,\"lineage\":\"\",\"n\":1e9}");
+	leftover_put(&left, "root/" WORKDIR_STATE, "");
 	leftover_errored(left.dir.top, "config");
 	assert_int_equal(leftover_read(left.dir.top, &bytes, &facts), 0);
 	assert_string_equal(buf_str(&bytes), "{\"serial\":5,\"lineage\":\"line\",\"n\":1e9}");
-	assert_string_equal(left_told(&left, 2), "PUT state |POST last-state |");
-	left_end(&left);
+	assert_string_equal(leftover_requests(&left, 2), "PUT state |POST last-state |");
+	leftover_end(&left);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_fails_for_a_moment_is_sent_again),
-		cmocka_unit_test(a_refusal_means_that_the_attempt_is_over),
-		cmocka_unit_test(an_expected_refusal_is_an_answer),
-		cmocka_unit_test(giving_up_ends_all_of_them),
-		cmocka_unit_test(an_error_is_told_in_its_own_words),
-		cmocka_unit_test(what_is_sent_in_a_turn_goes_in_one_request),
-		cmocka_unit_test(what_is_not_urgent_goes_along_or_a_moment_later),
-		cmocka_unit_test(a_part_that_is_refused_means_that_the_attempt_is_over),
-		cmocka_unit_test(a_batch_without_an_answer_is_sent_again_and_so_is_a_part),
-		cmocka_unit_test(one_that_is_refused_as_a_whole_is_so_for_each),
-		cmocka_unit_test(what_is_large_or_too_many_goes_in_several),
-		cmocka_unit_test(a_small_file_is_a_part),
-		cmocka_unit_test(an_answer_may_lead_to_the_channels_end),
+		cmocka_unit_test(transient_failures_are_retried),
+		cmocka_unit_test(a_refusal_ends_the_attempt),
+		cmocka_unit_test(an_expected_refusal_does_not_end_the_attempt),
+		cmocka_unit_test(giving_up_ends_all_requests),
+		cmocka_unit_test(an_error_message_has_status_and_detail),
+		cmocka_unit_test(uploads_of_one_turn_are_sent_in_one_request),
+		cmocka_unit_test(deferred_uploads_join_a_batch_or_are_sent_later),
+		cmocka_unit_test(a_refused_part_ends_the_attempt),
+		cmocka_unit_test(batches_and_parts_without_an_answer_are_retried),
+		cmocka_unit_test(a_refused_batch_refuses_all_its_parts),
+		cmocka_unit_test(large_or_many_uploads_are_sent_in_several_requests),
+		cmocka_unit_test(a_small_file_is_part_of_a_batch),
+		cmocka_unit_test(the_channel_can_be_closed_by_an_answer),
 		cmocka_unit_test(a_log_is_sent_in_order_and_redacted),
-		cmocka_unit_test(what_comes_meanwhile_waits_for_more),
-		cmocka_unit_test(a_secret_at_the_end_of_a_piece_of_a_line_is_redacted),
-		cmocka_unit_test(a_long_line_stays_whole),
-		cmocka_unit_test(a_log_that_is_full_within_a_line_says_so_in_its_own),
-		cmocka_unit_test(an_answer_that_was_lost_is_made_up_for),
+		cmocka_unit_test(output_during_a_request_is_sent_in_the_next_one),
+		cmocka_unit_test(a_secret_across_the_border_of_two_parts_is_redacted),
+		cmocka_unit_test(a_long_line_is_complete),
+		cmocka_unit_test(a_log_that_is_cut_within_a_line_ends_with_a_notice),
+		cmocka_unit_test(a_repeated_part_after_a_lost_answer_is_skipped),
 		cmocka_unit_test(the_rest_of_a_log_follows_a_gap),
-		cmocka_unit_test(a_log_that_does_not_fit_is_not_sent_for_ever),
-		cmocka_unit_test(a_line_is_not_torn_by_a_read),
-		cmocka_unit_test(every_whole_state_is_sent_and_the_newest_wins),
-		cmocka_unit_test(a_state_that_did_not_change_is_not_sent),
-		cmocka_unit_test(a_state_is_sent_until_it_is_taken),
-		cmocka_unit_test(a_refused_state_is_known_to_be_behind),
-		cmocka_unit_test(a_state_that_can_not_be_read_is_known_to_be_behind),
-		cmocka_unit_test(between_the_first_and_the_last_differences_are_sent),
-		cmocka_unit_test(the_half_of_a_state_is_no_difference),
-		cmocka_unit_test(a_difference_that_is_refused_is_sent_whole),
-		cmocka_unit_test(a_scheduler_that_refuses_all_differences_gets_whole_states),
-		cmocka_unit_test(differences_that_add_up_to_a_state_give_a_new_base),
-		cmocka_unit_test(a_state_that_comes_back_is_sent_whole_at_the_end),
-		cmocka_unit_test(one_that_is_detached_is_no_base),
-		cmocka_unit_test(a_head_tells_the_facts),
-		cmocka_unit_test(results_wait_until_they_are_taken),
-		cmocka_unit_test(a_result_that_was_confirmed_is_forgotten),
-		cmocka_unit_test(a_refused_result_is_kept_and_sent_again),
-		cmocka_unit_test(a_result_of_an_attempt_that_is_over_is_not_sent_again),
-		cmocka_unit_test(a_result_that_is_answered_too_late_is_awaited),
+		cmocka_unit_test(a_log_is_given_up_after_an_invalid_length),
+		cmocka_unit_test(a_line_read_in_parts_is_redacted_as_a_whole),
+		cmocka_unit_test(complete_states_are_sent_and_the_newest_last),
+		cmocka_unit_test(an_unchanged_state_is_not_sent),
+		cmocka_unit_test(a_state_is_sent_until_it_is_accepted),
+		cmocka_unit_test(a_refused_state_counts_as_undelivered),
+		cmocka_unit_test(an_unreadable_state_counts_as_undelivered),
+		cmocka_unit_test(intermediate_states_are_sent_as_differences),
+		cmocka_unit_test(a_truncated_state_is_not_sent_as_a_difference),
+		cmocka_unit_test(after_a_refused_difference_the_state_is_sent),
+		cmocka_unit_test(after_several_refused_differences_only_states_are_sent),
+		cmocka_unit_test(a_new_base_is_sent_when_differences_add_up_to_its_size),
+		cmocka_unit_test(an_earlier_state_that_recurs_is_sent_at_the_end),
+		cmocka_unit_test(a_detached_state_is_no_base),
+		cmocka_unit_test(the_head_of_a_state_has_its_serial_and_lineage),
+		cmocka_unit_test(results_are_sent_until_they_are_accepted),
+		cmocka_unit_test(a_confirmed_result_is_deleted),
+		cmocka_unit_test(a_refused_result_is_kept_and_retried),
+		cmocka_unit_test(a_result_of_an_ended_attempt_is_not_retried),
+		cmocka_unit_test(a_late_result_is_followed_by_a_last_state),
 		cmocka_unit_test(an_apply_whose_result_came_too_late_ends_its_hold),
-		cmocka_unit_test(the_next_worker_tells_what_a_killed_one_left),
-		cmocka_unit_test(where_no_state_is_left_that_is_told),
-		cmocka_unit_test(an_empty_file_is_no_state_if_there_was_none),
-		cmocka_unit_test(the_next_worker_says_nothing_of_changes_without_a_state),
-		cmocka_unit_test(the_next_worker_tells_of_changes_that_are_in_the_state),
-		cmocka_unit_test(a_state_that_can_not_be_read_is_owed),
-		cmocka_unit_test(what_terraform_could_not_save_is_owed_though_it_can_not_be_read),
-		cmocka_unit_test(a_result_outlives_its_worker),
+		cmocka_unit_test(the_next_worker_delivers_the_state_of_a_killed_one),
+		cmocka_unit_test(a_missing_state_is_reported_as_delivered),
+		cmocka_unit_test(an_empty_file_is_no_state_without_an_earlier_one),
+		cmocka_unit_test(the_next_worker_does_not_report_changes_without_a_state),
+		cmocka_unit_test(the_next_worker_reports_the_last_state_if_it_has_the_changes),
+		cmocka_unit_test(an_unreadable_state_is_kept_for_a_user),
+		cmocka_unit_test(an_unreadable_errored_state_is_kept_for_a_user),
+		cmocka_unit_test(the_next_worker_delivers_the_result_of_a_killed_one),
 		cmocka_unit_test(a_refused_result_of_an_earlier_apply_is_kept),
-		cmocka_unit_test(a_result_that_is_known_is_not_told_again),
-		cmocka_unit_test(a_lost_applys_state_is_told_until_it_is_taken),
-		cmocka_unit_test(resources_that_the_last_state_lacks_are_told_before_it),
-		cmocka_unit_test(resources_of_an_apply_that_has_a_result_are_told_after_it),
-		cmocka_unit_test(a_state_that_is_refused_stays),
-		cmocka_unit_test(what_terraform_could_not_save_follows_the_state_before),
+		cmocka_unit_test(a_confirmed_result_is_not_sent_by_the_next_worker),
+		cmocka_unit_test(the_state_of_a_lost_apply_is_sent_until_it_is_accepted),
+		cmocka_unit_test(unrecorded_resources_are_sent_before_the_last_state),
+		cmocka_unit_test(unrecorded_resources_are_sent_after_the_result),
+		cmocka_unit_test(a_refused_state_is_kept_for_a_user),
+		cmocka_unit_test(an_errored_state_gets_the_next_serial_and_the_lineage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

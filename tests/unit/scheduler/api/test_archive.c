@@ -82,7 +82,7 @@ static int check(const struct entry *entries, size_t count, struct err *err)
 			fail_msg("'%s' does not say '%s'", err.message, why);                                          \
 	} while (0)
 
-static void configurations_pass(void **state)
+static void valid_archives_are_accepted(void **state)
 {
 	(void)state;
 	accepted({"main.tf", AE_IFREG, NULL, NULL, "resource"});
@@ -96,7 +96,7 @@ static void configurations_pass(void **state)
 		AE_IFREG, NULL, NULL, "x"});
 }
 
-static void ways_out_are_refused(void **state)
+static void paths_out_of_the_folder_are_refused(void **state)
 {
 	(void)state;
 	refused("absolute", {"/etc/passwd", AE_IFREG, NULL, NULL, "x"});
@@ -113,8 +113,8 @@ static void ways_out_are_refused(void **state)
 	refused("leads out", {"a", AE_IFREG, NULL, NULL, "x"}, {"link", AE_IFREG, NULL, "/etc/passwd", NULL});
 }
 
-/* Two links that are harmless alone and lead out together. */
-static void links_are_not_passed_through(void **state)
+/* Two links that are harmless by themselves can lead out of the folder in combination. */
+static void paths_through_links_are_refused(void **state)
 {
 	(void)state;
 	refused("goes through a link", {"a", AE_IFLNK, "b", NULL, NULL}, {"a/x", AE_IFREG, NULL, NULL, "x"});
@@ -132,7 +132,7 @@ static void devices_are_refused(void **state)
 	refused("no file, folder or link", {"pipe", AE_IFIFO, NULL, NULL, NULL});
 }
 
-static void what_is_no_archive_is_refused(void **state)
+static void damaged_and_other_files_are_refused(void **state)
 {
 	static struct packed packed;
 	const struct entry entry = {"main.tf", AE_IFREG, NULL, NULL, "resource \"terraform_data\" \"a\" {}"};
@@ -152,7 +152,7 @@ static void what_is_no_archive_is_refused(void **state)
 			fail_msg("%zu of %zu bytes passed", cut, packed.len);
 }
 
-/* A header of the old format, written by hand: one file with any size. */
+/* Writes a ustar header: one file with any size. */
 static void header_write(char header[512], const char *name, const char *octal_size)
 {
 	unsigned sum = 0;
@@ -170,7 +170,7 @@ static void header_write(char header[512], const char *name, const char *octal_s
 	snprintf(header + 148, 8, "%06o", sum);
 }
 
-static void too_much_is_refused(void **state)
+static void too_large_archives_are_refused(void **state)
 {
 	static struct packed packed;
 	char header[512];
@@ -197,12 +197,12 @@ static void too_much_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(configurations_pass),
-		cmocka_unit_test(ways_out_are_refused),
-		cmocka_unit_test(links_are_not_passed_through),
+		cmocka_unit_test(valid_archives_are_accepted),
+		cmocka_unit_test(paths_out_of_the_folder_are_refused),
+		cmocka_unit_test(paths_through_links_are_refused),
 		cmocka_unit_test(devices_are_refused),
-		cmocka_unit_test(what_is_no_archive_is_refused),
-		cmocka_unit_test(too_much_is_refused),
+		cmocka_unit_test(damaged_and_other_files_are_refused),
+		cmocka_unit_test(too_large_archives_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

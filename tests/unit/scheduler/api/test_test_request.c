@@ -5,7 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include <arpa/inet.h>
@@ -111,7 +111,7 @@ static void service_stop(struct service *service)
 	waitpid(service->child, NULL, 0);
 }
 
-static void try(const char *allow, const char *host, int port, struct test_request_answer *ret_answer)
+static void send_to(const char *allow, const char *host, int port, struct test_request_answer *ret_answer)
 {
 	_cleanup_(freep) char *url = mem_printf("http://%s:%d/", host, port);
 	_cleanup_(freep) char *list = mem_printf(allow, port);
@@ -139,7 +139,7 @@ static void namespace_need(void)
 
 #define ANSWER "HTTP/1.1 404 Not Found\r\nX-Hook: yes\r\nContent-Length: 4\r\n\r\nno!\n"
 
-static void a_public_answer_is_shown(void **state)
+static void the_answer_of_a_public_address_is_shown(void **state)
 {
 	_cleanup_(service_stop) struct service service = {.child = 0};
 	_cleanup_(test_request_answer_release) struct test_request_answer answer;
@@ -147,13 +147,13 @@ static void a_public_answer_is_shown(void **state)
 	(void)state;
 	namespace_need();
 	service = service_start(ANSWER);
-	try("", PUBLIC, service.port, &answer);
+	send_to("", PUBLIC, service.port, &answer);
 	assert_int_equal(answer.status, 404);
 	assert_string_equal(buf_str(&answer.body), "no!\n");
 	assert_non_null(json_object_get(answer.headers, "x-hook"));
 }
 
-static void an_answer_from_the_allow_list_is_a_status(void **state)
+static void only_the_status_of_an_address_on_the_allow_list_is_shown(void **state)
 {
 	static const struct {
 		const char *allow, *host;
@@ -167,14 +167,14 @@ static void an_answer_from_the_allow_list_is_a_status(void **state)
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		_cleanup_(test_request_answer_release) struct test_request_answer answer;
 
-		try(cases[i].allow, cases[i].host, service.port, &answer);
+		send_to(cases[i].allow, cases[i].host, service.port, &answer);
 		assert_int_equal(answer.status, 404);
 		assert_string_equal(buf_str(&answer.body), "");
 		assert_int_equal(json_object_size(answer.headers), 0);
 	}
 }
 
-static void another_port_is_refused(void **state)
+static void ports_outside_of_the_allow_list_are_refused(void **state)
 {
 	_cleanup_(service_stop) struct service service = {.child = 0};
 
@@ -184,7 +184,7 @@ static void another_port_is_refused(void **state)
 	for (int i = 0; i < 2; i++) {
 		_cleanup_(test_request_answer_release) struct test_request_answer answer;
 
-		try(i ? "127.0.0.1:1" : "[::1]:%d", "127.0.0.1", service.port, &answer);
+		send_to(i ? "127.0.0.1:1" : "[::1]:%d", "127.0.0.1", service.port, &answer);
 		assert_int_equal(answer.status, 0);
 		assert_non_null(strstr(answer.why, "loopback"));
 	}
@@ -221,19 +221,19 @@ static void a_name_that_changes_its_address_is_refused(void **state)
 	guard_free(guard);
 }
 
-/* A redirect is not followed. */
-static void a_redirect_is_an_answer(void **state)
+static void a_redirect_is_not_followed(void **state)
 {
 	_cleanup_(test_request_answer_release) struct test_request_answer answer;
-	_cleanup_(service_stop) struct service inside = {.child = 0}, service = {.child = 0};
+	_cleanup_(service_stop) struct service private_service = {.child = 0}, service = {.child = 0};
 
 	(void)state;
 	namespace_need();
-	inside = service_start("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ninside");
-	_cleanup_(freep) char *redirect = mem_printf(
-		"HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:%d/\r\nContent-Length: 0\r\n\r\n", inside.port);
+	private_service = service_start("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\ninside");
+	_cleanup_(freep) char *redirect =
+		mem_printf("HTTP/1.1 307 Moved\r\nLocation: http://127.0.0.1:%d/\r\nContent-Length: 0\r\n\r\n",
+			private_service.port);
 	service = service_start(redirect);
-	try("127.0.0.1", PUBLIC, service.port, &answer);
+	send_to("127.0.0.1", PUBLIC, service.port, &answer);
 	assert_int_equal(answer.status, 307);
 	assert_string_equal(buf_str(&answer.body), "");
 }
@@ -241,11 +241,11 @@ static void a_redirect_is_an_answer(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_public_answer_is_shown),
-		cmocka_unit_test(an_answer_from_the_allow_list_is_a_status),
-		cmocka_unit_test(another_port_is_refused),
+		cmocka_unit_test(the_answer_of_a_public_address_is_shown),
+		cmocka_unit_test(only_the_status_of_an_address_on_the_allow_list_is_shown),
+		cmocka_unit_test(ports_outside_of_the_allow_list_are_refused),
 		cmocka_unit_test(a_name_that_changes_its_address_is_refused),
-		cmocka_unit_test(a_redirect_is_an_answer),
+		cmocka_unit_test(a_redirect_is_not_followed),
 	};
 
 	return cmocka_run_group_tests(tests, namespace_enter, NULL);

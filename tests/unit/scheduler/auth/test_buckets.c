@@ -3,12 +3,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "scheduler/auth/buckets.h"
 
-enum { REQUESTS = 1000, INVENTED = 200000 };
+enum { REQUESTS = 1000, NEW_KEYS = 200000 };
 
 static void bucket_empty(struct buckets *buckets, enum limit limit, const char *key, double now)
 {
@@ -49,7 +49,7 @@ static void test_each_limit_has_its_own_rate(void **state)
 }
 
 /* A key of one limit evicts no bucket of another limit. A rarely used key evicts no bucket of a frequently used one. */
-static void test_new_keys_reset_no_limit(void **state)
+static void test_new_keys_do_not_evict_other_buckets(void **state)
 {
 	struct buckets *buckets = buckets_new(REQUESTS);
 	char key[32];
@@ -57,8 +57,8 @@ static void test_new_keys_reset_no_limit(void **state)
 	(void)state;
 	for (enum limit limit = 0; limit < LIMITS; limit++)
 		bucket_empty(buckets, limit, "victim", 0);
-	for (int i = 0; i < INVENTED; i++) {
-		snprintf(key, sizeof(key), "invented-%d", i);
+	for (int i = 0; i < NEW_KEYS; i++) {
+		snprintf(key, sizeof(key), "key-%d", i);
 		bucket_take(buckets, LIMIT_ADDRESSES, key, 0);
 		bucket_take(buckets, LIMIT_SIGN_IN_NAME, key, 0);
 		bucket_take(buckets, LIMIT_SIGN_IN_PAIR, key, 0);
@@ -85,7 +85,7 @@ static void test_an_unknown_key_gets_no_bucket(void **state)
 	buckets_free(buckets);
 }
 
-static void test_a_returned_one_may_be_taken_again(void **state)
+static void test_a_returned_token_can_be_taken_again(void **state)
 {
 	struct buckets *buckets = buckets_new(REQUESTS);
 
@@ -101,9 +101,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_limit_has_its_own_rate),
-		cmocka_unit_test(test_new_keys_reset_no_limit),
+		cmocka_unit_test(test_new_keys_do_not_evict_other_buckets),
 		cmocka_unit_test(test_an_unknown_key_gets_no_bucket),
-		cmocka_unit_test(test_a_returned_one_may_be_taken_again),
+		cmocka_unit_test(test_a_returned_token_can_be_taken_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #include "scheduler/db/sql_text.h"
 
-static void statement_is(const char **at, const char *text)
+static void check_next_statement(const char **at, const char *text)
 {
 	struct sql_statement statement;
 
@@ -18,20 +18,20 @@ static void statement_is(const char **at, const char *text)
 	assert_memory_equal(statement.text, text, statement.len);
 }
 
-static void semicolons_in_texts_end_no_statement(void **state)
+static void semicolons_inside_literals_do_not_end_statements(void **state)
 {
 	const char *at = "-- one; two\n\nupdate a set b = ';''', \"c;\" = 1; -- it's\n"
 			 "create function f() returns void as $body$ begin; '$$' end $body$; select $1 -- ;\n, 2";
 	struct sql_statement statement;
 
 	(void)state;
-	statement_is(&at, "update a set b = ';''', \"c;\" = 1;");
-	statement_is(&at, "create function f() returns void as $body$ begin; '$$' end $body$;");
-	statement_is(&at, "select $1 -- ;\n, 2");
+	check_next_statement(&at, "update a set b = ';''', \"c;\" = 1;");
+	check_next_statement(&at, "create function f() returns void as $body$ begin; '$$' end $body$;");
+	check_next_statement(&at, "select $1 -- ;\n, 2");
 	assert_false(sql_next(&at, &statement));
 }
 
-static void unclosed_texts_end_with_the_script(void **state)
+static void unclosed_literals_end_with_the_script(void **state)
 {
 	static const char *const scripts[] = {
 		"select 'x", "select \"", "select $a$ $b$", "-- x", "", " \n", "select $"};
@@ -48,7 +48,7 @@ static void unclosed_texts_end_with_the_script(void **state)
 	}
 }
 
-static void lock_is(const char *sql, const char *lock, const char *table)
+static void check_lock(const char *sql, const char *lock, const char *table)
 {
 	const struct sql_statement statement = {sql, strlen(sql)};
 	char name[SQL_NAME_SIZE];
@@ -58,26 +58,26 @@ static void lock_is(const char *sql, const char *lock, const char *table)
 	assert_string_equal(name, table);
 }
 
-static void locks_follow_from_the_words(void **state)
+static void lock_follows_from_statement_keywords(void **state)
 {
 	(void)state;
-	lock_is("ALTER TABLE only runs\n\tadd column x text references y;", "ACCESS EXCLUSIVE", "runs");
-	lock_is("alter table if exists runs set (fillfactor = 50)", "SHARE UPDATE EXCLUSIVE", "runs");
-	lock_is("alter table runs add check (x = ' drop ')", "ACCESS EXCLUSIVE", "runs");
-	lock_is("create index concurrently i on jobs (id)", "SHARE UPDATE EXCLUSIVE", "jobs");
-	lock_is("create unique index i on jobs(id)", "SHARE", "jobs");
-	lock_is("create table t (a text)", "none", "");
-	lock_is("create table t (a text references u)", "SHARE ROW EXCLUSIVE", "");
-	lock_is("truncate jobs", "ACCESS EXCLUSIVE", "");
-	lock_is("insert into jobs(id) values ('a')", "ROW EXCLUSIVE", "jobs");
+	check_lock("ALTER TABLE only runs\n\tadd column x text references y;", "ACCESS EXCLUSIVE", "runs");
+	check_lock("alter table if exists runs set (fillfactor = 50)", "SHARE UPDATE EXCLUSIVE", "runs");
+	check_lock("alter table runs add check (x = ' drop ')", "ACCESS EXCLUSIVE", "runs");
+	check_lock("create index concurrently i on jobs (id)", "SHARE UPDATE EXCLUSIVE", "jobs");
+	check_lock("create unique index i on jobs(id)", "SHARE", "jobs");
+	check_lock("create table t (a text)", "none", "");
+	check_lock("create table t (a text references u)", "SHARE ROW EXCLUSIVE", "");
+	check_lock("truncate jobs", "ACCESS EXCLUSIVE", "");
+	check_lock("insert into jobs(id) values ('a')", "ROW EXCLUSIVE", "jobs");
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(semicolons_in_texts_end_no_statement),
-		cmocka_unit_test(unclosed_texts_end_with_the_script),
-		cmocka_unit_test(locks_follow_from_the_words),
+		cmocka_unit_test(semicolons_inside_literals_do_not_end_statements),
+		cmocka_unit_test(unclosed_literals_end_with_the_script),
+		cmocka_unit_test(lock_follows_from_statement_keywords),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -15,19 +15,19 @@ static void expect(const char *method, const char *path, const char *action, con
 {
 	struct route_match match;
 	const struct route *route = route_find(routes, routes_count, method, path, &match);
-	struct audit_action deed;
+	struct audit_action entry;
 
 	assert_non_null(route);
-	audit_action_read(route, &match, &deed);
-	assert_string_equal(deed.action, action);
-	assert_string_equal(deed.type, type);
+	audit_action_read(route, &match, &entry);
+	assert_string_equal(entry.action, action);
+	assert_string_equal(entry.type, type);
 	if (id)
-		assert_string_equal(deed.id, id);
+		assert_string_equal(entry.id, id);
 	else
-		assert_null(deed.id);
+		assert_null(entry.id);
 }
 
-static void deeds_are_named_after_their_routes(void **state)
+static void actions_are_named_after_their_routes(void **state)
 {
 	(void)state;
 	expect("POST", "/api/v2/runs", "create", "run", NULL);
@@ -44,18 +44,18 @@ static void deeds_are_named_after_their_routes(void **state)
 	expect("PATCH", "/api/v2/account/update", "update", "account", NULL);
 }
 
-static void every_route_has_a_deed(void **state)
+static void every_route_has_an_action(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {
 		struct route_match match = {.count = 0};
-		struct audit_action deed;
+		struct audit_action entry;
 
 		if (!text_starts(routes[i].pattern, "/api/v2/"))
 			continue;
-		audit_action_read(&routes[i], &match, &deed);
-		assert_true(deed.action[0] && deed.action[0] != ':');
-		assert_true(deed.type[0] != ':');
+		audit_action_read(&routes[i], &match, &entry);
+		assert_true(entry.action[0] && entry.action[0] != ':');
+		assert_true(entry.type[0] != ':');
 	}
 }
 
@@ -75,8 +75,8 @@ static void types_are_singular(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(deeds_are_named_after_their_routes),
-		cmocka_unit_test(every_route_has_a_deed),
+		cmocka_unit_test(actions_are_named_after_their_routes),
+		cmocka_unit_test(every_route_has_an_action),
 		cmocka_unit_test(types_are_singular),
 	};
 

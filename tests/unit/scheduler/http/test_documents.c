@@ -44,7 +44,7 @@ static void expect_link(const json_t *document, const char *which, long long num
 		assert_true(json_is_null(json_at(document, path)));
 }
 
-static void pages_have_neighbours(void **state)
+static void a_page_has_links_to_its_neighbours(void **state)
 {
 	json_t *document = page_document(2, 10, 35, false);
 
@@ -60,7 +60,7 @@ static void pages_have_neighbours(void **state)
 	json_decref(document);
 }
 
-static void pages_end(void **state)
+static void the_last_page_has_no_next_link(void **state)
 {
 	json_t *last = page_document(4, 10, 35, false);
 	json_t *empty = page_document(1, 20, 0, false);
@@ -115,7 +115,7 @@ static void errors_are_documents(void **state)
 	json_decref(document);
 }
 
-static void what_broke_inside_is_not_told(void **state)
+static void internal_errors_are_not_disclosed(void **state)
 {
 	struct err err = ERR_INIT;
 	json_t *document;
@@ -133,7 +133,7 @@ static void what_broke_inside_is_not_told(void **state)
 	json_decref(document);
 }
 
-static void attributes_are_checked(void **state)
+static void attributes_of_other_types_are_refused(void **state)
 {
 	json_t *body = json_pack("{s:{s:s, s:{s:s, s:b, s:i, s:n, s:[s, i]}}}", "data", "type", "things", "attributes",
 		"name", "a", "auto-apply", 1, "count", 3, "nothing", "list", "a", 1);
@@ -164,7 +164,7 @@ static void attributes_are_checked(void **state)
 	json_decref(body);
 }
 
-static void bodies_that_are_no_document(void **state)
+static void bodies_without_a_document_are_refused(void **state)
 {
 	static const char *const bodies[] = {
 		"null", "[]", "1", "{}", "{\"data\":null}", "{\"data\":[]}", "{\"data\":\"x\"}"};
@@ -184,7 +184,7 @@ static void bodies_that_are_no_document(void **state)
 	}
 }
 
-static void signatures_hold_for_one_path(void **state)
+static void a_signature_is_valid_for_one_path(void **state)
 {
 	struct keyring *keyring = NULL, *other = NULL;
 	struct err err = ERR_INIT;
@@ -218,13 +218,13 @@ static void signatures_hold_for_one_path(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(pages_have_neighbours),
-		cmocka_unit_test(pages_end),
+		cmocka_unit_test(a_page_has_links_to_its_neighbours),
+		cmocka_unit_test(the_last_page_has_no_next_link),
 		cmocka_unit_test(errors_are_documents),
-		cmocka_unit_test(what_broke_inside_is_not_told),
-		cmocka_unit_test(attributes_are_checked),
-		cmocka_unit_test(bodies_that_are_no_document),
-		cmocka_unit_test(signatures_hold_for_one_path),
+		cmocka_unit_test(internal_errors_are_not_disclosed),
+		cmocka_unit_test(attributes_of_other_types_are_refused),
+		cmocka_unit_test(bodies_without_a_document_are_refused),
+		cmocka_unit_test(a_signature_is_valid_for_one_path),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static int row_of(const char *method, const char *path, struct route_match *matc
 	return route ? (int)(route - table) : -1;
 }
 
-static void paths_find_their_rows(void **state)
+static void paths_match_their_routes(void **state)
 {
 	struct route_match match;
 
@@ -53,7 +53,7 @@ static void paths_find_their_rows(void **state)
 	assert_int_equal(row_of("GET", "/workspaces/ws-1/vars/var-2/", NULL), 4);
 }
 
-static void other_paths_find_none(void **state)
+static void other_paths_match_no_route(void **state)
 {
 	static const char *const paths[] = {"", "//", "/workspaces", "/workspaces/", "/workspaces//",
 		"/workspaces/ws-1//", "/workspaces/ws-1/actions", "/workspaces/ws-1/actions/locks",
@@ -67,7 +67,7 @@ static void other_paths_find_none(void **state)
 	assert_int_equal(row_of("GET", "/workspaces/ws-1/actions/lock", NULL), -1);
 }
 
-static void values_are_bounded_and_plain(void **state)
+static void parameters_are_limited_and_printable(void **state)
 {
 	char path[256] = "/workspaces/";
 	size_t start = strlen(path);
@@ -83,7 +83,7 @@ static void values_are_bounded_and_plain(void **state)
 }
 
 /* Every row is found by its own pattern: no earlier row hides it. */
-static void every_row_is_reached(void **state)
+static void every_route_is_reachable(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {
@@ -97,7 +97,7 @@ static void every_row_is_reached(void **state)
 }
 
 /* The routes without a token are a short, fixed list. Pages check the session themselves. */
-static void few_rows_need_no_token(void **state)
+static void only_listed_routes_need_no_token(void **state)
 {
 	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/api/v2/openapi.json",
 		"/app/style.css", "/app/login", "/app/logout", "/app/settings/tokens",
@@ -124,11 +124,11 @@ static void few_rows_need_no_token(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(paths_find_their_rows),
-		cmocka_unit_test(other_paths_find_none),
-		cmocka_unit_test(values_are_bounded_and_plain),
-		cmocka_unit_test(every_row_is_reached),
-		cmocka_unit_test(few_rows_need_no_token),
+		cmocka_unit_test(paths_match_their_routes),
+		cmocka_unit_test(other_paths_match_no_route),
+		cmocka_unit_test(parameters_are_limited_and_printable),
+		cmocka_unit_test(every_route_is_reachable),
+		cmocka_unit_test(only_listed_routes_need_no_token),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,9 +10,9 @@
 
 enum { TOLERANCE = 500, HOUR = 3600000 };
 
-static struct clock_reading reading(int64_t asked_ms, int64_t took_ms, int64_t said_ms)
+static struct clock_reading reading(int64_t sent_ms, int64_t took_ms, int64_t answer_ms)
 {
-	return (struct clock_reading){asked_ms, asked_ms + took_ms, said_ms};
+	return (struct clock_reading){sent_ms, sent_ms + took_ms, answer_ms};
 }
 
 /* A reading one second later, with the other clock off by `off` ms. */
@@ -24,7 +24,7 @@ static int64_t step_of(int64_t off, int64_t took_ms)
 	return clock_step_ms(&before, &now, TOLERANCE);
 }
 
-static void steps_are_seen_both_ways(void **state)
+static void steps_in_both_directions_are_detected(void **state)
 {
 	(void)state;
 	assert_int_equal(step_of(HOUR, 0), HOUR);
@@ -33,7 +33,7 @@ static void steps_are_seen_both_ways(void **state)
 	assert_int_equal(step_of(-TOLERANCE - 1, 0), -TOLERANCE - 1);
 }
 
-static void what_leases_bear_is_no_step(void **state)
+static void differences_within_the_tolerance_are_ignored(void **state)
 {
 	(void)state;
 	assert_int_equal(step_of(0, 0), 0);
@@ -44,7 +44,7 @@ static void what_leases_bear_is_no_step(void **state)
 }
 
 /* The difference may come from the duration of the readings. */
-static void slow_readings_find_no_step_that_may_be_none(void **state)
+static void slow_readings_extend_the_tolerance(void **state)
 {
 	(void)state;
 	assert_int_equal(step_of(TOLERANCE + 200, 200), 0);
@@ -53,7 +53,7 @@ static void slow_readings_find_no_step_that_may_be_none(void **state)
 	assert_true(step_of(-TOLERANCE - 201, 200) < 0);
 }
 
-static void only_quick_readings_are_exact(void **state)
+static void readings_within_the_tolerance_are_exact(void **state)
 {
 	const struct clock_reading quick = reading(1, TOLERANCE, 7), slow = reading(1, TOLERANCE + 1, 7);
 
@@ -63,7 +63,7 @@ static void only_quick_readings_are_exact(void **state)
 }
 
 /* For a scheduler that was stopped for an hour, both clocks advanced by an hour. */
-static void a_pause_is_no_step(void **state)
+static void a_pause_of_the_scheduler_is_no_step(void **state)
 {
 	const struct clock_reading before = reading(1000, 1, 9000), now = reading(1000 + HOUR, 1, 9000 + HOUR);
 
@@ -74,11 +74,11 @@ static void a_pause_is_no_step(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(steps_are_seen_both_ways),
-		cmocka_unit_test(what_leases_bear_is_no_step),
-		cmocka_unit_test(slow_readings_find_no_step_that_may_be_none),
-		cmocka_unit_test(only_quick_readings_are_exact),
-		cmocka_unit_test(a_pause_is_no_step),
+		cmocka_unit_test(steps_in_both_directions_are_detected),
+		cmocka_unit_test(differences_within_the_tolerance_are_ignored),
+		cmocka_unit_test(slow_readings_extend_the_tolerance),
+		cmocka_unit_test(readings_within_the_tolerance_are_exact),
+		cmocka_unit_test(a_pause_of_the_scheduler_is_no_step),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

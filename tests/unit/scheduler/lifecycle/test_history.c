@@ -8,7 +8,7 @@
 
 #include "scheduler/lifecycle/history.h"
 
-static void a_new_timeline_lacks_commits_unless_they_were_synchronous(void **state)
+static void a_new_timeline_may_lack_commits_unless_synchronous(void **state)
 {
 	(void)state;
 	assert_int_equal(history_compare(NULL, "7/00000001", false), HISTORY_FIRST);
@@ -19,7 +19,7 @@ static void a_new_timeline_lacks_commits_unless_they_were_synchronous(void **sta
 }
 
 /* A copy restored from a dump, or an abandoned primary that is back. */
-static void no_standby_has_another_system_or_an_older_timeline(void **state)
+static void another_system_or_an_older_timeline_may_lack_commits(void **state)
 {
 	(void)state;
 	assert_int_equal(history_compare("7/00000001", "71/00000002", true), HISTORY_MAY_LACK);
@@ -31,8 +31,8 @@ static void no_standby_has_another_system_or_an_older_timeline(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_new_timeline_lacks_commits_unless_they_were_synchronous),
-		cmocka_unit_test(no_standby_has_another_system_or_an_older_timeline),
+		cmocka_unit_test(a_new_timeline_may_lack_commits_unless_synchronous),
+		cmocka_unit_test(another_system_or_an_older_timeline_may_lack_commits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

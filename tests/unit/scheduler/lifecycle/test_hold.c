@@ -13,7 +13,7 @@
 typedef void (*each_fn)(const struct hold *hold, enum hold_event event, const struct hold_verdict *v);
 
 /* Enumerates all holds: 3 stops, 6 facts. */
-static void each(each_fn fn)
+static void for_each_hold(each_fn fn)
 {
 	for (int stop = STOP_NONE; stop <= STOP_FORCE; stop++)
 		for (unsigned facts = 0; facts < 64; facts++)
@@ -40,10 +40,10 @@ static void check_form(const struct hold *hold, enum hold_event event, const str
 	assert_true(v->ends || !v->risks);
 }
 
-static void a_verdict_refuses_ends_or_signals(void **state)
+static void a_verdict_has_exactly_one_result(void **state)
 {
 	(void)state;
-	each(check_form);
+	for_each_hold(check_form);
 }
 
 static void check_none(const struct hold *hold, enum hold_event event, const struct hold_verdict *v)
@@ -53,10 +53,10 @@ static void check_none(const struct hold *hold, enum hold_event event, const str
 		assert_string_equal(v->refused, "the workspace is not held for the run");
 }
 
-static void what_is_not_held_takes_nothing(void **state)
+static void events_without_a_hold_are_refused(void **state)
 {
 	(void)state;
-	each(check_none);
+	for_each_hold(check_none);
 }
 
 /* Rule 8: any other event that ends a hold implies that none of its terraform processes is left. */
@@ -71,10 +71,10 @@ static void check_end(const struct hold *hold, enum hold_event event, const stru
 	assert_int_equal(v->risks, v->ends && event == HOLD_RELEASED && may_run);
 }
 
-static void a_state_a_person_or_the_deadline_ends_it(void **state)
+static void a_state_a_release_or_the_deadline_ends_a_hold(void **state)
 {
 	(void)state;
-	each(check_end);
+	for_each_hold(check_end);
 }
 
 static void check_stop(const struct hold *hold, enum hold_event event, const struct hold_verdict *v)
@@ -90,10 +90,10 @@ static void check_stop(const struct hold *hold, enum hold_event event, const str
 static void a_cancel_interrupts_and_a_later_one_kills(void **state)
 {
 	(void)state;
-	each(check_stop);
+	for_each_hold(check_stop);
 }
 
-static void a_refusal_says_why(void **state)
+static void a_refusal_has_a_reason(void **state)
 {
 	struct hold hold = {.holds = true};
 
@@ -109,7 +109,7 @@ static void a_refusal_says_why(void **state)
 	assert_non_null(strstr(hold_step(&hold, HOLD_CANCELED).refused, "no terraform of the run is left"));
 }
 
-static void only_a_person_ends_a_hold_after_a_restore(void **state)
+static void only_a_release_ends_a_hold_after_a_restore(void **state)
 {
 	struct hold hold = {.holds = true, .restored = true, .past_deadline = true};
 
@@ -121,7 +121,7 @@ static void only_a_person_ends_a_hold_after_a_restore(void **state)
 	assert_true(hold_step(&hold, HOLD_RELEASED).ends && !hold_step(&hold, HOLD_RELEASED).risks);
 }
 
-static void the_deadline_is_later_than_the_keepers(void **state)
+static void the_deadline_is_later_than_that_of_the_keeper(void **state)
 {
 	(void)state;
 	assert_int_equal(hold_deadline_seconds(0), 0);
@@ -135,13 +135,13 @@ static void the_deadline_is_later_than_the_keepers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_verdict_refuses_ends_or_signals),
-		cmocka_unit_test(what_is_not_held_takes_nothing),
-		cmocka_unit_test(a_state_a_person_or_the_deadline_ends_it),
+		cmocka_unit_test(a_verdict_has_exactly_one_result),
+		cmocka_unit_test(events_without_a_hold_are_refused),
+		cmocka_unit_test(a_state_a_release_or_the_deadline_ends_a_hold),
 		cmocka_unit_test(a_cancel_interrupts_and_a_later_one_kills),
-		cmocka_unit_test(a_refusal_says_why),
-		cmocka_unit_test(only_a_person_ends_a_hold_after_a_restore),
-		cmocka_unit_test(the_deadline_is_later_than_the_keepers),
+		cmocka_unit_test(a_refusal_has_a_reason),
+		cmocka_unit_test(only_a_release_ends_a_hold_after_a_restore),
+		cmocka_unit_test(the_deadline_is_later_than_that_of_the_keeper),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

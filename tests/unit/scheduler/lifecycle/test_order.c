@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "scheduler/lifecycle/attempt.h"
@@ -18,7 +18,7 @@ static enum state_order after(struct state_mark next)
 	return state_order(&current, &next);
 }
 
-static void test_a_state_follows_or_is_turned_away(void **state)
+static void test_states_are_ordered_by_serial_and_lineage(void **state)
 {
 	(void)state;
 	assert_int_equal(after((struct state_mark){8, "line", "bb", "job-2"}), STATE_FOLLOWS);
@@ -39,8 +39,8 @@ static enum state_order late(struct state_mark next, struct state_since since)
 	return state_order_late(&current, &next, &since);
 }
 
-/* Whatever its serial is. */
-static void test_a_late_state_takes_nobodys_place(void **state)
+/* This holds for any serial. */
+static void test_a_late_state_replaces_no_newer_state(void **state)
 {
 	const struct state_mark next = {9, "line", "bb", "job-2"}, again = {7, "line", "aa", "job-1"};
 	const struct state_mark behind = {6, "line", "bb", "job-2"};
@@ -60,11 +60,11 @@ static void test_a_late_state_takes_nobodys_place(void **state)
 
 /* ---- attempts ---- */
 
-static void test_what_is_said_of_another_attempt_is_late(void **state)
+static void test_messages_of_another_attempt_are_late(void **state)
 {
 	const struct attempt now = {.id = {"job-1"}, .attempt = 2, .claimed = true};
 	const struct attempt over = {.id = {"job-1"}, .attempt = 2, .claimed = true, .lease_over = true};
-	const struct attempt waiters = {.id = {"job-1"}, .attempt = 2, .lease_over = true};
+	const struct attempt waiting = {.id = {"job-1"}, .attempt = 2, .lease_over = true};
 	const struct attempt_ref it = {.job = {"job-1"}, .attempt = 2};
 	const struct attempt_ref before = {.job = {"job-1"}, .attempt = 1};
 	const struct attempt_ref other = {.job = {"job-2"}, .attempt = 2};
@@ -78,7 +78,7 @@ static void test_what_is_said_of_another_attempt_is_late(void **state)
 	assert_true(attempt_is_late(&(struct attempt){0}, &it));
 	assert_false(attempt_is_late(&(struct attempt){0}, &run));
 	assert_true(attempt_is_late(&now, &lost));
-	assert_true(attempt_is_late(&waiters, &lost));
+	assert_true(attempt_is_late(&waiting, &lost));
 	assert_false(attempt_is_late(&over, &lost));
 }
 
@@ -89,7 +89,7 @@ static struct run run_at(const struct run *from, struct run_event event)
 	return run_step(from, &event).run;
 }
 
-static void test_a_queue_lets_one_go_at_a_time(void **state)
+static void test_a_queue_starts_one_run_at_a_time(void **state)
 {
 	const struct queue_view free = {0}, busy = {.has_current = true}, locked = {.locked = true};
 	const struct queue_view maintenance = {.maintenance = true};
@@ -111,7 +111,7 @@ static void test_a_queue_lets_one_go_at_a_time(void **state)
 	assert_true(queue_may_move(&planning, &(struct run){.status = RUN_ERRORED}));
 }
 
-static void test_a_saved_plan_goes_stale_parked_or_queued(void **state)
+static void test_a_saved_plan_becomes_stale_before_and_after_its_confirmation(void **state)
 {
 	const struct queue_view busy = {.has_current = true}, free = {0}, maintenance = {.maintenance = true};
 	struct run saved = run_created(0), queued;
@@ -133,11 +133,11 @@ static void test_a_saved_plan_goes_stale_parked_or_queued(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_a_state_follows_or_is_turned_away),
-		cmocka_unit_test(test_a_late_state_takes_nobodys_place),
-		cmocka_unit_test(test_what_is_said_of_another_attempt_is_late),
-		cmocka_unit_test(test_a_queue_lets_one_go_at_a_time),
-		cmocka_unit_test(test_a_saved_plan_goes_stale_parked_or_queued),
+		cmocka_unit_test(test_states_are_ordered_by_serial_and_lineage),
+		cmocka_unit_test(test_a_late_state_replaces_no_newer_state),
+		cmocka_unit_test(test_messages_of_another_attempt_are_late),
+		cmocka_unit_test(test_a_queue_starts_one_run_at_a_time),
+		cmocka_unit_test(test_a_saved_plan_becomes_stale_before_and_after_its_confirmation),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "scheduler/lifecycle/triggers.h"
@@ -19,80 +19,80 @@ static struct verdict step(struct run *run, enum run_event_kind kind, bool has_c
 }
 
 /* The event must cause that trigger; TRIGGER_COUNT: none. */
-static void sets_off(struct run *run, enum run_event_kind kind, bool has_changes, enum trigger wanted)
+static void check_trigger(struct run *run, enum run_event_kind kind, bool has_changes, enum trigger wanted)
 {
 	struct verdict verdict = step(run, kind, has_changes);
 
 	assert_int_equal(trigger_of(&verdict), wanted);
 }
 
-static void a_run_that_somebody_confirms(void **state)
+static void triggers_of_a_confirmed_run(void **state)
 {
 	struct run run = run_created(0);
 
 	(void)state;
-	sets_off(&run, EV_TURN, false, TRIGGER_COUNT);
-	sets_off(&run, EV_STARTED, false, TRIGGER_PLANNING);
-	sets_off(&run, EV_PASSED, true, TRIGGER_NEEDS_ATTENTION);
-	sets_off(&run, EV_CONFIRMED, false, TRIGGER_COUNT);
-	sets_off(&run, EV_STARTED, false, TRIGGER_APPLYING);
-	sets_off(&run, EV_PASSED, false, TRIGGER_COMPLETED);
+	check_trigger(&run, EV_TURN, false, TRIGGER_COUNT);
+	check_trigger(&run, EV_STARTED, false, TRIGGER_PLANNING);
+	check_trigger(&run, EV_PASSED, true, TRIGGER_NEEDS_ATTENTION);
+	check_trigger(&run, EV_CONFIRMED, false, TRIGGER_COUNT);
+	check_trigger(&run, EV_STARTED, false, TRIGGER_APPLYING);
+	check_trigger(&run, EV_PASSED, false, TRIGGER_COMPLETED);
 }
 
-static void a_run_that_goes_on_by_itself(void **state)
+static void triggers_of_an_auto_applied_run(void **state)
 {
 	struct run run = run_created(0);
 
 	(void)state;
 	run.auto_apply = true;
-	sets_off(&run, EV_TURN, false, TRIGGER_COUNT);
-	sets_off(&run, EV_STARTED, false, TRIGGER_PLANNING);
-	sets_off(&run, EV_PASSED, true, TRIGGER_COUNT);
-	sets_off(&run, EV_STARTED, false, TRIGGER_APPLYING);
-	sets_off(&run, EV_ERRORED, false, TRIGGER_ERRORED);
+	check_trigger(&run, EV_TURN, false, TRIGGER_COUNT);
+	check_trigger(&run, EV_STARTED, false, TRIGGER_PLANNING);
+	check_trigger(&run, EV_PASSED, true, TRIGGER_COUNT);
+	check_trigger(&run, EV_STARTED, false, TRIGGER_APPLYING);
+	check_trigger(&run, EV_ERRORED, false, TRIGGER_ERRORED);
 }
 
-static void a_run_with_nothing_to_do_and_a_saved_one(void **state)
+static void triggers_of_a_run_without_changes_and_a_saved_plan(void **state)
 {
 	struct run run = run_created(0), saved = run_created(0);
 
 	(void)state;
 	step(&run, EV_TURN, false);
 	step(&run, EV_STARTED, false);
-	sets_off(&run, EV_PASSED, false, TRIGGER_COMPLETED);
+	check_trigger(&run, EV_PASSED, false, TRIGGER_COMPLETED);
 	saved.save_plan = true;
 	step(&saved, EV_TURN, false);
 	step(&saved, EV_STARTED, false);
-	sets_off(&saved, EV_PASSED, true, TRIGGER_NEEDS_ATTENTION);
-	sets_off(&saved, EV_DISCARDED, false, TRIGGER_ERRORED);
+	check_trigger(&saved, EV_PASSED, true, TRIGGER_NEEDS_ATTENTION);
+	check_trigger(&saved, EV_DISCARDED, false, TRIGGER_ERRORED);
 }
 
-static void a_policy_that_failed(void **state)
+static void triggers_of_a_failed_policy(void **state)
 {
 	struct run run = run_created(STAGE_BIT(STAGE_OPA));
 
 	(void)state;
 	step(&run, EV_TURN, false);
 	step(&run, EV_STARTED, false);
-	sets_off(&run, EV_PASSED, true, TRIGGER_COUNT);
-	sets_off(&run, EV_STARTED, false, TRIGGER_COUNT);
-	sets_off(&run, EV_FAILED, false, TRIGGER_NEEDS_ATTENTION);
-	sets_off(&run, EV_OVERRIDDEN, false, TRIGGER_NEEDS_ATTENTION);
+	check_trigger(&run, EV_PASSED, true, TRIGGER_COUNT);
+	check_trigger(&run, EV_STARTED, false, TRIGGER_COUNT);
+	check_trigger(&run, EV_FAILED, false, TRIGGER_NEEDS_ATTENTION);
+	check_trigger(&run, EV_OVERRIDDEN, false, TRIGGER_NEEDS_ATTENTION);
 }
 
-static void a_speculative_run_tells_nobody(void **state)
+static void a_speculative_run_has_no_triggers(void **state)
 {
 	struct run run = run_created(0);
 
 	(void)state;
 	run.plan_only = true;
-	sets_off(&run, EV_TURN, false, TRIGGER_COUNT);
-	sets_off(&run, EV_STARTED, false, TRIGGER_COUNT);
-	sets_off(&run, EV_PASSED, true, TRIGGER_COUNT);
+	check_trigger(&run, EV_TURN, false, TRIGGER_COUNT);
+	check_trigger(&run, EV_STARTED, false, TRIGGER_COUNT);
+	check_trigger(&run, EV_PASSED, true, TRIGGER_COUNT);
 }
 
 /* Over all sequences of events, an end triggers once, and a refused event never. */
-static void walked(void *data, const struct run *from, const struct run_event *event, const struct verdict *verdict)
+static void check_step(void *data, const struct run *from, const struct run_event *event, const struct verdict *verdict)
 {
 	enum trigger trigger = trigger_of(verdict);
 
@@ -106,15 +106,15 @@ static void walked(void *data, const struct run *from, const struct run_event *e
 		assert_true(trigger != TRIGGER_COMPLETED && trigger != TRIGGER_ERRORED);
 }
 
-static void every_end_is_told(void **state)
+static void every_end_of_a_run_triggers_once(void **state)
 {
 	struct run run = run_created(STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_PRE_APPLY) | STAGE_BIT(STAGE_POST_APPLY));
 
 	(void)state;
-	assert_true(lifecycle_walk(&run, walked, NULL) > 10);
+	assert_true(lifecycle_walk(&run, check_step, NULL) > 10);
 }
 
-static void words(void **state)
+static void triggers_have_names_and_messages(void **state)
 {
 	static const struct {
 		enum trigger trigger;
@@ -143,13 +143,13 @@ static void words(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_run_that_somebody_confirms),
-		cmocka_unit_test(a_run_that_goes_on_by_itself),
-		cmocka_unit_test(a_run_with_nothing_to_do_and_a_saved_one),
-		cmocka_unit_test(a_policy_that_failed),
-		cmocka_unit_test(a_speculative_run_tells_nobody),
-		cmocka_unit_test(every_end_is_told),
-		cmocka_unit_test(words),
+		cmocka_unit_test(triggers_of_a_confirmed_run),
+		cmocka_unit_test(triggers_of_an_auto_applied_run),
+		cmocka_unit_test(triggers_of_a_run_without_changes_and_a_saved_plan),
+		cmocka_unit_test(triggers_of_a_failed_policy),
+		cmocka_unit_test(a_speculative_run_has_no_triggers),
+		cmocka_unit_test(every_end_of_a_run_triggers_once),
+		cmocka_unit_test(triggers_have_names_and_messages),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-/* cmocka wants the headers above first */
+/* cmocka.h needs the headers above. */
 #include <cmocka.h>
 
 #include "scheduler/lifecycle/queue.h"
@@ -44,7 +44,7 @@ static void assert_status(struct run run, enum run_status status)
 }
 
 /* Every state with every event leads to a defined state, or to a refusal with a reason. The invariants hold. */
-static void step_is_sound(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
+static void check_step(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
 {
 	size_t *steps = data;
 	const char *broken = run_check(&v->run);
@@ -61,7 +61,7 @@ static void step_is_sound(void *data, const struct run *from, const struct run_e
 	(*steps)++;
 }
 
-static void test_every_state_with_every_event(void **state)
+static void test_every_event_in_every_state_keeps_the_invariants(void **state)
 {
 	size_t steps = 0;
 
@@ -77,12 +77,12 @@ static void test_every_state_with_every_event(void **state)
 			run.save_plan = options & 2;
 			run.auto_apply = options & 4;
 			run.allow_empty_apply = options & 8;
-			lifecycle_walk(&run, step_is_sound, &steps);
+			lifecycle_walk(&run, check_step, &steps);
 		}
 	assert_true(steps > 100000);
 }
 
-static bool has_way_out_without_a_person(const struct run *run)
+static bool can_continue_without_a_person(const struct run *run)
 {
 	static const enum run_event_kind own[] = {EV_TURN, EV_STARTED, EV_PASSED, EV_ERRORED, EV_STOPPED};
 
@@ -92,14 +92,14 @@ static bool has_way_out_without_a_person(const struct run *run)
 	return false;
 }
 
-static void run_is_not_stuck(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
+static void check_not_stuck(void *data, const struct run *from, const struct run_event *event, const struct verdict *v)
 {
 	enum situation at = run_situation(&v->run);
 
 	(void)data;
 	(void)from;
 	(void)event;
-	if (at == AT_ENDED || has_way_out_without_a_person(&v->run))
+	if (at == AT_ENDED || can_continue_without_a_person(&v->run))
 		return;
 	/* Such a run waits for a user, and can continue or end. */
 	assert_true(at == AT_DECISION || at == AT_OVERRIDE || at == AT_SAVED);
@@ -107,7 +107,7 @@ static void run_is_not_stuck(void *data, const struct run *from, const struct ru
 	assert_true(run_accepts(&v->run, EV_DISCARDED));
 }
 
-static void test_no_run_is_stuck(void **state)
+static void test_every_run_can_continue_or_end(void **state)
 {
 	(void)state;
 	for (unsigned options = 0; options < 16; options++) {
@@ -117,11 +117,11 @@ static void test_no_run_is_stuck(void **state)
 		run.save_plan = options & 2;
 		run.auto_apply = options & 4;
 		run.allow_empty_apply = options & 8;
-		lifecycle_walk(&run, run_is_not_stuck, NULL);
+		lifecycle_walk(&run, check_not_stuck, NULL);
 	}
 }
 
-static void test_auto_apply_goes_through(void **state)
+static void test_an_auto_applied_run_is_not_confirmed(void **state)
 {
 	struct run run = run_created(0);
 
@@ -132,7 +132,7 @@ static void test_auto_apply_goes_through(void **state)
 	assert_status(AFTER(run, E(STARTED), E(PASSED)), RUN_APPLIED);
 }
 
-static void test_confirm_or_discard(void **state)
+static void test_a_planned_run_is_confirmed_or_discarded(void **state)
 {
 	struct run run = AFTER(run_created(0), PLANNED_WITH(true));
 
@@ -144,7 +144,7 @@ static void test_confirm_or_discard(void **state)
 	assert_status(AFTER(run, E(DISCARDED)), RUN_DISCARDED);
 }
 
-static void test_no_changes(void **state)
+static void test_a_run_without_changes_is_applied_only_on_request(void **state)
 {
 	struct run run = run_created(0);
 
@@ -155,7 +155,7 @@ static void test_no_changes(void **state)
 	assert_status(AFTER(run, PLANNED_WITH(false)), RUN_APPLY_QUEUED);
 }
 
-static void test_plan_only_never_applies(void **state)
+static void test_a_plan_only_run_is_never_applied(void **state)
 {
 	struct run run = run_created(0);
 
@@ -165,7 +165,7 @@ static void test_plan_only_never_applies(void **state)
 	assert_status(AFTER(run, PLANNED_WITH(true)), RUN_PLANNED_AND_FINISHED);
 }
 
-static void test_saved_plan(void **state)
+static void test_a_saved_plan_is_confirmed_or_becomes_stale(void **state)
 {
 	struct run run = run_created(0);
 
@@ -185,7 +185,7 @@ static void test_saved_plan(void **state)
 }
 
 /* Only a site admin's force-cancel needs no cancel and no cool-off before it. */
-static void test_a_run_at_rest_is_canceled_by_force_alone(void **state)
+static void test_a_waiting_run_is_canceled_only_by_a_forced_cancel(void **state)
 {
 	const struct run_event by_force = {.kind = EV_FORCE_CANCELED, .cooled_off = true};
 	struct run planned = AFTER(run_created(0), E(TURN), E(STARTED), {.kind = EV_PASSED, .has_changes = true});
@@ -202,7 +202,7 @@ static void test_a_run_at_rest_is_canceled_by_force_alone(void **state)
 	assert_status(AFTER(saved, by_force), RUN_CANCELED);
 }
 
-static void test_a_stop_waits_for_the_process(void **state)
+static void test_a_canceled_run_ends_when_its_process_has_ended(void **state)
 {
 	struct run run = AFTER(run_created(0), E(TURN), E(STARTED), E(CANCELED));
 
@@ -216,7 +216,7 @@ static void test_a_stop_waits_for_the_process(void **state)
 	assert_status(AFTER(run, {.kind = EV_FORCE_CANCELED, .cooled_off = true}, E(STOPPED)), RUN_FORCE_CANCELED);
 }
 
-static void test_an_apply_that_was_done_is_applied(void **state)
+static void test_a_canceled_apply_that_completed_is_applied(void **state)
 {
 	struct run run = AFTER(run_created(0), PLANNED_WITH(true), E(CONFIRMED), E(STARTED), E(CANCELED));
 
@@ -225,7 +225,7 @@ static void test_an_apply_that_was_done_is_applied(void **state)
 	assert_status(AFTER(run, E(STOPPED)), RUN_CANCELED);
 }
 
-static void test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not(void **state)
+static void test_a_lost_plan_is_repeated_and_a_lost_apply_is_not(void **state)
 {
 	struct run run = AFTER(run_created(0), E(TURN), E(STARTED), {.kind = EV_LOST, .may_retry = true});
 
@@ -238,7 +238,7 @@ static void test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not(void **state
 	assert_false(job_may_retry(STAGE_APPLY, true, 1, 1));
 }
 
-static void test_what_is_lost_with_its_worker_twice_is_not_tried_a_third_time(void **state)
+static void test_a_job_that_was_lost_twice_is_not_repeated(void **state)
 {
 	(void)state;
 	for (int stage = 0; stage < STAGE_COUNT; stage++) {
@@ -250,7 +250,7 @@ static void test_what_is_lost_with_its_worker_twice_is_not_tried_a_third_time(vo
 }
 
 /* Its process can't be alive: terraform asks before it starts, and is refused from then on. */
-static void test_a_canceled_apply_that_is_lost_before_its_start_ends_canceled(void **state)
+static void test_a_canceled_apply_that_was_lost_before_its_start_is_canceled(void **state)
 {
 	struct run stopping = AFTER(run_created(0), PLANNED_WITH(true), E(CONFIRMED), E(STARTED), E(CANCELED));
 
@@ -261,7 +261,7 @@ static void test_a_canceled_apply_that_is_lost_before_its_start_ends_canceled(vo
 }
 
 /* No run of the queue starts until the last state of an apply is stored, or known to be lost. */
-static void test_an_apply_whose_state_is_owed_holds_its_workspace(void **state)
+static void test_an_apply_with_an_undelivered_state_holds_its_workspace(void **state)
 {
 	struct run applying = AFTER(run_created(0), PLANNED_WITH(true), E(CONFIRMED), E(STARTED));
 	struct run planning = AFTER(run_created(0), E(TURN), E(STARTED));
@@ -282,7 +282,7 @@ static void test_an_apply_whose_state_is_owed_holds_its_workspace(void **state)
 	assert_false(run_step(&planning, &lost).holds_workspace);
 }
 
-static void test_what_keeps_a_queue_waiting(void **state)
+static void test_a_locked_busy_or_held_workspace_starts_no_run(void **state)
 {
 	(void)state;
 	for (unsigned bits = 0; bits < 8; bits++) {
@@ -294,7 +294,7 @@ static void test_what_keeps_a_queue_waiting(void **state)
 	}
 }
 
-static void test_policies_and_costs(void **state)
+static void test_transitions_of_policy_checks_and_estimates(void **state)
 {
 	struct run run = run_created(STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL));
 
@@ -314,7 +314,7 @@ static void test_policies_and_costs(void **state)
 	assert_status(AFTER(run, E(STARTED), E(PASSED), E(CONFIRMED)), RUN_APPLY_QUEUED);
 }
 
-static void test_task_stages(void **state)
+static void test_transitions_of_task_stages(void **state)
 {
 	struct run run = run_created(STAGE_BIT(STAGE_PRE_PLAN) | STAGE_BIT(STAGE_POST_APPLY));
 
@@ -330,12 +330,13 @@ static void test_task_stages(void **state)
 }
 
 /* The labels for situations in which a run waits. */
-static void test_labels(void **state)
+static void test_labels_of_runs(void **state)
 {
 	const uint32_t tasks = STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_PRE_APPLY), costs = STAGE_BIT(STAGE_COST);
 	const struct run planned = AFTER(run_created(0), PLANNED_WITH(true));
-	const struct run asked = AFTER(run_created(tasks), PLANNED_WITH(true), E(PASSED));
-	const struct run judged = AFTER(run_created(STAGE_BIT(STAGE_OPA)), PLANNED_WITH(true), E(STARTED), E(FAILED));
+	const struct run tasks_passed = AFTER(run_created(tasks), PLANNED_WITH(true), E(PASSED));
+	const struct run policy_failed =
+		AFTER(run_created(STAGE_BIT(STAGE_OPA)), PLANNED_WITH(true), E(STARTED), E(FAILED));
 	const struct {
 		struct run run;
 		const char *label;
@@ -347,13 +348,13 @@ static void test_labels(void **state)
 		{AFTER(run_created(STAGE_BIT(STAGE_SENTINEL)), PLANNED_WITH(true), E(STARTED), E(FAILED)),
 			"Plan Errored"},
 		{planned, "Needs Confirmation"},
-		{asked, "Needs Confirmation"},
+		{tasks_passed, "Needs Confirmation"},
 		{AFTER(run_created(tasks), PLANNED_WITH(true)), "Post-plan running"},
 		{AFTER(run_created(costs), PLANNED_WITH(true), E(STARTED), E(PASSED)), "Cost Estimated"},
-		{judged, "Policy Override"},
-		{AFTER(judged, E(OVERRIDDEN)), "Policy Checked"},
-		{AFTER(asked, E(CONFIRMED)), "Pre-apply running"},
-		{AFTER(asked, E(CONFIRMED), E(FAILED)), "Plan Errored"}, /* nothing was applied */
+		{policy_failed, "Policy Override"},
+		{AFTER(policy_failed, E(OVERRIDDEN)), "Policy Checked"},
+		{AFTER(tasks_passed, E(CONFIRMED)), "Pre-apply running"},
+		{AFTER(tasks_passed, E(CONFIRMED), E(FAILED)), "Plan Errored"}, /* nothing was applied */
 		{AFTER(planned, E(CONFIRMED), E(STARTED)), "Applying"},
 		{AFTER(planned, E(CONFIRMED), E(STARTED), E(FAILED)), "Apply Errored"},
 		{AFTER(planned, E(CONFIRMED), E(ERRORED)), "Apply Errored"},
@@ -368,7 +369,7 @@ static void test_labels(void **state)
 		assert_string_equal(run_label(&rows[i].run), rows[i].label);
 }
 
-static void test_operations_follow(void **state)
+static void test_a_failed_plan_makes_its_apply_unreachable(void **state)
 {
 	struct run run = AFTER(run_created(0), E(TURN), E(STARTED));
 	struct run_event errored = {.kind = EV_ERRORED};
@@ -383,7 +384,6 @@ static void test_operations_follow(void **state)
 	assert_true(v.ends_job);
 }
 
-/* The page in the repository must match the code. */
 static void assert_abandoned(const struct run *broken)
 {
 	static const struct run_event lost = {.kind = EV_LOST, .started = true, .state_owed = true};
@@ -397,7 +397,7 @@ static void assert_abandoned(const struct run *broken)
 }
 
 /* Every row, reachable or not: 2^5 combinations of the flags, each status, each stage. */
-static void test_a_broken_run_can_be_abandoned(void **state)
+static void test_a_run_with_an_invalid_row_can_be_abandoned(void **state)
 {
 	(void)state;
 	for (int status = 0; status < RUN_STATUS_COUNT; status++)
@@ -415,43 +415,44 @@ static void test_a_broken_run_can_be_abandoned(void **state)
 			}
 }
 
-static void test_page_is_true(void **state)
+/* The page in the repository must match the code. */
+static void test_page_matches_the_code(void **state)
 {
 	_cleanup_(freep) char *page = lifecycle_page();
 	FILE *file = fopen(SOURCE_DIR "/scheduler/lifecycle/STATES.md", "r");
-	_cleanup_(freep) char *there = mem_new(strlen(page) + 2, 1);
+	_cleanup_(freep) char *committed = mem_new(strlen(page) + 2, 1);
 
 	(void)state;
 	assert_non_null(file);
-	assert_int_equal(fread(there, 1, strlen(page) + 1, file), strlen(page));
+	assert_int_equal(fread(committed, 1, strlen(page) + 1, file), strlen(page));
 	fclose(file);
-	assert_string_equal(page, there);
+	assert_string_equal(page, committed);
 }
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_every_state_with_every_event),
-		cmocka_unit_test(test_no_run_is_stuck),
-		cmocka_unit_test(test_auto_apply_goes_through),
-		cmocka_unit_test(test_confirm_or_discard),
-		cmocka_unit_test(test_no_changes),
-		cmocka_unit_test(test_plan_only_never_applies),
-		cmocka_unit_test(test_saved_plan),
-		cmocka_unit_test(test_a_run_at_rest_is_canceled_by_force_alone),
-		cmocka_unit_test(test_a_stop_waits_for_the_process),
-		cmocka_unit_test(test_an_apply_that_was_done_is_applied),
-		cmocka_unit_test(test_a_lost_plan_is_tried_again_and_a_lost_apply_is_not),
-		cmocka_unit_test(test_what_is_lost_with_its_worker_twice_is_not_tried_a_third_time),
-		cmocka_unit_test(test_a_canceled_apply_that_is_lost_before_its_start_ends_canceled),
-		cmocka_unit_test(test_an_apply_whose_state_is_owed_holds_its_workspace),
-		cmocka_unit_test(test_what_keeps_a_queue_waiting),
-		cmocka_unit_test(test_policies_and_costs),
-		cmocka_unit_test(test_task_stages),
-		cmocka_unit_test(test_labels),
-		cmocka_unit_test(test_operations_follow),
-		cmocka_unit_test(test_a_broken_run_can_be_abandoned),
-		cmocka_unit_test(test_page_is_true),
+		cmocka_unit_test(test_every_event_in_every_state_keeps_the_invariants),
+		cmocka_unit_test(test_every_run_can_continue_or_end),
+		cmocka_unit_test(test_an_auto_applied_run_is_not_confirmed),
+		cmocka_unit_test(test_a_planned_run_is_confirmed_or_discarded),
+		cmocka_unit_test(test_a_run_without_changes_is_applied_only_on_request),
+		cmocka_unit_test(test_a_plan_only_run_is_never_applied),
+		cmocka_unit_test(test_a_saved_plan_is_confirmed_or_becomes_stale),
+		cmocka_unit_test(test_a_waiting_run_is_canceled_only_by_a_forced_cancel),
+		cmocka_unit_test(test_a_canceled_run_ends_when_its_process_has_ended),
+		cmocka_unit_test(test_a_canceled_apply_that_completed_is_applied),
+		cmocka_unit_test(test_a_lost_plan_is_repeated_and_a_lost_apply_is_not),
+		cmocka_unit_test(test_a_job_that_was_lost_twice_is_not_repeated),
+		cmocka_unit_test(test_a_canceled_apply_that_was_lost_before_its_start_is_canceled),
+		cmocka_unit_test(test_an_apply_with_an_undelivered_state_holds_its_workspace),
+		cmocka_unit_test(test_a_locked_busy_or_held_workspace_starts_no_run),
+		cmocka_unit_test(test_transitions_of_policy_checks_and_estimates),
+		cmocka_unit_test(test_transitions_of_task_stages),
+		cmocka_unit_test(test_labels_of_runs),
+		cmocka_unit_test(test_a_failed_plan_makes_its_apply_unreachable),
+		cmocka_unit_test(test_a_run_with_an_invalid_row_can_be_abandoned),
+		cmocka_unit_test(test_page_matches_the_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

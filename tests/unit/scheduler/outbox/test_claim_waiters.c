@@ -23,34 +23,34 @@ struct fixture {
 	char answers[WORKERS + 1];
 };
 
-static void hear_jobs(char *answer, bool jobs)
+static void record_answer(char *answer, bool jobs)
 {
 	assert_int_equal(*answer, '-');
 	*answer = jobs ? 'j' : 'n';
 }
 
-static void hear(void *data, bool jobs)
+static void record(void *data, bool jobs)
 {
-	hear_jobs(data, jobs);
+	record_answer(data, jobs);
 }
 
-static void begin_marked(struct fixture *fixture, int worker, const char *pool, uint64_t mark)
+static void wait_from(struct fixture *fixture, int worker, const char *pool, uint64_t mark)
 {
 	char id[16];
 
 	snprintf(id, sizeof(id), "agent-%d", worker);
 	fixture->answers[worker] = '-';
 	claim_waiters_begin(fixture->waiters,
-		&(struct wait_spec){.pool_id = pool, .worker_id = id, .end = hear, .data = &fixture->answers[worker]},
+		&(struct wait_spec){.pool_id = pool, .worker_id = id, .end = record, .data = &fixture->answers[worker]},
 		mark);
 }
 
-static void begin(struct fixture *fixture, int worker, const char *pool)
+static void wait_now(struct fixture *fixture, int worker, const char *pool)
 {
-	begin_marked(fixture, worker, pool, claim_waiters_mark(fixture->waiters));
+	wait_from(fixture, worker, pool, claim_waiters_mark(fixture->waiters));
 }
 
-static int office_open(void **state)
+static int waiters_setup(void **state)
 {
 	struct fixture *fixture = mem_new(1, sizeof(*fixture));
 	struct err err = ERR_INIT;
@@ -62,7 +62,7 @@ static int office_open(void **state)
 	return 0;
 }
 
-static int office_close(void **state)
+static int waiters_teardown(void **state)
 {
 	struct fixture *fixture = *state;
 
@@ -72,52 +72,52 @@ static int office_close(void **state)
 	return 0;
 }
 
-static void test_a_job_wakes_the_one_that_waited_longest(void **state)
+static void test_a_job_wakes_the_worker_that_has_waited_longest(void **state)
 {
 	struct fixture *fixture = *state;
 
-	begin(fixture, 0, "one");
-	begin(fixture, 1, "one");
+	wait_now(fixture, 0, "one");
+	wait_now(fixture, 1, "one");
 	claim_waiters_wake(fixture->waiters, "one");
 	assert_string_equal(fixture->answers, "j-..");
-	begin(fixture, 0, "one");
+	wait_now(fixture, 0, "one");
 	claim_waiters_wake(fixture->waiters, "one");
 	assert_string_equal(fixture->answers, "-j..");
 }
 
-static void test_no_other_pool_is_woken(void **state)
+static void test_a_job_wakes_only_workers_of_its_pool(void **state)
 {
 	struct fixture *fixture = *state;
 
-	begin(fixture, 0, "one");
-	begin(fixture, 1, "two");
+	wait_now(fixture, 0, "one");
+	wait_now(fixture, 1, "two");
 	claim_waiters_wake(fixture->waiters, "two");
 	claim_waiters_wake(fixture->waiters, "two");
 	claim_waiters_wake(fixture->waiters, "three");
 	assert_string_equal(fixture->answers, "-j..");
 }
 
-static void test_what_commits_between_the_look_and_the_wait_is_not_missed(void **state)
+static void test_a_job_that_commits_before_the_wait_is_not_missed(void **state)
 {
 	struct fixture *fixture = *state;
 	uint64_t mark = claim_waiters_mark(fixture->waiters);
 
 	claim_waiters_wake(fixture->waiters, "one");
-	begin_marked(fixture, 0, "two", mark);
-	begin_marked(fixture, 1, "one", mark);
+	wait_from(fixture, 0, "two", mark);
+	wait_from(fixture, 1, "one", mark);
 	assert_string_equal(fixture->answers, "-j..");
-	begin(fixture, 1, "one");
+	wait_now(fixture, 1, "one");
 	assert_string_equal(fixture->answers, "--..");
 }
 
-static void test_another_wait_of_a_worker_ends_the_one_before(void **state)
+static void test_a_second_wait_of_a_worker_ends_the_first(void **state)
 {
 	struct fixture *fixture = *state;
 	char first = '-';
 
-	claim_waiters_begin(fixture->waiters, &(struct wait_spec){"one", "agent-0", hear, &first},
+	claim_waiters_begin(fixture->waiters, &(struct wait_spec){"one", "agent-0", record, &first},
 		claim_waiters_mark(fixture->waiters));
-	begin(fixture, 0, "one");
+	wait_now(fixture, 0, "one");
 	assert_int_equal(first, 'n');
 	claim_waiters_wake(fixture->waiters, "one");
 	assert_string_equal(fixture->answers, "j...");
@@ -127,40 +127,40 @@ static void test_a_worker_that_left_is_not_woken(void **state)
 {
 	struct fixture *fixture = *state;
 
-	begin(fixture, 0, "one");
-	begin(fixture, 1, "one");
+	wait_now(fixture, 0, "one");
+	wait_now(fixture, 1, "one");
 	claim_waiters_forget(fixture->waiters, "agent-0");
 	claim_waiters_forget(fixture->waiters, "agent-0");
 	claim_waiters_wake(fixture->waiters, "one");
 	assert_string_equal(fixture->answers, "nj..");
 }
 
-static void test_a_dismissed_pool_asks_again(void **state)
+static void test_waits_of_a_dismissed_pool_end(void **state)
 {
 	struct fixture *fixture = *state;
 	struct db *db = db_open("host=/nonexistent");
 
-	begin(fixture, 0, "one");
-	begin(fixture, 1, "two");
-	begin(fixture, 2, "one");
+	wait_now(fixture, 0, "one");
+	wait_now(fixture, 1, "two");
+	wait_now(fixture, 2, "one");
 	claim_waiters_dismiss(fixture->waiters, db, "one");
 	assert_string_equal(fixture->answers, "n-n.");
-	begin(fixture, 0, "one");
+	wait_now(fixture, 0, "one");
 	assert_string_equal(fixture->answers, "--n.");
 	db_close(db);
 }
 
-static void test_the_end_ends_all_and_takes_no_more(void **state)
+static void test_a_stop_ends_all_waits_and_accepts_no_more(void **state)
 {
 	struct fixture *fixture = *state;
 
-	begin(fixture, 0, "one");
-	begin(fixture, 1, "two");
+	wait_now(fixture, 0, "one");
+	wait_now(fixture, 1, "two");
 	assert_false(claim_waiters_full(fixture->waiters));
 	claim_waiters_stop(fixture->waiters);
 	assert_string_equal(fixture->answers, "nn..");
 	assert_true(claim_waiters_full(fixture->waiters));
-	begin(fixture, 2, "one");
+	wait_now(fixture, 2, "one");
 	assert_string_equal(fixture->answers, "nnn.");
 	claim_waiters_wake(fixture->waiters, "one");
 }
@@ -169,15 +169,17 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(
-			test_a_job_wakes_the_one_that_waited_longest, office_open, office_close),
-		cmocka_unit_test_setup_teardown(test_no_other_pool_is_woken, office_open, office_close),
+			test_a_job_wakes_the_worker_that_has_waited_longest, waiters_setup, waiters_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_what_commits_between_the_look_and_the_wait_is_not_missed, office_open, office_close),
+			test_a_job_wakes_only_workers_of_its_pool, waiters_setup, waiters_teardown),
 		cmocka_unit_test_setup_teardown(
-			test_another_wait_of_a_worker_ends_the_one_before, office_open, office_close),
-		cmocka_unit_test_setup_teardown(test_a_dismissed_pool_asks_again, office_open, office_close),
-		cmocka_unit_test_setup_teardown(test_a_worker_that_left_is_not_woken, office_open, office_close),
-		cmocka_unit_test_setup_teardown(test_the_end_ends_all_and_takes_no_more, office_open, office_close),
+			test_a_job_that_commits_before_the_wait_is_not_missed, waiters_setup, waiters_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_a_second_wait_of_a_worker_ends_the_first, waiters_setup, waiters_teardown),
+		cmocka_unit_test_setup_teardown(test_waits_of_a_dismissed_pool_end, waiters_setup, waiters_teardown),
+		cmocka_unit_test_setup_teardown(test_a_worker_that_left_is_not_woken, waiters_setup, waiters_teardown),
+		cmocka_unit_test_setup_teardown(
+			test_a_stop_ends_all_waits_and_accepts_no_more, waiters_setup, waiters_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #include "scheduler/rights/rights.h"
 
-static bool gives(rights held, enum permission permission)
+static bool has_permission(rights held, enum permission permission)
 {
 	return held & right_of(permission);
 }
@@ -23,7 +23,7 @@ static rights of_level(const struct access_table *table, const char *name)
 	return access_rights(table, level, detail);
 }
 
-static void bits_are_their_own(void **state)
+static void bits_of_permissions_do_not_overlap(void **state)
 {
 	rights all = 0;
 
@@ -40,7 +40,7 @@ static void bits_are_their_own(void **state)
 }
 
 /* Every level has a value for each attribute of its table, and no other attributes. */
-static void levels_are_whole(void **state)
+static void levels_have_a_value_for_every_attribute(void **state)
 {
 	const struct access_table *tables[] = {
 		&organization_accesses, &workspace_accesses, &project_accesses, &project_workspace_accesses};
@@ -58,24 +58,24 @@ static void levels_are_whole(void **state)
 		}
 }
 
-static void workspace_levels_grow(void **state)
+static void each_workspace_level_contains_the_lower_ones(void **state)
 {
 	static const char *const levels[] = {"read", "plan", "write", "admin"};
 	rights before = of_level(&workspace_accesses, "custom");
 
 	(void)state;
-	assert_true(
-		gives(before, CAN_READ_RUNS) && !gives(before, CAN_READ_VARIABLES) && !gives(before, CAN_READ_STATE));
+	assert_true(has_permission(before, CAN_READ_RUNS) && !has_permission(before, CAN_READ_VARIABLES) &&
+		!has_permission(before, CAN_READ_STATE));
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
 		rights now = of_level(&workspace_accesses, levels[i]);
 
 		assert_true((now & before) == before && now != before);
-		assert_int_equal(gives(now, CAN_QUEUE_RUN), i >= 1);
-		assert_int_equal(gives(now, CAN_APPLY), i >= 2);
-		assert_int_equal(gives(now, CAN_LOCK), i >= 2);
-		assert_int_equal(gives(now, CAN_MANAGE_WORKSPACE), i >= 3);
-		assert_int_equal(gives(now, CAN_READ_PLAN_JSON), i >= 3);
-		assert_false(gives(now, CAN_OVERRIDE));
+		assert_int_equal(has_permission(now, CAN_QUEUE_RUN), i >= 1);
+		assert_int_equal(has_permission(now, CAN_APPLY), i >= 2);
+		assert_int_equal(has_permission(now, CAN_LOCK), i >= 2);
+		assert_int_equal(has_permission(now, CAN_MANAGE_WORKSPACE), i >= 3);
+		assert_int_equal(has_permission(now, CAN_READ_PLAN_JSON), i >= 3);
+		assert_false(has_permission(now, CAN_OVERRIDE));
 		before = now;
 	}
 }
@@ -85,18 +85,18 @@ static rights of_project(const char *level)
 	return of_level(&project_accesses, level) | of_level(&project_workspace_accesses, level);
 }
 
-static void project_levels_grow(void **state)
+static void each_project_level_contains_the_lower_ones(void **state)
 {
 	static const char *const levels[] = {"read", "write", "maintain", "admin"};
 
 	(void)state;
 	for (size_t i = 1; i < ARRAY_LEN(levels); i++)
 		assert_true((of_project(levels[i]) & of_project(levels[i - 1])) == of_project(levels[i - 1]));
-	assert_true(gives(of_project("maintain"), CAN_CREATE_WORKSPACE));
-	assert_true(gives(of_project("maintain"), CAN_MANAGE_WORKSPACE));
-	assert_false(gives(of_project("maintain"), CAN_MANAGE_PROJECT_TEAMS));
-	assert_true(gives(of_project("admin"), CAN_DELETE_PROJECT));
-	assert_true(gives(of_project("custom"), CAN_READ_PROJECT));
+	assert_true(has_permission(of_project("maintain"), CAN_CREATE_WORKSPACE));
+	assert_true(has_permission(of_project("maintain"), CAN_MANAGE_WORKSPACE));
+	assert_false(has_permission(of_project("maintain"), CAN_MANAGE_PROJECT_TEAMS));
+	assert_true(has_permission(of_project("admin"), CAN_DELETE_PROJECT));
+	assert_true(has_permission(of_project("custom"), CAN_READ_PROJECT));
 }
 
 static rights with_flag(const char *flag)
@@ -106,25 +106,25 @@ static rights with_flag(const char *flag)
 	return rights_of_team(TEAM_PLAIN, access);
 }
 
-static void teams_hold_what_they_were_given(void **state)
+static void teams_have_exactly_the_granted_permissions(void **state)
 {
 	json_auto_t *none = json_object();
 
 	(void)state;
 	assert_true(rights_of_team(TEAM_PLAIN, none) == right_of(CAN_READ_ORGANIZATION));
-	assert_true(gives(with_flag("manage-workspaces"), CAN_CREATE_WORKSPACE));
-	assert_false(gives(with_flag("manage-workspaces"), CAN_CREATE_PROJECT));
-	assert_true(gives(with_flag("manage-projects"), CAN_MANAGE_WORKSPACE));
-	assert_true(gives(with_flag("read-workspaces"), CAN_READ_STATE));
-	assert_false(gives(with_flag("read-workspaces"), CAN_QUEUE_RUN));
-	assert_true(gives(with_flag("manage-policies"), CAN_READ_RUNS));
-	assert_true(gives(with_flag("manage-policy-overrides"), CAN_OVERRIDE));
+	assert_true(has_permission(with_flag("manage-workspaces"), CAN_CREATE_WORKSPACE));
+	assert_false(has_permission(with_flag("manage-workspaces"), CAN_CREATE_PROJECT));
+	assert_true(has_permission(with_flag("manage-projects"), CAN_MANAGE_WORKSPACE));
+	assert_true(has_permission(with_flag("read-workspaces"), CAN_READ_STATE));
+	assert_false(has_permission(with_flag("read-workspaces"), CAN_QUEUE_RUN));
+	assert_true(has_permission(with_flag("manage-policies"), CAN_READ_RUNS));
+	assert_true(has_permission(with_flag("manage-policy-overrides"), CAN_OVERRIDE));
 	for (size_t i = 0; i < organization_accesses.rows_count; i++)
-		assert_false(gives(with_flag(organization_accesses.rows[i].name), CAN_MANAGE_ORGANIZATION));
+		assert_false(has_permission(with_flag(organization_accesses.rows[i].name), CAN_MANAGE_ORGANIZATION));
 }
 
 /* Rows of teams have these numbers. */
-static void hidden_teams_have_their_numbers(void **state)
+static void rights_of_hidden_teams_are_fixed(void **state)
 {
 	(void)state;
 	assert_int_equal((long long)rights_of_team(TEAM_OWNERS, NULL), -1);
@@ -142,7 +142,7 @@ static int read_as(const char *level, const char *sent_text, const char *old_tex
 	return access_read(&workspace_accesses, &change, ret_detail, err);
 }
 
-static void details_are_checked(void **state)
+static void invalid_details_of_access_are_refused(void **state)
 {
 	struct err err = ERR_INIT;
 	json_t *detail = NULL;
@@ -169,13 +169,13 @@ static void details_are_checked(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bits_are_their_own),
-		cmocka_unit_test(levels_are_whole),
-		cmocka_unit_test(workspace_levels_grow),
-		cmocka_unit_test(project_levels_grow),
-		cmocka_unit_test(teams_hold_what_they_were_given),
-		cmocka_unit_test(hidden_teams_have_their_numbers),
-		cmocka_unit_test(details_are_checked),
+		cmocka_unit_test(bits_of_permissions_do_not_overlap),
+		cmocka_unit_test(levels_have_a_value_for_every_attribute),
+		cmocka_unit_test(each_workspace_level_contains_the_lower_ones),
+		cmocka_unit_test(each_project_level_contains_the_lower_ones),
+		cmocka_unit_test(teams_have_exactly_the_granted_permissions),
+		cmocka_unit_test(rights_of_hidden_teams_are_fixed),
+		cmocka_unit_test(invalid_details_of_access_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static int parse(const char *text, struct state_facts *facts)
 
 #define HEAD "{\"version\":4,\"terraform_version\":\"1.11.4\",\"serial\":7,\"lineage\":\"l-1\","
 
-static void facts_are_read(void **state)
+static void a_state_is_parsed(void **state)
 {
 	struct state_facts facts;
 	json_t *resources;
@@ -56,7 +56,7 @@ static void facts_are_read(void **state)
 }
 
 /* terraform may write numbers of any size and strings with a zero: such a state must be accepted. */
-static void odd_values_are_no_reason_to_refuse(void **state)
+static void unusual_values_are_accepted(void **state)
 {
 	struct state_facts facts;
 
@@ -69,7 +69,7 @@ static void odd_values_are_no_reason_to_refuse(void **state)
 	state_facts_release(&facts);
 }
 
-static void others_are_refused(void **state)
+static void invalid_states_are_refused(void **state)
 {
 	static const char *const texts[] = {"", "nope", "[]", "{}", "{\"version\":3,\"serial\":1,\"lineage\":\"a\"}",
 		"{\"version\":4,\"lineage\":\"a\"}", "{\"version\":4,\"serial\":1}",
@@ -80,10 +80,10 @@ static void others_are_refused(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (parse(texts[i], &facts) == 0)
-			fail_msg("taken for a state: %s", texts[i]);
+			fail_msg("accepted as a state: %s", texts[i]);
 }
 
-static void types_have_words(void **state)
+static void types_of_outputs_have_names(void **state)
 {
 	static const char *const cases[][2] = {{"\"string\"", "string"}, {"\"bool\"", "bool"},
 		{"[\"list\",\"string\"]", "array"}, {"[\"tuple\",[\"number\"]]", "array"},
@@ -99,7 +99,7 @@ static void types_have_words(void **state)
 	}
 }
 
-static void only_the_serial_changes(void **state)
+static void renumbering_changes_only_the_serial(void **state)
 {
 	static const struct {
 		const char *was, *is;
@@ -131,7 +131,7 @@ static void only_the_serial_changes(void **state)
 	}
 }
 
-static void only_the_lineage_changes(void **state)
+static void relineage_changes_only_the_lineage(void **state)
 {
 	static const char was[] = "{\n  \"serial\": 0,\n  \"lineage\": \"\",\n  \"a\":{\"lineage\":\"x\"}}";
 	_cleanup_(buf_release) struct buf out = BUF_INIT(1000), none = BUF_INIT(1000);
@@ -146,12 +146,12 @@ static void only_the_lineage_changes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(facts_are_read),
-		cmocka_unit_test(odd_values_are_no_reason_to_refuse),
-		cmocka_unit_test(others_are_refused),
-		cmocka_unit_test(types_have_words),
-		cmocka_unit_test(only_the_serial_changes),
-		cmocka_unit_test(only_the_lineage_changes),
+		cmocka_unit_test(a_state_is_parsed),
+		cmocka_unit_test(unusual_values_are_accepted),
+		cmocka_unit_test(invalid_states_are_refused),
+		cmocka_unit_test(types_of_outputs_have_names),
+		cmocka_unit_test(renumbering_changes_only_the_serial),
+		cmocka_unit_test(relineage_changes_only_the_lineage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
