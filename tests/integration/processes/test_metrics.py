@@ -107,7 +107,7 @@ def test_waiting_jobs_are_counted_as_wanted_slots(api, scheduler):
     runs = [api.run_files(api.workspace(), ONE) for _ in range(3)]
     first = scheduler.all[0]
     until(lambda: first.metric("runyard_slots_wanted", pool="default") == 3, "all slots are wanted")
-    assert first.metric("runyard_runs", status="plan_queued") == 3
+    until(lambda: first.metric("runyard_runs", status="plan_queued") == 3, "all runs are counted")
     assert first.metric("runyard_jobs", state="waiting") == 3 and first.metric("runyard_jobs", state="running") == 0
     until(lambda: first.metric("runyard_oldest_waiting_seconds", pool="default") > 0, "the age grows")
     for run in runs:

@@ -1226,6 +1226,11 @@ static void leftover_put(const struct left *left, const char *path, const char *
 	assert_int_equal(beneath_write(left->dir.top, path, 0600, text_bytes(text), &err), 0);
 }
 
+static void settled(void *data)
+{
+	(void)data;
+}
+
 /* An apply whose note is written, just before it starts with this state; NULL: without a state. */
 static void leftover_begin(struct left *left, const char *state)
 {
@@ -1249,10 +1254,11 @@ static void leftover_begin(struct left *left, const char *state)
 		delivered_write(left->dir.top, &facts);
 	}
 	job.digest = facts.digest;
-	assert_int_equal(
-		unsent_open(
-			&(struct unsent_spec){.loop = script.loop, .scheduler_url = "http://s", .data_dir = left->path},
-			&left->unsent, &err),
+	assert_int_equal(unsent_open(&(struct unsent_spec){.loop = script.loop,
+					     .scheduler_url = "http://s",
+					     .data_dir = left->path,
+					     .settled = settled},
+				 &left->unsent, &err),
 		0);
 	assert_int_equal(unsent_note(left->unsent, &left->dir, &job, &err), 0);
 }
@@ -1264,10 +1270,11 @@ static const char *leftover_requests(struct left *left, size_t count)
 	struct err err = ERR_INIT;
 
 	unsent_free(left->unsent);
-	assert_int_equal(
-		unsent_open(
-			&(struct unsent_spec){.loop = script.loop, .scheduler_url = "http://s", .data_dir = left->path},
-			&left->unsent, &err),
+	assert_int_equal(unsent_open(&(struct unsent_spec){.loop = script.loop,
+					     .scheduler_url = "http://s",
+					     .data_dir = left->path,
+					     .settled = settled},
+				 &left->unsent, &err),
 		0);
 	unsent_recover(left->unsent, left->jobs);
 	assert_int_equal(faccessat(left->jobs, "j-1", F_OK, 0), -1);
