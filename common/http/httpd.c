@@ -17,6 +17,7 @@
 #include "common/http/certificate.h"
 #include "common/http/guard.h"
 #include "common/http/http_head.h"
+#include "common/loop/progress.h"
 #include "common/memory.h"
 #include "common/metrics.h"
 
@@ -383,7 +384,9 @@ static enum MHD_Result request_access(void *cls, struct MHD_Connection *connecti
 		return MHD_YES;
 	}
 	http_client_phase(pending->client, HTTP_ANSWER, 0, HTTP_NO_DEADLINE);
+	progress_busy("request");
 	server->spec.handle(server->spec.data, &pending->request, &answer);
+	progress_idle();
 	if (pending->later) {
 		buf_release(&answer.body);
 		buf_release(&answer.own);
@@ -628,7 +631,10 @@ bool httpd_observe(const struct http_request *request, bool (*ready)(void *data,
 	struct buf text = BUF_INIT(METRICS_LIMIT);
 
 	if (text_equal(request->path, "/healthz")) {
-		buf_text(&text, "ok\n");
+		if (progress_check(PROGRESS_LIMIT_MS, &text))
+			buf_text(&text, "ok\n");
+		else
+			answer->status = 503;
 	} else if (text_equal(request->path, "/readyz")) {
 		if (ready && !ready(data, &text))
 			answer->status = 503;

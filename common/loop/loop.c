@@ -14,6 +14,7 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/loop/progress.h"
 
 /* The watch of a descriptor. The generation identifies stale events of an earlier descriptor with the same number. */
 struct watch {
@@ -188,11 +189,14 @@ void loop_run(struct loop *loop)
 
 	loop->stopped = false;
 	while (!loop->stopped) {
+		progress_idle();
 		count = epoll_wait(loop->epoll, events, ARRAY_LEN(events), loop_wait_ms(loop));
+		progress_busy("event loop");
 		for (int i = 0; i < count && !loop->stopped; i++)
 			loop_dispatch(loop, &events[i]);
 		loop_fire(loop);
 	}
+	progress_idle();
 }
 
 /* ---- children ---- */

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/loop/progress.h"
 #include "common/metrics.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/background/auto_destroy.h"
@@ -424,8 +425,10 @@ static void *reaper_thread(void *data)
 	int64_t due[ARRAY_LEN(sweeps)] = {0};
 
 	while (!atomic_load(&reaper->stopping)) {
+		progress_busy("reaper");
 		history_settle(reaper);
 		sweep_due(reaper, due);
+		progress_idle();
 		poll(&wake, 1, 500);
 	}
 	return NULL;

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/loop/progress.h"
 #include "common/memory.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
@@ -178,9 +179,12 @@ static void *retention_thread_thread(void *data)
 	int64_t due[ARRAY_LEN(chores)] = {0};
 
 	while (!atomic_load(&keeper->stopping)) {
-		bool more = chores_due(keeper, due);
+		bool more;
 
+		progress_busy("retention");
+		more = chores_due(keeper, due);
 		memory_give_back();
+		progress_idle();
 		poll(&wake, 1, more ? REST_MS : LOOK_MS);
 	}
 	return NULL;

@@ -12,6 +12,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/loop/progress.h"
 #include "scheduler/lifecycle/history.h"
 #include "scheduler/metrics.h"
 
@@ -250,7 +251,12 @@ static PGconn *connection_open(const char *url)
 		"keepalives_count", "tcp_user_timeout", "dbname", NULL};
 	const char *const values[] = {"10", "15", "5", "4", "35000", url, NULL};
 
-	return PQconnectdbParams(names, values, 1);
+	PGconn *conn;
+
+	progress_wait();
+	conn = PQconnectdbParams(names, values, 1);
+	progress_go_on();
+	return conn;
 }
 
 /* ---- a changed password ---- */
@@ -622,6 +628,16 @@ static bool libpq_had_no_memory(const struct db *db)
 	return text_starts(said, "out of memory\n") || strstr(said, "\nout of memory\n");
 }
 
+static int answer_poll(struct pollfd *fd, int max_ms)
+{
+	int ready;
+
+	progress_wait();
+	ready = poll(fd, 1, max_ms);
+	progress_go_on();
+	return ready;
+}
+
 /* False if there will be no answer: the server is silent for too long, or libpq ran out of memory at the end of a
  * pipeline and waits forever. */
 static bool answer_wait(struct db *db, int max_ms)
@@ -636,7 +652,7 @@ static bool answer_wait(struct db *db, int max_ms)
 		waited = true;
 		if (libpq_had_no_memory(db))
 			db->given_up = "out of memory";
-		else if ((ready = poll(&fd, 1, max_ms)) == 0 || (ready < 0 && errno != EINTR))
+		else if ((ready = answer_poll(&fd, max_ms)) == 0 || (ready < 0 && errno != EINTR))
 			db->given_up = "it does not answer";
 		else if (ready > 0 && !PQconsumeInput(db->conn))
 			return true; /* the next result says why */
@@ -1021,11 +1037,6 @@ int db_transaction(struct db *db, int (*fn)(void *data, struct err *err), void *
 			break;
 	}
 	return result;
-}
-
-int db_ping(struct db *db, struct err *err)
-{
-	return db_query(db, NULL, err, "select 1");
 }
 
 bool db_in_transaction(const struct db *db)

@@ -82,8 +82,6 @@ int db_socket(const struct db *db);
 /* The next notification that another connection sent; false if there is none. Never blocks. */
 bool db_notice(struct db *db, char *ret_notice, size_t size);
 void db_close(struct db *db);
-/* Whether the server answers. */
-int db_ping(struct db *db, struct err *err);
 /* The name of the index that the last ERR_CONFLICT violated, or "". */
 const char *db_constraint(const struct db *db);
 

@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "common/err.h"
+#include "common/loop/progress.h"
 
 enum { MAX_WAITING = 1024, MAX_THREADS = 4, LARGE = 1 << 20, MAX_BYTES = 16 << 20 };
 
@@ -42,8 +43,11 @@ static void *thread_run(void *data)
 	struct batched_request requests[BATCHED_REQUESTS_MAX];
 	size_t count;
 
-	while ((count = requests_take(batcher, requests)))
+	while ((count = requests_take(batcher, requests))) {
+		progress_busy("request batch");
 		batcher->spec.answer(batcher->spec.data, requests, count);
+		progress_idle();
+	}
 	return NULL;
 }
 

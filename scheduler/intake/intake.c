@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/loop/progress.h"
 #include "common/metrics.h"
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
@@ -193,8 +194,10 @@ static void *intakes_thread(void *data)
 		size_t count = batch_read(intakes);
 
 		note_stats(intakes);
+		progress_busy("intake");
 		for (size_t i = 0; i < intakes->count; i++)
 			intake_settle(&intakes->each[i]);
+		progress_idle();
 		if (count)
 			kafka_consumer_commit(intakes->consumer);
 	}

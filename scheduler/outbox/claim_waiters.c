@@ -11,6 +11,7 @@
 
 #include "common/clock.h"
 #include "common/ids.h"
+#include "common/loop/progress.h"
 #include "common/metrics.h"
 #include "scheduler/db/db.h"
 #include "scheduler/metrics.h"
@@ -461,8 +462,11 @@ static void *claim_waiters_thread(void *data)
 	struct claim_waiters *waiters = data;
 
 	claim_waiters_look(waiters); /* connects, and so listens from the start */
-	while (claim_waiters_rest(waiters))
+	while (claim_waiters_rest(waiters)) {
+		progress_busy("claim waiters");
 		claim_waiters_round(waiters);
+		progress_idle();
+	}
 	overdue_end(waiters);
 	return NULL;
 }

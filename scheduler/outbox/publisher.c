@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/loop/progress.h"
 #include "common/metrics.h"
 #include "proto/topics.h"
 #include "scheduler/metrics.h"
@@ -295,11 +296,15 @@ static void publisher_round(struct publisher *publisher)
 {
 	struct kafka_stats stats;
 
+	progress_busy("publisher");
 	rows_poll(publisher);
 	rows_take(publisher);
+	progress_wait();
 	rows_send(publisher);
 	kafka_producer_poll(publisher->producer, 0);
+	progress_go_on();
 	rows_delete(publisher);
+	progress_idle();
 	kafka_producer_stats(publisher->producer, &stats);
 	metric_set(M_KAFKA_UP, "client=\"publisher\"", stats.up);
 	metric_set(M_KAFKA_ERRORS, "client=\"publisher\"", (double)stats.errors);

@@ -8,6 +8,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/ids.h"
+#include "common/loop/progress.h"
 #include "proto/messages.h"
 #include "scheduler/store/workers/workers.h"
 
@@ -158,8 +159,11 @@ static void *control_thread(void *data)
 {
 	struct control *control = data;
 
-	while (control_wait(control))
+	while (control_wait(control)) {
+		progress_busy("control");
 		control_look(control);
+		progress_idle();
+	}
 	return NULL;
 }
 

@@ -12,6 +12,7 @@
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/db/schema.h"
 #include "scheduler/store/content/objects.h"
 
 /* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB. Those are read before the token is checked. */
@@ -29,13 +30,14 @@ struct api {
 
 /* ---- requests ---- */
 
-/* Readiness depends on PostgreSQL alone. If only the object store is down, most requests still succeed. */
+/* Readiness depends on PostgreSQL alone, and on a schema that this program may serve on. If only the object store is
+ * down, most requests still succeed. */
 static bool database_ready(struct api *api, struct buf *why)
 {
 	struct store *store = thread_store(api->stores);
 	struct objects *objects = api->services.objects;
 	struct err err = ERR_INIT;
-	bool ready = db_ping(store->db, &err) == 0;
+	bool ready = schema_check(store->db, &err) == 0;
 
 	if (!ready)
 		buf_printf(why, "%s\n", err.message);

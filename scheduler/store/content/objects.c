@@ -11,6 +11,7 @@
 #include "common/crypto.h"
 #include "common/err.h"
 #include "common/http/easy.h"
+#include "common/loop/progress.h"
 #include "scheduler/metrics.h"
 
 enum {
@@ -251,7 +252,9 @@ static int attempt_once(struct objects *objects, const struct call *call, struct
 
 	request_set(objects, &attempt, call);
 	bounds_set(&attempt);
+	progress_wait();
 	code = curl_easy_perform(attempt.easy);
+	progress_go_on();
 	curl_easy_getinfo(attempt.easy, CURLINFO_RESPONSE_CODE, &attempt.status);
 	result = judge(&attempt, code, err);
 	if (result < 0 && call->out)
