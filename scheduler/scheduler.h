@@ -21,15 +21,19 @@ struct scheduler {
 	struct store store; /* the main thread's */
 	bool contract;      /* migrations that contract are applied, too */
 	int signals;
+	char **lag_command; /* the arguments that run `keep-lag` with the same options; borrowed */
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
 	struct outbox_sink sink; /* both, for the store */
 	struct intakes *intakes;
 	struct reaper *reaper;
 	struct retention_thread *retention;
+	struct lag_watch *lag_watch;
 	struct api *api;
 };
 
+/* Borrows the options. */
+struct kafka_settings scheduler_kafka(const struct scheduler_options *options);
 /* Blocks the signals that stop or reload the process, and opens the descriptor that reports them. */
 void scheduler_signals_open(struct scheduler *s);
 /* Waits until PostgreSQL answers, and migrates the database, or with --migrate 0 until somebody else has.

@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/kafka/kafka_conf.h"
+#include "common/kafka/kafka_failures.h"
 
 enum { CLOSE_MS = 5000, MAX_PARTITIONS = 256 };
 
@@ -21,11 +22,20 @@ struct kafka_producer {
 	atomic_uint next_partition;
 };
 
+rd_kafka_t *kafka_producer_client(struct kafka_producer *producer)
+{
+	return producer->handle.rk;
+}
+
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void *opaque)
 {
 	struct kafka_producer *producer = opaque;
 
 	(void)rk;
+	if (message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
+		kafka_refused("Write", "topic", rd_kafka_topic_name(message->rkt));
+		kafka_handle_error(&producer->handle, message->err, rd_kafka_err2str(message->err));
+	}
 	producer->delivered(producer->data, (uint64_t)(uintptr_t)message->_private,
 		message->err ? rd_kafka_err2str(message->err) : NULL);
 }
@@ -228,6 +238,15 @@ int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_con
 	return 0;
 }
 
+static void consumer_refused(const struct kafka_consumer *consumer, const rd_kafka_message_t *message)
+{
+	if (message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+		kafka_refused(
+			"Read", "topic", message->rkt ? rd_kafka_topic_name(message->rkt) : consumer->spec.topics[0]);
+	else if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED && consumer->spec.group)
+		kafka_refused("Read", "group", consumer->spec.group);
+}
+
 int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_message *ret_message)
 {
 	rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->handle.rk, wait_ms);
@@ -235,6 +254,7 @@ int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_mes
 	if (!message)
 		return 0;
 	if (message->err) {
+		consumer_refused(consumer, message);
 		kafka_handle_error(&consumer->handle, message->err, rd_kafka_message_errstr(message));
 		rd_kafka_message_destroy(message);
 		return 0;
@@ -299,6 +319,15 @@ void kafka_consumer_resume(struct kafka_consumer *consumer)
 	consumer->paused = false;
 }
 
+int64_t kafka_partition_empty(struct kafka_consumer *consumer, const char *topic, int32_t partition)
+{
+	int64_t low = RD_KAFKA_OFFSET_INVALID, high = RD_KAFKA_OFFSET_INVALID;
+
+	if (rd_kafka_get_watermark_offsets(consumer->handle.rk, topic, partition, &low, &high))
+		return -1;
+	return low == high && low >= 0 ? high : -1;
+}
+
 void kafka_partition_pause(struct kafka_consumer *consumer, const char *topic, int32_t partition, bool paused)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -353,11 +382,12 @@ void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_st
 
 /* ---- topics ---- */
 
-static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int timeout_ms)
+static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int replication, int timeout_ms)
 {
 	char error[256];
 	char retention[32];
-	rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(topic->name, topic->partitions, -1, error, sizeof(error));
+	rd_kafka_NewTopic_t *wanted =
+		rd_kafka_NewTopic_new(topic->name, topic->partitions, replication, error, sizeof(error));
 	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
 	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
 
@@ -371,6 +401,32 @@ static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int ti
 	rd_kafka_queue_destroy(queue);
 	rd_kafka_AdminOptions_destroy(options);
 	rd_kafka_NewTopic_destroy(wanted);
+}
+
+/* Returns whether a broker accepts requests to create and delete topics. The embedded broker does not: its metadata
+ * requests create topics. It names a controller that is not among its brokers, so such a request would wait for the
+ * whole timeout. */
+static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metadata)
+{
+	int controller = rd_kafka_controllerid(rk, 0);
+	bool found = false;
+
+	for (int i = 0; i < metadata->broker_cnt; i++)
+		found = found || metadata->brokers[i].id == controller;
+	return found;
+}
+
+/* It names a controller that is not among its brokers. */
+bool kafka_has_controller(rd_kafka_t *rk, int timeout_ms)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	bool found;
+
+	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
+		return false;
+	found = has_controller(rk, metadata);
+	rd_kafka_metadata_destroy(metadata);
+	return found;
 }
 
 static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
@@ -389,17 +445,12 @@ static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
 	return count;
 }
 
-/* Returns whether a broker accepts requests to create and delete topics. The embedded broker does not: its metadata
- * requests create topics. It names a controller that is not among its brokers, so such a request would wait for the
- * whole timeout. */
-static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metadata)
+/* By default each message is on three brokers, or on all of them if there are fewer. */
+static int topic_replication(const struct kafka_topic *topic, const struct rd_kafka_metadata *metadata)
 {
-	int controller = rd_kafka_controllerid(rk, 0);
-	bool found = false;
-
-	for (int i = 0; i < metadata->broker_cnt; i++)
-		found = found || metadata->brokers[i].id == controller;
-	return found;
+	if (topic->replication)
+		return topic->replication;
+	return metadata->broker_cnt < 3 ? metadata->broker_cnt : 3;
 }
 
 int kafka_topic_ensure(
@@ -414,7 +465,7 @@ int kafka_topic_ensure(
 	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
 		return err_set(err, ERR_UNAVAILABLE, "no broker answers");
 	if (has_controller(rk, metadata))
-		topic_create(rk, topic, timeout_ms);
+		topic_create(rk, topic, topic_replication(topic, metadata), timeout_ms);
 	rd_kafka_metadata_destroy(metadata);
 	count = topic_partitions(rk, topic->name, timeout_ms);
 	if (count <= 0)

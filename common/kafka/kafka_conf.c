@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/ids.h"
 #include "common/json/json.h"
+#include "common/kafka/kafka_failures.h"
 #include "common/log.h"
 #include "common/metrics.h"
 
@@ -92,6 +93,8 @@ void kafka_handle_error(struct kafka_handle *handle, rd_kafka_resp_err_t error, 
 	int64_t now = clock_mono_ms();
 
 	atomic_fetch_add(&handle->errors, 1);
+	if (handle->label)
+		metric_addf(M_KAFKA_ERRORS, 1, "client=\"%s\",kind=\"%s\"", handle->label, kafka_failure(error));
 	if (now < atomic_load(&handle->silent_until_ms))
 		return;
 	atomic_store(&handle->silent_until_ms, now + TROUBLE_LINE_MS);
