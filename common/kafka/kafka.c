@@ -245,6 +245,8 @@ static void consumer_refused(const struct kafka_consumer *consumer, const rd_kaf
 			"Read", "topic", message->rkt ? rd_kafka_topic_name(message->rkt) : consumer->spec.topics[0]);
 	else if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED && consumer->spec.group)
 		kafka_refused("Read", "group", consumer->spec.group);
+	else if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+		kafka_refused("Describe", "group", KAFKA_BROADCAST_GROUP "-*");
 }
 
 int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_message *ret_message)
@@ -382,6 +384,22 @@ void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_st
 
 /* ---- topics ---- */
 
+static bool is_refusal(rd_kafka_resp_err_t error)
+{
+	return error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+		error == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+}
+
+/* Of the result only a refusal counts: the metadata shows whether the topic exists. */
+static bool create_refused(rd_kafka_event_t *event)
+{
+	const rd_kafka_CreateTopics_result_t *result = rd_kafka_event_CreateTopics_result(event);
+	size_t count = 0;
+	const rd_kafka_topic_result_t **each = result ? rd_kafka_CreateTopics_result_topics(result, &count) : NULL;
+
+	return is_refusal(rd_kafka_event_error(event)) || (count && is_refusal(rd_kafka_topic_result_error(each[0])));
+}
+
 static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int replication, int timeout_ms)
 {
 	char error[256];
@@ -390,14 +408,17 @@ static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int re
 		rd_kafka_NewTopic_new(topic->name, topic->partitions, replication, error, sizeof(error));
 	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
 	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+	rd_kafka_event_t *event;
 
 	snprintf(retention, sizeof(retention), "%lld", (long long)topic->retention_ms);
 	rd_kafka_NewTopic_set_config(wanted, "retention.ms", retention);
 	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_AdminOptions_set_operation_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_CreateTopics(rk, &wanted, 1, options, queue);
-	/* The result is ignored: the metadata below shows whether the topic exists. */
-	rd_kafka_event_destroy(rd_kafka_queue_poll(queue, timeout_ms));
+	event = rd_kafka_queue_poll(queue, timeout_ms);
+	if (event && create_refused(event))
+		kafka_refused("Create", "topic", topic->name);
+	rd_kafka_event_destroy(event);
 	rd_kafka_queue_destroy(queue);
 	rd_kafka_AdminOptions_destroy(options);
 	rd_kafka_NewTopic_destroy(wanted);
@@ -429,6 +450,7 @@ bool kafka_has_controller(rd_kafka_t *rk, int timeout_ms)
 	return found;
 }
 
+/* For a topic that this process writes to. */
 static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
 {
 	const struct rd_kafka_metadata *metadata = NULL;
@@ -438,6 +460,8 @@ static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
 	if (handle && !rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms)) {
 		if (metadata->topic_cnt == 1 && !metadata->topics[0].err)
 			count = metadata->topics[0].partition_cnt;
+		if (metadata->topic_cnt == 1 && is_refusal(metadata->topics[0].err))
+			kafka_refused("Write", "topic", topic);
 		rd_kafka_metadata_destroy(metadata);
 	}
 	if (handle)

@@ -229,7 +229,7 @@ rd_kafka_conf_t *kafka_conf_consumer(
 	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	struct id alone = id_new("runyard-broadcast");
+	struct id alone = id_new(KAFKA_BROADCAST_GROUP);
 	char wait[16];
 
 	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);

@@ -9,6 +9,9 @@
 
 #include "common/kafka/kafka_types.h"
 
+/* A broadcast joins no group, but librdkafka looks for the coordinator of this one, followed by a hyphen and an id. */
+#define KAFKA_BROADCAST_GROUP "runyard-broadcast"
+
 struct err;
 struct kafka_producer;
 

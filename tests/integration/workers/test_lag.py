@@ -2,12 +2,14 @@
 # label: full
 """The lag of job messages is the number of waiting jobs, as Apache Kafka's own tool shows it."""
 
+import json
 import time
 
 import pytest
 
 from support import kafka_tools
 from support.kcat import delete_topics, produce
+from support.runyard import KEYS, Scheduler
 from support.wait import until
 
 pytestmark = pytest.mark.kafka
@@ -117,6 +119,7 @@ def test_a_pool_that_never_had_a_worker(kafka, scheduler, api, empty_pool, worke
     until(lambda: len(committed(scheduler, group)) == 8, lambda: f"8 partitions have an offset: {committed(scheduler, group)}")
     assert set(committed(scheduler, group).values()) == {0}
     assert scheduler.all[0].metrics()[f'runyard_kafka_group_members{{group="{group}"}}'] == 0
+    until(lambda: scheduler.all[0].metric("runyard_kafka_group_stalled_seconds", pool="acme/empty") > 0, "nothing is committed while jobs wait")
     for run in started[:2]:
         api.act(run, "cancel")
     both_show(kafka, scheduler, pool, 3)
@@ -135,3 +138,16 @@ def test_jobs_are_announced_again_if_the_broker_has_lost_them(kafka, scheduler, 
     both_show(kafka, scheduler, pool, 3)
     assert time.monotonic() - lost < 60
     assert scheduler.all[0].metric("runyard_outbox_rows") == 0
+
+
+def test_the_settings_of_new_topics(request, kafka, scheduler, database):
+    settings = {"job_partitions": 3, "topic_retention_hours": 5}
+    scheduler(**settings)
+    pool, runs = request.getfixturevalue("empty_pool")
+    runs(2)
+    both_show(kafka, scheduler, pool, 2)
+    lines = Scheduler.run_command("topics", "--json", database_url=database, keys=KEYS, **kafka.options, **settings).stdout.splitlines()
+    (shown_row,) = [row for row in map(json.loads, lines) if row["pool"] == "acme/empty"]
+    expected = {"topic": f"runyard.jobs.{pool}", "group": f"runyard-worker-{pool}", "partitions": 3, "retention-hours": 5, "members": 0, "lag": 2, "waiting": 2, "failure": None}
+    assert {name: shown_row[name] for name in expected} == expected
+    assert shown_row["create"].endswith(f"--topic runyard.jobs.{pool} --partitions 3 --config retention.ms={5 * 3600000}")
