@@ -32,8 +32,6 @@ struct scheduler {
 	struct api *api;
 };
 
-/* Borrows the options. */
-struct kafka_settings scheduler_kafka(const struct scheduler_options *options);
 /* Blocks the signals that stop or reload the process, and opens the descriptor that reports them. */
 void scheduler_signals_open(struct scheduler *s);
 /* Waits until PostgreSQL answers, and migrates the database, or with --migrate 0 until somebody else has.

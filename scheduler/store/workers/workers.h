@@ -41,8 +41,9 @@ struct worker_beat {
 	const json_t *announced;    /* an array of the ids of jobs; NULL: a worker of an earlier version */
 };
 /* Renews the leases of the jobs that the worker still has, all with one statement. *ret_answer has the order to the
- * worker (store/workers/draining.h), for each of the `jobs` whether the worker holds it and whether it must stop, and which of
- * the announced jobs are not waiting jobs of the worker's pool. ERR_NOT_FOUND if the worker is not registered. */
+ * worker (store/workers/draining.h), for each of the `jobs` whether the worker holds it and whether it must stop, and
+ * which of the announced jobs are not waiting jobs of the worker's pool. ERR_NOT_FOUND if the worker is not registered.
+ */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err);
 /* The capabilities of the pool's other live workers, drained ones included: an array without duplicates, with null for
  * workers of earlier versions. */
