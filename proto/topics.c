@@ -7,7 +7,7 @@
 #include "common/ids.h"
 
 const struct topic_row topics[TOPIC_COUNT] = {
-#define TOPIC(symbol, name, partitions, retention_hours) [TOPIC_##symbol] = {name, partitions, retention_hours},
+#define TOPIC(symbol, name, partitions, hours, group) [TOPIC_##symbol] = {name, partitions, hours, group},
 #include "proto/topics.def"
 #undef TOPIC
 };
@@ -15,6 +15,11 @@ const struct topic_row topics[TOPIC_COUNT] = {
 void topic_of_pool(const char *pool_id, char ret_name[TOPIC_NAME_SIZE])
 {
 	snprintf(ret_name, TOPIC_NAME_SIZE, "%s%s", topics[TOPIC_JOBS].name, pool_id);
+}
+
+void group_of_pool(const char *pool_id, char ret_name[TOPIC_NAME_SIZE])
+{
+	snprintf(ret_name, TOPIC_NAME_SIZE, "%s%s", topics[TOPIC_JOBS].group, pool_id);
 }
 
 const struct topic_row *topic_find(const char *name)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include <stdio.h>
+#include <string.h>
 
 #include "common/http/certificate.h"
 #include "common/http/guard.h"
@@ -92,6 +93,19 @@ static bool text_print(const char *name)
 	return false;
 }
 
+/* The process that `keep-lag` runs in has this one's options. Of its log only errors are shown: the others come again
+ * with each process. */
+static char **lag_command_make(const struct arguments *arguments)
+{
+	static char *const command[] = {"--log-level", "error", "keep-lag"};
+	size_t options = (size_t)arguments->next;
+	char **made = mem_new(options + ARRAY_LEN(command) + 1, sizeof(*made));
+
+	memcpy(made, arguments->values, options * sizeof(*made));
+	memcpy(made + options, command, sizeof(command));
+	return made;
+}
+
 int main(int argc, char **argv)
 {
 	struct arguments arguments = {.count = argc, .values = argv};
@@ -108,6 +122,8 @@ int main(int argc, char **argv)
 	result = options_read(&scheduler_options, &arguments, &s.options, &err);
 	if (result == 0)
 		result = scheduler_setup(&s, &err);
+	_cleanup_(freep) char **lag_command = lag_command_make(&arguments);
+	s.lag_command = lag_command;
 	if (result == 0)
 		result = command_run(&s, argc - arguments.next, argv + arguments.next, &err);
 	if (result < 0)

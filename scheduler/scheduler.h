@@ -21,12 +21,14 @@ struct scheduler {
 	struct store store; /* the main thread's */
 	bool contract;      /* migrations that contract are applied, too */
 	int signals;
+	char **lag_command; /* the arguments that run `keep-lag` with the same options; borrowed */
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
 	struct outbox_sink sink; /* both, for the store */
 	struct intakes *intakes;
 	struct reaper *reaper;
 	struct retention_thread *retention;
+	struct lag_watch *lag_watch;
 	struct api *api;
 };
 

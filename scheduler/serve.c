@@ -16,6 +16,7 @@
 #include "common/loop/watchdog.h"
 #include "common/memory.h"
 #include "scheduler/api/server/server.h"
+#include "scheduler/background/lag_watch.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
 #include "scheduler/db/schema.h"
@@ -241,7 +242,11 @@ struct kafka_settings scheduler_kafka(const struct scheduler_options *o)
 static int outbox_start(struct scheduler *s, struct err *err)
 {
 	const struct kafka_settings kafka = scheduler_kafka(&s->options);
-	const struct publisher_spec publisher = {.database_url = s->options.database_url, .kafka = &kafka};
+	const struct publisher_spec publisher = {.database_url = s->options.database_url,
+		.kafka = &kafka,
+		.topics = {.job_partitions = (int)s->options.job_partitions,
+			.replication = (int)s->options.topic_replication,
+			.retention_hours = (int)s->options.topic_retention_hours}};
 
 	if (publisher_start(&publisher, &s->publisher, err) < 0 ||
 		claim_waiters_start(s->options.database_url, &s->waiters, err) < 0)
@@ -264,7 +269,8 @@ static int background_start(struct scheduler *s, struct err *err)
 	const struct retention_thread_spec retention = {
 		.store = s->store, .database_url = o->database_url, .objects = s->objects, .limits = limits_of(o)};
 
-	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0)
+	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0 ||
+		lag_watch_start(s->lag_command, &s->lag_watch, err) < 0)
 		return -1;
 	return retention_thread_start(&retention, &s->retention, err);
 }
@@ -322,6 +328,7 @@ void scheduler_stop(struct scheduler *s, int status)
 	api_stop(s->api);
 	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
 	retention_thread_stop(s->retention);
+	lag_watch_stop(s->lag_watch);
 	reaper_stop(s->reaper);
 	intakes_stop(s->intakes);
 	claim_waiters_free(s->waiters);

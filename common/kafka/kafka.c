@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/kafka/kafka_conf.h"
+#include "common/kafka/kafka_failures.h"
 
 enum { CLOSE_MS = 5000, MAX_PARTITIONS = 256 };
 
@@ -21,11 +22,20 @@ struct kafka_producer {
 	atomic_uint next_partition;
 };
 
+rd_kafka_t *kafka_producer_client(struct kafka_producer *producer)
+{
+	return producer->handle.rk;
+}
+
 static void on_delivery(rd_kafka_t *rk, const rd_kafka_message_t *message, void *opaque)
 {
 	struct kafka_producer *producer = opaque;
 
 	(void)rk;
+	if (message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED) {
+		kafka_refused("Write", "topic", rd_kafka_topic_name(message->rkt));
+		kafka_handle_error(&producer->handle, message->err, rd_kafka_err2str(message->err));
+	}
 	producer->delivered(producer->data, (uint64_t)(uintptr_t)message->_private,
 		message->err ? rd_kafka_err2str(message->err) : NULL);
 }
@@ -228,6 +238,17 @@ int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_con
 	return 0;
 }
 
+static void consumer_refused(const struct kafka_consumer *consumer, const rd_kafka_message_t *message)
+{
+	if (message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
+		kafka_refused(
+			"Read", "topic", message->rkt ? rd_kafka_topic_name(message->rkt) : consumer->spec.topics[0]);
+	else if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED && consumer->spec.group)
+		kafka_refused("Read", "group", consumer->spec.group);
+	else if (message->err == RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED)
+		kafka_refused("Describe", "group", KAFKA_BROADCAST_GROUP "-*");
+}
+
 int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_message *ret_message)
 {
 	rd_kafka_message_t *message = rd_kafka_consumer_poll(consumer->handle.rk, wait_ms);
@@ -235,6 +256,7 @@ int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_mes
 	if (!message)
 		return 0;
 	if (message->err) {
+		consumer_refused(consumer, message);
 		kafka_handle_error(&consumer->handle, message->err, rd_kafka_message_errstr(message));
 		rd_kafka_message_destroy(message);
 		return 0;
@@ -299,6 +321,15 @@ void kafka_consumer_resume(struct kafka_consumer *consumer)
 	consumer->paused = false;
 }
 
+int64_t kafka_partition_empty(struct kafka_consumer *consumer, const char *topic, int32_t partition)
+{
+	int64_t low = RD_KAFKA_OFFSET_INVALID, high = RD_KAFKA_OFFSET_INVALID;
+
+	if (rd_kafka_get_watermark_offsets(consumer->handle.rk, topic, partition, &low, &high))
+		return -1;
+	return low == high && low >= 0 ? high : -1;
+}
+
 void kafka_partition_pause(struct kafka_consumer *consumer, const char *topic, int32_t partition, bool paused)
 {
 	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(1);
@@ -353,40 +384,44 @@ void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_st
 
 /* ---- topics ---- */
 
-static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int timeout_ms)
+static bool is_refusal(rd_kafka_resp_err_t error)
+{
+	return error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+		error == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+}
+
+/* Of the result only a refusal counts: the metadata shows whether the topic exists. */
+static bool create_refused(rd_kafka_event_t *event)
+{
+	const rd_kafka_CreateTopics_result_t *result = rd_kafka_event_CreateTopics_result(event);
+	size_t count = 0;
+	const rd_kafka_topic_result_t **each = result ? rd_kafka_CreateTopics_result_topics(result, &count) : NULL;
+
+	return is_refusal(rd_kafka_event_error(event)) || (count && is_refusal(rd_kafka_topic_result_error(each[0])));
+}
+
+static void topic_create(rd_kafka_t *rk, const struct kafka_topic *topic, int replication, int timeout_ms)
 {
 	char error[256];
 	char retention[32];
-	rd_kafka_NewTopic_t *wanted = rd_kafka_NewTopic_new(topic->name, topic->partitions, -1, error, sizeof(error));
+	rd_kafka_NewTopic_t *wanted =
+		rd_kafka_NewTopic_new(topic->name, topic->partitions, replication, error, sizeof(error));
 	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_CREATETOPICS);
 	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+	rd_kafka_event_t *event;
 
 	snprintf(retention, sizeof(retention), "%lld", (long long)topic->retention_ms);
 	rd_kafka_NewTopic_set_config(wanted, "retention.ms", retention);
 	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_AdminOptions_set_operation_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_CreateTopics(rk, &wanted, 1, options, queue);
-	/* The result is ignored: the metadata below shows whether the topic exists. */
-	rd_kafka_event_destroy(rd_kafka_queue_poll(queue, timeout_ms));
+	event = rd_kafka_queue_poll(queue, timeout_ms);
+	if (event && create_refused(event))
+		kafka_refused("Create", "topic", topic->name);
+	rd_kafka_event_destroy(event);
 	rd_kafka_queue_destroy(queue);
 	rd_kafka_AdminOptions_destroy(options);
 	rd_kafka_NewTopic_destroy(wanted);
-}
-
-static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
-{
-	const struct rd_kafka_metadata *metadata = NULL;
-	rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
-	int count = 0;
-
-	if (handle && !rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms)) {
-		if (metadata->topic_cnt == 1 && !metadata->topics[0].err)
-			count = metadata->topics[0].partition_cnt;
-		rd_kafka_metadata_destroy(metadata);
-	}
-	if (handle)
-		rd_kafka_topic_destroy(handle);
-	return count;
 }
 
 /* Returns whether a broker accepts requests to create and delete topics. The embedded broker does not: its metadata
@@ -402,6 +437,46 @@ static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metad
 	return found;
 }
 
+/* It names a controller that is not among its brokers. */
+bool kafka_has_controller(rd_kafka_t *rk, int timeout_ms)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	bool found;
+
+	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
+		return false;
+	found = has_controller(rk, metadata);
+	rd_kafka_metadata_destroy(metadata);
+	return found;
+}
+
+/* For a topic that this process writes to. */
+static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
+	int count = 0;
+
+	if (handle && !rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms)) {
+		if (metadata->topic_cnt == 1 && !metadata->topics[0].err)
+			count = metadata->topics[0].partition_cnt;
+		if (metadata->topic_cnt == 1 && is_refusal(metadata->topics[0].err))
+			kafka_refused("Write", "topic", topic);
+		rd_kafka_metadata_destroy(metadata);
+	}
+	if (handle)
+		rd_kafka_topic_destroy(handle);
+	return count;
+}
+
+/* By default each message is on three brokers, or on all of them if there are fewer. */
+static int topic_replication(const struct kafka_topic *topic, const struct rd_kafka_metadata *metadata)
+{
+	if (topic->replication)
+		return topic->replication;
+	return metadata->broker_cnt < 3 ? metadata->broker_cnt : 3;
+}
+
 int kafka_topic_ensure(
 	struct kafka_producer *producer, const struct kafka_topic *topic, int timeout_ms, struct err *err)
 {
@@ -414,7 +489,7 @@ int kafka_topic_ensure(
 	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
 		return err_set(err, ERR_UNAVAILABLE, "no broker answers");
 	if (has_controller(rk, metadata))
-		topic_create(rk, topic, timeout_ms);
+		topic_create(rk, topic, topic_replication(topic, metadata), timeout_ms);
 	rd_kafka_metadata_destroy(metadata);
 	count = topic_partitions(rk, topic->name, timeout_ms);
 	if (count <= 0)

@@ -82,6 +82,9 @@ void kafka_message_store(struct kafka_consumer *consumer, const struct kafka_mes
 void kafka_position_store(struct kafka_consumer *consumer, const char *topic, int32_t partition, int64_t offset);
 /* Commits the stored offsets, without waiting. */
 void kafka_consumer_commit(struct kafka_consumer *consumer);
+/* The offset after the last message of a partition that has no messages, so that a position can be committed before the
+ * first one; -1: it has messages, or its ends are not known yet. */
+int64_t kafka_partition_empty(struct kafka_consumer *consumer, const char *topic, int32_t partition);
 /* Pauses all partitions, including those of a later rebalance, until kafka_consumer_resume. Idempotent. */
 void kafka_consumer_pause(struct kafka_consumer *consumer);
 void kafka_consumer_resume(struct kafka_consumer *consumer);
@@ -102,6 +105,7 @@ void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int 
 struct kafka_topic {
 	const char *name;
 	int partitions;
+	int replication; /* the number of brokers that have each message; 0: three, or all if there are fewer */
 	int64_t retention_ms;
 };
 /* Ensures that a topic exists, and creates it as described if not. Nothing else creates topics on a

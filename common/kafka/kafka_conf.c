@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "common/ids.h"
 #include "common/json/json.h"
+#include "common/kafka/kafka_failures.h"
 #include "common/log.h"
 #include "common/metrics.h"
 
@@ -92,6 +93,8 @@ void kafka_handle_error(struct kafka_handle *handle, rd_kafka_resp_err_t error, 
 	int64_t now = clock_mono_ms();
 
 	atomic_fetch_add(&handle->errors, 1);
+	if (handle->label)
+		metric_addf(M_KAFKA_ERRORS, 1, "client=\"%s\",kind=\"%s\"", handle->label, kafka_failure(error));
 	if (now < atomic_load(&handle->silent_until_ms))
 		return;
 	atomic_store(&handle->silent_until_ms, now + TROUBLE_LINE_MS);
@@ -226,7 +229,7 @@ rd_kafka_conf_t *kafka_conf_consumer(
 	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	struct id alone = id_new("runyard-broadcast");
+	struct id alone = id_new(KAFKA_BROADCAST_GROUP);
 	char wait[16];
 
 	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);

@@ -9,7 +9,11 @@
 
 #include "common/kafka/kafka_types.h"
 
+/* A broadcast joins no group, but librdkafka looks for the coordinator of this one, followed by a hyphen and an id. */
+#define KAFKA_BROADCAST_GROUP "runyard-broadcast"
+
 struct err;
+struct kafka_producer;
 
 /* The common start of producers and consumers. librdkafka's callbacks get it as their opaque pointer. */
 struct kafka_handle {
@@ -27,6 +31,10 @@ rd_kafka_conf_t *kafka_conf_consumer(
 	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err);
 /* Takes conf. */
 int kafka_handle_open(struct kafka_handle *handle, rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err);
+/* Whether a broker accepts requests to administer the cluster: the embedded broker does not. */
+bool kafka_has_controller(rd_kafka_t *rk, int timeout_ms);
+/* For administrative calls. */
+rd_kafka_t *kafka_producer_client(struct kafka_producer *producer);
 /* Counts and logs broker trouble, at most a line in a few seconds. */
 void kafka_handle_error(struct kafka_handle *handle, rd_kafka_resp_err_t error, const char *reason);
 void kafka_handle_stats(const struct kafka_handle *handle, struct kafka_stats *ret_stats);

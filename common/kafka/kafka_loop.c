@@ -15,7 +15,6 @@ static void stats_show(const struct kafka_shown *shown, const struct kafka_stats
 	if (!shown->client)
 		return;
 	metric_setf(shown->up, stats->up, "client=\"%s\"", shown->client);
-	metric_setf(shown->errors, (double)stats->errors, "client=\"%s\"", shown->client);
 	if (stats->lag >= 0)
 		metric_setf(shown->lag, (double)stats->lag, "client=\"%s\"", shown->client);
 }
@@ -200,4 +199,9 @@ void kafka_reader_store_position(struct kafka_reader *reader, const char *topic,
 void kafka_reader_commit(struct kafka_reader *reader)
 {
 	kafka_consumer_commit(reader->consumer);
+}
+
+int64_t kafka_reader_empty(struct kafka_reader *reader, const char *topic, int32_t partition)
+{
+	return kafka_partition_empty(reader->consumer, topic, partition);
 }

@@ -14,7 +14,7 @@ struct loop;
 /* The process's metrics of its Kafka clients, and the label of one client. */
 struct kafka_shown {
 	const char *client;
-	int up, errors, lag; /* numbers of the metrics (metrics.h) */
+	int up, lag; /* numbers of the metrics (metrics.h) */
 };
 
 /* ---- sender ---- */
@@ -64,6 +64,8 @@ void kafka_reader_read(struct kafka_reader *reader);
 void kafka_reader_pause(struct kafka_reader *reader, bool paused);
 /* As kafka_partition_pause. */
 void kafka_reader_pause_partition(struct kafka_reader *reader, const char *topic, int32_t partition, bool paused);
+/* As kafka_partition_empty. */
+int64_t kafka_reader_empty(struct kafka_reader *reader, const char *topic, int32_t partition);
 /* As kafka_position_store. */
 void kafka_reader_store_position(struct kafka_reader *reader, const char *topic, int32_t partition, int64_t offset);
 /* As kafka_consumer_commit. */

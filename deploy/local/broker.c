@@ -54,7 +54,7 @@ struct topic {
 };
 
 static const struct topic topics[] = {
-#define TOPIC(symbol, name, partitions, hours) {name, partitions},
+#define TOPIC(symbol, name, partitions, hours, group) {name, partitions},
 #include "proto/topics.def"
 #undef TOPIC
 };

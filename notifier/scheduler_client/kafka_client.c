@@ -158,7 +158,7 @@ void kafka_client_go_on(struct kafka_client *client)
 
 static struct kafka_shown shown(const char *client)
 {
-	return (struct kafka_shown){.client = client, .up = M_KAFKA_UP, .errors = M_KAFKA_ERRORS, .lag = M_KAFKA_LAG};
+	return (struct kafka_shown){.client = client, .up = M_KAFKA_UP, .lag = M_KAFKA_LAG};
 }
 
 static int clients_open(struct kafka_client *client, struct err *err)
@@ -170,7 +170,7 @@ static int clients_open(struct kafka_client *client, struct err *err)
 		.data = client};
 	const struct kafka_reader_spec reader = {.loop = client->notifier->loop,
 		.consumer = {.settings = &client->settings,
-			.group = "runyard-notifier",
+			.group = topics[TOPIC_TASKS].group,
 			.topics = {topics[TOPIC_TASKS].name}},
 		.shown = shown("tasks"),
 		.take = message_take,

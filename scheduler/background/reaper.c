@@ -194,28 +194,6 @@ static int sweep_holds(struct reaper *reaper, struct err *err)
 	return holds_warn(store, err);
 }
 
-/* ---- announcements ---- */
-
-/* Announces jobs again that still wait although workers of their pool have room: the broker may have lost the
- * announcement. A worker that claims gets the best job, so it does not matter which jobs of a class are announced, and
- * no sort is needed. */
-/* model: announce */
-static int sweep_announcements(struct store *store, struct err *err)
-{
-	return db_query(store->db, NULL, err,
-		"with room as (select w.pool_id, sum(w.free) as free from workers w join agent_pools p on p.id = "
-		"w.pool_id where not w.draining and " WORKER_MAY_CLAIM("w",
-			"p") "and w.seen_at > now() - interval '1 minute' group by w.pool_id having sum(w.free) > 0), "
-			     "again as (update jobs set announced_at = now() where id in (select j.id from room r, "
-			     "lateral "
-			     "(select id from jobs where pool_id = r.pool_id and state = 'waiting' "
-			     "and announced_at < now() - interval '5 seconds' order by class limit r.free) j) "
-			     "returning id, run_id, pool_id, class) "
-			     "insert into outbox (topic, key, payload) select $1 || pool_id, class || $3, "
-			     "json_build_object('v', $2::int, 'job', id, 'run', run_id)::text from again",
-		P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION), P_TEXT(JOB_KEY_OF_CLASS));
-}
-
 /* ---- queues ---- */
 
 struct forgetting {
@@ -326,7 +304,6 @@ static const struct {
 } sweeps[] = {
 	{"leases", 1000, SWEEP_BY_CLOCK, .with_clock = sweep_leases},
 	{"holds", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
-	{"announcements", 2500, SWEEP_ANY, .sweep = sweep_announcements},
 	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
 	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},

@@ -170,7 +170,6 @@ static void note_stats(const struct intakes *intakes)
 
 	kafka_consumer_stats(intakes->consumer, &stats);
 	metric_set(M_KAFKA_LAG, client, (double)stats.lag);
-	metric_set(M_KAFKA_ERRORS, client, (double)stats.errors);
 	metric_set(M_KAFKA_UP, client, stats.up);
 }
 
@@ -208,7 +207,7 @@ int intakes_start(const struct intakes_spec *spec, struct intakes **ret_intakes,
 {
 	struct intakes *intakes = mem_new(1, sizeof(*intakes));
 	struct kafka_settings kafka = *spec->kafka;
-	struct kafka_consumer_spec consumer = {.settings = &kafka, .group = "runyard-scheduler"};
+	struct kafka_consumer_spec consumer = {.settings = &kafka, .group = topics[TOPIC_RESULTS].group};
 
 	kafka.label = "intake";
 	intakes->store = spec->store;

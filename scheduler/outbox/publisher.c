@@ -54,6 +54,7 @@ struct ensured {
 
 struct publisher {
 	struct db *db;
+	struct topic_settings settings;
 	struct kafka_producer *producer;
 	pthread_t thread;
 	int wake;
@@ -154,8 +155,13 @@ static struct ensured *ensured_find(struct publisher *publisher, const char *nam
 
 void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row)
 {
-	const struct kafka_topic topic = {
-		.name = name, .partitions = row->partitions, .retention_ms = (int64_t)row->retention_hours * 3600000};
+	const struct topic_settings *set = &publisher->settings;
+	bool of_pool = row == &topics[TOPIC_JOBS];
+	const struct kafka_topic topic = {.name = name,
+		.partitions = of_pool ? set->job_partitions : row->partitions,
+		.replication = set->replication,
+		.retention_ms =
+			(int64_t)(set->retention_hours ? set->retention_hours : row->retention_hours) * 3600000};
 	struct err err = ERR_INIT;
 	struct ensured *ensured;
 	bool there;
@@ -187,6 +193,22 @@ void publisher_topic_gone(struct publisher *publisher, const char *name)
 /* Logged for the timeline of a run (tests/bench/lone). Payloads are ids. */
 #define NOTE_FIELDS(row) "topic", (row)->topic, "payload", (row)->payload
 
+/* A topic may have been deleted since it was ensured. */
+static void row_failed(struct publisher *publisher, struct row *row)
+{
+	struct ensured *ensured;
+
+	row->state = ROW_FAILED;
+	log_debug("message failed", NOTE_FIELDS(row), NULL);
+	if (!text_starts(row->topic, topics[TOPIC_JOBS].name))
+		return;
+	pthread_mutex_lock(&publisher->topics_lock);
+	ensured = ensured_find(publisher, row->topic);
+	if (ensured->next_try_ms > clock_mono_ms() + ENSURE_AGAIN_MS)
+		ensured->next_try_ms = clock_mono_ms() + ENSURE_AGAIN_MS;
+	pthread_mutex_unlock(&publisher->topics_lock);
+}
+
 /* model: publish */
 static void row_send(struct publisher *publisher, struct row *row)
 {
@@ -199,7 +221,7 @@ static void row_send(struct publisher *publisher, struct row *row)
 	if (kafka_produce(publisher->producer, &record, &err) == 0)
 		row->state = ROW_SENT;
 	else
-		row->state = ROW_FAILED;
+		row_failed(publisher, row);
 	log_debug("message sent", NOTE_FIELDS(row), NULL);
 }
 
@@ -207,12 +229,11 @@ static void on_delivered(void *data, uint64_t tag, const char *error)
 {
 	struct row *row = (struct row *)(uintptr_t)tag; /* NOLINT: the tag is the row, which outlives the message */
 
-	(void)data;
-	row->state = error ? ROW_FAILED : ROW_ACKNOWLEDGED;
 	if (error) {
-		log_debug("message failed", NOTE_FIELDS(row), NULL);
+		row_failed(data, row);
 		return;
 	}
+	row->state = ROW_ACKNOWLEDGED;
 	log_debug("message delivered", NOTE_FIELDS(row), NULL);
 	metric_observe(M_OUTBOX_SECONDS, "", (double)(clock_mono_ms() - row->since_ms) / 1000);
 }
@@ -307,7 +328,6 @@ static void publisher_round(struct publisher *publisher)
 	progress_idle();
 	kafka_producer_stats(publisher->producer, &stats);
 	metric_set(M_KAFKA_UP, "client=\"publisher\"", stats.up);
-	metric_set(M_KAFKA_ERRORS, "client=\"publisher\"", (double)stats.errors);
 	if (stats.up)
 		shared_topics_ensure(publisher);
 }
@@ -345,6 +365,7 @@ int publisher_start(const struct publisher_spec *spec, struct publisher **ret_pu
 	}
 	publisher->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	kafka_producer_wake(publisher->producer, publisher->wake);
+	publisher->settings = spec->topics;
 	publisher->db = db_open_relaxed(spec->database_url);
 	shared_topics_ensure(publisher);
 	pthread_create(&publisher->thread, NULL, publisher_thread, publisher);

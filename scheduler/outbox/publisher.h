@@ -14,7 +14,15 @@
 
 struct publisher;
 
+/* Applies to topics when they are created. */
+struct topic_settings {
+	int job_partitions;  /* of the topic of each pool */
+	int replication;     /* 0: three brokers, or all if there are fewer */
+	int retention_hours; /* 0: as in proto/topics.def */
+};
+
 struct publisher_spec {
+	struct topic_settings topics;
 	const char *database_url;
 	const struct kafka_settings *kafka;
 };

@@ -25,5 +25,6 @@ def partitions(kafka, group):
 
 
 def lag(kafka, group):
-    """The sum of the column LAG. All messages of a partition count if nothing was committed."""
-    return sum(end if lag is None else lag for _, end, lag in partitions(kafka, group).values())
+    """The sum of the column LAG. It fails for a partition of which nothing was committed, and is None without a group."""
+    shown = partitions(kafka, group)
+    return sum(lag for _, _, lag in shown.values()) if shown else None

@@ -5,6 +5,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "proto/limits.h"
+#include "proto/topics.h"
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/read_ahead.h"
@@ -16,7 +17,8 @@ enum { MAX_PARTITIONS = 256, COMMIT_MS = 500, ASK_MS = 1000, MAX_ASK_MS = 10 * 1
 struct job_topic {
 	struct job_topic_spec spec;
 	struct kafka_reader *reader; /* NULL: none is open */
-	char *name, *group;
+	char *name;
+	char group[TOPIC_NAME_SIZE];
 	bool unannounced; /* messages were read since `arrived` was last called */
 	bool stored;      /* positions were stored since the last commit */
 	int64_t commit_ms;
@@ -47,8 +49,7 @@ static void topic_close(struct job_topic *topic)
 	kafka_reader_free(topic->reader);
 	topic->reader = NULL;
 	free(topic->name);
-	free(topic->group);
-	topic->name = topic->group = NULL;
+	topic->name = NULL;
 }
 
 void job_topic_free(struct job_topic *topic)
@@ -121,6 +122,9 @@ static void positions_store(struct job_topic *topic)
 	int64_t position;
 
 	for (size_t i = 0; i < topic->count; i++) {
+		if (topic->partitions[i].next < 0)
+			topic->partitions[i].next =
+				kafka_reader_empty(topic->reader, topic->name, topic->partitions[i].partition);
 		if (!read_ahead_position(&topic->partitions[i], &position))
 			continue;
 		kafka_reader_store_position(topic->reader, topic->name, topic->partitions[i].partition, position);
@@ -241,7 +245,7 @@ void job_topic_subscribe(struct job_topic *topic, const char *name, const char *
 		return;
 	topic_close(topic);
 	topic->name = mem_text(name);
-	topic->group = mem_printf("runyard-worker-%s", pool);
+	group_of_pool(pool, topic->group);
 	spec.consumer.topics[0] = topic->name;
 	spec.consumer.group = topic->group;
 	if (kafka_reader_open(&spec, &topic->reader, &err) < 0)

@@ -16,7 +16,7 @@ static void delivered(void *data, uint64_t tag, const char *error)
 
 struct kafka_shown kafka_client_shown(const char *label)
 {
-	return (struct kafka_shown){.client = label, .up = M_KAFKA_UP, .errors = M_KAFKA_ERRORS, .lag = M_KAFKA_LAG};
+	return (struct kafka_shown){.client = label, .up = M_KAFKA_UP, .lag = M_KAFKA_LAG};
 }
 
 void kafka_client_malformed(struct kafka_client *client, const struct kafka_message *message, const char *why)

@@ -21,7 +21,7 @@ struct announced_job {
 
 struct read_ahead {
 	int32_t partition;
-	int64_t next;   /* the offset after the last message read; -1: none was read */
+	int64_t next;   /* the offset after the last message read, or of an empty partition's first; -1: unknown */
 	int64_t stored; /* the position that was last stored for the commit; -1: none */
 	struct announced_job *jobs;
 	size_t count, room;

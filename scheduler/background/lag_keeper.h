@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_BACKGROUND_LAG_KEEPER_H
+#define SCHEDULER_BACKGROUND_LAG_KEEPER_H
+
+/*
+ * Measures the lag of every topic at the broker once, and keeps the lag of job messages true:
+ *
+ *  - A partition of which nothing was committed gets a first offset, so that tools show a lag.
+ *  - Messages of jobs that no longer wait are passed if the pool has no worker that does it.
+ *  - Jobs are announced again if the topic has fewer messages than jobs wait: the broker has lost them, or their
+ *    retention has passed.
+ *
+ * librdkafka's administrative calls can end the process, for example if a broker is restarted
+ * (confluentinc/librdkafka#4605). So this is the work of a process of its own (lag_watch.h).
+ */
+
+#include <stdio.h>
+
+#include "common/kafka/kafka.h"
+#include "scheduler/store/store.h"
+
+/* Prints a line of JSON for each topic that a group reads, before it changes anything:
+ * {"topic","group","pool","members","failure","refused","positions":[[committed, start, end],...]}. `pool` is a name.
+ * `failure` (kafka_groups.h) says why there are no positions, `refused` what the account is not allowed to describe
+ * ("topic" or "group"). Absent members are unknown. */
+int lag_keep(struct store *store, const struct kafka_settings *kafka, FILE *out, struct err *err);
+
+#endif

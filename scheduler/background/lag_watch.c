@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/background/lag_watch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/buf.h"
+#include "common/clock.h"
+#include "common/err.h"
+#include "common/json/json.h"
+#include "common/kafka/kafka_failures.h"
+#include "common/log.h"
+#include "proto/topics.h"
+#include "scheduler/metrics.h"
+
+enum {
+	TICK_MS = 1000,
+	LOOK_MS = 10 * 1000,
+	UNREAD_MS = 30 * 1000, /* while nobody has read /metrics for READ_MS */
+	READ_MS = 60 * 1000,
+	SHARE = 10,           /* the inverse of a process's share of the time */
+	LIMIT_MS = 30 * 1000, /* of a process */
+	MAX_OUTPUT = 64 << 20
+};
+
+extern char **environ;
+
+/* Since when the group has committed nothing new. */
+struct progress {
+	char topic[TOPIC_NAME_SIZE];
+	long long committed;
+	int64_t since_ms;
+};
+
+struct lag_watch {
+	char *const *command;
+	pthread_t thread;
+	int wake;
+	atomic_bool stopping;
+	struct progress *progress; /* of the topics of the last look, in its order */
+	size_t progress_count;
+	int64_t looked_ms, took_ms;
+};
+
+/* The sums of a line of lag_keeper.h. */
+struct topic_lag {
+	const char *topic, *group, *pool;
+	long long lag, committed;
+};
+
+/* ---- metrics ---- */
+
+/* As kafka_position_lag. */
+static long long position_lag(const json_t *position)
+{
+	long long committed = json_integer_value(json_array_get(position, 0));
+	long long start = json_integer_value(json_array_get(position, 1));
+	long long end = json_integer_value(json_array_get(position, 2)), from = committed > start ? committed : start;
+
+	return end > from ? end - from : 0;
+}
+
+static void partitions_show(const json_t *positions, struct topic_lag *topic)
+{
+	const json_t *position;
+	size_t p;
+
+	json_array_foreach((json_t *)positions, p, position)
+	{
+		long long committed = json_integer_value(json_array_get(position, 0)), lag = position_lag(position);
+		_cleanup_(freep) char *labels =
+			mem_printf("topic=\"%s\",partition=\"%zu\",group=\"%s\"", topic->topic, p, topic->group);
+
+		metric_set(M_GROUP_LAG, labels, (double)lag);
+		if (committed >= 0)
+			metric_set(M_GROUP_COMMITTED, labels, (double)committed);
+		topic->lag += lag;
+		topic->committed += committed > 0 ? committed : 0;
+	}
+}
+
+/* Writes the topic's entry of the new list. Both lists have the same order, and *from is the place in the old one. */
+static double stalled_seconds(
+	const struct lag_watch *watch, const struct topic_lag *topic, struct progress *entry, size_t *from)
+{
+	int64_t now = clock_mono_ms();
+	size_t i = *from;
+
+	while (i < watch->progress_count && !text_equal(watch->progress[i].topic, topic->topic))
+		i++;
+	text_copy(entry->topic, sizeof(entry->topic), topic->topic);
+	entry->committed = topic->committed;
+	entry->since_ms = now;
+	if (i == watch->progress_count)
+		return 0;
+	*from = i + 1;
+	if (topic->lag > 0 && watch->progress[i].committed == topic->committed)
+		entry->since_ms = watch->progress[i].since_ms;
+	return (double)(now - entry->since_ms) / 1000;
+}
+
+static void topic_show(const struct topic_lag *topic, const json_t *members, double stalled)
+{
+	_cleanup_(freep) char *of_pool = topic->pool ? mem_printf(",pool=\"%s\"", topic->pool) : NULL;
+	_cleanup_(freep) char *labels =
+		mem_printf("topic=\"%s\",group=\"%s\"%s", topic->topic, topic->group, text_or_empty(of_pool));
+	_cleanup_(freep) char *group = mem_printf("group=\"%s\"", topic->group);
+
+	metric_set(M_TOPIC_LAG, labels, (double)topic->lag);
+	metric_set(M_GROUP_STALLED, labels, stalled);
+	if (members)
+		metric_set(M_GROUP_MEMBERS, group, (double)json_integer_value(members));
+}
+
+static void failure_show(const json_t *line, const struct topic_lag *topic)
+{
+	const char *failure = json_string_at(line, "failure"), *refused = json_string_at(line, "refused");
+
+	if (failure)
+		metric_addf(M_LAG_FAILURES, 1, "reason=\"%s\"", failure);
+	if (refused)
+		kafka_refused("Describe", refused, text_equal(refused, "group") ? topic->group : topic->topic);
+}
+
+static void line_show(struct lag_watch *watch, const json_t *line, struct progress *entry, size_t *from)
+{
+	const json_t *positions = json_at(line, "positions");
+	struct topic_lag topic = {.topic = text_or_empty(json_string_at(line, "topic")),
+		.group = text_or_empty(json_string_at(line, "group")),
+		.pool = json_string_at(line, "pool")};
+
+	if (json_array_size(positions)) {
+		partitions_show(positions, &topic);
+		topic_show(&topic, json_at(line, "members"), stalled_seconds(watch, &topic, entry, from));
+	} else {
+		failure_show(line, &topic);
+	}
+}
+
+static void output_show(struct lag_watch *watch, char *output)
+{
+	struct progress *progress = NULL;
+	size_t count = 0, from = 0;
+	char *rest = NULL;
+
+	for (char *text = strtok_r(output, "\n", &rest); text; text = strtok_r(NULL, "\n", &rest)) {
+		json_auto_t *line = NULL;
+		struct err err = ERR_INIT;
+
+		if (json_parse(text, strlen(text), &line, &err) < 0)
+			continue;
+		progress = mem_resize(progress, count + 1, sizeof(*progress));
+		progress[count] = (struct progress){.since_ms = 0};
+		line_show(watch, line, &progress[count], &from);
+		count += *progress[count].topic != '\0';
+	}
+	free(watch->progress);
+	watch->progress = progress;
+	watch->progress_count = count;
+}
+
+/* ---- the process ---- */
+
+static int process_start(const struct lag_watch *watch, int output, pid_t *ret_pid)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	sigset_t none;
+	int error;
+
+	sigemptyset(&none);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, watch->command, environ);
+	posix_spawnattr_destroy(&attributes);
+	posix_spawn_file_actions_destroy(&actions);
+	return error;
+}
+
+/* Reads until the process has closed its output. False if it has to be killed. */
+static bool output_read(const struct lag_watch *watch, int fd, struct buf *output)
+{
+	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
+	struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = watch->wake, .events = POLLIN}};
+	char part[65536];
+	ssize_t count;
+
+	while (!atomic_load(&watch->stopping) && clock_mono_ms() < end_ms && output->len < MAX_OUTPUT - sizeof(part)) {
+		if (poll(fds, 2, TICK_MS) <= 0 || !fds[0].revents)
+			continue;
+		count = read(fd, part, sizeof(part));
+		if (count == 0)
+			return true;
+		if (count > 0)
+			buf_append(output, part, (size_t)count);
+	}
+	return false;
+}
+
+/* Returns whether the process has succeeded. */
+static bool process_run(const struct lag_watch *watch, struct buf *output)
+{
+	int fds[2], status = 0;
+	bool ended;
+	pid_t pid;
+
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return false;
+	if (process_start(watch, fds[1], &pid) != 0) {
+		close(fds[0]);
+		close(fds[1]);
+		return false;
+	}
+	close(fds[1]);
+	ended = output_read(watch, fds[0], output);
+	close(fds[0]);
+	if (!ended)
+		kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		continue;
+	return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+static void look(struct lag_watch *watch)
+{
+	int64_t began = clock_mono_ms();
+	_cleanup_(buf_release) struct buf output = BUF_INIT(MAX_OUTPUT);
+	bool succeeded = process_run(watch, &output);
+
+	if (atomic_load(&watch->stopping))
+		return;
+	output_show(watch, (char *)buf_str(&output));
+	if (!succeeded)
+		metric_add(M_LAG_FAILURES, "reason=\"process\"", 1);
+	watch->looked_ms = began;
+	/* A broker that does not answer does not delay the next look. */
+	watch->took_ms = watch->progress_count ? clock_mono_ms() - began : 0;
+}
+
+/* ---- the thread ---- */
+
+static bool look_is_due(const struct lag_watch *watch)
+{
+	int64_t now = clock_mono_ms(), pause = now - metrics_read_ms() < READ_MS ? LOOK_MS : UNREAD_MS;
+	int64_t share = watch->took_ms * SHARE;
+
+	return !watch->looked_ms || now - watch->looked_ms >= (pause > share ? pause : share);
+}
+
+static void *lag_watch_thread(void *data)
+{
+	struct lag_watch *watch = data;
+	struct pollfd wake = {.fd = watch->wake, .events = POLLIN};
+
+	while (!atomic_load(&watch->stopping))
+		if (poll(&wake, 1, TICK_MS) <= 0 && look_is_due(watch))
+			look(watch);
+	return NULL;
+}
+
+int lag_watch_start(char *const *command, struct lag_watch **ret_watch, struct err *err)
+{
+	struct lag_watch *watch = mem_new(1, sizeof(*watch));
+
+	watch->command = command;
+	watch->wake = eventfd(0, EFD_CLOEXEC);
+	if (watch->wake < 0 || pthread_create(&watch->thread, NULL, lag_watch_thread, watch) != 0) {
+		err_errno(err, "lag watch");
+		closep(&watch->wake);
+		free(watch);
+		return -1;
+	}
+	*ret_watch = watch;
+	return 0;
+}
+
+void lag_watch_stop(struct lag_watch *watch)
+{
+	if (!watch)
+		return;
+	atomic_store(&watch->stopping, true);
+	eventfd_write(watch->wake, 1);
+	pthread_join(watch->thread, NULL);
+	closep(&watch->wake);
+	free(watch->progress);
+	free(watch);
+}

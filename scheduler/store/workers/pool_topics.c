@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/workers/pool_topics.h"
+
+#include <string.h>
+
+#include "proto/messages.h"
+#include "scheduler/outbox/outbox.h"
+
+enum { ANNOUNCED_SECONDS = 30 };
+
+/* Waiting jobs are counted in the index jobs_waiting. */
+#define POOLS                                                                                                          \
+	"select p.id, coalesce(o.name || '/', '') || p.name as name, coalesce(j.waiting, 0) as waiting, "              \
+	"w.pool_id is not null as is_read from agent_pools p left join organizations o on o.id = p.organization_id "   \
+	"left join (select pool_id, count(*) as waiting from jobs where state = 'waiting' group by 1) j "              \
+	"on j.pool_id = p.id left join (select distinct pool_id from workers where left_at is null "                   \
+	"and partitions <> '{}' and seen_at > now() - interval '1 minute') w on w.pool_id = p.id order by p.id"
+
+int pool_topics_read(struct store *store, struct pool_topics *ret_pools, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, POOLS) < 0)
+		return -1;
+	ret_pools->count = (size_t)rows.count;
+	ret_pools->rows = mem_new(ret_pools->count + 1, sizeof(*ret_pools->rows));
+	for (int i = 0; i < rows.count; i++) {
+		struct pool_topic *pool = &ret_pools->rows[i];
+
+		text_copy(pool->id.text, sizeof(pool->id.text), row_text(&rows, i, "id"));
+		pool->name = mem_text(row_text(&rows, i, "name"));
+		pool->waiting = row_int(&rows, i, "waiting");
+		pool->is_read = row_bool(&rows, i, "is_read");
+		topic_of_pool(pool->id.text, pool->topic);
+		group_of_pool(pool->id.text, pool->group);
+	}
+	return 0;
+}
+
+void pool_topics_release(struct pool_topics *pools)
+{
+	for (size_t i = 0; i < pools->count; i++)
+		free(pools->rows[i].name);
+	free(pools->rows);
+	*pools = (struct pool_topics){NULL, 0};
+}
+
+int pool_topics_count(struct store *store, struct pool_topics *pools, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	int row = 0;
+
+	if (db_query(store->db, &rows, err, POOLS) < 0)
+		return -1;
+	for (size_t i = 0; i < pools->count; i++) {
+		struct pool_topic *pool = &pools->rows[i];
+
+		while (row < rows.count && strcmp(row_text(&rows, row, "id"), pool->id.text) < 0)
+			row++;
+		if (row == rows.count || !text_equal(row_text(&rows, row, "id"), pool->id.text))
+			continue;
+		pool->waiting = row_int(&rows, row, "waiting");
+		pool->is_read = row_bool(&rows, row, "is_read");
+	}
+	return 0;
+}
+
+static json_t *pools_missing_messages(const struct pool_topics *pools)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < pools->count; i++) {
+		const struct pool_topic *pool = &pools->rows[i];
+
+		if (pool->lag >= 0 && pool->waiting && (pool->rewound || pool->lag < pool->waiting))
+			json_array_append_new(list,
+				json_pack("{ss sI si}", "pool", pool->id.text, "lag",
+					(json_int_t)(pool->rewound ? 0 : pool->lag), "age",
+					pool->rewound ? 0 : ANNOUNCED_SECONDS));
+	}
+	return list;
+}
+
+/* Another scheduler may do the same: the update skips jobs that it has just announced. Nothing is announced while
+ * earlier announcements of the pool can't be published. */
+/* model: announce */
+int pool_topics_announce(struct store *store, const struct pool_topics *pools, struct err *err)
+{
+	json_auto_t *missing = pools_missing_messages(pools);
+	_cleanup_(freep) char *text = json_text(missing);
+
+	if (!json_array_size(missing))
+		return 0;
+	return db_query(store->db, NULL, err,
+		"with lost as (select j.id, p.age from jsonb_to_recordset($1::jsonb) as p(pool text, lag bigint, "
+		"age integer), lateral (select id, row_number() over (order by announced_at, id) as n, "
+		"count(*) over () as waiting from jobs where pool_id = p.pool and state = 'waiting' "
+		"and announced_at < now() - make_interval(secs => p.age)) j "
+		"where j.n <= least(j.waiting - p.lag, $5) "
+		"and not exists (select 1 from outbox where topic = $2 || p.pool)), "
+		"again as (update jobs j set announced_at = now() from lost where j.id = lost.id "
+		"and j.state = 'waiting' and j.announced_at < now() - make_interval(secs => lost.age) "
+		"returning j.id, j.run_id, j.pool_id, j.class) "
+		"insert into outbox (topic, key, payload) select $2 || pool_id, class || $4, "
+		"json_build_object('v', $3::int, 'job', id, 'run', run_id)::text from again",
+		P_TEXT(text), P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION), P_TEXT(JOB_KEY_OF_CLASS),
+		P_INT(POOL_TOPICS_ANNOUNCED));
+}

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Apache Kafka with an account for each process. An account may do only what ACLs allow it."""
+
+import shlex
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from support.servers import Kafka
+
+PASSWORD = "a password of the tests"
+ACCOUNTS = ["runyard-scheduler", "runyard-worker", "runyard-notifier"]
+SETTINGS = """authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+super.users=User:runyard
+allow.everyone.if.no.acl.found=false
+"""
+
+
+class KafkaWithAcls(Kafka):
+    """The account `runyard` may do everything."""
+
+    def __init__(self, folder):
+        super().__init__(folder, password=PASSWORD)
+        properties = self.folder / "server.properties"
+        more = "".join(f' user_{account}="{PASSWORD}"' for account in ACCOUNTS)
+        properties.write_text(properties.read_text().replace(f'user_runyard="{PASSWORD}"', f'user_runyard="{PASSWORD}"{more}') + SETTINGS)
+        self.admin = self.folder / "admin.properties"
+        login = "org.apache.kafka.common.security.plain.PlainLoginModule required"
+        self.admin.write_text(f'security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={login} username="runyard" password="{PASSWORD}";\n')
+
+    def options_of(self, account):
+        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms,
+                "broker_properties": f"security.protocol=SASL_PLAINTEXT;sasl.mechanism=PLAIN;sasl.username={account};sasl.password={PASSWORD}"}
+
+    def run(self, line, *more):
+        """Runs a line that `runyard-scheduler topics` prints."""
+        name, *arguments = shlex.split(line)
+        program = {"kafka-acls.sh": "org.apache.kafka.tools.AclCommand", "kafka-topics.sh": "org.apache.kafka.tools.TopicCommand"}[name]
+        done = subprocess.run(self.java(program, *arguments, *more, "--command-config", self.admin), capture_output=True, text=True)
+        assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
+
+    def run_all(self, lines):
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(self.run, lines))
+
+    def forbid(self, line):
+        self.run(line.replace(" --add ", " --remove "), "--force")
