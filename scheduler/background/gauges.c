@@ -8,6 +8,8 @@
 #include "proto/states.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/workers/draining.h"
+#include "scheduler/store/workers/quotas.h"
 
 /* ---- pools ---- */
 
@@ -74,28 +76,37 @@ int gauges_pools(struct store *store, struct err *err)
 
 	if (db_query(store->db, &rows, err,
 		    "select coalesce(o.name || '/', '') || p.name as pool, waiting, running, waiting + running as "
-		    "wanted, "
-		    "coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, free, draining_slots, live, "
-		    "draining, silent from ("
-		    "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as oldest, "
-		    "sum(slots) as slots, sum(free) as free, sum(draining_slots) as draining_slots, "
-		    "sum(live) as live, sum(draining) as draining, sum(silent) as silent from ("
-		    "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as slots, "
-		    "0 as free, 0 as draining_slots, 0 as live, 0 as draining, 0 as silent "
-		    "from jobs where state = 'waiting' group by pool_id union all "
-		    "select pool_id, 0, count(*), null, 0, 0, 0, 0, 0, 0 from jobs where state like 'claimed' "
-		    "group by pool_id union all "
-		    "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where not silent), 0), "
-		    "coalesce(sum(free) filter (where not silent and not draining), 0), "
-		    "coalesce(sum(slots) filter (where not silent and draining), 0), "
-		    "count(*) filter (where not silent and not draining), count(*) filter (where not silent and "
-		    "draining), "
-		    "count(*) filter (where silent) from (select pool_id, slots, free, draining, "
-		    "seen_at <= now() - interval '1 minute' as silent from workers where left_at is null) w "
-		    "group by pool_id union all "
-		    "select id, 0, 0, null, 0, 0, 0, 0, 0, 0 from agent_pools) one group by pool_id) x "
-		    "join agent_pools p on p.id = x.pool_id left join organizations o on o.id = p.organization_id "
-		    "order by (coalesce(o.name || '/', '') || p.name) collate \"C\"") < 0)
+		    "wanted, coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, "
+		    "case when " QUOTA_IS_USED(
+			    "p") "then 0 else free end as free, draining_slots, live, draining, "
+				 "silent from ("
+				 "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as "
+				 "oldest, "
+				 "sum(slots) as slots, sum(free) as free, sum(draining_slots) as draining_slots, "
+				 "sum(live) as live, sum(draining) as draining, sum(silent) as silent from ("
+				 "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as "
+				 "slots, "
+				 "0 as free, 0 as draining_slots, 0 as live, 0 as draining, 0 as silent "
+				 "from jobs where state = 'waiting' group by pool_id union all "
+				 "select pool_id, 0, count(*), null, 0, 0, 0, 0, 0, 0 from jobs where state like "
+				 "'claimed' "
+				 "group by pool_id union all "
+				 "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where not silent), 0), "
+				 "coalesce(sum(free) filter (where not silent and not draining), 0), "
+				 "coalesce(sum(slots) filter (where not silent and draining), 0), "
+				 "count(*) filter (where not silent and not draining), "
+				 "count(*) filter (where not silent and draining), count(*) filter (where silent) from "
+				 "("
+				 "select k.pool_id, k.slots, k.free, k.draining or not " WORKER_MAY_CLAIM("k",
+					 "kp") "as draining, "
+					       "k.seen_at <= now() - interval '1 minute' as silent from workers k "
+					       "join agent_pools kp on kp.id = k.pool_id where k.left_at is null) w "
+					       "group by pool_id union all "
+					       "select id, 0, 0, null, 0, 0, 0, 0, 0, 0 from agent_pools) one group by "
+					       "pool_id) x "
+					       "join agent_pools p on p.id = x.pool_id left join organizations o on "
+					       "o.id = p.organization_id "
+					       "order by (coalesce(o.name || '/', '') || p.name) collate \"C\"") < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		gauge_pool(&rows, i);
@@ -108,10 +119,14 @@ int capacity_record(struct store *store, struct err *err)
 	return db_query(store->db, NULL, err,
 		"insert into pool_capacity as c (pool_id, free_since) select p.id, case when exists (select 1 from "
 		"workers w where w.pool_id = p.id and w.free > 0 and not w.draining and w.left_at is null "
-		"and w.seen_at > now() - interval '1 minute') then now() end from agent_pools p "
-		"where exists (select 1 from jobs j where j.pool_id = p.id and j.state = 'waiting') "
-		"on conflict (pool_id) do update set free_since = excluded.free_since "
-		"where (c.free_since is null) <> (excluded.free_since is null)");
+		"and w.seen_at > now() - interval '1 minute' and " WORKER_MAY_CLAIM(
+			"w", "p") ") "
+				  "and not " QUOTA_IS_USED(
+					  "p") "then now() end from agent_pools p "
+					       "where exists (select 1 from jobs j where j.pool_id = p.id and j.state "
+					       "= 'waiting') "
+					       "on conflict (pool_id) do update set free_since = excluded.free_since "
+					       "where (c.free_since is null) <> (excluded.free_since is null)");
 }
 
 /* ---- the site ---- */
@@ -129,6 +144,8 @@ static const struct {
 	{"held", M_HELD},
 	{"held_long", M_HELD_LONG},
 	{"schema", M_SCHEMA},
+	{"maintenance", M_MAINTENANCE},
+	{"backup", M_LAST_BACKUP},
 };
 
 /* Statuses that no run has are shown as 0. */
@@ -177,8 +194,12 @@ int gauges_site(struct store *store, struct err *err)
 		    "processes "
 		    "where seen_at > now() - interval '2 minutes') p group by kind, version "
 		    "order by count(*) desc limit 50) union all "
-		    "select 'key', 'key=\"' || number || '\"', extract(epoch from created_at) from sealing_keys union "
-		    "all "
+		    "select 'key', 'key=\"' || number || '\"', extract(epoch from first_used_at) from sealing_keys "
+		    "where first_used_at is not null union all "
+		    "select 'maintenance', '', (reason is not null)::int from maintenance union all "
+		    "select 'backup', '', extract(epoch from backup_at) from database_history where backup_at is not "
+		    "null "
+		    "union all "
 		    "select 'outbox', '', count(*) from outbox union all "
 		    "select 'outbox_oldest', '', coalesce((select extract(epoch from clock_timestamp() - created_at) "
 		    "from outbox order by id limit 1), 0) union all "

@@ -273,21 +273,6 @@ static int sweep_exports(struct store *store, struct err *err)
 	return db_query(store->db, NULL, err, "delete from plan_exports where expires_at < now() - interval '7 days'");
 }
 
-/* ---- backups ---- */
-
-static int sweep_backup(struct store *store, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (db_query(store->db, &rows, err,
-		    "select extract(epoch from backup_at)::bigint as at from database_history where backup_at is not "
-		    "null") < 0)
-		return -1;
-	if (rows.count)
-		metric_set(M_LAST_BACKUP, "", (double)row_int(&rows, 0, "at"));
-	return 0;
-}
-
 /* ---- the thread ---- */
 
 static const struct {
@@ -310,7 +295,6 @@ static const struct {
 	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
 	{"site", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_site},
 	{"capacity", 5000, SWEEP_ANY, .sweep = capacity_record},
-	{"backup", 2000, SWEEP_ONLY_SHOWN, .sweep = sweep_backup},
 	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
 	{"key use", 10000, SWEEP_ANY, .sweep = keys_use},

@@ -88,6 +88,33 @@ def test_workers_are_shown_by_state(scheduler, api, tokens, ask):
     until(lambda: shown("workers", "live") == 0 and shown("worker_slots", "free") == 0, "one has left")
 
 
+def test_slots_that_no_job_may_take_are_not_free(scheduler, api, tokens, ask):
+    first = scheduler.all[0]
+    FakeWorker(first.url, tokens["agent-token"], slots=2)
+    api.run_files(api.workspace(), {"main.tf": ""})
+    free = lambda: first.metric("runyard_worker_slots", pool="default", state="free")
+    recorded = lambda: ask("select free_since is not null from pool_capacity")
+    until(lambda: free() == 2 and recorded() == [(True,)], "both slots are free")
+    ask("update agent_pools set drained_at = now()")
+    until(lambda: free() == 0 and recorded() == [(False,)], "its pool is drained")
+    assert first.metric("runyard_workers", state="draining") == 1 and first.metric("runyard_worker_slots", state="draining") == 2
+    ask("update agent_pools set drained_at = null")
+    until(lambda: free() == 2 and recorded() == [(True,)], "it is resumed")
+    ask("insert into run_quotas (pool_id, runs) select id, 0 from agent_pools")
+    until(lambda: free() == 0 and recorded() == [(False,)], "its quota is used up")
+    assert first.metric("runyard_worker_slots", state="all") == 2 and first.metric("runyard_workers", state="live") == 1
+
+
+def test_maintenance_and_backups_are_shown(scheduler, api, ask):
+    first = scheduler.all[0]
+    until(lambda: "runyard_maintenance" in first.metrics(), "the site is counted")
+    assert first.metrics()["runyard_maintenance"] == 0 and "runyard_last_backup_timestamp_seconds" not in first.metrics()
+    ask("update maintenance set reason = 'a new disk'")
+    ask("update database_history set backup_at = now()")
+    until(lambda: first.metric("runyard_maintenance") == 1, "it is under maintenance")
+    until(lambda: first.metric("runyard_last_backup_timestamp_seconds") > 1.7e9, "the backup is shown")
+
+
 def test_processes_are_shown_by_version(scheduler, api, tokens):
     first = scheduler.all[0]
     worker = FakeWorker(first.url, tokens["agent-token"])
