@@ -163,6 +163,13 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     until(lambda: list((old.options["data_dir"] / "unsent").glob("*.refused")), lambda: f"it is kept: {list(old.options['data_dir'].rglob('*'))}")
     assert old.process.alive()
 
+    # Nothing starts until an operator has compared.
+    queued = api.run(load.workspaces[0], load.configurations[load.workspaces[0]], replace_addrs=["terraform_data.one"])
+    assert api.status(queued) == "pending"
+    assert "restored from a backup" in command(database, "maintenance").stdout
+    command(database, "maintenance", "off")
+    api.wait_status(queued, "applied")
+
     # All else settles, with the secrets and states of the backup.
     for workspace in load.workspaces:
         assert serial(api, workspace) >= acknowledged[workspace]
