@@ -9,6 +9,7 @@
 #include "scheduler/lifecycle/history.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/maintenance.h"
 
 enum { MAX_FENCED = 100 };
 
@@ -217,6 +218,8 @@ int epoch_hear_applies(struct store *store, const struct worker_beat *beat, stru
 static const char restored_reason[] = "The database was restored from a backup. The run may have been applied since "
 				      "that backup, and is not continued.";
 
+static const char restored_maintenance[] = "the database was restored from a backup: runs wait until it was compared";
+
 /* Runs that may have been applied since the backup: the active ones, and saved plans. */
 static int restore_list(struct store *store, json_t *list, struct err *err)
 {
@@ -262,7 +265,9 @@ static int restore_in(void *data, struct err *err)
 	size_t i;
 
 	json_array_clear(r->list);
-	if (db_query(r->store->db, NULL, err, "select 1 from database_history for update") < 0 ||
+	/* Maintenance comes first: the end of a run would start the next one of its queue. */
+	if (maintenance_set(r->store, restored_maintenance, err) < 0 ||
+		db_query(r->store->db, NULL, err, "select 1 from database_history for update") < 0 ||
 		restore_list(r->store, r->list, err) < 0 || fence(r->store, err) < 0)
 		return -1;
 	json_array_foreach(r->list, i, run)

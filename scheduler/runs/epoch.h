@@ -40,9 +40,10 @@ int epoch_hear_applies(struct store *store, const struct worker_beat *beat, stru
 int epoch_begin(struct store *store, struct err *err);
 /* After a restore from a backup, before the first start of a scheduler. Begins an epoch whose number is unique for each
  * restore: the larger of the old one plus 1 and Unix time. Ends all attempts and all runs that may have been applied
- * since the backup. Workers have to register again, their late states are stored detached, and the workspaces stay held
- * until a person releases them. *ret_list: the runs that may have been applied, as {"workspace", "name",
- * "organization", "run", "status" (in the backup), "ended"}; false: a saved plan, which can still be applied. */
+ * since the backup. Maintenance is on afterwards. Workers have to register again, their late states are stored
+ * detached, and the workspaces stay held until a person releases them. *ret_list: the runs that may have been applied,
+ * as {"workspace", "name", "organization", "run", "status" (in the backup), "ended"}; false: a saved plan, which can
+ * still be applied. */
 int epoch_restore(struct store *store, json_t **ret_list, struct err *err);
 /* Records whether commits currently wait for a standby. A later failover is judged by that. */
 int epoch_watch_replication(struct store *store, struct err *err);

@@ -9,6 +9,7 @@ import time
 import pytest
 
 from support.api import Api
+from support.gate import Gate
 from support.receiver import says
 from support.runyard import KEYS, Scheduler
 from support.servers import Postgres
@@ -96,10 +97,10 @@ def ended(api, run):
     return api.status(run) in ("applied", "planned_and_finished", "errored", "discarded", "canceled")
 
 
-def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker, notifier, broker, redis, gate, request, ask, tmp_path_factory):
+def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker, notifier, broker, redis, gate, request, ask):
     two = [scheduler(lease_seconds=LEASE) for _ in range(2)]
     api = request.getfixturevalue("api")
-    old = worker(sandbox_bind=gate.folder, slots=3)
+    old = worker(sandbox_bind=gate.folder.parent, slots=4)
     notifier()
     load = Load(api)
     until(lambda: load.applied >= 3, "the load runs")
@@ -121,6 +122,9 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     api.wait_status(confirmed, "applied")
     lost = api.run_files(api.workspace(auto_apply=True), {"main.tf": ""})
     api.wait_status(lost, "planned_and_finished")
+    unheard = Gate(gate.folder.parent, "unheard")
+    unknown = api.run_files(api.workspace(auto_apply=True), gated(unheard))
+    unheard.wait()
     load.end()
 
     # Everything is lost but the backup and the keys. The worker goes on.
@@ -146,13 +150,25 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     # The worker is refused, registers anew, and delivers the state of its apply, which is stored beside the current one.
     api.wait_status(confirmed, "discarded")
     assert "never started again" in api.wait_status(applying, "errored")["error"]
-    until(lambda: len(ask("select 1 from workers where left_at is null")) == 1, "the worker has registered anew")
+    until(lambda: ask("select 1 from workers where left_at is null"), "the worker has registered anew")
     gate.open()
     until(lambda: ask("select 1 from state_versions where workspace_id = %s and status = 'detached'", held), "the late state is detached")
     until(lambda: ask("select 1 from workspace_holds where workspace_id = %s and settled_at is not null", held), "nothing is awaited any more")
     assert api.attributes(f"workspaces/{held}")["locked"]
     assert api.call("GET", f"runs/{lost}").status == 404
-    assert old.process.alive
+
+    # The state of an apply whose run is lost stays on the worker's disk.
+    unheard.open()
+    assert api.call("GET", f"runs/{unknown}").status == 404
+    until(lambda: list((old.options["data_dir"] / "unsent").glob("*.refused")), lambda: f"it is kept: {list(old.options['data_dir'].rglob('*'))}")
+    assert old.process.alive()
+
+    # Nothing starts until an operator has compared.
+    queued = api.run(load.workspaces[0], load.configurations[load.workspaces[0]], replace_addrs=["terraform_data.one"])
+    assert api.status(queued) == "pending"
+    assert "restored from a backup" in command(database, "maintenance").stdout
+    command(database, "maintenance", "off")
+    api.wait_status(queued, "applied")
 
     # All else settles, with the secrets and states of the backup.
     for workspace in load.workspaces:

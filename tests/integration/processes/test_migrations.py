@@ -10,6 +10,7 @@ import pytest
 from support.api import Api
 from support.fake_worker import FakeWorker
 from support.runyard import KEYS, Scheduler
+from support.servers import ROOT
 from support.wait import until
 
 OUTSIDE = "; outside a transaction"
@@ -152,16 +153,13 @@ def test_the_plan_lists_the_lock_of_each_statement(database):
 def test_serving_needs_no_permission_to_change_tables(scheduler, postgres, folder):
     """The roles and grants of deploy/README.md."""
     database = postgres.new_database()
-    name = database.rpartition("/")[2]
-    owner, server = (database.replace("runyard@", f"{role}@") for role in ("owner", "server"))
+    owner, server = (database.replace("runyard@", f"{role}@") for role in ("site_owner", "site_server"))
+    (block,) = re.findall(r"```sql\n(.*?)```", (ROOT / "deploy/README.md").read_text(), re.S)
     with psycopg.connect(database, autocommit=True) as connection:
-        for statement in (
-            "create role owner login", "create role server login", f"alter database {name} owner to owner", "alter schema public owner to owner",
-            "revoke create on schema public from public",
-            "alter default privileges for role owner in schema public grant select, insert, update, delete on tables to server",
-            "alter default privileges for role owner in schema public grant usage on sequences to server",
-        ):
-            connection.execute(statement)
+        connection.execute(f"grant create on database {database.rpartition('/')[2]} to public")
+        for line in re.sub(r"\brunyard\b(?!_)", "site_server", block.replace("runyard_owner", "site_owner")).splitlines():
+            if not line.startswith(("create database", "\\c")):
+                connection.execute(line)
     early = scheduler.launch(database_url=server, migrate=0)
     until(lambda: any("run 'runyard-scheduler migrate'" in json.dumps(line) for line in early.log_lines()), "the scheduler waits for the schema")
     command(Scheduler, owner, "migrate", migrate=0)
