@@ -65,7 +65,7 @@ def test_the_schema_names_every_value():
 
 @pytest.mark.parametrize("setting", [
     "replica=1", "scheduler.replica=1", "scheduler.options.keep-log-days=1", "worker.defaults.limits.applySecond=10", "worker.pools[0].name=a,worker.pools[0].slot=2",
-    "worker.pools[0].name=a,worker.pools[0].autoscaling.maximum=2", "kafka.tls.ca=x", "networkPolicy.clusterRange={10.0.0.0/8}", "worker.defaults.isolation=job",
+    "worker.pools[0].name=a,worker.pools[0].autoscaling.maximum=2", "kafka.tls.ca=x", "networkPolicy.clusterRange={10.0.0.0/8}", "worker.defaults.isolation=jobs",
     "worker.defaults.options.sandbox=none", "notifier.options.smtp-tls=maybe", "publicUrl=runyard.example.com"])
 def test_misspelt_keys_and_wrong_values_fail(setting):
     done = template(MINIMAL, setting)
@@ -75,7 +75,8 @@ def test_misspelt_keys_and_wrong_values_fail(setting):
 @pytest.mark.parametrize("setting, reason", [
     ("publicUrl=", "publicUrl is missing"), ("kafka.bootstrap=", "kafka.bootstrap is missing"), ("objectStore.url=https://s3/b", "objectStore.existingSecret is missing"),
     ("worker.defaults.autoscaling.enabled=true", "autoscaling.pool is missing"), ("worker.defaults.autoscaling.kafka.enabled=true", "autoscaling.kafka.poolId is missing"),
-    ("gateway.enabled=true", "gateway.parentRefs is missing"), ("worker.defaults.slots=2", "isolation none has 2 slots")])
+    ("gateway.enabled=true", "gateway.parentRefs is missing"), ("worker.defaults.slots=2", "isolation none has 2 slots"),
+    ("worker.defaults.isolation=job", "isolation job needs autoscaling.enabled")])
 def test_what_is_missing_is_named(setting, reason):
     done = template(MINIMAL, setting)
     assert done.returncode != 0 and reason in done.stderr, done.stderr
@@ -113,8 +114,8 @@ def test_a_drain_ends_before_the_grace_period(rendered):
 
 @pytest.mark.parametrize("name", CASES)
 def test_renders_are_the_golden_ones(name):
-    """RUNYARD_GOLDEN=write writes them."""
-    text = template(case(name)).stdout
+    """RUNYARD_GOLDEN=write writes them. Rules and dashboards have tests of their own."""
+    text = "---\n".join(one for one in template(case(name)).stdout.split("---\n") if not re.search("^kind: (PrometheusRule|ConfigMap)$", one, re.M))
     golden = GOLDEN / f"{name}.yaml"
     if os.environ.get("RUNYARD_GOLDEN") == "write":
         golden.parent.mkdir(exist_ok=True)
@@ -131,7 +132,7 @@ def test_objects_are_valid(name, version):
 
 
 @pytest.mark.parametrize("kind, right, wrong", [
-    ("Deployment", "replicas", "replica"), ("ScaledObject", "cooldownPeriod", "cooldownPeriode"), ("ServiceMonitor", "interval", "intervall"),
+    ("Deployment", "replicas", "replica"), ("ScaledObject", "cooldownPeriod", "cooldownPeriode"), ("ScaledJob", "rollout", "roll"), ("ServiceMonitor", "interval", "intervall"), ("PrometheusRule", "alert", "alarm"),
     ("HTTPRoute", "parentRefs", "parents"), ("NetworkPolicy", "podSelector", "podsSelector")])
 def test_the_check_finds_a_misspelt_key(rendered, kind, right, wrong):
     one = next(one for one in of_kind(rendered["full"], kind) if f'"{right}"' in json.dumps(one))
@@ -209,7 +210,7 @@ def test_images_volumes_and_selectors_fit(rendered):
         for one in of_kind(rendered[name], "Service", "PodDisruptionBudget", "NetworkPolicy"):
             selector = one["spec"].get("podSelector", one["spec"].get("selector"))
             selector = selector.get("matchLabels", selector)
-            chosen = [pod for pod in of_kind(rendered[name], "Deployment", "StatefulSet") if selector.items() <= pod["spec"]["template"]["metadata"]["labels"].items()]
+            chosen = [pod for pod, template in chart.templates(rendered[name]) if selector.items() <= template["metadata"]["labels"].items()]
             assert chosen, one["metadata"]["name"]
 
 
@@ -252,12 +253,12 @@ def test_values_take_every_option_that_the_templates_do_not_set(said, process):
     assert done.returncode == 0 and taken <= set(names)
     for name in set(names) - taken:
         variable = "RUNYARD_" + name.removesuffix("-file").upper().replace("-", "_")
-        assert variable in variables or name in ("name", "user", "port-file", "internal-url", "public-url"), name
+        assert variable in variables or name in ("name", "user", "port-file", "internal-url", "public-url", "deliver"), name
 
 
 def test_metrics_exist(rendered):
     text = (ROOT / "deploy/REFERENCE.md").read_text()
-    named = chart.metrics_named(json.dumps(of_kind(rendered["full"], "ScaledObject", "PrometheusRule", "ConfigMap")))
+    named = chart.metrics_named(json.dumps(of_kind(rendered["full"], "ScaledObject")))
     assert named >= {"runyard_slots_wanted"}
     assert not [name for name in named if f"`{name}`" not in text]
 
@@ -265,6 +266,17 @@ def test_metrics_exist(rendered):
 def test_a_metric_with_another_name_is_noticed(rendered):
     text = (ROOT / "deploy/REFERENCE.md").read_text().replace("runyard_slots_wanted", "runyard_slots_needed")
     assert [name for name in chart.metrics_named(json.dumps(of_kind(rendered["full"], "ScaledObject"))) if f"`{name}`" not in text]
+
+
+def test_rules_and_dashboards_are_the_files(rendered):
+    (rule,) = of_kind(rendered["full"], "PrometheusRule")
+    text = (ROOT / "deploy/prometheus/rules.yaml").read_text()
+    assert rule["spec"] == yaml.safe_load(text.replace("https://runyard.example.com/runbooks/", "https://wiki.example.com/runyard/"))
+    assert "https://wiki.example.com/runyard/" in json.dumps(rule)
+    files = {path.name: path.read_text() for path in (ROOT / "deploy/grafana").glob("*.json")}
+    maps = of_kind(rendered["full"], "ConfigMap")
+    assert {name: json.loads(text) for one in maps for name, text in one["data"].items()} == {name: json.loads(text) for name, text in files.items()}
+    assert len(files) >= 4 and all(one["metadata"]["labels"]["grafana_dashboard"] == "1" for one in maps)
 
 
 # ---- scaling, networks ----
@@ -293,6 +305,16 @@ def test_a_worker_has_as_many_slots_as_its_target(rendered):
     (trigger,) = spec["triggers"]
     (container,) = dict(pods(rendered["full"]))["runyard-worker-sandboxed"]["containers"]
     assert trigger["metadata"]["targetValue"] == environment(container)["RUNYARD_SLOTS"] == "4"
+
+
+def test_a_pool_of_jobs_has_a_pod_for_each(rendered):
+    (one,) = of_kind(rendered["full"], "ScaledJob")
+    spec, pod = one["spec"], one["spec"]["jobTargetRef"]["template"]["spec"]
+    values = environment(pod["containers"][0])
+    assert values["RUNYARD_ONCE"] == "1" and values["RUNYARD_SLOTS"] == spec["triggers"][0]["metadata"]["targetValue"] == "1"
+    assert pod["restartPolicy"] == "Never" and spec["jobTargetRef"]["backoffLimit"] == 0
+    assert spec["rollout"]["strategy"] == "gradual", "the default deletes running Jobs when the release is upgraded"
+    assert "runyard-worker-jobs" not in [one["metadata"]["name"] for one in of_kind(rendered["full"], "Deployment", "PodDisruptionBudget")]
 
 
 TRIGGERS = "worker.defaults.autoscaling.enabled=true,worker.defaults.autoscaling.triggers[0].type="

@@ -113,7 +113,7 @@ def pool(cluster):
     number = sum(one["metadata"]["name"].startswith("pool-") for one in cluster.get("/api/v1/namespaces")["items"])
     pool = Pool(cluster, cluster.namespace(f"pool-{number + 1}"))
     yield pool
-    cluster.kubectl("-n", pool.namespace, "delete", "scaledobject", WORKERS, "--ignore-not-found")
+    cluster.kubectl("-n", pool.namespace, "delete", "scaledobject,scaledjob", "--all")
 
 
 def queue(api, count):
@@ -156,6 +156,21 @@ def test_without_schedulers_a_pool_keeps_its_workers(schedulers, pool, api):
         one.stop()
     until(lambda: [one for one in pool.scaled["status"]["conditions"] if one["type"] == "Fallback" and one["status"] == "True"], "the fallback holds", every=0.2)
     assert pool.replicas == 2
+
+
+def test_a_pool_of_jobs_gets_one_for_each_slot(schedulers, pool, api, tokens):
+    """A Job that runs counts: KEDA makes no second one for its slot."""
+    pool.install("worker.defaults.isolation=job")
+    queue(api, 2)
+    jobs = f"/apis/batch/v1/namespaces/{pool.namespace}/jobs"
+    until(lambda: len(pool.cluster.get(jobs)["items"]) == 2, "there is a Job for each run", every=0.2)
+    workers = [FakeWorker(schedulers[0].url, tokens["agent-token"], name=f"worker-{number}") for number in range(2)]
+    claimed = [until(worker.claim, "there is a job to claim")[0] for worker in workers]
+    pool.cluster.wait_running(pool.namespace, 2, "worker")
+    queue(api, 1)
+    until(lambda: len(pool.cluster.get(jobs)["items"]) == 3, "the third run has a Job", every=0.2)
+    for worker, job in zip(workers, claimed):
+        worker.result(job, "failed", error="enough")
 
 
 @pytest.mark.kafka

@@ -73,13 +73,22 @@ def of_kind(rendered, *kinds):
     return [one for one in rendered if one["kind"] in kinds]
 
 
-def pods(rendered):
-    """(name, pod specification) of all objects that make pods."""
+def templates(rendered):
+    """(name, metadata and specification of its pods) of all objects that make pods."""
     for one in rendered:
         if one["kind"] == "Pod":
-            yield one["metadata"]["name"], one["spec"]
-        elif "template" in one.get("spec", {}):
-            yield one["metadata"]["name"], one["spec"]["template"]["spec"]
+            yield one["metadata"]["name"], one
+        else:
+            spec = one.get("spec", {})
+            template = spec.get("jobTargetRef", spec).get("template")
+            if template:
+                yield one["metadata"]["name"], template
+
+
+def pods(rendered):
+    """(name, pod specification) of all objects that make pods."""
+    for name, template in templates(rendered):
+        yield name, template["spec"]
 
 
 @functools.cache

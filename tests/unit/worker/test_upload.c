@@ -1226,7 +1226,7 @@ static void leftover_put(const struct left *left, const char *path, const char *
 	assert_int_equal(beneath_write(left->dir.top, path, 0600, text_bytes(text), &err), 0);
 }
 
-static void settled(void *data)
+static void leftover_settled(void *data)
 {
 	(void)data;
 }
@@ -1257,7 +1257,7 @@ static void leftover_begin(struct left *left, const char *state)
 	assert_int_equal(unsent_open(&(struct unsent_spec){.loop = script.loop,
 					     .scheduler_url = "http://s",
 					     .data_dir = left->path,
-					     .settled = settled},
+					     .settled = leftover_settled},
 				 &left->unsent, &err),
 		0);
 	assert_int_equal(unsent_note(left->unsent, &left->dir, &job, &err), 0);
@@ -1273,7 +1273,7 @@ static const char *leftover_requests(struct left *left, size_t count)
 	assert_int_equal(unsent_open(&(struct unsent_spec){.loop = script.loop,
 					     .scheduler_url = "http://s",
 					     .data_dir = left->path,
-					     .settled = settled},
+					     .settled = leftover_settled},
 				 &left->unsent, &err),
 		0);
 	unsent_recover(left->unsent, left->jobs);

@@ -61,10 +61,16 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- fail (printf "the pool %s: limits.%s (%d) + limits.stopSeconds (%d) + 60 = %d exceeds terminationGracePeriodSeconds (%d), so a pod could be killed during a job: lower the limit or raise the grace period" $pool.name $name $limit $stop (add $limit $stop 60) $grace) -}}
 {{- end -}}
 {{- end -}}
-{{- if and (eq $pool.isolation "none") (ne (int64 $pool.slots) 1) -}}
-{{- fail (printf "the pool %s: isolation none has %d slots, but without a sandbox the jobs of one pod can read each other: set slots to 1, or isolation to bubblewrap" $pool.name (int64 $pool.slots)) -}}
+{{- if and (ne $pool.isolation "bubblewrap") (ne (int64 $pool.slots) 1) -}}
+{{- fail (printf "the pool %s: isolation %s has %d slots, but without a sandbox the jobs of one pod can read each other: set slots to 1, or isolation to bubblewrap" $pool.name $pool.isolation (int64 $pool.slots)) -}}
 {{- end -}}
 {{- $scaling := $pool.autoscaling -}}
+{{- if and (eq $pool.isolation "job") (not $scaling.enabled) -}}
+{{- fail (printf "the pool %s: isolation job needs autoscaling.enabled: KEDA makes the Jobs" $pool.name) -}}
+{{- end -}}
+{{- if and (eq $pool.isolation "job") (ne $pool.state "emptyDir") -}}
+{{- fail (printf "the pool %s: the pods of isolation job have no volume: set state to emptyDir" $pool.name) -}}
+{{- end -}}
 {{- if and $scaling.enabled (not $scaling.pool) (not $scaling.triggers) -}}
 {{- fail (printf "the pool %s: autoscaling.pool is missing: the label pool of runyard_slots_wanted, ORGANIZATION/NAME or NAME of a shared pool" $pool.name) -}}
 {{- end -}}
