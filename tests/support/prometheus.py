@@ -17,8 +17,6 @@ from support.wait import until
 
 RULES = ROOT / "deploy/prometheus/rules.yaml"
 DASHBOARDS = sorted((ROOT / "deploy/grafana").glob("*.json"))
-# Series that the scheduler has as soon as it measures lag.
-PENDING = {"runyard_kafka_group_stalled_seconds", "runyard_kafka_topic_lag", "runyard_kafka_group_members", "runyard_kafka_lag_failures_total"}
 PROCESSES = "scheduler", "worker", "notifier"
 ROW = re.compile(r'^METRIC\(\w+,\s*"(\w+)",\s*(\w+),', re.M)
 NAME = re.compile(r"\brunyard_\w+")
