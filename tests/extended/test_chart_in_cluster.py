@@ -98,6 +98,24 @@ def test_the_database_of_the_example_is_accepted(cluster):
     assert done.returncode == 0 and not warnings(done.stderr), done.stderr
 
 
+# What kube-score asks for and the chart does not do.
+NOT_DONE = (
+    "container-resources",  # a limit of CPU slows a job down
+    "container-ephemeral-storage-request-and-limit",  # a pod that exceeds the limit is evicted without grace
+    "container-image-pull-policy",  # tags are versions, which do not change
+    "deployment-has-host-podantiaffinity", "statefulset-has-host-podantiaffinity",  # topologySpreadConstraints do that
+    "deployment-replicas",  # KEDA sets those of scaled pools
+)
+
+
+def test_kube_score_finds_nothing_critical():
+    """The network policies of pods of ScaledJobs have no pods that kube-score knows."""
+    text = "---\n".join(json.dumps(one) + "\n" for one in render(SETTINGS["full"]) if one["kind"] not in ("ScaledJob", "ConfigMap") and one["metadata"]["name"] != "runyard-worker-jobs")
+    ignored = [part for name in NOT_DONE for part in ("--ignore-test", name)]
+    done = subprocess.run([built("kube-score") / "kube-score", "score", "--kubernetes-version", "v1.34", "--output-format", "ci", *ignored, "-"], input=text, capture_output=True, text=True)
+    assert "[OK]" in done.stdout and "[CRITICAL]" not in done.stdout, [line for line in done.stdout.splitlines() if "CRITICAL" in line]
+
+
 # ---- releases ----
 
 
