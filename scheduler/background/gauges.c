@@ -75,8 +75,10 @@ int gauges_pools(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "select coalesce(o.name || '/', '') || p.name as pool, waiting, running, waiting + running as "
-		    "wanted, coalesce(extract(epoch from now() - oldest), 0) as oldest, slots, "
+		    "select coalesce(o.name || '/', '') || p.name as pool, waiting, running, case when p.drained_at is "
+		    "null then least(waiting + running, (select greatest(q.runs, running) from run_quotas q where "
+		    "q.pool_id = p.id)) else running end as wanted, coalesce(extract(epoch from now() - oldest), 0) as "
+		    "oldest, slots, "
 		    "case when " QUOTA_IS_USED(
 			    "p") "then 0 else free end as free, draining_slots, live, draining, "
 				 "silent from ("

@@ -2,7 +2,7 @@
 /* `status`: the state of the installation on one screen. */
 #include <stdio.h>
 
-#include "scheduler/commands/command.h"
+#include "scheduler/commands/topics.h"
 #include "scheduler/runs/waiting/run_waits.h"
 #include "scheduler/store/maintenance.h"
 #include "scheduler/store/site_status.h"
@@ -25,6 +25,14 @@ static const struct command_column pool_columns[] = {
 	{"FREE", "free", 0},
 	{"QUOTA", "concurrent-run-limit", 0},
 	{"DRAINED", "drained-at", COMMAND_TIME},
+	{NULL, NULL, 0},
+};
+
+static const struct command_column topic_columns[] = {
+	{"TOPIC", "topic", 0},
+	{"POOL", "pool", 0},
+	{"LAG", "lag", 0},
+	{"WHY", "failure", 0},
 	{NULL, NULL, 0},
 };
 
@@ -80,6 +88,27 @@ static int pools_add(struct store *store, json_t *status, struct err *err)
 	return json_object_set_new(status, "pools", items);
 }
 
+/* Those that a group reads. */
+static int topics_add(struct scheduler *s, json_t *status, struct err *err)
+{
+	json_auto_t *all = NULL;
+	json_t *items, *topic;
+	size_t i;
+
+	if (topics_read(s, &all, err) < 0)
+		return -1;
+	items = json_array();
+	json_array_foreach(all, i, topic)
+	{
+		if (json_string_at(topic, "group"))
+			json_array_append_new(items,
+				json_pack("{sO sO sO sO}", "topic", json_object_get(topic, "topic"), "pool",
+					json_object_get(topic, "pool"), "lag", json_object_get(topic, "lag"), "failure",
+					json_object_get(topic, "failure")));
+	}
+	return json_object_set_new(status, "topics", items);
+}
+
 static int oldest_add(struct store *store, json_t *status, const char *run_id, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -130,6 +159,8 @@ static void status_print(json_t *status)
 	putchar('\n');
 	command_print_table(json_at(status, "pools"), pool_columns);
 	putchar('\n');
+	command_print_table(json_at(status, "topics"), topic_columns);
+	putchar('\n');
 	command_print_table(one, total_columns);
 	oldest_print(status);
 }
@@ -139,7 +170,7 @@ int command_status(struct scheduler *s, const struct command_line *line, struct 
 	json_auto_t *status = json_object();
 
 	if (processes_add(&s->store, status, err) < 0 || pools_add(&s->store, status, err) < 0 ||
-		totals_add(&s->store, status, err) < 0)
+		topics_add(s, status, err) < 0 || totals_add(&s->store, status, err) < 0)
 		return -1;
 	if (line->as_json)
 		command_print_json(status);

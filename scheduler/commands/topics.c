@@ -8,7 +8,7 @@
 
 #include "common/kafka/kafka_groups.h"
 #include "scheduler/background/lag_keeper.h"
-#include "scheduler/commands/command.h"
+#include "scheduler/commands/topics.h"
 #include "scheduler/store/workers/pool_topics.h"
 
 enum { CALL_MS = 5000, MAX_COMMAND = 1024 };
@@ -181,6 +181,17 @@ static void listing_print(const struct listing *listing, bool commands)
 		return;
 	}
 	json_array_foreach(listing->rows, i, row) printf("%s\n", json_string_at(row, "create"));
+}
+
+int topics_read(struct scheduler *s, json_t **ret_topics, struct err *err)
+{
+	_cleanup_(listing_release) struct listing listing = {.options = &s->options, .rows = json_array()};
+
+	if (pool_topics_read(&s->store, &listing.pools, err) < 0 || topics_measure(&listing, err) < 0)
+		return -1;
+	topics_list(&listing);
+	*ret_topics = json_incref(listing.rows);
+	return 0;
 }
 
 int command_topics(struct scheduler *s, const struct command_line *line, struct err *err)

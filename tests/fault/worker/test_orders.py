@@ -100,3 +100,17 @@ def test_wrong_names(workers):
                              (("drain", "--pool", "nowhere"), "there is no agent pool 'nowhere'")):
         done = workers(*arguments, check=False)
         assert done.returncode == 1 and wrong in done.stderr, arguments
+
+
+def test_a_run_that_waits_for_a_person_keeps_no_worker(quick, api, worker, workers):
+    one = worker()
+    run = api.run_files(api.workspace(), ONE)
+    api.wait_status(run, "planned")
+    assert api.attributes(f"runs/{run}/waiting")["reason"] == "confirmation"
+    until(lambda: one.metric("runyard_worker_job_slots_busy") == 0 and quick.metric("runyard_slots_wanted", pool="default") == 0, "no slot is taken or wanted")
+    workers("leave", agent(api, one.name)[0])
+    assert one.process.ended() == 0
+    assert api.status(run) == "planned"
+    worker()
+    api.act(run, "apply")
+    api.wait_status(run, "applied")

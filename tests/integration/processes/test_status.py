@@ -12,7 +12,7 @@ from support.wait import until
 @pytest.fixture
 def status(api_site):
     def run(*arguments):
-        done = Scheduler.run_command("status", *arguments, database_url=api_site.database, keys=KEYS)
+        done = Scheduler.run_command("status", *arguments, database_url=api_site.database, keys=KEYS, **api_site.bus.options)
         return json.loads(done.stdout) if arguments else done.stdout
 
     return run
@@ -39,10 +39,12 @@ def test_the_status_shows_processes_pools_and_the_oldest_waiting_run(api_site, o
     org.patch(f"agent-pools/{id}", {"data": {"type": "agent-pools", "attributes": {"concurrent-run-limit": 7}}})
     pool = of_pool(status("--json"), org)
     assert (pool["running"], pool["workers"], pool["slots"], pool["concurrent-run-limit"]) == (2, 1, 100, 7) and pool["drained-at"]
+    lags = {topic["topic"]: topic["lag"] for topic in status("--json")["topics"]}
+    assert lags["runyard.results"] == 0 and f"runyard.jobs.{id}" in lags
     table = status()
     assert f"{org.organization}/edge" in table and "PROCESS" in table and "DEAD LETTERS" in table and "No run waits" in table
     worker.end(job)
-    worker.end(worker.untaken.pop(runs[1]))
+    worker.end(worker.jobs_by_run.pop(runs[1]))
 
 
 def test_the_status_shows_dead_letters_and_maintenance(api_site, org, status):

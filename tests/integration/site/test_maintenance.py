@@ -35,7 +35,7 @@ def waiting(org, run):
     return org.attributes(f"runs/{run}/waiting")
 
 
-def test_new_runs_wait_until_maintenance_ends(org, fake_worker):
+def test_new_runs_wait_until_maintenance_ends(api_site, org, fake_worker):
     shown = switch(org, enabled=True, reason="new disks")
     assert shown["enabled"] and shown["reason"] == "new disks" and shown["since"]
     workspace = org.workspace()
@@ -47,6 +47,7 @@ def test_new_runs_wait_until_maintenance_ends(org, fake_worker):
     told = until(lambda: org.events(speculative, "waiting-for-maintenance"), "the run has an event")[0][1]
     assert ": new disks." in told and f"Waiting: {told}" in org.log(speculative)
     assert fake_worker.claim() == []
+    until(lambda: api_site.scheduler.metric("runyard_maintenance") == 1, "the metric shows it")
     assert switch(org, enabled=False) == {"enabled": False, "reason": None, "since": None}
     org.wait_status(run, "plan_queued")
     org.wait_status(speculative, "plan_queued")

@@ -112,3 +112,20 @@ def test_quotas_are_validated_and_need_permissions(api_site, org, pool):
         refused = org.call("PATCH", f"agent-pools/{id}", {"data": {"type": "agent-pools", "attributes": {"concurrent-run-limit": wrong}}})
         assert refused.status == 422 and refused.json["errors"][0]["source"]["pointer"] == "/data/attributes/concurrent-run-limit"
     assert org.attributes(f"agent-pools/{id}")["concurrent-run-limit"] == 0
+
+
+def test_an_autoscaler_sees_no_more_than_the_quota_or_the_drain_allows(api_site, org, pool):
+    id, token = pool
+    wanted = lambda: api_site.scheduler.metric("runyard_slots_wanted", pool=f"{org.organization}/edge")
+    worker = api_site.fake_worker(token)
+    runs = [queued(org, id) for _ in range(4)]
+    until(lambda: wanted() == 4, "all are wanted")
+    limit(org, f"agent-pools/{id}", "agent-pools", 2)
+    until(lambda: wanted() == 2, "the quota is wanted")
+    (job,) = worker.claim(1)
+    org.post(f"agent-pools/{id}/actions/drain")
+    until(lambda: wanted() == 1, "the running one alone counts")
+    org.post(f"agent-pools/{id}/actions/resume")
+    limit(org, f"agent-pools/{id}", "agent-pools", 0)
+    until(lambda: wanted() == 4, "all are wanted again")
+    worker.end(job)
