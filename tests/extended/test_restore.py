@@ -168,6 +168,8 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     assert api.status(queued) == "pending"
     assert "restored from a backup" in command(database, "maintenance").stdout
     command(database, "maintenance", "off")
+    for (workspace,) in ask("select workspace_id from workspace_holds where until is not null and workspace_id <> %s", held):
+        command(database, "holds", "release", workspace, "the apply of the load that was in flight")
     api.wait_status(queued, "applied")
 
     # All else settles, with the secrets and states of the backup.
