@@ -10,8 +10,8 @@ static const struct command commands[] = {
 #define COMMAND(command, function, fewest, limit, names, json, arguments, text)                                        \
 	{.name = (command),                                                                                            \
 		.run = (function),                                                                                     \
-		.least = (fewest),                                                                                     \
-		.most = (limit),                                                                                       \
+		.min_arguments = (fewest),                                                                             \
+		.max_arguments = (limit),                                                                              \
 		.options = (names),                                                                                    \
 		.has_json = (json),                                                                                    \
 		.usage = (arguments),                                                                                  \
@@ -68,7 +68,7 @@ static int line_read(struct command_line *line, int argc, char **argv, struct er
 		if (text_starts(argv[i], "--")) {
 			if (option_read(line, argc, argv, &i, err) < 0)
 				return -1;
-		} else if (line->count == line->command->most) {
+		} else if (line->count == line->command->max_arguments) {
 			return line->count ? command_usage(line, err)
 					   : err_set(err, ERR_INVALID,
 						     "unexpected argument '%s': see runyard-scheduler --help", argv[i]);
@@ -76,7 +76,7 @@ static int line_read(struct command_line *line, int argc, char **argv, struct er
 			line->arguments[line->count++] = argv[i];
 		}
 	}
-	return line->count < line->command->least ? command_usage(line, err) : 0;
+	return line->count < line->command->min_arguments ? command_usage(line, err) : 0;
 }
 
 static const struct command *command_find(const char *name)

@@ -22,7 +22,7 @@ const struct option_table scheduler_options = {
 	.summary = "usage: runyard-scheduler [options] [command]\n\n"
 		   "Owns the queues, decides every transition, serves the API.\n\n"
 		   "Commands (COMMAND --help shows one):\n"
-#define COMMAND(name, function, least, most, options, has_json, usage, help)                                           \
+#define COMMAND(name, function, min, max, options, has_json, usage, help)                                              \
 	"  " name " " usage JSON_##has_json "\n"                                                                       \
 					    "      " help "\n"
 #include "scheduler/commands/commands.def"

@@ -148,20 +148,20 @@ static int waits_filter(struct store *store, struct run_wait *waits, size_t coun
 
 static int runs_note(struct store *store, struct db_array *runs, struct err *err)
 {
-	_cleanup_(freep) struct run_wait *waits = mem_new(2 * MAX_LOOKED_AT, sizeof(*waits));
+	_cleanup_(freep) struct run_wait *items = mem_new(2 * MAX_LOOKED_AT, sizeof(*items));
+	struct run_waits waits = {.items = items, .room = 2 * MAX_LOOKED_AT};
 	struct sweep_failures failures = {0};
-	size_t count = 0;
 	int kept;
 
-	if (waits_read(store, runs, waits, 2 * MAX_LOOKED_AT, &count, err) < 0)
+	if (waits_read(store, runs, &waits, err) < 0)
 		return -1;
-	kept = waits_filter(store, waits, count, err);
+	kept = waits_filter(store, items, waits.count, err);
 	for (int i = 0; i < kept; i++) {
-		struct noting noting = {store, &waits[i]};
+		struct noting noting = {store, &items[i]};
 		struct err why = ERR_INIT;
 
 		if (db_transaction(store->db, note_in, &noting, &why) < 0 &&
-			sweep_failed(&failures, waits[i].run.text, &why, err) < 0)
+			sweep_failed(&failures, items[i].run.text, &why, err) < 0)
 			return -1;
 	}
 	sweep_failures_note(&failures, "wait notes");

@@ -16,8 +16,8 @@ enum { MAX_COMMAND_ARGUMENTS = 8, MAX_COMMAND_OPTIONS = 4 };
 struct command {
 	const char *name;
 	int (*run)(struct scheduler *s, const struct command_line *line, struct err *err);
-	int least, most;     /* number of arguments */
-	const char *options; /* "pool= contract": --pool takes a value, --contract takes none */
+	int min_arguments, max_arguments; /* without the options */
+	const char *options;              /* "pool= contract": --pool takes a value, --contract takes none */
 	bool has_json;
 	const char *usage, *help;
 };

@@ -113,15 +113,16 @@ static int oldest_add(struct store *store, json_t *status, const char *run_id, s
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	struct run_wait wait;
-	size_t count = 0;
+	struct run_waits waits = {.items = &wait, .room = 1};
 
 	db_array_add(&ids, run_id);
-	if (run_id && waits_read(store, &ids, &wait, 1, &count, err) < 0)
+	if (run_id && waits_read(store, &ids, &waits, err) < 0)
 		return -1;
 	return json_object_set_new(status, "oldest-waiting",
-		count ? json_pack("{ss ss ss so}", "run", wait.run.text, "reason", wait_name(wait.kind), "description",
-				wait.text, "since", json_string_or_null(*wait.since ? wait.since : NULL))
-		      : json_null());
+		waits.count ? json_pack("{ss ss ss so}", "run", wait.run.text, "reason", wait_name(wait.kind),
+				      "description", wait.text, "since",
+				      json_string_or_null(*wait.since ? wait.since : NULL))
+			    : json_null());
 }
 
 static int totals_add(struct store *store, json_t *status, struct err *err)

@@ -15,7 +15,7 @@
 struct publisher;
 struct claim_waiters;
 
-/* Who is notified of messages that this process has committed. */
+/* The parts that get the messages which this process has committed. */
 struct outbox_sink {
 	struct publisher *publisher;
 	struct claim_waiters *waiters; /* of jobs among them, or NULL */

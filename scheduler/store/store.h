@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_STORE_H
 #define SCHEDULER_STORE_STORE_H
 
-/* What a thread needs to work on stored data: a connection, the keys and the settings, and for whom it reads. */
+/* The context of a thread that works on stored data: a connection, the keys, the settings, and whose view it has. */
 
 #include "common/crypto.h"
 #include "common/ids.h"

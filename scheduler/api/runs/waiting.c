@@ -8,12 +8,12 @@
 int run_wait_read(struct request *req, const char *run_id, struct run_wait *ret_wait, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
-	size_t count = 0;
+	struct run_waits waits = {.items = ret_wait, .room = 1};
 
 	db_array_add(&ids, run_id);
-	if (waits_read(req->store, &ids, ret_wait, 1, &count, err) < 0)
+	if (waits_read(req->store, &ids, &waits, err) < 0)
 		return -1;
-	return count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
+	return waits.count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
 int runs_waiting(struct request *req, struct response *res, struct err *err)

@@ -256,19 +256,17 @@ static void wait_read(const struct rows *rows, int row, struct run_wait *ret_wai
 		sentences[ret_wait->kind](&(struct sentence){rows, row, ret_wait->text});
 }
 
-int waits_read(struct store *store, struct db_array *run_ids, struct run_wait *ret_waits, size_t room,
-	size_t *ret_count, struct err *err)
+int waits_read(struct store *store, struct db_array *run_ids, struct run_waits *waits, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
-	size_t count = 0;
 
 	keys_numbers(store, &keys);
 	if (db_query(store->db, &rows, err, waits_sql, P_ARRAY(run_ids), P_INT(store->settings->lease_seconds),
 		    P_INT(MAX_POSITION), P_BYTES_ARRAY(&keys)) < 0)
 		return -1;
-	for (int i = 0; i < rows.count && count < room; i++)
-		wait_read(&rows, i, &ret_waits[count++]);
-	*ret_count = count;
+	waits->count = 0;
+	for (int i = 0; i < rows.count && waits->count < waits->room; i++)
+		wait_read(&rows, i, &waits->items[waits->count++]);
 	return 0;
 }

@@ -19,9 +19,13 @@ struct run_wait {
 
 enum { MAX_POSITION = 1000 };
 
-/* Reads up to `room` of the runs; unknown ids are skipped. The positions cost one read of the waiting jobs of each
- * pool, at most MAX_POSITION. */
-int waits_read(struct store *store, struct db_array *run_ids, struct run_wait *ret_waits, size_t room,
-	size_t *ret_count, struct err *err);
+struct run_waits {
+	struct run_wait *items; /* borrowed; room for `room` */
+	size_t room, count;
+};
+
+/* Reads up to `room` of the runs into the list; unknown ids are skipped. The positions cost one read of the waiting
+ * jobs of each pool, at most MAX_POSITION. */
+int waits_read(struct store *store, struct db_array *run_ids, struct run_waits *waits, struct err *err);
 
 #endif
