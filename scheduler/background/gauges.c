@@ -70,45 +70,47 @@ static bool pool_is_gone(void *data, const char *labels)
 /* One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers and their
  * slots. Scans each table once, however many pools there are. Jobs are counted in the indexes jobs_waiting and
  * jobs_claimed. */
+static const char pools_sql[] =
+	"select coalesce(o.name || '/', '') || p.name as pool, waiting, running, case when p.drained_at is "
+	"null then least(waiting + running, (select greatest(q.runs, running) from run_quotas q where "
+	"q.pool_id = p.id)) else running end as wanted, coalesce(extract(epoch from now() - oldest), 0) as "
+	"oldest, slots, "
+	"case when " QUOTA_IS_USED(
+		"p") "then 0 else free end as free, draining_slots, live, draining, "
+		     "silent from ("
+		     "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as "
+		     "oldest, "
+		     "sum(slots) as slots, sum(free) as free, sum(draining_slots) as draining_slots, "
+		     "sum(live) as live, sum(draining) as draining, sum(silent) as silent from ("
+		     "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as "
+		     "slots, "
+		     "0 as free, 0 as draining_slots, 0 as live, 0 as draining, 0 as silent "
+		     "from jobs where state = 'waiting' group by pool_id union all "
+		     "select pool_id, 0, count(*), null, 0, 0, 0, 0, 0, 0 from jobs where state like "
+		     "'claimed' "
+		     "group by pool_id union all "
+		     "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where not silent), 0), "
+		     "coalesce(sum(free) filter (where not silent and not draining), 0), "
+		     "coalesce(sum(slots) filter (where not silent and draining), 0), "
+		     "count(*) filter (where not silent and not draining), "
+		     "count(*) filter (where not silent and draining), count(*) filter (where silent) from "
+		     "("
+		     "select k.pool_id, k.slots, k.free, k.draining or not " WORKER_MAY_CLAIM(
+			     "k", "kp") "as draining, "
+					"k.seen_at <= now() - interval '1 minute' as silent from workers k "
+					"join agent_pools kp on kp.id = k.pool_id where k.left_at is null) w "
+					"group by pool_id union all "
+					"select id, 0, 0, null, 0, 0, 0, 0, 0, 0 from agent_pools) one group by "
+					"pool_id) x "
+					"join agent_pools p on p.id = x.pool_id left join organizations o on "
+					"o.id = p.organization_id "
+					"order by (coalesce(o.name || '/', '') || p.name) collate \"C\"";
+
 int gauges_pools(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select coalesce(o.name || '/', '') || p.name as pool, waiting, running, case when p.drained_at is "
-		    "null then least(waiting + running, (select greatest(q.runs, running) from run_quotas q where "
-		    "q.pool_id = p.id)) else running end as wanted, coalesce(extract(epoch from now() - oldest), 0) as "
-		    "oldest, slots, "
-		    "case when " QUOTA_IS_USED(
-			    "p") "then 0 else free end as free, draining_slots, live, draining, "
-				 "silent from ("
-				 "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as "
-				 "oldest, "
-				 "sum(slots) as slots, sum(free) as free, sum(draining_slots) as draining_slots, "
-				 "sum(live) as live, sum(draining) as draining, sum(silent) as silent from ("
-				 "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as "
-				 "slots, "
-				 "0 as free, 0 as draining_slots, 0 as live, 0 as draining, 0 as silent "
-				 "from jobs where state = 'waiting' group by pool_id union all "
-				 "select pool_id, 0, count(*), null, 0, 0, 0, 0, 0, 0 from jobs where state like "
-				 "'claimed' "
-				 "group by pool_id union all "
-				 "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where not silent), 0), "
-				 "coalesce(sum(free) filter (where not silent and not draining), 0), "
-				 "coalesce(sum(slots) filter (where not silent and draining), 0), "
-				 "count(*) filter (where not silent and not draining), "
-				 "count(*) filter (where not silent and draining), count(*) filter (where silent) from "
-				 "("
-				 "select k.pool_id, k.slots, k.free, k.draining or not " WORKER_MAY_CLAIM("k",
-					 "kp") "as draining, "
-					       "k.seen_at <= now() - interval '1 minute' as silent from workers k "
-					       "join agent_pools kp on kp.id = k.pool_id where k.left_at is null) w "
-					       "group by pool_id union all "
-					       "select id, 0, 0, null, 0, 0, 0, 0, 0, 0 from agent_pools) one group by "
-					       "pool_id) x "
-					       "join agent_pools p on p.id = x.pool_id left join organizations o on "
-					       "o.id = p.organization_id "
-					       "order by (coalesce(o.name || '/', '') || p.name) collate \"C\"") < 0)
+	if (db_query(store->db, &rows, err, pools_sql) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		gauge_pool(&rows, i);
