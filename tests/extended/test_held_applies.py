@@ -148,7 +148,7 @@ def test_the_keeper_kills_terraform_at_the_deadline_which_ends_the_hold(short, a
     # Its last state arrives late, and does not replace a newer state.
     before = api.resources(apply.workspace)
     apply.worker.process.send(signal.SIGCONT)
-    until(lambda: any("nothing is left to be told" in line["msg"] for line in apply.worker.log_lines()), "the worker has no unsent state")
+    until(lambda: any("everything of an earlier apply is delivered" in line["msg"] for line in apply.worker.log_lines()), "the worker has no unsent state")
     (ended,) = [line for line in apply.worker.log_lines() if line["msg"] == "job ended" and line["stage"] == "apply"]
     assert ended["outcome"] == "lost" or "took more than 25 s (--apply-seconds" in ended["why"]  # whichever it detects first
     assert api.resources(apply.workspace) == before == ["terraform_data.one"]

@@ -21,7 +21,7 @@ def root(tree, unmasked):
     bwrap masks a new one."""
     shown = [path for path in Path("/").iterdir() if path.name not in ("proc", "dev", "sys", "tmp", "etc", "var", "run", "opt")]
     yield from ("--bind", "/proc", "/proc") if unmasked else ("--unshare-pid", "--as-pid-1", "--proc", "/proc")
-    yield from ("--dev", "/dev")
+    yield from ("--die-with-parent", "--dev", "/dev")
     for path in ("/etc", "/etc/runyard", "/opt", "/var", "/var/lib"):
         yield from ("--perms", "0755", "--dir", path)
     for path in [*shown, *(path for path in Path("/etc").iterdir() if path.name != "runyard")]:

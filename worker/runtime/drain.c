@@ -40,7 +40,7 @@ static void give_up(void *data)
 	struct worker *worker = data;
 
 	worker->gave_up = true;
-	log_warn("stopped without having told the scheduler everything", NULL);
+	log_warn("stopped before everything was delivered", NULL);
 	loop_stop(worker->loop);
 }
 
@@ -121,7 +121,7 @@ void drain_order(struct worker *worker, const char *order)
 	if (worker->drain != DRAIN_NONE)
 		return;
 	if (text_equal(order, "leave")) {
-		log_info("told to leave by an operator", NULL);
+		log_info("an operator ordered this worker to leave", NULL);
 		drain_begin(worker);
 		return;
 	}

@@ -235,7 +235,7 @@ static void last_answered(void *data, int status, const struct buf *body)
 	struct waiting *waiting = data;
 
 	(void)body;
-	log_info("nothing is left to be told of an earlier apply", "run", run_of(waiting->note), "job", waiting->name,
+	log_info("everything of an earlier apply is delivered", "run", run_of(waiting->note), "job", waiting->name,
 		"awaited", status >= 200 && status < 300 ? "yes" : "no", NULL);
 	delivery_done(waiting);
 }
@@ -443,8 +443,8 @@ static int keep(struct unsent *unsent, int top, const char *name, const json_t *
 		return 0;
 	code = errno;
 	note_drop(unsent, name); /* else the scheduler would be told that there is no state */
-	log_error("what is left to be told of an apply can't be kept: its folder stays, and it is tried again", "job",
-		name, "why", strerror(code), NULL);
+	log_error("the unsent results of an apply can't be kept: its folder stays, and it is tried again", "job", name,
+		"why", strerror(code), NULL);
 	return -1;
 }
 
