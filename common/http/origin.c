@@ -39,6 +39,6 @@ void origin_recognize(struct origin *origin, const char *url)
 	if (is_known(origin))
 		return;
 	origin->sends_no_id = true;
-	log_warn("the scheduler sends no installation id: answers of a proxy can't be distinguished from its own", "header",
-		ORIGIN_HEADER, "scheduler", url, NULL);
+	log_warn("the scheduler sends no installation id: answers of a proxy can't be distinguished from its own",
+		"header", ORIGIN_HEADER, "scheduler", url, NULL);
 }

@@ -8,110 +8,20 @@
 
 static const struct timeval connect_bound = {.tv_sec = 2}, call_bound = {.tv_sec = 5};
 
-/* ---- the URL ---- */
-
-static int hex(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c | 0x20) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
-/* Decodes %XX. The caller frees the result. */
-static char *unescape(const char *text, size_t len)
-{
-	char *plain = mem_new(len + 1, 1);
-	size_t used = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '%' && i + 2 < len && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0) {
-			plain[used++] = (char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-			i += 2;
-		} else {
-			plain[used++] = text[i];
-		}
-	}
-	return plain;
-}
-
-static void parse_user(const char *text, size_t len, struct redis *redis)
-{
-	const char *colon = memchr(text, ':', len);
-	size_t user = colon ? (size_t)(colon - text) : 0;
-
-	if (user > 0)
-		redis->user = unescape(text, user);
-	/* "redis://secret@host" is a common form for a password without a user. */
-	redis->password = colon ? unescape(colon + 1, len - user - 1) : unescape(text, len);
-}
-
-static int parse_host(const char *text, size_t len, struct redis *redis, struct err *err)
-{
-	char host[256];
-	const char *end, *colon;
-	long long port = 6379;
-
-	if (len == 0 || len >= sizeof(host))
-		return err_set(err, ERR_INVALID, "no host is named");
-	text_copy(host, len + 1, text);
-	end = *host == '[' ? strchr(host, ']') : NULL;
-	colon = strrchr(end ? end : host, ':');
-	if (colon && text_number(colon + 1, 1, 65535, &port) < 0)
-		return err_set(err, ERR_INVALID, "the port is not a number from 1 to 65535");
-	if (colon)
-		host[colon - host] = '\0';
-	if (end)
-		host[end - host] = '\0';
-	redis->host = mem_text(end ? host + 1 : host);
-	redis->port = (int)port;
-	return 0;
-}
-
-static int parse_tcp(const char *text, struct redis *redis, struct err *err)
-{
-	size_t len = strcspn(text, "/?");
-	const char *at = memrchr(text, '@', len);
-	const char *host = at ? at + 1 : text;
-
-	if (at)
-		parse_user(text, (size_t)(at - text), redis);
-	if (text[len] == '/' && text[len + 1] && text_number(text + len + 1, 0, 1 << 20, &redis->database) < 0)
-		return err_set(err, ERR_INVALID, "the database after the last / is not a number");
-	return parse_host(host, (size_t)(text + len - host), redis, err);
-}
-
-int redis_parse(const char *url, struct redis *ret_redis, struct err *err)
-{
-	struct redis redis = {0};
-	int result = 0;
-
-	if (text_starts(url, "unix:/"))
-		redis.path = mem_text(text_starts(url, "unix:///") ? url + strlen("unix://") : url + strlen("unix:"));
-	else if (text_starts(url, "redis://"))
-		result = parse_tcp(url + strlen("redis://"), &redis, err);
-	else
-		result = err_set(err, ERR_INVALID, "it must begin with redis:// or unix:/");
-	if (result < 0) {
-		redis_release(&redis);
-		return err_context(err, "--redis-url");
-	}
-	*ret_redis = redis;
-	return 0;
-}
-
 void redis_release(struct redis *redis)
 {
 	if (redis->context)
 		redisFree(redis->context);
-	free(redis->host);
+	for (int i = 0; i < REDIS_SENTINELS_MAX; i++)
+		free(redis->addresses[i].host);
+	free(redis->master);
 	free(redis->path);
 	free(redis->user);
 	free(redis->password);
 	*redis = (struct redis){0};
 }
 
-/* ---- commands ---- */
+/* ---- connections ---- */
 
 static void disconnect(struct redis *redis)
 {
@@ -149,24 +59,101 @@ static int greet(struct redis *redis, struct err *err)
 	return reply_check(redisCommand(context, "SELECT %lld", redis->database), "SELECT", err);
 }
 
-static int connect_now(struct redis *redis, struct err *err)
+static int take_context(redisContext *context, redisContext **ret_context, struct err *err)
 {
-	redisContext *context = redis->path ? redisConnectUnixWithTimeout(redis->path, connect_bound)
-					    : redisConnectWithTimeout(redis->host, redis->port, connect_bound);
-
 	if (!context || context->err) {
 		err_set(err, ERR_UNAVAILABLE, "Redis: %s", context ? context->errstr : "no memory");
 		if (context)
 			redisFree(context);
 		return -1;
 	}
-	redis->context = context;
 	redisSetTimeout(context, call_bound);
+	*ret_context = context;
+	return 0;
+}
+
+static int connect_greet(struct redis *redis, redisContext *context, struct err *err)
+{
+	if (take_context(context, &redis->context, err) < 0)
+		return -1;
 	if (greet(redis, err) == 0)
 		return 0;
 	disconnect(redis);
 	return -1;
 }
+
+/* ---- sentinels: https://redis.io/docs/latest/develop/reference/sentinel-clients/ ---- */
+
+static redisContext *connect_address(const struct redis_address *address)
+{
+	return redisConnectWithTimeout(address->host, address->port, connect_bound);
+}
+
+/* Asks a sentinel for the master's address. The caller frees the host. */
+static int ask_sentinel(const struct redis *redis, const struct redis_address *sentinel,
+	struct redis_address *ret_master, struct err *err)
+{
+	redisContext *context;
+	redisReply *reply;
+	long long port;
+	int result = -1;
+
+	if (take_context(connect_address(sentinel), &context, err) < 0)
+		return -1;
+	reply = redisCommand(context, "SENTINEL get-master-addr-by-name %s", redis->master);
+	if (!reply)
+		err_set(err, ERR_UNAVAILABLE, "Redis: a sentinel does not answer: %s", context->errstr);
+	else if (reply->type != REDIS_REPLY_ARRAY || reply->elements != 2 ||
+		text_number(reply->element[1]->str, 1, 65535, &port) < 0)
+		err_set(err, ERR_UNAVAILABLE, "Redis: a sentinel does not know the master %s", redis->master);
+	else
+		result = 0;
+	if (result == 0)
+		*ret_master = (struct redis_address){mem_text(reply->element[0]->str), (int)port};
+	freeReplyObject(reply);
+	redisFree(context);
+	return result;
+}
+
+/* A sentinel that was cut off may name a server that is no master any more. */
+static int check_master(struct redis *redis, struct err *err)
+{
+	redisReply *reply = redisCommand(redis->context, "ROLE");
+	bool is_master = reply && reply->type == REDIS_REPLY_ARRAY && reply->elements > 0 &&
+		text_equal(reply->element[0]->str, "master");
+
+	freeReplyObject(reply);
+	if (is_master)
+		return 0;
+	disconnect(redis);
+	return err_set(err, ERR_UNAVAILABLE, "Redis: the server that a sentinel named is not the master");
+}
+
+static int connect_by_sentinel(struct redis *redis, const struct redis_address *sentinel, struct err *err)
+{
+	struct redis_address master;
+	int result;
+
+	if (ask_sentinel(redis, sentinel, &master, err) < 0)
+		return -1;
+	result = connect_greet(redis, connect_address(&master), err);
+	free(master.host);
+	return result < 0 ? -1 : check_master(redis, err);
+}
+
+static int connect_now(struct redis *redis, struct err *err)
+{
+	if (redis->path)
+		return connect_greet(redis, redisConnectUnixWithTimeout(redis->path, connect_bound), err);
+	if (!redis->master)
+		return connect_greet(redis, connect_address(&redis->addresses[0]), err);
+	for (int i = 0; i < redis->count; i++)
+		if (connect_by_sentinel(redis, &redis->addresses[i], err) == 0)
+			return 0;
+	return -1;
+}
+
+/* ---- commands ---- */
 
 redisReply *redis_run(struct redis *redis, size_t argc, const char **argv, struct err *err)
 {
@@ -180,6 +167,9 @@ redisReply *redis_run(struct redis *redis, size_t argc, const char **argv, struc
 		disconnect(redis);
 	} else if (reply->type == REDIS_REPLY_ERROR) {
 		err_set(err, ERR_UNAVAILABLE, "Redis: %s", reply->str);
+		/* The server was a master, and is a replica now. */
+		if (text_starts(reply->str, "READONLY"))
+			disconnect(redis);
 		freeReplyObject(reply);
 		reply = NULL;
 	}

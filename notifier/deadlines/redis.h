@@ -14,17 +14,27 @@
 
 struct err;
 
-struct redis {
-	char *host; /* NULL: a UNIX socket */
+enum { REDIS_SENTINELS_MAX = 9 };
+
+struct redis_address {
+	char *host;
 	int port;
-	char *path;
+};
+
+struct redis {
+	struct redis_address addresses[REDIS_SENTINELS_MAX]; /* the server; with `master`: the sentinels */
+	int count;
+	char *master;          /* the name by which sentinels know the server, or NULL */
+	char *path;            /* of a UNIX socket, or NULL */
 	char *user, *password; /* or NULL */
 	long long database;
 	redisContext *context; /* NULL: not connected */
 };
 
-/* Parses "redis://[[user]:password@]host[:port][/database]" or "unix:/path". -1 with ERR_INVALID; the message does
- * not contain the password. */
+/* Parses "redis://[[user]:password@]host[:port][/database]", "unix:/path", or
+ * "redis+sentinel://[[user]:password@]host[:port][,host[:port]...]/master[/database]": then each connection is to the
+ * master that the first answering sentinel names. Sentinels get no password. -1 with ERR_INVALID; the message does not
+ * contain the password. */
 int redis_parse(const char *url, struct redis *ret_redis, struct err *err);
 void redis_release(struct redis *redis);
 
