@@ -353,7 +353,7 @@ def owned(api_site):
     """A workspace, and its page as the organization's owner sees it."""
     name = f"u-{uuid.uuid4().hex[:12]}"
     created = api_site.bootstrap(name, name)
-    workspace = Workspace(api_site, Api(api_site.scheduler.url, created["token"], name), api_site.fake_worker(created["agent-token"]))
+    workspace = Workspace(api_site, Api(api_site.scheduler.url, created["token"], name), api_site.fake_worker())
     return workspace, Page(workspace, name, created["password"])
 
 
