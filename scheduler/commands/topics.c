@@ -3,9 +3,12 @@
  * them and that allow each process what it needs. */
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <unistd.h>
 
+#include "common/err.h"
 #include "common/kafka/kafka_groups.h"
 #include "scheduler/background/lag_keeper.h"
 #include "scheduler/commands/topics.h"
@@ -215,11 +218,18 @@ int command_topics(struct scheduler *s, const struct command_line *line, struct 
 	return 0;
 }
 
+/* While PostgreSQL is away, the process ends without a line of its own: the scheduler that started it logs that, and
+ * this one would say that "the scheduler" ends. */
 int command_keep_lag(struct scheduler *s, const struct command_line *line, struct err *err)
 {
 	const struct kafka_settings kafka = scheduler_kafka(&s->options);
 
 	(void)line;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	return lag_keep(&s->store, &kafka, stdout, err);
+	if (lag_keep(&s->store, &kafka, stdout, err) == 0)
+		return 0;
+	if (err->kind != ERR_UNAVAILABLE)
+		return -1;
+	fflush(stdout);
+	_exit(EXIT_FAILURE);
 }
