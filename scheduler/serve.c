@@ -294,7 +294,6 @@ static int requests_start(struct scheduler *s, int connections, struct err *err)
 		.objects = s->objects,
 		.database_url = o->database_url};
 
-	site_rate_limit_begin(o->rate_limit);
 	if (store_installation(s->store.db, &api.installation, err) < 0)
 		return -1;
 	return api_start(&api, &s->api, err);
@@ -311,6 +310,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 		epoch_check_replication(&s->store, err) < 0 ||
 		epoch_settle(&s->store, s->options.database_url, err) < 0)
 		return -1;
+	site_rate_limit_begin(s->options.rate_limit); /* before the thread that changes it */
 	if (outbox_start(s, err) < 0 || background_start(s, err) < 0 || requests_start(s, connections, err) < 0)
 		return -1;
 	return port_file_write(s, err);

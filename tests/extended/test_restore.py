@@ -9,6 +9,7 @@ import time
 import pytest
 
 from support.api import Api
+from support.configurations import applying
 from support.gate import Gate
 from support.receiver import says
 from support.runyard import KEYS, Scheduler
@@ -81,18 +82,6 @@ class Load:
         self.thread.join()
 
 
-def gated(gate):
-    return {"main.tf": f"""
-resource "terraform_data" "first" {{}}
-resource "terraform_data" "one" {{
-  depends_on = [terraform_data.first]
-  provisioner "local-exec" {{
-    command = "{gate.command}"
-  }}
-}}
-"""}
-
-
 def ended(api, run):
     return api.status(run) in ("applied", "planned_and_finished", "errored", "discarded", "canceled")
 
@@ -105,7 +94,7 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     load = Load(api)
     until(lambda: load.applied >= 3, "the load runs")
     held = api.workspace(auto_apply=True)
-    applying = api.run_files(held, gated(gate))
+    interrupted = api.run_files(held, applying(gate.command))
     gate.wait()
     waiting = api.workspace()
     confirmed = api.run_files(waiting, {"main.tf": 'resource "terraform_data" "two" {}\n'})
@@ -123,7 +112,7 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     lost = api.run_files(api.workspace(auto_apply=True), {"main.tf": ""})
     api.wait_status(lost, "planned_and_finished")
     unheard = Gate(gate.folder.parent, "unheard")
-    unknown = api.run_files(api.workspace(auto_apply=True), gated(unheard))
+    unknown = api.run_files(api.workspace(auto_apply=True), applying(unheard.command))
     unheard.wait()
     load.end()
 
@@ -140,7 +129,7 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
     (again,) = ask("select epoch from database_history")[0]
     assert before < 1000 < time.time() - 600 < epoch < again
     listed = {run["run"]: run for run in first}
-    assert listed[applying]["workspace"] == held and listed[applying]["ended"] and listed[confirmed]["status"] == "planned"
+    assert listed[interrupted]["workspace"] == held and listed[interrupted]["ended"] and listed[confirmed]["status"] == "planned"
     assert not ask("select 1 from jobs where state = 'claimed' or run_token_hash is not null")
     broker.start()
     for one in two:
@@ -149,7 +138,7 @@ def test_a_site_is_restored_from_a_backup(postgres, database, scheduler, worker,
 
     # The worker is refused, registers anew, and delivers the state of its apply, which is stored beside the current one.
     api.wait_status(confirmed, "discarded")
-    assert "never started again" in api.wait_status(applying, "errored")["error"]
+    assert "never started again" in api.wait_status(interrupted, "errored")["error"]
     until(lambda: ask("select 1 from workers where left_at is null"), "the worker has registered anew")
     gate.open()
     until(lambda: ask("select 1 from state_versions where workspace_id = %s and status = 'detached'", held), "the late state is detached")

@@ -8,6 +8,7 @@ import time
 import pytest
 
 from support import kafka_tools
+from support.configurations import planning_at
 from support.kcat import delete_topics, produce
 from support.runyard import KEYS, Scheduler
 from support.wait import until
@@ -32,10 +33,6 @@ def lag(kafka, pool):
     return lambda: kafka_tools.lag(kafka, f"runyard-worker-{pool}")
 
 
-def gated(gate):
-    return {"main.tf": f'resource "terraform_data" "one" {{\n  input = {gate.expression}\n}}\n'}
-
-
 def settled(lag, wanted):
     """Waits for that lag, at most 20 s."""
     end = time.monotonic() + 20
@@ -45,7 +42,7 @@ def settled(lag, wanted):
 
 def test_a_hundred_jobs_for_two_slots(api, worker, gate, waiting, lag):
     workspace = api.workspace()
-    configuration = api.upload(workspace, gated(gate))
+    configuration = api.upload(workspace, planning_at(gate))
     worker(slots=2, sandbox_bind=gate.folder)
     runs = [api.run(workspace, configuration, plan_only=True) for _ in range(100)]
     gate.wait()
