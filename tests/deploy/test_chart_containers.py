@@ -48,7 +48,7 @@ class Release:
 
     def release(self):
         for process in reversed(self.started):
-            process.stop()
+            container.end(process)
 
 
 def engine_folders():

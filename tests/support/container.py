@@ -21,7 +21,7 @@ def root(tree, unmasked):
     bwrap masks a new one."""
     shown = [path for path in Path("/").iterdir() if path.name not in ("proc", "dev", "sys", "tmp", "etc", "var", "run", "opt")]
     yield from ("--bind", "/proc", "/proc") if unmasked else ("--unshare-pid", "--as-pid-1", "--proc", "/proc")
-    yield from ("--die-with-parent", "--dev", "/dev")
+    yield from ("--dev", "/dev")
     for path in ("/etc", "/etc/runyard", "/opt", "/var", "/var/lib"):
         yield from ("--perms", "0755", "--dir", path)
     for path in [*shown, *(path for path in Path("/etc").iterdir() if path.name != "runyard")]:
@@ -72,6 +72,14 @@ def stop(process):
     (child,) = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
     os.kill(int(child), signal.SIGTERM)
     return process.ended()
+
+
+def end(process):
+    """Ends the container and its first process, which outlives bwrap otherwise: it has changed its user."""
+    if process.alive():
+        for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split():
+            os.kill(int(child), signal.SIGKILL)
+    process.stop()
 
 
 def under_profile(*command):
