@@ -213,8 +213,8 @@ static void source_send(struct worker *w, enum call call)
 		return;
 	w->source_ms = 0;
 	*(call == CLAIM ? &w->claimed_ms : &w->waited_ms) = clock_mono_ms();
-	body = json_pack("{ss sI so}", "worker", w->id, "slots", (json_int_t)slots_free(w), "capabilities",
-		capabilities());
+	body = json_pack(
+		"{ss sI so}", "worker", w->id, "slots", (json_int_t)slots_free(w), "capabilities", capabilities());
 	if (call == CLAIM)
 		json_object_set_new(body, "apply-seconds", json_integer(86700));
 	call_begin(&w->source, call, body);
