@@ -114,7 +114,7 @@ static int epoll, timer;
 static const char *brokers, *fetch_wait;
 static rd_kafka_t *producer;
 static json_t *claimed; /* [[run, seconds of CLOCK_MONOTONIC], ...] since the last report */
-static long long empty_claims;
+static long long empty_claims, claimed_count;
 
 static void die(const char *what, const char *why)
 {
@@ -263,6 +263,7 @@ static void control_listen(struct worker *w)
 
 static void job_start(struct worker *w, json_t *job)
 {
+	claimed_count++;
 	w->jobs[w->job_count++] = (struct fake_job){json_incref(job), clock_mono_ms() + jitter(job_ms), false};
 	json_array_append_new(
 		claimed, json_pack("[s f]", json_string_at(job, "run"), (double)clock_mono_us() / 1000000));
@@ -686,7 +687,8 @@ static void state_print(void)
 		waiting += workers[i].source.busy && workers[i].source.call == WAIT && !workers[i].source.out;
 		running += (json_int_t)(slots - slots_free(&workers[i]));
 	}
-	print(json_pack("{sI sI sI}", "registered", registered, "waiting", waiting, "running", running));
+	print(json_pack("{sI sI sI sI}", "registered", registered, "waiting", waiting, "running", running, "claimed",
+		(json_int_t)claimed_count));
 }
 
 static json_t *call_report(enum call call)
