@@ -50,7 +50,7 @@ struct row {
 struct ensured {
 	char name[TOPIC_NAME_SIZE];
 	int64_t next_try_ms;
-	bool under_way; /* a thread asks the broker */
+	bool under_way; /* a thread's request to the broker */
 };
 
 struct publisher {
@@ -67,7 +67,7 @@ struct publisher {
 	int64_t next_poll_ms, next_delete_ms;
 	pthread_mutex_t topics_lock; /* guards the members below */
 	pthread_cond_t topic_ensured;
-	int64_t ask_again_ms; /* until then, the broker is not asked: it did not answer */
+	int64_t ask_again_ms; /* the next request to a broker that did not answer */
 	struct ensured ensured[MAX_TOPICS];
 	size_t ensured_count; /* topics ever added; the oldest entry is overwritten */
 };
@@ -170,8 +170,8 @@ static bool topic_ensure(struct publisher *publisher, const char *name, const st
 	return kafka_topic_ensure(publisher->producer, &topic, ENSURE_MS, &err) > 0;
 }
 
-/* The lock is not held while the broker is asked, so topics of several pools are created at the same time. A broker
- * that does not answer is not asked about other topics for a moment: threads that answer requests wait here. */
+/* Threads that answer requests call this. So the lock is not held during the request to the broker, and topics of
+ * several pools are created at the same time. After a request without an answer, no topic is requested for a moment. */
 void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row)
 {
 	struct ensured *ensured;

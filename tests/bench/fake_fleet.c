@@ -3,10 +3,11 @@
  * fake_fleet PORTS BROKERS FETCH_WAIT_MS WORKERS SLOTS JOB_MS: many simulated workers in one thread, for
  * tests/bench/fleet.
  *
- * Each worker takes the steps of runyard-worker (proto/README.md) with the same delays, on three connections: it
- * registers, waits, claims, listens for stops while it has a job, sends heartbeats sooner after news, and sends results
- * by Kafka. A job takes about JOB_MS, and nothing is uploaded. After a failed request, a worker tries the next port of
- * PORTS (separated by commas). The workers of a pool share one Kafka consumer, whose partitions are divided among them.
+ * Each worker takes the steps of runyard-worker (proto/README.md) with the same delays, on three connections. It
+ * registers, waits, claims, and listens for stops while it has a job. It sends heartbeats, sooner after news, and
+ * results by Kafka. A job takes about JOB_MS, and nothing is uploaded. After a failed request, a worker tries the next
+ * port of PORTS (separated by commas). The workers of a pool share one Kafka consumer, whose partitions are divided
+ * among them.
  *
  * Standard input has the pools' tokens, one in each line, and an empty line. Then `state` prints the current state as a
  * line of JSON, and `report` the numbers since the last report. WORKERS are spread evenly over the pools.
@@ -537,6 +538,7 @@ static rd_kafka_t *client(rd_kafka_type_t type, const char *group)
 	rd_kafka_t *made;
 
 	rd_kafka_conf_set(conf, "bootstrap.servers", brokers, why, sizeof(why));
+	rd_kafka_conf_set(conf, "log_level", "3", why, sizeof(why)); /* errors */
 	if (type == RD_KAFKA_PRODUCER)
 		rd_kafka_conf_set(conf, "linger.ms", "0", why, sizeof(why));
 	for (size_t i = 0; type == RD_KAFKA_CONSUMER && i < ARRAY_LEN(consumer); i++)
