@@ -187,18 +187,21 @@ static void room_make(struct http_clients *clients, int64_t now)
 	clients->displace_at = now + DISPLACE_PAUSE_MS;
 }
 
-bool http_clients_admit(struct http_clients *clients, const char *address, bool is_proxy, int64_t now)
+enum http_refusal http_clients_admit(struct http_clients *clients, const char *address, bool is_proxy, int64_t now)
 {
-	bool admitted = false;
+	enum http_refusal refusal = HTTP_ADMITTED;
 
 	pthread_mutex_lock(&clients->mutex);
-	if (is_proxy || !share_full(clients, address)) {
+	if (!is_proxy && share_full(clients, address)) {
+		refusal = HTTP_ADDRESS_FULL;
+	} else {
 		if (clients->open >= clients->limits.connections)
 			room_make(clients, now);
-		admitted = clients->open < clients->limits.connections;
+		if (clients->open >= clients->limits.connections)
+			refusal = HTTP_ALL_FULL;
 	}
 	pthread_mutex_unlock(&clients->mutex);
-	return admitted;
+	return refusal;
 }
 
 struct http_client *http_client_open(struct http_clients *clients, struct http_peer peer, int64_t now, int64_t deadline)

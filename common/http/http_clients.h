@@ -52,8 +52,13 @@ struct http_clients *http_clients_new(struct http_clients_limits limits);
 /* All connections must be closed. NULL-safe. */
 void http_clients_free(struct http_clients *clients);
 
-/* Returns whether a new connection from the address may be opened. May shut down other connections for it. */
-bool http_clients_admit(struct http_clients *clients, const char *address, bool is_proxy, int64_t now);
+enum http_refusal {
+	HTTP_ADMITTED,
+	HTTP_ADDRESS_FULL, /* the address has its limit of connections */
+	HTTP_ALL_FULL,     /* all connections are in use */
+};
+/* Whether a new connection from the address may be opened. May shut down other connections for it. */
+enum http_refusal http_clients_admit(struct http_clients *clients, const char *address, bool is_proxy, int64_t now);
 struct http_peer {
 	int fd; /* the socket, borrowed until http_client_close */
 	const char *address;

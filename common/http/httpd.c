@@ -17,6 +17,7 @@
 #include "common/http/certificate.h"
 #include "common/http/guard.h"
 #include "common/http/http_head.h"
+#include "common/log.h"
 #include "common/loop/progress.h"
 #include "common/memory.h"
 #include "common/metrics.h"
@@ -429,15 +430,34 @@ static void address_text(const struct sockaddr *address, char ret_text[HTTP_ADDR
 		inet_ntop(AF_INET, &four->sin_addr, ret_text, HTTP_ADDRESS_SIZE);
 }
 
+/* A refused connection is closed without an answer, so only this process can say why. */
+static void refusal_note(enum http_refusal refusal, const char *address)
+{
+	static const char *const reasons[][2] = {
+		[HTTP_ADDRESS_FULL] = {"reason=\"address\"",
+			"its address has the limit of --connections-per-address: raise it if many clients share the "
+			"address"},
+		[HTTP_ALL_FULL] = {"reason=\"all\"",
+			"all connections are in use: add a process, or raise its limit of descriptors"},
+	};
+
+	metric_add(M_CONNECTIONS_REFUSED, reasons[refusal][0], 1);
+	log_warn("a connection is refused", "why", reasons[refusal][1], "address", address, NULL);
+}
+
 static enum MHD_Result connection_accept(void *cls, const struct sockaddr *from, socklen_t size)
 {
 	struct httpd *server = cls;
 	char address[HTTP_ADDRESS_SIZE];
+	enum http_refusal refusal;
 
 	(void)size;
 	address_text(from, address);
-	return http_clients_admit(server->clients, address, is_proxy(server, address), clock_mono_ms()) ? MHD_YES
-													: MHD_NO;
+	refusal = http_clients_admit(server->clients, address, is_proxy(server, address), clock_mono_ms());
+	if (refusal == HTTP_ADMITTED)
+		return MHD_YES;
+	refusal_note(refusal, address);
+	return MHD_NO;
 }
 
 static void connection_notify(

@@ -50,6 +50,7 @@ struct row {
 struct ensured {
 	char name[TOPIC_NAME_SIZE];
 	int64_t next_try_ms;
+	bool under_way; /* a thread's request to the broker */
 };
 
 struct publisher {
@@ -64,7 +65,9 @@ struct publisher {
 	size_t count;         /* rows in both lists */
 	struct row *rows;     /* the thread's own */
 	int64_t next_poll_ms, next_delete_ms;
-	pthread_mutex_t topics_lock; /* guards the two below */
+	pthread_mutex_t topics_lock; /* guards the members below */
+	pthread_cond_t topic_ensured;
+	int64_t ask_again_ms; /* the next request to a broker that did not answer */
 	struct ensured ensured[MAX_TOPICS];
 	size_t ensured_count; /* topics ever added; the oldest entry is overwritten */
 };
@@ -153,7 +156,7 @@ static struct ensured *ensured_find(struct publisher *publisher, const char *nam
 	return ensured;
 }
 
-void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row)
+static bool topic_ensure(struct publisher *publisher, const char *name, const struct topic_row *row)
 {
 	const struct topic_settings *set = &publisher->settings;
 	bool of_pool = row == &topics[TOPIC_JOBS];
@@ -163,14 +166,34 @@ void publisher_topic(struct publisher *publisher, const char *name, const struct
 		.retention_ms =
 			(int64_t)(set->retention_hours ? set->retention_hours : row->retention_hours) * 3600000};
 	struct err err = ERR_INIT;
+
+	return kafka_topic_ensure(publisher->producer, &topic, ENSURE_MS, &err) > 0;
+}
+
+/* Threads that answer requests call this. So the lock is not held during the request to the broker, and topics of
+ * several pools are created at the same time. After a request without an answer, no topic is requested for a moment. */
+void publisher_topic(struct publisher *publisher, const char *name, const struct topic_row *row)
+{
 	struct ensured *ensured;
+	int64_t began, ended;
 	bool there;
 
 	pthread_mutex_lock(&publisher->topics_lock);
-	ensured = ensured_find(publisher, name);
-	if (clock_mono_ms() >= ensured->next_try_ms) {
-		there = kafka_topic_ensure(publisher->producer, &topic, ENSURE_MS, &err) > 0;
-		ensured->next_try_ms = clock_mono_ms() + (there ? ENSURED_MS : ENSURE_AGAIN_MS);
+	while ((ensured = ensured_find(publisher, name))->under_way)
+		pthread_cond_wait(&publisher->topic_ensured, &publisher->topics_lock);
+	began = clock_mono_ms();
+	if (began >= ensured->next_try_ms && began >= publisher->ask_again_ms) {
+		ensured->under_way = true;
+		pthread_mutex_unlock(&publisher->topics_lock);
+		there = topic_ensure(publisher, name, row);
+		pthread_mutex_lock(&publisher->topics_lock);
+		ended = clock_mono_ms();
+		ensured = ensured_find(publisher, name); /* its entry may have been overwritten */
+		ensured->under_way = false;
+		ensured->next_try_ms = ended + (there ? ENSURED_MS : ENSURE_AGAIN_MS);
+		if (!there && ended - began >= ENSURE_MS)
+			publisher->ask_again_ms = ended + ENSURE_AGAIN_MS;
+		pthread_cond_broadcast(&publisher->topic_ensured);
 	}
 	pthread_mutex_unlock(&publisher->topics_lock);
 }
@@ -185,9 +208,9 @@ static void shared_topics_ensure(struct publisher *publisher)
 void publisher_topic_gone(struct publisher *publisher, const char *name)
 {
 	pthread_mutex_lock(&publisher->topics_lock);
-	*ensured_find(publisher, name) = (struct ensured){.next_try_ms = 0};
-	kafka_topic_delete(publisher->producer, name, ENSURE_MS);
+	ensured_find(publisher, name)->next_try_ms = 0;
 	pthread_mutex_unlock(&publisher->topics_lock);
+	kafka_topic_delete(publisher->producer, name, ENSURE_MS);
 }
 
 /* Logged for the timeline of a run (tests/bench/lone). Payloads are ids. */
@@ -359,6 +382,7 @@ int publisher_start(const struct publisher_spec *spec, struct publisher **ret_pu
 	kafka.label = "publisher";
 	pthread_mutex_init(&publisher->lock, NULL);
 	pthread_mutex_init(&publisher->topics_lock, NULL);
+	pthread_cond_init(&publisher->topic_ensured, NULL);
 	if (kafka_producer_open(&kafka, on_delivered, publisher, &publisher->producer, err) < 0) {
 		free(publisher);
 		return -1;
@@ -393,5 +417,6 @@ void publisher_stop(struct publisher *publisher)
 	closep(&publisher->wake);
 	pthread_mutex_destroy(&publisher->lock);
 	pthread_mutex_destroy(&publisher->topics_lock);
+	pthread_cond_destroy(&publisher->topic_ensured);
 	free(publisher);
 }

@@ -101,8 +101,8 @@ struct claiming {
 
 /* The worker, unless it is not (or no longer) the pool's. */
 #define ME                                                                                                             \
-	"select " WORKER_MAY_CLAIM("w", "p") "as may_claim from workers w join agent_pools p on p.id = w.pool_id "     \
-					     "where w.id = $3 and w.pool_id = $1 and w.left_at is null"
+	"select " WORKER_MAY_CLAIM("w", "p") "as may_claim from (" WORKER_OF_POOL("$3", "$1") ") w "                   \
+	"join agent_pools p on p.id = w.pool_id"
 
 #define HEADS                                                                                                          \
 	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "                           \

@@ -44,6 +44,14 @@ class DurablePostgres(Postgres):
         return ["fsync=on" if part == "fsync=off" else part for part in super()._command()]
 
 
+class LargePostgres(DurablePostgres):
+    def _command(self):
+        more = ["-c", "shared_preload_libraries=pg_stat_statements"] if self.statements else []
+        return [*["max_connections=400" if part == "max_connections=200" else part for part in super()._command()], *more]
+
+    statements = False
+
+
 class Stack:
     """PostgreSQL, a broker, a scheduler and workers, in a folder of their own."""
 
@@ -109,6 +117,7 @@ CONTRACT = [ROOT / name for name in ("proto/mac.c", "proto/messages.c", "proto/t
 # The programs of this folder, and their sources and libraries.
 PROGRAMS = {
     "engine": ["-static"],
+    "fake_fleet": [*CONTRACT, ROOT / "worker/scheduler_client/read_ahead.c", ROOT / "worker/upload/backoff.c", "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
     "fake_worker": [*CONTRACT, "-I", ROOT, "-lrdkafka", "-ljansson", "-lcrypto", "-lpthread"],
     "keeper": ["-I", ROOT],
     "log_reader": ["-lpthread"],
@@ -201,6 +210,29 @@ def cpu(stack, workers):
         "broker": ticks(stack.bus.process.pid) / TICK,
         "postgres": (ticks(postgres, True) + sum(ticks(child) for child in children(postgres))) / TICK,
     }
+
+
+def read_counters(schedulers, connection):
+    """Commits that wrote (each takes a transaction id), all transactions, deadlocks, syncs of the log; statements and
+    round trips of the schedulers, transitions."""
+    connection.execute("select pg_stat_clear_snapshot()")
+    wrote, every, deadlocks, syncs = connection.execute(
+        "select pg_snapshot_xmax(pg_current_snapshot())::text::bigint, xact_commit, deadlocks, wal_sync from pg_stat_database, pg_stat_wal where datname = current_database()").fetchone()
+    metrics = [scheduler.metrics() for scheduler in schedulers]
+
+    def total(name):
+        return sum(value for one in metrics for series, value in one.items() if series.split("{")[0] == name)
+
+    return {"commits": wrote, "transactions": every, "deadlocks": deadlocks, "syncs": syncs, "statements": total("runyard_database_statements_total"),
+            "round trips": total("runyard_database_round_trips_total"), "requests": total("runyard_http_requests_total"),
+            "transitions": total("runyard_run_transitions_total")}
+
+
+def print_statements(connection, count, unit):
+    """Prints what PostgreSQL executed since pg_stat_statements_reset, per unit."""
+    for calls, ms, blocks, text in connection.execute(
+            "select calls, total_exec_time, shared_blks_hit, left(regexp_replace(query, '\\s+', ' ', 'g'), 150) from pg_stat_statements order by total_exec_time desc limit 40"):
+        print(f"    {calls / count:7.2f} {unit} {ms * 1000 / count:8.0f} us {unit} {blocks / count:6.1f} blocks  {text}")
 
 
 def run_request(workspace, configuration):

@@ -22,8 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "common/crypto.h"
-#include "proto/mac.h"
+#include "tests/bench/fake_result.h"
 
 enum { MAX_SLOTS = 256, ANSWER_SIZE = 4 << 20, BEAT_SECONDS = 15, IDLE_MS = 2000, FREED_MS = 20 };
 
@@ -231,18 +230,7 @@ static void do_apply(struct slot *slot)
 
 static void result_send(const struct slot *slot)
 {
-	struct job_result result = {.attempt = (int)json_int_at(slot->job, "attempt", 0),
-		.has_changes = true,
-		.additions = 1,
-		.terraform_version = "1.11.4"};
-	const char *token = text_at(slot->job, "token");
-	char token_hash[SHA256_HEX_SIZE];
-
-	text_copy(result.job.text, ID_SIZE, text_at(slot->job, "job"));
-	text_copy(result.run.text, ID_SIZE, text_at(slot->job, "run"));
-	crypto_sha256_hex(token, strlen(token), token_hash);
-	job_result_sign(&result, token_hash);
-	_cleanup_(freep) char *text = job_result_encode(&result);
+	_cleanup_(freep) char *text = fake_result(slot->job);
 
 	if (rd_kafka_producev(producer, RD_KAFKA_V_TOPIC("runyard.results"), RD_KAFKA_V_VALUE(text, strlen(text)),
 		    RD_KAFKA_V_MSGFLAGS(RD_KAFKA_MSG_F_COPY), RD_KAFKA_V_END))

@@ -57,19 +57,31 @@ int artifact_of_job(
 
 /* ---- small inputs of many jobs ---- */
 
-/* The same joins. Bytes of larger contents are not read: blobs.size has their size. */
-#define SMALL_BY(name, stages, way, blob)                                                                              \
+/* Bytes of larger contents are not read: blobs.size has their size. Each content is looked up from its job: a join of
+ * the tables may read all small blobs and the runs of their configurations. */
+#define SMALL_BY(name, stages, blob)                                                                                   \
 	"select j.id as job_id, '" name "' as name, b.id as blob_id, b.object_key, b.bytes_sealed as sealed, b.size "  \
-	"from jobs j " way " join blobs b on b.id = " blob " where j.id = any($1::text[]) "                            \
-	"and j.stage in (" stages ") and b.object_key is null and b.size <= $2"
-#define SMALL_CONFIGURATION SMALL_BY("configuration", "'plan', 'apply'", BY_CONFIGURATION, "c.blob_id")
-#define SMALL_STATE         SMALL_BY("state", "'plan', 'apply'", BY_STATE, "s.blob_id")
-#define SMALL_PLAN          SMALL_BY("plan", "'apply'", BY_PLAN("plan"), "o.blob_id")
-#define SMALL_INIT          SMALL_BY("init", "'apply'", BY_PLAN("init"), "o.blob_id")
-#define SMALL_PLAN_JSON     SMALL_BY("plan-json", "'opa', 'cost', 'sentinel'", BY_PLAN("json"), "o.blob_id")
-#define AND                 " union all "
+	"from mine j, lateral (" blob " limit 1) x(id), lateral (select * from blobs where id = x.id limit 1) b "      \
+	"where j.stage in (" stages ") and b.object_key is null and b.size <= $2"
+#define SMALL_CONFIGURATION                                                                                            \
+	SMALL_BY("configuration", "'plan', 'apply'",                                                                   \
+		"select (select blob_id from configuration_versions where id = i.configuration_version_id) "           \
+		"from run_inputs i where i.run_id = j.run_id")
+#define SMALL_STATE                                                                                                    \
+	SMALL_BY("state", "'plan', 'apply'",                                                                           \
+		"select (select blob_id from state_versions where id = w.current_state_id) from workspaces w "         \
+		"where w.id = j.workspace_id")
+#define SMALL_OF_PLAN(name, stages, kind)                                                                              \
+	SMALL_BY(name, stages,                                                                                         \
+		"select o.blob_id from operation_blobs o where o.operation_id = 'plan' || substr(j.run_id, 4) "        \
+		"and o.kind = '" kind "'")
+#define SMALL_PLAN      SMALL_OF_PLAN("plan", "'apply'", "plan")
+#define SMALL_INIT      SMALL_OF_PLAN("init", "'apply'", "init")
+#define SMALL_PLAN_JSON SMALL_OF_PLAN("plan-json", "'opa', 'cost', 'sentinel'", "json")
+#define AND             " union all "
 
 static const char small_sql[] =
+	"with mine as materialized (select id, run_id, workspace_id, stage from jobs where id = any($1::text[])) "
 	"select job_id, name, blob_id, object_key, sealed from (select *, sum(size) over (order by size, job_id, name) "
 	"as total from (" SMALL_CONFIGURATION AND SMALL_STATE AND SMALL_PLAN AND SMALL_INIT AND SMALL_PLAN_JSON
 	") small) bounded where total <= $3";

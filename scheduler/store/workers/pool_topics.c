@@ -8,13 +8,13 @@
 
 enum { ANNOUNCED_SECONDS = 30 };
 
-/* Waiting jobs are counted in the index jobs_waiting. */
+/* Waiting jobs are counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare each
+ * pool with each other. */
 #define POOLS                                                                                                          \
-	"select p.id, coalesce(o.name || '/', '') || p.name as name, coalesce(j.waiting, 0) as waiting, "              \
-	"w.pool_id is not null as is_read from agent_pools p left join organizations o on o.id = p.organization_id "   \
-	"left join (select pool_id, count(*) as waiting from jobs where state = 'waiting' group by 1) j "              \
-	"on j.pool_id = p.id left join (select distinct pool_id from workers where left_at is null "                   \
-	"and partitions <> '{}' and seen_at > now() - interval '1 minute') w on w.pool_id = p.id order by p.id"
+	"select p.id, coalesce(o.name || '/', '') || p.name as name, (select count(*) from jobs "                      \
+	"where pool_id = p.id and state = 'waiting') as waiting, (select true from workers where pool_id = p.id "      \
+	"and left_at is null and partitions <> '{}' and seen_at > now() - interval '1 minute' limit 1) is not null "   \
+	"as is_read from agent_pools p left join organizations o on o.id = p.organization_id order by p.id"
 
 int pool_topics_read(struct store *store, struct pool_topics *ret_pools, struct err *err)
 {

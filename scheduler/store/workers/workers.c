@@ -46,10 +46,10 @@ int worker_register(
 		    "with said as (select job, attempt, hash from jsonb_to_recordset($9::jsonb) "
 		    "as u(job text, attempt bigint, hash text)), "
 		    "mine as (select j.id from said join jobs j on j.id = said.job and j.attempt = said.attempt "
-		    "where j.pool_id = $2 and j.state = 'claimed' and j.token_hash = said.hash "
-		    "order by j.id for no key update of j), "
+		    "where j.id = any(array(select job from said)) and j.pool_id = $2 and j.state = 'claimed' "
+		    "and j.token_hash = said.hash order by j.id for no key update of j), "
 		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
-		    "from mine where j.id = mine.id) "
+		    "where j.id = any(array(select id from mine))) "
 		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
 		    "token_id, capabilities, protocol, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
 		    "$11::jsonb, $12, "
@@ -88,11 +88,11 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 /* clang-format would move the text after a macro to the next line. */
 /* clang-format off */
 static const char wait_sql[] =
-	"with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 and left_at is null "
-	"and free <> $3) "
+	"with me as materialized (" WORKER_OF_POOL("$2", "$1") "), "
+	"said as (update workers set free = $3, seen_at = now() where id = (select id from me where free <> $3)) "
 	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED("p")
-	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers w "
-	"join agent_pools p on p.id = w.pool_id where w.id = $2 and w.pool_id = $1 and w.left_at is null";
+	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from me w "
+	"join agent_pools p on p.id = w.pool_id";
 /* clang-format on */
 
 /* Writes the worker's row only if the number of free slots has changed. */
@@ -121,7 +121,8 @@ static json_t *beat_jobs(const struct rows *rows)
 	return jobs;
 }
 
-/* Returns one row for each job, at least one. The first row has the announced jobs that no longer wait. */
+/* Returns one row for each job, at least one. The first row has the announced jobs that no longer wait. Only jobs that
+ * the worker names are read (db/db.h, "plans"). */
 /* model: heartbeat */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err)
 {
@@ -140,18 +141,19 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 		    "where token_hash = $1 and left_at is null returning id, pool_id, ordered), "
 		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
 		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
-		    "where j.worker_id = beat.id and j.state = 'claimed' order by j.id for no key update of j), "
-		    "held as (update jobs j set lease_until = now() + make_interval(secs => $7) from mine "
-		    "where j.id = mine.id returning j.id, j.stop) "
+		    "where j.id = any(array(select job from said)) and j.worker_id = beat.id "
+		    "and j.state = 'claimed' order by j.id for no key update of j), "
+		    "held as (update jobs j set lease_until = now() + make_interval(secs => $7) "
+		    "where j.id = any(array(select id from mine)) returning j.id, j.stop) "
 		    "select (select " WORKER_ORDER("b",
 			    "p") "from beat b join agent_pools p on p.id = b.pool_id) as "
 				 "ordered, said.job, said.attempt, held.id is not null as held, "
 				 "h.job_id is not null as awaited, "
 				 "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop, "
 				 "case when row_number() over () = 1 then (select jsonb_agg(u.id) "
-				 "from unnest($9::text[]) as u(id) where not exists (select 1 from jobs k "
-				 "where k.id = u.id and k.state = 'waiting' "
-				 "and k.pool_id = (select pool_id from beat))) end as not_waiting "
+				 "from unnest($9::text[]) as u(id) where (select k.state = 'waiting' "
+				 "and k.pool_id = (select pool_id from beat) from jobs k where k.id = u.id) "
+				 "is not true) end as not_waiting "
 				 "from (select 1) one left join said on true left join held on held.id = said.job "
 				 "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),

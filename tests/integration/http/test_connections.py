@@ -118,6 +118,9 @@ def test_connections_per_address_are_limited(scheduler, opened):
     until(lambda: is_read(server, *held), "each connection is accepted: the server's threads accept them in no order")
     with pytest.raises(OSError):
         ping(server, "127.0.0.5")
+    assert server.metric("runyard_http_connections_refused_total", reason="address") == 1
+    (line,) = [line for line in server.log_lines() if line["msg"] == "a connection is refused"]
+    assert line["address"] == "127.0.0.5" and "--connections-per-address" in line["why"]
     assert ping(server, "127.0.0.6") < 60
     held.pop().close()
 

@@ -80,15 +80,15 @@ static void test_connections_per_address_are_limited(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < 3; i++) {
-		assert_true(http_clients_admit(clients, "2001:db8::1", false, 0));
+		assert_int_equal(http_clients_admit(clients, "2001:db8::1", false, 0), HTTP_ADMITTED);
 		links[i] = link_open("2001:db8::1", 0);
 	}
-	assert_false(http_clients_admit(clients, "2001:db8::1", false, 0));
-	assert_false(http_clients_admit(clients, "2001:db8::ffff:1", false, 0));
-	assert_true(http_clients_admit(clients, "2001:db8:0:1::1", false, 0));
-	assert_true(http_clients_admit(clients, "2001:db8::1", true, 0));
+	assert_int_equal(http_clients_admit(clients, "2001:db8::1", false, 0), HTTP_ADDRESS_FULL);
+	assert_int_equal(http_clients_admit(clients, "2001:db8::ffff:1", false, 0), HTTP_ADDRESS_FULL);
+	assert_int_equal(http_clients_admit(clients, "2001:db8:0:1::1", false, 0), HTTP_ADMITTED);
+	assert_int_equal(http_clients_admit(clients, "2001:db8::1", true, 0), HTTP_ADMITTED);
 	link_close(&links[2]);
-	assert_true(http_clients_admit(clients, "2001:db8::1", false, 0));
+	assert_int_equal(http_clients_admit(clients, "2001:db8::1", false, 0), HTTP_ADMITTED);
 	links_close(links, 2);
 }
 
@@ -103,7 +103,7 @@ static void test_requests_through_a_proxy_count_against_the_limit(void **state)
 		assert_non_null(shares[i]);
 	}
 	assert_null(http_share_enter(clients, "10.0.0.1"));
-	assert_false(http_clients_admit(clients, "10.0.0.1", false, 0));
+	assert_int_equal(http_clients_admit(clients, "10.0.0.1", false, 0), HTTP_ADDRESS_FULL);
 	http_share_leave(clients, shares[0]);
 	shares[0] = http_share_enter(clients, "10.0.0.1");
 	assert_ptr_equal(shares[0], shares[1]);
@@ -153,7 +153,8 @@ static void test_idle_connections_are_displaced_first(void **state)
 			links[i] = link_open(address_of(i), now);
 			http_client_phase(links[i].client, rows[row].phases[i], now, DEADLINE);
 		}
-		assert_int_equal(http_clients_admit(clients, "10.9.9.9", false, now + 2000), rows[row].room);
+		assert_int_equal(http_clients_admit(clients, "10.9.9.9", false, now + 2000),
+			rows[row].room ? HTTP_ADMITTED : HTTP_ALL_FULL);
 		for (size_t i = 0; i < MAX_CONNECTIONS; i++)
 			assert_int_equal(
 				link_shut(&links[i]), rows[row].room && rows[row].phases[i] == rows[row].displaced);
@@ -169,8 +170,8 @@ static void test_a_new_connection_is_not_displaced_for_one_second(void **state)
 	(void)state;
 	for (size_t i = 0; i < MAX_CONNECTIONS; i++)
 		links[i] = link_open(address_of(i), 100000);
-	assert_false(http_clients_admit(clients, "10.9.9.9", false, 100999));
-	assert_true(http_clients_admit(clients, "10.9.9.9", false, 101200));
+	assert_int_equal(http_clients_admit(clients, "10.9.9.9", false, 100999), HTTP_ALL_FULL);
+	assert_int_equal(http_clients_admit(clients, "10.9.9.9", false, 101200), HTTP_ADMITTED);
 	links_close(links, MAX_CONNECTIONS);
 }
 
