@@ -16,7 +16,7 @@
 #include "common/loop/watchdog.h"
 #include "common/memory.h"
 #include "scheduler/api/server/server.h"
-#include "scheduler/background/lag_watch.h"
+#include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
 #include "scheduler/db/schema.h"
