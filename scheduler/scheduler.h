@@ -21,8 +21,8 @@ struct scheduler {
 	struct store store; /* the main thread's */
 	bool contract;      /* migrations that contract are applied, too */
 	int signals;
-	char **lag_command,
-		**measure_command; /* run `keep-lag` and `keep-lag --measure` with the same options; borrowed */
+	/* The arguments that run `keep-lag` with the same options, and those of `keep-lag --measure`. Borrowed. */
+	char **lag_command, **measure_command;
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
 	struct outbox_sink sink; /* both, for the store */
