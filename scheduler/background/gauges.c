@@ -10,6 +10,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
+#include "scheduler/store/workers/workers.h"
 
 /* ---- pools ---- */
 
@@ -27,6 +28,7 @@ static const struct {
 	{"live", M_WORKERS, "live"},
 	{"draining", M_WORKERS, "draining"},
 	{"silent", M_WORKERS, "silent"},
+	{"undelivered", M_WORKERS_UNDELIVERED, NULL},
 	{"wanted", M_SLOTS_WANTED, NULL},
 	{"oldest", M_OLDEST_WAITING, NULL},
 };
@@ -81,6 +83,12 @@ static bool pool_is_gone(void *data, const char *labels)
 	"k.seen_at <= now() - interval '1 minute' as silent from workers k join agent_pools kp on kp.id = k.pool_id "  \
 	"where k.left_at is null) w group by 1"
 
+/* Workers with undelivered data, by pool. A worker that continues with the folder of a gone one has its name, so both
+ * are one. */
+#define UNDELIVERED                                                                                                    \
+	"select k.pool_id, count(distinct k.name) as count from workers k where k.undelivered > 0 or exists "          \
+	"(select 1 from workspace_holds h where " WORKER_IS_AWAITED("k", "h") ") group by 1"
+
 /* One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers and their
  * slots. Scans each table once, however many pools there are. While the quotas leave room for no waiting job of the
  * pool, none of its slots is free. */
@@ -91,12 +99,13 @@ static const char pools_sql[] =
 	"coalesce(extract(epoch from now() - j.oldest), 0) as oldest, coalesce(w.slots, 0) as slots, "
 	"case when coalesce(j.startable, least(rp.room, ro.room), 1) > 0 then coalesce(w.free, 0) else 0 end as free, "
 	"coalesce(w.draining_slots, 0) as draining_slots, coalesce(w.live, 0) as live, "
-	"coalesce(w.draining, 0) as draining, coalesce(w.silent, 0) as silent "
+	"coalesce(w.draining, 0) as draining, coalesce(w.silent, 0) as silent, "
+	"coalesce(u.count, 0) as undelivered "
 	"from agent_pools p left join organizations o on o.id = p.organization_id "
 	"left join waiting j on j.pool_id = p.id left join rooms rp on rp.owner = p.id "
 	"left join rooms ro on ro.owner = p.organization_id "
 	"left join (select pool_id, sum(running) as running from busy group by 1) b on b.pool_id = p.id "
-	"left join (" POOL_WORKERS ") w on w.pool_id = p.id "
+	"left join (" POOL_WORKERS ") w on w.pool_id = p.id left join (" UNDELIVERED ") u on u.pool_id = p.id "
 	"order by (coalesce(o.name || '/', '') || p.name) collate \"C\"";
 
 static const char capacity_sql[] =
