@@ -13,6 +13,7 @@ from support.site import new_folder
 from support.wait import until
 
 RUNS = 4  # for each fault, before it and during it
+WAITING = 3  # runs in a pool without workers
 
 
 @pytest.fixture(scope="module")
@@ -68,12 +69,12 @@ def shared_topics(cluster):
     return [name for name in cluster.topics() if name.startswith("runyard.") and not name.startswith("runyard.jobs.")]
 
 
-def pool_with_a_run(api, name):
-    """The topic of a new pool in which a run waits."""
+def pool_with_runs(api, name, runs=1):
+    """The id of a new pool without workers in which runs wait."""
     id, _ = api.pool(name)
-    workspace = api.workspace(execution_mode="agent", agent_pool_id=id)
-    api.run_files(workspace, {"main.tf": ""})
-    return f"runyard.jobs.{id}"
+    for _ in range(runs):
+        api.run_files(api.workspace(execution_mode="agent", agent_pool_id=id), {"main.tf": ""})
+    return id
 
 
 @pytest.mark.parametrize("options, partitions, replicas, retention", [
@@ -83,7 +84,7 @@ def pool_with_a_run(api, name):
 def test_new_topics_have_the_settings(bus, scheduler, request, options, partitions, replicas, retention):
     """As Kafka's own tool shows them."""
     scheduler(**options)
-    name = pool_with_a_run(request.getfixturevalue("api"), f"pool-{replicas}-{partitions}")
+    name = "runyard.jobs." + pool_with_runs(request.getfixturevalue("api"), f"pool-{replicas}-{partitions}")
     until(lambda: name in bus.topics(), "the pool's topic exists")
     placed, text = bus.topic(name)
     assert len(placed) == partitions, text
@@ -111,6 +112,7 @@ def test_runs_go_on_while_each_broker_is_killed_and_restarted(bus, scheduler, ap
     workers = [worker(slots=2, job_network_allow=f"127.0.0.1:{record.port}") for _ in range(2)]
     ((pool,),) = ask("select id from agent_pools")
     topic, group = f"runyard.jobs.{pool}", f"runyard-worker-{pool}"
+    empty = pool_with_runs(api, "empty", WAITING)
     work.start()
     work.check()
     order = [number for number, _ in leaders(bus, topic).most_common()]
@@ -124,12 +126,14 @@ def test_runs_go_on_while_each_broker_is_killed_and_restarted(bus, scheduler, ap
         for process in (first, second, *workers):
             assert process.get("/healthz")[0] == 200 and process.get("/readyz")[0] == 200, process.name
         assert first.metric("runyard_kafka_up", client="publisher") == 1, "two brokers are enough"
+        until(lambda: kafka_tools.lag(bus, f"runyard-worker-{empty}") == WAITING, "the other pool's lag is right")
+        until(lambda: first.metric("runyard_kafka_topic_lag", topic=f"runyard.jobs.{empty}") == WAITING, "our metric shows that, too")
         bus.nodes[number].start()
         bus.wait_in_sync()
     until(lambda: kafka_tools.lag(bus, group) == 0, lambda: kafka_tools.partitions(bus, group))
     until(lambda: first.metric("runyard_kafka_topic_lag", topic=topic) == 0, "our metric shows that, too")
     until(lambda: first.metric("runyard_outbox_rows") == 0, "everything is announced")
-    assert ask("select count(*) from jobs") == [(0,)] and first.metric("runyard_leases_expired_total") == 0
+    assert ask("select count(*) from jobs") == [(WAITING,)] and first.metric("runyard_leases_expired_total") == 0
     for process in (first, second, *workers):
         assert names_a_broker(process, bus), process.name
 

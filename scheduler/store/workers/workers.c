@@ -7,7 +7,7 @@
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
 
-enum { MAX_KINDS = 200 }; /* limit of distinct capabilities */
+enum { MAX_KINDS = 200 /* limit of distinct capabilities */, MAX_STILL_WAITING = 64 };
 
 /* The attempts as JSON, with the digests of their tokens. */
 static char *attempts_text(const json_t *jobs)
@@ -93,9 +93,26 @@ static const char wait_sql[] =
 	"with said as (update workers set free = $3, seen_at = now() where id = $2 and pool_id = $1 and left_at is null "
 	"and free <> $3) "
 	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED("p")
-	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from workers w "
+	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting' "
+	"and organization_id <> all(array(" QUOTAS_USED_UP "))) as jobs from workers w "
 	"join agent_pools p on p.id = w.pool_id where w.id = $2 and w.pool_id = $1 and w.left_at is null";
+
+/* Walks the index from pool to pool, and reads no pool without waiting jobs. */
+static const char still_waiting_sql[] =
+	"with recursive pools as ("
+	"(select pool_id from jobs where state = 'waiting' order by pool_id limit 1) union all "
+	"select n.pool_id from pools p, lateral (select pool_id from jobs where state = 'waiting' "
+	"and pool_id > p.pool_id order by pool_id limit 1) n) "
+	"select p.pool_id, (select count(*) from (select created_at from jobs where pool_id = p.pool_id "
+	"and state = 'waiting' and organization_id <> all(array(" QUOTAS_USED_UP ")) limit $2) j "
+	"where created_at < now() - make_interval(secs => $1::int / 1000.0)) as jobs from pools p "
+	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ")";
 /* clang-format on */
+
+int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err)
+{
+	return db_query(db, ret_rows, err, still_waiting_sql, P_INT(still_ms), P_INT(MAX_STILL_WAITING));
+}
 
 /* Writes the worker's row only if the number of free slots has changed. */
 int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *ret_jobs, struct err *err)
