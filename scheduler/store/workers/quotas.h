@@ -39,8 +39,8 @@ enum { MAX_QUOTA = 1000000 };
 
 /* SQL: the organizations whose quotas are used up. Without quotas it reads nothing else. */
 #define QUOTAS_USED_UP                                                                                                 \
-	"select q.organization_id from run_quotas q where q.organization_id is not null and q.runs <= "                \
-		ORGANIZATION_RUNNING("q.organization_id")
+	"select q.organization_id from run_quotas q where q.organization_id is not null and q.runs "                   \
+	"<= " ORGANIZATION_RUNNING("q.organization_id")
 
 /*
  * SQL: common table expressions for all pools at once. They read the indexes jobs_waiting and jobs_claimed once each.
