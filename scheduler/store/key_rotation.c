@@ -32,8 +32,8 @@ struct sealed_kind {
 #define NUMBER_OF(bytes) "('x' || encode(substring(" bytes " from 1 for 4), 'hex'))::bit(32)::bigint"
 #define IS_OLD(column)   column " is not null and substring(" column " from 1 for 4) <> $1::bytea"
 
-/* A table's primary key: as a text, the row whose key is $1, the rows behind $2 ("": all), and their order, which is
- * that of the index: each page is read from where the last one ended. */
+/* A table's primary key in four forms: as a text; the row whose key is $1; the rows behind $2 ("": all); their order.
+ * The order is that of the index, so a page is read from where the last one ended. */
 #define KEY_OF(column)  column, column " = $1", column " > $2", column
 #define KEY_OF_RESPONSE "id::text", "id = $1::bigint", "id > coalesce(nullif($2, ''), '-1')::bigint", "id"
 #define KEY_OF_CHUNK                                                                                                   \
