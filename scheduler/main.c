@@ -94,10 +94,10 @@ static bool text_print(const char *name)
 }
 
 /* The process that `keep-lag` runs in has this one's options. Of its log only errors are shown: the others come again
- * with each process. */
-static char **lag_command_make(const struct arguments *arguments)
+ * with each process. `option` may be NULL. */
+static char **lag_command_make(const struct arguments *arguments, char *option)
 {
-	static char *const command[] = {"--log-level", "error", "keep-lag"};
+	char *const command[] = {"--log-level", "error", "keep-lag", option};
 	size_t options = (size_t)arguments->next;
 	char **made = mem_new(options + ARRAY_LEN(command) + 1, sizeof(*made));
 
@@ -122,8 +122,10 @@ int main(int argc, char **argv)
 	result = options_read(&scheduler_options, &arguments, &s.options, &err);
 	if (result == 0)
 		result = scheduler_setup(&s, &err);
-	_cleanup_(freep) char **lag_command = lag_command_make(&arguments);
+	_cleanup_(freep) char **lag_command = lag_command_make(&arguments, NULL);
+	_cleanup_(freep) char **measure_command = lag_command_make(&arguments, "--measure");
 	s.lag_command = lag_command;
+	s.measure_command = measure_command;
 	if (result == 0)
 		result = command_run(&s, argc - arguments.next, argv + arguments.next, &err);
 	if (result < 0)

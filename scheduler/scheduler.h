@@ -21,7 +21,8 @@ struct scheduler {
 	struct store store; /* the main thread's */
 	bool contract;      /* migrations that contract are applied, too */
 	int signals;
-	char **lag_command; /* the arguments that run `keep-lag` with the same options; borrowed */
+	/* The arguments that run `keep-lag` with the same options, and those of `keep-lag --measure`. Borrowed. */
+	char **lag_command, **measure_command;
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
 	struct outbox_sink sink; /* both, for the store */
@@ -34,7 +35,7 @@ struct scheduler {
 
 /* Blocks the signals that stop or reload the process, and opens the descriptor that reports them. */
 void scheduler_signals_open(struct scheduler *s);
-/* Waits until PostgreSQL answers, and migrates the database, or with --migrate 0 until somebody else has.
+/* Waits until PostgreSQL answers, and migrates the database. With --migrate 0 it waits until the database is migrated.
  * ERR_UNAVAILABLE if a signal stopped the wait. */
 int scheduler_database_ready(struct scheduler *s, struct err *err);
 /* The settings of Kafka's clients. Borrows the options' texts. */

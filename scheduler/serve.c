@@ -16,7 +16,7 @@
 #include "common/loop/watchdog.h"
 #include "common/memory.h"
 #include "scheduler/api/server/server.h"
-#include "scheduler/background/lag_watch.h"
+#include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
 #include "scheduler/db/schema.h"
@@ -30,6 +30,7 @@
 #include "scheduler/store/keys.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/workers/processes.h"
+#include "scheduler/store/workers/workers.h"
 
 enum { DATABASE_TRY_MS = 1000, MAX_CONNECTIONS = 10000, OTHER_DESCRIPTORS = 256 };
 
@@ -249,7 +250,7 @@ static int outbox_start(struct scheduler *s, struct err *err)
 			.retention_hours = (int)s->options.topic_retention_hours}};
 
 	if (publisher_start(&publisher, &s->publisher, err) < 0 ||
-		claim_waiters_start(s->options.database_url, &s->waiters, err) < 0)
+		claim_waiters_start(s->options.database_url, workers_still_waiting, &s->waiters, err) < 0)
 		return -1;
 	s->sink = (struct outbox_sink){s->publisher, s->waiters};
 	s->store.sink = &s->sink;

@@ -10,6 +10,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
+#include "scheduler/store/workers/workers.h"
 
 /* ---- pools ---- */
 
@@ -27,6 +28,7 @@ static const struct {
 	{"live", M_WORKERS, "live"},
 	{"draining", M_WORKERS, "draining"},
 	{"silent", M_WORKERS, "silent"},
+	{"undelivered", M_WORKERS_UNDELIVERED, NULL},
 	{"wanted", M_SLOTS_WANTED, NULL},
 	{"oldest", M_OLDEST_WAITING, NULL},
 };
@@ -67,44 +69,53 @@ static bool pool_is_gone(void *data, const char *labels)
 	return true;
 }
 
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
+
+/* Workers by pool, and their slots. Slots of a worker that claims no jobs are not free. */
+#define POOL_WORKERS                                                                                                   \
+	"select pool_id, sum(slots) filter (where not silent) as slots, "                                              \
+	"sum(free) filter (where not silent and not draining) as free, "                                               \
+	"sum(slots) filter (where not silent and draining) as draining_slots, "                                        \
+	"count(*) filter (where not silent and not draining) as live, "                                                \
+	"count(*) filter (where not silent and draining) as draining, count(*) filter (where silent) as silent from "  \
+	"(select k.pool_id, k.slots, k.free, k.draining or not " WORKER_MAY_CLAIM("k", "kp") "as draining, "           \
+	"k.seen_at <= now() - interval '1 minute' as silent from workers k join agent_pools kp on kp.id = k.pool_id "  \
+	"where k.left_at is null) w group by 1"
+
+/* Workers with undelivered data, by pool. A worker that continues with the folder of a gone one has its name, so both
+ * are one. */
+#define UNDELIVERED                                                                                                    \
+	"select k.pool_id, count(distinct k.name) as count from workers k where k.undelivered > 0 or exists "          \
+	"(select 1 from workspace_holds h where " WORKER_IS_AWAITED("k", "h") ") group by 1"
+
 /* One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers and their
- * slots. Scans each table once, however many pools there are. Jobs are counted in the indexes jobs_waiting and
- * jobs_claimed. */
+ * slots. Scans each table once, however many pools there are. While the quotas leave room for no waiting job of the
+ * pool, none of its slots is free. */
 static const char pools_sql[] =
-	"select coalesce(o.name || '/', '') || p.name as pool, waiting, running, case when p.drained_at is "
-	"null then least(waiting + running, (select greatest(q.runs, running) from run_quotas q where "
-	"q.pool_id = p.id)) else running end as wanted, coalesce(extract(epoch from now() - oldest), 0) as "
-	"oldest, slots, "
-	"case when " QUOTA_IS_USED(
-		"p") "then 0 else free end as free, draining_slots, live, draining, "
-		     "silent from ("
-		     "select pool_id, sum(waiting) as waiting, sum(running) as running, min(oldest) as "
-		     "oldest, "
-		     "sum(slots) as slots, sum(free) as free, sum(draining_slots) as draining_slots, "
-		     "sum(live) as live, sum(draining) as draining, sum(silent) as silent from ("
-		     "select pool_id, count(*) as waiting, 0 as running, min(created_at) as oldest, 0 as "
-		     "slots, "
-		     "0 as free, 0 as draining_slots, 0 as live, 0 as draining, 0 as silent "
-		     "from jobs where state = 'waiting' group by pool_id union all "
-		     "select pool_id, 0, count(*), null, 0, 0, 0, 0, 0, 0 from jobs where state like "
-		     "'claimed' "
-		     "group by pool_id union all "
-		     "select pool_id, 0, 0, null, coalesce(sum(slots) filter (where not silent), 0), "
-		     "coalesce(sum(free) filter (where not silent and not draining), 0), "
-		     "coalesce(sum(slots) filter (where not silent and draining), 0), "
-		     "count(*) filter (where not silent and not draining), "
-		     "count(*) filter (where not silent and draining), count(*) filter (where silent) from "
-		     "("
-		     "select k.pool_id, k.slots, k.free, k.draining or not " WORKER_MAY_CLAIM(
-			     "k", "kp") "as draining, "
-					"k.seen_at <= now() - interval '1 minute' as silent from workers k "
-					"join agent_pools kp on kp.id = k.pool_id where k.left_at is null) w "
-					"group by pool_id union all "
-					"select id, 0, 0, null, 0, 0, 0, 0, 0, 0 from agent_pools) one group by "
-					"pool_id) x "
-					"join agent_pools p on p.id = x.pool_id left join organizations o on "
-					"o.id = p.organization_id "
-					"order by (coalesce(o.name || '/', '') || p.name) collate \"C\"";
+	"with " WAITING_JOBS "select coalesce(o.name || '/', '') || p.name as pool, coalesce(j.waiting, 0) as waiting, "
+	"coalesce(b.running, 0) as running, "
+	"coalesce(b.running, 0) + case when p.drained_at is null then coalesce(j.startable, 0) else 0 end as wanted, "
+	"coalesce(extract(epoch from now() - j.oldest), 0) as oldest, coalesce(w.slots, 0) as slots, "
+	"case when coalesce(j.startable, least(rp.room, ro.room), 1) > 0 then coalesce(w.free, 0) else 0 end as free, "
+	"coalesce(w.draining_slots, 0) as draining_slots, coalesce(w.live, 0) as live, "
+	"coalesce(w.draining, 0) as draining, coalesce(w.silent, 0) as silent, "
+	"coalesce(u.count, 0) as undelivered "
+	"from agent_pools p left join organizations o on o.id = p.organization_id "
+	"left join waiting j on j.pool_id = p.id left join rooms rp on rp.owner = p.id "
+	"left join rooms ro on ro.owner = p.organization_id "
+	"left join (select pool_id, sum(running) as running from busy group by 1) b on b.pool_id = p.id "
+	"left join (" POOL_WORKERS ") w on w.pool_id = p.id left join (" UNDELIVERED ") u on u.pool_id = p.id "
+	"order by (coalesce(o.name || '/', '') || p.name) collate \"C\"";
+
+static const char capacity_sql[] =
+	"with " WAITING_JOBS "insert into pool_capacity as c (pool_id, free_since) select p.id, case when j.startable > 0 "
+	"and exists (select 1 from workers w where w.pool_id = p.id and w.free > 0 and not w.draining "
+	"and w.left_at is null and w.seen_at > now() - interval '1 minute' and " WORKER_MAY_CLAIM("w", "p") ") "
+	"then now() end from waiting j join agent_pools p on p.id = j.pool_id "
+	"on conflict (pool_id) do update set free_since = excluded.free_since "
+	"where (c.free_since is null) <> (excluded.free_since is null)";
+/* clang-format on */
 
 int gauges_pools(struct store *store, struct err *err)
 {
@@ -120,17 +131,7 @@ int gauges_pools(struct store *store, struct err *err)
 
 int capacity_record(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into pool_capacity as c (pool_id, free_since) select p.id, case when exists (select 1 from "
-		"workers w where w.pool_id = p.id and w.free > 0 and not w.draining and w.left_at is null "
-		"and w.seen_at > now() - interval '1 minute' and " WORKER_MAY_CLAIM(
-			"w", "p") ") "
-				  "and not " QUOTA_IS_USED(
-					  "p") "then now() end from agent_pools p "
-					       "where exists (select 1 from jobs j where j.pool_id = p.id and j.state "
-					       "= 'waiting') "
-					       "on conflict (pool_id) do update set free_since = excluded.free_since "
-					       "where (c.free_since is null) <> (excluded.free_since is null)");
+	return db_query(store->db, NULL, err, capacity_sql);
 }
 
 /* ---- the site ---- */

@@ -264,7 +264,8 @@ static int sweep_workers(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
 		"delete from workers w where seen_at < now() - interval '1 day' "
-		"and not exists (select 1 from jobs where worker_id = w.id)");
+		"and not exists (select 1 from jobs where worker_id = w.id) "
+		"and not exists (select 1 from workspace_holds h where " WORKER_IS_AWAITED("w", "h") ")");
 }
 
 /* Exports are listed as expired for 7 days. */

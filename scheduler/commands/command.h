@@ -3,8 +3,9 @@
 #define SCHEDULER_COMMANDS_COMMAND_H
 
 /*
- * What the subcommands of runyard-scheduler share. A row of scheduler/commands/commands.def names the function of a
- * command, its arguments and its options. commands.c checks these before it calls the function, and handles --help.
+ * The parts that the subcommands of runyard-scheduler share. A row of scheduler/commands/commands.def names the
+ * function of a command, its arguments and its options. commands.c checks these before it calls the function, and
+ * handles --help.
  *
  * A command that lists something makes an array of JSON objects and passes it to command_print.
  */

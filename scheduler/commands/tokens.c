@@ -19,7 +19,7 @@ static const struct command_column columns[] = {
 	{NULL, NULL, 0},
 };
 
-/* Whose tokens the options name. */
+/* The owner of the tokens, whom the options name. */
 struct owner {
 	struct pool_name pool;
 	struct id user;

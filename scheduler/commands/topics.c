@@ -9,11 +9,12 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "scheduler/background/lag_keeper.h"
-#include "scheduler/background/topic_lags.h"
+#include "scheduler/background/lag/lag_keeper.h"
+#include "scheduler/background/lag/lag_process.h"
+#include "scheduler/background/lag/topic_lags.h"
 #include "scheduler/commands/topics.h"
 
-enum { CALL_MS = 5000, MAX_COMMAND = 1024 };
+enum { MAX_COMMAND = 1024 };
 
 static const struct command_column columns[] = {
 	{"TOPIC", "topic", 0},
@@ -57,6 +58,7 @@ struct listing {
 	const struct scheduler_options *options;
 	const struct command_line *line;
 	struct topic_lags lags;
+	char missing[512]; /* why a topic was not measured */
 	json_t *rows;
 };
 
@@ -68,11 +70,19 @@ static void listing_release(struct listing *listing)
 
 /* ---- topics ---- */
 
-static int topics_measure(struct listing *listing, struct err *err)
+/* In a process of its own, which may end while brokers fail. */
+static int topics_measure(struct scheduler *s, struct listing *listing, struct err *err)
 {
-	const struct kafka_settings kafka = scheduler_kafka(listing->options);
+	_cleanup_(buf_release) struct buf output = BUF_INIT(LAG_OUTPUT_LIMIT);
+	struct err why = ERR_INIT;
 
-	return topic_lags_measure(&listing->lags, &kafka, CALL_MS, err);
+	if (pool_topics_read(&s->store, &listing->lags.pools, err) < 0)
+		return -1;
+	if (lag_process_run(s->measure_command, -1, &output, &why) < 0)
+		err_context(&why, "not measured: the process that asks the brokers failed");
+	text_copy(listing->missing, sizeof(listing->missing), *why.message ? why.message : "not measured");
+	topic_lags_take(&listing->lags, &output, listing->missing);
+	return 0;
 }
 
 static json_t *count_or_null(bool known, int64_t count)
@@ -164,7 +174,7 @@ int topics_read(struct scheduler *s, json_t **ret_topics, struct err *err)
 {
 	_cleanup_(listing_release) struct listing listing = {.options = &s->options, .rows = json_array()};
 
-	if (pool_topics_read(&s->store, &listing.lags.pools, err) < 0 || topics_measure(&listing, err) < 0)
+	if (topics_measure(s, &listing, err) < 0)
 		return -1;
 	topics_list(&listing);
 	*ret_topics = json_incref(listing.rows);
@@ -179,15 +189,12 @@ int command_topics(struct scheduler *s, const struct command_line *line, struct 
 
 	if (create && of_acls)
 		return command_usage(line, err);
-	if (pool_topics_read(&s->store, &listing.lags.pools, err) < 0)
+	if (of_acls ? pool_topics_read(&s->store, &listing.lags.pools, err) < 0 : topics_measure(s, &listing, err) < 0)
 		return -1;
-	if (of_acls) {
+	if (of_acls)
 		acls_list(&listing);
-	} else {
-		if (topics_measure(&listing, err) < 0)
-			return -1;
+	else
 		topics_list(&listing);
-	}
 	listing_print(&listing, create || of_acls);
 	return 0;
 }
@@ -197,10 +204,11 @@ int command_topics(struct scheduler *s, const struct command_line *line, struct 
 int command_keep_lag(struct scheduler *s, const struct command_line *line, struct err *err)
 {
 	const struct kafka_settings kafka = scheduler_kafka(&s->options);
+	const struct lag_keeping keeping = {
+		.kafka = &kafka, .out = stdout, .measure_only = command_option(line, "measure") != NULL};
 
-	(void)line;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (lag_keep(&s->store, &kafka, stdout, err) == 0)
+	if (lag_keep(&s->store, &keeping, err) == 0)
 		return 0;
 	if (err->kind != ERR_UNAVAILABLE)
 		return -1;

@@ -4,8 +4,8 @@
 
 #include "scheduler/commands/command.h"
 
-/* Measures the topics, as the command `topics` lists them. A lag that can't be measured within some seconds is null. A
- * new reference. */
+/* Measures the topics, as the command `topics` lists them. A lag that can't be measured is null, and `failure`
+ * says why. A new reference. */
 int topics_read(struct scheduler *s, json_t **ret_topics, struct err *err);
 
 #endif

@@ -39,7 +39,7 @@ int schema_program_version(void);
 const struct migration *schema_missing(const struct schema *schema, bool contract);
 
 /* Whether this program may serve. ERR_INVALID if the schema refuses it. ERR_UNAVAILABLE if the schema lacks a
- * migration: somebody else has to apply it. */
+ * migration that another process has to apply. */
 int schema_check(struct db *db, struct err *err);
 /* Applies the migrations that are missing, over a connection of its own. ERR_UNAVAILABLE if a lock could not be had in
  * time, or if another process migrates: try again. */

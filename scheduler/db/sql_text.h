@@ -18,7 +18,7 @@ bool sql_next(const char **at, struct sql_statement *ret_statement);
 /* The strongest lock that a statement takes on a table that exists, by PostgreSQL's name ("ACCESS EXCLUSIVE"); "none"
  * if it only makes something new. */
 const char *sql_lock(const struct sql_statement *statement);
-/* What a lock of that name blocks: "reads and writes". */
+/* The statements that a lock of that name blocks: "reads and writes". */
 const char *sql_lock_blocks(const char *lock);
 /* Copies the name of the table that a statement makes (create table) or changes; "" if it names none. */
 enum { SQL_NAME_SIZE = 64 };

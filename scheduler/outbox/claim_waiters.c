@@ -52,6 +52,7 @@ struct wait {
 
 struct claim_waiters {
 	struct db *db;
+	claim_waiters_look_fn look;
 	pthread_t thread;
 	int wake; /* eventfd */
 	int64_t told_ms, looked_ms;
@@ -358,23 +359,13 @@ static void notices_read(struct claim_waiters *waiters)
 		notice_take(waiters, notice);
 }
 
-/* Ends waits for jobs that have been waiting for STILL_MS. The query walks the index from pool to pool and reads no
- * pool without waiting jobs. */
+/* Ends waits for jobs that have been waiting for STILL_MS. */
 static void claim_waiters_look(struct claim_waiters *waiters)
 {
 	struct err err = ERR_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(waiters->db, &rows, &err,
-		    "with recursive pools as ("
-		    "(select pool_id from jobs where state = 'waiting' order by pool_id limit 1) union all "
-		    "select n.pool_id from pools p, lateral (select pool_id from jobs where state = 'waiting' "
-		    "and pool_id > p.pool_id order by pool_id limit 1) n) "
-		    "select p.pool_id, (select count(*) from (select created_at from jobs where pool_id = p.pool_id "
-		    "and state = 'waiting' limit 64) j where created_at < now() - make_interval(secs => $1::int / "
-		    "1000.0)) "
-		    "as jobs from pools p",
-		    P_INT(STILL_MS)) < 0)
+	if (waiters->look(waiters->db, STILL_MS, &rows, &err) < 0)
 		return;
 	for (int i = 0; i < rows.count; i++)
 		pool_wake_several(
@@ -471,7 +462,8 @@ static void *claim_waiters_thread(void *data)
 	return NULL;
 }
 
-int claim_waiters_start(const char *database_url, struct claim_waiters **ret_waits, struct err *err)
+int claim_waiters_start(
+	const char *database_url, claim_waiters_look_fn look, struct claim_waiters **ret_waits, struct err *err)
 {
 	struct claim_waiters *waiters = mem_new(1, sizeof(*waiters));
 
@@ -479,6 +471,7 @@ int claim_waiters_start(const char *database_url, struct claim_waiters **ret_wai
 	TAILQ_INIT(&waiters->all);
 	TAILQ_INIT(&waiters->telling);
 	waiters->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	waiters->look = look;
 	waiters->db = db_open_listening(database_url, CHANNEL);
 	if (pthread_create(&waiters->thread, NULL, claim_waiters_thread, waiters) != 0) {
 		waiters->stopping = true;

@@ -15,6 +15,7 @@
 #include "common/base.h"
 
 struct db;
+struct rows;
 struct err;
 struct claim_waiters;
 
@@ -25,8 +26,12 @@ struct wait_spec {
 	void *data;
 };
 
-/* Starts the thread that listens for notices of other schedulers. */
-int claim_waiters_start(const char *database_url, struct claim_waiters **ret_waits, struct err *err);
+/* Reads the pools with jobs that have waited for that time and could start: columns pool_id and jobs. */
+typedef int (*claim_waiters_look_fn)(struct db *db, int still_ms, struct rows *ret_rows, struct err *err);
+/* Starts the thread that listens for notices of other schedulers. While a wait is open, it looks for jobs that were
+ * missed. */
+int claim_waiters_start(
+	const char *database_url, claim_waiters_look_fn look, struct claim_waiters **ret_waits, struct err *err);
 /* Ends all waits, and accepts no more. Jobs that commit later still notify the other schedulers. */
 void claim_waiters_close(struct claim_waiters *waiters);
 /* The same, and ends the thread. NULL-safe. */

@@ -41,6 +41,7 @@ struct picked_job {
 	struct engine_choice engine; /* of a plan or an apply */
 	const char *why;             /* why the run does not start: a broken invariant or a refusal; a constant */
 	char *refusal;               /* why no worker of the pool can run the job; owned */
+	bool fills_quota;            /* it takes the last place of its organization's or its pool's quota */
 };
 
 struct claiming {
@@ -282,6 +283,14 @@ static bool rooms_take(const struct rows *rooms, const struct picked_job *job, l
 	return fits;
 }
 
+static bool room_is_full(const struct rows *rooms, const struct picked_job *job, const long long *left)
+{
+	for (int i = 0; i < rooms->count; i++)
+		if (left[i] == 0 && room_is_of(rooms, i, job))
+			return true;
+	return false;
+}
+
 /* Drops the jobs that exceed a quota: of two claims that count at the same time, the second one waits for the first. */
 static int claim_fit_quotas(struct claiming *c, struct err *err)
 {
@@ -301,6 +310,8 @@ static int claim_fit_quotas(struct claiming *c, struct err *err)
 		if (rooms_take(&rooms, &c->picked[i], left))
 			c->picked[kept++] = c->picked[i];
 	c->count = kept;
+	for (size_t i = 0; i < c->count; i++)
+		c->picked[i].fills_quota = room_is_full(&rooms, &c->picked[i], left);
 	return 0;
 }
 
@@ -425,12 +436,14 @@ static const struct picked_job *picked_of(const struct claiming *c, const char *
 	return &c->picked[i];
 }
 
-/* Whether the job got its slot in time. A pool without a free slot for it is a question of capacity, not a fault. */
-static const char *start_word(double waited, const char *waited_free)
+/* Whether the job got its slot in time. A pool without a free slot for it is a question of capacity, not a fault, and
+ * so is a quota that the job had to wait for: this job fills it again. */
+static const char *start_word(double waited, const char *waited_free, bool fills_quota)
 {
 	if (waited <= PROMPT_SECONDS)
 		return "result=\"prompt\"";
-	return waited_free && strtod(waited_free, NULL) > PROMPT_SECONDS ? "result=\"late\"" : "result=\"no_slot\"";
+	return !fills_quota && waited_free && strtod(waited_free, NULL) > PROMPT_SECONDS ? "result=\"late\""
+											 : "result=\"no_slot\"";
 }
 
 static void note_claim(const struct claiming *c, int row)
@@ -442,7 +455,10 @@ static void note_claim(const struct claiming *c, int row)
 	metric_addf(M_CLAIMED_JOBS, 1, "pool=\"%s\",stage=\"%s\"", row_text(&c->details, row, "pool"), stage);
 	metric_observef(M_CLAIM_WAIT, waited, "stage=\"%s\"", stage);
 	if (row_int(&c->details, row, "attempt") == 1)
-		metric_add(M_JOB_STARTS, start_word(waited, row_text(&c->details, row, "waited_free")), 1);
+		metric_add(M_JOB_STARTS,
+			start_word(waited, row_text(&c->details, row, "waited_free"),
+				picked_of(c, row_text(&c->details, row, "job"))->fills_quota),
+			1);
 }
 
 /* Ends the run of a job that cannot be handed out (its snapshot was changed, say) with the reason, so that it does not

@@ -32,19 +32,31 @@ struct sealed_kind {
 #define NUMBER_OF(bytes) "('x' || encode(substring(" bytes " from 1 for 4), 'hex'))::bit(32)::bigint"
 #define IS_OLD(column)   column " is not null and substring(" column " from 1 for 4) <> $1::bytea"
 
-/* KEY: the row's key as a text. MATCH: the row whose key is $1. CONTEXT: what its seal is bound to. */
-#define SEALED(table, key, match, column, bound_to, how)                                                               \
+/* A table's primary key in four forms: as a text; the row whose key is $1; the rows behind $2 ("": all); their order.
+ * The order is that of the index, so a page is read from where the last one ended. */
+#define KEY_OF(column)  column, column " = $1", column " > $2", column
+#define KEY_OF_RESPONSE "id::text", "id = $1::bigint", "id > coalesce(nullif($2, ''), '-1')::bigint", "id"
+#define KEY_OF_CHUNK                                                                                                   \
+	"operation_id || ':' || start",                                                                                \
+		"operation_id = split_part($1, ':', 1) and start = split_part($1, ':', 2)::bigint",                    \
+		"(operation_id, start) > (split_part($2, ':', 1), "                                                    \
+		"coalesce(nullif(split_part($2, ':', 2), ''), '-1')::bigint)",                                         \
+		"operation_id, start"
+
+/* `bound_to`: the context of the seal. */
+#define SEALED(table, ...) SEALED_ROWS(table, __VA_ARGS__)
+#define SEALED_ROWS(table, key, match, behind, order, column, bound_to, how)                                           \
 	{                                                                                                              \
 		.name = table "." column, .reseal = (how),                                                             \
 		.count = "select " NUMBER_OF(column) " as number, count(*) as count from " table " where " column      \
 						     " is not null group by 1",                                        \
 		.page = "select " key " as key, coalesce(octet_length(" column "), 0) as size, " IS_OLD(               \
-			column) " as old from " table " where " key " > $2 order by 1 limit $3",                       \
+			column) " as old from " table " where " behind " order by " order " limit $3",                 \
 		.read = "select " bound_to " as context, " column " as sealed from " table " where " match             \
 			" and substring(" column " from 1 for 4) <> $2::bytea for no key update",                      \
 		.write = "update " table " set " column " = $2 where " match,                                          \
 	}
-#define SEALED_BY_ID(table, column, bound_to) SEALED(table, "id", "id = $1", column, bound_to, reseal)
+#define SEALED_BY_ID(table, column, bound_to) SEALED(table, KEY_OF("id"), column, bound_to, reseal)
 
 /* The parameters of policy sets, in the bundles of evaluations. */
 #define PARAMETERS                                                                                                     \
@@ -64,17 +76,15 @@ static const struct sealed_kind kinds[] = {
 	SEALED_BY_ID("task_results", "hmac_sealed", "'task-hmac-key'"),
 	SEALED_BY_ID("notification_configurations", "url_sealed", "'notification-url'"),
 	SEALED_BY_ID("notification_configurations", "token_sealed", "'notification-token'"),
-	SEALED("notification_responses", "id::text", "id = $1::bigint", "url_sealed", "'notification-url'", reseal),
-	SEALED("run_inputs", "run_id", "run_id = $1", "variables_sealed", "run_id", reseal),
-	SEALED("run_inputs", "run_id", "run_id = $1", "snapshot_sealed", "run_id", reseal),
-	SEALED("log_chunks", "operation_id || ':' || start",
-		"operation_id = split_part($1, ':', 1) and start = split_part($1, ':', 2)::bigint", "bytes_sealed",
-		"'log:' || operation_id || ':' || start", reseal),
+	SEALED("notification_responses", KEY_OF_RESPONSE, "url_sealed", "'notification-url'", reseal),
+	SEALED("run_inputs", KEY_OF("run_id"), "variables_sealed", "run_id", reseal),
+	SEALED("run_inputs", KEY_OF("run_id"), "snapshot_sealed", "run_id", reseal),
+	SEALED("log_chunks", KEY_OF_CHUNK, "bytes_sealed", "'log:' || operation_id || ':' || start", reseal),
 	SEALED_BY_ID("unrecorded_resources", "resource_id_sealed", "'unrecorded:' || digest"),
 	SEALED_BY_ID("state_version_outputs", "value_sealed", "id"),
-	SEALED("state_bases", "state_version_id", "state_version_id = $1", "difference_sealed",
-		"state_version_id || ':' || blob_id", reseal),
-	SEALED("blobs", "id", "id = $1", "bytes_sealed", "id", blob_reseal),
+	SEALED("state_bases", KEY_OF("state_version_id"), "difference_sealed", "state_version_id || ':' || blob_id",
+		reseal),
+	SEALED("blobs", KEY_OF("id"), "bytes_sealed", "id", blob_reseal),
 	{.name = "policy_evaluations.bundle",
 		.reseal = bundle_reseal,
 		.text = true,
@@ -290,6 +300,19 @@ static int object_reseal(const struct object_swap *swap, const struct buf *seale
 	return 0;
 }
 
+/* Keeps the error of an object that was not found, unless its blob was deleted since the page was read. */
+static int object_check_gone(const struct object_swap *swap, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err missing = *err;
+
+	if (db_query(swap->rotation->store->db, &rows, err, "select 1 from blobs where id = $1 and object_key = $2",
+		    P_TEXT(swap->blob_id), P_TEXT(swap->old)) < 0)
+		return -1;
+	*err = rows.count ? missing : (struct err)ERR_INIT;
+	return rows.count ? err_context(err, "the object of %s", swap->blob_id) : 0;
+}
+
 static int object_rotate(struct rotation *r, const struct rows *rows, int row, struct err *err)
 {
 	const struct object_swap swap = {.rotation = r,
@@ -302,7 +325,7 @@ static int object_rotate(struct rotation *r, const struct rows *rows, int row, s
 
 	text_copy(part.key, sizeof(part.key), swap.old);
 	if (object_get(r->objects, &part, &sealed, err) < 0)
-		return -1;
+		return err->kind == ERR_NOT_FOUND ? object_check_gone(&swap, err) : -1;
 	if (sealed.len >= KEY_NUMBER_SIZE && memcmp(sealed.data, r->number, KEY_NUMBER_SIZE) != 0)
 		return object_reseal(&swap, &sealed, err);
 	return db_query(r->store->db, NULL, err,

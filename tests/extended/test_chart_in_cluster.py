@@ -98,7 +98,7 @@ def test_the_database_of_the_example_is_accepted(cluster):
     assert done.returncode == 0 and not warnings(done.stderr), done.stderr
 
 
-# What kube-score asks for and the chart does not do.
+# Checks of kube-score that the chart does not pass, with the reasons.
 NOT_DONE = (
     "container-resources",  # a limit of CPU slows a job down
     "container-ephemeral-storage-request-and-limit",  # a pod that exceeds the limit is evicted without grace

@@ -5,7 +5,7 @@ import time
 
 from support.wait import until
 
-PAUSE = 330  # the scheduler stops measuring 300 s after the last read
+PAUSE = 600  # the scheduler stops measuring 300 s after the last read
 ONE = {"main.tf": ""}
 
 

@@ -237,27 +237,34 @@ class Broker:
 class Kafka:
     """Apache Kafka with one node, set up as by deploy/local/up --broker kafka. `proxied_ports` are additional ports, each
     of which leads through a proxy: {name of a client: port of its proxy}. `target_ports` are the targets of the
-    proxies. With a password it accepts only the local stack's account."""
+    proxies. With a password it accepts only the local stack's account. A node of a cluster is given the port of its
+    controller, the cluster's identity and settings (support/kafka_cluster.py)."""
 
     kind = "kafka"
     fetch_wait_ms = 500
 
-    def __init__(self, folder, proxied_ports=None, password=None):
+    def __init__(self, folder, proxied_ports=None, password=None, controller=None, identity=None, settings=""):
         self.folder = Path(folder)
         self.port = free_port()
         self.password = password
         self.jars = DEPS / "kafka"
         assert self.jars.exists(), f"{self.jars} does not exist; tests/run fetches it"
-        controller = free_port()
+        controller = controller or free_port()
         properties = self._lib('kafka_properties "$1" "$2" "$3"', self.folder / "data", self.port, controller)
         self.target_ports = {name: free_port() for name in proxied_ports or {}}
         accounts = password and self._lib('kafka_sasl_properties "$1" "$2" "$3"', self.port, controller, password)
-        (self.folder / "server.properties").write_text(properties + (accounts or self._listeners(controller, proxied_ports or {})))
-        identity = self._lib("kafka_cluster_id").strip()
+        (self.folder / "server.properties").write_text(properties + (accounts or self._listeners(controller, proxied_ports or {})) + settings)
+        self._format(identity or self.new_identity())
+        self.process = Process("kafka", self.java("kafka.Kafka", self.folder / "server.properties"), folder)
+
+    @classmethod
+    def new_identity(cls):
+        return cls._lib("kafka_cluster_id").strip()
+
+    def _format(self, identity):
         done = subprocess.run(self.java("kafka.tools.StorageTool", "format", "-t", identity, "-c", self.folder / "server.properties"),
                               capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
-        self.process = Process("kafka", self.java("kafka.Kafka", self.folder / "server.properties"), folder)
 
     def _listeners(self, controller, proxied_ports):
         """A client continues at the address that its listener advertises, so each of these ports has a
@@ -294,11 +301,21 @@ class Kafka:
 
     def start(self):
         self.process.launch()
+        return self.start_waiting()
+
+    def start_waiting(self):
         self.process.wait_until(lambda: answers(self.port), "takes connections")
         return self
 
     def restart(self, number=signal.SIGTERM):
         self.process.stop(number)
+        self.start()
+
+    def lose_data(self):
+        """The broker and its disk are lost. A new one, which is empty, takes its place."""
+        self.process.kill()
+        shutil.rmtree(self.folder / "data")
+        self._format(self.new_identity())
         self.start()
 
     def release(self):

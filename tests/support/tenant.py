@@ -22,7 +22,7 @@ NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "audit_totals", "audit_counted", "sessions", "retention_marks"}
 RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length"]
-# The scheduler notes why runs wait (scheduler/background/wait_notes.h): an event, and a line of a log that nobody else writes yet.
+# The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log.
 KEPT = {
     "audit_events": "where t.action <> 'refused'",
     "run_events": "where t.action not like 'waiting-for-%%'",

@@ -192,15 +192,21 @@ void lease_begin(struct lease *lease)
 
 /* ---- heartbeats ---- */
 
+/* The number of ended jobs whose result or last state the scheduler lacks. */
+static json_int_t undelivered(const struct worker *worker)
+{
+	return (json_int_t)(result_sink_undelivered(worker->results) + unsent_count(worker->host.unsent));
+}
+
 static json_t *heartbeat_body(const struct worker *worker)
 {
 	json_t *jobs = attempts_list(worker, list_heard);
 
 	unsent_each(worker->host.unsent, list_unsent, jobs);
-	return json_pack("{sIsIsbsososOso}", "free", (json_int_t)slots_free(worker), "slots",
-		(json_int_t)worker->options.slots, "draining", worker->drain != DRAIN_NONE || worker->paused,
-		"partitions", job_source_partitions(worker->source), "jobs", jobs, "capabilities", worker->capabilities,
-		"announced", job_source_announced(worker->source));
+	return json_pack("{sIsIsIsbsososOso}", "undelivered", undelivered(worker), "free",
+		(json_int_t)slots_free(worker), "slots", (json_int_t)worker->options.slots, "draining",
+		worker->drain != DRAIN_NONE || worker->paused, "partitions", job_source_partitions(worker->source),
+		"jobs", jobs, "capabilities", worker->capabilities, "announced", job_source_announced(worker->source));
 }
 
 static void job_heard(struct lease *lease, const struct keeper_lease *renewed, const json_t *item)
@@ -347,5 +353,7 @@ void lease_leave(struct lease *lease, loop_timer_fn fn, void *data)
 	loop_timer_set(lease->worker->loop, &lease->leave_timer, is_known ? LEAVE_MS : 0, leave_late, lease);
 	if (is_known)
 		lease->leaving = post_own(lease, "leave",
-			json_pack("{sb}", "failed", lease->worker->drain >= DRAIN_INTERRUPT), leave_answered);
+			json_pack("{sbsI}", "failed", lease->worker->drain >= DRAIN_INTERRUPT, "undelivered",
+				undelivered(lease->worker)),
+			leave_answered);
 }

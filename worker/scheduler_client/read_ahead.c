@@ -26,8 +26,10 @@ void read_ahead_add(struct read_ahead *ahead, int64_t offset, const struct id *j
 {
 	struct announced_job *added;
 
-	if (offset < ahead->next)
+	if (offset < ahead->next) {
 		ahead->count = 0;
+		ahead->stored = -1; /* nothing is committed of the new partition */
+	}
 	room_make(ahead);
 	added = &ahead->jobs[ahead->count++];
 	*added = (struct announced_job){.offset = offset, .settled = !job};

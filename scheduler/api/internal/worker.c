@@ -19,7 +19,14 @@
  * JSON:API documents. */
 
 /* MAX_ATTEMPTS: running attempts, and those whose results are not acknowledged yet. */
-enum { MAX_SLOTS = 256, MAX_ATTEMPTS = 1024, WAIT_ANSWER_LIMIT = 64, MAX_CAPABILITIES = 128, MAX_CAPABILITY = 80 };
+enum {
+	MAX_SLOTS = 256,
+	MAX_ATTEMPTS = 1024,
+	WAIT_ANSWER_LIMIT = 64,
+	MAX_CAPABILITIES = 128,
+	MAX_CAPABILITY = 80,
+	MAX_UNDELIVERED = 1000000
+};
 
 static int body_number(const struct request *req, const char *name, long long max, int *ret_number, struct err *err)
 {
@@ -28,6 +35,15 @@ static int body_number(const struct request *req, const char *name, long long ma
 	if (number < 0 || number > max)
 		return err_set(err, ERR_INVALID, "'%s' must be a whole number from 0 to %lld", name, max);
 	*ret_number = (int)number;
+	return 0;
+}
+
+/* A worker of an earlier version does not send it. */
+static int body_undelivered(const struct request *req, int *ret_number, struct err *err)
+{
+	if (json_object_get(req->body, "undelivered"))
+		return body_number(req, "undelivered", MAX_UNDELIVERED, ret_number, err);
+	*ret_number = 0;
 	return 0;
 }
 
@@ -177,7 +193,9 @@ static int beat_read(struct request *req, struct worker_beat *ret_beat, struct e
 	if (body_number(req, "free", MAX_SLOTS, &ret_beat->free, err) < 0 ||
 		body_capabilities(req, &ret_beat->capabilities, err) < 0)
 		return -1;
-	return body_number(req, "slots", MAX_SLOTS, &ret_beat->slots, err);
+	return body_undelivered(req, &ret_beat->undelivered, err) < 0
+		? -1
+		: body_number(req, "slots", MAX_SLOTS, &ret_beat->slots, err);
 }
 
 int worker_beats(struct request *req, struct response *res, struct err *err)
@@ -220,10 +238,13 @@ int worker_listens(struct request *req, struct response *res, struct err *err)
 
 int worker_leaves(struct request *req, struct response *res, struct err *err)
 {
+	struct worker_departure departure = {.failed = json_bool_at(req->body, "failed", false)};
 	struct id worker;
 
-	if (worker_find(req->store, req->bearer, &worker, err) < 0 ||
-		worker_leave(req->store, worker.text, json_bool_at(req->body, "failed", false), err) < 0)
+	if (worker_find(req->store, req->bearer, &worker, err) < 0)
+		return -1;
+	departure.worker_id = worker.text;
+	if (body_undelivered(req, &departure.undelivered, err) < 0 || worker_leave(req->store, &departure, err) < 0)
 		return -1;
 	claim_waiters_forget(req->services->waiters, worker.text);
 	return respond_empty(res, 204);

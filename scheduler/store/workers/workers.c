@@ -7,7 +7,7 @@
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
 
-enum { MAX_KINDS = 200 }; /* limit of distinct capabilities */
+enum { MAX_KINDS = 200 /* limit of distinct capabilities */, MAX_STILL_WAITING = 64 };
 
 /* The attempts as JSON, with the digests of their tokens. */
 static char *attempts_text(const json_t *jobs)
@@ -30,7 +30,7 @@ static char *attempts_text(const json_t *jobs)
 }
 
 /* A registration that presents attempts acts as a heartbeat (in the model) of a worker that the scheduler had
- * forgotten. */
+ * forgotten. A worker with the name of earlier ones has their folder: it reports what is undelivered there. */
 /* model: register */
 int worker_register(
 	struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token, struct err *err)
@@ -49,7 +49,9 @@ int worker_register(
 		    "where j.id = any(array(select job from said)) and j.pool_id = $2 and j.state = 'claimed' "
 		    "and j.token_hash = said.hash order by j.id for no key update of j), "
 		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
-		    "where j.id = any(array(select id from mine))) "
+		    "where j.id = any(array(select id from mine))), "
+		    "earlier as (update workers set undelivered = 0 where pool_id = $2 and name = $3 and undelivered > "
+		    "0) "
 		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
 		    "token_id, capabilities, protocol, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
 		    "$11::jsonb, $12, "
@@ -91,9 +93,26 @@ static const char wait_sql[] =
 	"with me as materialized (" WORKER_OF_POOL("$2", "$1") "), "
 	"said as (update workers set free = $3, seen_at = now() where id = (select id from me where free <> $3)) "
 	"select " WORKER_MAY_CLAIM("w", "p") "and not " QUOTA_IS_USED("p")
-	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting') as jobs from me w "
+	"and exists (select 1 from jobs where pool_id = $1 and state = 'waiting' "
+	"and organization_id <> all(array(" QUOTAS_USED_UP "))) as jobs from me w "
 	"join agent_pools p on p.id = w.pool_id";
+
+/* Walks the index from pool to pool, and reads no pool without waiting jobs. */
+static const char still_waiting_sql[] =
+	"with recursive pools as ("
+	"(select pool_id from jobs where state = 'waiting' order by pool_id limit 1) union all "
+	"select n.pool_id from pools p, lateral (select pool_id from jobs where state = 'waiting' "
+	"and pool_id > p.pool_id order by pool_id limit 1) n) "
+	"select p.pool_id, (select count(*) from (select created_at from jobs where pool_id = p.pool_id "
+	"and state = 'waiting' and organization_id <> all(array(" QUOTAS_USED_UP ")) limit $2) j "
+	"where created_at < now() - make_interval(secs => $1::int / 1000.0)) as jobs from pools p "
+	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ")";
 /* clang-format on */
+
+int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err)
+{
+	return db_query(db, ret_rows, err, still_waiting_sql, P_INT(still_ms), P_INT(MAX_STILL_WAITING));
+}
 
 /* Writes the worker's row only if the number of free slots has changed. */
 int worker_waits_for(struct store *store, const struct worker_wait *wait, bool *ret_jobs, struct err *err)
@@ -137,7 +156,8 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
 	if (db_query(store->db, &rows, err,
 		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
-		    "partitions = array(select jsonb_array_elements_text($5::jsonb)::int), capabilities = $8::jsonb "
+		    "undelivered = $10, partitions = array(select jsonb_array_elements_text($5::jsonb)::int), "
+		    "capabilities = $8::jsonb "
 		    "where token_hash = $1 and left_at is null returning id, pool_id, ordered), "
 		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
 		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
@@ -157,7 +177,8 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 				 "from (select 1) one left join said on true left join held on held.id = said.job "
 				 "left join workspace_holds h on h.job_id = said.job",
 		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
-		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities), P_ARRAY(&announced)) < 0)
+		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities), P_ARRAY(&announced),
+		    P_INT(beat->undelivered)) < 0)
 		return -1;
 	if (row_null(&rows, 0, "ordered"))
 		return not_found(err);
@@ -166,12 +187,12 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	return 0;
 }
 
-int worker_leave(struct store *store, const char *worker_id, bool failed, struct err *err)
+int worker_leave(struct store *store, const struct worker_departure *departure, struct err *err)
 {
 	return db_query(store->db, NULL, err,
 		"update workers set left_at = now(), seen_at = now(), failed = $2, draining = true, free = 0, "
-		"partitions = '{}' where id = $1 and left_at is null",
-		P_TEXT(worker_id), P_BOOL(failed));
+		"partitions = '{}', undelivered = $3 where id = $1 and left_at is null",
+		P_TEXT(departure->worker_id), P_BOOL(departure->failed), P_INT(departure->undelivered));
 }
 
 /* A worker is live until the leases that its last heartbeat renewed expire. */

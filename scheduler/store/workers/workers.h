@@ -14,6 +14,9 @@
 	"select * from (select id, pool_id, free, ordered, left_at from workers where id = " worker " limit 1) k "     \
 	"where pool_id = " pool " and left_at is null "
 
+/* SQL: whether the hold `h` waits for the last state of an apply of the worker `k`. */
+#define WORKER_IS_AWAITED(k, h) "(" h ".worker_id = " k ".id and " h ".until is not null and " h ".settled_at is null) "
+
 struct worker_arrival {
 	const char *pool_id, *name, *version;
 	const char *address;  /* the address from which it is registered */
@@ -27,7 +30,11 @@ struct worker_arrival {
  * renewed. */
 int worker_register(struct store *store, const struct worker_arrival *arrival, struct id *ret_id, char **ret_token,
 	struct err *err);
-/* Records the worker's number of free slots. *ret_jobs: a job of the pool waits. ERR_NOT_FOUND if the worker is not (or
+/* Columns pool_id and jobs: pools with the number of their jobs that have waited for that time, at most 64 of each.
+ * Jobs that quotas leave no room for do not count. */
+int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err);
+/* Records the worker's number of free slots. *ret_jobs: a job of the pool waits that its quotas leave room for.
+ * ERR_NOT_FOUND if the worker is not (or
  * no longer) registered in the pool. */
 struct worker_wait {
 	const char *pool_id, *worker_id;
@@ -40,6 +47,7 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 struct worker_beat {
 	const char *token; /* the worker's own */
 	int free, slots;
+	int undelivered; /* ended jobs whose result or last state the scheduler lacks */
 	bool draining;
 	const json_t *partitions;   /* an array of numbers */
 	const json_t *jobs;         /* an array of {job, attempt}; for applies with more members (runs/epoch.h) */
@@ -57,7 +65,12 @@ int workers_capabilities(
 	struct store *store, const char *pool_id, const char *worker_id, json_t **ret_others, struct err *err);
 /* The attempts that their workers must stop: columns worker_id, id (the job's), attempt, stop. */
 int workers_stops(struct db *db, struct rows *ret_rows, struct err *err);
-/* Marks the worker as gone: it has drained, or was forced to stop at once (failed). */
-int worker_leave(struct store *store, const char *worker_id, bool failed, struct err *err);
+struct worker_departure {
+	const char *worker_id;
+	bool failed;     /* it was forced to stop at once */
+	int undelivered; /* as in a heartbeat */
+};
+/* Marks the worker as gone. */
+int worker_leave(struct store *store, const struct worker_departure *departure, struct err *err);
 
 #endif

@@ -256,6 +256,31 @@ def test_rotate_keys_seals_objects_again(objects, prefix, scheduler, api_of, fak
     finished.check()
 
 
+def test_an_object_that_is_replaced_during_a_rotation_is_rotated_by_the_next_pass(objects, front, prefix, scheduler, api_of, fake_worker, ask, database):
+    """Another process may move or delete an object after the rotation has listed it."""
+    one = scheduler(**all_content_options(objects, prefix))
+    finished = FinishedRun(api_of(one), fake_worker(one), ask)
+    wait_moved(ask)
+    one.stop()
+    ((last, key),) = ask("select id, object_key from blobs where object_key is not null order by id desc limit 1")
+    moved = []
+
+    def replace(method, path):
+        if method == "GET" and not moved:
+            moved.append(path)
+            objects.bucket.joinpath(prefix, key).rename(objects.bucket.joinpath(prefix, key + "0"))
+            ask("update blobs set object_key = object_key || '0' where id = %s", last)
+
+    front.reply = replace
+    both = f"{NEW_KEY},{KEYS}"
+    done = Scheduler.run_command("rotate-keys", check=False, database_url=database, keys=both, **objects.options(prefix, front.port))
+    assert moved and key not in moved[0] and done.returncode == 0, done.stderr
+    assert ask("select distinct object_key_number from blobs where object_key is not null") == [(2,)]
+    one.options["keys"] = both
+    one.start()
+    finished.check()
+
+
 def test_no_content_is_lost_while_the_store_is_unavailable(objects, prefix, scheduler, api_of, ask):
     one = scheduler(**all_content_options(objects, prefix))
     api = api_of(one)

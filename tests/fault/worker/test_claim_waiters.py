@@ -198,3 +198,18 @@ def test_a_stopping_scheduler_answers_pending_requests(fake_worker, first):
     wait_for_waiters(first, 1)
     assert first.stop() == 0
     assert waits.answer() is False
+
+
+@pytest.mark.parametrize("quota", ["(organization_id, runs) select id, 1 from organizations", "(pool_id, runs) select id, 1 from agent_pools"],
+                         ids=["organization", "pool"])
+def test_jobs_above_a_quota_end_no_wait_until_there_is_room(first, api, tokens, ask, quota):
+    one, other = (FakeWorker(first.url, tokens["agent-token"], slots=2, name=name) for name in ("one", "other"))
+    ask(f"insert into run_quotas {quota}")
+    runs = [api.run_files(api.workspace(), ONE) for _ in range(2)]
+    (job,) = one.claim(2)
+    assert other.wait() is False and woken(first) == 0
+    waiting = PendingRequest(other.wait)
+    wait_for_waiters(first, 1)
+    one.end(job)
+    assert waiting.answer() is True
+    assert [found["run"] for found in other.claim(2)] == [run for run in runs if run != job["run"]]

@@ -3,6 +3,7 @@
 
 import pytest
 
+from support.api import Api
 from support.fake_worker import FakeWorker
 from support.proxy import Proxy, Wires
 from support.wait import until
@@ -103,6 +104,43 @@ def test_slots_that_no_job_may_take_are_not_free(scheduler, api, tokens, ask):
     ask("insert into run_quotas (pool_id, runs) select id, 0 from agent_pools")
     until(lambda: free() == 0 and recorded() == [(False,)], "its quota is used up")
     assert first.metric("runyard_worker_slots", state="all") == 2 and first.metric("runyard_workers", state="live") == 1
+
+
+def test_jobs_above_an_organizations_quota_want_no_slots(scheduler, api, tokens, ask):
+    """In the shared pool, in which another organization has jobs, too."""
+    first = scheduler.all[0]
+    shown = lambda metric, **labels: first.metric(f"runyard_{metric}", pool="default", **labels)
+    recorded = lambda: ask("select free_since is not null from pool_capacity")
+    starts = lambda: {result: first.metric("runyard_job_starts_total", result=result) for result in ("prompt", "late", "no_slot")}
+    worker = FakeWorker(first.url, tokens["agent-token"], slots=4)
+    beat = lambda free: worker.call("POST", "heartbeat", {"free": free, "slots": 4, "draining": False, "partitions": [], "jobs": []}, worker.own_token)
+    runs = [api.run_files(api.workspace(), {"main.tf": ""}) for _ in range(3)]
+    until(lambda: shown("slots_wanted") == 3 and shown("oldest_waiting_seconds") > 0, "all are wanted")
+    ask("insert into run_quotas (organization_id, runs) select id, 1 from organizations")
+    until(lambda: shown("slots_wanted") == 1 and recorded() == [(True,)], "the quota leaves room for one")
+    assert shown("oldest_waiting_seconds") > 0 and shown("worker_slots", state="free") == 4
+    (job,) = worker.claim()
+    beat(3)
+    until(lambda: shown("oldest_waiting_seconds") == 0 and recorded() == [(False,)], "the quota is used up")
+    assert shown("slots_wanted") == 1 and shown("worker_slots", state="free") == 0 and shown("worker_slots", state="all") == 4
+    assert shown("jobs", state="waiting") == 2
+
+    api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": "other", "email": "admin@example.com"}}})
+    other = Api(first.url, tokens["token"], "other")
+    foreign = other.run_files(other.workspace(), {"main.tf": ""})
+    until(lambda: shown("slots_wanted") == 2 and recorded() == [(True,)], "the other organization's job is wanted")
+    assert shown("worker_slots", state="free") == 3 and 0 < shown("oldest_waiting_seconds") < 60
+    ask("update jobs set created_at = now() - interval '5 minutes' where state = 'waiting'")
+    ask("update pool_capacity set free_since = now() - interval '4 minutes'")
+    assert [one["run"] for one in worker.claim()] == [foreign]
+    beat(2)
+    assert starts() == {"prompt": 1, "late": 1, "no_slot": 0}
+    worker.end(job)
+    until(lambda: recorded() == [(True,)], "its place is free")
+    ask("update pool_capacity set free_since = now() - interval '4 minutes'")
+    (next_job,) = worker.claim()
+    assert next_job["run"] in runs[1:]
+    assert starts() == {"prompt": 1, "late": 1, "no_slot": 1}  # it waited for the quota
 
 
 def test_maintenance_and_backups_are_shown(scheduler, api, ask):

@@ -11,16 +11,18 @@ import pytest
 
 from support.api import Api
 from support.fake_worker import FakeWorker
+from support.process import free_port
 from support.receiver import acknowledges
 from support.runyard import KEYS, Scheduler
 from support.wait import until
 
 OLD, NEW = KEYS, "2:" + "6b" * 32
 BOTH, TURNED = f"{OLD},{NEW}", f"{NEW},{OLD}"
+PAGE_ROWS = 1000  # of a rotation
 
 
 def command(database, keys, *words, check=True):
-    return Scheduler.run_command(*words, check=check, database_url=database, keys=keys)
+    return Scheduler.run_command(*words, check=check, database_url=database, keys=keys, listen=f"127.0.0.1:{free_port()}")
 
 
 def report(database, keys):
@@ -122,6 +124,20 @@ def test_a_rotation_encrypts_every_row_again(sealed, database, ask, tokens):
     assert fake.result(job, "passed", **{"has-changes": True}).status == 204
     until(lambda: [job for job in fake.claim() if job["stage"] == "opa" and fake.on(job, "GET", "policies").json["sets"][0]["parameters"][0]["value"] == "7" * 90],
           "the policies' parameters can be opened")
+
+
+def test_a_rotation_reads_tables_page_by_page(sealed, database, ask):
+    """Also those whose key has several columns, or is a number."""
+    one, _, fake, _, job = sealed
+    offset = 100 * len(b"a line of the log\n")
+    for line in range(PAGE_ROWS + 50):
+        fake.on(job, "PUT", f"log?offset={offset}", b"%d\n" % line)
+        offset += len(b"%d\n" % line)
+    ((chunks,),) = ask("select count(*) from log_chunks")
+    assert chunks > PAGE_ROWS
+    rekey(one, TURNED)
+    assert int(command(database, TURNED, "rotate-keys").stdout.split()[0]) > chunks
+    assert left(database, 1) == {}
 
 
 def test_a_rotation_is_refused_while_rows_use_an_unexpected_key(sealed, database, ask):

@@ -9,6 +9,7 @@ import pytest
 
 from support.api import Api
 from support.fake_worker import FakeWorker
+from support.process import free_port
 from support.runyard import KEYS, Scheduler
 from support.servers import ROOT
 from support.wait import until
@@ -24,7 +25,7 @@ class Next(Scheduler):
 
 
 def command(kind, database, *words, check=True, **options):
-    return kind.run_command(*words, check=check, database_url=database, keys=KEYS, **options)
+    return kind.run_command(*words, check=check, database_url=database, keys=KEYS, listen=f"127.0.0.1:{free_port()}", **options)
 
 
 def failure_reason(done):

@@ -134,7 +134,7 @@ def test_jobs_are_announced_again_if_the_broker_has_lost_them(kafka, scheduler, 
     lost = time.monotonic()
     both_show(kafka, scheduler, pool, 3)
     assert time.monotonic() - lost < 60
-    assert scheduler.all[0].metric("runyard_outbox_rows") == 0
+    until(lambda: scheduler.all[0].metric("runyard_outbox_rows") == 0, "all are announced")
 
 
 def test_the_settings_of_new_topics(request, kafka, scheduler, database):

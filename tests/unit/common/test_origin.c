@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* How clients distinguish the scheduler's answers from those of proxies. */
+/* Clients distinguish the answers of the scheduler from those of proxies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

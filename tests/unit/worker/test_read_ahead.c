@@ -117,6 +117,20 @@ static void test_a_partition_that_begins_anew(void **state)
 	read_ahead_release(&ahead);
 }
 
+static void test_the_same_position_of_a_new_partition_is_committed_again(void **state)
+{
+	struct read_ahead ahead;
+
+	(void)state;
+	read_ahead_init(&ahead, 0);
+	for (int job = 1; job <= 2; job++) {
+		add(&ahead, 0, job);
+		assert_true(settle(&ahead, job));
+		position_is(&ahead, 1);
+	}
+	read_ahead_release(&ahead);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,6 +138,7 @@ int main(void)
 		cmocka_unit_test(test_the_position_is_the_first_message_whose_job_waits),
 		cmocka_unit_test(test_gaps_repeats_and_unreadable_messages),
 		cmocka_unit_test(test_a_partition_that_begins_anew),
+		cmocka_unit_test(test_the_same_position_of_a_new_partition_is_committed_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,6 +50,14 @@ static void wait_now(struct fixture *fixture, int worker, const char *pool)
 	wait_from(fixture, worker, pool, claim_waiters_mark(fixture->waiters));
 }
 
+static int looked(struct db *db, int still_ms, struct rows *ret_rows, struct err *err)
+{
+	(void)db;
+	(void)still_ms;
+	(void)ret_rows;
+	return err_set(err, ERR_UNAVAILABLE, "no database");
+}
+
 static int waiters_setup(void **state)
 {
 	struct fixture *fixture = mem_new(1, sizeof(*fixture));
@@ -57,7 +65,7 @@ static int waiters_setup(void **state)
 
 	memset(fixture->answers, '.', WORKERS);
 	metrics_setup(scheduler_metrics, M_COUNT);
-	assert_int_equal(claim_waiters_start("host=/nonexistent", &fixture->waiters, &err), 0);
+	assert_int_equal(claim_waiters_start("host=/nonexistent", looked, &fixture->waiters, &err), 0);
 	*state = fixture;
 	return 0;
 }

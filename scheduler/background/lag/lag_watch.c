@@ -1,39 +1,30 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/background/lag_watch.h"
+#include "scheduler/background/lag/lag_watch.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/buf.h"
 #include "common/clock.h"
 #include "common/err.h"
 #include "common/json/json.h"
 #include "common/kafka/kafka_failures.h"
-#include "common/kafka/kafka_groups.h"
 #include "common/log.h"
 #include "proto/topics.h"
+#include "scheduler/background/lag/lag_process.h"
+#include "scheduler/background/lag/topic_lags.h"
 #include "scheduler/metrics.h"
 
 enum {
 	TICK_MS = 1000,
 	LOOK_MS = 10 * 1000,
-	UNREAD_MS = 30 * 1000, /* while nobody has read /metrics for READ_MS */
+	UNREAD_MS = 30 * 1000, /* if /metrics was not read for READ_MS */
 	READ_MS = 60 * 1000,
-	SHARE = 10,           /* the inverse of a process's share of the time */
-	LIMIT_MS = 30 * 1000, /* of a process */
-	MAX_OUTPUT = 64 << 20
+	SHARE = 10 /* the inverse of a process's share of the time */
 };
-
-extern char **environ;
 
 /* Since when the group has committed nothing new. */
 struct progress {
@@ -52,7 +43,7 @@ struct lag_watch {
 	int64_t looked_ms, took_ms;
 };
 
-/* The sums of a line of lag_keeper.h. */
+/* The sums of a line of topic_lags.h. */
 struct topic_lag {
 	const char *topic, *group, *pool;
 	long long lag, committed;
@@ -60,22 +51,10 @@ struct topic_lag {
 
 /* ---- metrics ---- */
 
-static struct kafka_position position_read(const json_t *position)
+static void partitions_show(const struct kafka_group_topic *item, struct topic_lag *topic)
 {
-	return (struct kafka_position){.committed = json_integer_value(json_array_get(position, 0)),
-		.start = json_integer_value(json_array_get(position, 1)),
-		.end = json_integer_value(json_array_get(position, 2))};
-}
-
-static void partitions_show(const json_t *positions, struct topic_lag *topic)
-{
-	const json_t *position;
-	size_t p;
-
-	json_array_foreach((json_t *)positions, p, position)
-	{
-		const struct kafka_position read = position_read(position);
-		long long committed = read.committed, lag = kafka_position_lag(&read);
+	for (size_t p = 0; p < item->partitions; p++) {
+		int64_t committed = item->positions[p].committed, lag = kafka_position_lag(&item->positions[p]);
 		_cleanup_(freep) char *labels =
 			mem_printf("topic=\"%s\",partition=\"%zu\",group=\"%s\"", topic->topic, p, topic->group);
 
@@ -124,7 +103,7 @@ static void failure_show(const json_t *line, const struct topic_lag *topic)
 {
 	const char *failure = json_string_at(line, "failure"), *refused = json_string_at(line, "refused");
 
-	if (failure)
+	if (failure && !json_bool_at(line, "expected", false))
 		metric_addf(M_LAG_FAILURES, 1, "reason=\"%s\"", failure);
 	if (refused)
 		kafka_refused("Describe", refused, text_equal(refused, "group") ? topic->group : topic->topic);
@@ -132,17 +111,21 @@ static void failure_show(const json_t *line, const struct topic_lag *topic)
 
 static void line_show(struct lag_watch *watch, const json_t *line, struct progress *entry, size_t *from)
 {
-	const json_t *positions = json_at(line, "positions");
+	struct kafka_group_topic item;
 	struct topic_lag topic = {.topic = text_or_empty(json_string_at(line, "topic")),
 		.group = text_or_empty(json_string_at(line, "group")),
 		.pool = json_string_at(line, "pool")};
 
-	if (json_array_size(positions)) {
-		partitions_show(positions, &topic);
+	if (!*topic.group)
+		return;
+	topic_lags_positions(line, &item);
+	if (item.partitions) {
+		partitions_show(&item, &topic);
 		topic_show(&topic, json_at(line, "members"), stalled_seconds(watch, &topic, entry, from));
 	} else {
 		failure_show(line, &topic);
 	}
+	kafka_group_topic_release(&item);
 }
 
 static void output_show(struct lag_watch *watch, char *output)
@@ -167,77 +150,14 @@ static void output_show(struct lag_watch *watch, char *output)
 	watch->progress_count = count;
 }
 
-/* ---- the process ---- */
-
-static int process_start(const struct lag_watch *watch, int output, pid_t *ret_pid)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	sigset_t none;
-	int error;
-
-	sigemptyset(&none);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	error = posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, watch->command, environ);
-	posix_spawnattr_destroy(&attributes);
-	posix_spawn_file_actions_destroy(&actions);
-	return error;
-}
-
-/* Reads until the process has closed its output. False if it has to be killed. */
-static bool output_read(const struct lag_watch *watch, int fd, struct buf *output)
-{
-	int64_t end_ms = clock_mono_ms() + LIMIT_MS;
-	struct pollfd fds[] = {{.fd = fd, .events = POLLIN}, {.fd = watch->wake, .events = POLLIN}};
-	char part[65536];
-	ssize_t count;
-
-	while (!atomic_load(&watch->stopping) && clock_mono_ms() < end_ms && output->len < MAX_OUTPUT - sizeof(part)) {
-		if (poll(fds, 2, TICK_MS) <= 0 || !fds[0].revents)
-			continue;
-		count = read(fd, part, sizeof(part));
-		if (count == 0)
-			return true;
-		if (count > 0)
-			buf_append(output, part, (size_t)count);
-	}
-	return false;
-}
-
-/* Returns whether the process has succeeded. */
-static bool process_run(const struct lag_watch *watch, struct buf *output)
-{
-	int fds[2], status = 0;
-	bool ended;
-	pid_t pid;
-
-	if (pipe2(fds, O_CLOEXEC) < 0)
-		return false;
-	if (process_start(watch, fds[1], &pid) != 0) {
-		close(fds[0]);
-		close(fds[1]);
-		return false;
-	}
-	close(fds[1]);
-	ended = output_read(watch, fds[0], output);
-	close(fds[0]);
-	if (!ended)
-		kill(pid, SIGKILL);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		continue;
-	return ended && WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
+/* ---- the thread ---- */
 
 static void look(struct lag_watch *watch)
 {
 	int64_t began = clock_mono_ms();
-	_cleanup_(buf_release) struct buf output = BUF_INIT(MAX_OUTPUT);
-	bool succeeded = process_run(watch, &output);
+	_cleanup_(buf_release) struct buf output = BUF_INIT(LAG_OUTPUT_LIMIT);
+	struct err err = ERR_INIT;
+	bool succeeded = lag_process_run(watch->command, watch->wake, &output, &err) == 0;
 
 	if (atomic_load(&watch->stopping))
 		return;
@@ -248,8 +168,6 @@ static void look(struct lag_watch *watch)
 	/* A broker that does not answer does not delay the next look. */
 	watch->took_ms = watch->progress_count ? clock_mono_ms() - began : 0;
 }
-
-/* ---- the thread ---- */
 
 static bool look_is_due(const struct lag_watch *watch)
 {

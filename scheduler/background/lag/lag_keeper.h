@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_BACKGROUND_LAG_KEEPER_H
-#define SCHEDULER_BACKGROUND_LAG_KEEPER_H
+#ifndef SCHEDULER_BACKGROUND_LAG_LAG_KEEPER_H
+#define SCHEDULER_BACKGROUND_LAG_LAG_KEEPER_H
 
 /*
  * Measures the lag of every topic at the broker once, and keeps the lag of job messages true:
@@ -11,7 +11,7 @@
  *    retention has passed.
  *
  * librdkafka's administrative calls can end the process, for example if a broker is restarted
- * (confluentinc/librdkafka#4605). So this is the work of a process of its own (lag_watch.h).
+ * (confluentinc/librdkafka#4605). So this is the work of a process of its own (lag_process.h).
  */
 
 #include <stdio.h>
@@ -19,10 +19,12 @@
 #include "common/kafka/kafka.h"
 #include "scheduler/store/store.h"
 
-/* Prints a line of JSON for each topic that a group reads, before it changes anything:
- * {"topic","group","pool","members","failure","refused","positions":[[committed, start, end],...]}. `pool` is a name.
- * `failure` (kafka_groups.h) says why there are no positions, `refused` what the account is not allowed to describe
- * ("topic" or "group"). Absent members are unknown. */
-int lag_keep(struct store *store, const struct kafka_settings *kafka, FILE *out, struct err *err);
+struct lag_keeping {
+	const struct kafka_settings *kafka;
+	FILE *out;
+	bool measure_only; /* change nothing */
+};
+/* Prints the lines of topic_lags.h, before it changes anything. */
+int lag_keep(struct store *store, const struct lag_keeping *keeping, struct err *err);
 
 #endif

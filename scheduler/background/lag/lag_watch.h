@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_BACKGROUND_LAG_WATCH_H
-#define SCHEDULER_BACKGROUND_LAG_WATCH_H
+#ifndef SCHEDULER_BACKGROUND_LAG_LAG_WATCH_H
+#define SCHEDULER_BACKGROUND_LAG_LAG_WATCH_H
 
 /*
  * The thread that exports the lag of all topics. It starts a process that measures the lag and keeps it true
