@@ -72,6 +72,7 @@ static const struct sealed_kind kinds[] = {
 		"'log:' || operation_id || ':' || start", reseal),
 	SEALED_BY_ID("unrecorded_resources", "resource_id_sealed", "'unrecorded:' || digest"),
 	SEALED_BY_ID("state_version_outputs", "value_sealed", "id"),
+	SEALED("rescues", "object_key", "object_key = $1", "key_sealed", "object_key", reseal),
 	SEALED("state_bases", "state_version_id", "state_version_id = $1", "difference_sealed",
 		"state_version_id || ':' || blob_id", reseal),
 	SEALED("blobs", "id", "id = $1", "bytes_sealed", "id", blob_reseal),

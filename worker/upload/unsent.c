@@ -18,6 +18,7 @@
 #include "worker/upload/channel.h"
 #include "worker/upload/leftover.h"
 #include "worker/upload/record.h"
+#include "worker/upload/rescue.h"
 #include "worker/upload/unrecorded.h"
 
 enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_MS = 60 * 1000 };
@@ -31,6 +32,7 @@ struct waiting {
 	json_t *note;
 	struct channel channel;
 	struct loop_timer again; /* retries a refused result */
+	struct rescue *rescue;   /* owned; or NULL */
 	struct waiting *next;
 };
 
@@ -95,6 +97,7 @@ static void waiting_drop(struct waiting *waiting)
 	pending_add(waiting->unsent, -1);
 	loop_timer_clear(waiting->unsent->spec.loop, &waiting->again);
 	channel_close(&waiting->channel);
+	rescue_free(waiting->rescue);
 	json_decref(waiting->note);
 	free(waiting->name);
 	free(waiting);
@@ -355,16 +358,18 @@ static void deliver_unrecorded(struct waiting *waiting)
 		unrecorded_answered);
 }
 
-static void deliver_all(struct unsent *unsent, const char *name);
+static void deliver_all(struct unsent *unsent, const char *name, struct rescue *rescue);
 
 static void deliver_again(void *data)
 {
 	struct waiting *waiting = data;
 	struct unsent *unsent = waiting->unsent;
 	_cleanup_(freep) char *name = mem_text(waiting->name);
+	struct rescue *rescue = waiting->rescue;
 
+	waiting->rescue = NULL;
 	waiting_drop(waiting);
-	deliver_all(unsent, name);
+	deliver_all(unsent, name, rescue);
 }
 
 /* The result may already be known, if it is sent for the second time. After a refused result the worker does not
@@ -399,7 +404,30 @@ static void deliver_result(struct waiting *waiting, const json_t *result)
 		result_answered);
 }
 
-static void deliver_all(struct unsent *unsent, const char *name)
+/* The content of the rescue object: everything that is unsent. */
+static bool rescue_collect(void *data, json_t *head, struct buf *state)
+{
+	const struct waiting *waiting = data;
+	_cleanup_(freep) char *path = file_of(waiting->name, "tfstate");
+	json_t *result = json_object_get(waiting->note, "result"),
+	       *unrecorded = json_object_get(waiting->note, "unrecorded");
+	struct err err = ERR_INIT;
+	struct state_facts facts;
+
+	if (beneath_read(waiting->unsent->folder, path, state, &err) < 0 && err.kind != ERR_NOT_FOUND)
+		return false;
+	if (err.kind == ERR_NONE && !state_facts_read(buf_str(state), state->len, &facts))
+		return false;
+	json_object_set_new(head, "final", json_true());
+	if (result)
+		json_object_set(head, "result", result);
+	if (unrecorded)
+		json_object_set(head, "unrecorded", unrecorded);
+	return true;
+}
+
+/* Takes the rescue. */
+static void deliver_all(struct unsent *unsent, const char *name, struct rescue *rescue)
 {
 	_cleanup_(freep) char *path = file_of(name, "json");
 	struct waiting *waiting;
@@ -407,10 +435,14 @@ static void deliver_all(struct unsent *unsent, const char *name)
 
 	if (note_read(unsent->folder, path, &note) < 0) {
 		log_error("a note of an earlier apply can't be read", "folder", unsent->path, "note", path, NULL);
+		rescue_free(rescue);
 		return;
 	}
 	waiting = mem_new(1, sizeof(*waiting));
-	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .note = note, .next = unsent->waiting};
+	*waiting = (struct waiting){
+		.unsent = unsent, .name = mem_text(name), .note = note, .rescue = rescue, .next = unsent->waiting};
+	rescue_source(rescue, rescue_collect, waiting);
+	rescue_end(rescue);
 	unsent->waiting = waiting;
 	pending_add(unsent, 1);
 	channel_open(&waiting->channel,
@@ -464,8 +496,11 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 {
 	json_auto_t *note = NULL;
 
-	if (note_read(dir->top, note_name, &note) < 0)
+	if (note_read(dir->top, note_name, &note) < 0) {
+		if (!end->owed)
+			rescue_free(end->rescue);
 		return end->owed ? -1 : 0;
+	}
 	if (end->result)
 		json_object_set_new(note, "result", result_json(end->result));
 	if (end->unrecorded)
@@ -475,7 +510,9 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 		return -1;
 	}
 	if (!end->result || end->owed || json_array_size(end->unrecorded))
-		deliver_all(unsent, dir->name);
+		deliver_all(unsent, dir->name, end->rescue);
+	else
+		rescue_free(end->rescue);
 	return 0;
 }
 
@@ -507,7 +544,7 @@ void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool 
 	while (waiting && !text_equal(waiting->name, name))
 		waiting = waiting->next;
 	if (!waiting && awaited && kept_already(unsent, name))
-		deliver_all(unsent, name);
+		deliver_all(unsent, name, NULL);
 	else if (!waiting)
 		note_drop(unsent, name);
 }
@@ -600,7 +637,7 @@ static void later_run(void *data)
 		return;
 	}
 	if (kept_already(unsent, later->name))
-		deliver_all(unsent, later->name);
+		deliver_all(unsent, later->name, NULL);
 	later_drop(later);
 	settled(unsent);
 }
@@ -654,7 +691,7 @@ static void deliver_entry(struct unsent *unsent, int folder, const char *file)
 	if (len > ending_len && text_equal(file + len - ending_len, ending)) {
 		_cleanup_(freep) char *name = mem_printf("%.*s", (int)(len - ending_len), file);
 
-		deliver_all(unsent, name);
+		deliver_all(unsent, name, NULL);
 	}
 }
 
@@ -672,6 +709,21 @@ size_t unsent_sending(const struct unsent *unsent)
 
 	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
 		count += waiting->again.due_ms == 0;
+	return count;
+}
+
+void unsent_hurry(struct unsent *unsent)
+{
+	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
+		rescue_hurry(waiting->rescue);
+}
+
+size_t unsent_rescued(const struct unsent *unsent)
+{
+	size_t count = 0;
+
+	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
+		count += rescue_is_final(waiting->rescue);
 	return count;
 }
 

@@ -30,6 +30,7 @@
 
 struct loop;
 struct fetcher;
+struct rescue;
 struct unsent;
 
 struct unsent_spec {
@@ -62,6 +63,7 @@ struct unsent_end {
 	const struct job_result *result; /* NULL if there is none, because the job was lost */
 	bool owed;                       /* the scheduler lacks the apply's last state */
 	json_t *unrecorded;              /* its unrecorded resources; borrowed */
+	struct rescue *rescue;           /* or NULL; taken if unsent_ended returns 0 */
 };
 
 /* Handles the end of an apply that has a note. If it returns 0, everything that the scheduler lacks is on the disk
@@ -80,6 +82,10 @@ void unsent_recover(struct unsent *unsent, int jobs);
 /* The number of applies with data that is being sent. One whose result the scheduler refuses does not count: it is sent
  * again once a minute. */
 size_t unsent_sending(const struct unsent *unsent);
+/* Uploads the unsent data to the object store at once, where that is possible (upload/rescue.h). */
+void unsent_hurry(struct unsent *unsent);
+/* The number of applies whose unsent data the object store has. */
+size_t unsent_rescued(const struct unsent *unsent);
 /* The number of applies with unsent data, and of those of earlier workers that may still run. */
 size_t unsent_count(const struct unsent *unsent);
 /* Calls `each` for the applies with unsent data, and for those of earlier workers that may still run. Heartbeats
