@@ -38,6 +38,7 @@
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/stages.h"
+#include "worker/upload/rescue.h"
 #include "worker/upload/unsent.h"
 
 /* Extra time that a network outlives the worker, so that it ends after its job. */
@@ -515,9 +516,11 @@ static void process_close(struct process *process, int status)
 static bool lacks_delivery(const struct worker *worker)
 {
 	size_t results = result_sink_undelivered(worker->results), unsent = unsent_count(worker->host.unsent),
-	       rescued = unsent_rescued(worker->host.unsent);
+	       rescued = unsent_rescued(worker->host.unsent), running = worker->busy;
 
-	return unsent > rescued || (worker->gave_up && (results > rescued || !rescued));
+	for (size_t i = 0; i < worker->busy; i++)
+		running -= rescue_is_final(worker->jobs[i]->rescue);
+	return unsent > rescued || (worker->gave_up && (results > rescued || running > 0));
 }
 
 /* 0: all is done and delivered. 1: the scheduler refused the worker, or jobs were stopped. 3: the data folder has
