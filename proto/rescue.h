@@ -3,10 +3,10 @@
 #define PROTO_RESCUE_H
 
 /*
- * The rescue object of an apply: the last state and the result, which a worker that can't reach the scheduler uploads
- * to the object store (README.md in this folder, "The rescue object"). It is a line of JSON and the state's bytes,
- * sealed (common/crypto.h) with a key that only the scheduler and the attempt's worker know. The seal is bound to the
- * job and the attempt.
+ * The rescue object of an apply (README.md in this folder). A worker that can't reach a scheduler uploads the last
+ * state and the result to the object store. The object is a line of JSON and the state's bytes, sealed
+ * (common/crypto.h) with a key that only the scheduler and the attempt's worker know. The seal is bound to the job and
+ * the attempt.
  */
 
 #include "common/buf.h"

@@ -38,7 +38,7 @@
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/stages.h"
-#include "worker/upload/rescue.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/unsent.h"
 
 /* Extra time that a network outlives the worker, so that it ends after its job. */

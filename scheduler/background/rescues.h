@@ -3,9 +3,9 @@
 #define SCHEDULER_BACKGROUND_RESCUES_H
 
 /*
- * Looks for the rescue objects of held workspaces (store/content/rescues.h), and takes their content as if the worker
- * had sent it: the result, the unrecorded resources, the state, and then, if the object is the final one, the
- * `last-state`. Everything that a worker sends again later is known already and changes nothing.
+ * Looks for the rescue objects of held workspaces (store/content/rescues.h). Takes their content as if the worker had
+ * sent it: the result, the unrecorded resources, the state, and with a final object `last-state`. If the worker sends
+ * the same again later, that changes nothing.
  *
  * An object that is not valid changes nothing. It stays where it is, because the worker may still replace it.
  */

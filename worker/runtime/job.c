@@ -12,7 +12,7 @@
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
-#include "worker/upload/rescue.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/unsent.h"
 
 static void job_advance(struct job *job);

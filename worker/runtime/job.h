@@ -218,7 +218,7 @@ void job_outcome(const struct job *job, struct job_result *result);
 /* Runs work in a thread, under a hold. */
 void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data);
 
-/* ---- job_rescue.c: an apply's last state in the object store (upload/rescue.h) ---- */
+/* ---- job_rescue.c: an apply's last state in the object store (rescue/rescue.h) ---- */
 
 /* The apply is about to start. */
 void job_rescue_begin(struct job *job);

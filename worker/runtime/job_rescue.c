@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/err.h"
 #include "worker/runtime/job.h"
-#include "worker/upload/rescue.h"
+#include "worker/rescue/rescue.h"
 
 /* The last state and the result, as if the job ended now. The scheduler need not be told that it has everything, and
  * a state that can't be read holds the workspace until a person has looked at it. */

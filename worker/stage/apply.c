@@ -10,7 +10,7 @@
 #include "worker/runtime/command.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/summary.h"
-#include "worker/upload/rescue.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/reserve.h"
 #include "worker/upload/unrecorded.h"
 #include "worker/upload/unsent.h"

@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "proto/limits.h"
 #include "worker/metrics.h"
-#include "worker/upload/rescue.h"
+#include "worker/rescue/rescue.h"
 
 enum { REFUSALS_MAX = 3, READS_MAX = 3 };
 

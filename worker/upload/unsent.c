@@ -18,7 +18,7 @@
 #include "worker/upload/channel.h"
 #include "worker/upload/leftover.h"
 #include "worker/upload/record.h"
-#include "worker/upload/rescue.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/unrecorded.h"
 
 enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_MS = 60 * 1000 };

@@ -82,7 +82,7 @@ void unsent_recover(struct unsent *unsent, int jobs);
 /* The number of applies with data that is being sent. One whose result the scheduler refuses does not count: it is sent
  * again once a minute. */
 size_t unsent_sending(const struct unsent *unsent);
-/* Uploads the unsent data to the object store at once, where that is possible (upload/rescue.h). */
+/* Uploads the unsent data to the object store at once, where that is possible (rescue/rescue.h). */
 void unsent_hurry(struct unsent *unsent);
 /* The number of applies whose unsent data the object store has. */
 size_t unsent_rescued(const struct unsent *unsent);

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_CONTENT_OBJECT_URL_H
 #define SCHEDULER_STORE_CONTENT_OBJECT_URL_H
 
-/* Presigned URLs: the right to write one object, for somebody without the store's keys (AWS Signature Version 4 in the
- * query). No I/O. */
+/* Presigned URLs: each lets a client without the store's keys write one object (AWS Signature Version 4 in the query).
+ * No I/O. */
 
 #include "scheduler/store/content/objects.h"
 

@@ -4,7 +4,7 @@
 #include "scheduler/store/content/object_url.h"
 #include "scheduler/store/content/seals.h"
 
-/* Workers give an upload up earlier (worker/upload/rescue.c). */
+/* Workers give an upload up earlier (worker/rescue/rescue.c). */
 #define UPLOADS_END "interval '15 minutes'"
 
 enum { KEY_BYTES = 32, NAME_BYTES = 16, SEALED_LIMIT = 1024, SPARE_SECONDS = 3600 };

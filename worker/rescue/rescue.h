@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef WORKER_UPLOAD_RESCUE_H
-#define WORKER_UPLOAD_RESCUE_H
+#ifndef WORKER_RESCUE_RESCUE_H
+#define WORKER_RESCUE_RESCUE_H
 
 /*
  * Uploads what the scheduler lacks of an apply to the object store, encrypted (proto/rescue.h), while no scheduler is
@@ -35,7 +35,7 @@ struct rescue_spec {
 struct rescue *rescue_new(const struct rescue_spec *spec);
 void rescue_free(struct rescue *rescue);
 
-/* What there is to upload. `head` (an empty object) gets "final", "result" and "unrecorded"; the state is appended to
+/* Collects the content. `head` (an empty object) gets "final", "result" and "unrecorded"; the state is appended to
  * `state`. Returns false if the scheduler lacks nothing that can be read. */
 typedef bool (*rescue_collect_fn)(void *data, json_t *head, struct buf *state);
 /* Sets where the content comes from. It is collected only while rescue_wait is in force. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/upload/rescue.h"
+#include "worker/rescue/rescue.h"
 
 #include <string.h>
 
@@ -87,14 +87,35 @@ static void look_in(struct rescue *rescue, int64_t ms)
 static void upload_failed(struct rescue *rescue, const struct fetch_answer *answer)
 {
 	_cleanup_(freep) char *status = mem_printf("the object store answered %d", answer->status);
-	int64_t wait_ms = backoff_next(&rescue->backoff, answer->retry_after);
+	const char *why = answer->status ? status : answer->error;
 
-	rescue->expired = answer->status == 403;
 	metric_add(M_RESCUES, "outcome=\"failed\"", 1);
-	log_warn(rescue->expired ? "the object store does not take the state of an apply any more"
-				 : "the state of an apply can't be uploaded to the object store: it is tried again",
-		"run", rescue->run, "job", rescue->job, "why", answer->status ? status : answer->error, NULL);
-	look_in(rescue, wait_ms);
+	rescue->expired = answer->status == 403;
+	if (rescue->expired)
+		log_error("the object store refuses the state of an apply: it is not uploaded any more", "run",
+			rescue->run, "job", rescue->job, "why", why, NULL);
+	else
+		log_warn("the state of an apply can't be uploaded to the object store: it is tried again", "run",
+			rescue->run, "job", rescue->job, "why", why, NULL);
+	look_in(rescue, backoff_next(&rescue->backoff, answer->retry_after));
+}
+
+static void upload_succeeded(struct rescue *rescue)
+{
+	backoff_reset(&rescue->backoff);
+	text_copy(rescue->uploaded, sizeof(rescue->uploaded), rescue->flight);
+	rescue->final = rescue->fetch_final;
+	if (rescue->final) {
+		metric_add(M_RESCUES, "outcome=\"final\"", 1);
+		log_info("the last state of an apply was uploaded to the object store", "run", rescue->run, "job",
+			rescue->job, NULL);
+		return;
+	}
+	metric_add(M_RESCUES, "outcome=\"state\"", 1);
+	log_info("the newest state of an apply was uploaded to the object store", "run", rescue->run, "job",
+		rescue->job, NULL);
+	look_in(rescue, rescue->hurries ? 0 : WAIT_MS);
+	rescue->hurries = false;
 }
 
 static void upload_answered(void *data, struct fetch_answer *answer)
@@ -102,20 +123,10 @@ static void upload_answered(void *data, struct fetch_answer *answer)
 	struct rescue *rescue = data;
 
 	rescue->fetch = NULL;
-	if (answer->status < 200 || answer->status >= 300) {
+	if (answer->status >= 200 && answer->status < 300)
+		upload_succeeded(rescue);
+	else
 		upload_failed(rescue, answer);
-		return;
-	}
-	backoff_reset(&rescue->backoff);
-	text_copy(rescue->uploaded, sizeof(rescue->uploaded), rescue->flight);
-	rescue->final = rescue->fetch_final;
-	metric_add(M_RESCUES, rescue->final ? "outcome=\"final\"" : "outcome=\"state\"", 1);
-	log_info(rescue->final
-			? "no scheduler is reachable: the object store has the last state and the result of an apply"
-			: "no scheduler is reachable: the object store has the newest state of an apply",
-		"run", rescue->run, "job", rescue->job, NULL);
-	look_in(rescue, rescue->hurries ? 0 : WAIT_MS);
-	rescue->hurries = false;
 }
 
 static void upload(struct rescue *rescue, json_t *head, const struct buf *state)
@@ -130,8 +141,8 @@ static void upload(struct rescue *rescue, json_t *head, const struct buf *state)
 
 	rescue->fetch_final = json_bool_at(head, "final", false);
 	if (rescue_seal(&of, head, buf_bytes(state), &sealed, &err) < 0) {
-		log_error("the state of an apply can't be uploaded to the object store", "run", rescue->run, "job",
-			rescue->job, "why", err.message, NULL);
+		log_error("an apply has no rescue object", "run", rescue->run, "job", rescue->job, "why", err.message,
+			NULL);
 		rescue->expired = true;
 		return;
 	}
