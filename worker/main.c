@@ -316,6 +316,7 @@ static int open_host(struct process *process, struct err *err)
 		.data_dir = options->data_dir,
 		.groups = process->groups,
 		.settled = delivered,
+		.reachable = scheduler_reachable,
 		.data = worker};
 
 	worker->limits = job_limits(process);
@@ -515,12 +516,13 @@ static void process_close(struct process *process, int status)
 /* Whether there are results or states that neither the scheduler nor the object store has. */
 static bool lacks_delivery(const struct worker *worker)
 {
-	size_t results = result_sink_undelivered(worker->results), unsent = unsent_count(worker->host.unsent),
-	       rescued = unsent_rescued(worker->host.unsent), running = worker->busy;
+	size_t rescued_results, rescued = unsent_rescued(worker->host.unsent, &rescued_results),
+				results = result_sink_undelivered(worker->results),
+				unsent = unsent_count(worker->host.unsent), running = worker->busy;
 
 	for (size_t i = 0; i < worker->busy; i++)
 		running -= rescue_is_final(worker->jobs[i]->rescue);
-	return unsent > rescued || (worker->gave_up && (results > rescued || running > 0));
+	return unsent > rescued || (worker->gave_up && (results > rescued + rescued_results || running > 0));
 }
 
 /* 0: all is done and delivered. 1: the scheduler refused the worker, or jobs were stopped. 3: the data folder has

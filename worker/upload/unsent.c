@@ -36,6 +36,15 @@ struct waiting {
 	struct waiting *next;
 };
 
+/* An ended apply of which the scheduler has every state, and perhaps not the result (upload/result_sink.h). */
+struct unconfirmed {
+	struct unsent *unsent;
+	char *name;
+	json_t *note;
+	struct rescue *rescue; /* owned */
+	struct unconfirmed *next;
+};
+
 /* The outcome of recovering the folder of an ended apply, or of an apply whose worker has died. */
 enum recovered { RECOVERED, RECOVER_KEEPER_RUNS, RECOVER_NOT_KEPT /* the disk is full */ };
 
@@ -56,6 +65,8 @@ struct unsent {
 	struct waiting *waiting;
 	struct later *later;
 	size_t count; /* entries of both lists */
+	struct unconfirmed *unconfirmed;
+	bool hurried; /* the worker ends: it does not wait for the scheduler */
 };
 
 int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err)
@@ -117,6 +128,17 @@ static void later_drop(struct later *later)
 	free(later);
 }
 
+static void unconfirmed_drop(struct unconfirmed **at)
+{
+	struct unconfirmed *unconfirmed = *at;
+
+	*at = unconfirmed->next;
+	rescue_free(unconfirmed->rescue);
+	json_decref(unconfirmed->note);
+	free(unconfirmed->name);
+	free(unconfirmed);
+}
+
 void unsent_free(struct unsent *unsent)
 {
 	if (!unsent)
@@ -125,6 +147,8 @@ void unsent_free(struct unsent *unsent)
 		waiting_drop(unsent->waiting);
 	while (unsent->later)
 		later_drop(unsent->later);
+	while (unsent->unconfirmed)
+		unconfirmed_drop(&unsent->unconfirmed);
 	close(unsent->folder);
 	free(unsent->path);
 	free(unsent);
@@ -404,13 +428,23 @@ static void deliver_result(struct waiting *waiting, const json_t *result)
 		result_answered);
 }
 
-/* The content of the rescue object: everything that is unsent. */
+/* The content of a final rescue object but the state. */
+static void rescue_head(const json_t *note, json_t *head)
+{
+	json_t *result = json_object_get(note, "result"), *unrecorded = json_object_get(note, "unrecorded");
+
+	json_object_set_new(head, "final", json_true());
+	if (result)
+		json_object_set(head, "result", result);
+	if (unrecorded)
+		json_object_set(head, "unrecorded", unrecorded);
+}
+
+/* Everything that is unsent. */
 static bool rescue_collect(void *data, json_t *head, struct buf *state)
 {
 	const struct waiting *waiting = data;
 	_cleanup_(freep) char *path = file_of(waiting->name, "tfstate");
-	json_t *result = json_object_get(waiting->note, "result"),
-	       *unrecorded = json_object_get(waiting->note, "unrecorded");
 	struct err err = ERR_INIT;
 	struct state_facts facts;
 
@@ -418,12 +452,38 @@ static bool rescue_collect(void *data, json_t *head, struct buf *state)
 		return false;
 	if (err.kind == ERR_NONE && !state_facts_read(buf_str(state), state->len, &facts))
 		return false;
-	json_object_set_new(head, "final", json_true());
-	if (result)
-		json_object_set(head, "result", result);
-	if (unrecorded)
-		json_object_set(head, "unrecorded", unrecorded);
+	rescue_head(waiting->note, head);
 	return true;
+}
+
+static bool unconfirmed_collect(void *data, json_t *head, struct buf *state)
+{
+	const struct unconfirmed *unconfirmed = data;
+	const struct unsent *unsent = unconfirmed->unsent;
+
+	(void)state;
+	if (!unsent->hurried && unsent->spec.reachable(unsent->spec.data))
+		return false;
+	rescue_head(unconfirmed->note, head);
+	return true;
+}
+
+/* Takes the rescue. */
+static void unconfirmed_add(struct unsent *unsent, const char *name, json_t *note, struct rescue *rescue)
+{
+	struct unconfirmed *unconfirmed;
+
+	if (!rescue)
+		return;
+	unconfirmed = mem_new(1, sizeof(*unconfirmed));
+	*unconfirmed = (struct unconfirmed){.unsent = unsent,
+		.name = mem_text(name),
+		.note = json_incref(note),
+		.rescue = rescue,
+		.next = unsent->unconfirmed};
+	unsent->unconfirmed = unconfirmed;
+	rescue_source(rescue, unconfirmed_collect, unconfirmed);
+	rescue_end(rescue);
 }
 
 /* Takes the rescue. */
@@ -512,7 +572,7 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 	if (!end->result || end->owed || json_array_size(end->unrecorded))
 		deliver_all(unsent, dir->name, end->rescue);
 	else
-		rescue_free(end->rescue);
+		unconfirmed_add(unsent, dir->name, note, end->rescue);
 	return 0;
 }
 
@@ -539,8 +599,13 @@ static bool kept_already(const struct unsent *unsent, const char *name)
 void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited)
 {
 	_cleanup_(freep) char *name = mem_printf("%s-%d", job, attempt);
+	struct unconfirmed **at = &unsent->unconfirmed;
 	const struct waiting *waiting = unsent->waiting;
 
+	while (*at && !text_equal((*at)->name, name))
+		at = &(*at)->next;
+	if (*at)
+		unconfirmed_drop(at);
 	while (waiting && !text_equal(waiting->name, name))
 		waiting = waiting->next;
 	if (!waiting && awaited && kept_already(unsent, name))
@@ -714,14 +779,20 @@ size_t unsent_sending(const struct unsent *unsent)
 
 void unsent_hurry(struct unsent *unsent)
 {
+	unsent->hurried = true;
+	for (const struct unconfirmed *at = unsent->unconfirmed; at; at = at->next)
+		rescue_hurry(at->rescue);
 	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
 		rescue_hurry(waiting->rescue);
 }
 
-size_t unsent_rescued(const struct unsent *unsent)
+size_t unsent_rescued(const struct unsent *unsent, size_t *ret_results)
 {
 	size_t count = 0;
 
+	*ret_results = 0;
+	for (const struct unconfirmed *at = unsent->unconfirmed; at; at = at->next)
+		*ret_results += rescue_is_final(at->rescue);
 	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
 		count += rescue_is_final(waiting->rescue);
 	return count;

@@ -38,8 +38,9 @@ struct unsent_spec {
 	struct fetcher *fetcher;
 	const char *scheduler_url;
 	const char *data_dir;
-	const char *groups;          /* folder of the jobs' control groups, or NULL */
-	void (*settled)(void *data); /* called when one more apply has nothing left to send */
+	const char *groups;            /* folder of the jobs' control groups, or NULL */
+	void (*settled)(void *data);   /* called when one more apply has nothing left to send */
+	bool (*reachable)(void *data); /* whether the last request to the scheduler succeeded */
 	void *data;
 };
 
@@ -84,8 +85,9 @@ void unsent_recover(struct unsent *unsent, int jobs);
 size_t unsent_sending(const struct unsent *unsent);
 /* Uploads the unsent data to the object store at once, where that is possible (rescue/rescue.h). */
 void unsent_hurry(struct unsent *unsent);
-/* The number of applies whose unsent data the object store has. */
-size_t unsent_rescued(const struct unsent *unsent);
+/* The number of applies whose unsent data the object store has. *ret_results: how many more lack only the confirmation
+ * of their result, and the object store has the result. */
+size_t unsent_rescued(const struct unsent *unsent, size_t *ret_results);
 /* The number of applies with unsent data, and of those of earlier workers that may still run. */
 size_t unsent_count(const struct unsent *unsent);
 /* Calls `each` for the applies with unsent data, and for those of earlier workers that may still run. Heartbeats

@@ -15,6 +15,7 @@ import pytest
 from support.configurations import applying
 from support.fake_worker import FakeWorker
 from support.gate import Gate
+from support.http_proxy import HttpProxy
 from support.pod import Pod
 from support.proxy import Proxy, Wires
 from support.runyard import KEYS, Scheduler
@@ -194,6 +195,20 @@ def wires():
     wires.release()
 
 
+@pytest.fixture
+def fronts():
+    """fronts(port): an HTTP proxy in front of that server, which outlives the test's processes."""
+    made = []
+
+    def make(port):
+        made.append(HttpProxy(port))
+        return made[-1]
+
+    yield make
+    for front in made:
+        front.release()
+
+
 def states_of(api, workspace):
     return [(state["id"], state["attributes"]["status"]) for state in api.get("state-versions", **{"filter[workspace][name]": api.attributes(f"workspaces/{workspace}")["name"], "filter[organization][name]": "acme", "filter[status]": "finalized"}).data]
 
@@ -220,6 +235,22 @@ def test_a_worker_that_comes_back_after_its_rescue_changes_nothing(wires, with_s
     assert api.resources(apply.workspace) == [] and not apply.held() and not api.events(apply.run, "state-detached")
     assert not list(apply.pod.data.glob("unsent/*"))
     assert other.metric("runyard_worker_jobs_total", stage="apply") == 1 and apply.pod.applies() == 1
+
+
+def test_a_result_that_nobody_takes_ends_the_hold(fronts, with_store, request, worker, gate):
+    """The scheduler has every state, and then the worker's network is lost: the object has only the result."""
+    scheduler = with_store()
+    front = fronts(scheduler.port)
+    apply = Apply(request.getfixturevalue("api"), worker, gate, scheduler_url=front.url, brokers="127.0.0.1:1")
+    front.reply = lambda method, path: (503, [], b"") if path.endswith(("/result", "/heartbeat", "/register")) else None
+    gate.open()
+    apply.rescued("final")
+    assert apply.pod.worker.metric("runyard_worker_states_pending") == 0
+    worker()
+    apply.check_delivered()
+    until(lambda: scheduler.metric("runyard_rescues_total", result="delivered") == 1, "the object ended the hold")
+    front.reply = lambda method, path: None
+    until(lambda: apply.pod.worker.metric("runyard_worker_results_kept") == 0, "its result is confirmed")
 
 
 def test_objects_of_ended_applies_are_deleted(with_store, request, worker, gate, objects, prefix, ask):
