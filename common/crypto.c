@@ -152,13 +152,19 @@ void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33])
 	digest_hex(EVP_md5(), bytes, len, ret_hex);
 }
 
-void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE])
+void crypto_hmac(const void *key, size_t key_len, const char *text, unsigned char ret_digest[SHA256_SIZE])
 {
-	unsigned char digest[EVP_MAX_MD_SIZE];
 	unsigned int size = 0;
 
-	must(HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), digest, &size));
-	hex_encode(digest, size, ret_hex);
+	must(HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), ret_digest, &size));
+}
+
+void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE])
+{
+	unsigned char digest[SHA256_SIZE];
+
+	crypto_hmac(key, key_len, text, digest);
+	hex_encode(digest, sizeof(digest), ret_hex);
 }
 
 void crypto_hmac_sha512_hex(
@@ -182,6 +188,16 @@ void crypto_random(void *bytes, size_t len)
 {
 	/* Without randomness no token and no nonce is secure, so the process ends. */
 	must(RAND_bytes(bytes, (int)len) == 1);
+}
+
+char *crypto_random_hex(size_t len)
+{
+	_cleanup_(freep) unsigned char *bytes = mem_new(len, 1);
+	char *text = mem_new(2 * len + 1, 1);
+
+	crypto_random(bytes, len);
+	hex_encode(bytes, len, text);
+	return text;
 }
 
 /* The caller frees it. */

@@ -26,7 +26,9 @@ void crypto_sha256_end(struct sha256 *digest, char ret_hex[SHA256_HEX_SIZE]);
 int crypto_sha256_file(int fd, char ret_hex[SHA256_HEX_SIZE]);
 /* Lowercase hexadecimal MD5, as state versions carry it. */
 void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33]);
-/* Lowercase hexadecimal HMAC-SHA256. */
+/* HMAC-SHA256, as bytes and in lowercase hexadecimal. */
+enum { SHA256_SIZE = 32 };
+void crypto_hmac(const void *key, size_t key_len, const char *text, unsigned char ret_digest[SHA256_SIZE]);
 void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE]);
 /* Lowercase hexadecimal HMAC-SHA512 of the exact bytes, which signs a run task's request. */
 #define SHA512_HEX_SIZE 129
@@ -39,6 +41,8 @@ char *crypto_challenge(const char *text);
 /* A token of `prefix` and 43 URL-safe characters (256 random bits). The caller frees it. */
 char *crypto_token(const char *prefix);
 void crypto_random(void *bytes, size_t len);
+/* Random bytes as lowercase hexadecimal. The caller frees it. */
+char *crypto_random_hex(size_t len);
 
 /* Base64 (standard alphabet, padded). The caller frees the result; decoding returns -1 for anything else. */
 char *crypto_base64(const void *bytes, size_t len);
@@ -63,6 +67,10 @@ void keyring_derive(const struct keyring *keyring, size_t place, const char *pur
 
 /* The size of the key number at the start of sealed bytes, big endian. */
 enum { KEY_NUMBER_SIZE = 4 };
+/* The size of the key number and the nonce, which differ each time that something is sealed. */
+enum { SEALED_HEAD_SIZE = KEY_NUMBER_SIZE + 12 };
+/* How many bytes sealing adds. */
+enum { SEALED_MORE = SEALED_HEAD_SIZE + 16 };
 /* The number of the key that sealed the bytes, which are at least KEY_NUMBER_SIZE. */
 uint32_t sealed_number(const void *sealed);
 

@@ -6,7 +6,8 @@
 
 enum {
 	MAX_STATE_BYTES = 256 << 20, /* of a state as terraform wrote it; a larger state is neither sent nor accepted */
-	MAX_ANNOUNCED_JOBS = 2048    /* of a heartbeat: jobs of messages that the worker has read */
+	MAX_ANNOUNCED_JOBS = 2048,   /* of a heartbeat: jobs of messages that the worker has read */
+	MAX_RESCUE_HEAD = 16 << 20,  /* of what is in a rescue object beside the state */
 };
 
 #endif

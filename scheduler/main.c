@@ -24,7 +24,12 @@ static int objects_setup(struct scheduler *s, struct err *err)
 		.from_bytes = o->object_store_from_bytes,
 		.after_seconds = o->object_store_after_seconds};
 
-	return objects_open(&settings, &s->objects, err);
+	if (objects_open(&settings, &s->objects, err) < 0)
+		return -1;
+	if (o->rescue && !s->objects)
+		return err_set(
+			err, ERR_INVALID, "--rescue 1 needs an object store: set --object-store-url, or --rescue 0");
+	return 0;
 }
 
 /* Of an option that options.def restricts to these words. */
@@ -58,7 +63,8 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		.task_limits = {.delivery_seconds = (int)s->options.task_delivery_seconds,
 			.progress_seconds = (int)s->options.task_progress_seconds,
 			.total_seconds = (int)s->options.task_total_seconds},
-		.notification_seconds = (int)s->options.notification_seconds};
+		.notification_seconds = (int)s->options.notification_seconds,
+		.rescue = s->options.rescue ? s->objects : NULL};
 	s->store =
 		(struct store){.db = db_open(s->options.database_url), .keyring = s->keyring, .settings = &s->settings};
 	return 0;

@@ -38,6 +38,7 @@
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/stages.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/unsent.h"
 
 /* Extra time that a network outlives the worker, so that it ends after its job. */
@@ -257,6 +258,13 @@ static struct job_limits job_limits(struct process *process)
 	};
 }
 
+static bool scheduler_reachable(void *data)
+{
+	const struct worker *worker = data;
+
+	return scheduler_ready(worker->scheduler);
+}
+
 static struct job_host job_host(struct process *process)
 {
 	struct worker *worker = &process->worker;
@@ -284,6 +292,8 @@ static struct job_host job_host(struct process *process)
 		.offline = network_is(worker, "none"),
 		.jobs = process->jobs,
 		.jobs_path = process->jobs_path,
+		.outside = worker->mirrors,
+		.reachable = scheduler_reachable,
 		.finishing = slots_finishing,
 		.reported = slots_reported,
 		.ended = slots_ended,
@@ -306,6 +316,7 @@ static int open_host(struct process *process, struct err *err)
 		.data_dir = options->data_dir,
 		.groups = process->groups,
 		.settled = delivered,
+		.reachable = scheduler_reachable,
 		.data = worker};
 
 	worker->limits = job_limits(process);
@@ -502,11 +513,23 @@ static void process_close(struct process *process, int status)
 	options_release(&worker_options, &worker->options);
 }
 
+/* Whether there are results or states that neither the scheduler nor the object store has. */
+static bool lacks_delivery(const struct worker *worker)
+{
+	size_t rescued_results, rescued = unsent_rescued(worker->host.unsent, &rescued_results),
+				results = result_sink_undelivered(worker->results),
+				unsent = unsent_count(worker->host.unsent), running = worker->busy;
+
+	for (size_t i = 0; i < worker->busy; i++)
+		running -= rescue_is_final(worker->jobs[i]->rescue);
+	return unsent > rescued || (worker->gave_up && (results > rescued + rescued_results || running > 0));
+}
+
 /* 0: all is done and delivered. 1: the scheduler refused the worker, or jobs were stopped. 3: the data folder has
- * results or states that the scheduler lacks. */
+ * results or states that are not delivered. */
 static int exit_status(const struct worker *worker)
 {
-	if (!worker->refused && (worker->gave_up || unsent_count(worker->host.unsent) > 0))
+	if (!worker->refused && lacks_delivery(worker))
 		return 3;
 	return worker->refused || worker->drain >= DRAIN_INTERRUPT;
 }

@@ -11,10 +11,12 @@
 #include "common/loop/progress.h"
 #include "common/memory.h"
 #include "common/metrics.h"
+#include "scheduler/background/rescues.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/content/blob_gc.h"
 #include "scheduler/store/content/blob_offload.h"
 #include "scheduler/store/content/objects.h"
+#include "scheduler/store/content/rescues.h"
 #include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/store/states/state_settle.h"
 
@@ -110,6 +112,21 @@ static int compare_lost(struct retention_thread *keeper, bool *ret_more, struct 
 	return 0;
 }
 
+static int rescue(struct retention_thread *keeper, bool *ret_more, struct err *err)
+{
+	return rescues_look(&keeper->store, keeper->objects, ret_more, err);
+}
+
+static int rescue_removals(struct retention_thread *keeper, bool *ret_more, struct err *err)
+{
+	long long count = 0;
+
+	if (rescues_delete(&keeper->store, keeper->objects, &count, err) < 0)
+		return -1;
+	*ret_more = count == MAX_RESCUES_DELETED;
+	return 0;
+}
+
 /* The tables' sizes are their file sizes. The object store's size comes from the counters in object_usage. */
 static int gauges(struct retention_thread *keeper, bool *ret_more, struct err *err)
 {
@@ -142,6 +159,8 @@ static const struct {
 	{"packing", 3000, true, pack},
 	{"moves", 2000, true, move},
 	{"removals", 2000, true, removals},
+	{"rescue objects", 2000, true, rescue},
+	{"removals of rescue objects", 15000, true, rescue_removals},
 	{"gauges", 15000, false, gauges},
 };
 

@@ -11,7 +11,9 @@
 #include "scheduler/metrics.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/job_document.h"
+#include "scheduler/lifecycle/job_class.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/content/rescues.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/runs/artifacts.h"
@@ -37,7 +39,9 @@ enum {
 struct picked_job {
 	struct id job, run, organization;
 	int attempt;
+	bool applies;
 	char *token, *run_token;     /* the worker's token for the job; the token for the processes in the run */
+	struct rescue_grant rescue;  /* of an apply, with --rescue 1 */
 	struct engine_choice engine; /* of a plan or an apply */
 	const char *why;             /* why the run does not start: a broken invariant or a refusal; a constant */
 	char *refusal;               /* why no worker of the pool can run the job; owned */
@@ -128,11 +132,11 @@ static const char pick_sql[] =
 	"and (select count(distinct organization_id) from heads) > 1 group by 1), "
 	"rooms as materialized (" QUOTA_ROOMS("select organization_id from heads", "$1") "), "
 	"candidates as (" CANDIDATES "), "
-	"picked as (select j.id, j.run_id, j.attempt, j.needs, j.organization_id "
+	"picked as (select j.id, j.run_id, j.attempt, j.class, j.needs, j.organization_id "
 	"from candidates c join jobs j on j.id = c.id "
 	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
 	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
-	"select p.id, p.run_id, p.attempt, p.needs, p.organization_id, (select count(*) from candidates) as "
+	"select p.id, p.run_id, p.attempt, p.class, p.needs, p.organization_id, (select count(*) from candidates) as "
 	"candidates, exists (select 1 from rooms) as limited, "
 	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
 	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
@@ -146,6 +150,7 @@ static void picked_release(struct claiming *c)
 	for (size_t i = 0; i < c->count; i++) {
 		free(c->picked[i].token);
 		free(c->picked[i].run_token);
+		rescue_grant_release(&c->picked[i].rescue);
 		c->picked[i] = (struct picked_job){.why = NULL};
 	}
 	for (size_t i = 0; i < c->failed_count; i++)
@@ -205,7 +210,8 @@ static void misfit_add(struct claiming *c, const struct rows *rows, int row)
 /* The rows are in the order of the queue: the first whose variables do not fit ends the pick. */
 static int claim_pick_row(struct claiming *c, const struct rows *rows, int row, struct err *err)
 {
-	struct picked_job job = {.attempt = (int)row_int(rows, row, "attempt")};
+	struct picked_job job = {
+		.attempt = (int)row_int(rows, row, "attempt"), .applies = row_int(rows, row, "class") == CLASS_APPLY};
 	long long bytes = row_int(rows, row, "bytes");
 	enum job_fit fit;
 
@@ -398,6 +404,23 @@ static int claim_mark(struct claiming *c, struct err *err)
 		P_INT(c->deadline_seconds));
 }
 
+/* Gives each apply the right to write its rescue object. */
+static int claim_rescues(struct claiming *c, struct err *err)
+{
+	json_auto_t *grants = json_array();
+
+	for (size_t i = 0; i < c->count; i++) {
+		struct picked_job *picked = &c->picked[i];
+
+		if (!picked->applies || !c->store->settings->rescue)
+			continue;
+		rescue_grant_release(&picked->rescue);
+		picked->rescue = rescue_grant_new();
+		json_array_append_new(grants, rescue_grant_json(c->store, &picked->rescue, picked->job.text));
+	}
+	return rescues_insert(c->store, grants, err);
+}
+
 /* The rows arrive with the commit (db_ask). */
 static int claim_details(struct claiming *c, struct err *err)
 {
@@ -422,7 +445,7 @@ static int claim_run(void *data, struct err *err)
 		return -1;
 	if (!c->count)
 		return 0;
-	return claim_mark(c, err) < 0 ? -1 : claim_details(c, err);
+	return claim_mark(c, err) < 0 || claim_rescues(c, err) < 0 ? -1 : claim_details(c, err);
 }
 
 /* ---- after the commit ---- */
@@ -517,7 +540,7 @@ static void claim_documents(struct claiming *c, json_t *jobs)
 	struct err err = ERR_INIT;
 	for (int i = 0; i < c->details.count; i++) {
 		const struct picked_job *picked = picked_of(c, row_text(&c->details, i, "job"));
-		const struct job_tokens tokens = {picked->token, picked->run_token};
+		const struct job_tokens tokens = {picked->token, picked->run_token, &picked->rescue};
 		json_t *job = job_document(c->store, &c->details, i, &tokens, &err);
 
 		if (!job) {

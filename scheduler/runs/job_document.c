@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/job_document.h"
 
+#include <time.h>
+
 #include "scheduler/lifecycle/run.h"
+#include "scheduler/store/content/object_url.h"
+#include "scheduler/store/content/rescues.h"
 #include "scheduler/store/content/seals.h"
 
 /* Bounds each of the two variable texts of a run: an earlier version created runs with more than RUN_VARIABLES_LIMIT
@@ -131,6 +135,17 @@ static json_t *member_value(const struct rows *rows, int row, const struct membe
 	return NULL;
 }
 
+/* Where the apply's rescue object is written, and the key that encrypts it. A new reference, or NULL: there is none. */
+static json_t *job_rescue(const struct store *store, const struct rescue_grant *grant)
+{
+	_cleanup_(freep) char *url = NULL;
+
+	if (!grant->object)
+		return NULL;
+	url = object_put_url(objects_settings(store->settings->rescue), grant->object, time(NULL));
+	return json_pack("{ss ss}", "url", url, "key", grant->key);
+}
+
 json_t *job_document(
 	struct store *store, const struct rows *rows, int row, const struct job_tokens *tokens, struct err *err)
 {
@@ -140,9 +155,9 @@ json_t *job_document(
 
 	if (!variables)
 		return NULL;
-	job = json_pack("{ss ss ss ss sO sO}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
+	job = json_pack("{ss ss ss ss sO sO so*}", "token", tokens->token, "run-token", tokens->run_token, "api-url",
 		store->settings->public_url, "stop", stop_name((enum stop)row_int(rows, row, "stop")), "ssh-key",
-		ssh_key, "variables", variables);
+		ssh_key, "variables", variables, "rescue", job_rescue(store, tokens->rescue));
 	for (size_t i = 0; i < ARRAY_LEN(members); i++)
 		if (json_object_set_new(job, members[i].name, member_value(rows, row, &members[i])) < 0) {
 			err_set(err, ERR_INTERNAL, "%s has no %s that can be written down", row_text(rows, row, "run"),

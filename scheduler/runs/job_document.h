@@ -6,10 +6,13 @@
 
 #include "scheduler/store/store.h"
 
-/* Both borrowed. */
+struct rescue_grant;
+
+/* All borrowed. */
 struct job_tokens {
-	const char *token;     /* the worker's for the job */
-	const char *run_token; /* of the processes in the run */
+	const char *token;                 /* the worker's for the job */
+	const char *run_token;             /* of the processes in the run */
+	const struct rescue_grant *rescue; /* its object is NULL: none */
 };
 
 /* Reads the columns of job_document.def, one row per job, in any order. The rows are available later (db_ask). */

@@ -82,6 +82,7 @@ static const struct sealed_kind kinds[] = {
 	SEALED("log_chunks", KEY_OF_CHUNK, "bytes_sealed", "'log:' || operation_id || ':' || start", reseal),
 	SEALED_BY_ID("unrecorded_resources", "resource_id_sealed", "'unrecorded:' || digest"),
 	SEALED_BY_ID("state_version_outputs", "value_sealed", "id"),
+	SEALED("rescues", KEY_OF("object_key"), "key_sealed", "object_key", reseal),
 	SEALED("state_bases", KEY_OF("state_version_id"), "difference_sealed", "state_version_id || ':' || blob_id",
 		reseal),
 	SEALED("blobs", KEY_OF("id"), "bytes_sealed", "id", blob_reseal),

@@ -10,6 +10,7 @@
 
 struct contents;
 struct guard;
+struct objects;
 struct outbox_sink;
 struct response_scope;
 
@@ -36,6 +37,7 @@ struct store_settings {
 	struct task_limits task_limits;
 	int notification_seconds;       /* how long delivery of a notification is retried */
 	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/http/guard.h) */
+	const struct objects *rescue;   /* the object store of rescue objects (store/content/rescues.h); NULL: none */
 };
 
 struct store {

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from support import chart, container
-from support.chart import CASES, CHART, EXAMPLES, KUBERNETES, case, environment, of_kind, pods, problems, render, template
+from support.chart import CASES, CHART, EXAMPLES, KUBERNETES, case, environment, objects, of_kind, pods, problems, render, template
 from support.process import clean_environment, program
 from support.release import PROCESSES, ROOT
 
@@ -76,7 +76,7 @@ def test_misspelt_keys_and_wrong_values_fail(setting):
     ("publicUrl=", "publicUrl is missing"), ("kafka.bootstrap=", "kafka.bootstrap is missing"), ("objectStore.url=https://s3/b", "objectStore.existingSecret is missing"),
     ("worker.defaults.autoscaling.enabled=true", "autoscaling.pool is missing"), ("worker.defaults.autoscaling.kafka.enabled=true", "autoscaling.kafka.poolId is missing"),
     ("gateway.enabled=true", "gateway.parentRefs is missing"), ("worker.defaults.slots=2", "isolation none has 2 slots"),
-    ("worker.defaults.isolation=job", "isolation job needs autoscaling.enabled")])
+    ("worker.defaults.isolation=job", "isolation job needs autoscaling.enabled"), ("worker.defaults.state=objectStore", "state objectStore needs objectStore.url")])
 def test_what_is_missing_is_named(setting, reason):
     done = template(MINIMAL, setting)
     assert done.returncode != 0 and reason in done.stderr, done.stderr
@@ -107,6 +107,18 @@ def test_a_drain_ends_before_the_grace_period(rendered):
             drain, stop = int(values["RUNYARD_DRAIN_SECONDS"]), int(values["RUNYARD_JOB_STOP_SECONDS"])
             assert drain + stop + 60 == spec["terminationGracePeriodSeconds"]
             assert drain >= int(values["RUNYARD_APPLY_SECONDS"])
+
+
+@pytest.mark.parametrize("state, expected", [("emptyDir", None), ("objectStore", "1"), ("volume", None)])
+def test_schedulers_look_for_states_in_the_object_store_if_a_pool_uses_it(state, expected):
+    done = template(MINIMAL, f"worker.pools[0].name=a,worker.pools[0].state={state},objectStore.url=https://s3/b,objectStore.existingSecret=s")
+    assert done.returncode == 0, done.stderr
+    found = of_kind(objects(done.stdout), "Deployment", "StatefulSet", "Job")
+    programs = {container["name"]: environment(container).get("RUNYARD_RESCUE") for _, spec in pods(found) for container in spec["containers"]}
+    assert {value for name, value in programs.items() if name not in ("worker", "notifier")} == {expected}
+    assert programs["worker"] is None
+    kinds = [one["kind"] for one in found if one["metadata"]["name"].endswith("-a")]
+    assert kinds == ["StatefulSet" if state == "volume" else "Deployment"]
 
 
 # ---- what it renders ----

@@ -6,6 +6,7 @@
 #include "common/buf.h"
 #include "common/crypto.h"
 #include "common/err.h"
+#include "proto/rescue.h"
 
 static const char *const works[STAGE_COUNT] = {
 	[STAGE_PLAN] = "plan",
@@ -78,6 +79,17 @@ static void variables_read(const json_t *source, struct assignment *to)
 	}
 }
 
+/* An earlier scheduler sends no rescue object. */
+static void rescue_read(const json_t *source, struct assignment *to)
+{
+	const char *url = text_or_empty(json_string_at(source, "rescue.url")),
+		   *key = text_or_empty(json_string_at(source, "rescue.key"));
+	bool usable = (text_starts(url, "https://") || text_starts(url, "http://")) && rescue_key_valid(key);
+
+	to->rescue_url = usable ? url : "";
+	to->rescue_key = usable ? key : "";
+}
+
 static void facts_read(const json_t *source, struct assignment *to)
 {
 	const char *engine =
@@ -112,6 +124,7 @@ static void facts_read(const json_t *source, struct assignment *to)
 	to->generate = json_bool_at(source, "generate-config", false);
 	to->debug = json_bool_at(source, "debug", false);
 	to->time_limit = json_int_at(source, "time-limit", 0);
+	rescue_read(source, to);
 }
 
 static int identity_read(const json_t *source, struct assignment *to, struct err *err)

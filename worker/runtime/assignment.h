@@ -42,10 +42,11 @@ struct assignment {
 	bool generate; /* the engine may write configuration for imported resources */
 	bool debug;    /* the engine logs at its most verbose level */
 	bool has_state, has_init;
-	bool json_later;        /* the plan's JSON may be sent after the result */
-	bool has_json;          /* (apply only) the scheduler has the plan's JSON */
-	bool state_differences; /* the scheduler accepts state differences */
-	long long time_limit;   /* seconds; the organization's limit, or 0 */
+	bool json_later;                     /* the plan's JSON may be sent after the result */
+	bool has_json;                       /* (apply only) the scheduler has the plan's JSON */
+	bool state_differences;              /* the scheduler accepts state differences */
+	const char *rescue_url, *rescue_key; /* of an apply's rescue object (rescue/rescue.h); "": there is none */
+	long long time_limit;                /* seconds; the organization's limit, or 0 */
 	enum stop stop;
 	int64_t claimed_ms; /* when its claim was sent, by clock_boot_ms; set by the caller of assignment_read */
 	struct variable *variables; /* owned array, in increasing precedence */

@@ -31,6 +31,8 @@ void drain_check(struct worker *worker)
 		return;
 	if (worker->drain >= DRAIN_INTERRUPT)
 		result_sink_hurry(worker->results);
+	if (worker->drain >= DRAIN_KILL)
+		unsent_hurry(worker->host.unsent);
 	if (result_sink_undelivered(worker->results) == 0 && !unsent_awaited(worker))
 		lease_leave(worker->lease, drained, worker);
 }
@@ -58,6 +60,7 @@ static void let_go(void *data)
 
 	loop_timer_set(worker->loop, &worker->stop_timer, GIVE_UP_MS - REPORT_MS, give_up, worker);
 	each_job(worker, job_let_go);
+	unsent_hurry(worker->host.unsent);
 	drain_check(worker);
 }
 
@@ -69,6 +72,7 @@ static void drain_kill(void *data)
 	worker->drain = DRAIN_KILL;
 	loop_timer_set(worker->loop, &worker->stop_timer, REPORT_MS, let_go, worker);
 	each_job(worker, job_kill);
+	each_job(worker, job_rescue_hurry);
 	drain_check(worker);
 }
 

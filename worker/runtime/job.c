@@ -12,6 +12,7 @@
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/unsent.h"
 
 static void job_advance(struct job *job);
@@ -121,14 +122,19 @@ static void folder_remove(void *data)
 /* Removes the folder. For an apply, the unsent data is saved first, or the folder stays. */
 static void folder_give_up(struct job *job)
 {
-	const struct unsent_end end = {
-		.result = job->lost ? NULL : &job->result, .owed = job->behind, .unrecorded = job->unrecorded};
+	const struct unsent_end end = {.result = job->lost ? NULL : &job->result,
+		.owed = job->behind,
+		.unrecorded = job->unrecorded,
+		.rescue = job->rescue};
 	struct workdir *dir;
 
-	if (job->stateless && !json_array_size(job->unrecorded))
+	if (job->stateless && !json_array_size(job->unrecorded)) {
 		unsent_forget(&job->dir);
-	else if (job->states.dir && unsent_ended(job->host->unsent, &job->dir, &end) < 0)
-		return;
+	} else if (job->states.dir) {
+		if (unsent_ended(job->host->unsent, &job->dir, &end) < 0)
+			return;
+		job->rescue = NULL;
+	}
 	dir = mem_new(1, sizeof(*dir));
 
 	*dir = job->dir;
@@ -146,6 +152,7 @@ void job_free(struct job *job)
 	job_limits_release(job);
 	network_release(job->network);
 	states_release(&job->states);
+	rescue_free(job->rescue);
 	joblog_release(&job->log);
 	channel_close(&job->channel);
 	if (job->policies)
@@ -175,24 +182,24 @@ static const char *stop_sentence(const struct job *job)
 }
 
 /* An apply that succeeded before its interrupt arrived has succeeded. */
-static void outcome_settle(struct job *job)
+void job_outcome(const struct job *job, struct job_result *result)
 {
-	bool applied = job->assignment.stage == STAGE_APPLY && job->decided && job->result.outcome == OUTCOME_PASSED;
+	bool applied = job->assignment.stage == STAGE_APPLY && job->decided && result->outcome == OUTCOME_PASSED;
 
 	if (applied)
 		return;
 	if (job->stop != STOP_NONE) {
-		job->result.outcome = OUTCOME_CANCELED;
-		text_copy(job->result.error, sizeof(job->result.error), stop_sentence(job));
+		result->outcome = OUTCOME_CANCELED;
+		text_copy(result->error, sizeof(result->error), stop_sentence(job));
 	} else if (!job->decided) {
-		job->result.outcome = OUTCOME_PASSED;
-		job->result.error[0] = '\0';
+		result->outcome = OUTCOME_PASSED;
+		result->error[0] = '\0';
 	}
 }
 
 void job_report(struct job *job)
 {
-	outcome_settle(job);
+	job_outcome(job, &job->result);
 	job->decided = job->reported = job->optional = true;
 	job->lease = (struct keeper_lease){0}; /* it no longer holds anything that another worker could be given */
 	job->host->reported(job->host->data, job, &job->result);
@@ -269,7 +276,7 @@ static void job_end(struct job *job)
 	const char *outcome;
 
 	if (!job->reported) {
-		outcome_settle(job);
+		job_outcome(job, &job->result);
 		states_judge(job);
 	}
 	outcome = job->lost && !job->reported ? "lost" : outcome_name(job->result.outcome);

@@ -41,6 +41,7 @@ struct job;
 struct network_use;
 struct networks;
 struct policy_stage;
+struct rescue;
 struct schemas;
 struct step;
 struct unsent;
@@ -83,6 +84,9 @@ struct job_host {
 	bool offline;              /* jobs have no network */
 	int jobs;                  /* descriptor of the folder that job folders are made in */
 	const char *jobs_path;
+	struct fetcher *outside; /* for requests to other servers than the scheduler */
+	/* Whether the last request to the scheduler succeeded. */
+	bool (*reachable)(void *data);
 	/* Whether a job of that run goes on here after it has reported. */
 	bool (*finishing)(void *data, const char *run);
 	/* Receives the result of a job that goes on (rule 6). */
@@ -113,6 +117,7 @@ struct job {
 	bool optional; /* the current work does not affect the result */
 	enum stop stop;
 	bool abandoned; /* stopped because the worker ends, not on a user's request */
+	bool over;      /* an apply's engine has ended, and its unrecorded resources are known */
 
 	const struct step *steps;
 	size_t step; /* index of the next step */
@@ -126,6 +131,7 @@ struct job {
 	struct redactor redactor;
 	struct joblog log;
 	struct states states;
+	struct rescue *rescue; /* of an apply; or NULL */
 
 	struct org_user *packages; /* of its organization */
 	char *engine;              /* path */
@@ -207,8 +213,17 @@ int job_network(const struct job *job, const int **ret_network, struct err *err)
 void job_network_judge(struct job *job);
 /* True if terraform's apply succeeded and changed something, but the worker saw no state of it. */
 bool job_state_is_missing(const struct job *job);
+/* Sets the outcome of a result that is otherwise the job's, as if the job ended now. */
+void job_outcome(const struct job *job, struct job_result *result);
 /* Runs work in a thread, under a hold. */
 void job_work(struct job *job, loop_work_fn work, loop_work_fn done, void *data);
+
+/* ---- job_rescue.c: an apply's last state in the object store (rescue/rescue.h) ---- */
+
+/* The apply is about to start. */
+void job_rescue_begin(struct job *job);
+/* The worker ends soon. */
+void job_rescue_hurry(struct job *job);
 
 /* ---- job_limits.c: the limits (limits/limits.h) ---- */
 

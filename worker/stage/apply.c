@@ -10,6 +10,7 @@
 #include "worker/runtime/command.h"
 #include "worker/stage/schemas.h"
 #include "worker/stage/summary.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/reserve.h"
 #include "worker/upload/unrecorded.h"
 #include "worker/upload/unsent.h"
@@ -42,6 +43,7 @@ static void step_start(struct job *job)
 	if (!job_leased(job))
 		return;
 	states_init(&job->states, job->host->loop, &job->channel, &job->dir);
+	job_rescue_begin(job);
 	note.digest = job->states.delivered.digest;
 	if (job->assignment.state_differences)
 		states_differ(&job->states);
@@ -148,6 +150,17 @@ static void step_compare(struct job *job)
 		job_work(job, compare, compared, job);
 }
 
+/* ---- the end of the engine ---- */
+
+/* From now on the last state and the result are known. The steps that follow may wait for the scheduler. */
+static void step_over(struct job *job)
+{
+	if (!job->states.dir)
+		return;
+	job->over = true;
+	rescue_end(job->rescue);
+}
+
 /* ---- the plan's JSON, if the plan's worker did not make it ---- */
 
 static void json_answered(void *data, int status, const struct buf *body)
@@ -186,10 +199,11 @@ const struct step apply_steps[] = {
 	{"start", step_start, false},
 	{"apply", step_apply, false},
 	{"check", step_check_applied, true},
+	{"compare", step_compare, true},
+	{"over", step_over, true},
 	{"ask-json", step_ask_json, true},
 	{"show", step_show, true},
 	{"schemas", step_schemas, true},
 	{"settle", step_settle, true},
-	{"compare", step_compare, true},
 	{NULL, NULL, false},
 };

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "proto/limits.h"
 #include "worker/metrics.h"
+#include "worker/rescue/rescue.h"
 
 enum { REFUSALS_MAX = 3, READS_MAX = 3 };
 
@@ -51,6 +52,15 @@ void states_release(struct states *states)
 }
 
 /* ---- sending ---- */
+
+static void busy_set(struct states *states, bool busy)
+{
+	states->busy = busy;
+	if (busy)
+		rescue_wait(states->rescue);
+	else
+		rescue_rest(states->rescue);
+}
 
 static void check_settled(struct states *states)
 {
@@ -101,7 +111,7 @@ static void state_answered(void *data, int status, const struct buf *body)
 {
 	struct states *states = data;
 
-	states->busy = false;
+	busy_set(states, false);
 	if (status >= 200 && status < 300)
 		state_taken(states, status, body);
 	else
@@ -122,7 +132,7 @@ static void state_send(struct states *states, bool base)
 		.batched = IN_BATCH,
 	};
 
-	states->busy = true;
+	busy_set(states, true);
 	states->flight_base = base;
 	state_base_drop(&states->base);
 	channel_send(states->channel, &spec, state_answered, states);
@@ -153,7 +163,7 @@ static void difference_answered(void *data, int status, const struct buf *body)
 	struct states *states = data;
 
 	(void)body;
-	states->busy = false;
+	busy_set(states, false);
 	if (status >= 200 && status < 300) {
 		states->refused = false;
 		metric_add(M_STATES_SENT, "", 1);
@@ -179,7 +189,7 @@ static void difference_send(struct states *states, const struct state_facts *fac
 		.expects_refusal = true,
 	};
 
-	states->busy = true;
+	busy_set(states, true);
 	channel_send(states->channel, &spec, difference_answered, states);
 }
 

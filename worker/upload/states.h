@@ -21,13 +21,16 @@
 #include "worker/upload/leftover.h"
 #include "worker/upload/state_base.h"
 
+struct rescue;
+
 struct states {
 	struct loop *loop;
 	struct channel *channel;
 	const struct workdir *dir;
-	int inotify; /* or -1 */
-	bool busy;   /* a request is under way */
-	bool dirty;  /* the file has changed since it was read */
+	struct rescue *rescue; /* or NULL; set by the owner after states_init */
+	int inotify;           /* or -1 */
+	bool busy;             /* a request is under way */
+	bool dirty;            /* the file has changed since it was read */
 	bool refused;
 	bool seen;                    /* the apply has written a state */
 	char detached_why[300];       /* why the scheduler stores the last state as detached; "": it is the workspace's

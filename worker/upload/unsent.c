@@ -18,6 +18,7 @@
 #include "worker/upload/channel.h"
 #include "worker/upload/leftover.h"
 #include "worker/upload/record.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/unrecorded.h"
 
 enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_MS = 60 * 1000 };
@@ -31,7 +32,17 @@ struct waiting {
 	json_t *note;
 	struct channel channel;
 	struct loop_timer again; /* retries a refused result */
+	struct rescue *rescue;   /* owned; or NULL */
 	struct waiting *next;
+};
+
+/* An ended apply of which the scheduler has every state, and perhaps not the result (upload/result_sink.h). */
+struct unconfirmed {
+	struct unsent *unsent;
+	char *name;
+	json_t *note;
+	struct rescue *rescue; /* owned */
+	struct unconfirmed *next;
 };
 
 /* The outcome of recovering the folder of an ended apply, or of an apply whose worker has died. */
@@ -54,6 +65,8 @@ struct unsent {
 	struct waiting *waiting;
 	struct later *later;
 	size_t count; /* entries of both lists */
+	struct unconfirmed *unconfirmed;
+	bool hurried; /* the worker ends: it does not wait for the scheduler */
 };
 
 int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err)
@@ -95,6 +108,7 @@ static void waiting_drop(struct waiting *waiting)
 	pending_add(waiting->unsent, -1);
 	loop_timer_clear(waiting->unsent->spec.loop, &waiting->again);
 	channel_close(&waiting->channel);
+	rescue_free(waiting->rescue);
 	json_decref(waiting->note);
 	free(waiting->name);
 	free(waiting);
@@ -114,6 +128,17 @@ static void later_drop(struct later *later)
 	free(later);
 }
 
+static void unconfirmed_drop(struct unconfirmed **at)
+{
+	struct unconfirmed *unconfirmed = *at;
+
+	*at = unconfirmed->next;
+	rescue_free(unconfirmed->rescue);
+	json_decref(unconfirmed->note);
+	free(unconfirmed->name);
+	free(unconfirmed);
+}
+
 void unsent_free(struct unsent *unsent)
 {
 	if (!unsent)
@@ -122,6 +147,8 @@ void unsent_free(struct unsent *unsent)
 		waiting_drop(unsent->waiting);
 	while (unsent->later)
 		later_drop(unsent->later);
+	while (unsent->unconfirmed)
+		unconfirmed_drop(&unsent->unconfirmed);
 	close(unsent->folder);
 	free(unsent->path);
 	free(unsent);
@@ -355,16 +382,18 @@ static void deliver_unrecorded(struct waiting *waiting)
 		unrecorded_answered);
 }
 
-static void deliver_all(struct unsent *unsent, const char *name);
+static void deliver_all(struct unsent *unsent, const char *name, struct rescue *rescue);
 
 static void deliver_again(void *data)
 {
 	struct waiting *waiting = data;
 	struct unsent *unsent = waiting->unsent;
 	_cleanup_(freep) char *name = mem_text(waiting->name);
+	struct rescue *rescue = waiting->rescue;
 
+	waiting->rescue = NULL;
 	waiting_drop(waiting);
-	deliver_all(unsent, name);
+	deliver_all(unsent, name, rescue);
 }
 
 /* The result may already be known, if it is sent for the second time. After a refused result the worker does not
@@ -399,7 +428,66 @@ static void deliver_result(struct waiting *waiting, const json_t *result)
 		result_answered);
 }
 
-static void deliver_all(struct unsent *unsent, const char *name)
+/* The content of a final rescue object but the state. */
+static void rescue_head(const json_t *note, json_t *head)
+{
+	json_t *result = json_object_get(note, "result"), *unrecorded = json_object_get(note, "unrecorded");
+
+	json_object_set_new(head, "final", json_true());
+	if (result)
+		json_object_set(head, "result", result);
+	if (unrecorded)
+		json_object_set(head, "unrecorded", unrecorded);
+}
+
+/* Everything that is unsent. */
+static bool rescue_collect(void *data, json_t *head, struct buf *state)
+{
+	const struct waiting *waiting = data;
+	_cleanup_(freep) char *path = file_of(waiting->name, "tfstate");
+	struct err err = ERR_INIT;
+	struct state_facts facts;
+
+	if (beneath_read(waiting->unsent->folder, path, state, &err) < 0 && err.kind != ERR_NOT_FOUND)
+		return false;
+	if (err.kind == ERR_NONE && !state_facts_read(buf_str(state), state->len, &facts))
+		return false;
+	rescue_head(waiting->note, head);
+	return true;
+}
+
+static bool unconfirmed_collect(void *data, json_t *head, struct buf *state)
+{
+	const struct unconfirmed *unconfirmed = data;
+	const struct unsent *unsent = unconfirmed->unsent;
+
+	(void)state;
+	if (!unsent->hurried && unsent->spec.reachable(unsent->spec.data))
+		return false;
+	rescue_head(unconfirmed->note, head);
+	return true;
+}
+
+/* Takes the rescue. */
+static void unconfirmed_add(struct unsent *unsent, const char *name, json_t *note, struct rescue *rescue)
+{
+	struct unconfirmed *unconfirmed;
+
+	if (!rescue)
+		return;
+	unconfirmed = mem_new(1, sizeof(*unconfirmed));
+	*unconfirmed = (struct unconfirmed){.unsent = unsent,
+		.name = mem_text(name),
+		.note = json_incref(note),
+		.rescue = rescue,
+		.next = unsent->unconfirmed};
+	unsent->unconfirmed = unconfirmed;
+	rescue_source(rescue, unconfirmed_collect, unconfirmed);
+	rescue_end(rescue);
+}
+
+/* Takes the rescue. */
+static void deliver_all(struct unsent *unsent, const char *name, struct rescue *rescue)
 {
 	_cleanup_(freep) char *path = file_of(name, "json");
 	struct waiting *waiting;
@@ -407,10 +495,14 @@ static void deliver_all(struct unsent *unsent, const char *name)
 
 	if (note_read(unsent->folder, path, &note) < 0) {
 		log_error("a note of an earlier apply can't be read", "folder", unsent->path, "note", path, NULL);
+		rescue_free(rescue);
 		return;
 	}
 	waiting = mem_new(1, sizeof(*waiting));
-	*waiting = (struct waiting){.unsent = unsent, .name = mem_text(name), .note = note, .next = unsent->waiting};
+	*waiting = (struct waiting){
+		.unsent = unsent, .name = mem_text(name), .note = note, .rescue = rescue, .next = unsent->waiting};
+	rescue_source(rescue, rescue_collect, waiting);
+	rescue_end(rescue);
 	unsent->waiting = waiting;
 	pending_add(unsent, 1);
 	channel_open(&waiting->channel,
@@ -464,8 +556,11 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 {
 	json_auto_t *note = NULL;
 
-	if (note_read(dir->top, note_name, &note) < 0)
+	if (note_read(dir->top, note_name, &note) < 0) {
+		if (!end->owed)
+			rescue_free(end->rescue);
 		return end->owed ? -1 : 0;
+	}
 	if (end->result)
 		json_object_set_new(note, "result", result_json(end->result));
 	if (end->unrecorded)
@@ -475,7 +570,9 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 		return -1;
 	}
 	if (!end->result || end->owed || json_array_size(end->unrecorded))
-		deliver_all(unsent, dir->name);
+		deliver_all(unsent, dir->name, end->rescue);
+	else
+		unconfirmed_add(unsent, dir->name, note, end->rescue);
 	return 0;
 }
 
@@ -502,12 +599,17 @@ static bool kept_already(const struct unsent *unsent, const char *name)
 void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited)
 {
 	_cleanup_(freep) char *name = mem_printf("%s-%d", job, attempt);
+	struct unconfirmed **at = &unsent->unconfirmed;
 	const struct waiting *waiting = unsent->waiting;
 
+	while (*at && !text_equal((*at)->name, name))
+		at = &(*at)->next;
+	if (*at)
+		unconfirmed_drop(at);
 	while (waiting && !text_equal(waiting->name, name))
 		waiting = waiting->next;
 	if (!waiting && awaited && kept_already(unsent, name))
-		deliver_all(unsent, name);
+		deliver_all(unsent, name, NULL);
 	else if (!waiting)
 		note_drop(unsent, name);
 }
@@ -600,7 +702,7 @@ static void later_run(void *data)
 		return;
 	}
 	if (kept_already(unsent, later->name))
-		deliver_all(unsent, later->name);
+		deliver_all(unsent, later->name, NULL);
 	later_drop(later);
 	settled(unsent);
 }
@@ -654,7 +756,7 @@ static void deliver_entry(struct unsent *unsent, int folder, const char *file)
 	if (len > ending_len && text_equal(file + len - ending_len, ending)) {
 		_cleanup_(freep) char *name = mem_printf("%.*s", (int)(len - ending_len), file);
 
-		deliver_all(unsent, name);
+		deliver_all(unsent, name, NULL);
 	}
 }
 
@@ -672,6 +774,27 @@ size_t unsent_sending(const struct unsent *unsent)
 
 	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
 		count += waiting->again.due_ms == 0;
+	return count;
+}
+
+void unsent_hurry(struct unsent *unsent)
+{
+	unsent->hurried = true;
+	for (const struct unconfirmed *at = unsent->unconfirmed; at; at = at->next)
+		rescue_hurry(at->rescue);
+	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
+		rescue_hurry(waiting->rescue);
+}
+
+size_t unsent_rescued(const struct unsent *unsent, size_t *ret_results)
+{
+	size_t count = 0;
+
+	*ret_results = 0;
+	for (const struct unconfirmed *at = unsent->unconfirmed; at; at = at->next)
+		*ret_results += rescue_is_final(at->rescue);
+	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
+		count += rescue_is_final(waiting->rescue);
 	return count;
 }
 

@@ -30,6 +30,7 @@
 
 struct loop;
 struct fetcher;
+struct rescue;
 struct unsent;
 
 struct unsent_spec {
@@ -37,8 +38,9 @@ struct unsent_spec {
 	struct fetcher *fetcher;
 	const char *scheduler_url;
 	const char *data_dir;
-	const char *groups;          /* folder of the jobs' control groups, or NULL */
-	void (*settled)(void *data); /* called when one more apply has nothing left to send */
+	const char *groups;            /* folder of the jobs' control groups, or NULL */
+	void (*settled)(void *data);   /* called when one more apply has nothing left to send */
+	bool (*reachable)(void *data); /* whether the last request to the scheduler succeeded */
 	void *data;
 };
 
@@ -62,6 +64,7 @@ struct unsent_end {
 	const struct job_result *result; /* NULL if there is none, because the job was lost */
 	bool owed;                       /* the scheduler lacks the apply's last state */
 	json_t *unrecorded;              /* its unrecorded resources; borrowed */
+	struct rescue *rescue;           /* or NULL; taken if unsent_ended returns 0 */
 };
 
 /* Handles the end of an apply that has a note. If it returns 0, everything that the scheduler lacks is on the disk
@@ -80,6 +83,11 @@ void unsent_recover(struct unsent *unsent, int jobs);
 /* The number of applies with data that is being sent. One whose result the scheduler refuses does not count: it is sent
  * again once a minute. */
 size_t unsent_sending(const struct unsent *unsent);
+/* Uploads the unsent data to the object store at once, where that is possible (rescue/rescue.h). */
+void unsent_hurry(struct unsent *unsent);
+/* The number of applies whose unsent data the object store has. *ret_results: how many more lack only the confirmation
+ * of their result, and the object store has the result. */
+size_t unsent_rescued(const struct unsent *unsent, size_t *ret_results);
 /* The number of applies with unsent data, and of those of earlier workers that may still run. */
 size_t unsent_count(const struct unsent *unsent);
 /* Calls `each` for the applies with unsent data, and for those of earlier workers that may still run. Heartbeats

@@ -23,6 +23,7 @@ enum {
 	KEPT_HANDLES = 8,
 	COMPLAINT_LIMIT = 16 << 10,
 	CODE_SIZE = 64,
+	RANGE_BEYOND = 416, /* the part begins beyond the end: it has no bytes */
 };
 
 struct objects {
@@ -233,7 +234,7 @@ static int judge(struct attempt *attempt, CURLcode code, struct err *err)
 	if (code != CURLE_OK)
 		return err_set(err, ERR_UNAVAILABLE, "the object store does not answer: %s",
 			*attempt->error ? attempt->error : curl_easy_strerror(code));
-	if (attempt->status >= 200 && attempt->status < 300)
+	if ((attempt->status >= 200 && attempt->status < 300) || attempt->status == RANGE_BEYOND)
 		return 0;
 	code_read(&attempt->complaint, complaint);
 	if (attempt->status == 404 && text_equal(complaint, "NoSuchKey"))

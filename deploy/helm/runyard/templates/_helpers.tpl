@@ -68,8 +68,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version }}
 {{- if and (eq $pool.isolation "job") (not $scaling.enabled) -}}
 {{- fail (printf "the pool %s: isolation job needs autoscaling.enabled: KEDA makes the Jobs" $pool.name) -}}
 {{- end -}}
-{{- if and (eq $pool.isolation "job") (ne $pool.state "emptyDir") -}}
-{{- fail (printf "the pool %s: the pods of isolation job have no volume: set state to emptyDir" $pool.name) -}}
+{{- if and (eq $pool.isolation "job") (eq $pool.state "volume") -}}
+{{- fail (printf "the pool %s: the pods of isolation job have no volume: set state to emptyDir or objectStore" $pool.name) -}}
+{{- end -}}
+{{- if and (eq $pool.state "objectStore") (not .root.Values.objectStore.url) -}}
+{{- fail (printf "the pool %s: state objectStore needs objectStore.url, the bucket to which workers upload states" $pool.name) -}}
 {{- end -}}
 {{- if and $scaling.enabled (not $scaling.pool) (not $scaling.triggers) -}}
 {{- fail (printf "the pool %s: autoscaling.pool is missing: the label pool of runyard_slots_wanted, ORGANIZATION/NAME or NAME of a shared pool" $pool.name) -}}

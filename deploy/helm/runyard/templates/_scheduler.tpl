@@ -21,8 +21,20 @@
   value: /etc/runyard/object-store/secret-key
 {{- end }}
 {{- end }}
+{{- if include "runyard.rescue" . }}
+- name: RUNYARD_RESCUE
+  value: "1"
+{{- end }}
 - name: RUNYARD_LOG_LEVEL
   value: {{ .Values.logLevel }}
+{{- end -}}
+
+{{/* Not empty if the states of a pool come by the object store. */}}
+{{- define "runyard.rescue" -}}
+{{- range .Values.worker.pools -}}
+{{- $pool := include "runyard.pool" (dict "root" $ "pool" .) | fromJson -}}
+{{- if eq $pool.state "objectStore" }}1{{ end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "runyard.scheduler.files" -}}
