@@ -27,7 +27,7 @@ PATIENCE = 1200  # seconds: the machine has no hardware virtualization, and this
 ENDS_PROCESSES = {1, 2, 3, 9, 15}
 APT = "DEBIAN_FRONTEND=noninteractive apt-get -qq"
 
-# The manual's steps, with the settings of this site.
+# The manual's steps, with settings for this test.
 SETTINGS = {
     "scheduler.env": "RUNYARD_LISTEN=0.0.0.0:{port}\nRUNYARD_BROKERS=127.0.0.1:9092\n",
     "notifier.env": "RUNYARD_SCHEDULER_URL=http://127.0.0.1:{port}\nRUNYARD_BROKERS=127.0.0.1:9092\n",
@@ -59,7 +59,7 @@ class Installed:
         self.run, self.call = host.run, host.call
 
     def install(self):
-        self.run(f"{APT} install /mnt/packages/*.deb {' '.join(SERVERS)}")
+        self.run(f"{APT} install /mnt/packages/*.deb")
         self.run(SERVERS_START)
         self.run(SECRETS_MAKE)
         for name, text in SETTINGS.items():
@@ -116,7 +116,7 @@ class Installed:
 
 
 @pytest.fixture(scope="module")
-def site():
+def system():
     folder = new_folder("systemd")
     settings = {name: host_snapshot.setting(name) for name in host_snapshot.KERNEL_SETTINGS}
     mounts = host_snapshot.mounts("self", folder)
@@ -138,161 +138,161 @@ def site():
 
 
 @pytest.fixture(autouse=True)
-def started(site):
+def started(system):
     """Each test begins with services that run."""
     for unit in UNITS:
-        site.run(f"systemctl start '{unit}'")
+        system.run(f"systemctl start '{unit}'")
 
 
 @pytest.mark.parametrize("unit", UNITS)
-def test_a_unit_is_active_after_its_start(site, unit):
-    assert site.shown(unit, "ActiveState") == "active" and site.shown(unit, "SubState") == "running"
-    assert site.shown(unit, "Type") == "notify" and site.shown(unit, "WatchdogUSec") == "1min"
-    assert site.shown(unit, "NRestarts") == "0", site.journal(unit)
-    assert site.run(f"ps -o user:20= -p {site.pid(unit)}").strip() == re.sub("@.*", "", unit)
+def test_a_unit_is_active_after_its_start(system, unit):
+    assert system.shown(unit, "ActiveState") == "active" and system.shown(unit, "SubState") == "running"
+    assert system.shown(unit, "Type") == "notify" and system.shown(unit, "WatchdogUSec") == "1min"
+    assert system.shown(unit, "NRestarts") == "0", system.journal(unit)
+    assert system.run(f"ps -o user:20= -p {system.pid(unit)}").strip() == re.sub("@.*", "", unit)
 
 
 @pytest.mark.parametrize("unit, secret, variable", [
     (UNITS[0], "scheduler/keys", "KEYS"), (UNITS[0], "scheduler/database-url", "DATABASE_URL"),
     (UNITS[1], "notifier/notifier-token", "NOTIFIER_TOKEN"), (WORKER, "worker-default/agent-token", "AGENT_TOKEN")])
-def test_a_secret_is_a_credential_of_the_unit(site, unit, secret, variable):
+def test_a_secret_is_a_credential_of_the_unit(system, unit, secret, variable):
     """The account can't read the operator's file, and the environment has only the path of the credential."""
-    pid, name = site.pid(unit), secret.split("/")[1]
-    environment = site.run(f"tr '\\0' '\\n' < /proc/{pid}/environ").splitlines()
+    pid, name = system.pid(unit), secret.split("/")[1]
+    environment = system.run(f"tr '\\0' '\\n' < /proc/{pid}/environ").splitlines()
     credential = f"/run/credentials/{unit}.service/{name}"
     assert f"RUNYARD_{variable}_FILE={credential}" in environment
-    value = site.run(f"cat {SECRETS}/{secret}").strip()
-    assert site.run(f"nsenter -t {pid} -m cat {credential}").strip() == value
+    value = system.run(f"cat {SECRETS}/{secret}").strip()
+    assert system.run(f"nsenter -t {pid} -m cat {credential}").strip() == value
     assert not any(value in line for line in environment)
-    assert site.call(f"runuser -u {re.sub('@.*', '', unit)} -- cat {SECRETS}/{secret}")[0] != 0
+    assert system.call(f"runuser -u {re.sub('@.*', '', unit)} -- cat {SECRETS}/{secret}")[0] != 0
 
 
-def test_a_unit_without_its_secret_fails(site):
-    assert site.call("systemctl start runyard-worker@other")[0] != 0
-    assert site.shown("runyard-worker@other", "ExecMainStatus") == "243"  # EXIT_CREDENTIALS
-    site.run("systemctl stop runyard-worker@other; systemctl reset-failed")
+def test_a_unit_without_its_secret_fails(system):
+    assert system.call("systemctl start runyard-worker@other")[0] != 0
+    assert system.shown("runyard-worker@other", "ExecMainStatus") == "243"  # EXIT_CREDENTIALS
+    system.run("systemctl stop runyard-worker@other; systemctl reset-failed")
 
 
-def test_a_job_runs_in_a_sandbox_with_a_control_group(site):
-    run = site.start("echo seen $(ls /etc/runyard 2>&1); cat /proc/self/cgroup; tr '\\\\t' ' ' < /proc/self/status")
-    assert site.result(run) == "applied"
-    log = site.api.log(run, "apply")
+def test_a_job_runs_in_a_sandbox_with_a_control_group(system):
+    run = system.start("echo seen $(ls /etc/runyard 2>&1); cat /proc/self/cgroup; tr '\\\\t' ' ' < /proc/self/status")
+    assert system.result(run) == "applied"
+    log = system.api.log(run, "apply")
     assert f"{WORKER}.service/job-" in log, log
     assert re.search(r"CapEff: 0{16}", log) and re.search(r"NoNewPrivs: 1", log), log
-    assert '"sandbox":"bwrap"' in site.journal(WORKER) and "memory, processes" in site.journal(WORKER)
+    assert '"sandbox":"bwrap"' in system.journal(WORKER) and "memory, processes" in system.journal(WORKER)
 
 
-def signals(site):
+def signals(system):
     """{pid: signals} that the kernel has recorded: those that end processes."""
     found = {}
-    for number, pid in re.findall(r"signal_generate: sig=(\d+) .* pid=(\d+)", site.run("cat /sys/kernel/tracing/trace")):
+    for number, pid in re.findall(r"signal_generate: sig=(\d+) .* pid=(\d+)", system.run("cat /sys/kernel/tracing/trace")):
         found.setdefault(int(pid), set()).add(int(number))
     return found
 
 
-def test_a_stop_in_an_apply_signals_the_worker_alone(site):
-    run = site.start("trap 'echo signaled' HUP INT TERM; echo waiting; until [ -e gate ]; do sleep 0.5; done")
-    site.wait_output(run, "waiting")
-    worker = site.pid(WORKER)
+def test_a_stop_in_an_apply_signals_the_worker_alone(system):
+    run = system.start("trap 'echo signaled' HUP INT TERM; echo waiting; until [ -e gate ]; do sleep 0.5; done")
+    system.wait_output(run, "waiting")
+    worker = system.pid(WORKER)
     wanted = "||".join(f"sig=={number}" for number in sorted(ENDS_PROCESSES))
-    site.run(f"cd /sys/kernel/tracing; echo '{wanted}' > events/signal/signal_generate/filter; echo 1 > events/signal/signal_generate/enable")
-    site.run(f"systemctl stop --no-block {WORKER}")
-    until(lambda: '"event":"draining"' in site.journal(WORKER), "the worker drains", PATIENCE, 1)
-    assert site.shown(WORKER, "ActiveState") == "deactivating"
-    sent = signals(site)
-    members = {int(pid) for pid in site.run(f"cat {GROUP}/*/cgroup.procs").split()}
+    system.run(f"cd /sys/kernel/tracing; echo '{wanted}' > events/signal/signal_generate/filter; echo 1 > events/signal/signal_generate/enable")
+    system.run(f"systemctl stop --no-block {WORKER}")
+    until(lambda: '"event":"draining"' in system.journal(WORKER), "the worker drains", PATIENCE, 1)
+    assert system.shown(WORKER, "ActiveState") == "deactivating"
+    sent = signals(system)
+    members = {int(pid) for pid in system.run(f"cat {GROUP}/*/cgroup.procs").split()}
     assert sent.get(worker) == {15} and worker in members
     assert not sent.keys() & (members - {worker}), sent
-    assert "terraform" in site.run(f"cat $(sed 's|.*|/proc/&/comm|' {GROUP}/job-*/cgroup.procs)")
-    site.run("echo 0 > /sys/kernel/tracing/events/signal/signal_generate/enable")
-    site.open_gate()
-    assert site.result(run) == "applied"
-    log = site.api.log(run, "apply")
+    assert "terraform" in system.run(f"cat $(sed 's|.*|/proc/&/comm|' {GROUP}/job-*/cgroup.procs)")
+    system.run("echo 0 > /sys/kernel/tracing/events/signal/signal_generate/enable")
+    system.open_gate()
+    assert system.result(run) == "applied"
+    log = system.api.log(run, "apply")
     assert "(local-exec): signaled" not in log and "Interrupt" not in log, log
-    site.wait_state(WORKER, "inactive")
-    assert site.shown(WORKER, "Result") == "success"
+    system.wait_state(WORKER, "inactive")
+    assert system.shown(WORKER, "Result") == "success"
 
 
 ALLOCATE = "dd if=/dev/zero of=/dev/null bs=1G count=1"
 
 
-def test_a_job_that_exceeds_its_memory_ends_and_the_worker_goes_on(site):
+def test_a_job_that_exceeds_its_memory_ends_and_the_worker_goes_on(system):
     """Either the keeper or the kernel ends it, at the job's own limit."""
-    worker = site.pid(WORKER)
-    run = site.start(ALLOCATE)
-    assert site.result(run) == "errored"
-    assert f"used more than {MEMORY} MiB of memory (--job-memory of the worker)" in site.api.log(run, "apply")
-    assert site.shown(WORKER, "ActiveState") == "active" and site.pid(WORKER) == worker
+    worker = system.pid(WORKER)
+    run = system.start(ALLOCATE)
+    assert system.result(run) == "errored"
+    assert f"used more than {MEMORY} MiB of memory (--job-memory of the worker)" in system.api.log(run, "apply")
+    assert system.shown(WORKER, "ActiveState") == "active" and system.pid(WORKER) == worker
 
 
-def test_the_kernel_kills_a_job_for_lack_of_memory_and_the_worker_goes_on(site):
+def test_the_kernel_kills_a_job_for_lack_of_memory_and_the_worker_goes_on(system):
     """The unit has less memory than the job may use, so the kernel chooses among all processes of the unit."""
-    worker = site.pid(WORKER)
-    site.run(f"systemctl set-property --runtime {WORKER} MemoryMax={MEMORY - 150}M")
-    run = site.start(ALLOCATE)
-    assert site.result(run) == "errored"
-    log = site.api.log(run, "apply")
+    worker = system.pid(WORKER)
+    system.run(f"systemctl set-property --runtime {WORKER} MemoryMax={MEMORY - 150}M")
+    run = system.start(ALLOCATE)
+    assert system.result(run) == "errored"
+    log = system.api.log(run, "apply")
     assert "because the worker's machine or service had no memory left" in log, log
-    assert re.search(rf"oom-kill:.*oom_memcg=\S*/{WORKER}.service,task_memcg=\S*/job-", site.run("journalctl -k --no-pager"))
-    assert "killed by the OOM killer" in site.journal(WORKER)
-    assert site.shown(WORKER, "ActiveState") == "active" and site.pid(WORKER) == worker
-    site.run(f"systemctl set-property --runtime {WORKER} MemoryMax=infinity")
-    assert site.result(site.start("true")) == "applied"
+    assert re.search(rf"oom-kill:.*oom_memcg=\S*/{WORKER}.service,task_memcg=\S*/job-", system.run("journalctl -k --no-pager"))
+    assert "killed by the OOM killer" in system.journal(WORKER)
+    assert system.shown(WORKER, "ActiveState") == "active" and system.pid(WORKER) == worker
+    system.run(f"systemctl set-property --runtime {WORKER} MemoryMax=infinity")
+    assert system.result(system.start("true")) == "applied"
 
 
-def test_an_apply_ends_in_order_after_its_worker_crashed_and_the_unit_restarts(site):
+def test_an_apply_ends_in_order_after_its_worker_crashed_and_the_unit_restarts(system):
     """The control groups of the apply are left while the next worker starts."""
-    run = site.start("trap 'echo signaled' INT; echo waiting; until [ -e gate ]; do sleep 0.5; done")
-    site.wait_output(run, "waiting")
-    worker = site.pid(WORKER)
-    site.run(f"kill -9 {worker}")
-    until(lambda: site.shown(WORKER, "ActiveState") == "active" and site.pid(WORKER) not in (0, worker), lambda: site.journal(WORKER), PATIENCE, 1)
-    assert site.result(run) == "errored"
-    assert site.result(site.start("true")) == "applied"
-    assert site.shown(WORKER, "NRestarts") == "1"
+    run = system.start("trap 'echo signaled' INT; echo waiting; until [ -e gate ]; do sleep 0.5; done")
+    system.wait_output(run, "waiting")
+    worker = system.pid(WORKER)
+    system.run(f"kill -9 {worker}")
+    until(lambda: system.shown(WORKER, "ActiveState") == "active" and system.pid(WORKER) not in (0, worker), lambda: system.journal(WORKER), PATIENCE, 1)
+    assert system.result(run) == "errored"
+    assert system.result(system.start("true")) == "applied"
+    assert system.shown(WORKER, "NRestarts") == "1"
 
 
-def test_the_service_manager_replaces_a_process_that_hangs(site):
+def test_the_service_manager_replaces_a_process_that_hangs(system):
     unit = "runyard-notifier"
-    site.run(f"mkdir -p /run/systemd/system/{unit}.service.d; cat > /run/systemd/system/{unit}.service.d/short.conf",
+    system.run(f"mkdir -p /run/systemd/system/{unit}.service.d; cat > /run/systemd/system/{unit}.service.d/short.conf",
              "[Service]\nWatchdogSec=20\nTimeoutAbortSec=2\n")
-    site.run(f"systemctl daemon-reload; systemctl restart {unit}")
-    hung = site.pid(unit)
-    site.run(f"kill -STOP {hung}")
-    until(lambda: site.shown(unit, "ActiveState") == "active" and site.pid(unit) not in (0, hung), lambda: site.journal(unit), PATIENCE, 1)
-    assert "Watchdog timeout" in site.journal(unit)
-    site.run(f"rm -r /run/systemd/system/{unit}.service.d; systemctl daemon-reload; systemctl restart {unit}")
+    system.run(f"systemctl daemon-reload; systemctl restart {unit}")
+    hung = system.pid(unit)
+    system.run(f"kill -STOP {hung}")
+    until(lambda: system.shown(unit, "ActiveState") == "active" and system.pid(unit) not in (0, hung), lambda: system.journal(unit), PATIENCE, 1)
+    assert "Watchdog timeout" in system.journal(unit)
+    system.run(f"rm -r /run/systemd/system/{unit}.service.d; systemctl daemon-reload; systemctl restart {unit}")
 
 
-def test_a_restarted_scheduler_serves_and_workers_go_on(site):
-    worker = site.pid(WORKER)
-    site.run("systemctl restart runyard-scheduler")
-    assert site.shown("runyard-scheduler", "ActiveState") == "active"
-    assert site.result(site.start("true")) == "applied"
-    assert site.pid(WORKER) == worker
+def test_a_restarted_scheduler_serves_and_workers_go_on(system):
+    worker = system.pid(WORKER)
+    system.run("systemctl restart runyard-scheduler")
+    assert system.shown("runyard-scheduler", "ActiveState") == "active"
+    assert system.result(system.start("true")) == "applied"
+    assert system.pid(WORKER) == worker
 
 
-def kept(site):
+def kept(system):
     """What an upgrade must not change."""
-    return site.run(f"find /etc/runyard -type f -exec sha256sum {{}} + | sort; stat -c '%a %U %n' {SECRETS} {SECRETS}/*"), [site.pid(unit) for unit in UNITS]
+    return system.run(f"find /etc/runyard -type f -exec sha256sum {{}} + | sort; stat -c '%a %U %n' {SECRETS} {SECRETS}/*"), [system.pid(unit) for unit in UNITS]
 
 
-def test_an_upgrade_keeps_settings_secrets_and_running_services(site):
-    run = site.start("true")
-    assert site.result(run) == "applied"
-    before = kept(site)
-    site.run(f"{APT} install --reinstall /mnt/packages/*.deb")
-    assert kept(site) == before
-    assert all(site.shown(unit, "NeedDaemonReload") == "no" for unit in UNITS)
+def test_an_upgrade_keeps_settings_secrets_and_running_services(system):
+    run = system.start("true")
+    assert system.result(run) == "applied"
+    before = kept(system)
+    system.run(f"{APT} install --reinstall /mnt/packages/*.deb")
+    assert kept(system) == before
+    assert all(system.shown(unit, "NeedDaemonReload") == "no" for unit in UNITS)
     for unit in UNITS:
-        site.run(f"systemctl restart '{unit}'")
-    assert site.api.status(run) == "applied"
-    assert site.result(site.start("true")) == "applied"
+        system.run(f"systemctl restart '{unit}'")
+    assert system.api.status(run) == "applied"
+    assert system.result(system.start("true")) == "applied"
 
 
-def test_a_removal_stops_the_service_and_keeps_secrets_and_data(site):
-    site.run(f"{APT} remove runyard-worker")
-    assert site.shown(WORKER, "ActiveState") == "inactive"
-    site.run(f"test -s {SECRETS}/worker-default/agent-token && test -d /var/lib/runyard-worker/default && id runyard-worker")
-    site.run(f"{APT} install /mnt/packages/runyard-worker_*.deb && systemctl start {WORKER}")
-    assert site.result(site.start("true")) == "applied"
+def test_a_removal_stops_the_service_and_keeps_secrets_and_data(system):
+    system.run(f"{APT} remove runyard-worker")
+    assert system.shown(WORKER, "ActiveState") == "inactive"
+    system.run(f"test -s {SECRETS}/worker-default/agent-token && test -d /var/lib/runyard-worker/default && id runyard-worker")
+    system.run(f"{APT} install /mnt/packages/runyard-worker_*.deb && systemctl start {WORKER}")
+    assert system.result(system.start("true")) == "applied"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A virtual machine with a bare Debian 12: a kernel, systemd and control groups of its own. It can neither reach nor
+"""A virtual machine with a bare Debian 12 and servers: a kernel, systemd and control groups of its own. It can neither reach nor
 change this machine. Ports of this machine's loopback lead to it."""
 
 import fcntl
@@ -56,14 +56,26 @@ def root_make(root):
     run("systemctl", f"--root={root}", "enable", "systemd-networkd")
 
 
-def packages_download(root, packages, more):
-    """Fetches what apt needs in the machine, which has no network: the dependencies of `packages`, and `more`."""
+def apt(root, *arguments):
+    contained("chroot", root, "apt-get", "-qq", *arguments, env={**os.environ, "DEBIAN_FRONTEND": "noninteractive"})
+
+
+def servers_install(root, servers):
+    """Installs Debian's servers. None is started: policy-rc.d forbids it."""
+    policy = root / "usr/sbin/policy-rc.d"
+    policy.write_text("#!/bin/sh\nexit 101\n")
+    policy.chmod(0o755)
+    apt(root, "update")
+    apt(root, "install", *servers)
+    policy.unlink()
+
+
+def packages_download(root, packages):
+    """Fetches the dependencies of the packages for apt in the machine, which has no network."""
     (root / "packages").mkdir()
     for package in packages:
         shutil.copy(package, root / "packages")
-    names = [f"/packages/{package.name}" for package in packages]
-    contained("chroot", root, "apt-get", "-qq", "update")
-    contained("chroot", root, "apt-get", "-qq", "--download-only", "install", *names, *more)
+    apt(root, "--download-only", "install", *[f"/packages/{package.name}" for package in packages])
     shutil.rmtree(root / "packages")
 
 
@@ -76,19 +88,20 @@ def depends(packages):
     return "".join(sorted(run("dpkg-deb", "-f", package, "Depends") for package in packages))
 
 
-def prepare(packages, more):
-    """Makes the image unless there is one for the same dependencies."""
+def prepare(packages, servers):
+    """Makes the image with the servers, unless there is one for the same dependencies of the packages."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        key = repr((depends(packages), more, BASE, FILES))
+        key = repr((depends(packages), servers, BASE, FILES))
         made_for = FOLDER / "made-for"
         if made_for.exists() and made_for.read_text() == key:
             return
         tools_unpack()
         root = FOLDER / "root"
         root_make(root)
-        packages_download(root, packages, more)
+        servers_install(root, servers)
+        packages_download(root, packages)
         key_file = FOLDER / "ssh-key"
         key_file.unlink(missing_ok=True)
         run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key_file)
