@@ -54,7 +54,7 @@ def test_every_secret_is_loaded_as_a_credential(installed, units, process):
     for name, path in loaded.items():
         assert path.startswith("/etc/runyard/secrets/") and path.endswith("/" + name)
         assert f"RUNYARD_{name.upper().replace('-', '_')}_FILE=%d/{name}" in found["Environment"]
-    # An optional secret has a value if its file does not exist. A required one has none: the start then names the file.
+    # An optional secret has a value if its file does not exist. A required one has none: the unit then fails with status=243/CREDENTIALS.
     assert {value.split(":")[0] for value in found.get("SetCredential", [])} == {name for name in secrets if not secrets[name]}
 
 

@@ -87,7 +87,7 @@ class Installed:
         until(lambda: self.shown(unit, "ActiveState") == state, lambda: f"{unit} is {state}\n{self.journal(unit)}", PATIENCE, 1)
 
     def journal(self, unit):
-        return self.run(f"journalctl --no-pager -n 40 -u '{unit}'")
+        return self.run(f"journalctl --no-pager -n 1000 -u '{unit}'")
 
     # ---- runs ----
 
