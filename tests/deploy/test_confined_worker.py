@@ -48,8 +48,9 @@ def test_a_confined_worker_runs_jobs_in_a_sandbox(installed, api, worker, folder
     assert one.stop() == 0
 
 
-def test_a_worker_without_the_mount_system_calls_does_not_start(installed, api, worker, folder, monkeypatch):
+@pytest.mark.parametrize("change", [lambda unit: unit.replace(" @mount ", " "), lambda unit: unit + "RestrictSUIDSGID=yes\n"], ids=["mount", "openat2"])
+def test_a_worker_without_a_system_call_that_it_needs_does_not_start(installed, api, worker, folder, monkeypatch, change):
     """This shows that the test's confinement is in effect."""
-    one = confined(worker, installed, folder, monkeypatch, lambda unit: unit.replace(" @mount ", " "))
+    one = confined(worker, installed, folder, monkeypatch, change)
     assert one.process.ended() == 1
     assert "can't start" in one.process.log()

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """The Debian packages: one for each process, with the files of `cmake --install`, and their dependencies."""
 
-import fcntl
 import os
 import re
-import shutil
 
 import pytest
 
@@ -21,13 +19,7 @@ NEEDS = {
 
 @pytest.fixture(scope="module")
 def packages(built):
-    """{process: file}, built for a fixed time."""
-    folder = built / "packages"
-    with open(built / "lock", "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        shutil.rmtree(folder, ignore_errors=True)
-        run("cpack", "-G", "DEB", "-B", folder, cwd=built, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
-    return {process: next(folder.glob(f"runyard-{process}_*.deb")) for process in PROCESSES}
+    return release.packages(built, built / "packages")
 
 
 @pytest.fixture

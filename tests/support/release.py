@@ -42,6 +42,15 @@ def install(built, destination):
     return destination
 
 
+def packages(built, folder):
+    """{process: its Debian package}, built for a fixed time in a folder that is made anew."""
+    with open(built / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        shutil.rmtree(folder, ignore_errors=True)
+        run("cpack", "-G", "DEB", "-B", folder, cwd=built, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000"})
+    return {process: next(folder.glob(f"runyard-{process}_*.deb")) for process in PROCESSES}
+
+
 def files(folder):
     """The paths of all files and links below the folder, with a leading slash."""
     return sorted("/" + str(path.relative_to(folder)) for path in Path(folder).rglob("*") if path.is_symlink() or not path.is_dir())

@@ -170,7 +170,13 @@ void cgroup_end_earlier(const char *folder, const char *name)
 
 bool cgroup_met_memory(const char *path)
 {
-	return event_count(path, "memory.events", "oom_kill") > 0;
+	return event_count(path, "memory.events", "oom") > 0 && event_count(path, "memory.events", "oom_kill") > 0;
+}
+
+/* The kernel counts oom_kill where the process was, and oom where the limit is. */
+bool cgroup_lacked_memory(const char *path)
+{
+	return event_count(path, "memory.events", "oom") == 0 && event_count(path, "memory.events", "oom_kill") > 0;
 }
 
 bool cgroup_met_processes(const char *path)

@@ -37,9 +37,11 @@ bool cgroup_is_mounted(const char *root);
 
 /* Makes a job's group. Returns its path, owned, or NULL with *err filled. */
 char *cgroup_make(const char *folder, const char *name, const struct cgroup_limits *limits, struct err *err);
-/* True if the kernel killed a process of the group because it ran out of memory, or refused it a new process. */
+/* True if the kernel killed a process of the group at its limit of memory, or refused it a new process. */
 bool cgroup_met_memory(const char *path);
 bool cgroup_met_processes(const char *path);
+/* True if the kernel killed a process below that limit: the machine, or a group above, had no memory left. */
+bool cgroup_lacked_memory(const char *path);
 /* Kills the processes of the group and removes it. Takes the path; NULL is fine. */
 void cgroup_end(char *path);
 /* The same for the group of an earlier worker's job, if there is one. `folder` may be NULL. */

@@ -140,6 +140,23 @@ static enum keeper_why group_why(const struct job *job, enum keeper_why why)
 	return cgroup_met_processes(job->limits.group) ? KEEPER_PROCESSES : why;
 }
 
+static bool lacked_memory(const struct job *job)
+{
+	return !job_done(job) && job->limits.group && cgroup_lacked_memory(job->limits.group);
+}
+
+static void fail_for_lack_of_memory(struct job *job)
+{
+	log_warn("the kernel killed a program of a job for lack of memory", "run", job->result.run.text, "job",
+		job->result.job.text, NULL);
+	job_fail(job, OUTCOME_ERRORED,
+		"The kernel killed a program of the %s because the worker's machine or service had no memory left. "
+		"Give it more memory, or lower --slots or --job-memory of the worker.",
+		stage_work(job->assignment.stage));
+	joblog_write(&job->log, job->result.error);
+	joblog_write(&job->log, "\n");
+}
+
 void job_limits_ended(struct job *job, enum keeper_why why)
 {
 	static const enum limit kept[] = {[KEEPER_LEASE] = LIMIT_NONE,
@@ -153,6 +170,8 @@ void job_limits_ended(struct job *job, enum keeper_why why)
 		job_limit_met(job, kept[why]);
 	else if (job->limits.met != LIMIT_NONE && !job_done(job))
 		fail_and_say(job);
+	else if (why == KEEPER_ENDED && lacked_memory(job))
+		fail_for_lack_of_memory(job);
 }
 
 /* ---- the disk ---- */

@@ -14,7 +14,7 @@ MANY = 150
 MAX_BLOCKS = 100
 
 # Words of each statement.
-STATEMENTS = {"heartbeat": "with beat as", "wait": "and state = 'waiting') as jobs from", "claim": "with recursive me as", "contents": "bounded where total"}
+STATEMENTS = {"heartbeat": "with beat as", "wait": "with me as", "claim": "with recursive me as", "contents": "bounded where total"}
 
 
 @pytest.fixture

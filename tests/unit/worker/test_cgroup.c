@@ -178,7 +178,19 @@ static void reached_limits_are_read_from_events(void **state)
 	put(fixture, "job-one/memory.events", "low 0\noom 2\noom_kill 1\n");
 	put(fixture, "job-one/pids.events", "max 3\n");
 	assert_true(cgroup_met_memory(path));
+	assert_false(cgroup_lacked_memory(path));
 	assert_true(cgroup_met_processes(path));
+}
+
+/* The limit of a group above, or the machine's memory, was reached. */
+static void a_kill_below_the_limit_is_not_the_groups(void **state)
+{
+	struct fixture *fixture = *state;
+	_cleanup_(freep) char *path = mem_printf("%s/job-one", fixture->path);
+
+	put(fixture, "job-one/memory.events", "low 0\nhigh 0\nmax 0\noom 0\noom_kill 1\noom_group_kill 0\n");
+	assert_false(cgroup_met_memory(path));
+	assert_true(cgroup_lacked_memory(path));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_make, fixture_end)
@@ -193,6 +205,7 @@ int main(void)
 		TEST(a_job_gets_its_limits),
 		TEST(a_limit_that_cant_be_set_is_an_error),
 		TEST(reached_limits_are_read_from_events),
+		TEST(a_kill_below_the_limit_is_not_the_groups),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
