@@ -25,6 +25,6 @@ def partitions(kafka, group):
 
 
 def lag(kafka, group):
-    """The sum of the column LAG. It fails for a partition of which nothing was committed, and is None without a group."""
-    shown = partitions(kafka, group)
-    return sum(lag for _, _, lag in shown.values()) if shown else None
+    """The sum of the column LAG. None without a group, and while nothing was committed for a partition."""
+    lags = [lag for _, _, lag in partitions(kafka, group).values()]
+    return sum(lags) if lags and None not in lags else None
