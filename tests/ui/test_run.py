@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """A run from its queue to its end, by clicks."""
 
 import re

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The list of workspaces: filters, search, order, keys."""
 
 import re

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 // node bundle.mjs FOLDER [--watch]: writes FOLDER/dist (the assets and manifest.txt), and the sources that embed them:
-// FOLDER/assets.S and FOLDER/assets.c. With --watch it writes dist at each change, for the option --ui-dir.
+// FOLDER/assets.S and FOLDER/assets.c. With --watch it writes FOLDER/development instead, at each change, for the option
+// --ui-dir.
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, watch, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -13,7 +14,8 @@ import { writeStatusModule } from "./statuses.mjs";
 const web = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const root = resolve(web, "../../..");
 const folder = resolve(process.argv[2]);
-const dist = join(folder, "dist");
+const watching = process.argv[3] === "--watch";
+const dist = join(folder, watching ? "development" : "dist");
 const types = {
 	".js": "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8",
@@ -48,7 +50,7 @@ const common = {
 	chunkNames: "[name]-[hash]",
 	bundle: true,
 	format: "esm",
-	minify: process.argv[3] !== "--watch",
+	minify: !watching,
 	target: ["chrome109", "firefox115", "safari16.4"],
 	jsx: "automatic",
 	jsxImportSource: "preact",
@@ -145,20 +147,29 @@ function embeddedWrite(assets) {
 const firstLoad = (assets) =>
 	assets.filter((asset) => ["app.js", "app.css", "preload"].includes(asset.name)).reduce((sum, asset) => sum + asset.gzip.length, 0);
 
-if (process.argv[3] === "--watch") {
+function newestChange(path) {
+	const times = readdirSync(path, { withFileTypes: true }).map((entry) => {
+		const full = join(path, entry.name);
+		return entry.isDirectory() ? newestChange(full) : statSync(full).mtimeMs;
+	});
+	return Math.max(statSync(path).mtimeMs, ...times);
+}
+
+if (watching) {
 	const write = async () => {
 		try {
 			distWrite(await bundle());
 			console.log(`${new Date().toLocaleTimeString()} written to ${dist}`);
 		} catch {} // esbuild has shown the error
 	};
-	let timer;
-	await write();
-	for (const name of ["src", "build"]) {
-		watch(join(web, name), { recursive: true }, () => {
-			clearTimeout(timer);
-			timer = setTimeout(write, 50);
-		});
+	const pollMs = 300; // Node.js 18 can't watch folders with their subfolders on Linux
+	for (let last = 0; ; ) {
+		const newest = newestChange(join(web, "src"));
+		if (newest > last) {
+			await write();
+		}
+		last = newest;
+		await new Promise((resume) => setTimeout(resume, pollMs));
 	}
 } else {
 	const assets = await bundle();
