@@ -12,6 +12,7 @@ import uuid
 import psycopg
 
 from support.api import Api
+from support.browser import Browser
 from support.people import People
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
@@ -57,6 +58,8 @@ class Tenant:
         self.make_settings()
         self.make_policies()
         self.ids["version"] = self.tool_version("terraform")
+        page = Browser(self.api_site.scheduler.url).ask("/app/login").page
+        self.ids.update(section="general", file=re.search(r"/assets/([^\"]+)", page)[1])  # of pages, not objects
         self.make_content()
         self.make_runs()
         self.make_rows()

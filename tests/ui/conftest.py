@@ -41,7 +41,8 @@ def axe():
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             pages.check_accessible(page)
-        page.emulate_media(color_scheme=None)
+        page.emulate_media(color_scheme=None, forced_colors="active", reduced_motion="reduce")
         pages.check_narrow(page)
+        page.emulate_media(forced_colors=None, reduced_motion=None)
 
     return axe

@@ -85,7 +85,7 @@ def fetch(url, **headers):
 
 
 def test_pages_send_a_strict_policy_and_files_are_stored_for_ever(site):
-    browser = Browser(site.scheduler.url).sign_in(site.tokens["user"], site.tokens["password"])
+    browser = Browser(site.scheduler.url).sign_in(site.tokens["user"], site.tokens["password"], path="/app")
     policy = browser.headers["Content-Security-Policy"]
     for part in ("default-src 'none'", "script-src 'self'", "form-action 'self';", "base-uri 'none'", "frame-ancestors 'none'",
                  "require-trusted-types-for 'script'", "trusted-types dompurify runyard"):
@@ -100,3 +100,14 @@ def test_pages_send_a_strict_policy_and_files_are_stored_for_ever(site):
     assert fetch(site.scheduler.url + script, **{"If-None-Match": plain.headers["ETag"]}).status == 304
     for missing in ("/assets/app-AAAAAAAA.js", "/assets/..%2Fmanifest.txt", "/assets/.hidden"):
         assert fetch(site.scheduler.url + missing).status == 404
+
+
+def test_pages_of_the_server_are_accessible(browser_page, visitors, site, axe):
+    page = visitors(site.scheduler.url)
+    page.goto("/app/login")
+    axe(page)
+    page = browser_page("/app/settings/tokens")
+    for path, heading in (("tokens", "Tokens"), ("password", "Password"), ("invitations", "Invitations")):
+        page.goto(f"/app/settings/{path}")
+        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+        axe(page)
