@@ -59,7 +59,7 @@ class Tenant:
         self.make_policies()
         self.ids["version"] = self.tool_version("terraform")
         page = Browser(self.api_site.scheduler.url).ask("/app/login").page
-        self.ids.update(section="general", file=re.search(r"/assets/([^\"]+)", page)[1])  # of pages, not objects
+        self.words = {"section": "general", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
         self.make_content()
         self.make_runs()
         self.make_rows()
@@ -206,7 +206,7 @@ class Tenant:
 
     def fill(self, pattern, ids=None):
         """The pattern's path to this tenant's objects."""
-        ids = {**(ids or self.ids)}
+        ids = {**(ids or self.ids), **self.words}
         ids["relation"] = "users" if pattern.startswith("/teams/") else "workspaces"
         for prefix, name, key in (("/varsets/", "variable", "set_variable"), ("/team-projects/", "access", "project_access"), ("/policy-set-outcomes/", "outcome", "policy_outcome")):
             if pattern.startswith(prefix):
