@@ -233,6 +233,8 @@ int organizations_create(struct request *req, struct response *res, struct err *
 	int result = creation_check(req, err) < 0 ? -1 : input_read(req, NULL, &input, err);
 
 	if (result == 0)
+		result = name_check_reserved("Name", "/data/attributes/name", input.name, err);
+	if (result == 0)
 		result = create_from(req, &input, err);
 	json_decref(input.settings);
 	return result == 0 ? organization_show(req, res, 201, input.name, err) : -1;
@@ -269,6 +271,8 @@ int organizations_update(struct request *req, struct response *res, struct err *
 	input.mode = (struct default_mode){
 		json_string_at(old, "default-execution-mode"), row_text(&rows, 0, "default_pool_id")};
 	result = input_read(req, scope.organization.text, &input, err);
+	if (result == 0 && input.name && !text_equal(input.name, scope.organization_name))
+		result = name_check_reserved("Name", "/data/attributes/name", input.name, err);
 	if (result == 0)
 		result = update_from(req, &scope, &input, err);
 	json_decref(input.settings);
