@@ -20,7 +20,7 @@ OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies"}
 
 # The scheduler's background work, and each use of a token, change these without a request.
-RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "audit_totals", "audit_counted", "sessions", "retention_marks"}
+RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks"}
 RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length"]
 # The scheduler notes why runs wait (scheduler/background/wait_notes.h): an event, and a line of a log that nobody else writes yet.
 KEPT = {
