@@ -23,8 +23,8 @@ struct json_scan {
 
 /* -1 if the value is neither an object nor an array. */
 int json_scan_open(struct json_span value, struct json_scan *ret_scan);
-/* Reads the next part: 1 with the part, 0 at the end, -1 if the text is malformed. ret_name is the member's name with
- * its quotes and escapes, or empty for an item. */
+/* Reads the next part. Returns 1 with the part, 0 at the end, -1 if the text is malformed. ret_name is the member's
+ * name with its quotes and escapes, or empty for an item. */
 int json_scan_next(struct json_scan *scan, struct json_span *ret_name, struct json_span *ret_value);
 /* True for a member of that name. The name must not need escapes. */
 bool json_span_is(struct json_span name, const char *text);

@@ -7,7 +7,7 @@
 #include "scheduler/runs/waiting/run_waits.h"
 #include "scheduler/store/workers/queue_stats.h"
 
-/* What the runs of an organization or of the site wait for. */
+/* The queue of an organization or of the site. */
 
 enum { MAX_PAGE = 100 };
 

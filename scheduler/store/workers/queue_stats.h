@@ -2,8 +2,7 @@
 #ifndef SCHEDULER_STORE_WORKERS_QUEUE_STATS_H
 #define SCHEDULER_STORE_WORKERS_QUEUE_STATS_H
 
-/* What runs wait for, of an organization or of the site: numbers, their samples of the last day, pools, pending runs.
- */
+/* The queue of an organization or of the site: numbers, their samples of the last day, pools, pending runs. */
 
 #include "scheduler/store/store.h"
 

@@ -9,7 +9,7 @@
 
 #include "scheduler/store/store.h"
 
-/* What is stored. Released with plan_changes_draft_release. */
+/* The content before it is stored. Released with plan_changes_draft_release. */
 struct plan_changes_draft {
 	struct buf summary; /* a JSON object */
 	struct buf changes; /* one JSON object after the other */
