@@ -47,6 +47,18 @@ static const struct column_shown pool_columns[] = {
 	{"waiting", row_number, "waiting"},
 };
 
+static const struct column_shown task_columns[] = {
+	{"id", row_string, "id"},
+	{"run-id", row_string, "run_id"},
+	{"workspace-name", row_string, "workspace_name"},
+	{"task-name", row_string, "task_name"},
+	{"stage", row_string, "stage"},
+	{"status", row_string, "status"},
+	{"sent", row_boolean, "sent"},
+	{"created-at", row_time, "created_at"},
+	{"due-at", row_time, "due_at"},
+};
+
 static const struct column_shown run_columns[] = {
 	{"id", row_string, "id"},
 	{"workspace-id", row_string, "workspace_id"},
@@ -145,17 +157,19 @@ static int pending_add(struct request *req, const char *organization_id, json_t 
 static int queue_show(
 	struct request *req, struct response *res, const char *organization_id, const char *name, struct err *err)
 {
-	_cleanup_(rows_release) struct rows live = ROWS_INIT, samples = ROWS_INIT, pools = ROWS_INIT;
+	_cleanup_(rows_release) struct rows live = ROWS_INIT, samples = ROWS_INIT, pools = ROWS_INIT, tasks = ROWS_INIT;
 	json_auto_t *attributes = NULL;
 
 	if (queue_numbers(req->store, organization_id, &live, err) < 0 ||
 		queue_samples_read(req->store, organization_id, &samples, err) < 0 ||
-		queue_pools(req->store, organization_id, &pools, err) < 0)
+		queue_pools(req->store, organization_id, &pools, err) < 0 ||
+		queue_tasks(req->store, organization_id, &tasks, err) < 0)
 		return -1;
 	attributes = columns_shown(numbers, ARRAY_LEN(numbers), &live, 0);
 	if (!organization_id)
 		json_object_update_new(attributes, columns_shown(site_numbers, ARRAY_LEN(site_numbers), &live, 0));
 	json_object_set_new(attributes, "pools", rows_shown(pool_columns, ARRAY_LEN(pool_columns), &pools));
+	json_object_set_new(attributes, "run-tasks", rows_shown(task_columns, ARRAY_LEN(task_columns), &tasks));
 	json_object_set_new(attributes, "samples", samples_shown(&samples));
 	if (pending_add(req, organization_id, attributes, err) < 0)
 		return -1;

@@ -214,6 +214,24 @@ int queue_pools(struct store *store, const char *organization_id, struct rows *r
 		P_TEXT(organization_id));
 }
 
+/* Each part of the union is served by an index. */
+#define OPEN_TASKS(delivery) "select * from task_results where delivery = '" delivery "' "
+
+int queue_tasks(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
+{
+	bool everywhere = !organization_id || response_scope_all(store->scope, organization_id, CAN_READ_RUNS);
+
+	return db_query(store->db, ret_rows, err,
+		"select t.id, t.run_id, w.name as workspace_name, t.task_name, t.stage, t.status, "
+		"t.delivery = 'acknowledged' as sent, t.created_at, coalesce(t.due_at, t.give_up_at) as due_at "
+		"from (" OPEN_TASKS("waiting") "union all " OPEN_TASKS("claimed") "union all " OPEN_TASKS(
+			"acknowledged") ") t join runs r on r.id = t.run_id join workspaces w on w.id = r.workspace_id "
+					"where ($1::text is null or r.organization_id = $1) "
+					"and " RUNS_IN_SCOPE(
+						"$2", "$3", "r.workspace_id") "order by due_at, t.id limit 200",
+		P_TEXT(organization_id), P_BOOL(everywhere), P_TEXT(response_scope_user(store->scope)));
+}
+
 int queue_pending(struct store *store, const struct queue_page *page, struct rows *ret_rows, struct err *err)
 {
 	bool everywhere =

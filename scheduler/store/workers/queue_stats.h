@@ -21,6 +21,10 @@ int queue_samples_read(struct store *store, const char *organization_id, struct 
 /* Pools that the organization's runs can use, at most 200: id, name, shared, slots, busy, waiting, workers, drained. */
 int queue_pools(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err);
 
+/* Run tasks that have not reported, of runs that the requester may read, at most 200, the first due first: id, run_id,
+ * workspace_name, task_name, stage, status, sent (a service has accepted the request), created_at, due_at. */
+int queue_tasks(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err);
+
 struct queue_page {
 	const char *organization_id;
 	long long limit, offset;

@@ -4,6 +4,7 @@
 import pytest
 
 from support.people import People
+from support.receiver import acknowledges
 from support.wait import until
 
 NUMBERS = ["pending", "running", "waiting-for-person", "slots", "oldest-pending-seconds", "start-p50-seconds", "start-p95-seconds", "errors-last-hour"]
@@ -94,3 +95,14 @@ def test_the_workers_of_an_organization_show_their_slots_and_runs(api_site, org,
     assert shown["relationships"]["agent-pool"]["data"]["id"] == worker.pool and shown["attributes"]["draining"] is False
     for action, draining in (("drain", True), ("resume", False), ("leave", True)):
         assert org.post(f"agents/{worker.id}/actions/{action}").data["attributes"]["draining"] is draining
+
+
+def test_run_tasks_that_have_not_reported_are_listed(api_site, org, worker, receiver, contract):
+    workspace = org.workspace(execution_mode="agent", agent_pool_id=worker.pool)
+    org.attach(workspace, org.task(receiver.service(acknowledges), "scan"), "post_plan")
+    assert queue(org)["run-tasks"] == []
+    run = org.run_files(workspace, {"main.tf": ""})
+    worker.plan(run)
+    (shown,) = until(lambda: queue(org)["run-tasks"], "the task is outstanding")
+    assert (shown["run-id"], shown["task-name"], shown["stage"], shown["sent"]) == (run, "scan", "post_plan", False) and shown["due-at"]
+    assert queue(People(org, api_site.database).member("no-reader"))["run-tasks"] == []
