@@ -21,7 +21,6 @@ bool access_is_fresh(const struct event_hub *hub, const struct event_stream *str
 void access_changed(struct event_hub *hub)
 {
 	hub->access++;
-	hub->access_changed = true;
 	json_object_clear(hub->given);
 }
 

@@ -61,7 +61,7 @@ static void event_send(struct event_hub *hub, struct event_stream *stream, const
 	metric_add(M_STREAM_EVENTS, "", 1);
 }
 
-/* What a delivery collects before it sends. */
+/* The streams and questions that a delivery collects before it sends. */
 struct delivery {
 	struct event_hub *hub;
 	struct stream_list streams; /* whose check is too old */

@@ -15,9 +15,9 @@
 struct event {
 	/* The objects whose topics have the event. An empty id: none. */
 	struct id organization, workspace, run;
-	enum permission permission; /* that its receivers must have in the workspace or the organization */
+	enum permission permission; /* that a receiver needs in the workspace or the organization */
 	bool changes_access;        /* permissions, members, tokens or sessions may have changed */
-	struct buf text;            /* "" if nobody receives it */
+	struct buf text;            /* "": it is not shown */
 };
 
 /* NULL if the message is not of a known form. */

@@ -39,7 +39,7 @@ int event_topics_parse(const char *text, struct event_topics *ret_topics, struct
 void event_topic_text(const struct event_topic *topic, char *ret_text, size_t size);
 /* "org", "workspace", "run", "log", "site". */
 const char *event_topic_word(enum event_topic_kind kind);
-/* What a client must be permitted to receive events of such a topic. */
+/* The permission that a client needs for the topic. */
 enum permission event_topic_permission(enum event_topic_kind kind);
 
 #endif

@@ -37,7 +37,7 @@ static bool has_room(struct event_hub *hub, const struct event_stream *stream)
 	return of_user < hub->max_per_user && of_address < hub->max_per_address;
 }
 
-/* A page that was closed or loaded again leaves a connection that nobody has written to since. */
+/* After a page is closed or loaded again, its connection stays until the next write. */
 static void gone_sweep(struct event_hub *hub, const struct event_stream *stream)
 {
 	for (struct event_stream *at = hub->streams; at; at = at->next)
@@ -132,14 +132,18 @@ static void stream_alive(struct event_hub *hub, struct event_stream *stream, int
 	stream_write(hub, stream, ":\n\n", 3);
 }
 
-/* Checks the streams that are due for a comment, that missed an event, or, after a change of permissions, all. */
+/* Checks the streams that are due for a comment or missed an event. After a change of permissions it checks all. One
+ * organization can change permissions all the time, so it does that at most every ACCESS_FRESH_MS. */
 static void streams_check(struct event_hub *hub, int64_t now)
 {
 	_cleanup_(stream_list_release) struct stream_list list = {.count = 0};
+	bool all = now >= hub->all_due_ms;
 
 	for (struct event_stream *at = hub->streams; at; at = at->next)
-		if (!at->over && (now >= at->alive_ms || at->missed || at->access != hub->access))
+		if (!at->over && (now >= at->alive_ms || at->missed || (all && at->access != hub->access)))
 			stream_list_add(&list, at);
+	if (all)
+		hub->all_due_ms = now + ACCESS_FRESH_MS;
 	access_check(hub, &list);
 }
 

@@ -6,8 +6,9 @@
  * The event streams of this scheduler's clients. One thread reads the topic runyard.events, keeps its recent messages,
  * and sends each to the streams that watch its objects. It also sends the growth of watched logs.
  *
- * A stream's token and permissions are checked again and again (hub_state.h): before an event at most every 3 s, at
- * once after a change of permissions that the topic announces, and every 15 s without any event.
+ * A stream's token and permissions are checked before an event, unless the last check is younger than 3 s
+ * (hub_state.h). The topic announces changes of permissions, which make every check too old. Without events, streams
+ * are checked every 15 s.
  */
 
 #include "common/http/stream/http_stream.h"

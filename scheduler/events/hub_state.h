@@ -7,8 +7,8 @@
  *
  *  1. A stream is in the list `streams` from its arrival until streams_sweep. A stream with `over` receives nothing
  * more.
- *  2. An event is sent to a stream only after a check of its token or session that is at most ACCESS_FRESH_MS old, and
- *     that began after the last message which may have changed permissions.
+ *  2. An event is sent to a stream only after a check of its token or session. The check is at most ACCESS_FRESH_MS
+ *     old. It is younger than the last message that may have changed permissions.
  *  3. The ids that a stream receives never decrease, and each event's id is the position after it.
  *  4. A stream that misses an event receives a reset instead, with the next event or comment at the latest.
  */
@@ -71,11 +71,11 @@ struct event_hub {
 	struct feed *feed;
 	struct tails *tails;
 	struct event_stream *streams;
-	bool online;         /* the topic is read up to its end, and a broker is connected */
-	json_t *given;       /* "<user>/<workspace>": the rights that teams give the user there */
-	int64_t given_ms;    /* since when it is used */
-	uint64_t access;     /* counts the messages that may have changed permissions */
-	bool access_changed; /* all streams are to be checked */
+	bool online;        /* the topic is read up to its end, and a broker is connected */
+	json_t *given;      /* "<user>/<workspace>": the rights that teams give the user there */
+	int64_t given_ms;   /* since when it is used */
+	uint64_t access;    /* counts the messages that may have changed permissions */
+	int64_t all_due_ms; /* when all streams that were not checked since may be checked */
 	uint64_t marks;
 	/* Of all threads. */
 	pthread_mutex_t mutex;

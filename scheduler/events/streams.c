@@ -30,7 +30,8 @@ static void position_write(const struct event_hub *hub, const char *name, struct
 	buf_printf(out, "event: %s\nid: %s\ndata: {}\n\n", name, cursor);
 }
 
-/* The client has to read everything again. What waits for it is dropped, except for an event that is partly sent. */
+/* The client has to read everything again. The server drops what waits for it, except for an event that is partly sent.
+ */
 static void client_reset(struct event_hub *hub, struct event_stream *stream)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(TOLD_LIMIT);

@@ -4,8 +4,8 @@
 
 /*
  * An answer without an end: its owner writes to it from any thread, and the server sends what was written. Between
- * writes its connection is suspended, so an idle stream costs no thread. What a slow client has not read yet is kept in
- * a bounded buffer.
+ * writes its connection is suspended, so an idle stream costs no thread. A bounded buffer keeps the bytes that a slow
+ * client has not read yet.
  *
  * A handler sets `stream` of its answer. A stream has two references: one of its owner, who drops it with
  * http_stream_end, and one of the answer, which the server drops when the connection has ended.

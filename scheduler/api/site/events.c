@@ -6,8 +6,8 @@
 #include "scheduler/events/hub.h"
 #include "scheduler/store/access/watched_objects.h"
 
-/* The stream of events (scheduler/events/hub.h). The hub checks the permission for each topic, and an object that does
- * not exist is answered like one that may not be read: by an event, so that neither ends the other topics. */
+/* The stream of events (scheduler/events/hub.h). The hub checks the permission for each topic. An event denies a topic
+ * whose object does not exist or may not be read, and the other topics continue. */
 
 static int objects_find(struct store *store, struct event_topics *topics, struct err *err)
 {
