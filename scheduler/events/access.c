@@ -2,20 +2,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "common/log.h"
 #include "scheduler/events/hub_state.h"
 
 enum { CHECKED_AT_ONCE = 1000, GIVEN_KEY = 2 * ID_SIZE + 1 };
 
-static bool is_young(int64_t checked_ms)
+static bool is_young(const struct event_hub *hub, int64_t checked_ms)
 {
-	return checked_ms && clock_mono_ms() - checked_ms < ACCESS_FRESH_MS;
+	return checked_ms && hub->now_ms - checked_ms < ACCESS_FRESH_MS;
 }
 
 bool access_is_fresh(const struct event_hub *hub, const struct event_stream *stream)
 {
-	return stream->access == hub->access && is_young(stream->checked_ms);
+	return stream->access == hub->access && is_young(hub, stream->checked_ms);
 }
 
 void access_changed(struct event_hub *hub)
@@ -68,9 +67,9 @@ int access_prepare(struct event_hub *hub, const struct access_question *question
 	_cleanup_(freep) char(*keys)[GIVEN_KEY] = mem_new(count + 1, sizeof(*keys));
 	size_t asked = 0;
 
-	if (!is_young(hub->given_ms)) {
+	if (!is_young(hub, hub->given_ms)) {
 		json_object_clear(hub->given);
-		hub->given_ms = clock_mono_ms();
+		hub->given_ms = hub->now_ms;
 	}
 	for (size_t i = 0; i < count; i++) {
 		const struct access_question *question = &questions[i];
@@ -133,7 +132,6 @@ static int part_check(struct event_hub *hub, struct event_stream *const *streams
 {
 	struct watcher *watchers[CHECKED_AT_ONCE];
 	struct err err = ERR_INIT;
-	int64_t now = clock_mono_ms();
 
 	for (size_t i = 0; i < count; i++)
 		watchers[i] = &streams[i]->watcher;
@@ -148,7 +146,7 @@ static int part_check(struct event_hub *hub, struct event_stream *const *streams
 			stream_end(hub, streams[i], "the token or the session is no longer valid");
 		else
 			topics_take_away(hub, streams[i]);
-		streams[i]->checked_ms = now;
+		streams[i]->checked_ms = hub->now_ms;
 		streams[i]->access = hub->access;
 	}
 	return 0;

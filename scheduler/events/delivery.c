@@ -135,6 +135,7 @@ void deliver(struct event_hub *hub, const struct delivered *events, size_t count
 {
 	struct delivery delivery = {.hub = hub};
 
+	hub->now_ms = clock_mono_ms();
 	for (size_t i = 0; i < count; i++)
 		if (events[i].event->changes_access)
 			access_changed(hub);

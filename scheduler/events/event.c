@@ -139,6 +139,8 @@ static bool of_audit(struct event *event, const json_t *message)
 	const struct audited *row = audited_find(json_string_at(message, "resource-type"));
 	bool of_workspace = row && text_equal(row->event, "workspace");
 
+	if (row && text_equal(row->type, "workspace") && id_valid(resource, "ws"))
+		text_copy(event->workspace.text, sizeof(event->workspace.text), resource);
 	event->changes_access = !row || text_equal(row->type, "workspace");
 	if (!row || !resource || !event->organization.text[0] ||
 		(!event->workspace.text[0] && row->permission != CAN_MANAGE_POOLS))

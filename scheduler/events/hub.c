@@ -88,6 +88,7 @@ static void streams_arrive(void *data, int fd, unsigned events)
 
 	(void)events;
 	loop_eventfd_clear(fd);
+	hub->now_ms = clock_mono_ms();
 	pthread_mutex_lock(&hub->mutex);
 	arrived = hub->arrived;
 	hub->arrived = NULL;
@@ -118,6 +119,7 @@ static void stream_alive(struct event_hub *hub, struct event_stream *stream, int
 {
 	if (stream->missed && access_is_fresh(hub, stream)) {
 		stream->missed = false;
+		metric_add(M_STREAM_RESETS, "reason=\"unchecked\"", 1);
 		stream_tell_position(hub, stream, "reset");
 	}
 	if (stream->since && !stream->waits && now > stream->ahead_ms) {
@@ -150,7 +152,7 @@ static void streams_check(struct event_hub *hub, int64_t now)
 static void tick(void *data)
 {
 	struct event_hub *hub = data;
-	int64_t now = clock_mono_ms();
+	int64_t now = hub->now_ms = clock_mono_ms();
 	int count = 0;
 
 	streams_check(hub, now);
@@ -186,6 +188,7 @@ void feed_changed(struct event_hub *hub, bool online, bool lost)
 	if (online == hub->online)
 		return;
 	hub->online = online;
+	hub->now_ms = clock_mono_ms();
 	if (online)
 		waiting_check(hub);
 	log_info("event streams changed", "state", online ? "online" : "offline", NULL);

@@ -71,6 +71,7 @@ struct event_hub {
 	struct feed *feed;
 	struct tails *tails;
 	struct event_stream *streams;
+	int64_t now_ms;     /* when the current callback of the loop began: a check stays fresh until its end */
 	bool online;        /* the topic is read up to its end, and a broker is connected */
 	json_t *given;      /* "<user>/<workspace>": the rights that teams give the user there */
 	int64_t given_ms;   /* since when it is used */
@@ -110,7 +111,7 @@ void stream_free(struct event_stream *stream);
 
 /* ---- access.c ---- */
 
-/* Whether the stream's last check is recent enough for an event. */
+/* Whether the stream's last check is recent enough for an event, at hub->now_ms. */
 bool access_is_fresh(const struct event_hub *hub, const struct event_stream *stream);
 /* Checks the streams whose last check is too old, ends those without a valid token, and takes away the topics that
  * their users may not read. If PostgreSQL does not answer, nothing changes and the result is -1. */

@@ -210,7 +210,7 @@ static void tails_send(void *data)
 	json_t *grown, *value;
 	const char *id;
 
-	tails->sent_ms = clock_mono_ms();
+	tails->sent_ms = tails->hub->now_ms = clock_mono_ms();
 	pthread_mutex_lock(&tails->mutex);
 	grown = tails->grown;
 	tails->grown = json_object();
