@@ -29,6 +29,15 @@ static void neighbours_count(struct event_hub *hub, const struct event_stream *s
 	}
 }
 
+/* Without a write, nothing else notices that a client has closed its connection. */
+static void refused_sweep(struct event_hub *hub)
+{
+	if (!atomic_exchange(&hub->refused, false))
+		return;
+	for (struct event_stream *at = hub->streams; at; at = at->next)
+		at->over = at->over || http_stream_gone(at->http);
+}
+
 static bool has_room(struct event_hub *hub, const struct event_stream *stream)
 {
 	int of_user, of_address;
@@ -155,6 +164,7 @@ static void tick(void *data)
 	int64_t now = hub->now_ms = clock_mono_ms();
 	int count = 0;
 
+	refused_sweep(hub);
 	streams_check(hub, now);
 	for (struct event_stream *at = hub->streams; at; at = at->next) {
 		if (!at->over)
@@ -325,6 +335,7 @@ int event_hub_open(
 	}
 	pthread_mutex_unlock(&hub->mutex);
 	if (!taken) {
+		atomic_store(&hub->refused, true);
 		http_stream_leave(http);
 		stream_free(stream);
 		return err_set(err, ERR_UNAVAILABLE, "too many event streams are open: ask again later");

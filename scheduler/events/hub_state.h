@@ -82,6 +82,7 @@ struct event_hub {
 	pthread_mutex_t mutex;
 	struct event_stream *arrived; /* streams that were opened, under the mutex */
 	bool stops;                   /* under the mutex */
+	atomic_bool refused;          /* a stream, since there were too many */
 	int wake;                     /* an eventfd */
 	atomic_int open;              /* streams, those that have not arrived included */
 };

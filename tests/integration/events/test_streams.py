@@ -275,3 +275,23 @@ def test_a_rolling_restart_loses_no_event(api_site, org, pool, streams, second):
     again = streams(f"workspace:{workspace}", org, second, since=cursor)
     again.wait("run", lambda data: data.get("status") == "planned")
     assert not again.of("reset") and statuses(again, run) == ["planning", "planned"]
+
+
+def test_streams_over_a_limit_end_with_a_reason_and_make_room_when_they_are_closed(api_site, org, streams):
+    """Closed streams do not count, although the scheduler has not written to them since."""
+    crowded = api_site.new_scheduler("scheduler-3", streams_per_user=2, max_streams=4).start()
+    try:
+        topic = f"org:{org.organization}"
+        first, second = streams(topic, org, crowded).online(), streams(topic, org, crowded).online()
+        streams(topic, org, crowded).wait("end", lambda data: "too many" in data["reason"])
+        first.close()
+        streams(topic, org, crowded).online()
+        assert not second.closed.is_set()
+        others = [streams("org:acme", api_site.stranger(), crowded) for _ in range(2)]
+        assert [stream.status for stream in others] == [200, 200]
+        refused = streams("org:acme", api_site.stranger(), crowded)
+        assert refused.status == 503 and refused.response.headers["Retry-After"]
+        others[0].close()
+        until(lambda: streams("org:acme", api_site.stranger(), crowded).status == 200, "a closed stream makes room")
+    finally:
+        crowded.release()
