@@ -91,16 +91,29 @@ char *job_stop_encode(const struct job_stop *stop)
 
 char *run_changed_encode(const struct run_changed *changed)
 {
-	return encode(json_pack("{si ss ss ss ss ss}", "v", MESSAGE_VERSION, "run", changed->run.text, "workspace",
+	json_t *message = json_pack("{si ss ss ss ss ss}", "v", MESSAGE_VERSION, "run", changed->run.text, "workspace",
 		changed->workspace.text, "organization", changed->organization.text, "status", changed->status, "at",
-		changed->at));
+		changed->at);
+
+	if (changed->comment)
+		json_object_set_new(message, "comment", json_string(changed->comment));
+	if (json_object_size(changed->stages))
+		json_object_set(message, "stages", (json_t *)changed->stages);
+	return encode(message);
+}
+
+char *run_part_changed_encode(const struct run_part_changed *changed)
+{
+	return encode(json_pack("{si ss ss ss ss}", "v", MESSAGE_VERSION, "run", changed->run, "workspace",
+		changed->workspace, "organization", changed->organization, changed->part, changed->id));
 }
 
 char *audit_told_encode(const struct audit_told *told)
 {
-	return encode(json_pack("{si ss so so ss ss so}", "v", MESSAGE_VERSION, "audit", told->id, "organization",
+	return encode(json_pack("{si ss so so ss ss so so}", "v", MESSAGE_VERSION, "audit", told->id, "organization",
 		json_string_or_null(told->organization), "actor", json_string_or_null(told->actor), "action",
-		told->action, "resource-type", told->resource_type, "resource", json_string_or_null(told->resource)));
+		told->action, "resource-type", told->resource_type, "resource", json_string_or_null(told->resource),
+		"workspace", json_string_or_null(told->workspace)));
 }
 
 char *task_message_encode(const struct task_message *message)
@@ -281,7 +294,7 @@ int dead_letter_decode(const struct kafka_message *message, json_t **ret_source,
 	letter.error = json_string_at(value, "error");
 	letter.offset = json_int_at(value, "offset", -1);
 	topic = topic_find(letter.topic);
-	/* No process reads runyard.events, so no process can have found a malformed message there. */
+	/* Readers of runyard.events ignore malformed messages. */
 	if (!topic || topic == &topics[TOPIC_EVENTS])
 		return err_set(err, ERR_MALFORMED, "'topic' is no topic that our processes read");
 	if (!letter.reader || !letter.error || read_number(value, "partition", 0, &letter.partition, err) < 0 ||

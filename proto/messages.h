@@ -53,11 +53,20 @@ struct job_stop {
 	char mac[MAC_SIZE]; /* as in a result */
 };
 
-/* On runyard.events: a run changed its status. */
+/* On runyard.events: a run, or stages of it, changed their status. */
 struct run_changed {
 	struct id run, workspace, organization;
-	const char *status; /* borrowed */
-	const char *at;     /* borrowed */
+	const char *status;   /* borrowed */
+	const char *at;       /* borrowed */
+	const char *comment;  /* the id of a comment that was made with the change, or NULL; borrowed */
+	const json_t *stages; /* {stage: status} of those that changed, or NULL; borrowed */
+};
+
+/* On runyard.events: a part of a run changed, by its id. */
+struct run_part_changed {
+	const char *run, *workspace, *organization;
+	const char *part; /* "comment" or "task-result" */
+	const char *id;
 };
 
 /* On runyard.tasks: a task result's request is to be sent. On runyard.task-results: a report on it was stored. */
@@ -67,7 +76,7 @@ struct task_message {
 
 /* On runyard.events: an actor changed a resource. The API has the names of both. NULL: unknown. */
 struct audit_told {
-	const char *id, *organization, *actor, *action, *resource_type, *resource;
+	const char *id, *organization, *actor, *action, *resource_type, *resource, *workspace;
 };
 
 /* On runyard.tasks too: a request of a run task or a notification is to be sent. */
@@ -101,6 +110,7 @@ char *job_message_encode(const struct job_message *message);
 char *job_result_encode(const struct job_result *result);
 char *job_stop_encode(const struct job_stop *stop);
 char *run_changed_encode(const struct run_changed *changed);
+char *run_part_changed_encode(const struct run_part_changed *changed);
 char *audit_told_encode(const struct audit_told *told);
 char *task_message_encode(const struct task_message *message);
 char *dead_letter_encode(const struct dead_letter *letter); /* cuts off a payload that is too long */

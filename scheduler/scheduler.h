@@ -26,6 +26,7 @@ struct scheduler {
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
 	struct outbox_sink sink; /* both, for the store */
+	struct event_hub *events;
 	struct intakes *intakes;
 	struct reaper *reaper;
 	struct retention_thread *retention;

@@ -20,6 +20,7 @@
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
 #include "scheduler/db/schema.h"
+#include "scheduler/events/hub.h"
 #include "scheduler/intake/dead_letters_topic.h"
 #include "scheduler/metrics.h"
 #include "scheduler/outbox/claim_waiters.h"
@@ -208,18 +209,32 @@ static struct expiry_limits limits_of(const struct scheduler_options *o)
 		.hidden_days = o->keep_hidden_days};
 }
 
-/* A worker keeps one or two connections. Other files need descriptors, too. */
-static int connections_possible(int *ret_connections, struct err *err)
+/* The most connections of workers and other clients, and the most event streams. */
+struct connection_limits {
+	int connections, streams;
+};
+
+/* A worker keeps one or two connections. Other files need descriptors, too. With few descriptors, at most a half is for
+ * event streams. */
+static int connections_possible(const struct scheduler *s, struct connection_limits *ret_limits, struct err *err)
 {
-	unsigned long long wanted = MAX_CONNECTIONS + OTHER_DESCRIPTORS, allowed;
+	struct connection_limits limits = {MAX_CONNECTIONS, (int)s->options.max_streams};
+	unsigned long long wanted = (unsigned long long)(limits.connections + limits.streams + OTHER_DESCRIPTORS);
+	unsigned long long allowed;
 	char text[64];
 
 	if (descriptors_raise(2 * (unsigned long long)OTHER_DESCRIPTORS, wanted, &allowed, err) < 0)
 		return -1;
-	*ret_connections = allowed < wanted ? (int)allowed - OTHER_DESCRIPTORS : MAX_CONNECTIONS;
 	snprintf(text, sizeof(text), "%llu of %llu", allowed, wanted);
-	if (allowed < wanted)
+	if (allowed < wanted) {
+		int left = (int)allowed - OTHER_DESCRIPTORS;
+
 		log_warn("few descriptors: fewer workers and clients can be connected", "descriptors", text, NULL);
+		limits.streams = limits.streams < left / 2 ? limits.streams : left / 2;
+		limits.connections =
+			limits.connections < left - limits.streams ? limits.connections : left - limits.streams;
+	}
+	*ret_limits = limits;
 	return 0;
 }
 
@@ -252,8 +267,26 @@ static int outbox_start(struct scheduler *s, struct err *err)
 	if (publisher_start(&publisher, &s->publisher, err) < 0 ||
 		claim_waiters_start(s->options.database_url, workers_still_waiting, &s->waiters, err) < 0)
 		return -1;
-	s->sink = (struct outbox_sink){s->publisher, s->waiters};
+	s->sink = (struct outbox_sink){.publisher = s->publisher, .waiters = s->waiters};
 	s->store.sink = &s->sink;
+	return 0;
+}
+
+static int events_start(struct scheduler *s, const struct connection_limits *limits, struct err *err)
+{
+	const struct scheduler_options *o = &s->options;
+	const struct kafka_settings kafka = scheduler_kafka(o);
+	const struct event_hub_spec spec = {.store = &s->store,
+		.database_url = o->database_url,
+		.kafka = &kafka,
+		.max_streams = limits->streams,
+		.max_per_user = (int)o->streams_per_user,
+		.max_per_address = (int)o->streams_per_address};
+
+	if (event_hub_start(&spec, &s->events, err) < 0)
+		return -1;
+	s->sink.log_data = s->events;
+	s->sink.log_grew = event_hub_log_grew;
 	return 0;
 }
 
@@ -276,18 +309,20 @@ static int background_start(struct scheduler *s, struct err *err)
 	return retention_thread_start(&retention, &s->retention, err);
 }
 
-static int requests_start(struct scheduler *s, int connections, struct err *err)
+static int requests_start(struct scheduler *s, const struct connection_limits *limits, struct err *err)
 {
 	const struct scheduler_options *o = &s->options;
 	struct api_settings api = {.store = s->store,
 		.publisher = s->publisher,
 		.waiters = s->waiters,
+		.events = s->events,
 		.address = o->listen,
 		.metrics_address = o->metrics_listen,
 		.tls = tls_wanted(s),
 		.rate_limit = o->rate_limit,
 		.proxies = s->proxies,
-		.connections = connections,
+		.connections = limits->connections,
+		.max_streams = limits->streams,
 		.connections_per_address = (int)o->connections_per_address,
 		.request_seconds = (int)o->request_seconds,
 		.body_memory = (size_t)o->body_memory << 20,
@@ -302,17 +337,18 @@ static int requests_start(struct scheduler *s, int connections, struct err *err)
 
 static int scheduler_start(struct scheduler *s, struct err *err)
 {
-	int connections;
+	struct connection_limits limits;
 
 	db_url_source(database_url_read, s);
-	if (certificate_read(s, err) < 0 || connections_possible(&connections, err) < 0 ||
+	if (certificate_read(s, err) < 0 || connections_possible(s, &limits, err) < 0 ||
 		addresses_check(&s->options, err) < 0 || scheduler_database_ready(s, err) < 0 ||
 		processes_beat(&s->store, err) < 0 || keys_use(&s->store, err) < 0 ||
 		epoch_check_replication(&s->store, err) < 0 ||
 		epoch_settle(&s->store, s->options.database_url, err) < 0)
 		return -1;
 	site_rate_limit_begin(s->options.rate_limit); /* before the thread that changes it */
-	if (outbox_start(s, err) < 0 || background_start(s, err) < 0 || requests_start(s, connections, err) < 0)
+	if (outbox_start(s, err) < 0 || events_start(s, &limits, err) < 0 || background_start(s, err) < 0 ||
+		requests_start(s, &limits, err) < 0)
 		return -1;
 	return port_file_write(s, err);
 }
@@ -326,6 +362,7 @@ void scheduler_stop(struct scheduler *s, int status)
 
 	watchdog_set(WATCHDOG_REQUESTS_MS, "requests under way are answered", status);
 	claim_waiters_stop(s->waiters);
+	event_hub_stop(s->events);
 	api_stop(s->api);
 	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
 	retention_thread_stop(s->retention);
@@ -333,6 +370,8 @@ void scheduler_stop(struct scheduler *s, int status)
 	reaper_stop(s->reaper);
 	intakes_stop(s->intakes);
 	claim_waiters_free(s->waiters);
+	s->sink.log_grew = NULL;
+	event_hub_free(s->events);
 	publisher_stop(s->publisher);
 	if (processes_leave(&s->store, &ignored) < 0)
 		log_debug("the row of this scheduler stays for a day", "error", ignored.message, NULL);

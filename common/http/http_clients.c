@@ -24,6 +24,7 @@ struct http_client {
 	char address[HTTP_ADDRESS_SIZE];
 	struct http_share *share; /* NULL for a proxy */
 	bool is_shut;             /* under the mutex */
+	bool is_stream;           /* under the mutex */
 	atomic_int phase;
 	_Atomic int64_t since, deadline;
 	struct http_client *next, *previous;
@@ -34,7 +35,7 @@ struct http_clients {
 	uint64_t seed; /* keeps the list of a key unpredictable */
 	pthread_mutex_t mutex;
 	struct http_client *first, *last; /* in the order in which they were opened */
-	size_t open;                      /* excludes those that were shut down */
+	size_t open;                      /* excludes those that were shut down, and streams */
 	int64_t displace_at; /* no displacement before this time: the last attempt found no connection to shut down */
 	struct http_share *shares[SHARE_LISTS];
 };
@@ -154,7 +155,8 @@ void http_share_return(struct http_share *share, enum http_budget budget, size_t
 static void client_shut(struct http_clients *clients, struct http_client *client)
 {
 	client->is_shut = true;
-	clients->open--;
+	if (!client->is_stream)
+		clients->open--;
 	shutdown(client->fd, SHUT_RDWR);
 }
 
@@ -228,12 +230,24 @@ void http_client_close(struct http_clients *clients, struct http_client *client)
 	pthread_mutex_lock(&clients->mutex);
 	*(client->previous ? &client->previous->next : &clients->first) = client->next;
 	*(client->next ? &client->next->previous : &clients->last) = client->previous;
-	if (!client->is_shut)
+	if (!client->is_shut && !client->is_stream)
 		clients->open--;
 	if (client->share)
 		share_drop(clients, client->share);
 	pthread_mutex_unlock(&clients->mutex);
 	free(client);
+}
+
+void http_client_stream(struct http_clients *clients, struct http_client *client)
+{
+	pthread_mutex_lock(&clients->mutex);
+	if (!client->is_shut && !client->is_stream)
+		clients->open--;
+	client->is_stream = true;
+	if (client->share)
+		share_drop(clients, client->share);
+	client->share = NULL;
+	pthread_mutex_unlock(&clients->mutex);
 }
 
 const char *http_client_address(const struct http_client *client)

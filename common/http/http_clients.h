@@ -69,6 +69,8 @@ struct http_client *http_client_open(
 	struct http_clients *clients, struct http_peer peer, int64_t now, int64_t deadline);
 /* Must be called before the socket is closed. */
 void http_client_close(struct http_clients *clients, struct http_client *client);
+/* Its answer is a stream: the connection is no longer counted, also not for its address. */
+void http_client_stream(struct http_clients *clients, struct http_client *client);
 const char *http_client_address(const struct http_client *client);
 /* The share of the connection's address; NULL for a proxy. Lives as long as the connection. */
 struct http_share *http_client_share(const struct http_client *client);

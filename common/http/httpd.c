@@ -30,7 +30,8 @@ enum {
 	METRICS_LIMIT = 64 << 20,
 	CONNECTION_MEMORY = 32 << 10,
 	BACKLOG = 4096,
-	SENDING_SECONDS = 5
+	SENDING_SECONDS = 5,
+	STREAM_BLOCK = 4096 /* libmicrohttpd reads a stream in blocks of at least this size */
 };
 
 struct httpd {
@@ -42,7 +43,8 @@ struct httpd {
 	atomic_size_t body_bytes[HTTP_BUDGETS];
 	pthread_mutex_t mutex;
 	pthread_cond_t sent;
-	size_t later; /* requests with a deferred answer that is not sent yet */
+	size_t later;                 /* requests with a deferred answer that is not sent yet, and streams */
+	struct http_pending *streams; /* requests whose answer is a stream */
 	pthread_t watch;
 	pthread_cond_t stopped;
 	bool stops;
@@ -66,6 +68,8 @@ struct http_pending {
 	int64_t body_since;
 	bool later; /* http_answer_now gives the answer */
 	struct http_answer answer;
+	struct http_stream *stream; /* that is sent; the answer's reference */
+	struct http_pending *next_stream, *previous_stream;
 };
 
 enum { OWN_HEADERS_LIMIT = 16 << 10 };
@@ -125,30 +129,6 @@ static int64_t time_for(const struct httpd *server, size_t bytes)
 	return ((int64_t)server->spec.request_seconds + (int64_t)(bytes / BYTES_PER_SECOND)) * 1000;
 }
 
-/* Frees the request's body. */
-static enum MHD_Result answer_send(struct http_pending *pending, struct http_answer *answer)
-{
-	struct MHD_Connection *connection = pending->request.connection;
-	size_t len = answer->body.len;
-	char *bytes = buf_take(&answer->body);
-	struct MHD_Response *response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
-	enum MHD_Result result = MHD_NO; /* closes the connection without an answer */
-	int64_t now = clock_mono_ms();
-
-	memory_used(len);
-	body_release(pending);
-	if (!response) {
-		free(bytes);
-		return MHD_NO;
-	}
-	http_client_phase(pending->client, HTTP_ANSWER, now, now + time_for(pending->server, len));
-	/* An answer must not be sent without its headers: the client would miss Location or Retry-After. */
-	if (add_headers(response, answer) && (!pending->ends_connection || add_header(response, "Connection", "close")))
-		result = MHD_queue_response(connection, (unsigned int)answer->status, response);
-	MHD_destroy_response(response);
-	return result;
-}
-
 static void later_count(struct httpd *server, int by)
 {
 	pthread_mutex_lock(&server->mutex);
@@ -156,6 +136,107 @@ static void later_count(struct httpd *server, int by)
 	if (server->later == 0)
 		pthread_cond_signal(&server->sent);
 	pthread_mutex_unlock(&server->mutex);
+}
+
+/* ---- streams ---- */
+
+/* The stream is counted like a deferred answer, so that httpd_stop waits for its end. */
+static void stream_begin(struct http_pending *pending, struct http_stream *stream)
+{
+	struct httpd *server = pending->server;
+	struct MHD_Connection *connection = pending->request.connection;
+	int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
+
+	http_client_phase(pending->client, HTTP_ANSWER, 0, HTTP_NO_DEADLINE);
+	if (pending->in_flight)
+		http_share_leave(server->clients, pending->share);
+	pending->in_flight = false;
+	pending->share = NULL;
+	http_client_stream(server->clients, pending->client);
+	pending->ends_connection = true;
+	pending->stream = stream;
+	http_stream_bind(stream, connection, fd);
+	pthread_mutex_lock(&server->mutex);
+	server->later++;
+	pending->next_stream = server->streams;
+	if (server->streams)
+		server->streams->previous_stream = pending;
+	server->streams = pending;
+	if (server->stops)
+		http_stream_close(stream);
+	pthread_mutex_unlock(&server->mutex);
+}
+
+static void stream_end(struct http_pending *pending)
+{
+	struct httpd *server = pending->server;
+
+	pthread_mutex_lock(&server->mutex);
+	*(pending->previous_stream ? &pending->previous_stream->next_stream : &server->streams) = pending->next_stream;
+	if (pending->next_stream)
+		pending->next_stream->previous_stream = pending->previous_stream;
+	pthread_mutex_unlock(&server->mutex);
+	http_stream_leave(pending->stream);
+	later_count(server, -1);
+}
+
+static void streams_close(struct httpd *server)
+{
+	pthread_mutex_lock(&server->mutex);
+	server->stops = true;
+	for (struct http_pending *at = server->streams; at; at = at->next_stream)
+		http_stream_close(at->stream);
+	pthread_mutex_unlock(&server->mutex);
+}
+
+static ssize_t stream_read(void *cls, uint64_t position, char *bytes, size_t max)
+{
+	long len = http_stream_read(cls, bytes, max);
+
+	(void)position;
+	return len < 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)len;
+}
+
+/* ---- answers ---- */
+
+/* Takes the answer's body, or its stream. */
+static struct MHD_Response *response_new(struct http_pending *pending, struct http_answer *answer)
+{
+	size_t len = answer->body.len;
+	char *bytes = buf_take(&answer->body);
+	struct http_stream *stream = answer->stream;
+	struct MHD_Response *response;
+	int64_t now = clock_mono_ms();
+
+	memory_used(len);
+	answer->stream = NULL;
+	if (stream) {
+		free(bytes);
+		stream_begin(pending, stream);
+		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, stream, NULL);
+	}
+	http_client_phase(pending->client, HTTP_ANSWER, now, now + time_for(pending->server, len));
+	response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
+	if (!response)
+		free(bytes);
+	return response;
+}
+
+/* Frees the request's body. */
+static enum MHD_Result answer_send(struct http_pending *pending, struct http_answer *answer)
+{
+	struct MHD_Response *response;
+	enum MHD_Result result = MHD_NO; /* closes the connection without an answer */
+
+	body_release(pending);
+	response = response_new(pending, answer);
+	if (!response)
+		return MHD_NO;
+	/* An answer must not be sent without its headers: the client would miss Location or Retry-After. */
+	if (add_headers(response, answer) && (!pending->ends_connection || add_header(response, "Connection", "close")))
+		result = MHD_queue_response(pending->request.connection, (unsigned int)answer->status, response);
+	MHD_destroy_response(response);
+	return result;
 }
 
 struct http_pending *http_later(const struct http_request *request)
@@ -413,6 +494,8 @@ static void request_completed(
 		http_share_leave(server->clients, pending->share);
 	if (pending->later)
 		later_count(server, -1);
+	if (pending->stream)
+		stream_end(pending);
 	buf_release(&pending->answer.body);
 	buf_release(&pending->answer.own);
 	free(pending);
@@ -553,8 +636,8 @@ static struct MHD_Daemon *daemon_start(struct httpd *server)
 		server, MHD_OPTION_NOTIFY_CONNECTION, connection_notify, server, MHD_OPTION_URI_LOG_CALLBACK,
 		request_line, server, MHD_OPTION_LISTEN_SOCKET, server->listener, MHD_OPTION_THREAD_POOL_SIZE,
 		(unsigned int)spec->threads, MHD_OPTION_CONNECTION_LIMIT,
-		(unsigned int)(spec->max_connections * (spec->threads + 1)), MHD_OPTION_CONNECTION_TIMEOUT,
-		(unsigned int)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+		(unsigned int)((spec->max_connections + spec->max_streams) * (spec->threads + 1)),
+		MHD_OPTION_CONNECTION_TIMEOUT, (unsigned int)IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
 		spec->connection_memory ? spec->connection_memory : (size_t)CONNECTION_MEMORY,
 		MHD_OPTION_NOTIFY_COMPLETED, request_completed, server, MHD_OPTION_ARRAY,
 		spec->tls ? tls : &tls[ARRAY_LEN(tls) - 1], MHD_OPTION_END);
@@ -618,7 +701,8 @@ int httpd_write_port(const struct httpd *server, const char *path, struct err *e
 	return 0;
 }
 
-/* MHD_stop_daemon closes connections and drops unsent answers, so deferred answers get a moment to be sent. */
+/* MHD_stop_daemon closes connections and drops unsent answers, so deferred answers and streams get a moment to be
+ * sent. It accepts no suspended connection: none is after streams_close. */
 static void later_wait(struct httpd *server)
 {
 	struct timespec until;
@@ -635,9 +719,9 @@ void httpd_stop(struct httpd *server)
 {
 	if (!server)
 		return;
+	streams_close(server);
 	later_wait(server);
 	pthread_mutex_lock(&server->mutex);
-	server->stops = true;
 	pthread_cond_signal(&server->stopped);
 	pthread_mutex_unlock(&server->mutex);
 	pthread_join(server->watch, NULL);

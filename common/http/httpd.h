@@ -11,10 +11,13 @@
  *  - The handler runs in one of the pool's threads and has the whole body.
  *  - It answers at once, or defers the answer with http_later. Its thread then serves other connections, so that
  *    thousands of requests can wait.
+ *  - An answer may be a stream without an end (common/http/stream/http_stream.h). Streams are not counted as
+ * connections.
  */
 
 #include "common/buf.h"
 #include "common/http/http_clients.h"
+#include "common/http/stream/http_stream.h"
 
 struct err;
 struct guard;
@@ -44,6 +47,7 @@ struct http_answer {
 	char retry_after[24];     /* seconds, or empty */
 	const char *(*extra)[2];  /* more headers, borrowed, ended by {NULL, NULL}; or NULL */
 	struct buf own; /* headers of this answer alone, by http_add_header; owned by the server from then on */
+	struct http_stream *stream; /* the answer's reference; `body` is not sent then. The connection ends with it */
 };
 
 /* Adds a header to this answer alone. The value is cut at its first line end. */
@@ -79,6 +83,7 @@ struct httpd_spec {
 	const char *address; /* "127.0.0.1:0" binds a free port */
 	int threads;
 	int max_connections;
+	int max_streams;             /* in addition; their owner must not open more */
 	int max_per_client;          /* connections, or requests in flight behind a proxy; 0: any number */
 	const struct guard *proxies; /* trusted proxies, whose X-Forwarded-For names the client; NULL: none */
 	int request_seconds;         /* time for a header and for a body, which gets one more second per 8 KiB; 0: 30 */
@@ -109,7 +114,8 @@ int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct
 int httpd_port(const struct httpd *server);
 /* Writes the port to a file atomically, so that readers never see a part of it. */
 int httpd_write_port(const struct httpd *server, const char *path, struct err *err);
-/* Waits a few seconds at most for deferred answers to be sent, accepts no new connections, and joins the threads. */
+/* Ends all streams, waits a few seconds at most for deferred answers and streams to be sent, accepts no new
+ * connections, and joins the threads. Owners of streams may end them before or after. */
 void httpd_stop(struct httpd *server);
 
 /* Answers /healthz (200), /readyz (by `ready`, NULL: always) and /metrics; false for any other path. */

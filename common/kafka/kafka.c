@@ -146,6 +146,7 @@ struct kafka_consumer {
 	struct kafka_handle handle;
 	struct kafka_consumer_spec spec;
 	bool paused;
+	bool lost; /* a broadcast's offset no longer exists */
 };
 
 static int consumer_subscribe(struct kafka_consumer *consumer);
@@ -203,6 +204,8 @@ static int consumer_subscribe(struct kafka_consumer *consumer)
 		for (int i = 0; i < KAFKA_MAX_TOPICS && spec->topics[i]; i++)
 			rd_kafka_topic_partition_list_add(list, spec->topics[i], RD_KAFKA_PARTITION_UA);
 		error = rd_kafka_subscribe(consumer->handle.rk, list);
+	} else if (!spec->partitions) {
+		error = RD_KAFKA_RESP_ERR_NO_ERROR;
 	} else {
 		for (int i = 0; i < spec->partitions; i++)
 			rd_kafka_topic_partition_list_add(list, spec->topics[0], i)->offset = RD_KAFKA_OFFSET_END;
@@ -215,7 +218,9 @@ static int consumer_subscribe(struct kafka_consumer *consumer)
 int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_consumer **ret_consumer, struct err *err)
 {
 	struct kafka_consumer *consumer = mem_new(1, sizeof(*consumer));
-	rd_kafka_conf_t *conf = kafka_conf_consumer(spec->settings, spec->group, consumer, err);
+	rd_kafka_conf_t *conf = spec->group || spec->partitions
+		? kafka_conf_consumer(spec->settings, spec->group, consumer, err)
+		: kafka_conf_from_offsets(spec->settings, consumer, err);
 
 	consumer->spec = *spec;
 	consumer->handle.label = spec->settings->label;
@@ -238,6 +243,58 @@ int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_con
 	return 0;
 }
 
+/* ---- a broadcast from given offsets ---- */
+
+/* The number of partitions of the broadcast's topic, or 0. */
+static int broadcast_partitions(struct kafka_consumer *consumer, int timeout_ms)
+{
+	const struct rd_kafka_metadata *metadata = NULL;
+	rd_kafka_topic_t *topic = rd_kafka_topic_new(consumer->handle.rk, consumer->spec.topics[0], NULL);
+	int count = 0;
+
+	if (topic && !rd_kafka_metadata(consumer->handle.rk, 0, topic, &metadata, timeout_ms)) {
+		if (metadata->topic_cnt == 1 && !metadata->topics[0].err)
+			count = metadata->topics[0].partition_cnt;
+		rd_kafka_metadata_destroy(metadata);
+	}
+	if (topic)
+		rd_kafka_topic_destroy(topic);
+	return count;
+}
+
+int kafka_broadcast_spans(
+	struct kafka_consumer *consumer, int timeout_ms, struct kafka_span *spans, int max, struct err *err)
+{
+	const char *topic = consumer->spec.topics[0];
+	int count = broadcast_partitions(consumer, timeout_ms);
+
+	if (count <= 0 || count > max)
+		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s of at most %d partitions", topic, max);
+	for (int i = 0; i < count; i++)
+		if (rd_kafka_query_watermark_offsets(
+			    consumer->handle.rk, topic, i, &spans[i].start, &spans[i].end, timeout_ms))
+			return err_set(err, ERR_UNAVAILABLE, "the broker does not tell the offsets of %s", topic);
+	return count;
+}
+
+int kafka_broadcast_begin(struct kafka_consumer *consumer, const int64_t *offsets, int partitions, struct err *err)
+{
+	rd_kafka_topic_partition_list_t *list = rd_kafka_topic_partition_list_new(partitions);
+	rd_kafka_resp_err_t error;
+
+	for (int i = 0; i < partitions; i++)
+		rd_kafka_topic_partition_list_add(list, consumer->spec.topics[0], i)->offset = offsets[i];
+	consumer->lost = false;
+	error = rd_kafka_assign(consumer->handle.rk, list);
+	rd_kafka_topic_partition_list_destroy(list);
+	return error ? err_set(err, ERR_INTERNAL, "can't read %s", consumer->spec.topics[0]) : 0;
+}
+
+bool kafka_broadcast_lost(const struct kafka_consumer *consumer)
+{
+	return consumer->lost;
+}
+
 static void consumer_refused(const struct kafka_consumer *consumer, const rd_kafka_message_t *message)
 {
 	if (message->err == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED)
@@ -256,6 +313,7 @@ int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_mes
 	if (!message)
 		return 0;
 	if (message->err) {
+		consumer->lost |= message->err == RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET;
 		consumer_refused(consumer, message);
 		kafka_handle_error(&consumer->handle, message->err, rd_kafka_message_errstr(message));
 		rd_kafka_message_destroy(message);

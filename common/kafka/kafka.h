@@ -59,7 +59,7 @@ enum { KAFKA_MAX_TOPICS = 4 };
 struct kafka_consumer_spec {
 	const struct kafka_settings *settings;
 	/* NULL: a broadcast. It gets every message from now on, commits nothing, and misses messages sent while
-	 * paused */
+	 * paused. With `partitions` 0 it reads nothing before kafka_broadcast_begin */
 	const char *group;
 	const char *topics[KAFKA_MAX_TOPICS]; /* terminated by NULL unless full. A broadcast has one */
 	int partitions;                       /* of a broadcast's topic */
@@ -69,6 +69,18 @@ struct kafka_consumer_spec {
 };
 
 int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_consumer **ret_consumer, struct err *err);
+/* The offsets of the oldest message of a partition and of the next one. */
+struct kafka_span {
+	int64_t start, end;
+};
+/* Asks for the offsets of all partitions of the broadcast's topic, at most `max`. Returns the number of partitions, or
+ * -1 with ERR_UNAVAILABLE. Waits for the answers, timeout_ms for each. */
+int kafka_broadcast_spans(
+	struct kafka_consumer *consumer, int timeout_ms, struct kafka_span *spans, int max, struct err *err);
+/* Reads the partitions from these offsets on. If one of them no longer exists, because it was deleted or the topic was
+ * created anew, kafka_broadcast_lost is true: messages may be missing, and the caller begins again. */
+int kafka_broadcast_begin(struct kafka_consumer *consumer, const int64_t *offsets, int partitions, struct err *err);
+bool kafka_broadcast_lost(const struct kafka_consumer *consumer);
 /* Reads the next message. Returns 1 with *ret_message, to be released with kafka_message_done; 0 if none came within
  * wait_ms. */
 int kafka_consume(struct kafka_consumer *consumer, int wait_ms, struct kafka_message *ret_message);

@@ -225,26 +225,65 @@ rd_kafka_conf_t *kafka_conf_producer(
 	return conf;
 }
 
+/* Assigning partitions needs a group id even though a broadcast joins no group and commits nothing. */
+static int broadcast_set(rd_kafka_conf_t *conf, const char *no_offset, struct err *err)
+{
+	struct id alone = id_new(KAFKA_BROADCAST_GROUP);
+
+	if (property_set(conf, "group.id", alone.text, err) < 0 ||
+		property_set(conf, "enable.auto.commit", "false", err) < 0)
+		return -1;
+	return property_set(conf, "auto.offset.reset", no_offset, err);
+}
+
+static int group_set(rd_kafka_conf_t *conf, const char *group, struct err *err)
+{
+	if (property_set(conf, "group.id", group, err) < 0 || property_set(conf, "enable.auto.commit", "true", err) < 0)
+		return -1;
+	return property_set(conf, "auto.offset.reset", "earliest", err);
+}
+
+/* Takes conf, whose group is set unless `result` is -1. */
+static rd_kafka_conf_t *consumer_conf(
+	rd_kafka_conf_t *conf, int result, const struct kafka_settings *settings, void *opaque, struct err *err)
+{
+	char wait[16];
+
+	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);
+	if (result == 0 && property_set(conf, "fetch.wait.max.ms", wait, err) == 0 &&
+		conf_common(conf, settings, for_consumer, opaque, err) == 0)
+		return conf;
+	rd_kafka_conf_destroy(conf);
+	return NULL;
+}
+
+/* Takes conf, which may be NULL. */
+static rd_kafka_conf_t *statistics_set(rd_kafka_conf_t *conf, const char *interval_ms, struct err *err)
+{
+	if (!conf || property_set(conf, "statistics.interval.ms", interval_ms, err) == 0)
+		return conf;
+	rd_kafka_conf_destroy(conf);
+	return NULL;
+}
+
+/* The statistics of a broadcast are not used. */
 rd_kafka_conf_t *kafka_conf_consumer(
 	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err)
 {
 	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-	struct id alone = id_new(KAFKA_BROADCAST_GROUP);
-	char wait[16];
 
-	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);
-	/* The statistics of a broadcast are not used. Assigning partitions needs a group id even though no group is
-	 * joined and nothing is committed. */
-	if (property_set(conf, "group.id", group ? group : alone.text, err) < 0 ||
-		property_set(conf, "enable.auto.commit", group ? "true" : "false", err) < 0 ||
-		property_set(conf, "auto.offset.reset", group ? "earliest" : "latest", err) < 0 ||
-		property_set(conf, "fetch.wait.max.ms", wait, err) < 0 ||
-		conf_common(conf, settings, for_consumer, opaque, err) < 0 ||
-		(!group && property_set(conf, "statistics.interval.ms", "0", err) < 0)) {
-		rd_kafka_conf_destroy(conf);
-		return NULL;
-	}
-	return conf;
+	if (group)
+		return consumer_conf(conf, group_set(conf, group, err), settings, opaque, err);
+	conf = consumer_conf(conf, broadcast_set(conf, "latest", err), settings, opaque, err);
+	return statistics_set(conf, "0", err);
+}
+
+rd_kafka_conf_t *kafka_conf_from_offsets(const struct kafka_settings *settings, void *opaque, struct err *err)
+{
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+
+	conf = consumer_conf(conf, broadcast_set(conf, "error", err), settings, opaque, err);
+	return statistics_set(conf, "2000", err);
 }
 
 int kafka_handle_open(struct kafka_handle *handle, rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err)

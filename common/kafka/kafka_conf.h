@@ -29,6 +29,8 @@ rd_kafka_conf_t *kafka_conf_producer(
 	const struct kafka_settings *settings, void *opaque, rd_kafka_topic_conf_t *topic_conf, struct err *err);
 rd_kafka_conf_t *kafka_conf_consumer(
 	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err);
+/* Of a broadcast from given offsets: it uses its statistics, and learns that an offset no longer exists. */
+rd_kafka_conf_t *kafka_conf_from_offsets(const struct kafka_settings *settings, void *opaque, struct err *err);
 /* Takes conf. */
 int kafka_handle_open(struct kafka_handle *handle, rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err);
 /* Whether a broker accepts requests to administer the cluster: the embedded broker does not. */

@@ -4,30 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/auth/credentials.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/store/tasks/task_calls.h"
 
 enum { MAX_TOKEN = 512 };
-
-/* Columns `organization_id` and `rights` of a user `u`: one row for each of their organizations, at least one in all.
- * A disabled organization is left out. A site admin needs none. */
-#define MEMBERSHIPS                                                                                                    \
-	"left join lateral (select m.organization_id, coalesce(bit_or(t.rights), 0) | "                                \
-	"case when u.is_service_account then 0 else 4294967296 end as rights from organization_memberships m "         \
-	"join organizations g on g.id = m.organization_id and not g.is_disabled "                                      \
-	"left join team_members tm on tm.user_id = m.user_id and tm.organization_id = m.organization_id "              \
-	"left join teams t on t.id = tm.team_id where m.user_id = u.id and m.status = 'active' "                       \
-	"and not u.is_site_admin group by m.organization_id) o on true "
-
-_Static_assert((rights)1 << BIT_CAN_READ_ORGANIZATION == 4294967296, "every member sees the organization");
-
-/* The column `closed` for a user's token `k`. */
-#define CLOSED                                                                                                         \
-	"(select ',' || string_agg(x.id, ',') || ',' from organizations x join organization_memberships y "            \
-	"on y.organization_id = x.id "                                                                                 \
-	"and y.user_id = k.user_id and y.status = 'active' where x.settings->>'user-tokens-enabled' = 'false') as "    \
-	"closed, "
 
 /* Takes the rows. */
 static void scope_read(struct rows *rows, struct actor *actor)
@@ -73,27 +55,20 @@ struct proof {
 
 static const struct proof token = {
 	"select k.id, k.user_id, k.pool_id, k.notifier, u.username, u.is_site_admin, "
-	"u.is_service_account, o.organization_id, o.rights, " CLOSED
-	"coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
-	"from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
-	"where k.hash = $1 and (k.expired_at is null or k.expired_at > now()) and u.is_suspended is not true",
+	"u.is_service_account, o.organization_id, o.rights, " CLOSED(
+		"k.user_id") "as closed, coalesce(k.last_used_at < now() - interval '1 minute', true) as stale "
+			     "from tokens k left join users u on u.id = k.user_id " MEMBERSHIPS
+			     "where k.hash = $1 and " TOKEN_VALID "and u.is_suspended is not true",
 	"update tokens set last_used_at = now() where hash = $1",
 	"the token is not valid",
 };
 
-/* The strictest of the user's organizations limits how long a session lasts, in total and without use. */
 static const struct proof session = {
 	"select null as id, s.user_id, null as pool_id, false as notifier, u.username, u.is_site_admin, "
 	"u.is_service_account, o.organization_id, o.rights, null as closed, "
 	"s.last_seen_at < now() - interval '1 minute' as stale "
-	"from sessions s join users u on u.id = s.user_id and not u.is_suspended " MEMBERSHIPS
-	"cross join lateral (select "
-	"coalesce(min((x.settings->>'session-timeout')::bigint), " SESSION_MINUTES ") as idle, "
-	"coalesce(min((x.settings->>'session-remember')::bigint), " SESSION_MINUTES ") as whole "
-	"from organization_memberships y join organizations x on x.id = y.organization_id "
-	"where y.user_id = s.user_id and y.status = 'active') l where s.hash = $1 "
-	"and s.last_seen_at > now() - make_interval(mins => least(l.idle, " SESSION_MAX_MINUTES ")::int) "
-	"and s.created_at > now() - make_interval(mins => least(l.whole, " SESSION_MAX_MINUTES ")::int)",
+	"from sessions s join users u on u.id = s.user_id and not u.is_suspended " MEMBERSHIPS SESSION_LIMITS
+	"where s.hash = $1 and " SESSION_VALID,
 	"update sessions set last_seen_at = now() where hash = $1",
 	"the session is over: sign in again",
 };

@@ -19,6 +19,7 @@ struct buckets;
 struct callback_relay;
 struct claim_waiters;
 struct control;
+struct event_hub;
 struct objects;
 struct publisher;
 
@@ -26,6 +27,7 @@ struct publisher;
 struct services {
 	struct buckets *buckets;       /* rate limits (auth/buckets.h) */
 	struct control *control;       /* holds workers' requests (api/internal/control.h) */
+	struct event_hub *events;      /* event streams of clients (events/hub.h) */
 	struct callback_relay *relay;  /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
 	struct claim_waiters *waiters; /* holds workers' requests until a job waits (outbox/claim_waiters.h) */
 	struct objects *objects;       /* the object store for large content, or NULL */

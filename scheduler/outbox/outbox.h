@@ -19,6 +19,9 @@ struct claim_waiters;
 struct outbox_sink {
 	struct publisher *publisher;
 	struct claim_waiters *waiters; /* of jobs among them, or NULL */
+	/* Called after bytes of an operation's log have committed, from any thread; or NULL. */
+	void (*log_grew)(void *data, const char *operation_id);
+	void *log_data;
 };
 
 /* Messages to be inserted into the outbox, within a transaction. */

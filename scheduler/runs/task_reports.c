@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/tasks/task_results.h"
 
 struct deciding {
 	struct store *store;
@@ -22,11 +23,21 @@ struct deciding {
 	"join operations p on p.id = 'plan' || substr(r.id, 4) "                                                       \
 	"where r.id = t.run_id and r.stage in ('post_plan', 'pre_apply')), false))"
 
+static int results_tell(struct deciding *d, const struct rows *results, struct err *err)
+{
+	_cleanup_(outbox_release) struct outbox outbox;
+
+	outbox_init(&outbox);
+	for (int i = 0; i < results->count; i++)
+		task_result_tell(&outbox, results, i);
+	return outbox_insert(&outbox, d->store->db, d->store->sink, err);
+}
+
 /* Takes the runs' locks first, as everywhere (store/runs/runs.h). Then each report becomes its result's status, once.
  */
 static int reports_take(struct deciding *d, struct db_array *run_ids, struct err *err)
 {
-	_cleanup_(rows_release) struct rows runs = ROWS_INIT;
+	_cleanup_(rows_release) struct rows runs = ROWS_INIT, taken = ROWS_INIT;
 	_cleanup_(run_set_release) struct run_set set = {0};
 
 	if (db_query(d->store->db, &runs, err,
@@ -41,15 +52,19 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 		return 0;
 	if (runs_load(d->store, run_ids, &set, err) < 0)
 		return -1;
-	return db_query(d->store->db, NULL, err,
-		"update task_results t set status = reported ->> 'status', message = coalesce(reported ->> 'message', "
-		"message), "
-		"url = coalesce(reported ->> 'url', url), reported = null, delivery = 'over', updated_at = now(), "
-		"status_timestamps = status_timestamps || jsonb_build_object((reported ->> 'status') || '-at', "
-		"to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
-		"where id = any($1::text[]) and reported is not null and status in ('pending', 'running') "
-		"and not " CLI_READS_PLAN,
-		P_ARRAY(d->ids));
+	if (db_query(d->store->db, &taken, err,
+		    "update task_results t set status = reported ->> 'status', message = coalesce(reported ->> "
+		    "'message', "
+		    "t.message), "
+		    "url = coalesce(reported ->> 'url', url), reported = null, delivery = 'over', updated_at = now(), "
+		    "status_timestamps = t.status_timestamps || jsonb_build_object((reported ->> 'status') || '-at', "
+		    "to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
+		    "from runs n where n.id = t.run_id and t.id = any($1::text[]) and reported is not null "
+		    "and t.status in ('pending', 'running') and not " CLI_READS_PLAN
+		    "returning t.id, t.run_id, n.workspace_id, n.organization_id",
+		    P_ARRAY(d->ids)) < 0)
+		return -1;
+	return results_tell(d, &taken, err);
 }
 
 /* Returns the stages of these runs in which all results are final. */

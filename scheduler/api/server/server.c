@@ -153,6 +153,7 @@ static int httpd_run(struct api *api, struct err *err)
 		.tls = settings->tls,
 		.threads = settings->threads,
 		.max_connections = settings->connections,
+		.max_streams = settings->max_streams,
 		.max_per_client = settings->connections_per_address,
 		.proxies = settings->proxies,
 		.request_seconds = settings->request_seconds,
@@ -213,6 +214,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		.stores = stores,
 		.services = {.buckets = buckets_new(settings->rate_limit),
 			.waiters = settings->waiters,
+			.events = settings->events,
 			.publisher = settings->publisher,
 			.objects = settings->objects}};
 	answers_init(&api->settings.installation);

@@ -7,6 +7,7 @@
 #include "scheduler/store/store.h"
 
 struct claim_waiters;
+struct event_hub;
 struct objects;
 struct publisher;
 
@@ -16,7 +17,8 @@ struct api_settings {
 	bool tls;                    /* with the loaded certificate (common/http/certificate.h) */
 	long long rate_limit;        /* requests per second and token; 0: no limit */
 	const struct guard *proxies; /* peers whose X-Forwarded-For is trusted */
-	int connections;             /* maximum */
+	int connections;             /* maximum, without event streams */
+	int max_streams;
 	int connections_per_address; /* 0: no limit */
 	int request_seconds;         /* --request-seconds */
 	size_t body_memory;          /* bytes, for each budget of large bodies */
@@ -24,6 +26,7 @@ struct api_settings {
 	const char *database_url;
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
+	struct event_hub *events;
 	struct id installation;  /* sent with every response (common/http/origin.h) */
 	struct objects *objects; /* the object store for large content, or NULL */
 	struct store store;      /* copied for each thread, which opens its own connection; public_url NULL or "":

@@ -16,6 +16,11 @@ void audit_uuid(char ret_uuid[AUDIT_UUID_SIZE])
 			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
+static const char *known(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
 static char *message_encode(const char *id, const struct audit_event *event)
 {
 	struct audit_told told = {.id = id,
@@ -23,7 +28,8 @@ static char *message_encode(const char *id, const struct audit_event *event)
 		.actor = event->actor_id,
 		.action = event->action,
 		.resource_type = event->resource_type,
-		.resource = event->resource_id};
+		.resource = event->resource_id,
+		.workspace = known(event->workspace)};
 
 	return audit_told_encode(&told);
 }
@@ -38,11 +44,6 @@ void audit_batch_release(struct audit_batch *batch)
 {
 	json_decref(batch->rows);
 	outbox_release(&batch->messages);
-}
-
-static const char *known(const char *text)
-{
-	return text && *text ? text : NULL;
 }
 
 static json_t *known_json(const char *text)

@@ -317,12 +317,34 @@ static const char *add_comment(struct changes *changes, const struct run_change 
 	return ret_id->text;
 }
 
-static void add_events(struct changes *changes, const struct run_change *change)
+/* The stages that changed, with the status of an operation. A new reference. */
+static json_t *changed_stages(const struct verdict *verdict)
 {
-	struct run_changed changed = {.run = change->row->id,
+	json_t *changed = json_object();
+
+	for (size_t i = 0; i < verdict->mark_count; i++)
+		json_object_set_new(changed, stages[verdict->marks[i].stage].name,
+			json_string(operation_status_name(verdict->marks[i].status)));
+	return changed;
+}
+
+static void add_message(struct changes *changes, const struct run_change *change, const char *comment)
+{
+	json_auto_t *stages_changed = changed_stages(change->verdict);
+	const struct run_changed changed = {.run = change->row->id,
 		.workspace = change->row->workspace,
 		.organization = change->row->organization,
-		.at = changes->now};
+		.status = run_statuses[change->verdict->run.status].name,
+		.at = changes->now,
+		.comment = comment,
+		.stages = stages_changed};
+
+	if (change->verdict->reached_count || comment || json_object_size(stages_changed))
+		outbox_add(&changes->outbox, topics[TOPIC_EVENTS].name, changed.run.text, run_changed_encode(&changed));
+}
+
+static void add_events(struct changes *changes, const struct run_change *change)
+{
 	struct id id = {""};
 	const char *comment = add_comment(changes, change, &id);
 	json_t *event = event_new(change->row->id.text, run_event_name(change->event), change->actor);
@@ -330,10 +352,7 @@ static void add_events(struct changes *changes, const struct run_change *change)
 	json_object_set_new(event, "description", json_string(text_or_empty(change->reason)));
 	json_object_set_new(event, "comment_id", json_string_or_null(comment));
 	add_to(changes, CHANGED_EVENTS, event);
-	if (!change->verdict->reached_count)
-		return;
-	changed.status = run_statuses[change->verdict->run.status].name;
-	outbox_add(&changes->outbox, topics[TOPIC_EVENTS].name, changed.run.text, run_changed_encode(&changed));
+	add_message(changes, change, comment);
 }
 
 /* Audits the end of a run without a user's request: the actor is the scheduler. */

@@ -196,6 +196,15 @@ int log_output_read(struct store *store, const struct log_range *range, struct b
 	return blob ? packed_read(&r, blob, err) : chunks_read(&r, &rows, err);
 }
 
+int logs_lengths(struct store *store, struct db_array *operation_ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select id, log_length + case when log_ended then 2 when log_length > 0 then 1 else 0 end as length, "
+		"log_ended as ended, log_blob is null and log_deleted_at is null as stored from operations "
+		"where id = any($1::text[])",
+		P_ARRAY(operation_ids));
+}
+
 /* ---- packing ---- */
 
 enum { MAX_PACK = 256 << 20 };

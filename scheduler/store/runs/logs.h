@@ -45,6 +45,10 @@ int log_lookup(struct store *store, const char *operation_id, struct rows *ret_r
 /* Appends a range of the output that the worker sent, without STX and ETX. The offset counts from its first byte. */
 int log_output_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err);
 
+/* The lengths of the streams of these logs. Columns id, length (with the STX, and with the ETX if it has ended), ended,
+ * stored (the bytes are in chunks: they are in no blob and are not deleted). */
+int logs_lengths(struct store *store, struct db_array *operation_ids, struct rows *ret_rows, struct err *err);
+
 /* Merges the chunks of a complete log of at least from_bytes into one blob, which can be moved to an object store.
  * Other logs are not changed. */
 int log_pack(struct store *store, const char *operation_id, long long from_bytes, struct err *err);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs/run_events.h"
 
+#include "scheduler/outbox/outbox.h"
+
 /* ---- events ---- */
 
 #define EVENTS "select e.*, r.organization_id, r.workspace_id from run_events e join runs r on r.id = e.run_id "
@@ -79,15 +81,36 @@ struct commenting {
 	struct id id;
 };
 
+static int comment_tell(const struct commenting *c, const struct rows *run, struct err *err)
+{
+	const struct run_part_changed changed = {.run = c->comment->run_id,
+		.workspace = row_text(run, 0, "workspace_id"),
+		.organization = row_text(run, 0, "organization_id"),
+		.part = "comment",
+		.id = c->id.text};
+	struct outbox outbox;
+	int result;
+
+	outbox_init(&outbox);
+	outbox_add(&outbox, topics[TOPIC_EVENTS].name, changed.run, run_part_changed_encode(&changed));
+	result = outbox_insert(&outbox, c->store->db, c->store->sink, err);
+	outbox_release(&outbox);
+	return result;
+}
+
 static int comment_write(void *data, struct err *err)
 {
 	struct commenting *c = data;
 	const struct new_comment *comment = c->comment;
 
+	_cleanup_(rows_release) struct rows run = ROWS_INIT;
+
 	c->id = id_new("wsc");
-	if (db_query(c->store->db, NULL, err,
-		    "insert into comments (id, run_id, body, created_by) values ($1, $2, $3, $4)", P_TEXT(c->id.text),
-		    P_TEXT(comment->run_id), P_TEXT(comment->body), P_TEXT(comment->user_id)) < 0)
+	if (db_query(c->store->db, &run, err,
+		    "with c as (insert into comments (id, run_id, body, created_by) values ($1, $2, $3, $4)) "
+		    "select workspace_id, organization_id from runs where id = $2",
+		    P_TEXT(c->id.text), P_TEXT(comment->run_id), P_TEXT(comment->body), P_TEXT(comment->user_id)) < 0 ||
+		comment_tell(c, &run, err) < 0)
 		return -1;
 	return run_event_add(c->store,
 		&(struct run_event_row){.run_id = comment->run_id,

@@ -2,6 +2,7 @@
 #include "scheduler/store/runs/uploads.h"
 
 #include "scheduler/store/content/blob_batch.h"
+#include "scheduler/outbox/outbox.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/content/blobs.h"
 
@@ -255,6 +256,42 @@ static int upload_take(struct keeping *k, const struct rows *rows, int row, stru
 
 /* ---- writing ---- */
 
+struct log_growth {
+	const struct outbox_sink *sink;
+	json_t *ids;
+};
+
+static void growth_tell(void *data, bool committed)
+{
+	struct log_growth *growth = data;
+	json_t *id;
+	size_t i;
+
+	json_array_foreach(growth->ids, i, id)
+	{
+		if (committed)
+			growth->sink->log_grew(growth->sink->log_data, json_string_value(id));
+	}
+	json_decref(growth->ids);
+	free(growth);
+}
+
+/* After the commit, tells the streams of this scheduler which logs have grown. */
+static void growth_note(const struct keeping *k)
+{
+	const struct outbox_sink *sink = k->store->sink;
+	struct log_growth *growth;
+
+	if (!sink || !sink->log_grew)
+		return;
+	growth = mem_new(1, sizeof(*growth));
+	*growth = (struct log_growth){sink, json_array()};
+	for (size_t i = 0; i < k->target_count; i++)
+		if (k->targets[i].grown)
+			json_array_append_new(growth->ids, json_string(k->targets[i].id.text));
+	db_after_commit(k->store->db, growth_tell, growth);
+}
+
 static int rows_update(struct keeping *k, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT, lengths = DB_ARRAY_INIT;
@@ -271,6 +308,7 @@ static int rows_update(struct keeping *k, struct err *err)
 	}
 	if (!ids.count)
 		return 0;
+	growth_note(k);
 	return db_queue(k->store->db, err,
 		"update operations o set log_length = u.log_length, "
 		"generated_configuration = o.generated_configuration or u.generated "

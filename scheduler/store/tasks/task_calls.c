@@ -8,6 +8,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/tasks/task_payload.h"
+#include "scheduler/store/tasks/task_results.h"
 #include "scheduler/store/content/seals.h"
 
 enum { HMAC_KEY_LIMIT = 4096 };
@@ -261,11 +262,12 @@ static const char callbacks_sql[] =
 	"'message', o.message, 'url', o.url) end from open o where r.id = o.id and " NAMED "and r.reported is null "
 	"and r.status in ('pending', 'running') returning r.id, o.ord, case when o.status = 'running' "
 	"then " DUE_IN_MS " end as due_in_ms) "
-	"select s.id, r.run_id, t.due_in_ms, case when r.id is null then 404 when r.token_hash is distinct from s.hash "
+	"select s.id, r.run_id, n.workspace_id, n.organization_id, t.due_in_ms, case when r.id is null then 404 when "
+	"r.token_hash is distinct from s.hash "
 	"then 401 when t.id is not null then 200 when coalesce(r.reported ->> 'status', r.status) = s.status then 200 "
 	"when s.status = 'running' and r.reported is null and r.status in ('pending', 'running') then 200 "
 	"else 409 end as answer from said s left join task_results r on r.id = s.id and " NAMED
-	"left join taken t on t.id = s.id and t.ord = s.ord order by s.ord";
+	"left join taken t on t.id = s.id and t.ord = s.ord left join runs n on n.id = r.run_id order by s.ord";
 
 /* An outcome replaces the earlier one with the same id. A new outcome is appended. */
 static int outcomes_keep(struct store *store, const char *callbacks, struct err *err)
@@ -298,7 +300,9 @@ static int callbacks_run(void *data, struct err *err)
 	struct calling_back *c = data;
 	_cleanup_(freep) char *said = callbacks_hashed(c->callbacks);
 	json_auto_t *outcomes = json_array();
+	_cleanup_(outbox_release) struct outbox outbox;
 
+	outbox_init(&outbox);
 	rows_release(&c->rows);
 	if (db_query(c->store->db, &c->rows, err, callbacks_sql, P_TEXT(said),
 		    P_INT(c->store->settings->task_limits.progress_seconds)) < 0)
@@ -306,10 +310,15 @@ static int callbacks_run(void *data, struct err *err)
 	for (int i = 0; i < c->rows.count; i++) {
 		json_t *own = json_object_get(json_array_get(c->callbacks, (size_t)i), "outcomes");
 
-		if (row_int(&c->rows, i, "answer") == 200 && json_array_size(own))
+		if (row_int(&c->rows, i, "answer") != 200)
+			continue;
+		task_result_tell(&outbox, &c->rows, i);
+		if (json_array_size(own))
 			json_array_append_new(
 				outcomes, json_pack("{ss sO}", "id", row_text(&c->rows, i, "id"), "outcomes", own));
 	}
+	if (outbox_insert(&outbox, c->store->db, c->store->sink, err) < 0)
+		return -1;
 	if (!json_array_size(outcomes))
 		return 0;
 	_cleanup_(freep) char *text = json_text(outcomes);

@@ -77,3 +77,14 @@ int task_results_follow(struct store *store, const json_t *task_stages, struct o
 		"and r.status in ('pending', 'running')",
 		P_TEXT(text));
 }
+
+void task_result_tell(struct outbox *outbox, const struct rows *rows, int row)
+{
+	const struct run_part_changed changed = {.run = row_text(rows, row, "run_id"),
+		.workspace = row_text(rows, row, "workspace_id"),
+		.organization = row_text(rows, row, "organization_id"),
+		.part = "task-result",
+		.id = row_text(rows, row, "id")};
+
+	outbox_add(outbox, topics[TOPIC_EVENTS].name, changed.run, run_part_changed_encode(&changed));
+}

@@ -18,5 +18,8 @@ int task_results_create(
 /* Updates task results after changes of their stages (an array of {run_id, stage, status, over}). Results of a stage
  * that is running become claimable by notifiers. Results that are open when their stage ends are canceled. */
 int task_results_follow(struct store *store, const json_t *task_stages, struct outbox *outbox, struct err *err);
+/* Announces on runyard.events that a task result changed: a row with the columns id, run_id, workspace_id and
+ * organization_id. */
+void task_result_tell(struct outbox *outbox, const struct rows *rows, int row);
 
 #endif

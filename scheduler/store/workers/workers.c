@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "proto/messages.h"
+#include "scheduler/outbox/outbox.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
 
@@ -29,6 +30,26 @@ static char *attempts_text(const json_t *jobs)
 	return json_text(attempts);
 }
 
+/* Announces on runyard.events that a worker changed: the message's number and topic are parameters of the statement,
+ * the worker and the pool are SQL, and `status` is a literal. */
+#define WORKER_TOLD(number, topic, worker, pool, status)                                                               \
+	"told as (insert into outbox (id, topic, key, payload) select " number ", " topic                              \
+	", p.id, json_build_object('v', 1, 'worker', " worker                                                          \
+	", 'pool', p.id, 'organization', p.organization_id, 'status', " status                                         \
+	")::text from agent_pools p where p.id = " pool " returning key, payload) "
+
+/* Passes the message that the statement has written to the publisher: columns key and payload. */
+static void worker_tell(struct store *store, long long number, const struct rows *told)
+{
+	_cleanup_(outbox_release) struct outbox outbox;
+
+	outbox_init(&outbox);
+	if (told->count && !row_null(told, 0, "payload"))
+		outbox_written(&outbox, number, topics[TOPIC_EVENTS].name, row_text(told, 0, "key"),
+			row_text(told, 0, "payload"));
+	outbox_hand_over(&outbox, store->db, store->sink);
+}
+
 /* A registration that presents attempts acts as a heartbeat (in the model) of a worker that the scheduler had
  * forgotten. A worker with the name of earlier ones has their folder: it reports what is undelivered there. */
 /* model: register */
@@ -39,10 +60,12 @@ int worker_register(
 	_cleanup_(freep) char *attempts = attempts_text(arrival->jobs);
 	_cleanup_(freep) char *capabilities = arrival->capabilities ? json_text(arrival->capabilities) : NULL;
 	struct id id = id_new("agent");
+	_cleanup_(rows_release) struct rows told = ROWS_INIT;
+	long long number = outbox_number();
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(token, strlen(token), hash);
-	if (db_query(store->db, NULL, err,
+	if (db_query(store->db, &told, err,
 		    "with said as (select job, attempt, hash from jsonb_to_recordset($9::jsonb) "
 		    "as u(job text, attempt bigint, hash text)), "
 		    "mine as (select j.id from said join jobs j on j.id = said.job and j.attempt = said.attempt "
@@ -51,16 +74,21 @@ int worker_register(
 		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
 		    "where j.id = any(array(select id from mine))), "
 		    "earlier as (update workers set undelivered = 0 where pool_id = $2 and name = $3 and undelivered > "
-		    "0) "
-		    "insert into workers (id, pool_id, name, version, slots, free, address, token_hash, "
-		    "token_id, capabilities, protocol, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, "
-		    "$11::jsonb, $12, "
-		    "(select description from tokens where id = $8))",
+		    "0), " WORKER_TOLD("$13::bigint", "$14::text", "$1::text", "$2",
+			    "'registered'") "insert into workers (id, pool_id, name, version, slots, free, address, "
+					    "token_hash, "
+					    "token_id, capabilities, protocol, token_description) values ($1, $2, $3, "
+					    "$4, $5, $5, $6, $7, $8, "
+					    "$11::jsonb, $12, "
+					    "(select description from tokens where id = $8)) returning (select key "
+					    "from told) as key, "
+					    "(select payload from told) as payload",
 		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
 		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id),
 		    P_TEXT(attempts), P_INT(store->settings->lease_seconds), P_TEXT(capabilities),
-		    P_INT(arrival->protocol)) < 0)
+		    P_INT(arrival->protocol), P_INT(number), P_TEXT(topics[TOPIC_EVENTS].name)) < 0)
 		return -1;
+	worker_tell(store, number, &told);
 	*ret_id = id;
 	*ret_token = token;
 	token = NULL;
@@ -189,10 +217,19 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 
 int worker_leave(struct store *store, const struct worker_departure *departure, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update workers set left_at = now(), seen_at = now(), failed = $2, draining = true, free = 0, "
-		"partitions = '{}', undelivered = $3 where id = $1 and left_at is null",
-		P_TEXT(departure->worker_id), P_BOOL(departure->failed), P_INT(departure->undelivered));
+	_cleanup_(rows_release) struct rows told = ROWS_INIT;
+	long long number = outbox_number();
+
+	if (db_query(store->db, &told, err,
+		    "with gone as (update workers set left_at = now(), seen_at = now(), failed = $2, draining = true, "
+		    "free = 0, partitions = '{}', undelivered = $5 where id = $1 and left_at is null "
+		    "returning pool_id), " WORKER_TOLD("$3::bigint", "$4::text", "$1::text",
+			    "any(array(select pool_id from gone))", "'left'") "select key, payload from told",
+		    P_TEXT(departure->worker_id), P_BOOL(departure->failed), P_INT(number),
+		    P_TEXT(topics[TOPIC_EVENTS].name), P_INT(departure->undelivered)) < 0)
+		return -1;
+	worker_tell(store, number, &told);
+	return 0;
 }
 
 /* A worker is live until the leases that its last heartbeat renewed expire. */

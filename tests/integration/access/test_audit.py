@@ -193,7 +193,7 @@ def test_audit_events_are_published(api_site, org):
     event = audit_events(org)[0]
     assert until(published_event, "the event is published") == {
         "v": 1, "audit": event["id"], "organization": event["auth"]["organization_id"], "actor": event["auth"]["accessor_id"],
-        "action": "create", "resource-type": "workspace", "resource": workspace}
+        "action": "create", "resource-type": "workspace", "resource": workspace, "workspace": None}
 
 
 def test_run_events_are_published_once_after_the_commit(api_site, org):

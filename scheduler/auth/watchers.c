@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/watchers.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/auth/credentials.h"
+
+void watcher_init(struct watcher *watcher, const char *token, const char *cookie)
+{
+	*watcher = (struct watcher){.valid = false};
+	if (cookie)
+		session_hash(cookie, watcher->hash);
+	else
+		crypto_sha256_hex(token, strlen(token), watcher->hash);
+}
+
+void watcher_release(struct watcher *watcher)
+{
+	free(watcher->memberships);
+	free(watcher->closed);
+	watcher->memberships = NULL;
+	watcher->closed = NULL;
+	watcher->count = 0;
+}
+
+/* A row for each watcher whose token or session is valid, and each of their organizations. The digest finds the token
+ * or the session by an index. */
+static const char check_sql[] =
+	"select c.n, u.id as user_id, u.is_site_admin, o.organization_id, o.rights, "
+	"case when c.is_token and not u.is_service_account then " CLOSED(
+		"u.id") "end as closed from ("
+			"select w.n, k.user_id, true as is_token from unnest($1::text[]) with ordinality as w(hash, n) "
+			"join tokens k on k.hash = w.hash where " TOKEN_VALID
+			"and k.user_id is not null and not k.notifier "
+			"union all select w.n, s.user_id, false from unnest($1::text[]) with ordinality as w(hash, n) "
+			"join sessions s on s.hash = w.hash " SESSION_LIMITS "where " SESSION_VALID
+			") c join users u on u.id = c.user_id and not u.is_suspended " MEMBERSHIPS "order by c.n";
+
+/* Takes the rows of one watcher from `row` on. Returns the row after them. */
+static int watcher_take(struct watcher *watcher, const struct rows *rows, int row)
+{
+	long long n = row_int(rows, row, "n");
+	int end = row;
+
+	while (end < rows->count && row_int(rows, end, "n") == n)
+		end++;
+	watcher->valid = true;
+	watcher->is_site_admin = row_bool(rows, row, "is_site_admin");
+	text_copy(watcher->user.text, sizeof(watcher->user.text), row_text(rows, row, "user_id"));
+	watcher->closed = mem_text(row_text(rows, row, "closed"));
+	watcher->memberships = mem_new((size_t)(end - row), sizeof(*watcher->memberships));
+	for (; row < end; row++) {
+		struct watcher_membership *membership = &watcher->memberships[watcher->count];
+
+		if (row_null(rows, row, "organization_id"))
+			continue;
+		text_copy(membership->organization.text, ID_SIZE, row_text(rows, row, "organization_id"));
+		membership->rights = (rights)row_int(rows, row, "rights");
+		watcher->count++;
+	}
+	return end;
+}
+
+int watchers_check(struct store *store, struct watcher *const *watchers, size_t count, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array hashes = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (!count)
+		return 0;
+	for (size_t i = 0; i < count; i++)
+		db_array_add(&hashes, watchers[i]->hash);
+	if (db_query(store->db, &rows, err, check_sql, P_ARRAY(&hashes)) < 0)
+		return -1;
+	for (size_t i = 0; i < count; i++) {
+		watcher_release(watchers[i]);
+		watchers[i]->valid = false;
+	}
+	for (int row = 0; row < rows.count;)
+		row = watcher_take(watchers[row_int(&rows, row, "n") - 1], &rows, row);
+	return 0;
+}
+
+static bool is_closed(const struct watcher *watcher, const char *organization_id)
+{
+	char between[ID_SIZE + 2];
+
+	snprintf(between, sizeof(between), ",%s,", organization_id);
+	return watcher->closed && strstr(watcher->closed, between);
+}
+
+enum watcher_answer watcher_may(const struct watcher *watcher, enum permission permission, const struct place *place)
+{
+	const struct permission_row *row = &permission_rows[permission];
+	rights held = 0;
+
+	if (!watcher->valid || is_closed(watcher, text_or_empty(place->organization)))
+		return WATCHER_MAY_NOT;
+	if (watcher->is_site_admin)
+		return WATCHER_MAY;
+	for (size_t i = 0; i < watcher->count && row->bit >= 0; i++)
+		if (text_equal(watcher->memberships[i].organization.text, place->organization))
+			held = watcher->memberships[i].rights;
+	if (held & right_of(permission))
+		return WATCHER_MAY;
+	return held && row->where == WORKSPACE && text_or_empty(place->workspace)[0] ? WATCHER_MAY_BY_WORKSPACE
+										     : WATCHER_MAY_NOT;
+}
+
+int watcher_rights_read(struct store *store, struct watcher_rights *items, size_t count, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array users = DB_ARRAY_INIT, organizations = DB_ARRAY_INIT;
+	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (!count)
+		return 0;
+	for (size_t i = 0; i < count; i++) {
+		db_array_add(&users, items[i].user);
+		db_array_add(&organizations, items[i].organization);
+		db_array_add(&workspaces, items[i].workspace);
+	}
+	if (db_query(store->db, &rows, err,
+		    "select a.n, g.given from unnest($1::text[], $2::text[], $3::text[]) with ordinality "
+		    "as a(who, organization, workspace, n) cross join lateral (select " RIGHTS_IN_WORKSPACE(
+			    "a.who", "a.organization", "a.workspace") "as given) g",
+		    P_ARRAY(&users), P_ARRAY(&organizations), P_ARRAY(&workspaces)) < 0)
+		return -1;
+	for (int row = 0; row < rows.count; row++)
+		items[row_int(&rows, row, "n") - 1].given = (rights)row_int(&rows, row, "given");
+	return 0;
+}
