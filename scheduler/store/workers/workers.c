@@ -50,6 +50,24 @@ static void worker_tell(struct store *store, long long number, const struct rows
 	outbox_hand_over(&outbox, store->db, store->sink);
 }
 
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
+static const char register_sql[] =
+	"with said as (select job, attempt, hash from jsonb_to_recordset($9::jsonb) "
+	"as u(job text, attempt bigint, hash text)), "
+	"mine as (select j.id from said join jobs j on j.id = said.job and j.attempt = said.attempt "
+	"where j.id = any(array(select job from said)) and j.pool_id = $2 and j.state = 'claimed' "
+	"and j.token_hash = said.hash order by j.id for no key update of j), "
+	"kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
+	"where j.id = any(array(select id from mine))), "
+	"earlier as (update workers set undelivered = 0 where pool_id = $2 and name = $3 and undelivered > 0), "
+	WORKER_TOLD("$13::bigint", "$14::text", "$1::text", "$2", "'registered'")
+	"insert into workers (id, pool_id, name, version, slots, free, address, token_hash, token_id, capabilities, "
+	"protocol, token_description) values ($1, $2, $3, $4, $5, $5, $6, $7, $8, $11::jsonb, $12, "
+	"(select description from tokens where id = $8)) "
+	"returning (select key from told) as key, (select payload from told) as payload";
+/* clang-format on */
+
 /* A registration that presents attempts acts as a heartbeat (in the model) of a worker that the scheduler had
  * forgotten. A worker with the name of earlier ones has their folder: it reports what is undelivered there. */
 /* model: register */
@@ -65,28 +83,11 @@ int worker_register(
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(token, strlen(token), hash);
-	if (db_query(store->db, &told, err,
-		    "with said as (select job, attempt, hash from jsonb_to_recordset($9::jsonb) "
-		    "as u(job text, attempt bigint, hash text)), "
-		    "mine as (select j.id from said join jobs j on j.id = said.job and j.attempt = said.attempt "
-		    "where j.id = any(array(select job from said)) and j.pool_id = $2 and j.state = 'claimed' "
-		    "and j.token_hash = said.hash order by j.id for no key update of j), "
-		    "kept as (update jobs j set worker_id = $1, lease_until = now() + make_interval(secs => $10) "
-		    "where j.id = any(array(select id from mine))), "
-		    "earlier as (update workers set undelivered = 0 where pool_id = $2 and name = $3 and undelivered > "
-		    "0), " WORKER_TOLD("$13::bigint", "$14::text", "$1::text", "$2",
-			    "'registered'") "insert into workers (id, pool_id, name, version, slots, free, address, "
-					    "token_hash, "
-					    "token_id, capabilities, protocol, token_description) values ($1, $2, $3, "
-					    "$4, $5, $5, $6, $7, $8, "
-					    "$11::jsonb, $12, "
-					    "(select description from tokens where id = $8)) returning (select key "
-					    "from told) as key, "
-					    "(select payload from told) as payload",
-		    P_TEXT(id.text), P_TEXT(arrival->pool_id), P_TEXT(arrival->name), P_TEXT(arrival->version),
-		    P_INT(arrival->slots), P_TEXT(arrival->address), P_TEXT(hash), P_TEXT(arrival->token_id),
-		    P_TEXT(attempts), P_INT(store->settings->lease_seconds), P_TEXT(capabilities),
-		    P_INT(arrival->protocol), P_INT(number), P_TEXT(topics[TOPIC_EVENTS].name)) < 0)
+	if (db_query(store->db, &told, err, register_sql, P_TEXT(id.text), P_TEXT(arrival->pool_id),
+		    P_TEXT(arrival->name), P_TEXT(arrival->version), P_INT(arrival->slots), P_TEXT(arrival->address),
+		    P_TEXT(hash), P_TEXT(arrival->token_id), P_TEXT(attempts), P_INT(store->settings->lease_seconds),
+		    P_TEXT(capabilities), P_INT(arrival->protocol), P_INT(number),
+		    P_TEXT(topics[TOPIC_EVENTS].name)) < 0)
 		return -1;
 	worker_tell(store, number, &told);
 	*ret_id = id;
