@@ -7,5 +7,6 @@ import type { Route } from "../core/router.ts";
 export const routes: readonly Route[] = [
 	{ pattern: "/app", load: () => import("./organizations/organizations.tsx") },
 	{ pattern: "/app/:org/workspaces", load: () => import("./workspaces/workspaces.tsx") },
+	{ pattern: "/app/:org/workspaces/:ws", load: () => import("./workspace/overview.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/runs/:run", load: () => import("./run/run.tsx") },
 ];
