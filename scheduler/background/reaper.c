@@ -29,6 +29,7 @@
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/site_settings.h"
+#include "scheduler/store/workers/queue_stats.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/processes.h"
 
@@ -295,6 +296,7 @@ static const struct {
 	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
 	{"site", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_site},
 	{"capacity", 5000, SWEEP_ANY, .sweep = capacity_record},
+	{"queue samples", 10000, SWEEP_ANY, .sweep = queue_sample},
 	{"replication", 10000, SWEEP_ANY, .sweep = epoch_watch_replication},
 	{"keys", 10000, SWEEP_ANY, .sweep = keys_report_waiting},
 	{"key use", 10000, SWEEP_ANY, .sweep = keys_use},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
  * Documents that the scheduler parses. The first byte selects: states, plans whose secrets are redacted, forms,
- * addresses for run tasks.
+ * addresses for run tasks, changes of plans.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,8 @@
 #include "common/err.h"
 #include "common/http/guard.h"
 #include "common/http/mail_address.h"
+#include "scheduler/api/runs/changes/change_search.h"
+#include "scheduler/api/runs/changes/plan_summary.h"
 #include "scheduler/api/runs/plan_redact.h"
 #include "scheduler/http/form.h"
 #include "scheduler/store/states/state_parse.h"
@@ -79,7 +81,27 @@ static void read_address(const char *text, size_t len)
 	guard_free(guard);
 }
 
-static void (*const readers[])(const char *text, size_t len) = {read_state, read_plan, read_form, read_address};
+/* The summary must be JSON, and no text with the secret may be in it or in a change. */
+static void read_changes(const char *text, size_t len)
+{
+	_cleanup_(plan_changes_draft_release) struct plan_changes_draft draft = PLAN_CHANGES_DRAFT_INIT;
+	json_auto_t *secrets = json_pack("[s]", "hunter22");
+	struct err err = ERR_INIT;
+	json_t *summary;
+
+	if (plan_summarize((struct json_span){text, len}, secrets, &draft, &err) < 0) {
+		if (err.kind != ERR_INVALID)
+			abort();
+		return;
+	}
+	summary = json_loadb(buf_str(&draft.summary), draft.summary.len, 0, NULL);
+	if (!summary || strstr(buf_str(&draft.summary), "hunter22") || strstr(buf_str(&draft.changes), "hunter22"))
+		abort();
+	json_decref(changes_filter(summary, &draft, "a"));
+}
+
+static void (*const readers[])(const char *text, size_t len) = {
+	read_state, read_plan, read_form, read_address, read_changes};
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {

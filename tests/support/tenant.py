@@ -21,7 +21,7 @@ OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create
 NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies"}
 
 # The scheduler's background work, and each use of a token, change these without a request.
-RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "audit_totals", "audit_counted", "sessions", "retention_marks"}
+RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks"}
 RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "leased_until", "lease_until", "log_length"]
 # The scheduler notes why runs wait (scheduler/background/wait_notes.h): an event, and a line of a log that nobody else writes yet.
 KEPT = {
@@ -159,7 +159,7 @@ class Tenant:
             run = api.run(ids[place], api.upload(ids[place], {"main.tf": f"# {mark}-live"}))
             self.jobs[place] = self.fake_worker.take(run, "plan")
         ids.update({"plan": ids["run"].replace("run-", "plan-"), "apply": ids["run"].replace("run-", "apply-"), "operation": ids["run"].replace("run-", "plan-"),
-                    "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
+                    "index": "0", "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
         self.make_unrecorded()
         self.make("comment", f"runs/{ids['run']}/comments", "comments", {"body": f"{mark}-comment"})
         ids["event"] = api.get(f"runs/{ids['run']}/run-events").data[0]["id"]

@@ -72,18 +72,23 @@ static json_t *comment_resource(const struct rows *rows, int row)
 			to_one("users", row_text(rows, row, "created_by"))));
 }
 
-const struct resource_kind kind_comments = {.type = "comments", .ask = comment_views_of, .resource = comment_resource};
+static const struct inclusion comment_includes[] = {{"user", "comments", "user", &kind_users}};
+
+const struct resource_kind kind_comments = {
+	.type = "comments", .ask = comment_views_of, .resource = comment_resource, KIND_INCLUDES(comment_includes)};
 
 int comments_index(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT, comments = ROWS_INIT;
 	json_auto_t *data = json_array();
+	json_t *included;
 
-	if (run_in_path(req, &run, err) < 0 ||
+	if (includes_check(req, &kind_comments, err) < 0 || run_in_path(req, &run, err) < 0 ||
 		comments_of_run(req->store, row_text(&run, 0, "id"), &comments, err) < 0 ||
-		rows_show(req->store, &kind_comments, &comments, data, err) < 0)
+		rows_show(req->store, &kind_comments, &comments, data, err) < 0 ||
+		includes_follow(req, &kind_comments, data, &included, err) < 0)
 		return -1;
-	return respond_resource(res, 200, json_incref(data));
+	return respond_including(res, 200, json_incref(data), included);
 }
 
 static int comment_show(struct request *req, struct response *res, int status, const char *id, struct err *err)

@@ -5,6 +5,8 @@
 #include "scheduler/api/access/tokens.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/workers/pools.h"
+#include "scheduler/http/columns.h"
+#include "scheduler/http/scope.h"
 
 /* A pool's agents (its workers) and the tokens with which they start. */
 
@@ -13,14 +15,16 @@ static json_t *agent_resource(const struct rows *rows, int row)
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
 	json_t *resource = resource_new("agents", id,
-		json_pack("{so so so so so so so so sb so}", "name", row_string(rows, row, "name"), "ip-address",
+		json_pack("{so so so so so so so so sb so so so}", "name", row_string(rows, row, "name"), "ip-address",
 			row_string(rows, row, "address"), "status", row_string(rows, row, "status"), "created-at",
 			row_time(rows, row, "created_at"), "last-ping-at", row_time(rows, row, "seen_at"),
 			"token-description", row_string(rows, row, "token_description"), "capabilities",
 			row_json(rows, row, "capabilities"), "version", row_string(rows, row, "version"), "draining",
-			row_bool(rows, row, "draining"), "order", row_string(rows, row, "ordered")),
-		json_pack("{so so}", "agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")),
-			"authentication-token", to_one("authentication-tokens", row_text(rows, row, "token_id"))));
+			row_bool(rows, row, "draining"), "order", row_string(rows, row, "ordered"), "slots",
+			row_number(rows, row, "slots"), "slots-free", row_number(rows, row, "free")),
+		json_pack("{so so so}", "agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")),
+			"authentication-token", to_one("authentication-tokens", row_text(rows, row, "token_id")),
+			"runs", row_many(rows, row, "runs", "runs")));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -28,14 +32,14 @@ static json_t *agent_resource(const struct rows *rows, int row)
 
 static const struct resource_kind kind_agents = {.type = "agents", .resource = agent_resource};
 
-/* Lists the agents of the pool, or of all pools if pool_id is NULL. */
-static int agents_show(struct request *req, struct response *res, const char *pool_id, struct err *err)
+/* Shows one page of the agents of the list's pool or organization. */
+static int agents_show(struct request *req, struct response *res, struct agent_list list, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct agent_list list = {
-		.pool_id = pool_id, .seen_since = query(req, "filter[last-ping-since]"), .sort = query(req, "sort")};
 	struct page page;
 
+	list.seen_since = query(req, "filter[last-ping-since]");
+	list.sort = query(req, "sort");
 	if (page_read(req, &page, err) < 0)
 		return -1;
 	if (list.seen_since && !time_valid(list.seen_since))
@@ -54,12 +58,21 @@ int agents_index(struct request *req, struct response *res, struct err *err)
 
 	if (pool_in_path(req, &pool, err) < 0)
 		return -1;
-	return agents_show(req, res, row_text(&pool, 0, "id"), err);
+	return agents_show(req, res, (struct agent_list){.pool_id = row_text(&pool, 0, "id")}, err);
 }
 
 int agents_site(struct request *req, struct response *res, struct err *err)
 {
-	return agents_show(req, res, NULL, err);
+	return agents_show(req, res, (struct agent_list){.pool_id = NULL}, err);
+}
+
+int agents_workers(struct request *req, struct response *res, struct err *err)
+{
+	struct scope scope;
+
+	if (scope_organization(req, &scope, err) < 0)
+		return -1;
+	return agents_show(req, res, (struct agent_list){.organization_id = scope.organization.text}, err);
 }
 
 static int agent_in_path(struct request *req, struct rows *ret_rows, struct err *err)

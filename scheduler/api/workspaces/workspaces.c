@@ -173,6 +173,8 @@ static json_t *workspace_attributes(const struct rows *rows, int row, const json
 	json_object_set_new(shown, "terraform-version", json_string(*version ? version : "latest"));
 	json_object_set_new(shown, "locked", json_boolean(workspace_locked(rows, row)));
 	json_object_set_new(shown, "locked-reason", lock_reason(rows, row));
+	json_object_set_new(
+		shown, "locked-at", row_null(rows, row, "locked_by") ? json_null() : row_time(rows, row, "locked_at"));
 	json_object_set_new(shown, "actions", json_pack("{sb}", "is-destroyable", true));
 	json_object_set_new(shown, "can-queue-destroy-plan", json_boolean(!undestroyable));
 	json_object_set_new(shown, "permissions", workspace_permissions(rows, row));

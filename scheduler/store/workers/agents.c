@@ -9,13 +9,17 @@
 	"when exists (select 1 from jobs j where j.pool_id = k.pool_id and j.worker_id = k.id "                        \
 	"and j.state like 'claimed') then 'busy' else 'idle' end"
 
+#define JOBS "from jobs j where j.pool_id = k.pool_id and j.worker_id = k.id and j.state like 'claimed'"
+
+/* clang-format would move the text after a macro to the next line. */
+/* clang-format off */
 #define COLUMNS                                                                                                        \
 	"k.id, k.name, k.address, " STATUS " as status, k.seen_at, k.created_at, k.token_id, "                         \
-	"k.token_description, k.pool_id, p.organization_id, k.capabilities, " WORKER_ORDER(                            \
-		"k", "p") "as ordered, k.draining or " WORKER_ORDER("k",                                               \
-		"p") "<> 'none' as draining, k.version, k.slots, k.free, "                                             \
-		     "coalesce((select o.name || '/' from organizations o where o.id = p.organization_id), '') || "    \
-		     "p.name as pool "
+	"k.token_description, k.pool_id, p.organization_id, k.capabilities, " WORKER_ORDER("k", "p") "as ordered, "    \
+	"k.draining or " WORKER_ORDER("k", "p") "<> 'none' as draining, k.version, k.slots, k.free, "                  \
+	"(select coalesce(jsonb_agg(j.run_id order by j.run_id), '[]') " JOBS ") as runs, "                            \
+	"coalesce((select o.name || '/' from organizations o where o.id = p.organization_id), '') || p.name as pool "
+/* clang-format on */
 
 #define TABLES "from workers k join agent_pools p on p.id = k.pool_id "
 
@@ -27,13 +31,15 @@ int agents_list(struct store *store, const struct agent_list *list, struct rows 
 		"case when $3 = 'last-ping-at' then k.seen_at end, "
 		"case when $3 = '-last-ping-at' then k.seen_at end desc, "
 		"case when $3 = 'created-at' then k.created_at end, k.created_at desc, k.id) as place "
-		"from workers k where ($1::text is null or k.pool_id = $1) and ($2::timestamptz is null or k.seen_at "
+		"from workers k where ($1::text is null or k.pool_id = $1) "
+		"and ($6::text is null or k.pool_id in (select id from agent_pools where organization_id = $6)) and "
+		"($2::timestamptz is null or k.seen_at "
 		">= $2)) "
 		"select c.total, a.* from (select count(*) as total from found) c left join (select f.place, " COLUMNS
 			TABLES
 		"join found f on f.id = k.id order by f.place limit $4 offset $5) a on true order by a.place",
 		P_TEXT(list->pool_id), P_TEXT(list->seen_since), P_TEXT(list->sort), P_INT(list->limit),
-		P_INT(list->offset));
+		P_INT(list->offset), P_TEXT(list->organization_id));
 }
 
 int agent_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)

@@ -18,9 +18,10 @@
 #define AGENT_GONE(k) "(" k ".left_at is not null or " k ".seen_at < now() - interval '2 hours')"
 
 struct agent_list {
-	const char *pool_id;    /* NULL: every pool */
-	const char *seen_since; /* a time PostgreSQL reads, or NULL */
-	const char *sort;       /* name, created-at, last-ping-at, with a leading hyphen to reverse; or NULL */
+	const char *pool_id;         /* NULL: every pool */
+	const char *organization_id; /* whose pools; NULL: all */
+	const char *seen_since;      /* a time PostgreSQL reads, or NULL */
+	const char *sort;            /* name, created-at, last-ping-at, with a leading hyphen to reverse; or NULL */
 	long long limit, offset;
 };
 /* With `total`; a row with a null id if the page is empty. */

@@ -487,7 +487,7 @@ int workspace_lock(struct store *store, const char *id, const char *user_id, con
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "update workspaces set locked_by = $2, locked_reason = $3 "
+		    "update workspaces set locked_by = $2, locked_reason = $3, locked_at = now() "
 		    "where id = $1 and locked_by is null and current_run_id is null and hold_job_id is null",
 		    P_TEXT(id), P_TEXT(user_id), P_TEXT(reason)) < 0)
 		return -1;
@@ -537,7 +537,8 @@ static int unlock_in(void *data, struct err *err)
 		unlock_check(&rows, u, err) < 0)
 		return -1;
 	return db_query(u->store->db, NULL, err,
-		"update workspaces set locked_by = null, locked_reason = null where id = $1", P_TEXT(u->id));
+		"update workspaces set locked_by = null, locked_reason = null, locked_at = null where id = $1",
+		P_TEXT(u->id));
 }
 
 int workspace_unlock(struct store *store, const char *id, const char *user_id, bool force, struct err *err)

@@ -143,6 +143,8 @@ class FinishedRun:
         assert raw(api, f"plans/{plan}/json-output").body == self.plan_json
         assert raw(api, f"plans/{plan}/json-schema").body == self.schemas
         assert raw(api, f"plans/{plan}/json-output-redacted").status == 200
+        assert raw(api, f"plans/{plan}/changes").status == raw(api, f"plans/{plan}/changes").status == 200
+        assert raw(api, f"plans/{plan}/log").status == 200
         assert api.state(self.workspace) == json.loads(self.states[-1])
         for kind, log in self.log.items():
             assert self.read_log(kind) == b"\x02" + log + b"\x03"

@@ -157,6 +157,9 @@ def test_logs_and_plans_of_ended_runs_are_deleted(scheduler, api_of, tokens, ask
         api.act(run, "discard")
     plans = {run: api.sibling(run, "plan") for run in (old, older, waiting, exempt_run)}
     urls = {run: api.attributes(f"plans/{plan}")["log-read-url"] for run, plan in plans.items()}
+    kept = "select count(*) from operation_blobs where operation_id = %s and kind = 'changes'"
+    for run in (old, older):
+        assert api.call("GET", f"plans/{plans[run]}/changes").status == 200 and ask(kept, plans[run]) == [(1,)]
     ask("update runs set updated_at = now() - make_interval(days => case when id = %s then 35 else 45 end)", old)
 
     def log(run, offset=0):
@@ -168,7 +171,9 @@ def test_logs_and_plans_of_ended_runs_are_deleted(scheduler, api_of, tokens, ask
     until(lambda: api.call("GET", f"plans/{plans[older]}/json-output").status == 404, "the older run's plan is deleted")
     assert "older than plans are kept" in api.call("GET", f"plans/{plans[older]}/json-output").errors()
     assert "older than plans are kept" in api.call("GET", f"plans/{plans[older]}/json-output-redacted").errors()
-    assert api.call("GET", f"plans/{plans[old]}/json-output").status == 200
+    assert "older than plans are kept" in api.call("GET", f"plans/{plans[older]}/changes").errors() and ask(kept, plans[older]) == [(0,)]
+    assert "older than logs are kept" in api.call("GET", f"plans/{plans[older]}/log").errors()
+    assert api.call("GET", f"plans/{plans[old]}/json-output").status == 200 and ask(kept, plans[old]) == [(1,)]
     for run in (waiting, exempt_run):
         assert api.call("GET", f"plans/{plans[run]}/json-output").status == 200 and len(log(run)) > 2000
 
