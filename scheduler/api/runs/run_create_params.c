@@ -154,7 +154,7 @@ int run_create_params_read(const struct request *req, struct run_create_params *
 
 	*ret_order = (struct run_create_params){
 		.actor = req->actor.user.text,
-		.source = from_cli ? "terraform+cloud" : "tfe-api",
+		.source = from_cli ? "terraform+cloud" : req->bearer ? "tfe-api" : "tfe-ui",
 		.message = from_cli ? "Queued manually using Terraform" : NULL,
 		.plain_log = client_is_plain(req),
 	};
