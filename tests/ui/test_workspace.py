@@ -33,3 +33,56 @@ def test_latest_run_is_the_completed_one_while_another_is_in_progress(browser_pa
     axe(page)
     page.get_by_role("link", name="Latest Run (Applied)").click()
     expect(page).to_have_url(re.compile(f"/runs/{first}$"))
+
+
+def test_each_mode_of_queue_plan_says_what_follows(browser_page, site, applied, axe):
+    workspace, _, second = applied
+    page = browser_page("/app/acme/workspaces/net-prod")
+    page.get_by_role("button", name="Queue Plan").click()
+    dialog = page.get_by_role("dialog", name="Queue Plan in net-prod")
+    follows = dialog.get_by_role("region", name="What follows")
+    expect(follows).to_contain_text("1 run before this one.")
+    expect(follows).to_contain_text("Auto-apply is off")
+    axe(page)
+    dialog.get_by_label(re.compile("^Destroy plan")).check()
+    button = dialog.get_by_role("button", name=re.compile("^Queue Plan"))
+    expect(button).to_have_attribute("aria-disabled", "true")
+    dialog.get_by_label("Type net-prod to destroy it").fill("net-prod")
+    expect(button).not_to_have_attribute("aria-disabled", "true")
+    dialog.get_by_label(re.compile("^Plan only")).check()
+    expect(follows).to_contain_text("never changes anything")
+    dialog.locator("summary").click()
+    dialog.get_by_role("combobox", name="Target addresses").fill("terraform_data.one")
+    dialog.get_by_role("combobox", name="Target addresses").press("Enter")
+    dialog.get_by_role("button", name="Add a variable").click()
+    dialog.get_by_label("Name 1").fill("size")
+    dialog.get_by_label("Value 1").fill("3")
+    dialog.get_by_label("Message").fill("Only look")
+    axe(page)
+    button.click()
+    expect(page).to_have_url(re.compile("/workspaces/net-prod/runs/run-"))
+    run = page.url.rsplit("/", 1)[1]
+    made = site.api.attributes(f"runs/{run}")
+    assert (made["plan-only"], made["message"], made["source"]) == (True, "Only look", "tfe-ui")
+    assert made["target-addrs"] == ["terraform_data.one"] and made["variables"] == [{"key": "size", "value": "3"}]
+
+
+def test_an_error_of_the_server_stands_in_the_dialog(browser_page, site, visitors):
+    visitors.expect_console("/api/v2/runs")
+    site.api.workspace("empty")
+    page = browser_page("/app/acme/workspaces/empty")
+    page.get_by_role("button", name="Queue Plan").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Queue Plan").click()
+    expect(dialog.get_by_role("alert")).to_have_text("Configuration version must exist: upload one first")
+
+
+def test_a_lock_says_who_and_why_and_queue_plan_says_that_the_run_waits(browser_page, site, axe):
+    workspace = site.api.workspace("locked")
+    page = browser_page("/app/acme/workspaces/locked")
+    expect(page.get_by_role("heading", level=1, name="locked")).to_be_visible()
+    site.api.post(f"workspaces/{workspace}/actions/lock", {"reason": "moving"})
+    expect(page.get_by_role("link", name="Locked by admin: moving")).to_be_visible()
+    axe(page)
+    page.get_by_role("button", name="Queue Plan").click()
+    expect(page.get_by_role("region", name="What follows")).to_contain_text("Locked by admin: moving. The run will wait until it is unlocked.")

@@ -75,3 +75,57 @@ def test_markup_in_texts_of_users_is_shown_as_text(browser_page, site, workspace
     site.api.run_files(workspaces["net-prod"], FAILS, message=message)
     page = browser_page("/app/acme/workspaces")
     expect(page.get_by_role("cell", name=message)).to_be_visible()
+
+
+def test_selected_workspaces_are_locked_together(browser_page, site, workspaces, axe):
+    page = browser_page("/app/acme/workspaces?sort=name")
+    page.get_by_role("checkbox", name="Select net-prod").check()
+    page.get_by_role("checkbox", name="Select net-stage").check()
+    page.get_by_role("button", name="Lock", exact=True).click()
+    dialog = page.get_by_role("dialog", name="Lock: 2 workspaces")
+    dialog.get_by_label("Reason").fill("moving to a new network")
+    axe(page)
+    dialog.get_by_role("button", name="Lock").click()
+    expect(page.get_by_role("row", name="net-prod")).to_contain_text("Locked by admin")
+    expect(dialog).to_have_count(0)
+    assert site.api.attributes(f"workspaces/{workspaces['net-stage']}")["locked-reason"] == "moving to a new network"
+    page.get_by_role("checkbox", name="Select net-prod").check()
+    expect(page.get_by_role("button", name=re.compile("^Lock"))).to_have_attribute("title", "locked, or you may not lock: net-prod")
+    for name in ("net-prod", "net-stage"):
+        site.api.post(f"workspaces/{workspaces[name]}/actions/unlock")
+
+
+def test_rows_keep_their_places_until_the_list_is_sorted_again(browser_page, site, workspaces):
+    page = browser_page("/app/acme/workspaces?sort=-current-run.created-at")
+    expect(page.locator("table .row-link")).to_have_count(3)
+    before = names(page)
+    last = before[-1]
+    site.api.run_files(workspaces[last], FAILS, message="It is the newest run")
+    expect(page.get_by_role("row", name=last)).to_contain_text("It is the newest run")
+    assert names(page) == before
+    page.get_by_role("button", name=re.compile("re-sort")).click()
+    expect(page.locator("table .row-link").first).to_have_text(last)
+
+
+def test_a_workspace_and_a_project_are_created(browser_page, site, visitors, axe):
+    visitors.expect_console("/api/v2/organizations/acme/workspaces")
+    page = browser_page("/app/acme/workspaces")
+    page.get_by_role("button", name="New project").click()
+    dialog = page.get_by_role("dialog", name="New project")
+    dialog.get_by_label("Name").fill("Networks")
+    axe(page)
+    dialog.get_by_role("button", name="Create project").click()
+    expect(page.get_by_role("heading", level=1, name="Networks")).to_be_visible()
+    expect(page.get_by_role("heading", name="No workspaces in this project")).to_be_visible()
+    axe(page)
+    page.get_by_role("button", name="New workspace").click()
+    dialog = page.get_by_role("dialog", name="New workspace")
+    dialog.get_by_label("Name").fill("not allowed!")
+    dialog.get_by_role("button", name="Create workspace").click()
+    expect(dialog.locator(".field-error")).to_be_visible()
+    axe(page)
+    dialog.get_by_label("Name").fill("net-dev")
+    dialog.get_by_role("button", name="Create workspace").click()
+    expect(page.get_by_role("heading", level=1, name="net-dev")).to_be_visible()
+    page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Networks").click()
+    expect(page.locator("table .row-link")).to_have_text(["net-dev"])
