@@ -86,3 +86,85 @@ def test_a_lock_says_who_and_why_and_queue_plan_says_that_the_run_waits(browser_
     axe(page)
     page.get_by_role("button", name="Queue Plan").click()
     expect(page.get_by_role("region", name="What follows")).to_contain_text("Locked by admin: moving. The run will wait until it is unlocked.")
+
+
+MADE = {"main.tf": """resource "terraform_data" "one" {
+  input = "first"
+}
+output "address" {
+  value = "10.0.0.1"
+}
+output "password" {
+  value     = "hunter22"
+  sensitive = true
+}
+""", "README.md": "# The network\n<script>alert(1)</script>\n"}
+
+
+@pytest.fixture(scope="module")
+def made(site):
+    """A workspace with a state; one run waits for a person, two are behind it."""
+    api = site.api
+    workspace = api.workspace("made")
+    first = api.run_files(workspace, MADE, message="Make it")
+    api.wait_status(first, "planned")
+    api.act(first, "apply")
+    api.wait_status(first, "applied")
+    current = api.run_files(workspace, {**MADE, "main.tf": MADE["main.tf"].replace("first", "second")}, message="Change it")
+    api.wait_status(current, "planned")
+    return workspace, current, [api.run(workspace, message=f"Later {number}") for number in (1, 2)]
+
+
+def test_the_overview_shows_what_runs_and_what_the_workspace_made(browser_page, made, axe):
+    page = browser_page("/app/acme/workspaces/made")
+    now = page.get_by_role("region", name="Current run")
+    expect(now.get_by_role("link", name="Change it")).to_be_visible()
+    expect(now.locator(".waiting")).to_contain_text("confirm")
+    expect(now.get_by_role("listitem")).to_have_text([re.compile("Later 1"), re.compile("Later 2")])
+    expect(now.get_by_role("link", name="Make it")).to_be_visible()
+    outputs = page.get_by_role("table", name="Outputs")
+    expect(outputs).to_contain_text("10.0.0.1")
+    expect(outputs.get_by_role("row", name="password")).to_contain_text("(sensitive)")
+    resources = page.get_by_role("table", name="Resources")
+    expect(resources.get_by_role("row", name="terraform_data.one")).to_be_visible()
+    expect(page.locator(".readme")).to_contain_text("<script>alert(1)</script>")
+    axe(page)
+    page.get_by_label("Filter resources").fill("aws_")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    assert "hunter22" not in page.content()
+
+
+def test_the_overview_follows_the_run(browser_page, site, made):
+    _, current, later = made
+    page = browser_page("/app/acme/workspaces/made")
+    expect(page.get_by_role("region", name="Current run").get_by_role("link", name="Change it")).to_be_visible()
+    site.api.act(current, "discard")
+    expect(page.get_by_role("region", name="Current run").get_by_role("link", name="Later 1")).to_be_visible()
+    for run in later:
+        site.api.wait_status(run, {"planned", "planned_and_finished"})
+        if site.api.status(run) == "planned":
+            site.api.act(run, "discard")
+    expect(page.get_by_role("heading", name="Last run")).to_be_visible()
+
+
+def test_tags_and_run_triggers_are_added_and_removed(browser_page, site, visitors, axe):
+    visitors.expect_console("/api/v2/organizations/acme/workspaces/nowhere")
+    site.api.workspace("source")
+    site.api.workspace("target")
+    page = browser_page("/app/acme/workspaces/target")
+    page.get_by_label("New tag").fill("prod")
+    page.get_by_role("button", name="Add tag").click()
+    expect(page.get_by_role("link", name="prod")).to_be_visible()
+    page.get_by_role("combobox", name="Source workspace").fill("nowhere")
+    page.get_by_role("button", name="Add source").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    page.get_by_role("combobox", name="Source workspace").fill("source")
+    page.get_by_role("button", name="Add source").click()
+    sources = page.get_by_role("list", name="Sources")
+    expect(sources.get_by_role("link")).to_have_text(["source"])
+    expect(page.get_by_role("alert")).to_have_count(0)
+    axe(page)
+    page.get_by_role("button", name="Remove the source source").click()
+    expect(sources.get_by_role("link")).to_have_count(0)
+    page.get_by_role("button", name="Remove the tag prod").click()
+    expect(page.get_by_text("No tags")).to_be_visible()

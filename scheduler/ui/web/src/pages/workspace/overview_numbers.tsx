@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ComponentChildren } from "preact";
+import { CopyId } from "../../components/copy_id.tsx";
+import { TimeAgo } from "../../components/time_ago.tsx";
+import { count, duration } from "../../core/format.ts";
+import { flag, number, type Resource, text } from "../../core/resource.ts";
+
+const executionWords: Readonly<Record<string, string>> = { remote: "Remote", local: "Local", agent: "Agent pool" };
+
+function average(workspace: Resource, name: string): string {
+	const value = number(workspace, name) ?? 0;
+	return value > 0 ? duration(Math.max(value, 1000)) : "–";
+}
+
+function Fact({ word, children }: { readonly word: string; readonly children: ComponentChildren }) {
+	return (
+		<div>
+			<dt>{word}</dt>
+			<dd>{children}</dd>
+		</div>
+	);
+}
+
+// Settings that matter for runs, and what the last 30 runs were like.
+export function Numbers({ workspace }: { readonly workspace: Resource }) {
+	return (
+		<dl class="numbers">
+			<Fact word="Execution">{executionWords[text(workspace, "execution-mode")] ?? text(workspace, "execution-mode")}</Fact>
+			<Fact word="Terraform">{text(workspace, "terraform-version")}</Fact>
+			<Fact word="Auto-apply">{flag(workspace, "auto-apply") ? "On" : "Off"}</Fact>
+			<Fact word="Locked">{flag(workspace, "locked") ? "Yes" : "No"}</Fact>
+			<Fact word="Latest change">
+				<TimeAgo time={workspace.attributes["latest-change-at"]} />
+			</Fact>
+			<Fact word="Average plan">{average(workspace, "plan-duration-average")}</Fact>
+			<Fact word="Average apply">{average(workspace, "apply-duration-average")}</Fact>
+			<Fact word="Failed runs">{count(number(workspace, "run-failures") ?? 0)}</Fact>
+			<Fact word="Failed policy checks">{count(number(workspace, "policy-check-failures") ?? 0)}</Fact>
+			<Fact word="Id">
+				<CopyId id={workspace.id} />
+			</Fact>
+		</dl>
+	);
+}
