@@ -129,3 +129,29 @@ def test_a_workspace_and_a_project_are_created(browser_page, site, visitors, axe
     expect(page.get_by_role("heading", level=1, name="net-dev")).to_be_visible()
     page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Networks").click()
     expect(page.locator("table .row-link")).to_have_text(["net-dev"])
+
+
+def test_an_organization_is_created(browser_page, site, visitors, axe):
+    visitors.expect_console("/api/v2/organizations")
+    page = browser_page("/app")
+    page.get_by_role("button", name="New organization").click()
+    dialog = page.get_by_role("dialog", name="New organization")
+    dialog.get_by_label("Name").fill("settings")
+    dialog.get_by_label("E-mail").fill("ops@example.com")
+    dialog.get_by_role("button", name="Create organization").click()
+    expect(dialog.locator(".field-error")).to_be_visible()
+    axe(page)
+    dialog.get_by_label("Name").fill("other")
+    dialog.get_by_role("button", name="Create organization").click()
+    expect(page).to_have_url(re.compile("/app/other/workspaces$"))
+    expect(page.get_by_text('organization = "other"')).to_be_visible()
+
+
+def test_no_page_is_wider_than_its_window(browser_page, workspaces):
+    page = browser_page("/app/acme/workspaces")
+    for path in ("workspaces", "runs", "workspaces/storage", "workspaces/storage/runs"):
+        page.goto(f"/app/acme/{path}")
+        expect(page.get_by_text("Plan Errored").locator("visible=true").first).to_be_visible()
+        for width in (1280, 1000, 760):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("() => document.documentElement.scrollWidth") <= width, (path, width)

@@ -225,8 +225,10 @@ int run_views_ask_count(struct store *store, const struct run_filter *filter, st
 int runs_recent_of(struct store *store, struct db_array *workspace_ids, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select w.id as workspace_id, (select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'status', r.status) "
-		"order by r.position desc), '[]') from (select id, status, position from runs where workspace_id = w.id "
+		"select w.id as workspace_id, (select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'status', "
+		"r.status) "
+		"order by r.position desc), '[]') from (select id, status, position from runs where workspace_id = "
+		"w.id "
 		"and not plan_only order by position desc limit 10) r) as runs "
 		"from workspaces w where w.id = any($1::text[]) and " SCOPE_HAS(
 			"$2", RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "2"),

@@ -43,7 +43,7 @@ function NewProjectDialog({ org, onClose }: { readonly org: string; readonly onC
 	);
 }
 
-// It is hidden from those who may not create projects.
+// Without the permission to create projects it shows nothing.
 export function NewProject({ org, organization }: { readonly org: string; readonly organization: Resource | undefined }) {
 	const [open, setOpen] = useState(false);
 	return may(organization, "can-create-project") ? (

@@ -11,7 +11,7 @@ export function needsMe(run: Resource): boolean {
 	return confirms || overrides || discards;
 }
 
-// What the user can do, in the words of the run page's buttons.
+// needWord: the actions that the user has, in the words of the run page.
 export function needWord(run: Resource): string {
 	if (can(run, "is-confirmable") && may(run, "can-apply")) {
 		return "Confirm or discard";

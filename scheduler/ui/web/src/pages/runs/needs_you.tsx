@@ -80,9 +80,10 @@ export function NeedsYou({ org }: { readonly org: string }) {
 					caption="Runs that need you"
 					org={org}
 					runs={runs}
+					brief
 					more={[
-						{ key: "need", head: "You can", class: "wide", cell: needWord },
-						{ key: "since", head: "Waits", class: "wide", cell: (run) => <TimeAgo time={sinceOf(run)} /> },
+						{ key: "need", head: "You can", class: "wide tight", cell: needWord },
+						{ key: "since", head: "Waits since", class: "wide tight", cell: (run) => <TimeAgo time={sinceOf(run)} /> },
 					]}
 				/>
 			) : (

@@ -95,7 +95,7 @@ export function runFilter(query: URLSearchParams): Parameters {
 	};
 }
 
-// Statuses in which a run can wait for a person. Whether it does, and for whom, is in the run's actions and permissions.
+// Statuses in which a run can wait for a person. The run's actions and permissions tell whether it does.
 export const personStatuses = [
 	"planned",
 	"policy_override",

@@ -17,6 +17,7 @@ type Props = {
 	readonly runs: readonly Resource[];
 	readonly ws?: string; // the workspace of all runs; none: each has its own
 	readonly more?: readonly Column[];
+	readonly brief?: boolean; // without cost, creation, duration and id
 };
 
 export const runIncludes = "plan,created_by,cost_estimate";
@@ -46,6 +47,9 @@ function MessageCell({ org, run, ws }: { readonly org: string; readonly run: Res
 	const mode = modeOf(run);
 	return (
 		<>
+			<div class="narrow">
+				<StatusMark run={run} /> {ws === undefined && workspaceOf(run, ws)} <TimeAgo time={run.attributes["created-at"]} />
+			</div>
 			<a class="row-link" href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: workspaceOf(run, ws), run: run.id })}>
 				{text(run, "message") || `Run from ${sourceWord(text(run, "source"))}`}
 			</a>
@@ -59,10 +63,32 @@ function CostCell({ run }: { readonly run: Resource }) {
 	return text(cost, "status") === "finished" ? <span title="a month">{moneyDelta(text(cost, "delta-monthly-cost"))}</span> : null;
 }
 
-function columnsOf({ org, ws, more = [] }: Props): readonly Column[] {
+const details: readonly Column[] = [
+	{ key: "cost", head: "Cost", class: "wide extra tight number", cell: (run) => <CostCell run={run} /> },
+	{ key: "created", head: "Created", class: "wide tight", cell: (run) => <Created run={run} /> },
+	{
+		key: "time",
+		head: "Duration",
+		class: "wide extra tight number",
+		cell: (run) => <Elapsed since={run.attributes["created-at"]} until={endOf(run)} />,
+	},
+	{
+		key: "id",
+		head: "Run",
+		class: "wide extra tight",
+		cell: (run) => (
+			<span class="above-row">
+				<CopyId id={run.id} shown={shortId(run.id)} />
+			</span>
+		),
+	},
+];
+
+function columnsOf({ org, ws, more = [], brief = false }: Props): readonly Column[] {
 	const workspace: Column = {
 		key: "workspace",
 		head: "Workspace",
+		class: "wide tight",
 		cell: (run) => (
 			<a class="above-row" href={pathTo("/app/:org/workspaces/:ws", { org, ws: workspaceOf(run, ws) })}>
 				{workspaceOf(run, ws)}
@@ -70,32 +96,27 @@ function columnsOf({ org, ws, more = [] }: Props): readonly Column[] {
 		),
 	};
 	return [
-		{ key: "status", head: "Status", cell: (run) => <StatusMark run={run} /> },
+		{ key: "status", head: "Status", class: "wide tight", cell: (run) => <StatusMark run={run} /> },
 		{ key: "message", head: "Message", class: "message", cell: (run) => <MessageCell org={org} run={run} ws={ws} /> },
 		...(ws === undefined ? [workspace] : []),
 		...more,
-		{ key: "changes", head: "Changes", class: "wide", cell: (run) => <PlanCounts plan={store.one(run, "plan")} /> },
-		{ key: "cost", head: "Cost", class: "wide number", cell: (run) => <CostCell run={run} /> },
-		{ key: "source", head: "From", class: "wide", cell: (run) => sourceWord(text(run, "source")) },
-		{ key: "by", head: "By", class: "wide", cell: (run) => text(store.one(run, "created-by"), "username") },
-		{ key: "created", head: "Created", class: "wide", cell: (run) => <TimeAgo time={run.attributes["created-at"]} /> },
-		{
-			key: "time",
-			head: "Duration",
-			class: "wide number",
-			cell: (run) => <Elapsed since={run.attributes["created-at"]} until={endOf(run)} />,
-		},
-		{
-			key: "id",
-			head: "Run",
-			class: "wide",
-			cell: (run) => (
-				<span class="above-row">
-					<CopyId id={run.id} shown={shortId(run.id)} />
-				</span>
-			),
-		},
+		{ key: "changes", head: "Changes", class: "wide tight", cell: (run) => <PlanCounts plan={store.one(run, "plan")} /> },
+		...(brief ? [] : details),
 	];
+}
+
+// The time, the user and the source.
+function Created({ run }: { readonly run: Resource }) {
+	const source = sourceWord(text(run, "source"));
+	const reason = text(run, "trigger-reason");
+	return (
+		<>
+			<TimeAgo time={run.attributes["created-at"]} />{" "}
+			<span class="muted" title={reason}>
+				{text(store.one(run, "created-by"), "username")} · {source}
+			</span>
+		</>
+	);
 }
 
 // Runs, one to a row. Each row opens its run.

@@ -49,7 +49,7 @@ function CurrentRun({ view }: { readonly view: WorkspaceView }) {
 	);
 }
 
-// Who holds the workspace and why. It leads to the page that says what can be done.
+// The lock with its owner and reason. It leads to the page with the actions on locks.
 export function LockMark({ view }: { readonly view: WorkspaceView }) {
 	const lock = lockOf(view.workspace, store.get(linkOf(view.workspace, "locked-by")));
 	if (!lock) {

@@ -3,7 +3,9 @@ import type { ComponentChildren } from "preact";
 import { CopyId } from "../../components/copy_id.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { count, duration } from "../../core/format.ts";
-import { flag, number, type Resource, text } from "../../core/resource.ts";
+import { flag, linkOf, number, type Resource, text } from "../../core/resource.ts";
+import { store } from "../../core/store.ts";
+import { lockOf } from "./frame_links.ts";
 
 const executionWords: Readonly<Record<string, string>> = { remote: "Remote", local: "Local", agent: "Agent pool" };
 
@@ -21,6 +23,11 @@ function Fact({ word, children }: { readonly word: string; readonly children: Co
 	);
 }
 
+function lockWord(workspace: Resource): string {
+	const lock = lockOf(workspace, store.get(linkOf(workspace, "locked-by")));
+	return lock?.word ?? (flag(workspace, "locked") ? "Locked by its run" : "Not locked");
+}
+
 // Settings that matter for runs, and what the last 30 runs were like.
 export function Numbers({ workspace }: { readonly workspace: Resource }) {
 	return (
@@ -28,7 +35,7 @@ export function Numbers({ workspace }: { readonly workspace: Resource }) {
 			<Fact word="Execution">{executionWords[text(workspace, "execution-mode")] ?? text(workspace, "execution-mode")}</Fact>
 			<Fact word="Terraform">{text(workspace, "terraform-version")}</Fact>
 			<Fact word="Auto-apply">{flag(workspace, "auto-apply") ? "On" : "Off"}</Fact>
-			<Fact word="Locked">{flag(workspace, "locked") ? "Yes" : "No"}</Fact>
+			<Fact word="Lock">{lockWord(workspace)}</Fact>
 			<Fact word="Latest change">
 				<TimeAgo time={workspace.attributes["latest-change-at"]} />
 			</Fact>

@@ -45,7 +45,7 @@ const queue: BulkAction = {
 	send: (workspace, message) => change("POST", address("/runs"), runBody({ ...emptyOrder, message }, workspace.id)),
 };
 
-// One after the other: each has its own answer. What failed stays selected.
+// One after the other: each has its own answer. A workspace with an error stays selected.
 async function sendAll(action: BulkAction, workspaces: readonly Resource[], words: string, onDone: BulkProps["onDone"]) {
 	const done: string[] = [];
 	const problems = [];

@@ -96,7 +96,7 @@ export function columnsOf(org: string, withProject: boolean): readonly Column[] 
 	const project: Column = {
 		key: "project",
 		head: "Project",
-		class: "wide",
+		class: "wide extra tight",
 		cell: (row) => {
 			const link = linkOf(row, "project");
 			return (
@@ -113,6 +113,7 @@ export function columnsOf(org: string, withProject: boolean): readonly Column[] 
 			key: "name",
 			head: <SortLink by="name" word="Name" />,
 			sort: sortState("name"),
+			class: "name",
 			cell: (row) => <NameCell org={org} workspace={row} />,
 		},
 		...(withProject ? [project] : []),
@@ -123,15 +124,15 @@ export function columnsOf(org: string, withProject: boolean): readonly Column[] 
 			cell: (row) => <RunCell org={org} workspace={row} />,
 		},
 		{ key: "message", head: "Message", class: "wide clip", cell: (row) => text(runOf(row), "message") },
-		{ key: "recent", head: "Last 10", class: "wide", cell: (row) => <RecentBars workspace={row} /> },
+		{ key: "recent", head: "Last 10", class: "wide extra tight", cell: (row) => <RecentBars workspace={row} /> },
 		{
 			key: "change",
 			head: <SortLink by="latest-change-at" word="Latest change" />,
 			sort: sortState("latest-change-at"),
-			class: "wide",
+			class: "wide extra tight",
 			cell: (row) => <TimeAgo time={row.attributes["latest-change-at"]} />,
 		},
-		{ key: "resources", head: "Resources", class: "wide number", cell: (row) => count(number(row, "resource-count") ?? 0) },
-		{ key: "lock", head: "Lock", class: "wide", cell: (row) => <LockCell workspace={row} /> },
+		{ key: "resources", head: "Resources", class: "wide extra tight number", cell: (row) => count(number(row, "resource-count") ?? 0) },
+		{ key: "lock", head: "Lock", class: "wide tight", cell: (row) => <LockCell workspace={row} /> },
 	];
 }

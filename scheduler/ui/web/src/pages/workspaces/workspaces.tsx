@@ -11,7 +11,7 @@ import { cloudBlock } from "./list.ts";
 import { NewWorkspace } from "./new_workspace.tsx";
 import { WorkspaceList } from "./workspace_list.tsx";
 
-// What to do while there is no workspace.
+// Two ways to make the first workspace.
 export function NoWorkspaces({ org, projects }: { readonly org: string; readonly projects: readonly Resource[] }) {
 	return (
 		<EmptyState title="No workspaces">
