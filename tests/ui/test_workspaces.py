@@ -155,3 +155,30 @@ def test_no_page_is_wider_than_its_window(browser_page, workspaces):
         for width in (1280, 1000, 760):
             page.set_viewport_size({"width": width, "height": 900})
             assert page.evaluate("() => document.documentElement.scrollWidth") <= width, (path, width)
+
+
+def test_the_state_follows_the_run_and_stays_that_of_the_completed_one(browser_page, site):
+    api = site.api
+    workspace = api.workspace("followed")
+    page = browser_page("/app/acme/workspaces?q=followed")
+    row = page.get_by_role("row", name="followed")
+    expect(row).to_contain_text("No run")
+    run = api.run_files(workspace, {"main.tf": 'resource "terraform_data" "one" {}\n'})
+    expect(row).to_contain_text("Needs Confirmation")
+    api.act(run, "apply")
+    expect(row).to_contain_text("Applied")
+    expect(row.get_by_role("img", name="Last run: 1 Applied")).to_be_visible()
+    looks = api.run(workspace, plan_only=True)
+    api.wait_status(looks, "planned_and_finished")
+    expect(row).to_contain_text("Applied")
+
+
+def test_a_row_that_has_left_the_filter_stays_until_the_list_is_sorted_again(browser_page, site):
+    api = site.api
+    run = api.run_files(api.workspace("leaving"), {"main.tf": 'resource "terraform_data" "one" {}\n'})
+    api.wait_status(run, "planned")
+    page = browser_page("/app/acme/workspaces?status=attention&q=leaving")
+    expect(page.locator("table .row-link")).to_have_text(["leaving"])
+    api.act(run, "discard")
+    page.get_by_role("button", name="1 row changed, re-sort").click()
+    expect(page.get_by_role("heading", name="Nothing matches")).to_be_visible()

@@ -28,13 +28,13 @@ export type StableRows = {
 
 // useStableRows: `view` names what is listed; another view begins anew.
 export function useStableRows(list: Loaded, view: string): StableRows {
-	const [kept, setKept] = useState<{ view: string; ids: readonly string[] }>({ view: "", ids: [] });
+	const [kept, setKept] = useState<{ view: string; type: string; ids: readonly string[] }>({ view: "", type: "", ids: [] });
 	const fresh = list.items.map((item) => item.id);
 	const { ids, changed } = stableOrder(kept.view === view ? kept.ids : [], fresh);
 	const key = ids.join(" ");
-	useEffect(() => setKept({ view, ids }), [view, key]);
-	const type = list.items[0]?.type ?? "";
+	const type = list.items[0]?.type ?? kept.type; // an empty answer has no type
+	useEffect(() => setKept({ view, type, ids }), [view, type, key]);
 	const byId = new Map(list.items.map((item) => [item.id, item]));
 	const rows = ids.flatMap((id) => byId.get(id) ?? store.get({ type, id }) ?? []);
-	return { rows, changed, renew: () => setKept({ view, ids: fresh }) };
+	return { rows, changed, renew: () => setKept({ view, type, ids: fresh }) };
 }
