@@ -11,7 +11,7 @@ CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n
 def open_run(page, name):
     page.get_by_label("Search by name").fill(name)
     expect(page.locator("table .row-link")).to_have_text([name])
-    page.locator("table .above-row").click()
+    page.locator("table a[href*='/runs/']").click()
     expect(page).to_have_url(re.compile(f"/app/acme/workspaces/{name}/runs/run-"))
 
 
