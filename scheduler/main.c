@@ -13,6 +13,7 @@
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/content/objects.h"
+#include "scheduler/ui/assets.h"
 
 static int objects_setup(struct scheduler *s, struct err *err)
 {
@@ -39,6 +40,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 {
 	log_setup("scheduler", NULL, (enum log_level)log_level_parse(s->options.log_level));
 	scheduler_metrics_setup();
+	assets_init(embedded_assets, embedded_assets_count, s->options.ui_dir);
 	scheduler_signals_open(s);
 	if (keyring_parse(s->options.keys, &s->keyring, err) < 0)
 		return -1;

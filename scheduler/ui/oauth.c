@@ -118,7 +118,7 @@ static int authorization_show(const struct request *req, struct response *res, s
 	page_html(&page,
 		"<button name=\"answer\" value=\"approve\">Approve</button>\n"
 		"<button name=\"answer\" value=\"deny\" class=\"plain\">Deny</button>\n</form>\n");
-	return page_send(&page, res, 200);
+	return page_send_oauth(&page, res);
 }
 
 int oauth_page(struct request *req, struct response *res, struct err *err)

@@ -7,40 +7,22 @@
 #include <string.h>
 
 #include "scheduler/auth/sessions.h"
+#include "scheduler/ui/assets.h"
+
+#define THEME_COOKIE "runyard_theme"
 
 enum { PAGE_LIMIT = 1 << 20, MAX_COOKIE = 200 };
 
-/* Forms may redirect to the listener of `terraform login` on the browser's machine. */
-static const char security_policy[] = "default-src 'none'; style-src 'self'; form-action 'self' http://localhost:*; "
-				      "frame-ancestors 'none'; base-uri 'none'";
+/* Scripts and styles come from this server alone. Scripts make HTML, and addresses of scripts, only by the named
+ * policies of Trusted Types. */
+#define SECURITY_POLICY(forms)                                                                                         \
+	"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src " \
+	"'self'; worker-src 'self'; form-action " forms "; base-uri 'none'; frame-ancestors 'none'; "                  \
+	"require-trusted-types-for 'script'; trusted-types dompurify runyard"
 
-static const char style[] =
-	":root { color-scheme: light dark; --line: #8886; --accent: #5b4bd6; --on: #fff }\n"
-	"body { font: 1rem/1.5 system-ui, sans-serif; max-width: 44rem; margin: 0 auto; padding: 1rem }\n"
-	"header { display: flex; justify-content: space-between; align-items: center; border-bottom: 1px solid "
-	"var(--line) }\n"
-	"main { margin-top: 2rem } h1 { font-size: 1.5rem }\n"
-	"label { display: block; margin: 1rem 0 } label small { display: block }\n"
-	"input, select { display: block; width: 100%; max-width: 24rem; box-sizing: border-box; font: inherit; "
-	"padding: .5rem; border: 1px solid var(--line); border-radius: .25rem }\n"
-	"button { font: inherit; padding: .5rem 1rem; border: 1px solid var(--accent); border-radius: .25rem; "
-	"background: var(--accent); color: var(--on); cursor: pointer }\n"
-	"button.plain { background: none; color: inherit; border-color: var(--line) }\n"
-	":focus-visible { outline: 3px solid var(--accent); outline-offset: 2px }\n"
-	"table { border-collapse: collapse; width: 100% } th, td { text-align: left; padding: .5rem; border-bottom: "
-	"1px solid var(--line) }\n"
-	"[role=alert], [role=status] { border-left: 4px solid var(--accent); padding: .5rem 1rem; margin: 1rem 0 }\n"
-	"code { overflow-wrap: anywhere; font-size: 1.05em } form.inline { display: inline }\n";
-
-int ui_style(struct request *req, struct response *res, struct err *err)
-{
-	struct buf text = BUF_INIT(PAGE_LIMIT);
-
-	(void)req;
-	(void)err;
-	buf_text(&text, style);
-	return respond_bytes(res, "text/css; charset=utf-8", &text);
-}
+static const char security_policy[] = SECURITY_POLICY("'self'");
+/* The form of `terraform login` redirects to its listener on the browser's machine. */
+static const char oauth_policy[] = SECURITY_POLICY("'self' http://localhost:*");
 
 /* ---- pages ---- */
 
@@ -97,40 +79,126 @@ void page_csrf(struct page_buf *page, const struct request *req)
 	page_field(page, "csrf", token);
 }
 
+static int document_send(struct page_buf *page, struct response *res, int status, const char *policy)
+{
+	http_add_header(res->http, "Content-Security-Policy", policy);
+	http_add_header(res->http, "Referrer-Policy", "same-origin");
+	http_add_header(res->http, "Cross-Origin-Opener-Policy", "same-origin");
+	res->http->status = status;
+	return respond_bytes(res, "text/html; charset=utf-8", &page->html);
+}
+
 static void page_head(struct page_buf *page, const struct request *req)
 {
-	page_html(page, "<header><strong>Runyard</strong>");
+	page_html(page, "<header class=\"bar\"><a class=\"brand\" href=\"" APP_PATH "\">Runyard</a>");
 	if (req->actor.kind == ACTOR_USER) {
 		page_html(page, "<form method=\"post\" action=\"/app/logout\" class=\"inline\">");
 		page_csrf(page, req);
 		page_text(page, req->actor.username);
-		page_html(page, " <button class=\"plain\">Sign out</button></form>");
+		page_html(page, " <button>Sign out</button></form>");
 	}
-	page_html(page, "</header>\n<main>\n");
+	page_html(page, "</header>\n<main class=\"form-page\">\n");
+}
+
+static void stylesheet(void *data, const struct asset *asset)
+{
+	buf_printf(data, "<link rel=\"stylesheet\" href=\"" ASSETS_PATH "/%s\">\n", asset->file);
+}
+
+static void icon(void *data, const struct asset *asset)
+{
+	buf_printf(data, "<link rel=\"icon\" type=\"image/svg+xml\" href=\"" ASSETS_PATH "/%s\">\n", asset->file);
+}
+
+static void script(void *data, const struct asset *asset)
+{
+	buf_printf(data, "<script type=\"module\" src=\"" ASSETS_PATH "/%s\"></script>\n", asset->file);
+}
+
+static void preload(void *data, const struct asset *asset)
+{
+	buf_printf(data, "<link rel=\"modulepreload\" href=\"" ASSETS_PATH "/%s\">\n", asset->file);
+}
+
+void page_script(struct page_buf *page, const char *name)
+{
+	assets_named(name, script, &page->html);
+}
+
+void page_meta(struct page_buf *page, const char *name, const char *value)
+{
+	buf_printf(&page->html, "<meta name=\"%s\" content=\"", name);
+	page_text(page, value);
+	page_html(page, "\">\n");
+}
+
+/* The cookie has the theme that the user chose in this browser. Without one, the style sheet follows the system. */
+static const char *theme_attribute(const struct request *req)
+{
+	const char *theme = text_or_empty(http_cookie(req->http, THEME_COOKIE));
+
+	if (text_equal(theme, "dark"))
+		return " data-theme=\"dark\"";
+	return text_equal(theme, "light") ? " data-theme=\"light\"" : "";
+}
+
+static void document_begin(struct page_buf *page, const struct request *req, const char *title)
+{
+	page->html = (struct buf)BUF_INIT(PAGE_LIMIT);
+	buf_printf(&page->html,
+		"<!doctype html>\n<html lang=\"en\"%s>\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
+		theme_attribute(req));
+	page_text(page, title);
+	page_html(page, "</title>\n");
+	assets_named("app.css", stylesheet, &page->html);
+	assets_named("icon.svg", icon, &page->html);
 }
 
 void page_begin(struct page_buf *page, const struct request *req, const char *title)
 {
-	page->html = (struct buf)BUF_INIT(PAGE_LIMIT);
-	page_html(page,
-		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-		"<link rel=\"stylesheet\" href=\"/app/style.css\">\n<title>");
-	page_text(page, title);
-	page_html(page, " - Runyard</title>\n</head>\n<body>\n");
+	_cleanup_(freep) char *full = mem_printf("%s - Runyard", title);
+
+	document_begin(page, req, full);
+	page_html(page, "</head>\n<body>\n");
 	page_head(page, req);
 	page_html(page, "<h1>");
 	page_text(page, title);
 	page_html(page, "</h1>\n");
 }
 
+/* The CSRF token, the user and the build are for the script (web/src/core/session.ts). */
+int page_shell(const struct request *req, struct response *res)
+{
+	char token[SHA256_HEX_SIZE];
+	struct page_buf page;
+
+	session_csrf(req->store, cookie_of(req), token);
+	document_begin(&page, req, "Runyard");
+	page_meta(&page, "csrf", token);
+	page_meta(&page, "user-id", req->actor.user.text);
+	page_meta(&page, "username", req->actor.username);
+	page_meta(&page, "build", assets_build());
+	assets_named("preload", preload, &page.html);
+	page_script(&page, "app.js");
+	page_html(&page,
+		"</head>\n<body>\n<div id=\"app\"></div>\n"
+		"<noscript><main class=\"form-page\"><h1>Runyard</h1><p>These pages need JavaScript. The API and "
+		"<a href=\"" TOKENS_PATH "\">your settings</a> work without it.</p></main></noscript>\n"
+		"</body>\n</html>\n");
+	return document_send(&page, res, 200, security_policy);
+}
+
 int page_send(struct page_buf *page, struct response *res, int status)
 {
 	page_html(page, "</main>\n</body>\n</html>\n");
-	http_add_header(res->http, "Content-Security-Policy", security_policy);
-	http_add_header(res->http, "Referrer-Policy", "no-referrer");
-	res->http->status = status;
-	return respond_bytes(res, "text/html; charset=utf-8", &page->html);
+	return document_send(page, res, status, security_policy);
+}
+
+int page_send_oauth(struct page_buf *page, struct response *res)
+{
+	page_html(page, "</main>\n</body>\n</html>\n");
+	return document_send(page, res, 200, oauth_policy);
 }
 
 void page_note(struct page_buf *page, const char *role, const char *text)

@@ -3,12 +3,14 @@
 #define SCHEDULER_UI_PAGE_H
 
 /*
- * HTML pages that the server renders completely: no scripts, one style sheet, and forms that work without it. Texts of
- * users must go through page_text or page_field, which escape them. page_html does not escape: it is for constant text.
+ * HTML pages that the server renders completely: one style sheet, and forms that work without scripts. page_shell is
+ * the page of the web UI, which its script fills (web/). Texts of users must go through page_text or page_field, which
+ * escape them. page_html does not escape: it is for constant text.
  */
 
 #include "scheduler/api/api.h"
 
+#define APP_PATH         "/app"
 #define SIGN_IN_PATH     "/app/login"
 #define TOKENS_PATH      "/app/settings/tokens"
 #define INVITATIONS_PATH "/app/settings/invitations"
@@ -27,8 +29,16 @@ void page_field(struct page_buf *page, const char *name, const char *value);
 void page_input(struct page_buf *page, const char *label, const char *name, const char *type, const char *more);
 /* The session's CSRF token as a hidden field. */
 void page_csrf(struct page_buf *page, const struct request *req);
+/* A script of the web UI, by its name (assets.h). */
+void page_script(struct page_buf *page, const char *name);
+/* "<meta name=... content=...>". The name is constant. */
+void page_meta(struct page_buf *page, const char *name, const char *value);
 /* Ends the page and answers with it. */
 int page_send(struct page_buf *page, struct response *res, int status);
+/* The same for the page whose form redirects to the listener of `terraform login`. */
+int page_send_oauth(struct page_buf *page, struct response *res);
+/* Answers with the page of the web UI, for the signed-in user. */
+int page_shell(const struct request *req, struct response *res);
 
 /* A paragraph with the role `alert` or `status`, and a cell of a table. */
 void page_note(struct page_buf *page, const char *role, const char *text);

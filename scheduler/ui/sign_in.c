@@ -27,7 +27,7 @@ static const char *return_path(const char *wanted)
 	if (wanted && wanted[0] == '/' && wanted[1] != '/' && !strchr(wanted, '\\') &&
 		!wanted[strcspn(wanted, "\r\n\t")])
 		return wanted;
-	return TOKENS_PATH;
+	return APP_PATH;
 }
 
 static int form_show(const struct request *req, struct response *res, int status, const char *back, const char *wrong)
@@ -46,7 +46,8 @@ static int form_show(const struct request *req, struct response *res, int status
 	page_input(&page, "Password", "password", "password",
 		"autocomplete=\"current-password\" required maxlength=\"256\"");
 	page_field(&page, "return", back);
-	page_html(&page, "<button>Sign in</button>\n</form>\n");
+	page_html(&page, "<button class=\"primary\">Sign in</button>\n</form>\n");
+	page_script(&page, "sign_in.js"); /* keeps the fragment of the address */
 	return page_send(&page, res, status);
 }
 
@@ -140,7 +141,7 @@ int ui_sign_in(struct request *req, struct response *res, struct err *err)
 	if (!page_form_ours(req))
 		return page_say(req, res, 403, "Not from here", "The form was sent from another site.");
 	if (strlen(username) > MAX_NAME || strlen(password) > MAX_PASSWORD)
-		return form_show(req, res, 401, TOKENS_PATH, "The username or the password is wrong.");
+		return form_show(req, res, 401, APP_PATH, "The username or the password is wrong.");
 	if (attempt_begin(req, &attempt, &allowed, err) < 0)
 		return -1;
 	if (!allowed) {

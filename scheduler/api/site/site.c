@@ -1,13 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
 #include "common/build_info.h"
 #include "scheduler/api/api.h"
 #include "scheduler/auth/oauth.h"
 
+/* Browsers ask for HTML and are led to the web UI. */
 int site_home(struct request *req, struct response *res, struct err *err)
 {
 	struct buf page = BUF_INIT(1 << 16);
 
 	(void)err;
+	if (strstr(text_or_empty(http_header(req->http, "Accept")), "text/html")) {
+		text_copy(res->http->location, sizeof(res->http->location), "/app");
+		return respond_empty(res, 303);
+	}
 	buf_printf(&page,
 		"Runyard %s: a run system for Terraform and OpenTofu.\n\n"
 		"API:       %s/api/v2/ (JSON:API, as HCP Terraform and Terraform Enterprise have it)\n"

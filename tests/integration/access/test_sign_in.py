@@ -146,7 +146,7 @@ def test_sign_in_redirects_to_own_pages_only(person):
     for target in ("//evil.test/", "https://evil.test/", "/\\evil.test", "", "javascript:alert(1)"):
         browser = person.browser().ask("/app/login?" + urllib.parse.urlencode({"return": target}))
         answer = browser.ask("/app/login", {"username": person.name, "password": person.password, "return": target}, follow=False)
-        assert answer.status == 303 and answer.headers["Location"] == "/app/settings/tokens"
+        assert answer.status == 303 and answer.headers["Location"] == "/app"
 
 
 def test_cross_site_forms_are_refused(person):

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "scheduler/api/handlers.h"
 #include "scheduler/http/routes.h"
 
 static int handle_one(struct request *req, struct response *res, struct err *err)
@@ -96,11 +97,18 @@ static void every_route_is_reachable(void **state)
 	}
 }
 
+/* Handlers that check the session and show no data, or only redirect. */
+static bool page_of_web_ui(handler_fn handler)
+{
+	return handler == ui_app || handler == ui_short_organization || handler == ui_short_workspace ||
+		handler == ui_short_run;
+}
+
 /* The routes without a token are a short, fixed list. Pages check the session themselves. */
 static void only_listed_routes_need_no_token(void **state)
 {
 	static const char *const open[] = {"/", "/.well-known/terraform.json", "/api/v2/ping", "/api/v2/openapi.json",
-		"/app/style.css", "/app/login", "/app/logout", "/app/settings/tokens",
+		"/assets/:file", "/app/login", "/app/logout", "/app/settings/tokens",
 		"/app/settings/tokens/:token/revoke", "/app/settings/password", "/app/settings/invitations",
 		"/app/settings/invitations/:membership", "/app/invitations/:membership",
 		"/app/workspaces/:workspace/hold", "/app/runs/:run", "/app/runs/:run/unrecorded-resources",
@@ -112,6 +120,7 @@ static void only_listed_routes_need_no_token(void **state)
 
 		for (size_t k = 0; k < ARRAY_LEN(open); k++)
 			known |= text_equal(routes[i].pattern, open[k]);
+		known |= page_of_web_ui(routes[i].handler);
 		if (!known)
 			fail_msg("%s %s needs no token", routes[i].method, routes[i].pattern);
 		if (routes[i].permission == CAN_WITH_SIGNATURE)

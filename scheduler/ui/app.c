@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "scheduler/api/api.h"
+#include "scheduler/ui/page.h"
+
+/* The page of the web UI, which is the same for all its addresses, and redirects from short addresses. */
+
+/* The path that the pattern makes with the request's values, percent-encoded. */
+static void path_of(const struct request *req, const char *pattern, struct buf *ret_path)
+{
+	while (*pattern) {
+		size_t plain = strcspn(pattern, ":"), name;
+
+		buf_append(ret_path, pattern, plain);
+		pattern += plain;
+		if (!*pattern)
+			return;
+		name = strcspn(++pattern, "/");
+		_cleanup_(freep) char *key = mem_printf("%.*s", (int)name, pattern);
+		buf_url(ret_path, param(req, key));
+		pattern += name;
+	}
+}
+
+struct query_copy {
+	struct buf *text;
+	bool more;
+};
+
+static void parameter_copy(void *data, const char *name, const char *value)
+{
+	struct query_copy *copy = data;
+
+	buf_text(copy->text, copy->more ? "&" : "?");
+	buf_url(copy->text, name);
+	buf_text(copy->text, "=");
+	buf_url(copy->text, value);
+	copy->more = true;
+}
+
+/* The address of the pattern, with the request's values and query. */
+static void address_of(const struct request *req, const char *pattern, struct buf *ret_address)
+{
+	struct query_copy copy = {.text = ret_address};
+
+	path_of(req, pattern, ret_address);
+	http_query_each(req->http, parameter_copy, &copy);
+}
+
+enum { ADDRESS_LIMIT = 900 }; /* less than http_answer.location */
+
+int ui_app(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(buf_release) struct buf address = BUF_INIT(ADDRESS_LIMIT);
+	int allowed;
+
+	address_of(req, req->route->pattern, &address);
+	allowed = page_need_user(req, res, buf_str(&address), err);
+	return allowed > 0 ? page_shell(req, res) : allowed;
+}
+
+static int redirect(const struct request *req, struct response *res, const char *pattern)
+{
+	_cleanup_(buf_release) struct buf address = BUF_INIT(ADDRESS_LIMIT);
+
+	address_of(req, pattern, &address);
+	return page_redirect(res, buf_str(&address));
+}
+
+/* ---- short addresses, which the CLI and notifications show ---- */
+
+int ui_short_organization(struct request *req, struct response *res, struct err *err)
+{
+	(void)err;
+	return redirect(req, res, "/app/:organization/workspaces");
+}
+
+int ui_short_workspace(struct request *req, struct response *res, struct err *err)
+{
+	(void)err;
+	return redirect(req, res, "/app/:organization/workspaces/:workspace");
+}
+
+int ui_short_run(struct request *req, struct response *res, struct err *err)
+{
+	(void)err;
+	return redirect(req, res, "/app/:organization/workspaces/:workspace/runs/:run");
+}

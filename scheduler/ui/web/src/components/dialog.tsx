@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ComponentChildren } from "preact";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { type ApiError, errorOf } from "../core/errors.ts";
+import { Button } from "./button.tsx";
+import { ProblemList } from "./error_panel.tsx";
+
+type Props = {
+	readonly title: string;
+	readonly children: ComponentChildren | ((error: ApiError | undefined) => ComponentChildren);
+	readonly confirm?: string; // the word of the button; none: a dialog to read
+	readonly danger?: boolean;
+	readonly reason?: string | undefined; // why it can't be confirmed yet
+	readonly fields?: readonly string[]; // pointers of errors that the children show at their fields
+	readonly onConfirm?: () => Promise<unknown>;
+	readonly onClose: () => void;
+};
+
+// A modal dialog. It closes after onConfirm has succeeded and shows the error otherwise.
+export function Dialog({ title, children, confirm, danger = false, reason, fields = [], onConfirm, onClose }: Props) {
+	const element = useRef<HTMLDialogElement>(null);
+	const [error, setError] = useState<ApiError | undefined>();
+	const titleId = useId();
+	useEffect(() => {
+		const opener = document.activeElement;
+		element.current?.showModal();
+		return () => opener instanceof HTMLElement && opener.focus();
+	}, []);
+	const run = async () => {
+		try {
+			await onConfirm?.();
+			onClose();
+		} catch (failure) {
+			setError(errorOf(failure));
+		}
+	};
+	return (
+		<dialog ref={element} aria-labelledby={titleId} onClose={onClose}>
+			<h2 id={titleId}>{title}</h2>
+			<div class="dialog-body">{typeof children === "function" ? children(error) : children}</div>
+			{error && <ProblemList problems={error.outside(fields)} message={error.message} />}
+			<div class="dialog-actions">
+				<Button onPress={onClose}>{confirm ? "Cancel" : "Close"}</Button>
+				{confirm && (
+					<Button kind={danger ? "danger" : "primary"} reason={reason} onPress={run}>
+						{confirm}
+					</Button>
+				)}
+			</div>
+		</dialog>
+	);
+}

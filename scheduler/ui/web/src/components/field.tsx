@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ComponentChildren, JSX } from "preact";
+import { useId } from "preact/hooks";
+import type { ApiError } from "../core/errors.ts";
+
+type Common = {
+	readonly label: string;
+	readonly hint?: ComponentChildren;
+	readonly error?: ApiError | undefined;
+	readonly pointer?: string; // of the attribute in the request, such as /data/attributes/name
+};
+
+type FieldProps = Common & {
+	readonly control: (props: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => JSX.Element;
+};
+
+// A label, a control, a hint, and the error of the API for the field.
+export function Field({ label, hint, error, pointer = "", control }: FieldProps) {
+	const id = useId();
+	const problem = pointer ? (error?.at(pointer) ?? "") : "";
+	return (
+		<div class="field">
+			<label for={id}>{label}</label>
+			{control({ id, "aria-describedby": `${id}-more`, "aria-invalid": problem !== "" })}
+			<div id={`${id}-more`}>
+				{hint && <p class="hint">{hint}</p>}
+				{problem && (
+					<p class="field-error" role="alert">
+						{problem}
+					</p>
+				)}
+			</div>
+		</div>
+	);
+}
+
+type TextProps = Common & {
+	readonly value: string;
+	readonly onValue: (value: string) => void;
+	readonly lines?: number;
+	readonly required?: boolean;
+	readonly type?: "text" | "email" | "url" | "password" | "number" | "search";
+	readonly maxLength?: number;
+};
+
+export function TextField({ value, onValue, lines, required = false, type = "text", maxLength, ...common }: TextProps) {
+	return (
+		<Field
+			{...common}
+			control={(props) =>
+				lines ? (
+					<textarea
+						{...props}
+						rows={lines}
+						required={required}
+						maxLength={maxLength ?? 10000}
+						value={value}
+						onInput={(event) => onValue(event.currentTarget.value)}
+					/>
+				) : (
+					<input
+						{...props}
+						type={type as "text"}
+						required={required}
+						maxLength={maxLength ?? 1000}
+						value={value}
+						autocomplete="off"
+						onInput={(event) => onValue(event.currentTarget.value)}
+					/>
+				)
+			}
+		/>
+	);
+}
+
+type ChoiceProps = Common & {
+	readonly value: string;
+	readonly options: readonly (readonly [value: string, word: string])[];
+	readonly onValue: (value: string) => void;
+};
+
+export function SelectField({ value, options, onValue, ...common }: ChoiceProps) {
+	return (
+		<Field
+			{...common}
+			control={(props) => (
+				<select {...props} value={value} onChange={(event) => onValue(event.currentTarget.value)}>
+					{options.map(([option, word]) => (
+						<option key={option} value={option}>
+							{word}
+						</option>
+					))}
+				</select>
+			)}
+		/>
+	);
+}
+
+export function CheckField({
+	label,
+	hint,
+	checked,
+	onChecked,
+}: {
+	label: string;
+	hint?: string;
+	checked: boolean;
+	onChecked: (on: boolean) => void;
+}) {
+	const id = useId();
+	return (
+		<div class="field check">
+			<input id={id} type="checkbox" checked={checked} onChange={(event) => onChecked(event.currentTarget.checked)} />
+			<label for={id}>
+				{label}
+				{hint && <span class="hint"> {hint}</span>}
+			</label>
+		</div>
+	);
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MPL-2.0
+// Requests to the API with the session's cookie. Answers go into the store.
+
+import { answerReceived, requestFailed } from "./connection.ts";
+import { ApiError, offlineError, problemsOf } from "./errors.ts";
+import type { Document } from "./resource.ts";
+import { session, sessionRefresh, signIn } from "./session.ts";
+import { store } from "./store.ts";
+
+const base = "/api/v2";
+const jsonApi = "application/vnd.api+json";
+
+export type Parameters = Readonly<Record<string, string | number | undefined>>;
+
+// address: a path below /api/v2. Parts of a path that are values go through segment().
+export function address(path: string, parameters: Parameters = {}): string {
+	const query = new URLSearchParams();
+	for (const [name, value] of Object.entries(parameters)) {
+		if (value !== undefined && value !== "") {
+			query.set(name, String(value));
+		}
+	}
+	const text = query.toString();
+	return base + path + (text && `?${text}`);
+}
+
+export function segment(value: string): string {
+	return encodeURIComponent(value);
+}
+
+async function send(url: string, options: RequestInit): Promise<Response> {
+	try {
+		const answer = await fetch(url, { credentials: "same-origin", ...options });
+		answerReceived(answer.status);
+		return answer;
+	} catch (error) {
+		if (!options.signal?.aborted) {
+			requestFailed();
+			throw offlineError();
+		}
+		throw error;
+	}
+}
+
+async function refused(answer: Response): Promise<ApiError> {
+	let body: unknown = null;
+	try {
+		body = await answer.json();
+	} catch {}
+	const problems = problemsOf(body);
+	return new ApiError(answer.status, problems, answer.headers.get("X-Request-Id") ?? "");
+}
+
+async function documentOf(answer: Response): Promise<Document> {
+	if (answer.status === 401) {
+		signIn();
+	}
+	if (!answer.ok) {
+		throw await refused(answer);
+	}
+	const text = await answer.text();
+	return text ? (JSON.parse(text) as Document) : { data: null };
+}
+
+// read: GET. The document's objects are in the store before it returns.
+export async function read(url: string, signal?: AbortSignal): Promise<Document> {
+	const document = await documentOf(await send(url, { headers: { Accept: jsonApi }, ...(signal && { signal }) }));
+	store.put(document);
+	return document;
+}
+
+// bytes: GET of a text or file, such as a log.
+export async function bytes(url: string, signal?: AbortSignal): Promise<Uint8Array> {
+	const answer = await send(url, signal ? { signal } : {});
+	if (!answer.ok) {
+		throw await refused(answer);
+	}
+	return new Uint8Array(await answer.arrayBuffer());
+}
+
+export type Method = "POST" | "PATCH" | "PUT" | "DELETE";
+
+async function changeOnce(method: Method, url: string, body: unknown): Promise<Response> {
+	const headers: Record<string, string> = { Accept: jsonApi, "X-CSRF-Token": session().csrf };
+	if (body !== undefined) {
+		headers["Content-Type"] = jsonApi;
+	}
+	return send(url, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+}
+
+function isTokenProblem(error: ApiError): boolean {
+	return error.status === 403 && error.message.includes("X-CSRF-Token");
+}
+
+// change: a request that changes something. It is sent again once if only the CSRF token was old.
+export async function change(method: Method, url: string, body?: unknown): Promise<Document> {
+	const answer = await changeOnce(method, url, body);
+	try {
+		return await changed(answer);
+	} catch (error) {
+		if (!(error instanceof ApiError) || !isTokenProblem(error) || !(await sessionRefresh())) {
+			throw error;
+		}
+		return changed(await changeOnce(method, url, body));
+	}
+}
+
+async function changed(answer: Response): Promise<Document> {
+	const document = await documentOf(answer);
+	store.put(document);
+	return document;
+}
+
+// pathOnPage: the path and query of an address that names the public URL, for this page's own origin.
+export function pathOnPage(url: string): string {
+	const parsed = new URL(url, location.origin);
+	return parsed.pathname + parsed.search;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+// Times, durations and numbers as texts.
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+const day = 24 * hour;
+
+const two = (value: number) => String(value).padStart(2, "0");
+
+// duration: "4s", "1m 04s", "2h 05m", "3d 04h".
+export function duration(ms: number): string {
+	const left = Math.max(0, Math.floor(ms / second) * second);
+	if (left < minute) {
+		return `${left / second}s`;
+	}
+	if (left < hour) {
+		return `${Math.floor(left / minute)}m ${two((left % minute) / second)}s`;
+	}
+	if (left < day) {
+		return `${Math.floor(left / hour)}h ${two(Math.floor((left % hour) / minute))}m`;
+	}
+	return `${Math.floor(left / day)}d ${two(Math.floor((left % day) / hour))}h`;
+}
+
+// ago: "now", "5 s ago", "3 min ago", "2 h ago", "4 days ago", then the date.
+export function ago(time: number, now: number): string {
+	const passed = now - time;
+	if (passed < 0 || passed < 5 * second) {
+		return passed < -5 * second ? `in ${duration(-passed)}` : "now";
+	}
+	if (passed < minute) {
+		return `${Math.floor(passed / second)} s ago`;
+	}
+	if (passed < hour) {
+		return `${Math.floor(passed / minute)} min ago`;
+	}
+	if (passed < day) {
+		return `${Math.floor(passed / hour)} h ago`;
+	}
+	if (passed < 30 * day) {
+		const days = Math.floor(passed / day);
+		return days === 1 ? "1 day ago" : `${days} days ago`;
+	}
+	return absolute(time, true).slice(0, 10);
+}
+
+// absolute: "2026-11-23 05:36:31 UTC", or in the browser's zone.
+export function absolute(time: number, utc: boolean): string {
+	const date = new Date(time);
+	if (utc) {
+		return `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+	}
+	const parts = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
+	const offset = -date.getTimezoneOffset();
+	const zone = `${offset < 0 ? "-" : "+"}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
+	return `${parts} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zone}`;
+}
+
+// timeOf: a time of the API in milliseconds, or undefined.
+export function timeOf(value: unknown): number | undefined {
+	const time = typeof value === "string" ? Date.parse(value) : Number.NaN;
+	return Number.isNaN(time) ? undefined : time;
+}
+
+const grouped = new Intl.NumberFormat("en-US");
+
+export function count(value: number): string {
+	return grouped.format(value);
+}
+
+// counted: "1 run", "3 runs".
+export function counted(value: number, one: string, many = `${one}s`): string {
+	return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+const units = ["B", "KiB", "MiB", "GiB", "TiB"];
+
+export function size(bytes: number): string {
+	let value = bytes;
+	let unit = 0;
+	while (value >= 1024 && unit < units.length - 1) {
+		value /= 1024;
+		unit += 1;
+	}
+	return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
+}
+
+// money: a decimal text of the API with a sign, such as "+$12.34".
+export function moneyDelta(value: string): string {
+	const amount = Number(value);
+	return Number.isFinite(amount) ? `${amount < 0 ? "−" : "+"}$${Math.abs(amount).toFixed(2)}` : value;
+}
+
+// shortId: "run-AbCd…" without the middle, for rows.
+export function shortId(id: string): string {
+	return id.length > 14 ? `${id.slice(0, 12)}…` : id;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MPL-2.0
+// Hooks for pages: documents of the API, the address, the time.
+
+import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { read } from "./api.ts";
+import { type ApiError, errorOf } from "./errors.ts";
+import { type LiveEvent, subscribe } from "./live.ts";
+import type { Document, Linkage, PageNumbers, Resource } from "./resource.ts";
+import { onAddress, queryNow } from "./router.ts";
+import { store } from "./store.ts";
+
+export function useRender(): () => void {
+	return useReducer((count: number) => count + 1, 0)[1] as () => void;
+}
+
+export type Loaded = {
+	readonly item: Resource | undefined; // of a document with one object
+	readonly items: readonly Resource[]; // of a document with a list
+	readonly pages: PageNumbers | undefined;
+	readonly meta: Document["meta"] | undefined;
+	readonly error: ApiError | undefined;
+	readonly loading: boolean; // nothing to show yet
+	readonly asOf: number; // the time of the answer
+	readonly reload: () => Promise<void>;
+};
+
+type State = { url: string; links: readonly Linkage[]; single: boolean; meta: Document["meta"] | undefined; asOf: number };
+
+// useDocument reads the address and keeps what it shows current in the store. undefined: nothing to read.
+export function useDocument(url: string | undefined): Loaded {
+	const render = useRender();
+	const state = useRef<State | undefined>(undefined);
+	const [error, setError] = useState<ApiError | undefined>();
+	const latest = useRef(url);
+	latest.current = url;
+
+	const reload = useCallback(async () => {
+		if (url === undefined) {
+			return;
+		}
+		try {
+			const document = await read(url);
+			if (latest.current !== url) {
+				return;
+			}
+			const data = document.data;
+			const list = Array.isArray(data) ? data : data ? [data as Resource] : [];
+			state.current = {
+				url,
+				links: list.map(({ type, id }) => ({ type, id })),
+				single: !Array.isArray(data),
+				meta: document.meta,
+				asOf: Date.now(),
+			};
+			setError(undefined);
+			render();
+		} catch (failure) {
+			if (latest.current === url) {
+				setError(errorOf(failure));
+			}
+		}
+	}, [url]);
+
+	useEffect(() => store.listen(render), []);
+	useEffect(() => {
+		setError(undefined);
+		void reload();
+	}, [reload]);
+
+	const shown = state.current?.url === url ? state.current : undefined;
+	const items = shown ? shown.links.flatMap((link) => store.get(link) ?? []) : [];
+	return {
+		item: shown?.single ? items[0] : undefined,
+		items,
+		pages: shown?.meta?.pagination,
+		meta: shown?.meta,
+		error,
+		loading: url !== undefined && !shown && !error,
+		asOf: shown?.asOf ?? 0,
+		reload,
+	};
+}
+
+// useLive calls onEvent for changes of the topics while the component is shown.
+export function useLive(topics: readonly string[], onEvent: (event: LiveEvent) => void): void {
+	const handler = useRef(onEvent);
+	handler.current = onEvent;
+	const key = topics.join(" ");
+	useEffect(() => (key ? subscribe(key.split(" "), (event) => handler.current(event)) : undefined), [key]);
+}
+
+export function useQuery(): URLSearchParams {
+	const render = useRender();
+	useEffect(() => onAddress(render), []);
+	return queryNow();
+}
+
+// useNow: the time, once in every `ms`.
+export function useNow(ms = 1000): number {
+	const [now, setNow] = useState(Date.now());
+	useEffect(() => {
+		const timer = setInterval(() => setNow(Date.now()), ms);
+		return () => clearInterval(timer);
+	}, [ms]);
+	return now;
+}
+
+// useDelayed: true once `on` has been true for 150 ms, so that fast answers show no skeleton.
+export function useDelayed(on: boolean, ms = 150): boolean {
+	const [late, setLate] = useState(false);
+	useEffect(() => {
+		setLate(false);
+		if (!on) {
+			return;
+		}
+		const timer = setTimeout(() => setLate(true), ms);
+		return () => clearTimeout(timer);
+	}, [on, ms]);
+	return on && late;
+}

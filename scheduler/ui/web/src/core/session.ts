@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MPL-2.0
+// The signed-in user and the CSRF token, as the server wrote them into the page.
+
+export type Session = { readonly csrf: string; readonly userId: string; readonly username: string; readonly build: string };
+
+// sessionOf reads the meta elements from the text of a page. It does not parse the text as HTML.
+export function sessionOf(page: string): Session {
+	const meta = (name: string) => new RegExp(`<meta name="${name}" content="([^"]*)">`).exec(page)?.[1] ?? "";
+	return { csrf: meta("csrf"), userId: meta("user-id"), username: meta("username"), build: meta("build") };
+}
+
+function metaOf(name: string): string {
+	return document.querySelector<HTMLMetaElement>(`meta[name="${name}"]`)?.content ?? "";
+}
+
+let current: Session | undefined;
+let newBuild = false;
+const listeners = new Set<() => void>();
+
+export function session(): Session {
+	current ??= { csrf: metaOf("csrf"), userId: metaOf("user-id"), username: metaOf("username"), build: metaOf("build") };
+	return current;
+}
+
+// The fragment and the query are part of the address to return to.
+export function signIn(): void {
+	const back = location.pathname + location.search + location.hash;
+	location.assign(`/app/login?return=${encodeURIComponent(back)}`);
+}
+
+// sessionRefresh reads the page again for a new token. It returns false if the page must be loaded again, which it does.
+export async function sessionRefresh(): Promise<boolean> {
+	const answer = await fetch("/app", { headers: { Accept: "text/html" }, redirect: "manual" });
+	if (!answer.ok) {
+		signIn();
+		return false;
+	}
+	const fresh = sessionOf(await answer.text());
+	if (fresh.userId !== session().userId) {
+		location.reload();
+		return false;
+	}
+	if (fresh.build !== session().build) {
+		offerReload();
+	}
+	current = { ...session(), csrf: fresh.csrf };
+	return true;
+}
+
+// offerReload says that the server has another build, so that parts of this one may be gone.
+export function offerReload(): void {
+	newBuild = true;
+	for (const listener of listeners) {
+		listener();
+	}
+}
+
+export function onNewBuild(listener: () => void): () => void {
+	listeners.add(listener);
+	return () => listeners.delete(listener);
+}
+
+export function hasNewBuild(): boolean {
+	return newBuild;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ComponentType } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Dialog } from "../components/dialog.tsx";
+import { NotFound } from "../components/error_panel.tsx";
+import { LiveRegion } from "../components/live_region.tsx";
+import { useRender } from "../core/hooks.ts";
+import { type Match, navigate, onAddress, type PageProps, pathTo, type Route, routeMatch } from "../core/router.ts";
+import { offerReload } from "../core/session.ts";
+import { NewBuildNote } from "./connection_mark.tsx";
+import { keys, keysStart, pageKeys } from "./keys.ts";
+import { barLinks, TopBar } from "./top_bar.tsx";
+
+type Shown = { readonly Page: ComponentType<PageProps>; readonly params: PageProps["params"]; readonly path: string };
+
+function MissingPage() {
+	return <NotFound />;
+}
+
+async function pageOf(match: Match | undefined): Promise<ComponentType<PageProps>> {
+	return match ? (await match.route.load()).default : MissingPage;
+}
+
+// Loads the page of the address. The page before it stays until the new one is there.
+function usePage(routes: readonly Route[]): Shown | undefined {
+	const [shown, setShown] = useState<Shown | undefined>();
+	const latest = useRef("");
+	useEffect(() => {
+		const load = async () => {
+			const path = location.pathname;
+			if (latest.current === path) {
+				return;
+			}
+			latest.current = path;
+			const match = routeMatch(routes, path);
+			try {
+				const Page = await pageOf(match);
+				if (latest.current === path) {
+					setShown({ Page, params: match?.params ?? {}, path });
+				}
+			} catch {
+				latest.current = "";
+				offerReload(); // the part is gone: the server has a new build, or there is no connection
+			}
+		};
+		void load();
+		return onAddress(() => void load());
+	}, [routes]);
+	return shown;
+}
+
+// A new page starts at its top or at its fragment, with the focus at its heading, so that screen readers read it.
+function useFocusAtStart(path: string | undefined): void {
+	const first = useRef(true);
+	useEffect(() => {
+		if (path === undefined) {
+			return;
+		}
+		if (!first.current && !location.hash) {
+			scrollTo(0, 0);
+			document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+		}
+		first.current = false;
+	}, [path]);
+}
+
+function KeySheet({ onClose }: { readonly onClose: () => void }) {
+	return (
+		<Dialog title="Keys" onClose={onClose}>
+			<dl class="keys">
+				{keys.map((key) => (
+					<div key={key.keys}>
+						<dt>
+							<kbd>{key.keys}</kbd>
+						</dt>
+						<dd>{key.word}</dd>
+					</div>
+				))}
+			</dl>
+		</Dialog>
+	);
+}
+
+export function Shell({ routes }: { readonly routes: readonly Route[] }) {
+	const render = useRender();
+	const shown = usePage(routes);
+	const [sheet, setSheet] = useState(false);
+	const organization = shown?.params.org ?? "";
+	useFocusAtStart(shown?.path);
+	useEffect(() => onAddress(render), []);
+	useEffect(
+		() =>
+			keysStart((pressed) => {
+				if (pressed === "?") {
+					setSheet(true);
+					return true;
+				}
+				const link = barLinks.find((candidate) => pressed === `g ${candidate.word[0]?.toLowerCase()}`);
+				if (link && organization && routes.some((route) => route.pattern === link.pattern)) {
+					navigate(pathTo(link.pattern, { org: organization }));
+					return true;
+				}
+				return pageKeys[pressed]?.() ?? false;
+			}),
+		[organization, routes],
+	);
+	return (
+		<>
+			<a class="skip" href="#main">
+				Skip to content
+			</a>
+			<TopBar organization={organization} has={(pattern) => routes.some((route) => route.pattern === pattern)} />
+			<NewBuildNote />
+			<main id="main" tabIndex={-1}>
+				{shown && <shown.Page key={shown.path} params={shown.params} />}
+			</main>
+			<LiveRegion />
+			{sheet && <KeySheet onClose={() => setSheet(false)} />}
+		</>
+	);
+}
