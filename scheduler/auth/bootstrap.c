@@ -115,7 +115,8 @@ static int made_in_one(struct store *store, const struct bootstrap_order *order,
 int bootstrap(struct store *store, const struct bootstrap_order *order, json_t **ret_result, struct err *err)
 {
 	if (name_check("Username", NULL, order->username, err) < 0 ||
-		name_check("Organization", NULL, order->organization, err) < 0)
+		name_check("Organization", NULL, order->organization, err) < 0 ||
+		name_check_reserved("Organization", NULL, order->organization, err) < 0)
 		return -1;
 	return made_in_one(store, order, bootstrap_in, ret_result, err);
 }

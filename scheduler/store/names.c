@@ -2,6 +2,7 @@
 #include "scheduler/store/names.h"
 
 #include <string.h>
+#include <strings.h>
 
 enum { MAX_NAME = 90 };
 
@@ -17,6 +18,17 @@ int name_check(const char *attribute, const char *pointer, const char *name, str
 		return err_at(err, at, "%s is too long (maximum is %d characters)", attribute, MAX_NAME);
 	if (name[strspn(name, allowed)])
 		return err_at(err, at, "%s may only contain letters, numbers, underscores and hyphens", attribute);
+	return 0;
+}
+
+/* Words that stand in an organization's place in the addresses of pages (api/routes.def). */
+static const char *const reserved[] = {"admin", "invitations", "login", "logout", "runs", "settings", "workspaces"};
+
+int name_check_reserved(const char *attribute, const char *pointer, const char *name, struct err *err)
+{
+	for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
+		if (strcasecmp(name, reserved[i]) == 0)
+			return err_at(err, text_or_empty(pointer), "%s %s is reserved", attribute, name);
 	return 0;
 }
 

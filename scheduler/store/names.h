@@ -6,6 +6,8 @@
 
 /* 0 for 1 to 90 characters of [A-Za-z0-9_-]; else ERR_INVALID "<attribute> ..." with the pointer, if one is given. */
 int name_check(const char *attribute, const char *pointer, const char *name, struct err *err);
+/* ERR_INVALID "<attribute> <name> is reserved" if no organization may have this name. */
+int name_check_reserved(const char *attribute, const char *pointer, const char *name, struct err *err);
 /* Call it after a failed statement. If it violated this unique index, the error becomes ERR_INVALID "<what> has already
  * been taken" with the pointer. Always returns -1. */
 int value_taken(struct store *store, const char *index, const char *what, const char *pointer, struct err *err);

@@ -41,8 +41,7 @@ static const char *type_of(const char *file)
 {
 	static const struct {
 		const char *end, *type;
-	} types[] = {{".js", "text/javascript; charset=utf-8"}, {".css", "text/css; charset=utf-8"},
-		{".svg", "image/svg+xml"}};
+	} types[] = {{".js", "text/javascript; charset=utf-8"}, {".css", "text/css; charset=utf-8"}};
 	const char *dot = strrchr(file, '.');
 
 	for (size_t i = 0; dot && i < ARRAY_LEN(types); i++)

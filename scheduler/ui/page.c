@@ -100,14 +100,16 @@ static void page_head(struct page_buf *page, const struct request *req)
 	page_html(page, "</header>\n<main class=\"form-page\">\n");
 }
 
+/* The web UI replaces it by one that shows a state (web/src/core/title.ts). */
+static const char icon[] =
+	"<link rel=\"icon\" href=\"data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E"
+	"%3Crect width='32' height='32' rx='7' fill='%230b5cad'/%3E%3Cpath d='M9 24V8h8a5 5 0 0 1 1.5 9.8L23 24M9 "
+	"18h8' "
+	"fill='none' stroke='%23fff' stroke-width='3'/%3E%3C/svg%3E\">\n";
+
 static void stylesheet(void *data, const struct asset *asset)
 {
 	buf_printf(data, "<link rel=\"stylesheet\" href=\"" ASSETS_PATH "/%s\">\n", asset->file);
-}
-
-static void icon(void *data, const struct asset *asset)
-{
-	buf_printf(data, "<link rel=\"icon\" type=\"image/svg+xml\" href=\"" ASSETS_PATH "/%s\">\n", asset->file);
 }
 
 static void script(void *data, const struct asset *asset)
@@ -151,8 +153,8 @@ static void document_begin(struct page_buf *page, const struct request *req, con
 		theme_attribute(req));
 	page_text(page, title);
 	page_html(page, "</title>\n");
+	page_html(page, icon);
 	assets_named("app.css", stylesheet, &page->html);
-	assets_named("icon.svg", icon, &page->html);
 }
 
 void page_begin(struct page_buf *page, const struct request *req, const char *title)

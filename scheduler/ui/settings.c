@@ -144,6 +144,9 @@ static int password_show(
 		page_note(&page, "alert", wrong);
 	page_html(&page, "<form method=\"post\" action=\"" PASSWORD_PATH "\">\n");
 	page_csrf(&page, req);
+	page_html(&page, "<input hidden autocomplete=\"username\" value=\""); /* for password managers; not sent */
+	page_text(&page, req->actor.username);
+	page_html(&page, "\">\n");
 	page_input(&page, "Current password", "current_password", "password",
 		"autocomplete=\"current-password\" required maxlength=\"256\"");
 	page_input(&page, "New password", "password", "password",

@@ -240,7 +240,7 @@ def is_skipped(kind, route):
 
 def test_every_route_has_test_objects_and_a_document(victim):
     """A new route needs an object for each name in its path, and a document if it takes one."""
-    missing = [f"{route.method} {route.path}: {name}" for route in table() for name in re.findall(r":(\w+)", route.path) if name not in {*victim.ids, "relation"}]
+    missing = [f"{route.method} {route.path}: {name}" for route in table() for name in re.findall(r":(\w+)", route.path) if name not in {*victim.ids, *victim.words, "relation"}]
     assert not missing, f"Tenant (support/tenant.py) makes no such object: {missing}"
     bare = {route.handler for route in table() if route.kind == "API" and route.body.startswith("JSON")} - set(SAMPLES) - set(DOCUMENTS)
     assert not bare, f"neither support/samples.py nor DOCUMENTS has a document for them: {bare}"

@@ -77,6 +77,7 @@ class Browser:
     def cookie(self):
         return next((c for c in self.cookies if c.name == "runyard_session"), None)
 
-    def sign_in(self, username, password, path="/app/login"):
+    def sign_in(self, username, password, path="/app/settings/tokens"):
+        """Opens the page, by default one with forms, and signs in there."""
         self.ask(path)
         return self.send("/app/login", username=username, password=password)

@@ -12,6 +12,7 @@ import uuid
 import psycopg
 
 from support.api import Api
+from support.browser import Browser
 from support.people import People
 
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
@@ -57,6 +58,8 @@ class Tenant:
         self.make_settings()
         self.make_policies()
         self.ids["version"] = self.tool_version("terraform")
+        page = Browser(self.api_site.scheduler.url).ask("/app/login").page
+        self.words = {"section": "general", "file": re.search(r"/assets/([^\"]+)", page)[1]}  # of pages, not objects
         self.make_content()
         self.make_runs()
         self.make_rows()
@@ -203,7 +206,7 @@ class Tenant:
 
     def fill(self, pattern, ids=None):
         """The pattern's path to this tenant's objects."""
-        ids = {**(ids or self.ids)}
+        ids = {**(ids or self.ids), **self.words}
         ids["relation"] = "users" if pattern.startswith("/teams/") else "workspaces"
         for prefix, name, key in (("/varsets/", "variable", "set_variable"), ("/team-projects/", "access", "project_access"), ("/policy-set-outcomes/", "outcome", "policy_outcome")):
             if pattern.startswith(prefix):

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/access/permissions.h"
@@ -201,18 +200,6 @@ static int input_read(
 	return creating || input->email ? email_check(input->email, err) : 0;
 }
 
-/* Names that stand in an organization's place in the addresses of pages (routes.def). */
-static int name_check_reserved(const char *name, struct err *err)
-{
-	static const char *const reserved[] = {
-		"admin", "invitations", "login", "logout", "runs", "settings", "workspaces"};
-
-	for (size_t i = 0; i < ARRAY_LEN(reserved); i++)
-		if (strcasecmp(name, reserved[i]) == 0)
-			return err_at(err, "/data/attributes/name", "Name %s is reserved", name);
-	return 0;
-}
-
 static int create_from(struct request *req, const struct organization_input *input, struct err *err)
 {
 	struct organization_order order = {
@@ -246,7 +233,7 @@ int organizations_create(struct request *req, struct response *res, struct err *
 	int result = creation_check(req, err) < 0 ? -1 : input_read(req, NULL, &input, err);
 
 	if (result == 0)
-		result = name_check_reserved(input.name, err);
+		result = name_check_reserved("Name", "/data/attributes/name", input.name, err);
 	if (result == 0)
 		result = create_from(req, &input, err);
 	json_decref(input.settings);
@@ -285,7 +272,7 @@ int organizations_update(struct request *req, struct response *res, struct err *
 		json_string_at(old, "default-execution-mode"), row_text(&rows, 0, "default_pool_id")};
 	result = input_read(req, scope.organization.text, &input, err);
 	if (result == 0 && input.name && !text_equal(input.name, scope.organization_name))
-		result = name_check_reserved(input.name, err);
+		result = name_check_reserved("Name", "/data/attributes/name", input.name, err);
 	if (result == 0)
 		result = update_from(req, &scope, &input, err);
 	json_decref(input.settings);

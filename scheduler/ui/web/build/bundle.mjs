@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 // node bundle.mjs FOLDER [--watch]: writes FOLDER/dist (the assets and manifest.txt), and the sources that embed them:
-// FOLDER/assets.S and FOLDER/assets.c. With --watch it writes dist at each change, for the option --ui-dir.
+// FOLDER/assets.S and FOLDER/assets.c. With --watch it writes FOLDER/development instead, at each change, for the option
+// --ui-dir.
 
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, extname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
@@ -13,34 +14,43 @@ import { writeStatusModule } from "./statuses.mjs";
 const web = resolve(dirname(fileURLToPath(import.meta.url)), "..");
 const root = resolve(web, "../../..");
 const folder = resolve(process.argv[2]);
-const dist = join(folder, "dist");
+const watching = process.argv[3] === "--watch";
+const dist = join(folder, watching ? "development" : "dist");
 const types = {
 	".js": "text/javascript; charset=utf-8",
 	".css": "text/css; charset=utf-8",
-	".svg": "image/svg+xml",
 };
 
-// The files that pages name: each entry, and the chunks that the page's script imports at once.
+// The files that pages of the server name.
 const entries = { "app.js": "src/app.tsx", "sign_in.js": "src/sign_in.ts", "app.css": "src/styles/app.css" };
-const icons = readdirSync(join(web, "src/icons")).filter((name) => name.endsWith(".svg"));
-
 const generated = join(folder, "generated");
-writeStatusModule(root, join(generated, "statuses.ts"));
 
-const options = {
+// All modules of these folders are one file, which the script of the page and each part import: esbuild would write a
+// file for each set of parts that share a module. Names that they export are unique; tsc checks that.
+const sharedFolders = ["core", "components", "shell"];
+const sharedPackages = ["preact", "preact/hooks", "preact/jsx-runtime"];
+
+function writeSharedModule() {
+	const files = sharedFolders.flatMap((name) =>
+		readdirSync(join(web, "src", name))
+			.filter((file) => /\.tsx?$/.test(file) && !file.endsWith(".test.ts"))
+			.sort()
+			.map((file) => join(web, "src", name, file)),
+	);
+	const lines = [...sharedPackages, ...files].map((from) => `export * from ${JSON.stringify(from)};\n`);
+	writeFileSync(join(generated, "shared.ts"), lines.join(""));
+}
+
+const common = {
 	absWorkingDir: web,
 	alias: { "generated/statuses": join(generated, "statuses.ts") },
-	entryPoints: [...Object.values(entries), ...icons.map((name) => `src/icons/${name}`)],
+	nodePaths: [join(folder, "node_modules")],
 	outdir: join(dist, "assets"),
-	outbase: "src",
 	entryNames: "[name]-[hash]",
 	chunkNames: "[name]-[hash]",
-	assetNames: "[name]-[hash]",
-	loader: { ".svg": "copy" },
 	bundle: true,
-	splitting: true,
 	format: "esm",
-	minify: true,
+	minify: !watching,
 	target: ["chrome109", "firefox115", "safari16.4"],
 	jsx: "automatic",
 	jsxImportSource: "preact",
@@ -50,36 +60,42 @@ const options = {
 	write: false,
 };
 
-// The logical name of each output that pages name; chunks that the entry imports at once are "preload".
-function namesOf(metafile) {
-	const names = new Map();
-	const outputs = metafile.outputs;
-	for (const [path, output] of Object.entries(outputs)) {
+// sharedAs leads imports of shared modules to their file.
+function sharedAs(file) {
+	return {
+		name: "shared",
+		setup(build) {
+			const external = { path: `./${file}`, external: true };
+			build.onResolve({ filter: /^preact/ }, ({ path }) => (sharedPackages.includes(path) ? external : undefined));
+			build.onResolve({ filter: /^\./ }, ({ path, resolveDir, kind }) => {
+				const [top] = relative(join(web, "src"), resolve(resolveDir, path)).split("/");
+				return kind === "import-statement" && sharedFolders.includes(top) ? external : undefined;
+			});
+			build.onResolve({ filter: /^generated\/statuses$/ }, () => external);
+		},
+	};
+}
+
+async function bundle() {
+	mkdirSync(generated, { recursive: true });
+	writeStatusModule(root, join(generated, "statuses.ts"));
+	writeSharedModule();
+	const shared = await esbuild.build({ ...common, entryPoints: [join(generated, "shared.ts")] });
+	const file = basename(shared.outputFiles[0].path);
+	const rest = await esbuild.build({ ...common, entryPoints: Object.values(entries), splitting: true, plugins: [sharedAs(file)] });
+	const names = new Map([[file, "preload"]]);
+	for (const [path, output] of Object.entries(rest.metafile.outputs)) {
 		for (const [name, source] of Object.entries(entries)) {
 			if (output.entryPoint === source && extname(path) === extname(name)) {
 				names.set(basename(path), name);
 			}
 		}
-		if (output.entryPoint?.startsWith("src/icons/")) {
-			names.set(basename(path), basename(output.entryPoint));
-		}
 	}
-	const app = Object.entries(outputs).find(([, output]) => output.entryPoint === entries["app.js"]);
-	const pending = [app[0]];
-	while (pending.length > 0) {
-		for (const next of outputs[pending.pop()].imports) {
-			if (next.kind === "import-statement" && !names.has(basename(next.path))) {
-				names.set(basename(next.path), "preload");
-				pending.push(next.path);
-			}
-		}
-	}
-	return names;
+	return assetsOf([...shared.outputFiles, ...rest.outputFiles], names);
 }
 
-function assetsOf(result) {
-	const names = namesOf(result.metafile);
-	return result.outputFiles
+function assetsOf(files, names) {
+	return files
 		.map((file) => {
 			const base = basename(file.path);
 			return {
@@ -131,22 +147,32 @@ function embeddedWrite(assets) {
 const firstLoad = (assets) =>
 	assets.filter((asset) => ["app.js", "app.css", "preload"].includes(asset.name)).reduce((sum, asset) => sum + asset.gzip.length, 0);
 
-if (process.argv[3] === "--watch") {
-	const show = {
-		name: "show",
-		setup(build) {
-			build.onEnd((result) => {
-				if (result.errors.length === 0) {
-					distWrite(assetsOf(result));
-					console.log(`${new Date().toLocaleTimeString()} written to ${dist}`);
-				}
-			});
-		},
+function newestChange(path) {
+	const times = readdirSync(path, { withFileTypes: true }).map((entry) => {
+		const full = join(path, entry.name);
+		return entry.isDirectory() ? newestChange(full) : statSync(full).mtimeMs;
+	});
+	return Math.max(statSync(path).mtimeMs, ...times);
+}
+
+if (watching) {
+	const write = async () => {
+		try {
+			distWrite(await bundle());
+			console.log(`${new Date().toLocaleTimeString()} written to ${dist}`);
+		} catch {} // esbuild has shown the error
 	};
-	const context = await esbuild.context({ ...options, minify: false, sourcemap: false, plugins: [show] });
-	await context.watch();
+	const pollMs = 300; // Node.js 18 can't watch folders with their subfolders on Linux
+	for (let last = 0; ; ) {
+		const newest = newestChange(join(web, "src"));
+		if (newest > last) {
+			await write();
+		}
+		last = newest;
+		await new Promise((resume) => setTimeout(resume, pollMs));
+	}
 } else {
-	const assets = assetsOf(await esbuild.build(options));
+	const assets = await bundle();
 	distWrite(assets);
 	embeddedWrite(assets);
 	console.log(`bundle: ${assets.length} files, ${firstLoad(assets)} bytes of gzip at the first load`);

@@ -3,9 +3,9 @@
 
 import { keyboardOn } from "../core/preferences.ts";
 
-export type Key = { readonly keys: string; readonly word: string };
+export type KeyRow = { readonly keys: string; readonly word: string };
 
-export const keys: readonly Key[] = [
+export const keys: readonly KeyRow[] = [
 	{ keys: "?", word: "Show the keys" },
 	{ keys: "/", word: "Search workspaces" },
 	{ keys: "g w", word: "Go to workspaces" },

@@ -19,7 +19,7 @@ const columns = [
 			</a>
 		),
 	},
-	{ key: "email", head: "E-mail", cell: (item: Resource) => text(item, "email") },
+	{ key: "email", head: "E-mail", class: "wide", cell: (item: Resource) => text(item, "email") },
 	{ key: "created", head: "Created", cell: (item: Resource) => <TimeAgo time={item.attributes["created-at"]} /> },
 ];
 

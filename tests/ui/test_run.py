@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A run from its queue to its end, by clicks."""
+
+import re
+
+from playwright.sync_api import expect
+
+CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n'}
+
+
+def open_run(page, name):
+    page.get_by_label("Search by name").fill(name)
+    expect(page.locator("table .row-link")).to_have_text([name])
+    page.locator("table .above-row").click()
+    expect(page).to_have_url(re.compile(f"/app/acme/workspaces/{name}/runs/run-"))
+
+
+def test_a_run_is_confirmed_and_applied(browser_page, site, axe):
+    api = site.api
+    run = api.run_files(api.workspace("confirmed"), CHANGES, message="Add one")
+    page = browser_page("/app/acme/workspaces")
+    open_run(page, "confirmed")
+    header = page.locator(".run-header")
+    expect(header.get_by_text("Needs Confirmation")).to_be_visible()
+    expect(page.get_by_role("heading", name="Add one")).to_be_visible()
+    expect(page.locator(".waiting")).to_contain_text("confirm")
+    expect(page).to_have_title(re.compile("^● "))
+    page.locator("#plan summary").click()
+    expect(page.get_by_role("region", name="Log of the plan")).to_contain_text("terraform_data.one")
+    axe(page)
+    page.keyboard.press("a")
+    confirm = header.get_by_role("button", name="Confirm & Apply")
+    expect(confirm).to_be_focused()
+    confirm.click()
+    dialog = page.get_by_role("dialog", name="Confirm & Apply")
+    expect(dialog).to_contain_text("1 resource to add")
+    dialog.get_by_label("Comment").fill("It is tested")
+    axe(page)
+    dialog.get_by_role("button", name="Confirm & Apply").click()
+    expect(header.get_by_text("Applied")).to_be_visible()
+    expect(page.locator("#apply")).to_contain_text("passed")
+    expect(page.locator(".comment-body")).to_have_text(["It is tested"])
+    expect(header.get_by_role("button", name="Plan again")).to_be_visible()
+    expect(header.get_by_role("button", name="Confirm & Apply")).to_have_count(0)
+    assert api.attributes(f"runs/{run}")["status"] == "applied"
+
+
+def test_a_run_is_discarded_and_planned_again(browser_page, site):
+    api = site.api
+    workspace = api.workspace("discarded")
+    first = api.run_files(workspace, CHANGES)
+    api.wait_status(first, "planned")
+    page = browser_page(f"/app/acme/discarded/runs/{first}")
+    header = page.locator(".run-header")
+    header.get_by_role("button", name="Discard Plan").click()
+    page.get_by_role("dialog").get_by_role("button", name="Discard Plan").click()
+    expect(header.get_by_text("Discarded")).to_be_visible()
+    header.get_by_role("button", name="Plan again").click()
+    page.get_by_role("dialog").get_by_role("button", name="Plan again").click()
+    expect(page).not_to_have_url(re.compile(first))
+    expect(header.get_by_text("Needs Confirmation")).to_be_visible()
+    header.get_by_role("button", name="Discard Plan").click()
+    page.get_by_role("dialog").get_by_label("Comment").fill("<b>not now</b>")
+    page.get_by_role("dialog").get_by_role("button", name="Discard Plan").click()
+    expect(page.locator(".comment-body")).to_have_text(["<b>not now</b>"])
+
+
+def test_a_wrong_run_and_a_hidden_run_read_the_same(browser_page, visitors):
+    visitors.expect_console("404")
+    page = browser_page("/app/acme/workspaces/confirmed/runs/run-0000000000000000")
+    expect(page.get_by_text("This does not exist, or you may not see it.")).to_be_visible()
