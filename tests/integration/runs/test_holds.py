@@ -130,6 +130,9 @@ def test_a_workspace_is_held_until_its_last_state_arrives(workspace):
     assert shown["attributes"]["locked"] is True and shown["relationships"]["locked-by"]["data"] == {"type": "runs", "id": first}
     for words in (first, "worker fake-worker", "force-unlock"):
         assert words in shown["attributes"]["locked-reason"]
+    hold = shown["attributes"]["hold"]
+    assert (hold["run-id"], hold["worker"], hold["engine-ended"], hold["settled"]) == (first, "fake-worker", False, False)
+    assert hold["since"] < hold["until"]
     assert workspace.api.events(first, "workspace-held")
     assert ("hold", "system") in audit_actions(workspace.api)
     assert workspace.api.status(second) == "pending"
@@ -151,6 +154,7 @@ def test_a_workspace_is_held_until_its_last_state_arrives(workspace):
     workspace.settle(job)
     until(lambda: workspace.api.status(second) == "plan_queued", "the queue advances")
     assert workspace.shown["relationships"]["locked-by"]["data"]["id"] == second and not workspace.held()
+    assert workspace.shown["attributes"]["hold"] is None
     assert workspace.released(job) == "The last state of the apply has arrived."
     assert audit_actions(workspace.api)[0] == ("release", "system")
     assert workspace.refused(job, "PUT", "state", state(3)) and workspace.refused(job, "POST", "last-state")

@@ -20,7 +20,7 @@ export function Drawer({ plan, row }: Props) {
 	const document = useDocument(row.index >= 0 ? address(`/plans/${segment(plan)}/changes/${row.index}`) : undefined);
 	return (
 		<div class="drawer">
-			<Content of={document}>{() => (document.item ? <Values resource={document.item} /> : <p>It is not there.</p>)}</Content>
+			<Content of={document}>{() => (document.item ? <PlanChange resource={document.item} /> : <p>It is not there.</p>)}</Content>
 		</div>
 	);
 }
@@ -42,8 +42,13 @@ function Facts({ change }: { readonly change: Change }) {
 	);
 }
 
-function Values({ resource }: { readonly resource: Resource }) {
+function PlanChange({ resource }: { readonly resource: Resource }) {
 	const change = useMemo(() => changeOf(resource), [resource]);
+	return <ChangeValues change={change} />;
+}
+
+// The attributes of a change, of a plan or between two states.
+export function ChangeValues({ change }: { readonly change: Change }) {
 	const nodes = useMemo(() => treeOf(change), [change]);
 	const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
 	const [most, setMost] = useState(rowsAtOnce);
