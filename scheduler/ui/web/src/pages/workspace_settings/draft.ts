@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-// The edited attributes of an object. What the user has not edited follows the server.
+// The edited attributes of an object. The others follow the server.
 
 import { useState } from "preact/hooks";
 import type { Resource } from "../../core/resource.ts";

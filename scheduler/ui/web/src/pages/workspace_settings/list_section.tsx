@@ -107,5 +107,5 @@ export function RemoveDialog({ title, word, text, url, onDone, onClose }: Remove
 	);
 }
 
-// What a section's dialogs are open for.
+// The dialog of a section that is open, and its object.
 export type Asked = { readonly kind: "add" } | { readonly kind: "edit" | "remove"; readonly item: Resource };

@@ -33,11 +33,11 @@ function LockPanel({ view }: { readonly view: WorkspaceView }) {
 					</Button>
 				))}
 			</div>
-			<h3>While a person holds the lock</h3>
+			<h3>{state.kind === "held" ? "While the workspace is held" : "While a person holds the lock"}</h3>
 			<ul>
 				<li>Runs that can apply wait as pending. They start in their order after the unlock.</li>
 				<li>Plan-only runs go on.</li>
-				<li>Only the person who holds the lock can write a state.</li>
+				{state.kind !== "held" && <li>Only the person who holds the lock can write a state.</li>}
 			</ul>
 			{asked && <LockDialog view={view} state={state} action={asked} onClose={() => setAsked(undefined)} />}
 		</>

@@ -95,7 +95,6 @@ function DestinationFields({ form, error, set }: FieldsProps) {
 			{form.destination === "generic" && (
 				<TextField
 					label="Token"
-					type="password"
 					hint="Messages are signed with it. It is never shown again; empty: the stored one stays."
 					error={error}
 					pointer="/data/attributes/token"

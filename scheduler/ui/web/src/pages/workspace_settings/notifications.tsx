@@ -45,7 +45,7 @@ function NotificationList({ view }: { readonly view: WorkspaceView }) {
 						.map((trigger) => triggers.find(([key]) => key === trigger)?.[1] ?? trigger)
 						.join(", ") || <span class="muted">None</span>,
 					<Deliveries key="deliveries" item={item} />,
-					<div key="actions">
+					<div key="actions" class="cell-actions">
 						<Verify item={item} onDone={list.reload} />
 						<RowActions
 							name={text(item, "name")}

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { Resource } from "../../core/resource.ts";
 import { changesOf } from "./draft.ts";
 import { lockActions, lockState } from "./lock_state.ts";
+import { emptyNotification, notificationBody, notificationOf } from "./notification_form.ts";
 
 const all = { "can-lock": true, "can-unlock": true, "can-force-unlock": true };
 
@@ -61,4 +62,24 @@ test("without the right, the lock says what is needed", () => {
 test("only attributes that differ are saved; null and an empty text are the same", () => {
 	const shown = workspace({ name: "net", "auto-apply": false, description: null });
 	assert.deepEqual(changesOf({ name: "net", "auto-apply": true, description: "" }, shown), { "auto-apply": true });
+});
+
+test("a notification sends only what its destination takes, and an empty token keeps the stored one", () => {
+	const mail = notificationBody(
+		{ ...emptyNotification, name: "m", destination: "email", emails: "a@b.c\n d@e.f", url: "http://x" },
+		undefined,
+	);
+	assert.deepEqual(mail.data.attributes, {
+		name: "m",
+		enabled: true,
+		triggers: ["run:needs_attention", "run:errored"],
+		"destination-type": "email",
+		"email-addresses": ["a@b.c", "d@e.f"],
+	});
+	const hook = {
+		type: "notification-configurations",
+		id: "nc-1",
+		attributes: { name: "h", "destination-type": "generic", url: "http://x" },
+	};
+	assert.deepEqual(Object.keys(notificationBody(notificationOf(hook), hook).data.attributes), ["name", "enabled", "triggers", "url"]);
 });

@@ -5,6 +5,7 @@ import { sideText } from "../../changes/side.ts";
 import { rowsOf, treeOf } from "../../changes/tree.ts";
 import { stateChanges } from "./state_diff.ts";
 import { statePartsOf } from "./state_file.ts";
+import { detachedReason } from "./state_words.ts";
 
 function file(secret: string, size: number, more: object[] = []) {
 	return {
@@ -66,4 +67,16 @@ test("a file that is no state has no parts", () => {
 	assert.deepEqual(statePartsOf({ resources: "x", outputs: 3 }), []);
 	const odd = { resources: [{ instances: [{ attributes: { a: "secret" }, sensitive_attributes: ["?", [{ value: {} }]] }] }] };
 	assert.doesNotMatch(JSON.stringify(statePartsOf(odd)), /"a":"secret"/);
+});
+
+test("the reason of a detached state is in the event that names it", () => {
+	const event = (id: string, action: string, description: string) => ({ type: "run-events", id, attributes: { action, description } });
+	const events = [
+		event("re-1", "applied", "Applied"),
+		event("re-2", "state-detached", "A state of the apply was stored as a detached state (sv-1): another lineage."),
+		event("re-3", "state-detached", "A state of the apply was stored as a detached state (sv-2): it is older."),
+	];
+	const state = { type: "state-versions", id: "sv-2", attributes: {} };
+	assert.equal(detachedReason(state, events), "it is older.");
+	assert.equal(detachedReason({ ...state, id: "sv-3" }, events), "");
 });
