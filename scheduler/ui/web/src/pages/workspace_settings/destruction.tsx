@@ -106,8 +106,8 @@ function DeleteWorkspace({ view }: { readonly view: WorkspaceView }) {
 			<p>Its runs, states, variables and logs are lost.</p>
 			{managed && (
 				<p>
-					The state has {counted(resources, "resource")}. They stay where they are, and nothing here manages them any more: queue a destroy
-					plan first.
+					Its state has {counted(resources, "resource")}. A deletion destroys nothing: without the workspace nothing manages them. Queue a
+					destroy plan first.
 				</p>
 			)}
 			<div class="actions">

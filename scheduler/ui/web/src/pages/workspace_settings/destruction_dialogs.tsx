@@ -61,7 +61,7 @@ export function DeleteDialog({ view, force, onClose }: Props & { readonly force:
 	return (
 		<TypedDialog view={view} title={`${word} ${view.name}`} word={word} onConfirm={remove} onClose={onClose}>
 			<p>Its runs, states, variables and logs are lost. This can't be undone.</p>
-			{force && <p class="note failure">{resources} keep running, and no state knows of them any more.</p>}
+			{force && <p class="note failure">Its state has {resources}. Nothing is destroyed, and no state knows of them any more.</p>}
 		</TypedDialog>
 	);
 }
