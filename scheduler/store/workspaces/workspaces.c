@@ -20,6 +20,7 @@ enum { MAX_NEWEST = 1000 };
 	"replace(replace(d.destroy_after, 'd', ' days'), 'h', ' hours')::interval as destroy_at, "                     \
 	"h.run_id as hold_run_id, h.worker as hold_worker, h.engine_ended as hold_engine_ended, to_char(h.until at "   \
 	"time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as hold_until, h.settled_at is not null as hold_settled, "  \
+	"h.began_at as hold_since, h.until as hold_deadline, "                                                         \
 	"(select count(*) from "                                                                                       \
 	"state_versions k where k.workspace_id = w.id and k.status = 'detached') as kept_states, "                     \
 	"case when (w.locked_by is not null or w.hold_job_id is not null) and w.current_run_id is null then (select "  \

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
+import { placeId } from "../../changes/items.ts";
+import { PlanChanges } from "../../changes/plan_changes.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { moneyDelta } from "../../core/format.ts";
+import { useFragment } from "../../core/hooks.ts";
 import { linkOf, linksOf, type Resource, text } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
-import { PlanChanges } from "./changes/plan_changes.tsx";
-import { Log } from "./log/log.tsx";
+import { Log } from "../../log/log.tsx";
+import { placeOf } from "../../log/ranges.ts";
+import { hasEnded } from "../../log/use_log.ts";
 import type { RunView } from "./run.tsx";
 import { type Parts, type Stage, stageList, stateTones } from "./stage_list.ts";
 
@@ -57,15 +61,30 @@ function Confirmation({ run }: { readonly run: Resource }) {
 	return by && linkOf(run, "confirmed-by") ? <p>Confirmed by {text(by, "username")}.</p> : <p>Applied without a person's confirmation.</p>;
 }
 
+// The log is open while its command runs, and if the address names its lines.
+function LogFold({ operation, kind, view }: { readonly operation: Resource; readonly kind: "plan" | "apply"; readonly view: RunView }) {
+	const fragment = useFragment();
+	return (
+		<Fold class="log-fold" open={!hasEnded(operation) || placeOf(fragment)?.log === kind} summary="Log">
+			{() => <Log operation={operation} kind={kind} reload={view.reload} />}
+		</Fold>
+	);
+}
+
+// stageOf: the stage whose part the fragment names.
+function stageOf(fragment: string): string | undefined {
+	return placeId(fragment) ? "plan" : placeOf(fragment)?.log;
+}
+
 // What a stage shows, by its name. Stages without a row show their state alone.
 const contents: Readonly<Record<string, (view: RunView, parts: Parts) => ComponentChildren>> = {
 	plan: (view, parts) => (
 		<>
 			{parts.plan && <PlanChanges plan={parts.plan} />}
-			{parts.plan && <Log operation={parts.plan} kind="plan" reload={view.reload} />}
+			{parts.plan && <LogFold operation={parts.plan} kind="plan" view={view} />}
 		</>
 	),
-	apply: (view, parts) => parts.apply && <Log operation={parts.apply} kind="apply" reload={view.reload} />,
+	apply: (view, parts) => parts.apply && <LogFold operation={parts.apply} kind="apply" view={view} />,
 	cost: (_, parts) => <CostSummary estimate={parts.cost} />,
 	confirm: (view) => <Confirmation run={view.run} />,
 	pre_plan: (_, parts) => <TaskResults stage={parts.pre_plan} />,
@@ -87,9 +106,10 @@ function StageSummary({ stage }: { readonly stage: Stage }) {
 	);
 }
 
-// Open while the stage's work runs or after it failed, and closed once it has passed.
+// Open while the stage's work runs or after it failed, or if the address names a part of it; closed once it has passed.
 export function Stages({ view }: { readonly view: RunView }) {
 	const parts = partsOf(view);
+	const linked = stageOf(useFragment());
 	return (
 		<section class="stages" aria-label="Stages">
 			{stageList(view.run, parts).map((stage) => {
@@ -99,7 +119,7 @@ export function Stages({ view }: { readonly view: RunView }) {
 						key={stage.name}
 						id={stage.name}
 						class="stage"
-						open={stage.state === "running" || stage.state === "failed"}
+						open={stage.state === "running" || stage.state === "failed" || stage.name === linked}
 						summary={<StageSummary stage={stage} />}
 					>
 						{() => (content && stage.state !== "not started" ? content(view, parts) : <p class="muted">Nothing to show.</p>)}
