@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { useRender } from "../core/hooks.ts";
 import { GroupHead, ItemRow } from "./change_row.tsx";
 import type { Entry, Item } from "./items.ts";
@@ -54,16 +54,24 @@ export function ChangeList(props: Props) {
 	const box = useRef<HTMLDivElement>(null);
 	const [scroll, setScroll] = useState(0);
 	const [view, setView] = useState(600);
-	const { heights, watch } = useHeights(render);
+	const version = useRef(0);
+	const { heights, watch } = useHeights(() => {
+		version.current += 1;
+		render();
+	});
 	const pending = useRef<string | undefined>(undefined);
 	const isOpen = (entry: Entry) => entry.kind === "item" && open.has(entry.item.id);
-	const stack = new Stack(entries.length, (at) => {
-		const entry = entries[at] as Entry;
-		if (isOpen(entry)) {
-			return heights.get(keyOf(entry)) ?? drawerHeight;
-		}
-		return entry.kind === "head" ? headHeight : rowHeight;
-	});
+	const stack = useMemo(
+		() =>
+			new Stack(entries.length, (at) => {
+				const entry = entries[at] as Entry;
+				if (isOpen(entry)) {
+					return heights.get(keyOf(entry)) ?? drawerHeight;
+				}
+				return entry.kind === "head" ? headHeight : rowHeight;
+			}),
+		[entries, open, version.current],
+	);
 	const whole = entries.length <= drawnWhole;
 	const shown = whole ? { first: 0, last: entries.length } : stack.rows(scroll, view, around);
 

@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Content } from "../components/states.tsx";
 import { address, segment } from "../core/api.ts";
-import { count } from "../core/format.ts";
+import { count, counted } from "../core/format.ts";
 import { useDocument, useQuery } from "../core/hooks.ts";
 import { flag, type Resource, text } from "../core/resource.ts";
 import { navigate, queryChange } from "../core/router.ts";
@@ -150,7 +150,7 @@ function Changes({ plan, resource, typed, onTyped, chosen, grouping }: Props) {
 					))}
 				</select>
 				<span class="muted" role="status">
-					{shown.length === items.length ? `${count(items.length)} rows` : `showing ${count(shown.length)} of ${count(items.length)}`}
+					{shown.length === items.length ? counted(items.length, "row") : `showing ${count(shown.length)} of ${count(items.length)}`}
 				</span>
 			</div>
 			{summary.truncated && <p class="note wait">The plan has more changes than this list. The plan's JSON has all.</p>}

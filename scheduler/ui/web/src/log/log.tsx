@@ -17,6 +17,7 @@ import { LogList, type Target } from "./log_list.tsx";
 import type { LogReader } from "./log_reader.ts";
 import { ApplyProgress } from "./progress.ts";
 import { type LineRange, placeFragment, placeOf } from "./ranges.ts";
+import { none } from "./scan.ts";
 import { timeModes } from "./times.ts";
 import { hasEnded, useLog } from "./use_log.ts";
 import { useScan } from "./use_scan.ts";
@@ -78,7 +79,7 @@ function useProgress(reader: LogReader, isOn: boolean): string {
 		isOn
 			? () => (_, text) => {
 					progress.line(text);
-					return [];
+					return none;
 				}
 			: undefined,
 	);
@@ -145,7 +146,7 @@ export function Log({ operation, kind, reload }: Props) {
 	const search = useScan(
 		reader,
 		JSON.stringify(query),
-		searched && (() => (line: number, text: string) => (searched.test(searchedText(text)) ? [line] : [])),
+		searched && (() => (line: number, text: string) => (searched.test(searchedText(text)) ? [line] : none)),
 	);
 	const errors = useScan(
 		reader,

@@ -36,6 +36,7 @@ type Props = {
 
 const rowHeight = 20;
 const extraRows = 8;
+const barHeight = 20; // of the scroll bar and the borders
 const wrappedWithoutWindow = 500;
 
 const lineAt = (target: EventTarget | null) => {
@@ -228,6 +229,7 @@ export function LogList(props: Props) {
 		<div
 			ref={attach}
 			class={`log-scroll ${settings.wrap ? "wrap" : ""}`}
+			style={{ height: settings.wrap ? "60vh" : `min(60vh, ${listHeight(layout) + barHeight}px)` }}
 			role="region"
 			aria-label={props.label}
 			// biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keys
