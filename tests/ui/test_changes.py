@@ -157,6 +157,10 @@ def test_a_drawer_shows_how_the_values_differ(api, operations, open_run, axe):
     axe(page)
     page.get_by_label("Filter changes").fill("value: 10.0.0.2")
     expect(changes.locator(".change-item")).to_have_count(2)
+    expect(page.get_by_label("Filter changes")).to_be_focused()
+    page.evaluate("location.hash = '#change:aws_x.moved'")
+    expect(row(changes, "aws_x.moved").locator(".drawer")).to_be_visible()
+    expect(page.get_by_label("Filter changes")).to_have_value("")
 
 
 def test_a_drawer_has_one_column_on_a_narrow_screen(api, operations, open_run):

@@ -89,6 +89,13 @@ def test_a_long_log_is_scrolled_searched_and_linked(api, operations, open_run, a
     expect(linked).to_have_url(re.compile("#plan:L50002$"))
     line(log, 50_005).locator(".log-number").click(modifiers=["Shift"])
     expect(linked).to_have_url(re.compile("#plan:L50002-L50005$"))
+    line(log, 50_003).locator(".log-number").hover()
+    linked.mouse.down()
+    line(log, 50_006).locator(".log-number").hover()
+    linked.mouse.up()
+    expect(linked).to_have_url(re.compile("#plan:L50003-L50006$"))
+    line(log, 50_002).locator(".log-number").click()
+    line(log, 50_005).locator(".log-number").click(modifiers=["Shift"])
     linked.get_by_role("button", name="Copy text").click()
     expect(linked.locator(".toast")).to_have_text("Copied")
     assert linked.evaluate("navigator.clipboard.readText()").splitlines() == text.splitlines()[50_001:50_005]

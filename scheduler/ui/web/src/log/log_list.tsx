@@ -15,7 +15,7 @@ export type ListSettings = {
 	readonly matcher: Matcher | undefined;
 };
 
-// What the list is asked to show. A new object is a new request.
+// A row to bring into view. A new object is a new request.
 export type Target = { readonly row: number; readonly focus?: boolean };
 
 type Props = {

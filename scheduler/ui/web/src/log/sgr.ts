@@ -33,7 +33,7 @@ function controlSequence(text: string, from: number): Sequence {
 	return { kind: isStyle ? "sgr" : "other", value: parameters, end: complete ? at + 1 : at };
 }
 
-// Where the next BEL and ST are, from a place on: so that many strings without an end take a linear time.
+// The next BEL and ST from a place on. They are kept, so that many strings without an end take a linear time.
 type Ends = { bell: number; st: number };
 
 function nextOf(known: number, text: string, wanted: string, from: number): number {
