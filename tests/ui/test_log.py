@@ -170,3 +170,16 @@ def test_a_growing_log_is_followed_until_the_reader_scrolls_up(api, operations, 
     page.locator("#plan > summary").click()
     page.locator("#plan .log-fold > summary").click()
     expect(page.locator(".log-state")).to_contain_text("1,002 lines, ended")
+
+
+def test_lines_do_not_overlap_with_large_text(api, operations, open_run):
+    page = open_run(operations.planned(api.workspace("logs"), b"".join(b"line %d\n" % i for i in range(2000))))
+    page.locator("#plan").wait_for()
+    page.evaluate("document.documentElement.style.fontSize = '200%'")
+    log = show_log(page)
+    log.focus()
+    page.keyboard.press("End")
+    expect(line(log, 2000)).to_be_in_viewport()
+    boxes = [line(log, number).bounding_box() for number in (1998, 1999, 2000)]
+    assert [boxes[1]["y"] - boxes[0]["y"], boxes[2]["y"] - boxes[1]["y"]] == [40, 40]
+    assert line(log, 1999).locator(".log-text").bounding_box()["height"] <= 40

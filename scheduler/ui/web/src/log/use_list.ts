@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // The rows of a log that are drawn, their place, the keys and the pointer.
 
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useRender } from "../core/hooks.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { textScale, useRender } from "../core/hooks.ts";
 import type { Matcher } from "./find.ts";
 import { type LineRange, rangeOf } from "./ranges.ts";
 import type { TimeMode } from "./times.ts";
@@ -24,7 +24,7 @@ export type ListProps = {
 	readonly onFind: () => void;
 };
 
-const rowHeight = 20;
+const rowPixels = 20;
 const extraRows = 8;
 const wrappedWithoutWindow = 500;
 
@@ -92,15 +92,24 @@ function useHeight(element: Box): number {
 }
 
 // Puts the drawn rows where the anchor says. Wrapped lines have their heights only after they are drawn.
-function usePosition(box: Box, drawn: Rows, anchor: Anchor, scroll: number, wrap: boolean, whole: boolean): void {
+type Placed = {
+	readonly drawn: Rows;
+	readonly anchor: Anchor;
+	readonly row: number;
+	readonly scroll: number;
+	readonly wrap: boolean;
+	readonly whole: boolean;
+};
+
+function usePosition(box: Box, { drawn, anchor, row, scroll, wrap, whole }: Placed): void {
 	useLayoutEffect(() => {
 		const element = box.current;
 		if (!element) {
 			return;
 		}
 		const rows = anchor.index - drawn.first;
-		const row = element.children[rows] as HTMLElement | undefined;
-		const above = wrap && row ? row.offsetTop + anchor.part * row.offsetHeight : (rows + anchor.part) * rowHeight;
+		const first = element.children[rows] as HTMLElement | undefined;
+		const above = wrap && first ? first.offsetTop + anchor.part * first.offsetHeight : (rows + anchor.part) * row;
 		element.style.top = whole ? "0" : `${scroll + anchor.top - above}px`;
 	});
 }
@@ -130,11 +139,12 @@ export function useList(props: ListProps) {
 	const [scroll, setScroll] = useState(0);
 	const selection = useSelection(props);
 	const focusLine = useLineFocus(box);
-	const layout: Layout = { count, row: rowHeight, view: Math.max(view, rowHeight) };
+	const row = useMemo(() => rowPixels * textScale(), []);
+	const layout: Layout = { count, row, view: Math.max(view, row) };
 	const whole = settings.wrap && count <= wrappedWithoutWindow;
 	const anchor = anchorOf(layout, scroll);
 	const drawn = whole ? { first: 0, last: count } : rowsOf(layout, anchor, extraRows);
-	usePosition(box, drawn, anchor, scroll, settings.wrap, whole);
+	usePosition(box, { drawn, anchor, row, scroll, wrap: settings.wrap, whole });
 
 	useLayoutEffect(() => {
 		if (follow && scroller.current) {
@@ -156,7 +166,7 @@ export function useList(props: ListProps) {
 
 	const onScroll = (event: Event) => {
 		const element = event.currentTarget as HTMLElement;
-		const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - rowHeight / 2;
+		const atEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - row / 2;
 		setScroll(element.scrollTop);
 		if (atEnd !== follow) {
 			props.onFollow(atEnd);
@@ -165,14 +175,14 @@ export function useList(props: ListProps) {
 
 	// The arrow keys go from number to number; with Shift they select.
 	const onArrow = (event: KeyboardEvent, line: number, step: number) => {
-		const row = Math.min(Math.max(rowOfLine(props, line) + step, 0), count - 1);
-		const next = lineOfRow(props, row);
+		const to = Math.min(Math.max(rowOfLine(props, line) + step, 0), count - 1);
+		const next = lineOfRow(props, to);
 		event.preventDefault();
 		if (event.shiftKey) {
 			selection.extend(line, next);
 		}
-		if (scroller.current && (row <= drawn.first + extraRows || row >= drawn.last - extraRows - 1)) {
-			scroller.current.scrollTop = scrollTo(layout, row, 0.5);
+		if (scroller.current && (to <= drawn.first + extraRows || to >= drawn.last - extraRows - 1)) {
+			scroller.current.scrollTop = scrollTo(layout, to, 0.5);
 		}
 		focusLine(next);
 	};
