@@ -183,3 +183,19 @@ def test_lines_do_not_overlap_with_large_text(api, operations, open_run):
     boxes = [line(log, number).bounding_box() for number in (1998, 1999, 2000)]
     assert [boxes[1]["y"] - boxes[0]["y"], boxes[2]["y"] - boxes[1]["y"]] == [40, 40]
     assert line(log, 1999).locator(".log-text").bounding_box()["height"] <= 40
+
+
+def test_a_log_goes_on_after_the_scheduler_was_away(api, operations, open_run, visitors, scheduler):
+    visitors.expect_console("Failed to load resource")
+    run, job = operations.start(api.workspace("logs"))
+    at = operations.write(job, b"".join(b"before %d\n" % i for i in range(100)))
+    page = open_run(run)
+    log = page.get_by_role("region", name="Log of the plan")
+    expect(line(log, 100)).to_be_in_viewport()
+    scheduler.all[0].stop()
+    expect(page.locator(".log-state")).to_contain_text(f"interrupted at byte {at + 1:,}, retrying")
+    expect(line(log, 100)).to_be_in_viewport()
+    scheduler.all[0].restart()
+    operations.write(job, b"".join(b"after %d\n" % i for i in range(100)), at)
+    expect(line(log, 200)).to_contain_text("after 99")
+    expect(page.locator(".log-state")).to_contain_text("200 lines, live")

@@ -151,7 +151,6 @@ export function Log({ operation, kind, reload }: Props) {
 				</p>
 			)}
 			{problem?.status === 404 && <p class="note wait">The log is not there: it may have been deleted, or you may not read it.</p>}
-			{problem && problem.status !== 404 && <ErrorPanel error={problem} onRetry={() => reader.read()} />}
 			{isEmpty ? (
 				<p class="muted">{emptyText(reader)}</p>
 			) : (
@@ -179,6 +178,7 @@ export function Log({ operation, kind, reload }: Props) {
 					{counted(newLines, "new line")}: follow
 				</button>
 			)}
+			{problem && problem.status > 0 && problem.status !== 404 && <ErrorPanel error={problem} onRetry={() => reader.read()} />}
 		</div>
 	);
 }
