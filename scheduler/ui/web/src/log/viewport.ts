@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Computes the rows of a long list that are in view. The height of an element is limited: Firefox ends near 17 million
-// pixels. A longer list has that height, and its scroll position is a share of all rows: at a third of the way, the row
-// at a third of the list is a third below the top of the view. Rows may be higher than estimated, as wrapped lines are;
+// pixels. A longer list has the largest height, and its scroll position gives the share of the rows above. The row at a
+// third of the list is then a third below the top of the view. Rows may be higher than estimated, as wrapped lines are;
 // the first and the last row stay reachable.
 
 export const highest = 16_000_000;
