@@ -47,7 +47,7 @@ function Values({ node }: { readonly node: Node }) {
 	);
 }
 
-// What a container is without its children: null, unknown and sensitive sides are named.
+// The sides of a container: null, unknown and sensitive ones are named. The children show the others.
 function Ends({ node }: { readonly node: Node }) {
 	const end = (side: Side) => (side.kind === "value" && side.value !== null ? { kind: "absent" as const } : side);
 	const empty = node.children?.length === 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { useRender } from "../core/hooks.ts";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { textScale, useRender } from "../core/hooks.ts";
 import { GroupHead, ItemRow } from "./change_row.tsx";
 import type { Entry, Item } from "./items.ts";
 import { Stack } from "./stack.ts";
@@ -17,8 +17,8 @@ type Props = {
 	readonly onToggleGroup: (key: string) => void;
 };
 
-const rowHeight = 40;
-const headHeight = 32;
+const rowPixels = 40;
+const headPixels = 32;
 const drawerHeight = 320; // until it is drawn
 const around = 400;
 const drawnWhole = 60; // rows that need no window
@@ -54,16 +54,25 @@ export function ChangeList(props: Props) {
 	const box = useRef<HTMLDivElement>(null);
 	const [scroll, setScroll] = useState(0);
 	const [view, setView] = useState(600);
-	const { heights, watch } = useHeights(render);
+	const version = useRef(0);
+	const { heights, watch } = useHeights(() => {
+		version.current += 1;
+		render();
+	});
 	const pending = useRef<string | undefined>(undefined);
 	const isOpen = (entry: Entry) => entry.kind === "item" && open.has(entry.item.id);
-	const stack = new Stack(entries.length, (at) => {
-		const entry = entries[at] as Entry;
-		if (isOpen(entry)) {
-			return heights.get(keyOf(entry)) ?? drawerHeight;
-		}
-		return entry.kind === "head" ? headHeight : rowHeight;
-	});
+	const scale = useMemo(textScale, []);
+	const stack = useMemo(
+		() =>
+			new Stack(entries.length, (at) => {
+				const entry = entries[at] as Entry;
+				if (isOpen(entry)) {
+					return heights.get(keyOf(entry)) ?? drawerHeight;
+				}
+				return scale * (entry.kind === "head" ? headPixels : rowPixels);
+			}),
+		[entries, open, version.current],
+	);
 	const whole = entries.length <= drawnWhole;
 	const shown = whole ? { first: 0, last: entries.length } : stack.rows(scroll, view, around);
 
@@ -82,7 +91,7 @@ export function ChangeList(props: Props) {
 			pending.current = target.id;
 			const at = entries.findIndex((entry) => entry.kind === "item" && entry.item.id === target.id);
 			if (at >= 0 && !whole && scroller.current) {
-				scroller.current.scrollTop = Math.max(stack.top(at) - headHeight, 0);
+				scroller.current.scrollTop = Math.max(stack.top(at) - headPixels, 0);
 				setScroll(scroller.current.scrollTop);
 			}
 		}

@@ -153,6 +153,9 @@ test("a fragment names a row, whatever its address", () => {
 	const odd = itemsOf(summary({ "resource-changes": [change('t.a["#50% <b>"]', "create")] }))[0];
 	assert.ok(odd);
 	assert.equal(placeId(placeFragment(odd)), odd.id);
+	const broken = itemsOf(summary({ "resource-changes": [change("t.a\ud800", "create")] }))[0];
+	assert.ok(broken);
+	assert.equal(placeFragment(broken), "#change:t.a%EF%BF%BD");
 	assert.equal(placeId("#plan:L1"), "");
 	assert.equal(placeId("#change:%"), "change:%");
 });

@@ -177,7 +177,7 @@ export function groupKeys(item: Item, grouping: Grouping): readonly string[] {
 // ---- places ----
 
 export function placeFragment(item: Item): string {
-	return `#${encodeURI(item.id).replaceAll("#", "%23")}`;
+	return `#${encodeURI(item.id.replace(/\p{Surrogate}/gu, "\ufffd")).replaceAll("#", "%23")}`;
 }
 
 // placeId: the item's id that the fragment names, or "".

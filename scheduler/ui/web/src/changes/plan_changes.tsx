@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { ErrorPanel } from "../components/error_panel.tsx";
 import { Content } from "../components/states.tsx";
 import { address, segment } from "../core/api.ts";
-import { count } from "../core/format.ts";
-import { useDocument, useQuery } from "../core/hooks.ts";
+import { count, counted } from "../core/format.ts";
+import { type Loaded, useDocument, useQuery } from "../core/hooks.ts";
 import { flag, type Resource, text } from "../core/resource.ts";
 import { navigate, queryChange } from "../core/router.ts";
 import { ChangeList, type Target } from "./change_list.tsx";
@@ -24,6 +25,8 @@ import {
 import { type Summary, summaryOf } from "./summary.ts";
 
 const settleMs = 300;
+const retryMs = 2000;
+const mostTries = 5;
 
 // The changes of a finished plan.
 export function PlanChanges({ plan }: { readonly plan: Resource }) {
@@ -43,27 +46,42 @@ export function PlanChanges({ plan }: { readonly plan: Resource }) {
 	const searched = settled.startsWith("value:") ? settled.slice("value:".length).trim() : "";
 	const path = `/plans/${segment(plan.id)}/changes`;
 	const document = useDocument(isFinished ? address(path, { "filter[value]": searched }) : undefined);
+	// The list stays while a search for values is answered.
+	const last = useRef<Resource | undefined>(undefined);
+	last.current = document.item ?? last.current;
+	useRetry(document);
 	if (!isFinished) {
 		return null;
 	}
+	if (!last.current) {
+		return <Content of={document}>{() => <p>The plan has no list of its changes.</p>}</Content>;
+	}
 	return (
-		<Content of={document}>
-			{() =>
-				document.item ? (
-					<Changes
-						plan={plan}
-						resource={document.item}
-						typed={typed}
-						onTyped={setTyped}
-						chosen={query.get("show") ?? ""}
-						grouping={groupings.find(([key]) => key === query.get("group"))?.[0] ?? "class"}
-					/>
-				) : (
-					<p>The plan has no list of its changes.</p>
-				)
-			}
-		</Content>
+		<>
+			{document.error && <ErrorPanel error={document.error} onRetry={document.reload} />}
+			<Changes
+				plan={plan}
+				resource={last.current}
+				typed={typed}
+				onTyped={setTyped}
+				chosen={query.get("show") ?? ""}
+				grouping={groupings.find(([key]) => key === query.get("group"))?.[0] ?? "class"}
+			/>
+		</>
 	);
+}
+
+// The plan's JSON may arrive a little after its result.
+function useRetry(document: Loaded): void {
+	const tries = useRef(0);
+	useEffect(() => {
+		if (document.loading || document.error || document.item || document.asOf === 0 || tries.current >= mostTries) {
+			return;
+		}
+		tries.current += 1;
+		const timer = setTimeout(document.reload, retryMs);
+		return () => clearTimeout(timer);
+	}, [document.asOf]);
 }
 
 type Props = {
@@ -75,23 +93,33 @@ type Props = {
 	readonly grouping: Grouping;
 };
 
-// Which drawers are open. The fragment names one, which opens and comes into view.
-function useOpen(items: readonly Item[], onShow: (item: Item) => void) {
+// Which drawers are open. The fragment names one, which opens and comes into view. onMissing returns true if it asks for
+// more items, because the item may be among them.
+function useOpen(items: readonly Item[], onShow: (item: Item) => void, onMissing: () => boolean) {
 	const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
 	const [target, setTarget] = useState<Target | undefined>();
+	const missing = useRef(false);
+	const follow = useRef(() => {});
+	follow.current = () => {
+		const id = placeId(location.hash);
+		const item = items.find((candidate) => candidate.id === id);
+		missing.current = id !== "" && !item && onMissing();
+		if (item) {
+			onShow(item);
+			setOpen((old) => new Set([...old, id]));
+			setTarget({ id });
+		}
+	};
 	useEffect(() => {
-		const follow = () => {
-			const id = placeId(location.hash);
-			const item = id && items.find((candidate) => candidate.id === id);
-			if (item) {
-				onShow(item);
-				setOpen((old) => new Set([...old, id]));
-				setTarget({ id });
-			}
-		};
-		follow();
-		addEventListener("hashchange", follow);
-		return () => removeEventListener("hashchange", follow);
+		const onHash = () => follow.current();
+		onHash();
+		addEventListener("hashchange", onHash);
+		return () => removeEventListener("hashchange", onHash);
+	}, []);
+	useEffect(() => {
+		if (missing.current) {
+			follow.current();
+		}
 	}, [items]);
 	const toggle = (item: Item) => {
 		const next = new Set(open);
@@ -115,9 +143,23 @@ function Changes({ plan, resource, typed, onTyped, chosen, grouping }: Props) {
 		[items, chosen, words],
 	);
 	const entries = useMemo(() => entriesOf(shown, grouping, closed), [shown, grouping, closed]);
-	const { open, target, toggle } = useOpen(items, (item) => {
+	const unfilter = () => {
+		onTyped("");
+		queryChange({ show: "", find: "" });
+	};
+	const show = (item: Item) => {
+		if (!shown.includes(item)) {
+			unfilter();
+		}
 		const keys = groupKeys(item, grouping);
 		setClosed((old) => (keys.some((key) => old.has(key)) ? new Set([...old].filter((key) => !keys.includes(key))) : old));
+	};
+	const { open, target, toggle } = useOpen(items, show, () => {
+		const isPart = typed.startsWith("value:");
+		if (isPart) {
+			unfilter();
+		}
+		return isPart;
 	});
 	const toggleGroup = (key: string) => {
 		const next = new Set(closed);
@@ -150,7 +192,7 @@ function Changes({ plan, resource, typed, onTyped, chosen, grouping }: Props) {
 					))}
 				</select>
 				<span class="muted" role="status">
-					{shown.length === items.length ? `${count(items.length)} rows` : `showing ${count(shown.length)} of ${count(items.length)}`}
+					{shown.length === items.length ? counted(items.length, "row") : `showing ${count(shown.length)} of ${count(items.length)}`}
 				</span>
 			</div>
 			{summary.truncated && <p class="note wait">The plan has more changes than this list. The plan's JSON has all.</p>}

@@ -27,7 +27,7 @@ const deepest = 40;
 const longestJson = 200_000;
 const mostCompared = 300; // items of lists that are compared with each other
 
-// What the masks and sides have at one place.
+// The values of both sides and of the masks at one place.
 type Part = {
 	readonly before: Json | undefined;
 	readonly after: Json | undefined;

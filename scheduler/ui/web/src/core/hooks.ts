@@ -109,6 +109,11 @@ export function useFragment(): string {
 	return location.hash;
 }
 
+// textScale: how large the browser's text is, as a multiple of 16 pixels.
+export function textScale(): number {
+	return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
+}
+
 // useNow: the time, once in every `ms`.
 export function useNow(ms = 1000): number {
 	const [now, setNow] = useState(Date.now());

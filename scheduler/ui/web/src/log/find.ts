@@ -12,20 +12,17 @@ export type Found = { readonly matcher: Matcher; readonly error: "" } | { readon
 
 const mostMatches = 1000; // in one text
 
-// Lower case keeps the positions only if it keeps the length.
-function lower(text: string): string {
-	const lowered = text.toLowerCase();
-	return lowered.length === text.length ? lowered : text.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
-}
-
+// A pattern of plain characters takes a linear time, and needs no copy of the text in lower case.
 function literal(query: Query): Matcher {
-	const wanted = query.matchCase ? query.text : lower(query.text);
-	const shown = query.matchCase ? (text: string) => text : lower;
+	const escaped = query.text.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
+	const any = new RegExp(escaped, query.matchCase ? "" : "i");
+	const next = new RegExp(escaped, query.matchCase ? "g" : "gi");
 	return {
-		test: (text) => shown(text).includes(wanted),
+		test: (text) => any.test(text),
 		find: (text, from) => {
-			const at = shown(text).indexOf(wanted, from);
-			return at < 0 ? undefined : { from: at, to: at + wanted.length };
+			next.lastIndex = from;
+			const match = next.exec(text);
+			return match ? { from: match.index, to: match.index + match[0].length } : undefined;
 		},
 	};
 }

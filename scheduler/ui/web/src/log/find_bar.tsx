@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useRef } from "preact/hooks";
 import { counted } from "../core/format.ts";
-import type { Query } from "./find.ts";
+import type { Find } from "./use_scan.ts";
 
 type Props = {
-	readonly query: Query;
-	readonly onQuery: (query: Query) => void;
-	readonly error: string; // of the pattern
-	readonly found: number; // lines with a match
-	readonly full: boolean;
-	readonly at: number; // the current one of them, from 0; -1: none
-	readonly progress: number; // share of the log that was searched, 0 to 1
+	readonly find: Find;
+	readonly lines: number; // of the log
 	readonly onStep: (by: 1 | -1) => void;
 	readonly onClose: () => void;
 	readonly asked: number; // grows each time the user asks for the search
 };
 
-function resultText({ query, error, found, full, at, progress }: Props): string {
+function resultText({ query, error, scan, at }: Find, lines: number): string {
 	if (error) {
 		return `Not a pattern: ${error}`;
 	}
-	if (!query.text) {
+	if (!query.text || !scan) {
 		return "";
 	}
-	const lines = `${counted(found, "line")}${full ? " or more" : ""}`;
-	const of = at >= 0 ? `${at + 1} of ${lines}` : lines;
-	return progress < 1 && !full ? `${of}, ${Math.floor(progress * 100)} % searched` : of;
+	const found = `${counted(scan.found.length, "line")}${scan.full ? " or more" : ""}`;
+	const of = at >= 0 ? `${at + 1} of ${found}` : found;
+	return scan.next < lines && !scan.full ? `${of}, ${Math.floor((100 * scan.next) / lines)} % searched` : of;
 }
 
 export function FindBar(props: Props) {
-	const { query, onQuery, onStep, onClose } = props;
+	const { find, onStep, onClose } = props;
+	const { query, setQuery } = find;
 	const input = useRef<HTMLInputElement>(null);
 	useEffect(() => {
 		input.current?.focus();
@@ -47,7 +43,7 @@ export function FindBar(props: Props) {
 			input.current?.select();
 		}
 	};
-	const text = resultText(props);
+	const text = resultText(find, props.lines);
 	return (
 		// biome-ignore lint/a11y/useSemanticElements: the element search is not in all supported browsers
 		<div class="find-bar" role="search" onKeyDown={onKeyDown}>
@@ -55,22 +51,22 @@ export function FindBar(props: Props) {
 				ref={input}
 				type="search"
 				aria-label="Find in the log"
-				aria-invalid={props.error !== ""}
+				aria-invalid={find.error !== ""}
 				value={query.text}
 				maxLength={1000}
 				autocomplete="off"
 				spellcheck={false}
-				onInput={(event) => onQuery({ ...query, text: event.currentTarget.value })}
+				onInput={(event) => setQuery({ ...query, text: event.currentTarget.value })}
 			/>
 			<button
 				type="button"
 				class="toggle"
 				aria-pressed={query.matchCase}
-				onClick={() => onQuery({ ...query, matchCase: !query.matchCase })}
+				onClick={() => setQuery({ ...query, matchCase: !query.matchCase })}
 			>
 				Match case
 			</button>
-			<button type="button" class="toggle" aria-pressed={query.regex} onClick={() => onQuery({ ...query, regex: !query.regex })}>
+			<button type="button" class="toggle" aria-pressed={query.regex} onClick={() => setQuery({ ...query, regex: !query.regex })}>
 				Regex
 			</button>
 			<button type="button" onClick={() => onStep(-1)} aria-label="Previous match">
@@ -82,7 +78,7 @@ export function FindBar(props: Props) {
 			<button type="button" onClick={onClose} aria-label="Close the search">
 				✕
 			</button>
-			<span role="status" class={props.error ? "field-error" : "muted"}>
+			<span role="status" class={find.error ? "field-error" : "muted"}>
 				{text}
 			</span>
 		</div>

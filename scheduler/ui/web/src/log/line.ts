@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // One line of a log as it is shown: the message of a line of JSON, or the text.
 
-import { lastSegment, plainText, type Span, spansOf, withoutControls } from "./sgr.ts";
+import { none } from "./scan.ts";
+import { hasControls, lastSegment, plainText, type Span, spansOf, withoutControls } from "./sgr.ts";
 
 export type Level = "" | "info" | "warn" | "error";
 export type Line = {
@@ -44,8 +45,11 @@ const withoutStx = (text: string) => (text.charCodeAt(0) === 2 ? text.slice(1) :
 // The start of what terraform writes, so that most lines need no parser. The message has no escapes.
 const common = /^\{"@level":"(\w{1,8})","@message":"([^"\\]*)"[,}]/;
 
-// searchedText: the text of a line as it is shown, for searches.
+// searchedText: the text of a line as it is shown, for searches. Most lines are shown as they are.
 export function searchedText(raw: string): string {
+	if (raw[0] !== "{" && !hasControls(raw)) {
+		return raw;
+	}
 	const line = lastSegment(withoutStx(raw));
 	if (line.startsWith("{")) {
 		const short = common.exec(line);
@@ -103,16 +107,16 @@ export class ErrorLines {
 	// Returns the lines that turn out to belong to an error.
 	next(number: number, raw: string): readonly number[] {
 		if (raw.includes('"@level"')) {
-			return levelOf(raw) === "error" ? [number] : [];
+			return levelOf(raw) === "error" ? [number] : none;
 		}
 		const text = searchedText(raw).trim();
 		if (text.startsWith("╷")) {
 			this.#box = [number];
 			this.#isError = false;
-			return [];
+			return none;
 		}
 		if (!this.#box) {
-			return /^(?:│ )?Error:/.test(text) ? [number] : [];
+			return /^(?:│ )?Error:/.test(text) ? [number] : none;
 		}
 		return this.#inBox(number, text);
 	}
@@ -122,12 +126,12 @@ export class ErrorLines {
 		this.#isError ||= /^│\s*Error:/.test(text);
 		if (text.startsWith("│") && box.length < 1000) {
 			box.push(number);
-			return [];
+			return none;
 		}
 		this.#box = undefined;
 		if (text.startsWith("╵")) {
 			box.push(number);
 		}
-		return this.#isError ? box : [];
+		return this.#isError ? box : none;
 	}
 }

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { ErrorPanel } from "../components/error_panel.tsx";
 import { announce } from "../components/live_region.tsx";
 import { address, segment } from "../core/api.ts";
 import { errorOf } from "../core/errors.ts";
 import { count, counted, size } from "../core/format.ts";
-import { useFragment } from "../core/hooks.ts";
 import { preference, preferenceSet } from "../core/preferences.ts";
 import { flag, type Resource } from "../core/resource.ts";
 import { navigate } from "../core/router.ts";
-import { matcherOf, type Query } from "./find.ts";
 import { FindBar } from "./find_bar.tsx";
-import { ErrorLines, searchedText } from "./line.ts";
+import { searchedText } from "./line.ts";
 import { type BarState, LogBar } from "./log_bar.tsx";
-import { LogList, type Target } from "./log_list.tsx";
+import { LogList } from "./log_list.tsx";
 import type { LogReader } from "./log_reader.ts";
-import { ApplyProgress } from "./progress.ts";
-import { type LineRange, placeFragment, placeOf } from "./ranges.ts";
+import { type LineRange, placeFragment } from "./ranges.ts";
 import { timeModes } from "./times.ts";
-import { hasEnded, useLog } from "./use_log.ts";
-import { useScan } from "./use_scan.ts";
+import type { Target } from "./use_list.ts";
+import { hasEnded, useLog, usePlace } from "./use_log.ts";
+import { useErrors, useFind, useProgress } from "./use_scan.ts";
 
 type Props = {
 	readonly operation: Resource; // the plan or the apply
@@ -29,8 +27,6 @@ type Props = {
 
 const mostCopied = 10_000; // lines
 const mostCopiedOfLine = 1 << 20;
-const noQuery: Query = { text: "", regex: false, matchCase: false };
-const progressMs = 10_000;
 
 function stateText(reader: LogReader): string {
 	switch (reader.state) {
@@ -67,57 +63,6 @@ async function selectedText(reader: LogReader, range: LineRange, raw: boolean): 
 	return texts.join("\n");
 }
 
-// The progress of an apply, said at most every 10 s.
-function useProgress(reader: LogReader, isOn: boolean): string {
-	const progress = useMemo(() => new ApplyProgress(), [reader]);
-	const [said, setSaid] = useState("");
-	const at = useRef(Number.NEGATIVE_INFINITY);
-	useScan(
-		reader,
-		"progress",
-		isOn
-			? () => (_, text) => {
-					progress.line(text);
-					return [];
-				}
-			: undefined,
-	);
-	const text = progress.text();
-	useEffect(() => {
-		if (text === said) {
-			return;
-		}
-		const timer = setTimeout(
-			() => {
-				at.current = performance.now();
-				setSaid(text);
-			},
-			Math.max(at.current + progressMs - performance.now(), 0),
-		);
-		return () => clearTimeout(timer);
-	}, [text, said]);
-	return said;
-}
-
-// The lines that the fragment names, and the request to show them.
-function usePlace(kind: string): [LineRange | undefined, (range: LineRange | undefined) => void, boolean, () => void] {
-	const here = () => {
-		const place = placeOf(location.hash);
-		return place?.log === kind ? place.range : undefined;
-	};
-	const fragment = useFragment();
-	const [range, setRange] = useState(here);
-	const [isNew, setNew] = useState(range !== undefined);
-	useEffect(() => {
-		const next = here();
-		if (next && (next.first !== range?.first || next.last !== range?.last)) {
-			setNew(true);
-		}
-		setRange(next);
-	}, [fragment]);
-	return [range, setRange, isNew, () => setNew(false)];
-}
-
 function barStart(): BarState {
 	const mode = preference("log.times", "off");
 	return {
@@ -134,29 +79,12 @@ export function Log({ operation, kind, reload }: Props) {
 	const { reader, cache } = useLog(operation, reload);
 	const [bar, setBar] = useState(barStart);
 	const [asked, setAsked] = useState(0);
-	const [query, setQuery] = useState(noQuery);
-	const [found, setFound] = useState(-1);
 	const [follow, setFollow] = useState(!hasEnded(operation));
 	const [pausedAt, setPausedAt] = useState(0);
 	const [target, setTarget] = useState<Target | undefined>();
 	const [selected, setSelected, hasNewPlace, placeShown] = usePlace(kind);
-	const { matcher, error: patternError } = useMemo(() => matcherOf(query), [query]);
-	const searched = bar.finds ? matcher : undefined;
-	const search = useScan(
-		reader,
-		JSON.stringify(query),
-		searched && (() => (line: number, text: string) => (searched.test(searchedText(text)) ? [line] : [])),
-	);
-	const errors = useScan(
-		reader,
-		"errors",
-		bar.errorsOnly
-			? () => {
-					const lines = new ErrorLines();
-					return (line, text) => lines.next(line, text);
-				}
-			: undefined,
-	);
+	const find = useFind(reader, bar.finds);
+	const errors = useErrors(reader, bar.errorsOnly);
 	const progress = useProgress(reader, kind === "apply" && flag(operation, "structured-run-output-enabled"));
 	cache.raw = bar.raw;
 	const lines = reader.bytes.lineCount;
@@ -188,14 +116,11 @@ export function Log({ operation, kind, reload }: Props) {
 		navigate(location.pathname + location.search + placeFragment(kind, range), true);
 	};
 	const step = (by: 1 | -1) => {
-		const all = search?.found ?? [];
-		if (all.length === 0) {
+		const line = find.step(by);
+		if (line === undefined) {
 			return;
 		}
-		const next = found < 0 ? (by > 0 ? 0 : all.length - 1) : (found + by + all.length) % all.length;
-		const line = all[next] ?? 0;
 		const row = rows ? rows.indexOf(line) : line;
-		setFound(next);
 		setFollow(false);
 		if (row < 0) {
 			changeBar({ errorsOnly: false });
@@ -215,23 +140,7 @@ export function Log({ operation, kind, reload }: Props) {
 				onCopyText={async () => selected && copyText(await selectedText(reader, selected, bar.raw))}
 				download={address(`/${operation.type}/${segment(operation.id)}/log`)}
 			/>
-			{bar.finds && (
-				<FindBar
-					query={query}
-					onQuery={(next) => {
-						setQuery(next);
-						setFound(-1);
-					}}
-					error={patternError}
-					found={search?.found.length ?? 0}
-					full={search?.full ?? false}
-					at={found}
-					progress={search && lines > 0 ? search.next / lines : 1}
-					onStep={step}
-					onClose={() => changeBar({ finds: false })}
-					asked={asked}
-				/>
-			)}
+			{bar.finds && <FindBar find={find} lines={lines} onStep={step} onClose={() => changeBar({ finds: false })} asked={asked} />}
 			<p class="muted log-state">
 				{size(reader.bytes.length)}, {counted(lines, "line")}, {stateText(reader)}
 				{rows && `, ${counted(rows.length, "line")} of errors`}
@@ -242,7 +151,6 @@ export function Log({ operation, kind, reload }: Props) {
 				</p>
 			)}
 			{problem?.status === 404 && <p class="note wait">The log is not there: it may have been deleted, or you may not read it.</p>}
-			{problem && problem.status !== 404 && <ErrorPanel error={problem} onRetry={() => reader.read()} />}
 			{isEmpty ? (
 				<p class="muted">{emptyText(reader)}</p>
 			) : (
@@ -252,11 +160,11 @@ export function Log({ operation, kind, reload }: Props) {
 					cache={cache}
 					rows={rows}
 					count={rows ? rows.length : lines}
-					settings={{ wrap: bar.wrap, times: bar.times, matcher: searched }}
+					settings={{ wrap: bar.wrap, times: bar.times, matcher: find.matcher }}
 					follow={follow && !rows}
 					target={target}
 					selected={selected}
-					current={found >= 0 ? (search?.found[found] ?? -1) : -1}
+					current={find.line}
 					onFollow={(on) => {
 						setFollow(on);
 						setPausedAt(lines);
@@ -270,6 +178,7 @@ export function Log({ operation, kind, reload }: Props) {
 					{counted(newLines, "new line")}: follow
 				</button>
 			)}
+			{problem && problem.status > 0 && problem.status !== 404 && <ErrorPanel error={problem} onRetry={() => reader.read()} />}
 		</div>
 	);
 }

@@ -108,6 +108,44 @@ test("dropped blocks keep their lines' numbers and are restored only with the sa
 	assert.ok(log.blocksLoaded <= 4);
 });
 
+test("random logs in small blocks have the lines of the whole text, also with dropped blocks", () => {
+	let seed = 1;
+	const random = (below: number) => {
+		seed = (seed * 1103515245 + 12345) % 2147483648;
+		return Math.floor((seed / 2147483648) * below);
+	};
+	for (let round = 0; round < 2000; round++) {
+		const content = Uint8Array.from({ length: random(120) }, () => [10, 10, 13, 65, 66, 0xc3, 0xa5][random(7)] ?? 0);
+		const log = new LogBytes(4, 1 + random(12));
+		for (let at = 0; at < content.length; ) {
+			const size = 1 + random(30);
+			log.append(content.subarray(at, at + size));
+			at += size;
+		}
+		const restore = <T extends object>(read: () => T): T => {
+			for (let tries = 0; ; tries++) {
+				const result = read();
+				if (!isMissing(result) || tries > 50) {
+					return result;
+				}
+				const from = result.missing * log.blockSize;
+				assert.ok(log.restore(result.missing, content.slice(from, from + log.blockSize)));
+			}
+		};
+		const lines = decode(content).split("\n");
+		const expected = lines.at(-1) === "" ? lines.slice(0, -1) : lines;
+		assert.equal(log.lineCount, expected.length);
+		const shown = expected.map((_, line) => {
+			const read = restore(() => log.line(line));
+			return isMissing(read) ? (isTooLong(expected[line] ?? "", log) ? expected[line] : "missing") : decode(read.bytes);
+		});
+		assert.deepEqual(shown, expected);
+	}
+});
+
+// A line that needs more blocks than are kept can't be whole. A character here has at most two bytes.
+const isTooLong = (text: string, log: LogBytes) => text.length + 1 > log.blockSize;
+
 // A log on a server that gives ranges, with failures in between.
 function server(content: Uint8Array, limit: number) {
 	const state = { content, ended: false, failures: 0, reads: 0 };

@@ -31,13 +31,15 @@ export function isMissing(value: object): value is Missing {
 const isFrame = (byte: number | undefined) => byte === 2 || byte === 3;
 
 export class LogBytes {
+	readonly blockSize: number;
 	readonly #blocks: Block[] = [];
 	readonly #kept: number;
 	#clock = 0;
 	#length = 0;
 	#newlines = 0;
 
-	constructor(kept = blocksKept) {
+	constructor(kept = blocksKept, blockSize = blockBytes) {
+		this.blockSize = blockSize;
 		this.#kept = Math.max(kept, leastKept);
 	}
 
@@ -70,10 +72,10 @@ export class LogBytes {
 	append(bytes: Uint8Array): void {
 		for (let at = 0; at < bytes.length; ) {
 			let block = this.#blocks.at(-1);
-			if (!block || block.size === blockBytes) {
+			if (!block || block.size === this.blockSize) {
 				block = this.#add();
 			}
-			const part = bytes.subarray(at, at + blockBytes - block.size);
+			const part = bytes.subarray(at, at + this.blockSize - block.size);
 			this.#extend(block, part);
 			at += part.length;
 		}
@@ -81,7 +83,7 @@ export class LogBytes {
 
 	#add(): Block {
 		const before = this.#blocks.at(-1);
-		const opens = !before || before.ends.at(-1) === blockBytes - 1;
+		const opens = !before || before.ends.at(-1) === this.blockSize - 1;
 		const used = ++this.#clock;
 		const block = { bytes: new Uint8Array(0), ends: [], size: 0, linesBefore: this.#newlines, lines: 0, opens, used };
 		this.#blocks.push(block);
@@ -93,7 +95,7 @@ export class LogBytes {
 		const size = block.size + part.length;
 		let room = block.bytes ?? new Uint8Array(0);
 		if (room.length < size) {
-			room = new Uint8Array(Math.min(Math.max(size, room.length * 2), blockBytes));
+			room = new Uint8Array(Math.min(Math.max(size, room.length * 2), this.blockSize));
 			room.set(block.bytes ?? []);
 		}
 		room.set(part, block.size);
@@ -162,7 +164,7 @@ export class LogBytes {
 	#newlineAt(number: number): number | Missing {
 		const index = this.#blockOfNewline(number);
 		const block = this.#use(index);
-		return block ? index * blockBytes + (block.ends[number - block.linesBefore] ?? 0) : { missing: index };
+		return block ? index * this.blockSize + (block.ends[number - block.linesBefore] ?? 0) : { missing: index };
 	}
 
 	#range(line: number): { from: number; to: number } | Missing {
@@ -177,12 +179,12 @@ export class LogBytes {
 	#slice(from: number, to: number): Uint8Array | Missing {
 		const out = new Uint8Array(to - from);
 		for (let at = from; at < to; ) {
-			const index = Math.floor(at / blockBytes);
+			const index = Math.floor(at / this.blockSize);
 			const block = this.#use(index);
 			if (!block?.bytes) {
 				return { missing: index };
 			}
-			const begin = at - index * blockBytes;
+			const begin = at - index * this.blockSize;
 			const part = block.bytes.subarray(begin, Math.min(block.size, begin + to - at));
 			if (part.length === to - from) {
 				return part;

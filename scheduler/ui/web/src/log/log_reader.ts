@@ -79,8 +79,9 @@ export class LogReader {
 	async #load(block: number): Promise<boolean> {
 		try {
 			const parts: Uint8Array[] = [];
-			for (let size = 0; size < blockBytes && !this.#stopped; ) {
-				const part = await this.#source.range(block * blockBytes + size, blockBytes - size);
+			const { blockSize } = this.bytes;
+			for (let size = 0; size < blockSize && !this.#stopped; ) {
+				const part = await this.#source.range(block * blockSize + size, blockSize - size);
 				if (part.length === 0) {
 					break;
 				}

@@ -6,6 +6,10 @@ import { isMissing, type LogBytes } from "./log_bytes.ts";
 
 export const mostFound = 100_000;
 const sliceMs = 10;
+const linesPerCheck = 16;
+const progressMs = 100;
+
+export const none: readonly number[] = [];
 
 // Returns the lines to collect, up to this one.
 export type Visit = (line: number, text: string) => readonly number[];
@@ -35,6 +39,7 @@ export class Scan {
 	readonly #log: LogBytes;
 	readonly #visit: Visit;
 	readonly #host: ScanHost;
+	#shown = 0;
 	#running = false;
 	#stopped = false;
 
@@ -48,7 +53,7 @@ export class Scan {
 		this.#stopped = true;
 	}
 
-	// Reads up to the line `until`, which is not included. onProgress is called between slices.
+	// Reads up to the line `until`, which is not included. onProgress is called now and then, and at the end.
 	async advance(until: number, onProgress: () => void): Promise<void> {
 		if (this.#running) {
 			return;
@@ -90,8 +95,11 @@ export class Scan {
 		for (let i = this.next - read.first; i < read.texts.length && this.next < until && !this.#stopped; i++) {
 			this.#collect(this.#visit(this.next, read.texts[i] ?? ""));
 			this.next += 1;
-			if (this.#host.now() - began > sliceMs) {
-				onProgress();
+			if (this.next % linesPerCheck === 0 && this.#host.now() - began > sliceMs) {
+				if (this.#host.now() - this.#shown > progressMs) {
+					this.#shown = this.#host.now();
+					onProgress();
+				}
 				await this.#host.pause();
 				began = this.#host.now();
 			}
@@ -100,6 +108,9 @@ export class Scan {
 	}
 
 	#collect(lines: readonly number[]): void {
+		if (lines.length === 0) {
+			return;
+		}
 		if (this.found.length + lines.length > mostFound) {
 			this.full = true;
 			return;

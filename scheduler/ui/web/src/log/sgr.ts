@@ -33,7 +33,7 @@ function controlSequence(text: string, from: number): Sequence {
 	return { kind: isStyle ? "sgr" : "other", value: parameters, end: complete ? at + 1 : at };
 }
 
-// Where the next BEL and ST are, from a place on: so that many strings without an end take a linear time.
+// The next BEL and ST from a place on. They are kept, so that many strings without an end take a linear time.
 type Ends = { bell: number; st: number };
 
 function nextOf(known: number, text: string, wanted: string, from: number): number {
@@ -190,7 +190,12 @@ function classesOf(style: Style): string {
 
 // Controls without a meaning here, and those that reorder text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: logs have them
-const hidden = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const oneHidden = /[\x00-\x08\x0a-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
+const hidden = new RegExp(oneHidden, "g");
+
+export function hasControls(text: string): boolean {
+	return oneHidden.test(text);
+}
 
 export function withoutControls(text: string): string {
 	return text.replace(hidden, "");

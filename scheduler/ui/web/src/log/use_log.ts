@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 // The reading of an operation's log, with one update of the view per frame.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { bytes, pathOnPage } from "../core/api.ts";
 import { errorOf } from "../core/errors.ts";
-import { useLive, useRender } from "../core/hooks.ts";
+import { useFragment, useLive, useRender } from "../core/hooks.ts";
 import { type Resource, text } from "../core/resource.ts";
 import { LineCache } from "./line_cache.ts";
 import { LogReader, type LogSource } from "./log_reader.ts";
+import { type LineRange, placeOf } from "./ranges.ts";
 
 const finalStatuses = new Set(["finished", "errored", "canceled", "unreachable"]);
 
@@ -70,4 +71,23 @@ export function useLog(operation: Resource, reload: () => Promise<void>): LogVie
 	);
 	useLive(there && reader.state !== "ended" ? [`log:${operation.id}@${reader.bytes.length}`] : [], () => void reader.read());
 	return view.current;
+}
+
+// The lines that the fragment names, and the request to show them.
+export function usePlace(kind: string): [LineRange | undefined, (range: LineRange | undefined) => void, boolean, () => void] {
+	const here = () => {
+		const place = placeOf(location.hash);
+		return place?.log === kind ? place.range : undefined;
+	};
+	const fragment = useFragment();
+	const [range, setRange] = useState(here);
+	const [isNew, setNew] = useState(range !== undefined);
+	useEffect(() => {
+		const next = here();
+		if (next && (next.first !== range?.first || next.last !== range?.last)) {
+			setNew(true);
+		}
+		setRange(next);
+	}, [fragment]);
+	return [range, setRange, isNew, () => setNew(false)];
 }

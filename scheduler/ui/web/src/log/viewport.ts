@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-// Which rows of a long list are in view. Browsers end an element's height near 17 million pixels, so the list is never
-// higher than that: the share that is scrolled by gives the row at the same share of the view. Rows may be higher than
-// estimated, as wrapped lines are; the first and the last row stay reachable.
+// Computes the rows of a long list that are in view. The height of an element is limited: Firefox ends near 17 million
+// pixels. A longer list has the largest height, and its scroll position gives the share of the rows above. The row at a
+// third of the list is then a third below the top of the view. Rows may be higher than estimated, as wrapped lines are;
+// the first and the last row stay reachable.
 
 export const highest = 16_000_000;
 
