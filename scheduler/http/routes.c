@@ -83,5 +83,6 @@ bool route_is_batched(const struct route *route)
 
 bool route_blocks(const struct route *route)
 {
-	return route->executor == BLOCKING_CALL || route->executor == BLOCKING_PASSWORD;
+	return route->executor == BLOCKING_CALL || route->executor == BLOCKING_PASSWORD ||
+		route->executor == BLOCKING_DOCUMENT;
 }

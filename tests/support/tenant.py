@@ -159,7 +159,7 @@ class Tenant:
             run = api.run(ids[place], api.upload(ids[place], {"main.tf": f"# {mark}-live"}))
             self.jobs[place] = self.fake_worker.take(run, "plan")
         ids.update({"plan": ids["run"].replace("run-", "plan-"), "apply": ids["run"].replace("run-", "apply-"), "operation": ids["run"].replace("run-", "plan-"),
-                    "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
+                    "index": "0", "job": self.jobs["live"]["job"], "live_run": self.jobs["live"]["run"]})
         self.make_unrecorded()
         self.make("comment", f"runs/{ids['run']}/comments", "comments", {"body": f"{mark}-comment"})
         ids["event"] = api.get(f"runs/{ids['run']}/run-events").data[0]["id"]

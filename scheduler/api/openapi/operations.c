@@ -31,6 +31,7 @@ static const struct row rows[] = {
 #define LIST(handler, of)                  {handler, ROW_LIST, 200, INPUT_NONE, of, NULL},
 #define JSON(handler, status, of)          {handler, ROW_JSON, status, INPUT_NONE, of, NULL},
 #define BYTES(handler, type)               {handler, ROW_BYTES, 200, INPUT_NONE, type, NULL},
+#define PART(handler, type)                {handler, ROW_BYTES, 206, INPUT_NONE, type, NULL},
 #define NOTHING(handler, status)           {handler, ROW_NOTHING, status, INPUT_NONE, NULL, NULL},
 #define TAKES(handler, input, of)          {handler, ROW_TAKES, 0, INPUT_##input, of, NULL},
 #define INCLUDES(handler, names, included) {handler, ROW_INCLUDES, 0, INPUT_NONE, names, included},
@@ -202,7 +203,8 @@ static json_t *media_of(json_t *answer)
 	return json_object_get(json_object_get(answer, "content"), JSON_API);
 }
 
-/* A second row with the same status is an alternative to the first: a list with and without pages. */
+/* A second row with the same status is an alternative to the first: a list with and without pages, or another media
+ * type. */
 static void answer_add(json_t *answers, const struct row *row, json_t *answer)
 {
 	static const char *const texts[] = {[ROW_ONE] = "A resource.",
@@ -221,9 +223,12 @@ static void answer_add(json_t *answers, const struct row *row, json_t *answer)
 		json_object_set_new(answers, status, answer);
 		return;
 	}
-	json_object_set_new(media_of(before), "schema",
-		json_pack("{s[OO]}", "anyOf", json_object_get(media_of(before), "schema"),
-			json_object_get(media_of(answer), "schema")));
+	if (media_of(before) && media_of(answer))
+		json_object_set_new(media_of(before), "schema",
+			json_pack("{s[OO]}", "anyOf", json_object_get(media_of(before), "schema"),
+				json_object_get(media_of(answer), "schema")));
+	else
+		json_object_update(json_object_get(before, "content"), json_object_get(answer, "content"));
 	json_decref(answer);
 }
 

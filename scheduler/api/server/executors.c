@@ -200,7 +200,7 @@ void executors_run(struct executors *executors, const struct http_request *http,
 
 static int pools_start(struct executors *executors, struct err *err)
 {
-	static const enum executor blocking[] = {BLOCKING_CALL, BLOCKING_PASSWORD};
+	static const enum executor blocking[] = {BLOCKING_CALL, BLOCKING_PASSWORD, BLOCKING_DOCUMENT};
 
 	for (size_t i = 0; i < ARRAY_LEN(blocking); i++)
 		if (blocking_pool_start(blocking_run, executors, &executors->pools[blocking[i]], err) < 0)

@@ -38,7 +38,7 @@ static int plans_expire(struct store *store, const struct expiry_batch *batch, s
 		RUNS ", gone as (update operations o set plan_deleted_at = now() from due join operation_blobs b "
 		     "on b.operation_id = 'plan' || substr(due.id, 4) and b.kind = 'json' where o.id = b.operation_id "
 		     "returning due.organization_id, o.id), blobs as (delete from operation_blobs b using gone "
-		     "where b.operation_id = gone.id and b.kind in ('json', 'schemas')) "
+		     "where b.operation_id = gone.id and b.kind in ('json', 'schemas', 'changes')) "
 		     "select organization_id, id from gone order by organization_id",
 		P_ARRAY(batch->ids));
 }

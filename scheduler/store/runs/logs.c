@@ -167,6 +167,35 @@ int log_read(struct store *store, const struct log_range *range, struct buf *ret
 	return 0;
 }
 
+int log_lookup(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select r.organization_id, r.workspace_id, w.name as workspace_name, o.run_id, o.log_length, "
+		    "o.log_ended, o.log_deleted_at is not null as log_deleted from operations o "
+		    "join runs r on r.id = o.run_id join workspaces w on w.id = r.workspace_id where o.id = $1",
+		    P_TEXT(operation_id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "log not found");
+}
+
+int log_output_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct reading r = {store, range->operation_id, range->offset + 1, range->offset + 1 + range->limit, ret_bytes};
+	const char *blob;
+
+	if (stream_select(&r, &rows, err) < 0)
+		return -1;
+	if (row_bool(&rows, 0, "deleted"))
+		return err_set(err, ERR_NOT_FOUND, "the log was deleted: it is older than logs are kept here");
+	if (r.end > row_int(&rows, 0, "log_length") + 1)
+		r.end = row_int(&rows, 0, "log_length") + 1;
+	if (r.end <= r.offset)
+		return 0;
+	blob = row_text(&rows, 0, "log_blob");
+	return blob ? packed_read(&r, blob, err) : chunks_read(&r, &rows, err);
+}
+
 /* ---- packing ---- */
 
 enum { MAX_PACK = 256 << 20 };

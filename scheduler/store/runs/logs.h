@@ -40,6 +40,11 @@ struct log_range {
  * ERR_NOT_FOUND. */
 int log_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err);
 
+/* One row: organization_id, workspace_id, workspace_name, run_id, log_length, log_ended, log_deleted. ERR_NOT_FOUND. */
+int log_lookup(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
+/* Appends a range of the output that the worker sent, without STX and ETX. The offset counts from its first byte. */
+int log_output_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err);
+
 /* Merges the chunks of a complete log of at least from_bytes into one blob, which can be moved to an object store.
  * Other logs are not changed. */
 int log_pack(struct store *store, const char *operation_id, long long from_bytes, struct err *err);

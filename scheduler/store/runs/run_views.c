@@ -245,25 +245,40 @@ int operation_views_of(struct store *store, struct db_array *ids, struct rows *r
 	return db_ask(store->db, ret_rows, err, OPERATION_VIEW "where o.id = any($1::text[])", P_ARRAY(ids));
 }
 
-int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err)
+/* Appends the values of the sensitive variables in a row of run_inputs. */
+static int secrets_add(struct store *store, const struct rows *rows, int row, json_t *values, struct err *err)
 {
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf text = BUF_INIT(SNAPSHOT_LIMIT);
 	json_auto_t *snapshot = NULL;
 	json_t *variable;
 	size_t i;
 
-	if (db_query(store->db, &rows, err, "select snapshot_sealed from run_inputs where run_id = $1",
+	if (seal_open(store, row_text(rows, row, "run_id"), (struct sealed_column){rows, row, "snapshot_sealed"}, &text,
+		    err) < 0 ||
+		json_parse(buf_str(&text), text.len, &snapshot, err) < 0)
+		return -1;
+	json_array_foreach(snapshot, i, variable) if (json_bool_at(variable, "sensitive", false))
+		json_array_append(values, json_object_get(variable, "value"));
+	return 0;
+}
+
+int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *values = json_array();
+
+	if (db_query(store->db, &rows, err,
+		    "select run_id, snapshot_sealed from run_inputs where run_id = $1 or run_id = (select s.run_id "
+		    "from operations o join state_versions s on s.id = o.base_state_id "
+		    "where o.id = 'plan' || substr($1, 4))",
 		    P_TEXT(run_id)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
-	if (seal_open(store, run_id, (struct sealed_column){&rows, 0, "snapshot_sealed"}, &text, err) < 0 ||
-		json_parse(buf_str(&text), text.len, &snapshot, err) < 0)
-		return -1;
-	*ret_values = json_array();
-	json_array_foreach(snapshot, i, variable) if (json_bool_at(variable, "sensitive", false))
-		json_array_append(*ret_values, json_object_get(variable, "value"));
+	for (int i = 0; i < rows.count; i++)
+		if (secrets_add(store, &rows, i, values, err) < 0)
+			return -1;
+	*ret_values = json_incref(values);
 	return 0;
 }
 

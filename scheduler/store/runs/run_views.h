@@ -51,7 +51,8 @@ int operation_view(struct store *store, const char *operation_id, struct rows *r
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int operation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
-/* The values of the run's sensitive variables, as an array of strings, for redaction. */
+/* The values of the run's sensitive variables, as an array of strings, for redaction. The run that wrote the state on
+ * which the plan is based counts, too: the plan has its values as those before the change. */
 int run_secrets(struct store *store, const char *run_id, json_t **ret_values, struct err *err);
 
 #endif

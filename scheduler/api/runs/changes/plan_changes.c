@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "scheduler/api/api.h"
+#include "scheduler/api/runs/changes/change_search.h"
+#include "scheduler/api/runs/changes/plan_summary.h"
+#include "scheduler/store/content/blobs.h"
+#include "scheduler/store/runs/run_views.h"
+
+/* The changes of a plan, for pages. */
+
+#define JSON_API "application/vnd.api+json"
+
+enum { MAX_PLAN_JSON = 256 << 20 };
+
+/* ---- making ---- */
+
+static int changes_make(struct request *req, const struct rows *plan, struct err *err)
+{
+	_cleanup_(plan_changes_draft_release) struct plan_changes_draft draft = PLAN_CHANGES_DRAFT_INIT;
+	_cleanup_(buf_release) struct buf content = BUF_INIT(MAX_PLAN_JSON);
+	json_auto_t *secrets = NULL;
+
+	if (row_int(plan, 0, "json_size") > MAX_PLAN_JSON)
+		return err_set(
+			err, ERR_TOO_LARGE, "the plan's JSON is larger than %d bytes: read json-output", MAX_PLAN_JSON);
+	if (blob_get(req->store, row_text(plan, 0, "json_blob"), &content, err) < 0 ||
+		run_secrets(req->store, row_text(plan, 0, "run_id"), &secrets, err) < 0)
+		return -1;
+	if (plan_summarize((struct json_span){buf_str(&content), content.len}, secrets, &draft, err) < 0)
+		return -1;
+	return plan_changes_keep(req->store, param(req, "plan"), row_text(plan, 0, "json_blob"), &draft, err);
+}
+
+static int plan_find(struct request *req, struct rows *ret_plan, struct err *err)
+{
+	if (!id_valid(param(req, "plan"), "plan"))
+		return err_set(err, ERR_NOT_FOUND, "plan not found");
+	if (plan_changes_lookup(req->store, param(req, "plan"), ret_plan, err) < 0 ||
+		may(req, place_of(ret_plan), "plan", err) < 0)
+		return -1;
+	return row_bool(ret_plan, 0, "plan_deleted")
+		? err_set(err, ERR_NOT_FOUND, "the plan was deleted: it is older than plans are kept here")
+		: 0;
+}
+
+/* Opens the changes, and makes them first if they are not stored. *ret_there is false until the plan has its JSON. */
+static int changes_open(struct request *req, struct plan_changes *ret_changes, bool *ret_there, struct err *err)
+{
+	_cleanup_(rows_release) struct rows plan = ROWS_INIT, made = ROWS_INIT;
+
+	if (plan_find(req, &plan, err) < 0 || plan_changes_open(req->store, &plan, ret_changes, ret_there, err) < 0)
+		return -1;
+	if (*ret_there || row_null(&plan, 0, "json_blob"))
+		return 0;
+	if (changes_make(req, &plan, err) < 0 || plan_find(req, &made, err) < 0)
+		return -1;
+	return plan_changes_open(req->store, &made, ret_changes, ret_there, err);
+}
+
+/* ---- answers ---- */
+
+/* {"data": {"id", "type", "attributes"}}, with attributes as text. */
+static int text_respond(struct response *res, const char *type, const char *id, const struct buf *attributes)
+{
+	struct buf body = BUF_INIT(attributes->len + 512);
+
+	buf_printf(&body, "{\"data\":{\"id\":\"%s\",\"type\":\"%s\",\"attributes\":", id, type);
+	buf_append(&body, buf_str(attributes), attributes->len);
+	buf_text(&body, "}}");
+	return respond_bytes(res, JSON_API, &body);
+}
+
+static int matching_respond(struct request *req, struct response *res, const struct plan_changes *changes,
+	const struct buf *text, struct err *err)
+{
+	_cleanup_(plan_changes_draft_release) struct plan_changes_draft stored = PLAN_CHANGES_DRAFT_INIT;
+	json_t *summary = NULL;
+
+	if (plan_changes_all(req->store, changes, &stored, err) < 0 ||
+		json_parse(buf_str(text), text->len, &summary, err) < 0)
+		return -1;
+	return respond_resource(res, 200,
+		resource_new("plan-changes", param(req, "plan"),
+			changes_filter(summary, &stored, query(req, "filter[value]")), NULL));
+}
+
+int plans_changes(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(buf_release) struct buf summary = BUF_INIT(MAX_CHANGES_SUMMARY);
+	const char *searched = query(req, "filter[value]");
+	struct plan_changes changes;
+	bool there = false;
+
+	if (searched && strlen(searched) > MAX_SEARCHED)
+		return err_set(err, ERR_MALFORMED, "filter[value] must have at most %d bytes", MAX_SEARCHED);
+	if (changes_open(req, &changes, &there, err) < 0)
+		return -1;
+	if (!there)
+		return respond_empty(res, 204);
+	if (plan_changes_summary(req->store, &changes, &summary, err) < 0)
+		return -1;
+	if (searched && *searched)
+		return matching_respond(req, res, &changes, &summary, err);
+	return text_respond(res, "plan-changes", param(req, "plan"), &summary);
+}
+
+int plans_change(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(buf_release) struct buf change = BUF_INIT(MAX_CHANGES_BYTES);
+	_cleanup_(freep) char *id = mem_printf("%s-%s", param(req, "plan"), param(req, "index"));
+	struct plan_changes changes;
+	long long index;
+	bool there = false;
+
+	if (text_number(param(req, "index"), 0, MAX_CHANGES_COUNT, &index) < 0)
+		return err_set(err, ERR_NOT_FOUND, "change not found");
+	if (changes_open(req, &changes, &there, err) < 0)
+		return -1;
+	if (!there)
+		return respond_empty(res, 204);
+	if (plan_changes_one(req->store, &changes, index, &change, err) < 0)
+		return -1;
+	return text_respond(res, "plan-resource-changes", id, &change);
+}

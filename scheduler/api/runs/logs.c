@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/api/api.h"
+#include "scheduler/api/runs/log_lines.h"
+#include "scheduler/store/runs/logs.h"
+
+/* The log of a plan or an apply: the bytes that the worker sent. */
+
+enum { MAX_WHOLE = 256 << 20, MAX_RANGE = 16 << 20, STEP = 4 << 20 };
+
+struct served_log {
+	const char *operation_id;
+	long long length;
+	char name[256]; /* of the file, without its ending */
+};
+
+static int log_find(struct request *req, const char *kind, struct served_log *ret_log, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct served_log log = {.operation_id = param(req, kind)};
+
+	if (!id_valid(log.operation_id, kind))
+		return err_set(err, ERR_NOT_FOUND, "log not found");
+	if (log_lookup(req->store, log.operation_id, &rows, err) < 0 || may(req, place_of(&rows), "log", err) < 0)
+		return -1;
+	if (row_bool(&rows, 0, "log_deleted"))
+		return err_set(err, ERR_NOT_FOUND, "the log was deleted: it is older than logs are kept here");
+	log.length = row_int(&rows, 0, "log_length");
+	snprintf(log.name, sizeof(log.name), "%s-%s-%s", row_text(&rows, 0, "workspace_name"),
+		row_text(&rows, 0, "run_id"), kind);
+	*ret_log = log;
+	return 0;
+}
+
+/* ---- ranges ---- */
+
+struct byte_range {
+	long long from, to; /* [from, to) */
+};
+
+/* Reads "bytes=from-to", "bytes=from-" or "bytes=-count". Returns 1 with the range, 0 for any other header, which is
+ * ignored, -1 if the range is empty. */
+static int range_parse(const char *header, long long length, struct byte_range *ret_range)
+{
+	struct byte_range range = {0, length};
+	char from[24] = "", to[24] = "";
+	const char *dash = header ? strchr(header, '-') : NULL;
+
+	if (!dash || !text_starts(header, "bytes=") || strchr(header, ',') || dash - header - 6 >= (long)sizeof(from) ||
+		strlen(dash + 1) >= sizeof(to))
+		return 0;
+	memcpy(from, header + 6, (size_t)(dash - header - 6));
+	text_copy(to, sizeof(to), dash + 1);
+	if ((*from && text_number(from, 0, INT64_MAX / 4, &range.from) < 0) ||
+		(*to && text_number(to, 0, INT64_MAX / 4, &range.to) < 0) || (!*from && !*to))
+		return 0;
+	if (!*from) {
+		range.from = range.to < length ? length - range.to : 0;
+		range.to = length;
+	} else if (*to) {
+		range.to = range.to < length ? range.to + 1 : length;
+	}
+	if (range.from >= range.to)
+		return -1;
+	*ret_range = range;
+	return 1;
+}
+
+/* ---- answers ---- */
+
+static void file_name_add(struct response *res, const struct served_log *log, const char *ending)
+{
+	_cleanup_(freep) char *value = mem_printf("attachment; filename=\"%s.%s\"", log->name, ending);
+
+	http_add_header(res->http, "Content-Disposition", value);
+}
+
+static void content_range_add(struct response *res, const struct byte_range *range, long long length)
+{
+	char value[96];
+
+	if (range)
+		snprintf(value, sizeof(value), "bytes %lld-%lld/%lld", range->from, range->to - 1, length);
+	else
+		snprintf(value, sizeof(value), "bytes */%lld", length);
+	http_add_header(res->http, "Content-Range", value);
+}
+
+/* Reads in steps, so that a statement returns a bounded number of rows. */
+static int bytes_read(
+	struct request *req, const struct served_log *log, struct byte_range range, struct buf *out, struct err *err)
+{
+	while (range.from < range.to) {
+		long long left = range.to - range.from;
+		struct log_range step = {log->operation_id, range.from, left < STEP ? left : STEP};
+		size_t before = out->len;
+
+		if (log_output_read(req->store, &step, out, err) < 0)
+			return -1;
+		if (out->len == before)
+			return 0;
+		range.from += (long long)(out->len - before);
+	}
+	return 0;
+}
+
+static int text_answer(struct request *req, struct response *res, const struct served_log *log, struct err *err)
+{
+	struct buf bytes = BUF_INIT(MAX_WHOLE);
+	struct byte_range range = {0, log->length};
+	int partial = range_parse(http_header(req->http, "Range"), log->length, &range);
+
+	http_add_header(res->http, "Accept-Ranges", "bytes");
+	if (partial < 0) {
+		content_range_add(res, NULL, log->length);
+		return respond_empty(res, 416);
+	}
+	if (partial && range.to - range.from > MAX_RANGE)
+		range.to = range.from + MAX_RANGE;
+	if (range.to - range.from > MAX_WHOLE)
+		return err_set(err, ERR_TOO_LARGE, "the log has %lld bytes: read ranges of it", log->length);
+	if (bytes_read(req, log, range, &bytes, err) < 0) {
+		buf_release(&bytes);
+		return -1;
+	}
+	if (partial) {
+		res->http->status = 206;
+		content_range_add(res, &range, log->length);
+	}
+	file_name_add(res, log, "log");
+	return respond_bytes(res, "text/plain; charset=utf-8", &bytes);
+}
+
+static int json_answer(struct request *req, struct response *res, const struct served_log *log, struct err *err)
+{
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(MAX_WHOLE);
+	struct buf lines = BUF_INIT((size_t)4 * MAX_WHOLE);
+
+	if (log->length > MAX_WHOLE)
+		return err_set(err, ERR_TOO_LARGE, "the log has %lld bytes: read ranges of its text", log->length);
+	if (bytes_read(req, log, (struct byte_range){0, log->length}, &bytes, err) < 0)
+		return -1;
+	log_lines_json(buf_str(&bytes), bytes.len, &lines);
+	file_name_add(res, log, "json");
+	return respond_bytes(res, "application/jsonl", &lines);
+}
+
+static int log_answer(struct request *req, struct response *res, const char *kind, struct err *err)
+{
+	const char *format = query(req, "format") ? query(req, "format") : "text";
+	struct served_log log;
+
+	if (!text_equal(format, "text") && !text_equal(format, "json"))
+		return err_set(err, ERR_MALFORMED, "format must be text or json");
+	if (log_find(req, kind, &log, err) < 0)
+		return -1;
+	return (text_equal(format, "json") ? json_answer : text_answer)(req, res, &log, err);
+}
+
+int plans_log(struct request *req, struct response *res, struct err *err)
+{
+	return log_answer(req, res, "plan", err);
+}
+
+int applies_log(struct request *req, struct response *res, struct err *err)
+{
+	return log_answer(req, res, "apply", err);
+}
