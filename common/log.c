@@ -117,12 +117,10 @@ static struct recent {
 static pthread_mutex_t recent_lock = PTHREAD_MUTEX_INITIALIZER;
 static const struct rate_limit recent_limit = {1, REPEAT_MS};
 
-/* FNV-1a. */
+/* Separates the texts: "ab", "c" differs from "a", "bc". */
 static uint64_t hash_add(uint64_t hash, const char *text)
 {
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
-	return hash * 0x100000001b3; /* separates the texts: "ab", "c" differs from "a", "bc" */
+	return text_hash(hash, text) * 0x100000001b3;
 }
 
 static bool is_cause(const char *name)
@@ -133,7 +131,7 @@ static bool is_cause(const char *name)
 /* 0 if the caller gives a "count" of its own. */
 static uint64_t line_key(const char *message, va_list args)
 {
-	uint64_t whole = hash_add(0xcbf29ce484222325, message), cause = whole;
+	uint64_t whole = hash_add(TEXT_HASH, message), cause = whole;
 	bool caused = false;
 	const char *name;
 

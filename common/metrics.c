@@ -17,7 +17,7 @@ static const double bounds[] = {
 
 struct series {
 	char *labels;
-	uint32_t hash;
+	uint64_t hash;
 	struct series *beside; /* the next one in its bucket */
 	struct series *next;
 	double value;   /* a histogram's sum */
@@ -53,17 +53,7 @@ void metrics_setup(const struct metric *table, size_t count)
 	metric_setf(M_BUILD_INFO, 1, "version=\"%s\",revision=\"%s\"", build_version, build_revision);
 }
 
-/* FNV-1a: labels are short. */
-static uint32_t hash_of(const char *labels)
-{
-	uint32_t hash = 2166136261u;
-
-	for (; *labels; labels++)
-		hash = (hash ^ (unsigned char)*labels) * 16777619u;
-	return hash;
-}
-
-static struct series **bucket_of(const struct family *family, uint32_t hash)
+static struct series **bucket_of(const struct family *family, uint64_t hash)
 {
 	return &family->buckets[hash & (family->bucket_count - 1)];
 }
@@ -84,7 +74,7 @@ static void buckets_grow(struct family *family)
 	}
 }
 
-static struct series *series_add(struct family *family, const char *labels, uint32_t hash, size_t bounds_count)
+static struct series *series_add(struct family *family, const char *labels, uint64_t hash, size_t bounds_count)
 {
 	struct series *series = mem_new(1, sizeof(*series) + bounds_count * sizeof(uint64_t)), **bucket;
 
@@ -105,7 +95,7 @@ static struct series *series_find(int metric, const char *labels)
 {
 	struct family *family = &families[metric];
 	bool is_histogram = metrics[metric].type == METRIC_HISTOGRAM;
-	uint32_t hash = hash_of(labels);
+	uint64_t hash = text_hash(TEXT_HASH, labels);
 	struct series *series = family->buckets ? *bucket_of(family, hash) : NULL;
 
 	while (series && (series->hash != hash || strcmp(series->labels, labels) != 0))

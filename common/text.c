@@ -11,6 +11,13 @@ bool text_equal(const char *a, const char *b)
 	return a && b && strcmp(a, b) == 0;
 }
 
+uint64_t text_hash(uint64_t hash, const char *text)
+{
+	for (; *text; text++)
+		hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+	return hash;
+}
+
 bool text_starts(const char *text, const char *prefix)
 {
 	return strncmp(text, prefix, strlen(prefix)) == 0;

@@ -6,9 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* True if both are texts and equal. */
 bool text_equal(const char *a, const char *b);
+/* FNV-1a, continued from `hash`: TEXT_HASH, a seed, or the hash of an earlier text. */
+#define TEXT_HASH 0xcbf29ce484222325u
+uint64_t text_hash(uint64_t hash, const char *text);
 /* True if text begins with prefix. */
 bool text_starts(const char *text, const char *prefix);
 /* The text, or "" for NULL. */

@@ -5,14 +5,10 @@
 
 enum { FIRST_BUCKETS = 256 };
 
-/* FNV-1a. Tenants choose some keys (URLs), but each tenant has few of them. */
+/* Tenants choose some keys (URLs), but each tenant has few of them. */
 static uint32_t hash(const char *key)
 {
-	uint32_t value = 2166136261u;
-
-	for (; *key; key++)
-		value = (value ^ (unsigned char)*key) * 16777619u;
-	return value;
+	return (uint32_t)text_hash(TEXT_HASH, key);
 }
 
 static struct table_entry **bucket(const struct table *table, uint32_t value)

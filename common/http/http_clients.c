@@ -74,15 +74,10 @@ void http_address_key(const char *address, char ret_key[HTTP_ADDRESS_SIZE])
 
 /* ---- the shares of addresses; under the mutex ---- */
 
-/* FNV-1a. */
 static struct http_share **share_at(struct http_clients *clients, const char *key)
 {
-	uint64_t sum = clients->seed;
-	struct http_share **at;
+	struct http_share **at = &clients->shares[(text_hash(clients->seed, key) >> 32) % SHARE_LISTS];
 
-	for (const char *c = key; *c; c++)
-		sum = (sum ^ (unsigned char)*c) * 0x100000001b3;
-	at = &clients->shares[(sum >> 32) % SHARE_LISTS];
 	while (*at && !text_equal((*at)->key, key))
 		at = &(*at)->next;
 	return at;

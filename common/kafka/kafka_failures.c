@@ -49,19 +49,9 @@ static struct {
 	int64_t until_ms;
 } refusals[REFUSALS]; /* logged lately, by the hash of their text */
 
-/* FNV-1a */
-static uint64_t text_hash(const char *text)
-{
-	uint64_t hash = 14695981039346656037u;
-
-	for (; *text; text++)
-		hash = (hash ^ (unsigned char)*text) * 1099511628211u;
-	return hash;
-}
-
 static bool refusal_is_new(const char *text)
 {
-	uint64_t hash = text_hash(text);
+	uint64_t hash = text_hash(TEXT_HASH, text);
 	int64_t now = clock_mono_ms();
 	bool is_new;
 

@@ -3,54 +3,10 @@
 
 #include "common/err.h"
 #include "common/json/json.h"
-#include "common/kafka/kafka_groups.h"
 #include "common/log.h"
-#include "proto/topics.h"
-#include "scheduler/store/workers/pool_topics.h"
+#include "scheduler/background/topic_lags.h"
 
 enum { CALL_MS = 4000 };
-
-/* The topics that a group reads, those of pools last. */
-struct keeping {
-	struct store *store;
-	struct kafka_producer *client;
-	struct pool_topics pools;
-	struct kafka_group_topic *items;
-	size_t count, first_pool;
-};
-
-static void keeping_release(struct keeping *keeping)
-{
-	for (size_t i = 0; i < keeping->count; i++)
-		kafka_group_topic_release(&keeping->items[i]);
-	free(keeping->items);
-	pool_topics_release(&keeping->pools);
-	kafka_producer_close(keeping->client);
-}
-
-static void delivered(void *data, uint64_t tag, const char *error)
-{
-	(void)data;
-	(void)tag;
-	(void)error;
-}
-
-static int keeping_begin(struct keeping *keeping, const struct kafka_settings *kafka, struct err *err)
-{
-	if (pool_topics_read(keeping->store, &keeping->pools, err) < 0 ||
-		kafka_producer_open(kafka, delivered, NULL, &keeping->client, err) < 0)
-		return -1;
-	keeping->items = mem_new(TOPIC_COUNT + keeping->pools.count, sizeof(*keeping->items));
-	for (int i = 0; i < TOPIC_COUNT; i++)
-		if (i != TOPIC_JOBS && *topics[i].group)
-			keeping->items[keeping->count++] =
-				(struct kafka_group_topic){.group = topics[i].group, .topic = topics[i].name};
-	keeping->first_pool = keeping->count;
-	for (size_t i = 0; i < keeping->pools.count; i++)
-		keeping->items[keeping->count++] = (struct kafka_group_topic){
-			.group = keeping->pools.rows[i].group, .topic = keeping->pools.rows[i].topic};
-	return 0;
-}
 
 /* ---- the lines ---- */
 
@@ -82,18 +38,18 @@ static void item_print(const struct kafka_group_topic *item, const struct pool_t
 	fprintf(out, "%s\n", text);
 }
 
-static void items_print(const struct keeping *keeping, FILE *out)
+static void items_print(const struct topic_lags *lags, FILE *out)
 {
-	for (size_t i = 0; i < keeping->count; i++)
-		item_print(&keeping->items[i],
-			i < keeping->first_pool ? NULL : &keeping->pools.rows[i - keeping->first_pool], out);
+	for (size_t i = 0; i < lags->count; i++)
+		if (*lags->items[i].group)
+			item_print(&lags->items[i], topic_lags_pool(lags, i), out);
 	fflush(out);
 }
 
 /* ---- groups without members ---- */
 
 static void group_commit(
-	const struct keeping *keeping, const struct kafka_group_topic *item, bool ends, struct pool_topic *pool)
+	const struct topic_lags *lags, const struct kafka_group_topic *item, bool ends, struct pool_topic *pool)
 {
 	_cleanup_(freep) int64_t *offsets = mem_new(item->partitions, sizeof(*offsets));
 	struct err err = ERR_INIT;
@@ -105,7 +61,7 @@ static void group_commit(
 		if (ends)
 			offsets[p] = position->end;
 	}
-	if (kafka_group_commit(keeping->client, item, offsets, CALL_MS, &err) == 0)
+	if (kafka_group_commit(lags->client, item, offsets, CALL_MS, &err) == 0)
 		pool->rewound = ends;
 	else
 		log_warn("the offsets of a group without members can't be set", "group", item->group, "error",
@@ -114,28 +70,27 @@ static void group_commit(
 
 /* A pool is passed to the end only if one round can announce all its jobs again. The positions are older than the
  * number of waiting jobs, so each job that waits is announced again or behind that end. */
-static void pool_keep(const struct keeping *keeping, const struct kafka_group_topic *item, struct pool_topic *pool)
+static void pool_keep(const struct topic_lags *lags, const struct kafka_group_topic *item, struct pool_topic *pool)
 {
 	pool->lag = item->partitions ? kafka_group_topic_lag(item) : text_equal(item->failure, KAFKA_NO_TOPIC) ? 0 : -1;
 	if (!item->partitions || pool->is_read || item->members > 0)
 		return;
 	if (pool->lag > pool->waiting && pool->waiting <= POOL_TOPICS_ANNOUNCED)
-		group_commit(keeping, item, true, pool);
+		group_commit(lags, item, true, pool);
 	else if (kafka_group_topic_is_new(item))
-		group_commit(keeping, item, false, pool);
+		group_commit(lags, item, false, pool);
 }
 
 int lag_keep(struct store *store, const struct kafka_settings *kafka, FILE *out, struct err *err)
 {
-	_cleanup_(keeping_release) struct keeping keeping = {.store = store};
+	_cleanup_(topic_lags_release) struct topic_lags lags = TOPIC_LAGS_INIT;
 
-	if (keeping_begin(&keeping, kafka, err) < 0)
+	if (pool_topics_read(store, &lags.pools, err) < 0 || topic_lags_measure(&lags, kafka, CALL_MS, err) < 0)
 		return -1;
-	kafka_groups_measure(keeping.client, keeping.items, keeping.count, CALL_MS);
-	items_print(&keeping, out);
-	if (pool_topics_count(store, &keeping.pools, err) < 0)
+	items_print(&lags, out);
+	if (pool_topics_count(store, &lags.pools, err) < 0)
 		return -1;
-	for (size_t i = 0; i < keeping.pools.count; i++)
-		pool_keep(&keeping, &keeping.items[keeping.first_pool + i], &keeping.pools.rows[i]);
-	return pool_topics_announce(store, &keeping.pools, err);
+	for (size_t i = 0; i < lags.pools.count; i++)
+		pool_keep(&lags, &lags.items[i], topic_lags_pool(&lags, i));
+	return pool_topics_announce(store, &lags.pools, err);
 }

@@ -18,6 +18,7 @@
 #include "common/err.h"
 #include "common/json/json.h"
 #include "common/kafka/kafka_failures.h"
+#include "common/kafka/kafka_groups.h"
 #include "common/log.h"
 #include "proto/topics.h"
 #include "scheduler/metrics.h"
@@ -59,14 +60,11 @@ struct topic_lag {
 
 /* ---- metrics ---- */
 
-/* As kafka_position_lag. */
-static long long position_lag(const json_t *position)
+static struct kafka_position position_read(const json_t *position)
 {
-	long long committed = json_integer_value(json_array_get(position, 0));
-	long long start = json_integer_value(json_array_get(position, 1));
-	long long end = json_integer_value(json_array_get(position, 2)), from = committed > start ? committed : start;
-
-	return end > from ? end - from : 0;
+	return (struct kafka_position){.committed = json_integer_value(json_array_get(position, 0)),
+		.start = json_integer_value(json_array_get(position, 1)),
+		.end = json_integer_value(json_array_get(position, 2))};
 }
 
 static void partitions_show(const json_t *positions, struct topic_lag *topic)
@@ -76,7 +74,8 @@ static void partitions_show(const json_t *positions, struct topic_lag *topic)
 
 	json_array_foreach((json_t *)positions, p, position)
 	{
-		long long committed = json_integer_value(json_array_get(position, 0)), lag = position_lag(position);
+		const struct kafka_position read = position_read(position);
+		long long committed = read.committed, lag = kafka_position_lag(&read);
 		_cleanup_(freep) char *labels =
 			mem_printf("topic=\"%s\",partition=\"%zu\",group=\"%s\"", topic->topic, p, topic->group);
 

@@ -9,10 +9,9 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/kafka/kafka_groups.h"
 #include "scheduler/background/lag_keeper.h"
+#include "scheduler/background/topic_lags.h"
 #include "scheduler/commands/topics.h"
-#include "scheduler/store/workers/pool_topics.h"
 
 enum { CALL_MS = 5000, MAX_COMMAND = 1024 };
 
@@ -53,52 +52,27 @@ static const struct acl_account_row {
 	[ACL_NOTIFIER] = {"notifier", "runyard-notifier"},
 };
 
-/* What the command lists. */
+/* The rows that the command lists, and their sources. */
 struct listing {
 	const struct scheduler_options *options;
 	const struct command_line *line;
-	struct pool_topics pools;
-	struct kafka_group_topic *items; /* those with a group: pools first, then the rows of topics.def */
-	size_t count;
+	struct topic_lags lags;
 	json_t *rows;
 };
 
 static void listing_release(struct listing *listing)
 {
-	for (size_t i = 0; i < listing->count; i++)
-		kafka_group_topic_release(&listing->items[i]);
-	free(listing->items);
-	pool_topics_release(&listing->pools);
+	topic_lags_release(&listing->lags);
 	json_decref(listing->rows);
 }
 
 /* ---- topics ---- */
 
-static void delivered(void *data, uint64_t tag, const char *error)
-{
-	(void)data;
-	(void)tag;
-	(void)error;
-}
-
 static int topics_measure(struct listing *listing, struct err *err)
 {
 	const struct kafka_settings kafka = scheduler_kafka(listing->options);
-	struct kafka_producer *client;
 
-	listing->items = mem_new(listing->pools.count + TOPIC_COUNT, sizeof(*listing->items));
-	for (size_t i = 0; i < listing->pools.count; i++)
-		listing->items[listing->count++] = (struct kafka_group_topic){
-			.group = listing->pools.rows[i].group, .topic = listing->pools.rows[i].topic};
-	for (int i = 0; i < TOPIC_COUNT; i++)
-		if (i != TOPIC_JOBS)
-			listing->items[listing->count++] =
-				(struct kafka_group_topic){.group = topics[i].group, .topic = topics[i].name};
-	if (kafka_producer_open(&kafka, delivered, NULL, &client, err) < 0)
-		return -1;
-	kafka_groups_measure(client, listing->items, listing->count, CALL_MS);
-	kafka_producer_close(client);
-	return 0;
+	return topic_lags_measure(&listing->lags, &kafka, CALL_MS, err);
 }
 
 static json_t *count_or_null(bool known, int64_t count)
@@ -108,8 +82,8 @@ static json_t *count_or_null(bool known, int64_t count)
 
 static json_t *topic_row(const struct listing *listing, size_t i)
 {
-	const struct kafka_group_topic *item = &listing->items[i];
-	const struct pool_topic *pool = i < listing->pools.count ? &listing->pools.rows[i] : NULL;
+	const struct kafka_group_topic *item = &listing->lags.items[i];
+	const struct pool_topic *pool = topic_lags_pool(&listing->lags, i);
 	const struct topic_row *row = topic_find(item->topic);
 	const struct scheduler_options *o = listing->options;
 	long long hours = o->topic_retention_hours ? o->topic_retention_hours : row->retention_hours;
@@ -133,7 +107,7 @@ static json_t *topic_row(const struct listing *listing, size_t i)
 
 static void topics_list(struct listing *listing)
 {
-	for (size_t i = 0; i < listing->count; i++)
+	for (size_t i = 0; i < listing->lags.count; i++)
 		json_array_append_new(listing->rows, topic_row(listing, i));
 }
 
@@ -167,8 +141,8 @@ static void acls_list(struct listing *listing)
 	for (size_t i = 0; i < ARRAY_LEN(acls); i++) {
 		if (acls[i].pattern != ACL_POOL)
 			acl_add(listing, &acls[i], "");
-		for (size_t p = 0; acls[i].pattern == ACL_POOL && p < listing->pools.count; p++)
-			acl_add(listing, &acls[i], listing->pools.rows[p].id.text);
+		for (size_t p = 0; acls[i].pattern == ACL_POOL && p < listing->lags.pools.count; p++)
+			acl_add(listing, &acls[i], listing->lags.pools.rows[p].id.text);
 	}
 }
 
@@ -190,7 +164,7 @@ int topics_read(struct scheduler *s, json_t **ret_topics, struct err *err)
 {
 	_cleanup_(listing_release) struct listing listing = {.options = &s->options, .rows = json_array()};
 
-	if (pool_topics_read(&s->store, &listing.pools, err) < 0 || topics_measure(&listing, err) < 0)
+	if (pool_topics_read(&s->store, &listing.lags.pools, err) < 0 || topics_measure(&listing, err) < 0)
 		return -1;
 	topics_list(&listing);
 	*ret_topics = json_incref(listing.rows);
@@ -205,7 +179,7 @@ int command_topics(struct scheduler *s, const struct command_line *line, struct 
 
 	if (create && of_acls)
 		return command_usage(line, err);
-	if (pool_topics_read(&s->store, &listing.pools, err) < 0)
+	if (pool_topics_read(&s->store, &listing.lags.pools, err) < 0)
 		return -1;
 	if (of_acls) {
 		acls_list(&listing);

@@ -2,7 +2,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Resource } from "../../core/resource.ts";
-import { LogText, lineShown } from "./log/log_text.ts";
 import { stageList } from "./stage_list.ts";
 
 function part(type: string, status: string): Resource {
@@ -36,21 +35,4 @@ test("nothing waits or runs in a run that has ended", () => {
 		list.map((stage) => stage.state),
 		["passed", "stopped"],
 	);
-});
-
-test("a log keeps incomplete lines and characters for the next range", () => {
-	const bytes = new TextEncoder().encode("\u0002one\ntwö\nthree\u0003");
-	const log = new LogText();
-	assert.equal(log.add(bytes.slice(0, 7)), "one\n");
-	assert.equal(log.add(bytes.slice(7, 8)), "");
-	assert.equal(log.ended, false);
-	assert.equal(log.add(bytes.slice(8)), "twö\nthree");
-	assert.equal(log.ended, true);
-});
-
-test("lines show the message of JSON, the last overwritten text, and no escapes", () => {
-	assert.equal(lineShown('{"@level":"info","@message":"Apply complete"}'), "Apply complete");
-	assert.equal(lineShown("{not json"), "{not json");
-	assert.equal(lineShown("10%\r100%\r"), "100%");
-	assert.equal(lineShown("\x1b[1m\x1b[31mError:\x1b[0m no \x1b]8;;http://x\x07link"), "Error: no link");
 });

@@ -6,8 +6,8 @@ import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { moneyDelta } from "../../core/format.ts";
 import { linkOf, linksOf, type Resource, text } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
+import { Log } from "../../log/log.tsx";
 import { PlanChanges } from "./changes/plan_changes.tsx";
-import { Log } from "./log/log.tsx";
 import type { RunView } from "./run.tsx";
 import { type Parts, type Stage, stageList, stateTones } from "./stage_list.ts";
 
