@@ -95,6 +95,20 @@ export function useQuery(): URLSearchParams {
 	return queryNow();
 }
 
+// useFragment: the address's fragment without "#".
+export function useFragment(): string {
+	const render = useRender();
+	useEffect(() => {
+		addEventListener("hashchange", render);
+		const stop = onAddress(render);
+		return () => {
+			removeEventListener("hashchange", render);
+			stop();
+		};
+	}, []);
+	return location.hash.slice(1);
+}
+
 // useNow: the time, once in every `ms`.
 export function useNow(ms = 1000): number {
 	const [now, setNow] = useState(Date.now());
