@@ -37,7 +37,7 @@ function writeSharedModule() {
 			.sort()
 			.map((file) => join(web, "src", name, file)),
 	);
-	const lines = [...sharedPackages, ...files].map((from) => `export * from ${JSON.stringify(from)};\n`);
+	const lines = ["generated/statuses", ...sharedPackages, ...files].map((from) => `export * from ${JSON.stringify(from)};\n`);
 	writeFileSync(join(generated, "shared.ts"), lines.join(""));
 }
 

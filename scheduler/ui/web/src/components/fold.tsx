@@ -16,7 +16,7 @@ type Props = {
 export function Fold({ summary, open, id, also = [], class: kind = "", children }: Props) {
 	const [chosen, setChosen] = useState<boolean | undefined>();
 	const element = useRef<HTMLDetailsElement>(null);
-	const fragment = useFragment();
+	const fragment = useFragment().slice(1);
 	useEffect(() => {
 		const [name = ""] = fragment.split(":");
 		if (name && (name === id || also.includes(name))) {

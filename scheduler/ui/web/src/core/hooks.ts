@@ -95,7 +95,7 @@ export function useQuery(): URLSearchParams {
 	return queryNow();
 }
 
-// useFragment: the address's fragment without "#".
+// useFragment: the address' fragment, with its "#".
 export function useFragment(): string {
 	const render = useRender();
 	useEffect(() => {
@@ -106,7 +106,7 @@ export function useFragment(): string {
 			stop();
 		};
 	}, []);
-	return location.hash.slice(1);
+	return location.hash;
 }
 
 // useNow: the time, once in every `ms`.

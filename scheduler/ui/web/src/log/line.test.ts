@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { unframed } from "./download.ts";
 import { ErrorLines, lineOf, searchedText } from "./line.ts";
 import { linkParts, safeUrl } from "./links.ts";
 import { ApplyProgress } from "./progress.ts";
@@ -198,11 +197,4 @@ test("a list beyond the height of elements reaches all rows", () => {
 		const rows = rowsOf(layout, anchorOf(layout, scrollTo(layout, row, 0.4)), 0);
 		assert.ok(row >= rows.first && row < rows.last, `${row} in ${rows.first} to ${rows.last}`);
 	}
-});
-
-test("a download leaves out only the frame", () => {
-	const bytes = Uint8Array.of(2, 65, 3, 2, 3);
-	assert.deepEqual([...unframed(bytes, true, true)], [65, 3, 2]);
-	assert.deepEqual([...unframed(bytes, false, false)], [...bytes]);
-	assert.deepEqual([...unframed(Uint8Array.of(2), true, true)], []);
 });

@@ -2,12 +2,13 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ErrorPanel } from "../components/error_panel.tsx";
 import { announce } from "../components/live_region.tsx";
+import { address, segment } from "../core/api.ts";
 import { errorOf } from "../core/errors.ts";
 import { count, counted, size } from "../core/format.ts";
+import { useFragment } from "../core/hooks.ts";
 import { preference, preferenceSet } from "../core/preferences.ts";
 import { flag, type Resource } from "../core/resource.ts";
-import { navigate, onAddress } from "../core/router.ts";
-import { logBlob, save } from "./download.ts";
+import { navigate } from "../core/router.ts";
 import { matcherOf, type Query } from "./find.ts";
 import { FindBar } from "./find_bar.tsx";
 import { ErrorLines, searchedText } from "./line.ts";
@@ -22,7 +23,7 @@ import { useScan } from "./use_scan.ts";
 
 type Props = {
 	readonly operation: Resource; // the plan or the apply
-	readonly kind: "plan" | "apply";
+	readonly kind: "plan" | "apply"; // also its name in fragments
 	readonly reload: () => Promise<void>; // reads the operation again, for a new address of its log
 };
 
@@ -104,25 +105,16 @@ function usePlace(kind: string): [LineRange | undefined, (range: LineRange | und
 		const place = placeOf(location.hash);
 		return place?.log === kind ? place.range : undefined;
 	};
+	const fragment = useFragment();
 	const [range, setRange] = useState(here);
 	const [isNew, setNew] = useState(range !== undefined);
 	useEffect(() => {
-		const follow = () => {
-			const next = here();
-			setRange((old) => {
-				if (next && (next.first !== old?.first || next.last !== old?.last)) {
-					setNew(true);
-				}
-				return next;
-			});
-		};
-		const stop = onAddress(follow);
-		addEventListener("hashchange", follow);
-		return () => {
-			stop();
-			removeEventListener("hashchange", follow);
-		};
-	}, []);
+		const next = here();
+		if (next && (next.first !== range?.first || next.last !== range?.last)) {
+			setNew(true);
+		}
+		setRange(next);
+	}, [fragment]);
 	return [range, setRange, isNew, () => setNew(false)];
 }
 
@@ -139,7 +131,7 @@ function barStart(): BarState {
 
 // The log of a plan or an apply: only the lines in view are decoded and drawn.
 export function Log({ operation, kind, reload }: Props) {
-	const { reader, cache, source } = useLog(operation, reload);
+	const { reader, cache } = useLog(operation, reload);
 	const [bar, setBar] = useState(barStart);
 	const [asked, setAsked] = useState(0);
 	const [query, setQuery] = useState(noQuery);
@@ -221,8 +213,7 @@ export function Log({ operation, kind, reload }: Props) {
 				hasSelection={selected !== undefined}
 				onCopyLink={() => copyText(location.href)}
 				onCopyText={async () => selected && copyText(await selectedText(reader, selected, bar.raw))}
-				onDownload={async () => save(await logBlob(source), `${operation.id}.${isStructured(operation, reader) ? "json" : "log"}`)}
-				downloadName={isStructured(operation, reader) ? ".json" : ".log"}
+				download={address(`/${operation.type}/${segment(operation.id)}/log`)}
 			/>
 			{bar.finds && (
 				<FindBar
@@ -281,12 +272,6 @@ export function Log({ operation, kind, reload }: Props) {
 			)}
 		</div>
 	);
-}
-
-// A log of JSON lines: the operation says so, and its first line is one.
-function isStructured(operation: Resource, reader: LogReader): boolean {
-	const first = reader.bytes.lineCount > 0 ? reader.bytes.lineText(0, 256) : "";
-	return flag(operation, "structured-run-output-enabled") && typeof first === "string" && /^.?\{"/.test(first);
 }
 
 function emptyText(reader: LogReader): string {

@@ -16,8 +16,7 @@ type Props = {
 	readonly hasSelection: boolean;
 	readonly onCopyLink: () => unknown;
 	readonly onCopyText: () => unknown;
-	readonly onDownload: () => unknown;
-	readonly downloadName: string;
+	readonly download: string; // the address of the whole log
 };
 
 function Toggle({ on, word, onToggle }: { readonly on: boolean; readonly word: string; readonly onToggle: () => void }) {
@@ -28,7 +27,7 @@ function Toggle({ on, word, onToggle }: { readonly on: boolean; readonly word: s
 	);
 }
 
-export function LogBar({ state, onState, hasSelection, onCopyLink, onCopyText, onDownload, downloadName }: Props) {
+export function LogBar({ state, onState, hasSelection, onCopyLink, onCopyText, download }: Props) {
 	return (
 		<div class="log-bar">
 			<Toggle on={state.finds} word="Find" onToggle={() => onState({ finds: !state.finds })} />
@@ -46,7 +45,12 @@ export function LogBar({ state, onState, hasSelection, onCopyLink, onCopyText, o
 					</option>
 				))}
 			</select>
-			<Button onPress={onDownload}>Download {downloadName}</Button>
+			<a class="button" href={`${download}?format=text`} download>
+				Download .log
+			</a>
+			<a class="button" href={`${download}?format=json`} download>
+				.json
+			</a>
 			{hasSelection && (
 				<>
 					<Button onPress={onCopyLink}>Copy link</Button>

@@ -11,7 +11,7 @@ import { LogReader, type LogSource } from "./log_reader.ts";
 
 const finalStatuses = new Set(["finished", "errored", "canceled", "unreachable"]);
 
-export type LogView = { readonly reader: LogReader; readonly cache: LineCache; readonly source: LogSource };
+export type LogView = { readonly reader: LogReader; readonly cache: LineCache };
 
 export const hasEnded = (operation: Resource) => finalStatuses.has(text(operation, "status"));
 
@@ -54,9 +54,9 @@ export function useLog(operation: Resource, reload: () => Promise<void>): LogVie
 		}
 	};
 	if (!view.current) {
-		const source = { range, hasEnded: () => hasEnded(latest.current.operation) };
+		const source: LogSource = { range, hasEnded: () => hasEnded(latest.current.operation) };
 		const reader = new LogReader(source, onChange);
-		view.current = { reader, cache: new LineCache(reader), source };
+		view.current = { reader, cache: new LineCache(reader) };
 	}
 	const { reader } = view.current;
 	const there = text(operation, "log-read-url") !== "";

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 // The counts and the destroyed addresses of a plan, from its list of changes.
 
-import { address, segment } from "../../core/api.ts";
-import { type Loaded, useDocument } from "../../core/hooks.ts";
+import { useEffect, useState } from "preact/hooks";
+import { address, read, segment } from "../../core/api.ts";
+import { type ApiError, errorOf } from "../../core/errors.ts";
 import { flag, list, number, type Resource, text } from "../../core/resource.ts";
 
 export type Counted = {
@@ -56,7 +57,33 @@ export function lostOf(changes: Resource | undefined): readonly Lost[] {
 	return [...of((action) => action === "delete", false), ...of((action) => replacing.has(action), true)];
 }
 
-export function useChanges(plan: Resource | undefined): Loaded {
+export type Changes = { readonly item: Resource | undefined; readonly error: ApiError | undefined; readonly loading: boolean };
+
+const nothing: Changes = { item: undefined, error: undefined, loading: false };
+
+// useChanges keeps the answer of its own: the store's object may be that of a search in the list, which has fewer rows.
+export function useChanges(plan: Resource | undefined): Changes {
 	const there = text(plan, "status") === "finished" && flag(plan, "has-changes");
-	return useDocument(plan && there ? address(`/plans/${segment(plan.id)}/changes`) : undefined);
+	const url = plan && there ? address(`/plans/${segment(plan.id)}/changes`) : undefined;
+	const [changes, setChanges] = useState(nothing);
+	useEffect(() => {
+		if (url === undefined) {
+			return;
+		}
+		const abort = new AbortController();
+		const load = async () => {
+			setChanges({ ...nothing, loading: true });
+			try {
+				const { data } = await read(url, abort.signal);
+				setChanges({ ...nothing, item: (data as Resource | null) ?? undefined });
+			} catch (failure) {
+				if (!abort.signal.aborted) {
+					setChanges({ ...nothing, error: errorOf(failure) });
+				}
+			}
+		};
+		void load();
+		return () => abort.abort();
+	}, [url]);
+	return changes;
 }

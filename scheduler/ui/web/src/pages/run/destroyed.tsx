@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { counted } from "../../core/format.ts";
-import type { Loaded } from "../../core/hooks.ts";
 import { number, type Resource } from "../../core/resource.ts";
-import { lostOf } from "./changes_summary.ts";
+import { type Changes, lostOf } from "./changes_summary.ts";
 
 // destroyedBy: how many resources the plan destroys, also to replace them.
 export function destroyedBy(plan: Resource | undefined): number {
@@ -10,7 +9,7 @@ export function destroyedBy(plan: Resource | undefined): number {
 }
 
 // Every address that the plan destroys or replaces.
-export function Destroyed({ plan, changes }: { readonly plan: Resource | undefined; readonly changes: Loaded }) {
+export function Destroyed({ plan, changes }: { readonly plan: Resource | undefined; readonly changes: Changes }) {
 	const total = destroyedBy(plan);
 	if (total === 0) {
 		return null;
@@ -20,7 +19,11 @@ export function Destroyed({ plan, changes }: { readonly plan: Resource | undefin
 		<section class="destroyed" aria-label="Destroyed resources">
 			<h3 class="failure">{counted(total, "resource")} destroyed</h3>
 			{changes.error && <p class="note failure">The list can't be read: {changes.error.message}</p>}
-			{changes.asOf > 0 && lost.length === 0 && <p class="muted">The list of addresses is not there yet. See the log of the plan.</p>}
+			{!changes.loading && !changes.error && lost.length !== total && (
+				<p class="muted">
+					{lost.length} of {total} addresses are listed. The log of the plan has all.
+				</p>
+			)}
 			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keys */}
 			<ul tabIndex={0} aria-label="Addresses">
 				{lost.map((item) => (

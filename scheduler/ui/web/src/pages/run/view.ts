@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 // What the run page shows: the run and the objects that belong to it.
 
-import type { Loaded } from "../../core/hooks.ts";
 import { linkOf, type Resource, text } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
+import type { Changes } from "./changes_summary.ts";
 import type { Parts } from "./stages/stage_list.ts";
 
 export type RunView = {
@@ -11,7 +11,7 @@ export type RunView = {
 	readonly workspace: Resource | undefined;
 	readonly parts: Parts;
 	readonly events: readonly Resource[];
-	readonly changes: Loaded; // the list of changes of its plan
+	readonly changes: Changes; // the list of changes of its plan
 	readonly reader: boolean; // everything is open but logs, and nothing can be done
 	readonly reload: () => Promise<void>;
 	readonly act: (key: string) => void; // opens the dialog of an action

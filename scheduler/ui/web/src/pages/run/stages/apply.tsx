@@ -5,6 +5,7 @@ import { address, segment } from "../../../core/api.ts";
 import { useDocument, useFragment } from "../../../core/hooks.ts";
 import { linksOf, may, number, type Resource } from "../../../core/resource.ts";
 import { Log } from "../../../log/log.tsx";
+import { placeOf } from "../../../log/ranges.ts";
 import { ApplyRows, applySummary } from "../events/apply_rows.tsx";
 import { Diagnostics } from "../events/diagnostics.tsx";
 import type { Progress } from "../events/log_events.ts";
@@ -62,7 +63,7 @@ export function ApplyContent({ view, apply, stage }: { readonly view: RunView; r
 				<Tabs
 					label="Apply"
 					shown={running || (complete && !progress.structured) ? "log" : "resources"}
-					wanted={fragment.startsWith("apply:") ? "log" : undefined}
+					wanted={placeOf(fragment)?.log === "apply" ? "log" : undefined}
 					tabs={[
 						{ key: "resources", word: "Resources", content: () => rows },
 						{ key: "log", word: "Log", content: () => <Log operation={apply} kind="apply" reload={view.reload} /> },

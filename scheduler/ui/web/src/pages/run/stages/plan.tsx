@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
+import { placeId } from "../../../changes/items.ts";
+import { PlanChanges } from "../../../changes/plan_changes.tsx";
 import { Tabs } from "../../../components/tabs.tsx";
 import { Elapsed } from "../../../components/time_ago.tsx";
 import { address, segment } from "../../../core/api.ts";
@@ -6,7 +8,7 @@ import { count, counted } from "../../../core/format.ts";
 import { useFragment } from "../../../core/hooks.ts";
 import { type Resource, text } from "../../../core/resource.ts";
 import { Log } from "../../../log/log.tsx";
-import { PlanChanges } from "../changes/plan_changes.tsx";
+import { placeOf } from "../../../log/ranges.ts";
 import { Diagnostics } from "../events/diagnostics.tsx";
 import { useLogEvents } from "../events/use_log_events.ts";
 import type { RunView } from "../view.ts";
@@ -26,7 +28,7 @@ function JsonDownloads({ plan }: { readonly plan: Resource }) {
 
 // #plan:L10 names lines of the log, #change:ADDRESS a change.
 function tabOf(fragment: string): string | undefined {
-	return fragment.startsWith("plan:") ? "log" : fragment.startsWith("change:") ? "changes" : undefined;
+	return placeOf(fragment)?.log === "plan" ? "log" : placeId(fragment) ? "changes" : undefined;
 }
 
 export function PlanContent({ view, plan, stage }: { readonly view: RunView; readonly plan: Resource; readonly stage: Stage }) {
