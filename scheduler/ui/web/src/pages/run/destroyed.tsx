@@ -15,9 +15,12 @@ export function Destroyed({ plan, changes }: { readonly plan: Resource | undefin
 		return null;
 	}
 	const lost = lostOf(changes.item);
+	const replaced = lost.filter((item) => item.replaced).length;
 	return (
 		<section class="destroyed" aria-label="Destroyed resources">
-			<h3 class="failure">{counted(total, "resource")} destroyed</h3>
+			<h3 class="failure">
+				{counted(total, "resource")} {total === 1 ? "is" : "are"} destroyed{replaced > 0 && `, ${replaced} of them to be replaced`}
+			</h3>
 			{changes.error && <p class="note failure">The list can't be read: {changes.error.message}</p>}
 			{!changes.loading && !changes.error && lost.length !== total && (
 				<p class="muted">

@@ -91,7 +91,7 @@ export function Facts({ view }: { readonly view: RunView }) {
 			<Fact word="Queued">
 				<Queued run={run} />
 			</Fact>
-			<Fact word="Took">
+			<Fact word={endOf(run) ? "Took" : "So far"}>
 				<Elapsed since={run.attributes["created-at"]} until={endOf(run)} />
 			</Fact>
 			{chipsOf(run).length > 0 && (
@@ -101,7 +101,7 @@ export function Facts({ view }: { readonly view: RunView }) {
 					))}
 				</Fact>
 			)}
-			<Fact word="Terraform">{text(run, "terraform-version")}</Fact>
+			{text(run, "terraform-version") && <Fact word="Terraform">{text(run, "terraform-version")}</Fact>}
 			{typeof worker === "string" && <Fact word="Worker">{worker}</Fact>}
 			{download && text(configuration, "status") === "uploaded" && (
 				<Fact word="Configuration">

@@ -37,10 +37,7 @@ export function Counts({ plan, changes, words = false }: CountsProps) {
 				.filter(([key]) => counts[key] > 0 || key === "create" || key === "update" || key === "delete")
 				.map(([key, glyph, word, tone]) => (
 					<span key={key} class={`count-of ${counts[key] > 0 ? tone : "muted"}`} title={`${counts[key]} ${word || `to ${key}`}`}>
-						<span aria-hidden={word ? "true" : undefined}>
-							{glyph}
-							{word ? "" : " "}
-						</span>
+						<span aria-hidden={word ? "true" : undefined}>{glyph} </span>
 						{counts[key]} <span class={words ? "" : "sr-only"}>{word}</span>
 					</span>
 				))}

@@ -2,6 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { flag, text } from "../../core/resource.ts";
+import { Markdown } from "../../markdown/markdown.tsx";
 import { SavedState } from "./stages/apply.tsx";
 import { stageList } from "./stages/stage_list.ts";
 import { actorOf, commentOf, lastEvent, type RunView } from "./view.ts";
@@ -67,7 +68,7 @@ function Stopped({ view }: { readonly view: RunView }) {
 				{replaced && ": another run has changed the state since the plan"}. {remained(view)}
 			</p>
 			{forced && <p>terraform was killed. Resources may exist that no state shows: check them before the next apply.</p>}
-			{comment && <blockquote class="as-written">{comment}</blockquote>}
+			{comment && <Markdown text={comment} />}
 		</div>
 	);
 }

@@ -5,12 +5,13 @@ import { StatusMark } from "../../../components/status_mark.tsx";
 import { address, segment } from "../../../core/api.ts";
 import { shortId } from "../../../core/format.ts";
 import { useDocument } from "../../../core/hooks.ts";
-import { flag, linkOf, number, type Resource, text } from "../../../core/resource.ts";
+import { linkOf, text } from "../../../core/resource.ts";
 import { pathTo } from "../../../core/router.ts";
 import { Destroyed } from "../destroyed.tsx";
 import { Counts } from "../header.tsx";
 import { failedNames, opaSets, sentinelSets } from "../stages/policies.ts";
 import type { RunView } from "../view.ts";
+import { isBefore } from "./before.ts";
 
 // What each dialog says before it asks.
 
@@ -43,13 +44,6 @@ function OverrideText({ view }: { readonly view: RunView }) {
 			</ul>
 		</>
 	);
-}
-
-// isBefore: whether the other run stands in the way of a pending one.
-export function isBefore(other: Resource, run: Resource, current: string | undefined): boolean {
-	const place = number(other, "position-in-queue") ?? 0;
-	const queued = text(other, "status") === "pending" && !flag(other, "plan-only") && place < (number(run, "position-in-queue") ?? 0);
-	return other.id !== run.id && (queued || other.id === current);
 }
 
 function ExecuteText({ view }: { readonly view: RunView }) {

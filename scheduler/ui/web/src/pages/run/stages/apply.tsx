@@ -38,7 +38,6 @@ function Summary({ view, apply, stage, progress }: { view: RunView; apply: Resou
 		<p>
 			{progress.rows.size > 0 && `${applySummary(progress, true)}. `}
 			<SavedState view={view} apply={apply} />
-			{stage.state !== "passed" && " What was done stays, and the state has it."}
 		</p>
 	);
 }

@@ -2,6 +2,7 @@
 import { TimeAgo } from "../../../components/time_ago.tsx";
 import { can, flag, linkOf, may, text } from "../../../core/resource.ts";
 import { store } from "../../../core/store.ts";
+import { Markdown } from "../../../markdown/markdown.tsx";
 import { Actions } from "../actions/actions.tsx";
 import { Destroyed } from "../destroyed.tsx";
 import { Counts } from "../header.tsx";
@@ -44,7 +45,7 @@ export function ConfirmContent({ view, stage }: { readonly view: RunView; readon
 				{text(event, "action") === "confirmed" ? "Confirmed" : text(event, "action") === "discarded" ? "Discarded" : "Canceled"}
 				{who && ` by ${who}`} <TimeAgo time={event.attributes["created-at"]} />.
 			</p>
-			{comment && <blockquote class="as-written">{comment}</blockquote>}
+			{comment && <Markdown text={comment} />}
 		</>
 	) : (
 		<p class="muted">Nobody has decided yet.</p>

@@ -25,5 +25,5 @@ const words: Readonly<Record<string, string>> = {
 };
 
 export function momentWord(action: string): string {
-	return words[action] ?? `${action.replaceAll("-", " ").replaceAll("_", " ")}:`;
+	return words[action] ?? (action.startsWith("waiting") ? "Waited:" : `${action.replaceAll(/[-_]/g, " ")}:`);
 }

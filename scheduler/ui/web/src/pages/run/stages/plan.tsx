@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { placeId } from "../../../changes/items.ts";
 import { PlanChanges } from "../../../changes/plan_changes.tsx";
+import { Fold } from "../../../components/fold.tsx";
 import { Tabs } from "../../../components/tabs.tsx";
 import { Elapsed } from "../../../components/time_ago.tsx";
 import { address, segment } from "../../../core/api.ts";
@@ -31,9 +32,37 @@ function tabOf(fragment: string): string | undefined {
 	return placeOf(fragment)?.log === "plan" ? "log" : placeId(fragment) ? "changes" : undefined;
 }
 
+type OutputProps = { readonly view: RunView; readonly plan: Resource; readonly running: boolean; readonly broken: boolean };
+
+// Without changes there is the log alone, which is open while terraform runs. `broken`: nothing else says what failed.
+function PlanOutput({ view, plan, running, broken }: OutputProps) {
+	const fragment = useFragment();
+	const log = () => <Log operation={plan} kind="plan" reload={view.reload} />;
+	const changes = () => <PlanChanges plan={plan} />;
+	if (text(plan, "status") !== "finished") {
+		return view.reader ? null : (
+			<Fold class="inner" open={running || broken || tabOf(fragment) === "log"} summary="Log">
+				{log}
+			</Fold>
+		);
+	}
+	return view.reader ? (
+		changes()
+	) : (
+		<Tabs
+			label="Plan"
+			wanted={tabOf(fragment)}
+			tabs={[
+				{ key: "changes", word: "Changes", content: changes },
+				{ key: "log", word: "Log", content: log },
+				{ key: "json", word: "JSON", content: () => <JsonDownloads plan={plan} /> },
+			]}
+		/>
+	);
+}
+
 export function PlanContent({ view, plan, stage }: { readonly view: RunView; readonly plan: Resource; readonly stage: Stage }) {
 	const { progress, complete } = useLogEvents(plan, view.reload);
-	const wanted = tabOf(useFragment());
 	const running = stage.state === "running";
 	const failed = stage.state === "failed";
 	if (stage.state === "waiting") {
@@ -51,25 +80,7 @@ export function PlanContent({ view, plan, stage }: { readonly view: RunView; rea
 			{failed && complete && progress.diagnostics.length === 0 && (
 				<p>{text(view.run, "error") || "The plan failed."} The log may say more.</p>
 			)}
-			{view.reader ? (
-				<PlanChanges plan={plan} />
-			) : (
-				<Tabs
-					label="Plan"
-					shown={running || (failed && progress.diagnostics.length === 0) ? "log" : "changes"}
-					wanted={wanted}
-					tabs={[
-						{
-							key: "changes",
-							word: "Changes",
-							content: () =>
-								text(plan, "status") === "finished" ? <PlanChanges plan={plan} /> : <p class="muted">The plan has no list of changes.</p>,
-						},
-						{ key: "log", word: "Log", content: () => <Log operation={plan} kind="plan" reload={view.reload} /> },
-						...(text(plan, "status") === "finished" ? [{ key: "json", word: "JSON", content: () => <JsonDownloads plan={plan} /> }] : []),
-					]}
-				/>
-			)}
+			<PlanOutput view={view} plan={plan} running={running} broken={failed && progress.diagnostics.length === 0} />
 		</>
 	);
 }
