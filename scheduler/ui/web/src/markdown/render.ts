@@ -7,7 +7,15 @@ import { Marked } from "marked";
 const lowestHeading = 6;
 const headingsBelow = 3; // a heading of the text is below those of the page
 
-const marked = new Marked({ gfm: true, breaks: true, async: false });
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+// HTML inside of Markdown is text, except for line breaks. Chromium's console would have a line for each event handler
+// that the sanitizer's parser sees.
+function htmlAsText(html: string): string {
+	return /^<br\s*\/?>$/i.test(html.trim()) ? "<br>" : html.replace(/[&<>"']/g, (character) => entities[character] ?? "");
+}
+
+const marked = new Marked({ gfm: true, breaks: true, async: false, renderer: { html: ({ text }) => htmlAsText(text) } });
 
 const tags = [
 	..."a abbr b blockquote br code dd del details div dl dt em h1 h2 h3 h4 h5 h6 hr i img input ins kbd li ol p pre".split(" "),
