@@ -146,6 +146,7 @@ def test_a_growing_log_is_followed_until_the_reader_scrolls_up(api, operations, 
     at = operations.write(job, "".join(f"first {i}\n" for i in range(500)).encode())
     page = open_run(run)
     log = page.get_by_role("region", name="Log of the plan")
+    log.scroll_into_view_if_needed()
     expect(line(log, 500)).to_be_in_viewport()
     expect(page.locator(".log-state")).to_contain_text("live")
     at = operations.write(job, "".join(f"second {i}\n" for i in range(500)).encode(), at)

@@ -55,6 +55,9 @@ const contents: Readonly<Record<string, Render>> = {
 	confirm: (view, stage) => <ConfirmContent view={view} stage={stage} />,
 };
 
+// Fragments that name a part of the plan's changes (changes/items.ts).
+const placesOfChanges = ["change", "drift", "deferred", "output", "check"];
+
 const opened = new Set(["running", "person", "failed"]);
 const empty = new Set(["waiting", "not started", "skipped"]);
 
@@ -91,7 +94,7 @@ function StageSection({ view, stage }: { readonly view: RunView; readonly stage:
 	return (
 		<Fold
 			id={stage.name}
-			also={stage.name === "plan" ? ["change"] : []}
+			also={stage.name === "plan" ? placesOfChanges : []}
 			class={`stage ${stage.state}`}
 			open={view.reader || opened.has(stage.state)}
 			summary={<StageSummary stage={stage} />}
