@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: MPL-2.0
 """The pages of one workspace: their frame, the overview."""
 
+import json
 import re
 
 import pytest
 from playwright.sync_api import expect
+
+from support.people import Member, People
+from support.runyard import KEYS, Scheduler
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n'}
 
@@ -168,3 +172,33 @@ def test_tags_and_run_triggers_are_added_and_removed(browser_page, site, visitor
     expect(sources.get_by_role("link")).to_have_count(0)
     page.get_by_role("button", name="Remove the tag prod").click()
     expect(page.get_by_text("No tags")).to_be_visible()
+
+
+@pytest.fixture
+def reader(site, applied):
+    """The name and password of a person who may only read the workspace net-prod."""
+    added = Scheduler.run_command("add-user", "rita", "rita@example.com", database_url=site.database, keys=KEYS)
+    made = json.loads(added.stdout)
+    people = People(site.api, site.database)
+    team = people.team("readers")
+    people.give(team, "workspace", applied[0], "read")
+    relations = {"teams": {"data": [{"type": "teams", "id": team}]}}
+    body = {"data": {"type": "organization-memberships", "attributes": {"email": "rita@example.com"}, "relationships": relations}}
+    membership = site.api.post("organizations/acme/organization-memberships", body).data["id"]
+    Member(site.api, people.token(made["id"]), membership).accept()
+    return "rita", made["password"]
+
+
+def test_without_the_right_queue_plan_says_why_and_nothing_waits_for_the_person(browser_page, reader):
+    page = browser_page("/app/acme/workspaces/net-prod", user=reader)
+    button = page.get_by_role("button", name=re.compile("^Queue Plan"))
+    expect(button).to_have_attribute("title", "you need plan access to this workspace")
+    button.press("Enter")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page.get_by_role("button", name="Add tag")).to_have_count(0)
+    page.goto("/app/acme/runs")
+    expect(page.get_by_text("No run waits for you.")).to_be_visible()
+    expect(page.locator("table .row-link").first).to_be_visible()
+    page.goto("/app/acme/workspaces")
+    expect(page.locator("table .row-link")).to_have_text(["net-prod"])
+    expect(page.get_by_role("button", name=re.compile("^New workspace"))).to_have_attribute("title", "you may not create workspaces in any project")
