@@ -109,7 +109,7 @@ export function modulePath(address: string): readonly string[] {
 	return [...parts, address.slice(from)].filter(Boolean);
 }
 
-const mostModules = 20; // levels that are shown as groups
+const maxModules = 20; // levels that are shown as groups
 
 function pathOf(item: Item, grouping: Grouping): readonly string[] {
 	const { row } = item;
@@ -118,7 +118,7 @@ function pathOf(item: Item, grouping: Grouping): readonly string[] {
 		return [title];
 	}
 	if (grouping === "module") {
-		return row.module ? modulePath(row.module).slice(0, mostModules) : ["Root module"];
+		return row.module ? modulePath(row.module).slice(0, maxModules) : ["Root module"];
 	}
 	if (grouping === "type") {
 		return [row.type || "Without a type"];

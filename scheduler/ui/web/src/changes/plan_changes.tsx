@@ -26,7 +26,7 @@ import { type Summary, summaryOf } from "./summary.ts";
 
 const settleMs = 300;
 const retryMs = 2000;
-const mostTries = 5;
+const maxTries = 5;
 
 // The changes of a finished plan.
 export function PlanChanges({ plan }: { readonly plan: Resource }) {
@@ -75,7 +75,7 @@ export function PlanChanges({ plan }: { readonly plan: Resource }) {
 function useRetry(document: Loaded): void {
 	const tries = useRef(0);
 	useEffect(() => {
-		if (document.loading || document.error || document.item || document.asOf === 0 || tries.current >= mostTries) {
+		if (document.loading || document.error || document.item || document.asOf === 0 || tries.current >= maxTries) {
 			return;
 		}
 		tries.current += 1;

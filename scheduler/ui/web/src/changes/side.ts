@@ -4,11 +4,11 @@
 import type { Json } from "./summary.ts";
 import type { Side } from "./tree.ts";
 
-export const mostShown = 20_000; // characters of a value
+export const maxShown = 20_000; // characters of a value
 
 export function valueText(value: Json): string {
 	const text = typeof value === "string" ? JSON.stringify(value) : value === null ? "null" : JSON.stringify(value);
-	return text.length > mostShown ? `${text.slice(0, mostShown)}…` : text;
+	return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
 }
 
 const words: Readonly<Record<string, string>> = { absent: "", unknown: "(known after apply)" };

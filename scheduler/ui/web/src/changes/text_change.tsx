@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useState } from "preact/hooks";
-import { type Differ, differLoad, isComparable, type LinePair, mostCompared, textPairs, type Word } from "./text_diff.ts";
+import { type Differ, differLoad, isComparable, type LinePair, maxCompared, textPairs, type Word } from "./text_diff.ts";
 
 type Props = { readonly before: string; readonly after: string };
 
 let differ: Differ | undefined;
 
-const cut = (text: string) => (text.length > mostCompared ? `${text.slice(0, mostCompared)}…` : text);
+const cut = (text: string) => (text.length > maxCompared ? `${text.slice(0, maxCompared)}…` : text);
 
 // Both texts as they are: too long to compare, or not compared yet.
 function Both({ before, after }: Props) {

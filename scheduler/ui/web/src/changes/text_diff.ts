@@ -9,7 +9,7 @@ export type LinePair =
 	| { readonly kind: "lines"; readonly before: readonly Word[] | undefined; readonly after: readonly Word[] | undefined }
 	| { readonly kind: "skipped"; readonly count: number };
 
-export const mostCompared = 20_000; // characters of both texts
+export const maxCompared = 20_000; // characters of both texts
 const longestLine = 2000; // whose words are compared
 const timeoutMs = 200;
 const context = 3;
@@ -28,7 +28,7 @@ export async function differLoad(): Promise<Differ> {
 }
 
 export function isComparable(before: string, after: string): boolean {
-	return before.length + after.length <= mostCompared;
+	return before.length + after.length <= maxCompared;
 }
 
 // linesOf: a text's lines. A newline at the end makes no line; if it is missing, the line says so.

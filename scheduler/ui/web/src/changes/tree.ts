@@ -25,7 +25,7 @@ export type Node = {
 
 const deepest = 40;
 const longestJson = 200_000;
-const mostCompared = 300; // items of lists that are compared with each other
+const maxCompared = 300; // items of lists that are compared with each other
 
 // The values of both sides and of the masks at one place.
 type Part = {
@@ -209,7 +209,7 @@ function itemPairs(part: Part): readonly Pair[] {
 	const after = isList(part.after) ? part.after : [];
 	const unknown = isList(part.unknown) ? part.unknown.length : 0;
 	const longest = Math.max(before.length, after.length, unknown);
-	if (marks(part.sensitive) || marks(part.unknown) || Math.min(before.length, after.length) === 0 || longest > mostCompared) {
+	if (marks(part.sensitive) || marks(part.unknown) || Math.min(before.length, after.length) === 0 || longest > maxCompared) {
 		return byIndex(longest);
 	}
 	const pairs = commonPairs(before, after);

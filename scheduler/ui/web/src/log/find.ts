@@ -10,7 +10,7 @@ export type Matcher = {
 };
 export type Found = { readonly matcher: Matcher; readonly error: "" } | { readonly matcher: undefined; readonly error: string };
 
-const mostMatches = 1000; // in one text
+const maxMatches = 1000; // in one text
 
 // A pattern of plain characters takes a linear time, and needs no copy of the text in lower case.
 function literal(query: Query): Matcher {
@@ -48,7 +48,7 @@ export function matcherOf(query: Query): Found {
 
 export function matchesIn(matcher: Matcher | undefined, text: string): readonly Match[] {
 	const found: Match[] = [];
-	for (let at = 0; matcher && at <= text.length && found.length < mostMatches; ) {
+	for (let at = 0; matcher && at <= text.length && found.length < maxMatches; ) {
 		const match = matcher.find(text, at);
 		if (!match) {
 			break;

@@ -5,7 +5,7 @@ import { type Line, lineOf } from "./line.ts";
 import { decode, isMissing } from "./log_bytes.ts";
 import type { LogReader } from "./log_reader.ts";
 
-const mostLines = 2000;
+const maxLines = 2000;
 const linesToFindStart = 50;
 const retryMs = 3000;
 
@@ -40,7 +40,7 @@ export class LineCache {
 		const shown = lineOf(decode(read.bytes), this.#raw);
 		const line = { ...shown, left: shown.left + read.left };
 		if (number < this.#reader.bytes.completeLines) {
-			if (this.#lines.size >= mostLines) {
+			if (this.#lines.size >= maxLines) {
 				this.#lines.clear();
 			}
 			this.#lines.set(number, line);

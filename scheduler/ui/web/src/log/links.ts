@@ -4,7 +4,7 @@
 export type Part = { readonly text: string; readonly href: string };
 
 const longest = 2048;
-const mostLinks = 50; // in one text
+const maxLinks = 50; // in one text
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls end an address
 const addresses = /\bhttps?:\/\/[^\s\x00-\x20<>"'`{}|\\^\x7f-\x9f\u2028\u2029]+/gi;
 
@@ -53,7 +53,7 @@ export function linkParts(text: string): readonly Part[] {
 	for (const match of text.matchAll(addresses)) {
 		const found = match[0].slice(0, addressEnd(match[0].slice(0, longest)));
 		const href = safeUrl(found);
-		if (href && parts.length < 2 * mostLinks) {
+		if (href && parts.length < 2 * maxLinks) {
 			parts.push({ text: text.slice(at, match.index), href: "" }, { text: found, href });
 			at = match.index + found.length;
 		}

@@ -25,8 +25,8 @@ type Props = {
 	readonly reload: () => Promise<void>; // reads the operation again, for a new address of its log
 };
 
-const mostCopied = 10_000; // lines
-const mostCopiedOfLine = 1 << 20;
+const maxCopied = 10_000; // lines
+const maxCopiedOfLine = 1 << 20;
 
 function stateText(reader: LogReader): string {
 	switch (reader.state) {
@@ -51,8 +51,8 @@ async function copyText(text: string): Promise<void> {
 // The text of the lines, without styles. Of a very long selection, its first lines.
 async function selectedText(reader: LogReader, range: LineRange, raw: boolean): Promise<string> {
 	const texts: string[] = [];
-	for (let line = range.first; line <= range.last && texts.length < mostCopied; ) {
-		const text = reader.bytes.lineText(line, mostCopiedOfLine);
+	for (let line = range.first; line <= range.last && texts.length < maxCopied; ) {
+		const text = reader.bytes.lineText(line, maxCopiedOfLine);
 		if (typeof text === "string") {
 			texts.push(raw ? text : searchedText(text));
 			line += 1;

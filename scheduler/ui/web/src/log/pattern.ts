@@ -11,7 +11,7 @@ type Node =
 	| { readonly kind: "assert"; readonly holds: (text: string, at: number) => boolean; next: number }
 	| { readonly kind: "match" };
 
-const mostNodes = 2000;
+const maxNodes = 2000;
 
 // ---- syntax ----
 
@@ -239,7 +239,7 @@ class Builder {
 	readonly nodes: Node[] = [{ kind: "match" }];
 
 	add(node: Node): number {
-		if (this.nodes.length >= mostNodes) {
+		if (this.nodes.length >= maxNodes) {
 			throw new PatternError("the pattern is too large");
 		}
 		this.nodes.push(node);

@@ -4,7 +4,7 @@
 
 import { isMissing, type LogBytes } from "./log_bytes.ts";
 
-export const mostFound = 100_000;
+export const maxFound = 100_000;
 const sliceMs = 10;
 const linesPerCheck = 16;
 const progressMs = 100;
@@ -35,7 +35,7 @@ export function pauseTask(): Promise<void> {
 export class Scan {
 	readonly found: number[] = []; // ascending
 	next = 0; // the first line that was not read
-	full = false; // there are more than mostFound
+	full = false; // there are more than maxFound
 	readonly #log: LogBytes;
 	readonly #visit: Visit;
 	readonly #host: ScanHost;
@@ -111,7 +111,7 @@ export class Scan {
 		if (lines.length === 0) {
 			return;
 		}
-		if (this.found.length + lines.length > mostFound) {
+		if (this.found.length + lines.length > maxFound) {
 			this.full = true;
 			return;
 		}

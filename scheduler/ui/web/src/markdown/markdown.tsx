@@ -2,7 +2,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { offerReload } from "../core/session.ts";
 
-const mostText = 200_000;
+const maxText = 200_000;
 
 // Markdown of users and services. Until its part of the bundle is there, and if the text is long, it is plain text.
 export function Markdown({ text }: { readonly text: string }) {
@@ -13,7 +13,7 @@ export function Markdown({ text }: { readonly text: string }) {
 		const show = async () => {
 			try {
 				const { markdownRender } = await import("./render.ts");
-				if (!gone && text.length <= mostText) {
+				if (!gone && text.length <= maxText) {
 					box.current?.replaceChildren(markdownRender(text));
 					setPlain(false);
 				}

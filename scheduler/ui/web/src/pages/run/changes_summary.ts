@@ -59,6 +59,8 @@ export function lostOf(changes: Resource | undefined): readonly Lost[] {
 
 export type Changes = { readonly item: Resource | undefined; readonly error: ApiError | undefined; readonly loading: boolean };
 
+const againMs = 3000;
+const maxTries = 20;
 const nothing: Changes = { item: undefined, error: undefined, loading: false };
 
 // useChanges keeps the answer of its own: the store's object may be that of a search in the list, which has fewer rows.
@@ -71,11 +73,15 @@ export function useChanges(plan: Resource | undefined): Changes {
 			return;
 		}
 		const abort = new AbortController();
+		let timer: ReturnType<typeof setTimeout> | undefined;
+		let tries = 0;
 		const load = async () => {
 			setChanges({ ...nothing, loading: true });
 			try {
 				const { data } = await read(url, abort.signal);
+				tries += 1;
 				setChanges({ ...nothing, item: (data as Resource | null) ?? undefined });
+				timer = data || tries >= maxTries ? undefined : setTimeout(load, againMs); // the plan's JSON is not there yet
 			} catch (failure) {
 				if (!abort.signal.aborted) {
 					setChanges({ ...nothing, error: errorOf(failure) });
@@ -83,7 +89,10 @@ export function useChanges(plan: Resource | undefined): Changes {
 			}
 		};
 		void load();
-		return () => abort.abort();
+		return () => {
+			abort.abort();
+			clearTimeout(timer);
+		};
 	}, [url]);
 	return changes;
 }

@@ -54,14 +54,14 @@ const numberOf = (value: unknown) => (typeof value === "number" && Number.isFini
 // What an apply works on. Moves, imports and removals from the state alone are done by the plan.
 const worked = new Set(["create", "update", "delete", "replace", "read", "open", "renew", "close"]);
 
-const mostRows = 50_000;
-const mostDiagnostics = 1000;
+const maxRows = 50_000;
+const maxDiagnostics = 1000;
 
 function rowAt(progress: Progress, source: unknown): ApplyRow | undefined {
 	const object = objectOf(source);
 	const address = textOf(objectOf(object.resource).addr);
 	const known = progress.rows.get(address);
-	if (known || !address || progress.rows.size >= mostRows) {
+	if (known || !address || progress.rows.size >= maxRows) {
 		return known;
 	}
 	const action = textOf(object.action);
@@ -128,7 +128,7 @@ const readers: Readonly<Record<string, Reader>> = {
 		progress.refreshed += 1;
 	},
 	diagnostic: (progress, event) => {
-		if (progress.diagnostics.length < mostDiagnostics) {
+		if (progress.diagnostics.length < maxDiagnostics) {
 			progress.diagnostics.push(diagnosticOf(event.diagnostic));
 		}
 	},

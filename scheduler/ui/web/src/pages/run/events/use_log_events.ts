@@ -9,7 +9,7 @@ import { type Resource, text } from "../../../core/resource.ts";
 import { EventBytes, type Progress } from "./log_events.ts";
 
 const rangeBytes = 1 << 20;
-const mostBytes = 64 << 20;
+const maxBytes = 64 << 20;
 const final = new Set(["finished", "errored", "canceled", "unreachable"]);
 
 export type LogEvents = { readonly progress: Progress; readonly complete: boolean; readonly cut: boolean };
@@ -35,7 +35,7 @@ export function useLogEvents(operation: Resource | undefined, reload: () => Prom
 		now.busy = true;
 		try {
 			const over = final.has(text(latest.current, "status"));
-			for (let more = true; more && now.offset < mostBytes && !now.gone; ) {
+			for (let more = true; more && now.offset < maxBytes && !now.gone; ) {
 				const read = await range();
 				now.events.add(read);
 				now.offset += read.length;
@@ -44,7 +44,7 @@ export function useLogEvents(operation: Resource | undefined, reload: () => Prom
 					render();
 				}
 			}
-			now.complete = over || now.offset >= mostBytes;
+			now.complete = over || now.offset >= maxBytes;
 		} catch (failure) {
 			if (errorOf(failure).status === 404 && !now.gone) {
 				await reload(); // the signed address has expired
@@ -65,5 +65,5 @@ export function useLogEvents(operation: Resource | undefined, reload: () => Prom
 	);
 	useLive(url && !state.current.complete ? [`log:${operation?.id}@${state.current.offset}`] : [], () => void advance());
 	const { events, complete, offset } = state.current;
-	return { progress: events.progress, complete, cut: offset >= mostBytes };
+	return { progress: events.progress, complete, cut: offset >= maxBytes };
 }

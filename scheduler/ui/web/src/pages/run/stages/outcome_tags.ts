@@ -10,7 +10,7 @@ function place(tag: Tag): number {
 	return at < 0 ? first.length : at;
 }
 
-const mostTags = 50;
+const maxTags = 50;
 
 // tagsOf: a tag's value is a list of {label, level}, one of these, or a text.
 export function tagsOf(tags: readonly unknown[]): readonly Tag[] {
@@ -23,6 +23,6 @@ export function tagsOf(tags: readonly unknown[]): readonly Tag[] {
 				return { label: String(label ?? ""), value: String(object.label ?? ""), level: String(object.level ?? "none") };
 			});
 		})
-		.slice(0, mostTags)
+		.slice(0, maxTags)
 		.sort((a, b) => place(a) - place(b));
 }
