@@ -34,7 +34,8 @@ def test_the_queue_of_an_organization_names_what_runs_wait_for(browser_page, sit
 
 
 def test_the_queue_of_the_site_drains_and_resumes_a_worker(browser_page, site, locked, axe):
-    page = browser_page("/app/admin/queue")
+    page = browser_page("/app/acme/queue")
+    page.get_by_role("link", name="Queue and workers of the site").click()
     row = page.get_by_role("row", name=re.compile("worker-1"))
     expect(row.get_by_text("Idle")).to_be_visible()
     axe(page)

@@ -33,8 +33,8 @@ const kind: ObjectKind = {
 		},
 	],
 	columns: [
-		{ key: "workers", head: "Workers", class: "number", cell: (item) => count(number(item, "agent-count") ?? 0) },
-		{ key: "workspaces", head: "Workspaces", class: "number", cell: (item) => count(linksOf(item, "workspaces").length) },
+		{ key: "workers", head: "Workers", class: "wide number", cell: (item) => count(number(item, "agent-count") ?? 0) },
+		{ key: "workspaces", head: "Workspaces", class: "wide number", cell: (item) => count(linksOf(item, "workspaces").length) },
 		{
 			key: "scope",
 			head: "Used by",

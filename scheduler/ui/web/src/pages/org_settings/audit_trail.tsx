@@ -47,7 +47,7 @@ function Who({ event }: { readonly event: Resource }) {
 	return (
 		<>
 			{String(auth.description ?? auth.accessor_id ?? "–")}
-			<div class="muted">{String(auth.type ?? "")}</div>
+			{auth.type === "System" && <div class="muted">The scheduler itself</div>}
 		</>
 	);
 }

@@ -62,7 +62,7 @@ const kind: ObjectKind = {
 	columns: [
 		{ key: "kind", head: "Language", cell: (item) => wordOf(policyKinds, text(item, "kind")) },
 		{ key: "level", head: "Enforcement", cell: (item) => wordOf([...opaLevels, ...sentinelLevels], text(item, "enforcement-level")) },
-		{ key: "sets", head: "Policy sets", class: "number", cell: (item) => count(number(item, "policy-set-count") ?? 0) },
+		{ key: "sets", head: "Policy sets", class: "wide number", cell: (item) => count(number(item, "policy-set-count") ?? 0) },
 	],
 	removes: "Policy sets lose it. Results of earlier runs stay.",
 };

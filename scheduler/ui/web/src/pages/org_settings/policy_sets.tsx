@@ -35,7 +35,7 @@ const kind: ObjectKind = {
 	],
 	columns: [
 		{ key: "kind", head: "Language", cell: (item) => wordOf(policyKinds, text(item, "kind")) },
-		{ key: "policies", head: "Policies", class: "number", cell: (item) => count(number(item, "policy-count") ?? 0) },
+		{ key: "policies", head: "Policies", class: "wide number", cell: (item) => count(number(item, "policy-count") ?? 0) },
 		{
 			key: "used",
 			head: "Used by",

@@ -50,7 +50,7 @@ const kind: ObjectKind = {
 		{ name: "allow-member-token-management", label: "Members may manage the team's tokens", kind: "flag", only: "update" },
 	],
 	columns: [
-		{ key: "members", head: "Members", class: "number", cell: (item) => count(number(item, "users-count") ?? 0) },
+		{ key: "members", head: "Members", class: "wide number", cell: (item) => count(number(item, "users-count") ?? 0) },
 		{ key: "visibility", head: "Visibility", cell: (item) => (text(item, "visibility") === "secret" ? "Secret" : "Organization") },
 	],
 	removes: "Its members lose what the team may do. Its tokens stop working.",

@@ -27,7 +27,7 @@ const kind: ObjectKind = {
 		{ name: "priority", label: "Priority: its values win over those of workspaces", kind: "flag" },
 	],
 	columns: [
-		{ key: "variables", head: "Variables", class: "number", cell: (item) => count(number(item, "var-count") ?? 0) },
+		{ key: "variables", head: "Variables", class: "wide number", cell: (item) => count(number(item, "var-count") ?? 0) },
 		{
 			key: "used",
 			head: "Used by",

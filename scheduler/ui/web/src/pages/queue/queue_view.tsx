@@ -12,7 +12,7 @@ import { Workers } from "./workers.tsx";
 
 function RangeLinks({ range }: { readonly range: RangeKey }) {
 	return (
-		<nav class="chips" aria-label="Time of the charts">
+		<nav class="chips charts-head" aria-label="Time of the charts">
 			{Object.entries(ranges).map(([key, { word }]) => (
 				<a key={key} class="chip" href={`?range=${key}`} aria-current={key === range ? "true" : undefined}>
 					{word}

@@ -4,12 +4,15 @@ import { list, number, type Resource } from "../../core/resource.ts";
 
 type Tile = { readonly word: string; readonly value: string; readonly more?: string };
 
-// seconds: "0.4 s", "12 s", "3m 04s"; "–" if nothing was measured.
+// seconds: "40 ms", "1.4 s", "12 s", "3m 04s"; "–" if nothing was measured.
 export function seconds(value: number | undefined): string {
 	if (value === undefined) {
 		return "–";
 	}
-	return value < 60 ? `${value < 10 ? value.toFixed(1) : Math.round(value)} s` : duration(value * 1000);
+	if (value > 0 && value < 1) {
+		return `${Math.max(1, Math.round(value * 1000))} ms`;
+	}
+	return value < 60 ? `${value > 0 && value < 10 ? value.toFixed(1) : Math.round(value)} s` : duration(value * 1000);
 }
 
 type Pool = {
@@ -27,19 +30,20 @@ export function poolsOf(queue: Resource): readonly Pool[] {
 
 function tilesOf(queue: Resource): readonly Tile[] {
 	const counted = (name: string) => count(number(queue, name) ?? 0);
+	const oldest = (of: string, age: string) => (number(queue, of) ? { more: `the oldest for ${seconds(number(queue, age))}` } : {});
 	const tiles: Tile[] = [
-		{ word: "Pending", value: counted("pending"), more: `the oldest for ${seconds(number(queue, "oldest-pending-seconds"))}` },
+		{ word: "Pending", value: counted("pending"), ...oldest("pending", "oldest-pending-seconds") },
 		{ word: "Running", value: counted("running") },
 		{ word: "Waiting for a person", value: counted("waiting-for-person") },
 		{
 			word: "Start latency",
 			value: seconds(number(queue, "start-p50-seconds")),
-			more: `median of 1 h; 95 % below ${seconds(number(queue, "start-p95-seconds"))}`,
+			more: `median of 1 h; 95 %: ${seconds(number(queue, "start-p95-seconds"))}`,
 		},
 		{ word: "Errors in 1 h", value: counted("errors-last-hour") },
 	];
 	const site: Tile[] = [
-		{ word: "Outbox", value: counted("outbox"), more: `the oldest for ${seconds(number(queue, "outbox-age-seconds"))}` },
+		{ word: "Outbox", value: counted("outbox"), ...oldest("outbox", "outbox-age-seconds") },
 		{ word: "Notifier backlog", value: counted("notifier-backlog") },
 	];
 	return number(queue, "outbox") === undefined ? tiles : [...tiles, ...site];

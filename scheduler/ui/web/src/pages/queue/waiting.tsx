@@ -38,7 +38,7 @@ const runColumns = [
 	{
 		key: "position",
 		head: "Position",
-		class: "number",
+		class: "wide number",
 		cell: (run: Resource) => count(number(run, "position") ?? 0).replace(/^0$/, "–"),
 	},
 	{ key: "created", head: "Created", class: "wide", cell: (run: Resource) => <TimeAgo time={run.attributes["created-at"]} /> },

@@ -68,7 +68,7 @@ function columnsOf(poolNames: ReadonlyMap<string, string>, onAction: (asked: Ask
 		{
 			key: "slots",
 			head: "Busy slots",
-			class: "number",
+			class: "wide number",
 			cell: (worker: Resource) => {
 				const slots = number(worker, "slots") ?? 0;
 				return `${count(slots - (number(worker, "slots-free") ?? 0))} of ${count(slots)}`;
