@@ -120,6 +120,18 @@ def test_a_policy_has_a_text_and_joins_a_set(browser_page, site, axe):
     expect(page.get_by_role("table", name="Parameters")).to_contain_text("limit")
 
 
+def test_a_project_gets_a_notification(browser_page, site, axe):
+    page = browser_page("/app/acme/settings/notifications")
+    page.get_by_role("button", name="New notification").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("pager")
+    dialog.get_by_label("URL").fill("https://1.1.1.1/hook")
+    dialog.get_by_label(re.compile("^Enabled")).uncheck()
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("row", name=re.compile("pager"))).to_contain_text("Disabled")
+    axe(page)
+
+
 def test_the_audit_trail_names_a_change_and_filters(browser_page, site):
     site.api.pool("audited")
     page = browser_page("/app/acme/settings/audit-trail")

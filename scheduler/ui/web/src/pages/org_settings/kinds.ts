@@ -17,6 +17,7 @@ export type ObjectKind = {
 	readonly name: (item: Resource) => string;
 	readonly opens?: boolean; // an object has a page of its own (?id=)
 	readonly secret?: string; // an attribute that only the answer to the creation has
+	readonly kept?: string; // a relation that the API empties if an update does not send it
 	readonly remove?: string; // the word; Delete
 	readonly removes: string; // what follows from it
 	readonly actions?: (item: Resource, reload: () => Promise<void>) => ComponentChildren;

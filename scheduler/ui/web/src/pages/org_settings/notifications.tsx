@@ -31,6 +31,8 @@ const triggers = [
 	["run:applying", "Apply starts"],
 	["run:completed", "Run completed"],
 	["run:errored", "Run errored"],
+	["workspace:auto_destroy_reminder", "Reminder before an automatic destroy"],
+	["workspace:auto_destroy_run_results", "Result of an automatic destroy"],
 ] as const;
 
 const isMail = (values: Values) => values["destination-type"] === "email";
@@ -117,6 +119,7 @@ const kind: ObjectKind = {
 		},
 		{ key: "answer", head: "Last answer", cell: (item) => <Answer item={item} /> },
 	],
+	kept: "users",
 	removes: "Its destination gets no more messages.",
 	actions: (item, reload) => <Verify item={item} reload={reload} />,
 };

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { Dialog } from "../../components/dialog.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, change } from "../../core/api.ts";
-import type { Resource } from "../../core/resource.ts";
+import { linksOf, type Resource } from "../../core/resource.ts";
 import { attributesOf, fieldsFor, valuesOf } from "./fields.ts";
 import { type ObjectKind, titleCase } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";
@@ -17,12 +17,17 @@ type Props = {
 	readonly onClose: () => void;
 };
 
+function keptOf(kind: ObjectKind, item: Resource): object | undefined {
+	return kind.kept ? { [kind.kept]: { data: linksOf(item, kind.kept) } } : undefined;
+}
+
 export function ObjectDialog({ kind, item, createPath, relationships, onDone, onClose }: Props) {
 	const fields = fieldsFor(kind.fields, item);
 	const [values, setValues] = useState(() => valuesOf(fields, item));
 	const save = async () => {
 		const attributes = attributesOf(fields, values, item);
-		const body = { data: { type: kind.type, attributes, ...(relationships && !item && { relationships }) } };
+		const relations = item ? keptOf(kind, item) : relationships;
+		const body = { data: { type: kind.type, attributes, ...(relations && { relationships: relations }) } };
 		const answer = await change(item ? "PATCH" : "POST", address(item ? kind.item(item.id) : createPath), body);
 		announce(`${titleCase(kind.one)} ${item ? "saved" : "created"}`);
 		await onDone(answer.data && !Array.isArray(answer.data) ? (answer.data as Resource) : undefined);

@@ -11,11 +11,10 @@ type Props = {
 	readonly onValue: (name: string, value: Value) => void;
 };
 
-const inputTypes: Readonly<Partial<Record<FieldRow["kind"], "email" | "url" | "number" | "password">>> = {
+const inputTypes: Readonly<Partial<Record<FieldRow["kind"], "email" | "url" | "number">>> = {
 	email: "email",
 	url: "url",
 	number: "number",
-	secret: "password",
 };
 
 // The controls of a table of fields. Each shows the API's error for its attribute.

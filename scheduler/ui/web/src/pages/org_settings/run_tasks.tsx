@@ -100,7 +100,7 @@ function TaskList({ view }: { readonly view: OrganizationView }) {
 	);
 }
 
-// What the service gets, signed with the task's key.
+// A request as the service gets it, signed with the task's key.
 function Example({ id }: { readonly id: string }) {
 	const of = useDocument(address(`${kind.item(id)}/example`));
 	const headers = Object.entries(object(of.item, "headers"));

@@ -38,7 +38,7 @@ function tilesOf(queue: Resource): readonly Tile[] {
 		{
 			word: "Start latency",
 			value: seconds(number(queue, "start-p50-seconds")),
-			more: `median of 1 h; 95 %: ${seconds(number(queue, "start-p95-seconds"))}`,
+			more: `median of 1 h; 95\u00a0%: ${seconds(number(queue, "start-p95-seconds"))}`,
 		},
 		{ word: "Errors in 1 h", value: counted("errors-last-hour") },
 	];
