@@ -28,7 +28,7 @@ export function statusModule(statusTable, stageTable) {
 		runs: names.get(runs),
 		rests: names.get(rests),
 	}));
-	return `// Written by build/statuses.mjs from proto/run_status.def and proto/stages.def.
+	return `// Written by tools/statuses.mjs from proto/run_status.def and proto/stages.def.
 export type StatusGroup = "open" | "parked" | "final";
 export type RunStatusRow = { readonly name: string; readonly timestamp: string; readonly label: string; readonly group: StatusGroup };
 export type StageRow = { readonly name: string; readonly waits: string; readonly runs: string; readonly rests: string };
