@@ -291,4 +291,4 @@ def test_plans_without_changes_and_plan_only_runs_read_so(site, open_run):
     api.wait_status(only, "planned_and_finished")
     page.goto(f"/app/acme/workspaces/quiet/runs/{only}")
     expect(page.locator(".note.neutral")).to_contain_text("A plan-only run is never applied.")
-    expect(page.locator(".facts .chip")).to_have_text(["plan-only"])
+    expect(page.locator(".run-facts .chip")).to_have_text(["plan-only"])

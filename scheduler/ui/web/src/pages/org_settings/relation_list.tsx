@@ -66,7 +66,7 @@ export function RelationList({ item, linked, change: send, empty, reason, onDone
 			</div>
 			{error && <ProblemList problems={error.problems} message={error.message} />}
 			{links.length === 0 && <p class="muted">{empty}</p>}
-			<ul class="plain-list">
+			<ul class="row-list">
 				{links.map((link) => (
 					<li key={link.id}>
 						{nameOf(link)}

@@ -87,7 +87,7 @@ export function Facts({ view }: { readonly view: RunView }) {
 	const download = configuration?.links?.download;
 	const worker = object(parts.apply, "execution-details")["agent-name"] ?? object(parts.plan, "execution-details")["agent-name"];
 	return (
-		<dl class="facts">
+		<dl class="run-facts">
 			<Fact word="Queued">
 				<Queued run={run} />
 			</Fact>

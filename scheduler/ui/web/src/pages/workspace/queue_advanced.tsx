@@ -111,7 +111,7 @@ function Addresses({ label, known, list, problem, onList }: AddressesProps) {
 				</p>
 			)}
 			{list.length > 0 && (
-				<ul class="plain-list" aria-label={label}>
+				<ul class="bullet-list" aria-label={label}>
 					{list.map((one) => (
 						<li key={one}>
 							<code>{one}</code>{" "}

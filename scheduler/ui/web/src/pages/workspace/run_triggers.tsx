@@ -79,7 +79,7 @@ export function RunTriggers({ view }: { readonly view: WorkspaceView }) {
 		<section aria-labelledby="run-triggers">
 			<h2 id="run-triggers">Run triggers</h2>
 			<p class="hint">After a run of a source workspace was applied, a run starts here.</p>
-			<ul class="plain-list" aria-label="Sources">
+			<ul class="bullet-list" aria-label="Sources">
 				{inbound.items.map((trigger) => (
 					<li key={trigger.id}>
 						<WorkspaceLink org={view.org} name={text(trigger, "sourceable-name")} />

@@ -80,7 +80,7 @@ function Consumers({ view }: { readonly view: WorkspaceView }) {
 					consumers.items.length === 0 ? (
 						<p class="muted">None.</p>
 					) : (
-						<ul class="plain-list">
+						<ul class="row-list">
 							{consumers.items.map((item) => (
 								<Consumer
 									key={item.id}
