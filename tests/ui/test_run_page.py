@@ -121,7 +121,7 @@ def test_a_failed_apply_opens_at_its_first_error(site, open_run, axe):
     expect(problem).to_be_in_viewport()
     expect(problem).to_contain_text("main.tf:5")
     expect(problem.locator("mark")).to_have_text("{")
-    rows = apply.locator(".apply-rows tbody tr")
+    rows = apply.locator(".event-rows tbody tr")
     expect(rows).to_have_text([re.compile("tainted.*terraform_data.bad"), re.compile("not started.*terraform_data.never"), re.compile("done.*terraform_data.fine")])
     expect(apply).to_contain_text("1 of 3 resources done, 1 failed, 1 not started. The state is saved at serial")
     expect(apply.get_by_role("region", name="Log of the apply")).to_have_count(0)

@@ -9,7 +9,7 @@ import { actorOf, commentOf, lastEvent, type RunView } from "./view.ts";
 
 const hints: Readonly<Record<string, string>> = {
 	plan: "Nothing was changed. Fix the code or the variables, then queue a new plan.",
-	apply: "A provider is missing or misconfigured, or an operation was refused. What was done stays, and the state has it.",
+	apply: "The provider is missing, misconfigured, or refused an operation. Completed changes remain, and the state has them.",
 	fetch: "Nothing was changed. The configuration could not be fetched.",
 	sentinel: "Nothing was changed. A hard-mandatory policy failed: this plan can't be applied.",
 	opa: "Nothing was changed. A mandatory policy failed.",
@@ -33,17 +33,17 @@ function Errored({ view }: { readonly view: RunView }) {
 	);
 }
 
-// What a run that was stopped has left behind.
+// The changes that remain after a canceled or discarded run.
 function remained(view: RunView): ComponentChildren {
 	const { apply } = view.parts;
 	const status = text(apply, "status");
 	if (status === "finished") {
-		return "The apply had succeeded before. All its changes stay, and the state has them.";
+		return "The apply had succeeded before. All its changes remain, and the state has them.";
 	}
 	if (apply && (status === "canceled" || status === "errored")) {
 		return (
 			<>
-				{text(view.run, "status-label")}. What was done stays. <SavedState view={view} apply={apply} />
+				{text(view.run, "status-label")}. Completed changes remain. <SavedState view={view} apply={apply} />
 			</>
 		);
 	}
@@ -100,7 +100,7 @@ function Finished({ view }: { readonly view: RunView }) {
 
 const stopped = new Set(["discarded", "canceled", "force_canceled"]);
 
-// What is special about the state of the run, in a sentence or two.
+// Why the run is in its state, and what to do next.
 export function Notes({ view }: { readonly view: RunView }) {
 	const status = text(view.run, "status");
 	return (

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
+
+import { PlanCounts } from "../../changes/plan_counts.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
-import { PlanCounts } from "../../components/plan_counts.tsx";
 import { Chip, StatusMark } from "../../components/status_mark.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect } from "preact/hooks";
-import { PlanCounts } from "../../components/plan_counts.tsx";
+import { PlanCounts } from "../../changes/plan_counts.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { StatusMark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";

@@ -29,20 +29,27 @@ export type ApplyRow = {
 	steps: number; // that remain: a replacement has two
 	note: string; // the provisioner
 };
+export type PlannedChange = {
+	readonly address: string;
+	readonly action: string;
+	readonly previous: string; // the address before a move
+	readonly reason: string;
+};
 export type Output = { readonly name: string; readonly sensitive: boolean; readonly value: unknown };
 
 export type Progress = {
 	readonly rows: Map<string, ApplyRow>;
 	readonly diagnostics: Diagnostic[];
 	outputs: readonly Output[];
-	planned: number; // changes that the plan has found
+	readonly planned: PlannedChange[]; // at most maxRows
+	found: number; // all planned changes
 	refreshing: number;
 	refreshed: number;
 	structured: boolean; // the log has lines of JSON
 };
 
 export function progressNew(): Progress {
-	return { rows: new Map(), diagnostics: [], outputs: [], planned: 0, refreshing: 0, refreshed: 0, structured: false };
+	return { rows: new Map(), diagnostics: [], outputs: [], planned: [], found: 0, refreshing: 0, refreshed: 0, structured: false };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,7 +58,7 @@ const objectOf = (value: unknown): Json => (value !== null && typeof value === "
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : 0);
 
-// What an apply works on. Moves, imports and removals from the state alone are done by the plan.
+// Actions that an apply reports. Of moves, imports and removals from the state it reports nothing.
 const worked = new Set(["create", "update", "delete", "replace", "read", "open", "renew", "close"]);
 
 const maxRows = 50_000;
@@ -116,7 +123,12 @@ const change =
 const readers: Readonly<Record<string, Reader>> = {
 	planned_change: (progress, event) => {
 		const source = objectOf(event.change);
-		progress.planned += 1;
+		const address = textOf(objectOf(source.resource).addr);
+		progress.found += 1;
+		if (address && progress.planned.length < maxRows) {
+			const previous = textOf(objectOf(source.previous_resource).addr);
+			progress.planned.push({ address, action: textOf(source.action), previous, reason: textOf(source.reason) });
+		}
 		if (worked.has(textOf(source.action))) {
 			rowAt(progress, source);
 		}
