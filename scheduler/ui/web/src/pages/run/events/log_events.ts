@@ -177,9 +177,15 @@ const readers: Readonly<Record<string, Reader>> = {
 	}),
 };
 
+const readType = new RegExp(`"type":"(?:${Object.keys(readers).join("|")})"`);
+
 // eventRead adds one line of a log. Lines that are not JSON, and events that it does not know, change nothing.
 export function eventRead(progress: Progress, line: string): void {
 	if (!line.startsWith("{")) {
+		return;
+	}
+	if (!readType.test(line)) {
+		progress.structured ||= line.includes('"type":"');
 		return;
 	}
 	let event: Json;
@@ -198,28 +204,45 @@ export function eventRead(progress: Progress, line: string): void {
 }
 
 const newline = 0x0a;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: logs have them
-const marks = /[\u0002\u0003]/g; // the worker frames a log with them
+const brace = 0x7b;
+const startOfText = 0x02; // the worker writes it before the first line
 
 // EventBytes reads the ranges of a log, in their order.
 export class EventBytes {
 	readonly progress = progressNew();
-	#rest: Uint8Array[] = [];
+	readonly #decoder = new TextDecoder();
+	#rest: Uint8Array[] = []; // of a line whose end is not there yet
 
 	add(range: Uint8Array): void {
 		let start = 0;
 		for (let end = range.indexOf(newline); end >= 0; end = range.indexOf(newline, start)) {
-			this.#line(range.subarray(start, end));
+			this.#line(this.#joined(range.subarray(start, end)));
 			start = end + 1;
 		}
 		this.#rest.push(range.subarray(start));
 	}
 
-	#line(end: Uint8Array): void {
-		const decoder = new TextDecoder();
-		const line = this.#rest.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode(end);
+	#joined(end: Uint8Array): Uint8Array {
+		const parts = [...this.#rest, end].filter((part) => part.length > 0);
 		this.#rest = [];
-		eventRead(this.progress, line.replace(marks, ""));
+		if (parts.length <= 1) {
+			return parts[0] ?? end;
+		}
+		const line = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+		let at = 0;
+		for (const part of parts) {
+			line.set(part, at);
+			at += part.length;
+		}
+		return line;
+	}
+
+	// Only lines of JSON are decoded.
+	#line(bytes: Uint8Array): void {
+		const start = bytes[0] === startOfText ? 1 : 0;
+		if (bytes[start] === brace) {
+			eventRead(this.progress, this.#decoder.decode(bytes.subarray(start)));
+		}
 	}
 }
 
