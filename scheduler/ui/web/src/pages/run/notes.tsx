@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { flag, text } from "../../core/resource.ts";
+import { can, flag, text } from "../../core/resource.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { SavedState } from "./stages/apply.tsx";
 import { stageList } from "./stages/stage_list.ts";
@@ -88,11 +88,14 @@ function WorkerLost({ view }: { readonly view: RunView }) {
 
 const planOnly = "A plan-only run is never applied.";
 
+const unchanged = "No changes. Infrastructure matches the configuration.";
+const refreshed = "No changes outside of Terraform. The state matches the infrastructure.";
+
 function Finished({ view }: { readonly view: RunView }) {
 	const changed = flag(view.run, "has-changes");
 	return (
 		<p class="note neutral">
-			{!changed && <strong>No changes. Infrastructure matches the configuration.</strong>}{" "}
+			{!changed && <strong>{flag(view.run, "refresh-only") ? refreshed : unchanged}</strong>}{" "}
 			{changed && <strong>The plan is finished.</strong>} {flag(view.run, "plan-only") && planOnly}
 		</p>
 	);
@@ -109,6 +112,9 @@ export function Notes({ view }: { readonly view: RunView }) {
 			{(status === "errored" || status === "policy_soft_failed") && <Errored view={view} />}
 			{stopped.has(status) && <Stopped view={view} />}
 			{status === "planned_and_finished" && <Finished view={view} />}
+			{flag(view.run, "refresh-only") && can(view.run, "is-confirmable") && (
+				<p class="note neutral">A refresh-only run changes no infrastructure. Its apply updates the state and the outputs.</p>
+			)}
 			{status === "planned_and_saved" && (
 				<p class="note wait">The plan is saved and does not hold the workspace. It can be applied until another run changes the state.</p>
 			)}
