@@ -48,7 +48,7 @@ static int report_silent(struct store *store, struct err *err)
 		    "update task_results set delivery = 'over', updated_at = now() - interval '1 minute', "
 		    "reported = case delivery when 'acknowledged' then jsonb_build_object('status', 'failed', "
 		    "'message', "
-		    "'The task was not heard of within the time it may be silent.') else jsonb_build_object('status', "
+		    "'No answer: the service sent no progress within its time limit.') else jsonb_build_object('status', "
 		    "'unreachable', 'message', 'The request could not be sent in time: is a notifier running?') end "
 		    "where reported is null and status in ('pending', 'running') and "
 		    "(delivery = 'acknowledged' and due_at < now() - interval '30 seconds' or "

@@ -9,7 +9,7 @@ from pathlib import Path
 from support.api import Api
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import DEPS, ROOT
+from support.servers import ROOT
 
 
 def new_folder(name):
@@ -40,8 +40,7 @@ class Site:
         self.tokens = bootstrap(database)
         self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options)
         self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
-                             data_dir=folder / "worker-1", sandbox=sandbox, engine=engine,
-                             provider_mirror=DEPS / "mirror" if (DEPS / "mirror").exists() else None, **bus.options)
+                             data_dir=folder / "worker-1", sandbox=sandbox, engine=engine, **bus.options)
 
     def start(self):
         self.scheduler.start()

@@ -21,8 +21,12 @@ resource "terraform_data" "bad" {
 resource "terraform_data" "never" {
   input = terraform_data.bad.id
 }
-resource "time_static" "refused" {
-  rfc3339 = terraform_data.fine.id
+resource "terraform_data" "kept" {
+  triggers_replace = [2]
+  provisioner "local-exec" {
+    when    = destroy
+    command = "exit 4"
+  }
 }
 """
 
@@ -33,18 +37,21 @@ def site(full_site):
 
 
 def test_a_failed_apply_opens_at_its_first_error(site, open_run, axe):
-    run = site.api.run_files(site.api.workspace("failing", auto_apply=True), {"main.tf": FAILS}, message="Provision")
-    site.api.wait_status(run, "errored")
+    api = site.api
+    workspace = api.workspace("failing", auto_apply=True)
+    api.wait_status(api.run_files(workspace, resources("kept", more="  triggers_replace = [1]\n")), "applied")
+    run = api.run_files(workspace, {"main.tf": FAILS}, message="Provision")
+    api.wait_status(run, "errored")
     page = open_run("failing", run)
     apply = page.locator("#apply")
     problems = apply.locator("[data-problem]")
     expect(problems).to_have_count(2)
     expect(problems.first).to_be_in_viewport()
-    provisioner = problems.filter(has_text="Error: local-exec provisioner error")
+    provisioner = problems.filter(has_text="exit status 3")
     expect(provisioner).to_contain_text("main.tf:5")
     expect(provisioner.locator("mark")).to_have_text("{")
     rows = apply.locator(".event-rows tbody tr")
-    expect(rows).to_have_text([re.compile("failed.*time_static.refused"), re.compile("tainted.*terraform_data.bad"),
+    expect(rows).to_have_text([re.compile("failed.*replace.*terraform_data.kept"), re.compile("tainted.*terraform_data.bad"),
                                re.compile("not started.*terraform_data.never"), re.compile("done.*terraform_data.fine")])
     expect(apply).to_contain_text("1 of 4 resources done, 2 failed, 1 not started. The state is saved at serial")
     expect(apply.get_by_role("region", name="Log of the apply")).to_have_count(0)

@@ -39,7 +39,7 @@ def test_a_killed_worker_leaves_a_saved_state_and_a_held_workspace(site, open_ru
     waits = open_run("lost", after)
     expect(waits.locator(".waiting")).to_contain_text(re.compile("worker-1|held|lost"))
 
-    note.get_by_role("link", name="locking").click()
+    note.get_by_role("link", name="See the hold").click()
     expect(page.locator(".facts")).to_contain_text("Held after a lost apply")
     page.get_by_role("button", name="Force-unlock").click()
     dialog = page.get_by_role("dialog")

@@ -27,7 +27,7 @@ export function PlanCounts({ plan, changes, words = false }: Props) {
 				.map(({ key, glyph, word, tone }) => (
 					<span key={key} class={`count-of ${counted[key] > 0 ? tone : "muted"}`} title={`${counted[key]} ${word}`}>
 						<span aria-hidden="true">{words && glyph.endsWith(" ") ? "" : glyph}</span>
-						{counted[key]} <span class={words ? "" : "sr-only"}>{word}</span>
+						{counted[key]} <span class={words ? "" : "sr-only"}>{word}</span>{" "}
 					</span>
 				))}
 		</span>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { can, flag, text } from "../../core/resource.ts";
+import { can, flag, linkOf, object, text } from "../../core/resource.ts";
+import { pathTo } from "../../core/router.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { SavedState } from "./stages/apply.tsx";
 import { stageList } from "./stages/stage_list.ts";
@@ -73,6 +74,17 @@ function Stopped({ view }: { readonly view: RunView }) {
 	);
 }
 
+// The lost apply holds the workspace, so that no other run works with a state that is not the last one.
+function Held({ view }: { readonly view: RunView }) {
+	const params = { org: linkOf(view.workspace, "organization")?.id ?? "", ws: text(view.workspace, "name") };
+	return object(view.workspace, "hold")["run-id"] === view.run.id ? (
+		<p>
+			<strong>The workspace is held</strong>: later runs wait, because the last state of this apply may still come.{" "}
+			<a href={pathTo("/app/:org/workspaces/:ws/settings/locking", params)}>See the hold</a> before you unlock the workspace.
+		</p>
+	) : null;
+}
+
 function WorkerLost({ view }: { readonly view: RunView }) {
 	const event = lastEvent(view, ["lost"]);
 	const { apply } = view.parts;
@@ -82,6 +94,7 @@ function WorkerLost({ view }: { readonly view: RunView }) {
 				<strong>The worker lost contact</strong> <TimeAgo time={event.attributes["created-at"]} />. {text(event, "description")}{" "}
 				{apply && text(apply, "status") !== "pending" && <SavedState view={view} apply={apply} />}
 			</p>
+			<Held view={view} />
 		</div>
 	) : null;
 }

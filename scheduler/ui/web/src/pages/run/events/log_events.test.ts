@@ -52,6 +52,17 @@ test("each resource of an apply has a row, what failed and what runs first", () 
 	);
 });
 
+test("a destruction whose provisioner fails has failed: the resource is not tainted", () => {
+	const progress = read(
+		planned("a.b", "replace"),
+		hook("apply_start", 1, "a.b", "delete"),
+		hook("provision_start", 1, "a.b", "delete", { provisioner: "local-exec" }),
+		hook("provision_errored", 2, "a.b", "delete"),
+		hook("apply_errored", 2, "a.b", "delete"),
+	);
+	assert.equal(progress.rows.get("a.b")?.state, "failed");
+});
+
 test("a replacement is done after its destruction and its creation", () => {
 	const progress = read(planned("a.b", "replace"), hook("apply_start", 1, "a.b", "delete"), hook("apply_complete", 2, "a.b", "delete"));
 	assert.equal(progress.rows.get("a.b")?.state, "running");

@@ -28,6 +28,7 @@ export type ApplyRow = {
 	id: string;
 	steps: number; // that remain: a replacement has two
 	note: string; // the provisioner
+	deletes: boolean; // the step in progress destroys it
 };
 export type PlannedChange = {
 	readonly address: string;
@@ -81,6 +82,7 @@ function rowAt(progress: Progress, source: unknown): ApplyRow | undefined {
 		id: "",
 		steps: action === "replace" ? 2 : 1,
 		note: "",
+		deletes: false,
 	};
 	progress.rows.set(address, row);
 	return row;
@@ -150,7 +152,8 @@ const readers: Readonly<Record<string, Reader>> = {
 			return { name, sensitive: output.sensitive === true, value: output.value };
 		});
 	},
-	apply_start: change((row, at) => {
+	apply_start: change((row, at, hook) => {
+		row.deletes = hook.action === "delete";
 		row.state = "running";
 		row.started ||= at;
 	}),
@@ -161,8 +164,10 @@ const readers: Readonly<Record<string, Reader>> = {
 	provision_complete: change((row) => {
 		row.state = "running";
 	}),
+	// A created resource whose provisioner failed exists, and terraform replaces it next time. One that could not be
+	// destroyed stays as it is.
 	provision_errored: change((row) => {
-		row.state = "tainted";
+		row.state = row.deletes ? "failed" : "tainted";
 	}),
 	apply_complete: change((row, at, hook) => {
 		row.steps -= 1;
@@ -170,7 +175,6 @@ const readers: Readonly<Record<string, Reader>> = {
 		row.ended = at;
 		row.id = hook.action === "delete" ? row.id : textOf(hook.id_value);
 	}),
-	// A resource whose provisioner failed exists, and terraform replaces it next time.
 	apply_errored: change((row, at) => {
 		row.state = row.state === "tainted" ? "tainted" : "failed";
 		row.ended = at;
