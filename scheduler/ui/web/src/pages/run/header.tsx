@@ -4,6 +4,7 @@ import { Chip, StatusMark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { counted, moneyDelta } from "../../core/format.ts";
 import { object, type Resource, text } from "../../core/resource.ts";
+import { runTitle } from "../../core/run_title.ts";
 import { statusRow } from "../../core/status.ts";
 import { Actions } from "./actions/actions.tsx";
 import type { RunView } from "./view.ts";
@@ -41,8 +42,8 @@ export function Header({ view }: { readonly view: RunView }) {
 					)}
 					<Warnings view={view} />
 				</div>
-				<h1 tabIndex={-1} title={text(run, "message")}>
-					{text(run, "message") || run.id}
+				<h1 tabIndex={-1} title={runTitle(run)}>
+					{runTitle(run)}
 				</h1>
 			</div>
 			{!view.reader && <Actions view={view} main />}

@@ -7,6 +7,7 @@ import { shortId } from "../../core/format.ts";
 import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
 import { linkOf, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
+import { runTitle } from "../../core/run_title.ts";
 import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { useTitle } from "../../core/title.ts";
@@ -31,11 +32,7 @@ export default function Run({ params }: PageProps) {
 	const run = document.item;
 	const changes = useChanges(run && partsOf(run).plan);
 	useLive([`run:${id}`], () => void document.reload());
-	useTitle(
-		[run ? text(run, "message") || shortId(id) : "Run", ws],
-		run && !isFinal(text(run, "status")) ? runWord(run) : "",
-		run && runTone(run),
-	);
+	useTitle([run ? runTitle(run) : "Run", ws], run && !isFinal(text(run, "status")) ? runWord(run) : "", run && runTone(run));
 	const view: RunView | undefined = run && {
 		run,
 		workspace: store.get(linkOf(run, "workspace")),

@@ -4,10 +4,10 @@ import { PlanCounts } from "../../../changes/plan_counts.tsx";
 import { Content } from "../../../components/states.tsx";
 import { StatusMark } from "../../../components/status_mark.tsx";
 import { address, segment } from "../../../core/api.ts";
-import { shortId } from "../../../core/format.ts";
 import { useDocument } from "../../../core/hooks.ts";
 import { linkOf, text } from "../../../core/resource.ts";
 import { pathTo } from "../../../core/router.ts";
+import { runTitle } from "../../../core/run_title.ts";
 import { Destroyed } from "../destroyed.tsx";
 import { failedNames, opaSets, sentinelSets } from "../stages/policies.ts";
 import type { RunView } from "../view.ts";
@@ -66,7 +66,7 @@ function ExecuteText({ view }: { readonly view: RunView }) {
 								<li key={other.id}>
 									<StatusMark run={other} />{" "}
 									<a href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: text(workspace, "name"), run: other.id })}>
-										{text(other, "message") || shortId(other.id)}
+										{runTitle(other)}
 									</a>{" "}
 									<code class="muted">{other.id}</code>
 								</li>
