@@ -121,7 +121,7 @@ def test_a_plan_reads_as_its_mode(site, open_run, applied):
 
     saved = show("planned_and_saved", save_plan=True)
     expect(facts.locator(".chip")).to_have_text(["saved"])
-    expect(page.locator(".note.wait:not(.waiting)")).to_contain_text("The plan is saved")
+    expect(note).to_contain_text("The plan is saved")
     expect(page.locator(".run-header").get_by_role("button", name="Confirm & Apply")).to_be_visible()
     expect(page.locator(".run-header").get_by_role("button", name="Discard Plan")).to_be_visible()
 

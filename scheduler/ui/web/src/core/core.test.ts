@@ -113,6 +113,6 @@ test("the title of a run is its message, but not the one that each run of the CL
 	const run = (message: string, source: string) => ({ type: "runs", id: "run-0123456789abcdef", attributes: { message, source } });
 	assert.deepEqual(
 		[run("Add one", "terraform+cloud"), run("Queued manually using Terraform", "terraform+cloud"), run("", "tfe-api")].map(runTitle),
-		["Add one", "CLI run", "Run run-01234567…"],
+		["Add one", "CLI run run-01234567…", "API run run-01234567…"],
 	);
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useState } from "preact/hooks";
+import { copyText } from "../components/copy.tsx";
 import { ErrorPanel } from "../components/error_panel.tsx";
-import { announce } from "../components/live_region.tsx";
 import { address, segment } from "../core/api.ts";
 import { errorOf } from "../core/errors.ts";
 import { count, counted, size } from "../core/format.ts";
@@ -36,15 +36,6 @@ function stateText(reader: LogReader): string {
 			return "reading";
 		default:
 			return reader.state;
-	}
-}
-
-async function copyText(text: string): Promise<void> {
-	try {
-		await navigator.clipboard.writeText(text);
-		announce("Copied");
-	} catch {
-		announce("The browser does not allow copying");
 	}
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { PlanCounts } from "../../changes/plan_counts.tsx";
 import { Chip, StatusMark } from "../../components/status_mark.tsx";
-import { TimeAgo } from "../../components/time_ago.tsx";
+import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { counted, moneyDelta } from "../../core/format.ts";
 import { object, type Resource, text } from "../../core/resource.ts";
 import { runTitle } from "../../core/run_title.ts";
-import { statusRow } from "../../core/status.ts";
+import { isFinal, statusRow } from "../../core/status.ts";
 import { Actions } from "./actions/actions.tsx";
 import type { RunView } from "./view.ts";
 import { warningsOf } from "./warnings.ts";
@@ -13,6 +13,17 @@ import { warningsOf } from "./warnings.ts";
 export function since(run: Resource): unknown {
 	const key = statusRow(text(run, "status"))?.timestamp ?? "";
 	return object(run, "status-timestamps")[key] ?? run.attributes["created-at"];
+}
+
+// How long a run is in its state, or when it ended.
+function Since({ run }: { readonly run: Resource }) {
+	return isFinal(text(run, "status")) ? (
+		<TimeAgo time={since(run)} />
+	) : (
+		<span>
+			for <Elapsed since={since(run)} />
+		</span>
+	);
 }
 
 function Warnings({ view }: { readonly view: RunView }) {
@@ -34,7 +45,7 @@ export function Header({ view }: { readonly view: RunView }) {
 		<header class="run-header">
 			<div class="run-title">
 				<div class="run-state">
-					<StatusMark run={run} /> <TimeAgo time={since(run)} /> <PlanCounts plan={parts.plan} changes={view.changes.item} />
+					<StatusMark run={run} /> <Since run={run} /> <PlanCounts plan={parts.plan} changes={view.changes.item} />
 					{text(parts.cost, "status") === "finished" && (
 						<a href="#cost" class="cost-delta">
 							{moneyDelta(text(parts.cost, "delta-monthly-cost"), text(parts.cost, "currency"))} a month

@@ -10,7 +10,8 @@ import { actorOf, commentOf, lastEvent, type RunView } from "./view.ts";
 
 const hints: Readonly<Record<string, string>> = {
 	plan: "Nothing was changed. Fix the code or the variables, then queue a new plan.",
-	apply: "The provider is missing, misconfigured, or refused an operation. Completed changes remain, and the state has them.",
+	apply:
+		"Common causes: a provider is missing or misconfigured, or it refused an operation. Completed changes remain, and the state has them.",
 	fetch: "Nothing was changed. The configuration could not be fetched.",
 	sentinel: "Nothing was changed. A hard-mandatory policy failed: this plan can't be applied.",
 	opa: "Nothing was changed. A mandatory policy failed.",
@@ -44,7 +45,7 @@ function remained(view: RunView): ComponentChildren {
 	if (apply && (status === "canceled" || status === "errored")) {
 		return (
 			<>
-				{text(view.run, "status-label")}. Completed changes remain. <SavedState view={view} apply={apply} />
+				Completed changes remain. <SavedState view={view} apply={apply} />
 			</>
 		);
 	}
@@ -129,7 +130,9 @@ export function Notes({ view }: { readonly view: RunView }) {
 				<p class="note neutral">A refresh-only run changes no infrastructure. Its apply updates the state and the outputs.</p>
 			)}
 			{status === "planned_and_saved" && (
-				<p class="note wait">The plan is saved and does not hold the workspace. It can be applied until another run changes the state.</p>
+				<p class="note neutral">
+					The plan is saved and does not hold the workspace. It can be applied until another run changes the state.
+				</p>
 			)}
 		</>
 	);

@@ -12,6 +12,7 @@ import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
+import { FrameBar } from "../workspace/frame_header.tsx";
 import { Actions } from "./actions/actions.tsx";
 import { ActionDialog } from "./actions/dialog.tsx";
 import { actions } from "./actions/table.ts";
@@ -53,6 +54,9 @@ export default function Run({ params }: PageProps) {
 					{ word: shortId(id) },
 				]}
 			/>
+			{view?.workspace && !reader && (
+				<FrameBar view={{ org, name: ws, workspace: view.workspace, run, reload: document.reload }} page="runs" />
+			)}
 			<Content of={document}>{() => view && <RunPage view={view} />}</Content>
 			{view && action && <ActionDialog key={action.key} action={action} view={view} onClose={() => setOpen(undefined)} />}
 		</>

@@ -37,7 +37,7 @@ function Row({ row, ended, now }: { readonly row: ApplyRow; readonly ended: bool
 			<td>
 				<Glyph action={actionOfLog(row.action)} />
 			</td>
-			<td>
+			<td class="resource">
 				<code>{row.address}</code>
 				{row.id && <span class="muted"> id {row.id.slice(0, 200)}</span>}
 				{row.state === "tainted" && <span> exists, and is replaced by the next apply: its provisioner failed</span>}

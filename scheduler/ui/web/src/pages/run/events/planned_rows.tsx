@@ -17,7 +17,7 @@ function Row({ change }: { readonly change: PlannedChange }) {
 			<td>
 				<Glyph action={actionOfLog(change.action)} />
 			</td>
-			<td>
+			<td class="resource">
 				<code>{change.address}</code>
 				{change.previous && (
 					<span class="muted">

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { PlanCounts } from "../../../changes/plan_counts.tsx";
-import { TimeAgo } from "../../../components/time_ago.tsx";
+import { Elapsed, TimeAgo } from "../../../components/time_ago.tsx";
 import { can, flag, linkOf, may, text } from "../../../core/resource.ts";
 import { store } from "../../../core/store.ts";
 import { Markdown } from "../../../markdown/markdown.tsx";
@@ -17,7 +17,7 @@ function Open({ view, stage }: { readonly view: RunView; readonly stage: Stage }
 				{may(view.run, "can-apply")
 					? "You may confirm this run."
 					: "You may not confirm this run: it needs a person who may apply runs of this workspace."}{" "}
-				It waits since <TimeAgo time={stage.asked} />.
+				It has waited for <Elapsed since={stage.asked} />.
 			</p>
 			<p>
 				<PlanCounts plan={view.parts.plan} changes={changes.item} words /> <a href="#plan">All changes</a>

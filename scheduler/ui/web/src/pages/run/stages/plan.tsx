@@ -70,7 +70,7 @@ export function PlanContent({ view, plan, stage }: { readonly view: RunView; rea
 			<Diagnostics list={progress.diagnostics} reveal={failed} />
 			{running && <PlannedRows progress={progress} />}
 			{failed && complete && progress.diagnostics.length === 0 && (
-				<p>{text(view.run, "error") || "The plan failed."} The log may say more.</p>
+				<p>The plan failed without an error that terraform reports as JSON. See its log.</p>
 			)}
 			<PlanOutput view={view} plan={plan} running={running} broken={failed && progress.diagnostics.length === 0} />
 		</>
