@@ -15,7 +15,7 @@ export function since(run: Resource): unknown {
 	return object(run, "status-timestamps")[key] ?? run.attributes["created-at"];
 }
 
-// How long a run is in its state, or when it ended.
+// The time since the run reached its state.
 function Since({ run }: { readonly run: Resource }) {
 	return isFinal(text(run, "status")) ? (
 		<TimeAgo time={since(run)} />

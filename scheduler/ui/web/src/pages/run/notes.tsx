@@ -20,7 +20,7 @@ const hints: Readonly<Record<string, string>> = {
 	pre_apply: "Nothing was changed. A mandatory run task did not pass.",
 };
 
-// Where the run failed, why, and what to do.
+// The stage that failed, its error, and the next step.
 function Errored({ view }: { readonly view: RunView }) {
 	const failed = stageList(view.run, view.parts).find((stage) => stage.state === "failed");
 	const error = text(view.run, "error");

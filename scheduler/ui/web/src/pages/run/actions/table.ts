@@ -57,7 +57,7 @@ export function isStopping({ run }: RunView): boolean {
 
 const lockedByPerson = (view: RunView) => flag(view.workspace, "locked") && linkOf(view.workspace, "locked-by")?.type !== "runs";
 
-// What most actions have.
+// The defaults of actions.
 const simple = { kind: () => "plain" as const, comment: "none", typedName: () => false } as const;
 
 // An action of the API on the run, with the right of the same name.

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 
 const saidMs = 10_000;
 
-// Says how far an operation is to screen readers, at most every 10 s. What is visible changes more often.
+// Announces the progress of an operation to screen readers, at most every 10 s. Visible numbers change more often.
 export function Said({ text }: { readonly text: string }) {
 	const [said, setSaid] = useState("");
 	const at = useRef(Number.NEGATIVE_INFINITY);

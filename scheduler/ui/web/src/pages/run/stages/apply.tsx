@@ -14,7 +14,7 @@ import { useLogEvents } from "../events/use_log_events.ts";
 import type { RunView } from "../view.ts";
 import type { Stage } from "./stage_list.ts";
 
-// The state that the apply has written, for those who may read states.
+// The serial of the apply's last state, if the user may read states.
 export function SavedState({ view, apply }: { readonly view: RunView; readonly apply: Resource }) {
 	const link = linksOf(apply, "state-versions").at(-1);
 	const allowed = may(view.workspace, "can-read-state-versions");
