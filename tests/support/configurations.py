@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Configurations whose plan or apply waits or runs a command."""
+"""Configurations of tests: plain resources, and those whose plan or apply waits or runs a command."""
 
 
 def planning_at(gate):
@@ -18,3 +18,8 @@ resource "terraform_data" "second" {{
   }}
 }}
 """}
+
+
+def resources(*names, more=""):
+    """A resource of each name. `more`: further arguments of each."""
+    return {"main.tf": "\n".join(f'resource "terraform_data" "{name}" {{\n  input = "{name}"\n{more}}}\n' for name in names)}

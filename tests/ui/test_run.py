@@ -72,3 +72,25 @@ def test_a_wrong_run_and_a_hidden_run_read_the_same(browser_page, visitors):
     visitors.expect_console("404")
     page = browser_page("/app/acme/workspaces/confirmed/runs/run-0000000000000000")
     expect(page.get_by_text("This does not exist, or you may not see it.")).to_be_visible()
+
+
+def test_a_run_says_how_when_and_by_whom_it_was_triggered(browser_page, site, terraform, colleague):
+    api = site.api
+    user = terraform("origins")
+    user.run("plan", "-input=false")
+    workspace = api.get("organizations/acme/workspaces/origins").data["id"]
+    by_cli = api.get(f"workspaces/{workspace}/runs", **{"filter[operation]": "plan_only"}).data[0]["id"]
+    by_api = api.run_files(workspace, CHANGES, message="From a script")
+    api.wait_status(by_api, "planned")
+    page = browser_page("/app/acme/workspaces/origins", user=colleague("olga", workspace, "write"))
+    page.get_by_role("button", name="Queue Plan").click()
+    page.get_by_role("dialog").get_by_label("Message").fill("By hand")
+    page.get_by_role("dialog").get_by_role("button", name="Queue Plan").click()
+    expect(page.get_by_role("heading", name="By hand")).to_be_visible()
+    queued = page.locator(".run-facts div").filter(has=page.get_by_text("Queued", exact=True))
+    for run, fact, message in ((None, "by olga in the web UI", "By hand"), (by_api, "by admin by API", "From a script"), (by_cli, "by admin by CLI", "CLI run by admin")):
+        if run:
+            page.goto(f"/app/acme/workspaces/origins/runs/{run}")
+        expect(page.get_by_role("heading", level=1)).to_have_text(message)
+        expect(queued).to_contain_text(fact)
+        expect(queued.locator("time")).to_have_attribute("title", re.compile(r"^20\d\d-"))

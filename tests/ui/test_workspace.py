@@ -1,14 +1,10 @@
 # SPDX-License-Identifier: MPL-2.0
 """The pages of one workspace: their frame, the overview."""
 
-import json
 import re
 
 import pytest
 from playwright.sync_api import expect
-
-from support.people import Member, People
-from support.runyard import KEYS, Scheduler
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n'}
 
@@ -175,18 +171,9 @@ def test_tags_and_run_triggers_are_added_and_removed(browser_page, site, visitor
 
 
 @pytest.fixture
-def reader(site, applied):
+def reader(colleague, applied):
     """The name and password of a person who may only read the workspace net-prod."""
-    added = Scheduler.run_command("add-user", "rita", "rita@example.com", database_url=site.database, keys=KEYS)
-    made = json.loads(added.stdout)
-    people = People(site.api, site.database)
-    team = people.team("readers")
-    people.give(team, "workspace", applied[0], "read")
-    relations = {"teams": {"data": [{"type": "teams", "id": team}]}}
-    body = {"data": {"type": "organization-memberships", "attributes": {"email": "rita@example.com"}, "relationships": relations}}
-    membership = site.api.post("organizations/acme/organization-memberships", body).data["id"]
-    Member(site.api, people.token(made["id"]), membership).accept()
-    return "rita", made["password"]
+    return colleague("rita", applied[0], "read")
 
 
 def test_without_the_right_queue_plan_says_why_and_nothing_waits_for_the_person(browser_page, reader):

@@ -55,6 +55,7 @@ static const struct permission_shown permissions[] = {
 	{"can-force-cancel", CAN_MANAGE_WORKSPACE},
 	{"can-force-execute", CAN_MANAGE_WORKSPACE},
 	{"can-override-policy-check", CAN_OVERRIDE},
+	{"can-read-plan-json", CAN_READ_PLAN_JSON},
 };
 
 static int run_variables(struct store *store, const struct rows *rows, int row, json_t **ret_variables, struct err *err)

@@ -375,8 +375,9 @@ int task_calls_late(struct store *store, const json_t *task_results, json_t **re
 		    "late as (update task_results r set delivery = 'over', updated_at = now(), reported = "
 		    "jsonb_build_object("
 		    "'status', 'failed', 'message', case when r.due_at >= r.last_at then "
-		    "'The task was not done within the time it may take in all.' else "
-		    "'The task was not heard of within the time it may be silent.' end) from said s where r.id = s.id "
+		    "'The task did not end within its total time limit.' else "
+		    "'No answer: the service sent no progress within its time limit.' end) from said s where r.id = "
+		    "s.id "
 		    "and " NAMED
 		    "and r.delivery = 'acknowledged' and r.reported is null and r.due_at <= now() returning r.id, "
 		    "extract(epoch from now() - r.due_at) as seconds) "

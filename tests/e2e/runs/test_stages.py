@@ -229,7 +229,7 @@ PRE_PLAN = [
     Row("pre-plan: one mandatory task passed and two advisory failed", f"{PRE_PASSED} {APPLIED}",
         tasks=[("pre_plan", "mandatory", passes), ("pre_plan", "advisory", fails), ("pre_plan", "advisory", fails)], warned="(advisory) failed"),
     Row("pre-plan: a user canceled the run", f"{PRE} canceled", tasks=[("pre_plan", "mandatory", acknowledges)], steps=[("pre_plan_running", "cancel")]),
-    Row("pre-plan: the deadline expired", f"{PRE} errored", tasks=[("pre_plan", "mandatory", acknowledges)], error="not heard of"),
+    Row("pre-plan: the deadline expired", f"{PRE} errored", tasks=[("pre_plan", "mandatory", acknowledges)], error="No answer"),
     Row("pre-plan: of a speculative plan", f"{PRE_PASSED} planned_and_finished", tasks=[("pre_plan", "mandatory", passes)], options={"plan_only": True}),
 ]
 
@@ -248,7 +248,7 @@ POST_PLAN = [
     Row("post-plan: one mandatory task passed and two advisory failed", f"{POST_PASSED} {APPLIED}",
         tasks=[("post_plan", "mandatory", passes), ("post_plan", "advisory", fails), ("post_plan", "advisory", fails)], warned="(advisory) failed"),
     Row("post-plan: a user canceled the run", f"{POST} canceled", tasks=[("post_plan", "mandatory", acknowledges)], steps=[("post_plan_running", "cancel")]),
-    Row("post-plan: the deadline expired", f"{POST} errored", tasks=[("post_plan", "mandatory", acknowledges)], error="not heard of"),
+    Row("post-plan: the deadline expired", f"{POST} errored", tasks=[("post_plan", "mandatory", acknowledges)], error="No answer"),
     Row("post-plan: the service never answered 200", f"{POST} errored", tasks=[("post_plan", "mandatory", answers(500))], error="(mandatory) failed"),
     Row("post-plan: of a speculative plan", f"{POST_PASSED} planned_and_finished", tasks=[("post_plan", "mandatory", passes)], options={"plan_only": True}),
     Row("post-plan: does not run after a failed plan", "pending plan_queued planning errored", tasks=[("post_plan", "mandatory", passes)], files=PLAN_FAILS),
@@ -333,7 +333,7 @@ PRE_APPLY = [
     Row("pre-apply: two advisory tasks passed and one mandatory failed", f"{CONFIRMED} errored",
         tasks=[("pre_apply", "advisory", passes), ("pre_apply", "advisory", passes), ("pre_apply", "mandatory", fails)], error="two things are wrong"),
     Row("pre-apply: a user canceled the run", f"{CONFIRMED} canceled", tasks=[("pre_apply", "mandatory", acknowledges)], steps=[("pre_apply_running", "cancel")]),
-    Row("pre-apply: the deadline expired", f"{CONFIRMED} errored", tasks=[("pre_apply", "mandatory", acknowledges)], error="not heard of"),
+    Row("pre-apply: the deadline expired", f"{CONFIRMED} errored", tasks=[("pre_apply", "mandatory", acknowledges)], error="No answer"),
 ]
 
 APPLY = [
@@ -346,7 +346,7 @@ POST_APPLIED = f"{APPLYING} post_apply_running post_apply_completed applied"
 POST_APPLY = [
     Row("post-apply: passed", POST_APPLIED, tasks=[("post_apply", "advisory", passes)]),
     Row("post-apply: an advisory task failed", POST_APPLIED, tasks=[("post_apply", "advisory", fails)], warned="two things are wrong"),
-    Row("post-apply: the deadline expired", POST_APPLIED, tasks=[("post_apply", "advisory", acknowledges)], warned="not heard of"),
+    Row("post-apply: the deadline expired", POST_APPLIED, tasks=[("post_apply", "advisory", acknowledges)], warned="No answer"),
     Row("post-apply: a user canceled the run", f"{APPLYING} post_apply_running canceled", tasks=[("post_apply", "advisory", acknowledges)],
         steps=[("post_apply_running", "cancel")]),
     Row("post-apply: does not run after a failed apply", f"{APPLYING} errored", tasks=[("post_apply", "advisory", passes)], files=APPLY_FAILS),

@@ -265,7 +265,7 @@ def test_a_task_with_endless_progress_fails_after_its_total_time(ask, full_site)
         while call.back("running").status == 200:
             pause.wait(full_site.scheduler.options["task_progress_seconds"] / 2)
 
-    assert "in all" in ask(act).ends("failed")["message"]
+    assert "total time limit" in ask(act).ends("failed")["message"]
 
 
 def test_a_silent_task_fails_and_its_late_callback_is_refused(ask):

@@ -240,7 +240,7 @@ def test_a_task_without_progress_fails(receiver, notifier, scheduler, pending_ta
     notifier()
     (id,) = pending_tasks.add(service.url)
     assert pending_tasks.ended(id) == "failed"
-    assert "heard of" in pending_tasks.column(id, "message")
+    assert "No answer" in pending_tasks.column(id, "message")
     assert service.got().back("passed").status == 409
     assert scheduler.all[0].metric("runyard_run_task_deadline_late_seconds_count") == 1
     assert scheduler.all[0].metric("runyard_run_task_deadline_late_seconds_sum") < 30

@@ -4,6 +4,7 @@ import { counted } from "../core/format.ts";
 import { actionOf, reasonText } from "./classes.ts";
 import { CopyButton } from "./copy_button.tsx";
 import { Drawer } from "./drawer.tsx";
+import { Glyph } from "./glyph.tsx";
 import { type Entry, type Item, placeFragment } from "./items.ts";
 import type { ChangeRow, CheckRow } from "./summary.ts";
 
@@ -97,12 +98,7 @@ export function ItemRow({ rowKey, item, depth, at, of, plan, open, onToggle }: R
 			aria-posinset={at + 1}
 		>
 			<div class="change-line" style={indent(depth)}>
-				<span class={`change-action ${action.tone}`}>
-					<span class="change-glyph" aria-hidden="true">
-						{action.glyph}
-					</span>
-					{action.word}
-				</span>
+				<Glyph action={action} />
 				<a class="row-link change-address" href={placeFragment(item)} aria-expanded={open} onClick={toggle}>
 					<Address row={row} />
 				</a>

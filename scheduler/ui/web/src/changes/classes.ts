@@ -51,11 +51,21 @@ const actions: Readonly<Record<string, ActionRow>> = {
 	"no-op": { key: "state", glyph: "", word: "no change", tone: "muted" },
 };
 
+// The names of actions in terraform's log, where they differ from those of the plan's JSON.
+const logActions: Readonly<Record<string, string>> = { replace: "delete,create", remove: "forget", noop: "no-op" };
+
 // An action without a row is shown as its text.
+function actionNamed(name: string): ActionRow {
+	return Object.hasOwn(actions, name) ? (actions[name] as ActionRow) : { key: "other", glyph: "", word: name, tone: "wait" };
+}
+
 export function actionOf(row: ChangeRow): ActionRow {
 	const only = row.badges.includes("import") ? "import" : row.badges.includes("move") ? "move" : "no-op";
-	const name = row.action === "no-op" ? only : row.action;
-	return Object.hasOwn(actions, name) ? (actions[name] as ActionRow) : { key: "other", glyph: "", word: name, tone: "wait" };
+	return actionNamed(row.action === "no-op" ? only : row.action);
+}
+
+export function actionOfLog(action: string): ActionRow {
+	return actionNamed(Object.hasOwn(logActions, action) ? (logActions[action] ?? action) : action);
 }
 
 export function classOf(row: ChangeRow | CheckRow): ClassKey {

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
-import { announce } from "../components/live_region.tsx";
+import { CopyIcon, copyText } from "../components/copy.tsx";
 
 type Props = { readonly text: string | (() => string); readonly label: string; readonly word?: string };
 
 export function CopyButton({ text, label, word }: Props) {
-	const copy = async () => {
-		try {
-			await navigator.clipboard.writeText(typeof text === "string" ? text : text());
-			announce("Copied");
-		} catch {
-			announce("The browser does not allow copying");
-		}
-	};
 	return (
-		<button type="button" class={word ? "" : "icon-button copy-button"} aria-label={word ? undefined : label} onClick={copy}>
-			{word ?? "⧉"}
+		<button
+			type="button"
+			class={word ? "" : "icon-button copy-button"}
+			aria-label={word ? undefined : label}
+			onClick={() => copyText(typeof text === "string" ? text : text())}
+		>
+			{word ?? <CopyIcon />}
 		</button>
 	);
 }

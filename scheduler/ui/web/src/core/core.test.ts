@@ -7,6 +7,7 @@ import { ApiError, problemsOf } from "./errors.ts";
 import { absolute, ago, counted, duration, moneyDelta, size } from "./format.ts";
 import { themeOf } from "./preferences.ts";
 import { pathTo, patternMatch } from "./router.ts";
+import { runTitle } from "./run_title.ts";
 import { sessionOf } from "./session.ts";
 import { statusRow, statusTone, statusWord, workspaceGroups } from "./status.ts";
 import { Store } from "./store.ts";
@@ -106,4 +107,12 @@ test("the theme is read from the cookies, the state stands first in the title", 
 		"system",
 	]);
 	assert.equal(titleOf(["net-prod"], "Applying"), "● Applying · net-prod · Runyard");
+});
+
+test("the title of a run is its message, but not the one that each run of the CLI has", () => {
+	const run = (message: string, source: string) => ({ type: "runs", id: "run-0123456789abcdef", attributes: { message, source } });
+	assert.deepEqual(
+		[run("Add one", "terraform+cloud"), run("Queued manually using Terraform", "terraform+cloud"), run("", "tfe-api")].map(runTitle),
+		["Add one", "CLI run run-01234567…", "API run run-01234567…"],
+	);
 });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Hooks for pages: documents of the API, the address, the time.
 
-import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
+import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { read } from "./api.ts";
 import { type ApiError, errorOf } from "./errors.ts";
 import { type LiveEvent, subscribe } from "./live.ts";
@@ -62,7 +62,8 @@ export function useDocument(url: string | undefined): Loaded {
 	}, [url]);
 
 	useEffect(() => store.listen(render), []);
-	useEffect(() => {
+	// The request starts before the next frame is drawn, which saves up to 16 ms.
+	useLayoutEffect(() => {
 		setError(undefined);
 		void reload();
 	}, [reload]);

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ErrorLines, lineOf, searchedText } from "./line.ts";
 import { linkParts, safeUrl } from "./links.ts";
-import { ApplyProgress } from "./progress.ts";
 import { placeFragment, placeOf, rangeOf } from "./ranges.ts";
 import { lastSegment, plainText, spansOf } from "./sgr.ts";
 import { clock, timeText } from "./times.ts";
@@ -162,16 +161,6 @@ test("times are absolute, since the start, or since the line before", () => {
 		["", "06:05:07.025", "+61.250s", "−0.003s"],
 	);
 	assert.equal(timeText("gap", { at, start: at, before: undefined }, true), "");
-});
-
-test("the progress of an apply counts its planned and ended changes", () => {
-	const progress = new ApplyProgress();
-	assert.equal(progress.text(), "");
-	for (const type of ["planned_change", "planned_change", "planned_change", "apply_start", "apply_complete", "apply_errored"]) {
-		progress.line(JSON.stringify({ "@message": '"type":"planned_change"', type }));
-	}
-	progress.line('{"type":"apply_complete"');
-	assert.equal(progress.text(), "apply: 2 of 3, 1 failed");
 });
 
 test("a list shows its rows at the position of a plain list while it is short enough", () => {

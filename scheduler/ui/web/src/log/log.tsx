@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useState } from "preact/hooks";
+import { copyText } from "../components/copy.tsx";
 import { ErrorPanel } from "../components/error_panel.tsx";
-import { announce } from "../components/live_region.tsx";
 import { address, segment } from "../core/api.ts";
 import { errorOf } from "../core/errors.ts";
 import { count, counted, size } from "../core/format.ts";
 import { preference, preferenceSet } from "../core/preferences.ts";
-import { flag, type Resource } from "../core/resource.ts";
+import type { Resource } from "../core/resource.ts";
 import { navigate } from "../core/router.ts";
 import { FindBar } from "./find_bar.tsx";
 import { searchedText } from "./line.ts";
@@ -17,7 +17,7 @@ import { type LineRange, placeFragment } from "./ranges.ts";
 import { timeModes } from "./times.ts";
 import type { Target } from "./use_list.ts";
 import { hasEnded, useLog, usePlace } from "./use_log.ts";
-import { useErrors, useFind, useProgress } from "./use_scan.ts";
+import { useErrors, useFind } from "./use_scan.ts";
 
 type Props = {
 	readonly operation: Resource; // the plan or the apply
@@ -36,15 +36,6 @@ function stateText(reader: LogReader): string {
 			return "reading";
 		default:
 			return reader.state;
-	}
-}
-
-async function copyText(text: string): Promise<void> {
-	try {
-		await navigator.clipboard.writeText(text);
-		announce("Copied");
-	} catch {
-		announce("The browser does not allow copying");
 	}
 }
 
@@ -85,7 +76,6 @@ export function Log({ operation, kind, reload }: Props) {
 	const [selected, setSelected, hasNewPlace, placeShown] = usePlace(kind);
 	const find = useFind(reader, bar.finds);
 	const errors = useErrors(reader, bar.errorsOnly);
-	const progress = useProgress(reader, kind === "apply" && flag(operation, "structured-run-output-enabled"));
 	cache.raw = bar.raw;
 	const lines = reader.bytes.lineCount;
 	const rows = errors?.found;
@@ -145,11 +135,6 @@ export function Log({ operation, kind, reload }: Props) {
 				{size(reader.bytes.length)}, {counted(lines, "line")}, {stateText(reader)}
 				{rows && `, ${counted(rows.length, "line")} of errors`}
 			</p>
-			{progress && (
-				<p role="status" class="muted">
-					{progress}
-				</p>
-			)}
 			{problem?.status === 404 && <p class="note wait">The log is not there: it may have been deleted, or you may not read it.</p>}
 			{isEmpty ? (
 				<p class="muted">{emptyText(reader)}</p>

@@ -6,11 +6,9 @@ import { useRender } from "../core/hooks.ts";
 import { type Matcher, matcherOf, type Query } from "./find.ts";
 import { ErrorLines, searchedText } from "./line.ts";
 import type { LogReader } from "./log_reader.ts";
-import { ApplyProgress } from "./progress.ts";
 import { none, pauseTask, Scan, type Visit } from "./scan.ts";
 
 const now = () => performance.now();
-const progressMs = 10_000;
 const noQuery: Query = { text: "", regex: false, matchCase: false };
 
 // visit: undefined for no scan. `key` says what it looks for.
@@ -74,31 +72,4 @@ export function useFind(reader: LogReader, isOn: boolean): Find {
 		setAt(-1);
 	};
 	return { query, setQuery: change, error, matcher: used, scan, at, line: all[at] ?? -1, step };
-}
-
-// The progress of an apply, said at most every 10 s.
-export function useProgress(reader: LogReader, isOn: boolean): string {
-	const progress = useMemo(() => new ApplyProgress(), [reader]);
-	const [said, setSaid] = useState("");
-	const at = useRef(Number.NEGATIVE_INFINITY);
-	const visit = () => (_: number, text: string) => {
-		progress.line(text);
-		return none;
-	};
-	useScan(reader, "progress", isOn ? visit : undefined);
-	const text = progress.text();
-	useEffect(() => {
-		if (text === said) {
-			return;
-		}
-		const timer = setTimeout(
-			() => {
-				at.current = performance.now();
-				setSaid(text);
-			},
-			Math.max(at.current + progressMs - performance.now(), 0),
-		);
-		return () => clearTimeout(timer);
-	}, [text, said]);
-	return said;
 }

@@ -44,7 +44,15 @@ function NewComment({ view }: { readonly view: RunView }) {
 	const others = error?.outside([pointer]) ?? [];
 	return (
 		<>
-			<TextField label="New comment" hint="Markdown" lines={3} value={body} onValue={setBody} error={error} pointer={pointer} />
+			<TextField
+				label="New comment"
+				hint="You can use Markdown."
+				lines={3}
+				value={body}
+				onValue={setBody}
+				error={error}
+				pointer={pointer}
+			/>
 			{error && (others.length > 0 || error.problems.length === 0) && <ProblemList problems={others} message={error.message} />}
 			<Button reason={body.trim() ? undefined : "the comment is empty"} onPress={send}>
 				Add comment

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
+import { lostOf } from "../../changes/counts.ts";
 import { counted } from "../../core/format.ts";
 import { number, type Resource } from "../../core/resource.ts";
-import { type Changes, lostOf } from "./changes_summary.ts";
+import type { Changes } from "./changes_summary.ts";
 
 // destroyedBy: how many resources the plan destroys, also to replace them.
 export function destroyedBy(plan: Resource | undefined): number {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { flag, text } from "../../core/resource.ts";
+import { can, flag, linkOf, object, text } from "../../core/resource.ts";
+import { pathTo } from "../../core/router.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { SavedState } from "./stages/apply.tsx";
 import { stageList } from "./stages/stage_list.ts";
@@ -9,7 +10,8 @@ import { actorOf, commentOf, lastEvent, type RunView } from "./view.ts";
 
 const hints: Readonly<Record<string, string>> = {
 	plan: "Nothing was changed. Fix the code or the variables, then queue a new plan.",
-	apply: "A provider is missing or misconfigured, or an operation was refused. What was done stays, and the state has it.",
+	apply:
+		"Common causes: a provider is missing or misconfigured, or it refused an operation. Completed changes remain, and the state has them.",
 	fetch: "Nothing was changed. The configuration could not be fetched.",
 	sentinel: "Nothing was changed. A hard-mandatory policy failed: this plan can't be applied.",
 	opa: "Nothing was changed. A mandatory policy failed.",
@@ -18,7 +20,7 @@ const hints: Readonly<Record<string, string>> = {
 	pre_apply: "Nothing was changed. A mandatory run task did not pass.",
 };
 
-// Where the run failed, why, and what to do.
+// The stage that failed, its error, and the next step.
 function Errored({ view }: { readonly view: RunView }) {
 	const failed = stageList(view.run, view.parts).find((stage) => stage.state === "failed");
 	const error = text(view.run, "error");
@@ -33,17 +35,17 @@ function Errored({ view }: { readonly view: RunView }) {
 	);
 }
 
-// What a run that was stopped has left behind.
+// The changes that remain after a canceled or discarded run.
 function remained(view: RunView): ComponentChildren {
 	const { apply } = view.parts;
 	const status = text(apply, "status");
 	if (status === "finished") {
-		return "The apply had succeeded before. All its changes stay, and the state has them.";
+		return "The apply had succeeded before. All its changes remain, and the state has them.";
 	}
 	if (apply && (status === "canceled" || status === "errored")) {
 		return (
 			<>
-				{text(view.run, "status-label")}. What was done stays. <SavedState view={view} apply={apply} />
+				Completed changes remain. <SavedState view={view} apply={apply} />
 			</>
 		);
 	}
@@ -73,6 +75,17 @@ function Stopped({ view }: { readonly view: RunView }) {
 	);
 }
 
+// The lost apply holds the workspace, so that no other run works with a state that is not the last one.
+function Held({ view }: { readonly view: RunView }) {
+	const params = { org: linkOf(view.workspace, "organization")?.id ?? "", ws: text(view.workspace, "name") };
+	return object(view.workspace, "hold")["run-id"] === view.run.id ? (
+		<p>
+			<strong>The workspace is held</strong>: later runs wait, because the last state of this apply may still come.{" "}
+			<a href={pathTo("/app/:org/workspaces/:ws/settings/locking", params)}>See the hold</a> before you unlock the workspace.
+		</p>
+	) : null;
+}
+
 function WorkerLost({ view }: { readonly view: RunView }) {
 	const event = lastEvent(view, ["lost"]);
 	const { apply } = view.parts;
@@ -82,17 +95,21 @@ function WorkerLost({ view }: { readonly view: RunView }) {
 				<strong>The worker lost contact</strong> <TimeAgo time={event.attributes["created-at"]} />. {text(event, "description")}{" "}
 				{apply && text(apply, "status") !== "pending" && <SavedState view={view} apply={apply} />}
 			</p>
+			<Held view={view} />
 		</div>
 	) : null;
 }
 
 const planOnly = "A plan-only run is never applied.";
 
+const unchanged = "No changes. Infrastructure matches the configuration.";
+const refreshed = "No changes outside of Terraform. The state matches the infrastructure.";
+
 function Finished({ view }: { readonly view: RunView }) {
 	const changed = flag(view.run, "has-changes");
 	return (
 		<p class="note neutral">
-			{!changed && <strong>No changes. Infrastructure matches the configuration.</strong>}{" "}
+			{!changed && <strong>{flag(view.run, "refresh-only") ? refreshed : unchanged}</strong>}{" "}
 			{changed && <strong>The plan is finished.</strong>} {flag(view.run, "plan-only") && planOnly}
 		</p>
 	);
@@ -100,7 +117,7 @@ function Finished({ view }: { readonly view: RunView }) {
 
 const stopped = new Set(["discarded", "canceled", "force_canceled"]);
 
-// What is special about the state of the run, in a sentence or two.
+// Why the run is in its state, and what to do next.
 export function Notes({ view }: { readonly view: RunView }) {
 	const status = text(view.run, "status");
 	return (
@@ -109,8 +126,13 @@ export function Notes({ view }: { readonly view: RunView }) {
 			{(status === "errored" || status === "policy_soft_failed") && <Errored view={view} />}
 			{stopped.has(status) && <Stopped view={view} />}
 			{status === "planned_and_finished" && <Finished view={view} />}
+			{flag(view.run, "refresh-only") && can(view.run, "is-confirmable") && (
+				<p class="note neutral">A refresh-only run changes no infrastructure. Its apply updates the state and the outputs.</p>
+			)}
 			{status === "planned_and_saved" && (
-				<p class="note wait">The plan is saved and does not hold the workspace. It can be applied until another run changes the state.</p>
+				<p class="note neutral">
+					The plan is saved and does not hold the workspace. It can be applied until another run changes the state.
+				</p>
 			)}
 		</>
 	);

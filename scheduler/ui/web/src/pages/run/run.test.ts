@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { countsOf, lostOf } from "../../changes/counts.ts";
 import type { Resource } from "../../core/resource.ts";
 import { optionsOf } from "./actions/again.ts";
 import { isBefore } from "./actions/before.ts";
 import { fasterText } from "./actions/faster.ts";
-import { countsOf, lostOf } from "./changes_summary.ts";
 import { tagsOf } from "./stages/outcome_tags.ts";
 import { failedNames, opaSets, sentinelSets } from "./stages/policies.ts";
 import { partsWithRuns } from "./waiting_text.ts";

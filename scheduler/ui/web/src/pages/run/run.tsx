@@ -7,10 +7,12 @@ import { shortId } from "../../core/format.ts";
 import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
 import { linkOf, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
+import { runTitle } from "../../core/run_title.ts";
 import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
+import { FrameBar } from "../workspace/frame_header.tsx";
 import { Actions } from "./actions/actions.tsx";
 import { ActionDialog } from "./actions/dialog.tsx";
 import { actions } from "./actions/table.ts";
@@ -31,11 +33,7 @@ export default function Run({ params }: PageProps) {
 	const run = document.item;
 	const changes = useChanges(run && partsOf(run).plan);
 	useLive([`run:${id}`], () => void document.reload());
-	useTitle(
-		[run ? text(run, "message") || shortId(id) : "Run", ws],
-		run && !isFinal(text(run, "status")) ? runWord(run) : "",
-		run && runTone(run),
-	);
+	useTitle([run ? runTitle(run) : "Run", ws], run && !isFinal(text(run, "status")) ? runWord(run) : "", run && runTone(run));
 	const view: RunView | undefined = run && {
 		run,
 		workspace: store.get(linkOf(run, "workspace")),
@@ -56,6 +54,9 @@ export default function Run({ params }: PageProps) {
 					{ word: shortId(id) },
 				]}
 			/>
+			{view?.workspace && !reader && (
+				<FrameBar view={{ org, name: ws, workspace: view.workspace, run, reload: document.reload }} page="runs" />
+			)}
 			<Content of={document}>{() => view && <RunPage view={view} />}</Content>
 			{view && action && <ActionDialog key={action.key} action={action} view={view} onClose={() => setOpen(undefined)} />}
 		</>

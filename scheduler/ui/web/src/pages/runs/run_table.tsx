@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
+
+import { PlanCounts } from "../../changes/plan_counts.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
-import { PlanCounts } from "../../components/plan_counts.tsx";
 import { Chip, StatusMark } from "../../components/status_mark.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { moneyDelta, shortId } from "../../core/format.ts";
 import { flag, object, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
+import { runTitle } from "../../core/run_title.ts";
 import { isFinal, statusRow } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { sourceWord } from "./query.ts";
@@ -51,7 +53,7 @@ function MessageCell({ org, run, ws }: { readonly org: string; readonly run: Res
 				<StatusMark run={run} /> {ws === undefined && workspaceOf(run, ws)} <TimeAgo time={run.attributes["created-at"]} />
 			</div>
 			<a class="row-link" href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: workspaceOf(run, ws), run: run.id })}>
-				{text(run, "message") || `Run from ${sourceWord(text(run, "source"))}`}
+				{runTitle(run)}
 			</a>
 			{mode && <Chip tone={mode === "destroy" ? "failure" : "muted"}>{mode}</Chip>}
 		</>

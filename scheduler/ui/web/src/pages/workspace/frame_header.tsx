@@ -33,6 +33,16 @@ export function FrameHeader({ view, page, word }: HeaderProps) {
 	);
 }
 
+// The frame's links and Queue Plan on a page that has a header of its own.
+export function FrameBar({ view, page }: Omit<HeaderProps, "word">) {
+	return (
+		<div class="frame bare">
+			<FrameNav view={view} page={page} />
+			<QueuePlanButton view={view} kind="plain" />
+		</div>
+	);
+}
+
 function runPath(view: WorkspaceView, run: string): string {
 	return pathTo("/app/:org/workspaces/:ws/runs/:run", { org: view.org, ws: view.name, run });
 }
@@ -70,7 +80,8 @@ export function LockMark({ view }: { readonly view: WorkspaceView }) {
 	);
 }
 
-function QueuePlanButton({ view }: { readonly view: WorkspaceView }) {
+// `kind`: plain on a page whose own action is more important.
+function QueuePlanButton({ view, kind = "primary" }: { readonly view: WorkspaceView; readonly kind?: "plain" | "primary" }) {
 	const [Shown, setShown] = useState<ComponentType<QueuePlanProps> | undefined>();
 	const open = async () => {
 		const { QueuePlan } = await import("./queue_plan.tsx");
@@ -78,7 +89,7 @@ function QueuePlanButton({ view }: { readonly view: WorkspaceView }) {
 	};
 	return (
 		<>
-			<Button kind="primary" id="queue-plan" reason={queueReason(view.workspace, may(view.workspace, "can-queue-run"))} onPress={open}>
+			<Button kind={kind} id="queue-plan" reason={queueReason(view.workspace, may(view.workspace, "can-queue-run"))} onPress={open}>
 				Queue Plan
 			</Button>
 			{Shown && <Shown view={view} onClose={() => setShown(undefined)} />}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect } from "preact/hooks";
-import { PlanCounts } from "../../components/plan_counts.tsx";
+import { PlanCounts } from "../../changes/plan_counts.tsx";
 import { EmptyState } from "../../components/states.tsx";
 import { StatusMark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
-import { shortId } from "../../core/format.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { number, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
+import { runTitle } from "../../core/run_title.ts";
 import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { Waiting } from "../run/waiting.tsx";
@@ -21,9 +21,7 @@ function RunLine({ view, run }: RunProps) {
 	return (
 		<p class="run-line">
 			<StatusMark run={run} />{" "}
-			<a href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org: view.org, ws: view.name, run: run.id })}>
-				{text(run, "message") || shortId(run.id)}
-			</a>{" "}
+			<a href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org: view.org, ws: view.name, run: run.id })}>{runTitle(run)}</a>{" "}
 			<PlanCounts plan={store.one(run, "plan")} />{" "}
 			<span class="muted">
 				{text(store.one(run, "created-by"), "username")} <TimeAgo time={run.attributes["created-at"]} />

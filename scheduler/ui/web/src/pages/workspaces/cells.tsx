@@ -7,12 +7,18 @@ import { TimeAgo } from "../../components/time_ago.tsx";
 import { count } from "../../core/format.ts";
 import { linkOf, number, object, type Resource, text, texts } from "../../core/resource.ts";
 import { pathTo, queryNow } from "../../core/router.ts";
+import { runTitle } from "../../core/run_title.ts";
 import { store } from "../../core/store.ts";
 import { lockOf } from "../workspace/frame_links.ts";
 import { barTone, recentRuns, recentText } from "./list.ts";
 
 export function runOf(workspace: Resource): Resource | undefined {
 	return store.one(workspace, "current-run");
+}
+
+function RunTitle({ workspace }: { readonly workspace: Resource }) {
+	const run = runOf(workspace);
+	return <>{run && runTitle(run)}</>;
 }
 
 function NameCell({ org, workspace }: { readonly org: string; readonly workspace: Resource }) {
@@ -123,7 +129,7 @@ export function columnsOf(org: string, withProject: boolean): readonly Column[] 
 			sort: sortState("current-run.created-at"),
 			cell: (row) => <RunCell org={org} workspace={row} />,
 		},
-		{ key: "message", head: "Message", class: "wide clip", cell: (row) => text(runOf(row), "message") },
+		{ key: "message", head: "Message", class: "wide clip", cell: (row) => <RunTitle workspace={row} /> },
 		{ key: "recent", head: "Last 10", class: "wide extra tight", cell: (row) => <RecentBars workspace={row} /> },
 		{
 			key: "change",

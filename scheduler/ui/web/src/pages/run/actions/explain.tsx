@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
+import { PlanCounts } from "../../../changes/plan_counts.tsx";
 import { Content } from "../../../components/states.tsx";
 import { StatusMark } from "../../../components/status_mark.tsx";
 import { address, segment } from "../../../core/api.ts";
-import { shortId } from "../../../core/format.ts";
 import { useDocument } from "../../../core/hooks.ts";
 import { linkOf, text } from "../../../core/resource.ts";
 import { pathTo } from "../../../core/router.ts";
+import { runTitle } from "../../../core/run_title.ts";
 import { Destroyed } from "../destroyed.tsx";
-import { Counts } from "../header.tsx";
 import { failedNames, opaSets, sentinelSets } from "../stages/policies.ts";
 import type { RunView } from "../view.ts";
 import { isBefore } from "./before.ts";
 
-// What each dialog says before it asks.
+// The text of each dialog, above its fields.
 
 function ApplyText({ view }: { readonly view: RunView }) {
 	const { changes } = view;
 	return (
 		<>
 			<p>
-				<Counts plan={view.parts.plan} changes={changes.item} words />
+				<PlanCounts plan={view.parts.plan} changes={changes.item} words />
 			</p>
 			<Destroyed plan={view.parts.plan} changes={changes} />
 		</>
@@ -66,7 +66,7 @@ function ExecuteText({ view }: { readonly view: RunView }) {
 								<li key={other.id}>
 									<StatusMark run={other} />{" "}
 									<a href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: text(workspace, "name"), run: other.id })}>
-										{text(other, "message") || shortId(other.id)}
+										{runTitle(other)}
 									</a>{" "}
 									<code class="muted">{other.id}</code>
 								</li>
@@ -86,15 +86,17 @@ const texts: Readonly<Record<string, (view: RunView) => ComponentChildren>> = {
 	execute: (view) => <ExecuteText view={view} />,
 	discard: () => <p>The run ends without an apply. Nothing is changed.</p>,
 	cancel: () => (
-		<p>terraform is interrupted and ends after the operations that it has begun. What is done stays, and the state of it is kept.</p>
+		<p>
+			terraform is interrupted. It finishes the operations that it has begun, and then ends. Completed changes remain, and the state has
+			them.
+		</p>
 	),
 	force: () => (
 		<p class="note failure">
-			terraform is killed at once. What it did since its last saved state is lost to the state, and resources may remain that no state
-			shows.
+			terraform is killed at once. The state misses its changes since the last saved state. Resources may remain that no state shows.
 		</p>
 	),
-	again: () => <p>A new run plans the same configuration version, with the variables of now.</p>,
+	again: () => <p>A new run plans the same configuration version with the current variables.</p>,
 	lock: () => <p>Runs of this workspace wait as pending until somebody unlocks it. Plan-only runs go on.</p>,
 	unlock: () => <p>The pending runs of this workspace go on.</p>,
 };

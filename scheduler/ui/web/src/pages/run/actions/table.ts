@@ -37,7 +37,7 @@ function lockWorkspace(view: RunView, action: string, body?: unknown): Promise<u
 	return change("POST", address(`/workspaces/${segment(view.workspace?.id ?? "")}/actions/${action}`), body);
 }
 
-// What can be overridden: Sentinel's policy check, or the task stage that holds OPA's evaluation.
+// Returns the policy check of Sentinel or the task stage of OPA, if it can be overridden.
 function overridable({ parts }: RunView): { readonly path: string; readonly allowed: boolean } | undefined {
 	const { sentinel, postPlan } = parts;
 	if (can(sentinel, "is-overridable")) {
@@ -55,117 +55,105 @@ export function isStopping({ run }: RunView): boolean {
 	);
 }
 
-const never = () => false;
-const plain = () => "plain" as const;
 const lockedByPerson = (view: RunView) => flag(view.workspace, "locked") && linkOf(view.workspace, "locked-by")?.type !== "runs";
+
+// The defaults of actions.
+const simple = { kind: () => "plain" as const, comment: "none", typedName: () => false } as const;
+
+// An action of the API on the run, with the right of the same name.
+function ofRun(name: string) {
+	return {
+		...simple,
+		right: (view: RunView) => may(view.run, `can-${name}`),
+		needed: `you may not ${name} runs of this workspace`,
+		comment: "optional" as const,
+		send: (view: RunView, { comment }: Input) => post(view, name, comment),
+	};
+}
 
 export const actions: readonly Action[] = [
 	{
+		...ofRun("apply"),
 		key: "apply",
 		word: (view) => (destroys(view) > 0 ? `Apply, destroying ${destroys(view)}` : "Confirm & Apply"),
 		shown: (view) => can(view.run, "is-confirmable"),
-		right: (view) => may(view.run, "can-apply"),
-		needed: "you may not apply runs of this workspace",
 		kind: (view) => (destroys(view) > 0 ? "danger" : "primary"),
-		comment: "optional",
 		typedName: (view) => flag(view.run, "is-destroy"),
-		send: (view, { comment }) => post(view, "apply", comment),
 		done: "The apply is confirmed",
 	},
 	{
+		...simple,
 		key: "override",
 		word: () => "Override Policy",
 		shown: (view) => overridable(view) !== undefined,
 		right: (view) => overridable(view)?.allowed ?? false,
 		needed: "you may not override policies",
-		kind: plain,
 		comment: "required",
-		typedName: never,
 		send: (view, { comment }) => change("POST", address(overridable(view)?.path ?? ""), { comment }),
 		done: "The failure is overridden",
 	},
 	{
+		...simple,
 		key: "execute",
 		word: () => "Run this plan now",
 		shown: (view) => isPending(view) && may(view.run, "can-force-execute"),
 		right: () => true,
 		needed: "",
-		kind: plain,
-		comment: "none",
-		typedName: never,
 		send: (view) => post(view, "force-execute", ""),
 		done: "The run starts next",
 	},
 	{
+		...ofRun("discard"),
 		key: "discard",
 		word: (view) => (isPending(view) ? "Discard run" : "Discard Plan"),
 		shown: (view) => can(view.run, "is-discardable"),
-		right: (view) => may(view.run, "can-discard"),
-		needed: "you may not discard runs of this workspace",
-		kind: plain,
-		comment: "optional",
-		typedName: never,
-		send: (view, { comment }) => post(view, "discard", comment),
 		done: "The run is discarded",
 	},
 	{
+		...ofRun("cancel"),
 		key: "cancel",
 		word: () => "Cancel Run",
 		shown: (view) => can(view.run, "is-cancelable"),
-		right: (view) => may(view.run, "can-cancel"),
-		needed: "you may not cancel runs of this workspace",
-		kind: plain,
-		comment: "optional",
-		typedName: never,
-		send: (view, { comment }) => post(view, "cancel", comment),
 		done: "The run is asked to stop",
 	},
 	{
+		...ofRun("force-cancel"),
 		key: "force",
 		word: () => "Force Cancel",
 		shown: isStopping,
-		right: (view) => may(view.run, "can-force-cancel"),
-		needed: "you may not force-cancel runs of this workspace",
 		kind: () => "danger",
-		comment: "optional",
 		typedName: () => true,
-		send: (view, { comment }) => post(view, "force-cancel", comment),
 		done: "The run is ended",
 	},
 	{
+		...simple,
 		key: "again",
 		word: () => "Plan again",
 		shown: hasEnded,
 		right: (view) => may(view.workspace, "can-queue-run"),
 		needed: "you may not queue runs in this workspace",
-		kind: plain,
-		comment: "none",
-		typedName: never,
 		send: (view, { version }) => planAgain(view, version),
 		done: "The run is queued",
 	},
 	{
+		...simple,
 		key: "lock",
 		word: () => "Lock workspace",
 		shown: (view) => view.workspace !== undefined && !flag(view.workspace, "locked"),
 		right: (view) => may(view.workspace, "can-lock"),
 		needed: "you may not lock this workspace",
-		kind: plain,
 		comment: "optional",
-		typedName: never,
 		ofWorkspace: true,
 		send: (view, { comment }) => lockWorkspace(view, "lock", { reason: comment }),
 		done: "The workspace is locked",
 	},
 	{
+		...simple,
 		key: "unlock",
 		word: () => "Unlock workspace",
 		shown: lockedByPerson,
 		right: (view) => may(view.workspace, "can-unlock"),
 		needed: "you may not unlock this workspace",
-		kind: plain,
-		comment: "none",
-		typedName: never,
 		ofWorkspace: true,
 		send: (view) => lockWorkspace(view, "unlock"),
 		done: "The workspace is unlocked",

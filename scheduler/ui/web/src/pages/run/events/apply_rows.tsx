@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../../components/button.tsx";
+import { actionOfLog } from "../../../changes/classes.ts";
+import { Glyph } from "../../../changes/glyph.tsx";
 import { Mark } from "../../../components/status_mark.tsx";
 import { count, counted, duration } from "../../../core/format.ts";
 import { useNow } from "../../../core/hooks.ts";
 import type { Tone } from "../../../core/status.ts";
 import { type ApplyRow, type Progress, type RowState, rowsSorted, slowest, tally } from "./log_events.ts";
+import { RowTable } from "./row_table.tsx";
 
 const looks: Readonly<Record<RowState, readonly [Tone, string, string?]>> = {
 	pending: ["muted", "waiting"],
@@ -15,14 +16,6 @@ const looks: Readonly<Record<RowState, readonly [Tone, string, string?]>> = {
 	failed: ["failure", "failed"],
 	tainted: ["failure", "tainted"],
 };
-const actionWords: Readonly<Record<string, string>> = {
-	create: "+ create",
-	update: "~ update",
-	delete: "− destroy",
-	replace: "−/+ replace",
-	read: "← read",
-};
-const firstRows = 50;
 
 function wordOf(row: ApplyRow, ended: boolean): string {
 	if (row.state === "pending") {
@@ -41,8 +34,10 @@ function Row({ row, ended, now }: { readonly row: ApplyRow; readonly ended: bool
 					{wordOf(row, ended)}
 				</Mark>
 			</td>
-			<td class="action-word">{actionWords[row.action] ?? row.action}</td>
 			<td>
+				<Glyph action={actionOfLog(row.action)} />
+			</td>
+			<td class="resource">
 				<code>{row.address}</code>
 				{row.id && <span class="muted"> id {row.id.slice(0, 200)}</span>}
 				{row.state === "tainted" && <span> exists, and is replaced by the next apply: its provisioner failed</span>}
@@ -71,6 +66,12 @@ function Outputs({ progress }: { readonly progress: Progress }) {
 	);
 }
 
+// appliedText: for screen readers.
+export function appliedText(progress: Progress): string {
+	const { total, done, failed } = tally(progress);
+	return total === 0 ? "" : `apply: ${count(done + failed)} of ${count(total)}${failed > 0 ? `, ${count(failed)} failed` : ""}`;
+}
+
 export function applySummary(progress: Progress, ended: boolean): string {
 	const { total, done, running, failed } = tally(progress);
 	const left = total - done - running - failed;
@@ -86,30 +87,17 @@ export function applySummary(progress: Progress, ended: boolean): string {
 
 // A row for each resource of the apply: what failed and what runs first.
 export function ApplyRows({ progress, ended }: { readonly progress: Progress; readonly ended: boolean }) {
-	const [all, setAll] = useState(false);
 	const now = useNow(ended ? 60_000 : 1000);
 	const rows = rowsSorted(progress);
 	const slow = slowest(progress, 5);
 	return (
 		<>
-			<table class="apply-rows">
-				<caption class="sr-only">Resources of the apply</caption>
-				<thead class="sr-only">
-					<tr>
-						<th scope="col">State</th>
-						<th scope="col">Action</th>
-						<th scope="col">Resource</th>
-						<th scope="col">Time</th>
-					</tr>
-				</thead>
-				<tbody>
-					{rows.slice(0, all ? 5000 : firstRows).map((row) => (
-						<Row key={row.address} row={row} ended={ended} now={now} />
-					))}
-				</tbody>
-			</table>
-			{!all && rows.length > firstRows && <Button onPress={() => setAll(true)}>Show all {count(rows.length)}</Button>}
-			{all && rows.length > 5000 && <p class="muted">Showing 5,000 of {count(rows.length)}. The log has all.</p>}
+			<RowTable
+				caption="Resources of the apply"
+				columns={["State", "Action", "Resource", "Time"]}
+				rows={rows}
+				row={(row) => <Row key={row.address} row={row} ended={ended} now={now} />}
+			/>
 			{rows.length > 5 && slow.length > 0 && (
 				<p class="muted">Slowest: {slow.map((row) => `${row.address} ${duration(row.ended - row.started)}`).join(", ")}</p>
 			)}

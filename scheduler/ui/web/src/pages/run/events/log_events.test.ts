@@ -52,6 +52,17 @@ test("each resource of an apply has a row, what failed and what runs first", () 
 	);
 });
 
+test("a destruction whose provisioner fails has failed: the resource is not tainted", () => {
+	const progress = read(
+		planned("a.b", "replace"),
+		hook("apply_start", 1, "a.b", "delete"),
+		hook("provision_start", 1, "a.b", "delete", { provisioner: "local-exec" }),
+		hook("provision_errored", 2, "a.b", "delete"),
+		hook("apply_errored", 2, "a.b", "delete"),
+	);
+	assert.equal(progress.rows.get("a.b")?.state, "failed");
+});
+
 test("a replacement is done after its destruction and its creation", () => {
 	const progress = read(planned("a.b", "replace"), hook("apply_start", 1, "a.b", "delete"), hook("apply_complete", 2, "a.b", "delete"));
 	assert.equal(progress.rows.get("a.b")?.state, "running");
@@ -69,8 +80,14 @@ test("a plan counts what it refreshes and finds", () => {
 		hook("refresh_start", 1, "a.c", ""),
 		hook("refresh_complete", 2, "a.b", ""),
 		planned("a.b", "update"),
+		line("planned_change", 0, { change: { resource: { addr: "a.d" }, previous_resource: { addr: "a.e" }, action: "move" } }),
 	);
-	assert.deepEqual([progress.refreshing, progress.refreshed, progress.planned], [2, 1, 1]);
+	assert.deepEqual([progress.refreshing, progress.refreshed, progress.found], [2, 1, 2]);
+	assert.deepEqual(progress.planned, [
+		{ address: "a.b", action: "update", previous: "", reason: "" },
+		{ address: "a.d", action: "move", previous: "a.e", reason: "" },
+	]);
+	assert.deepEqual([...progress.rows.keys()], ["a.b"]);
 });
 
 test("errors come first, and those with the same text are one problem", () => {

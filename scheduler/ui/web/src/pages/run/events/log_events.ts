@@ -28,6 +28,13 @@ export type ApplyRow = {
 	id: string;
 	steps: number; // that remain: a replacement has two
 	note: string; // the provisioner
+	deletes: boolean; // the step in progress destroys it
+};
+export type PlannedChange = {
+	readonly address: string;
+	readonly action: string;
+	readonly previous: string; // the address before a move
+	readonly reason: string;
 };
 export type Output = { readonly name: string; readonly sensitive: boolean; readonly value: unknown };
 
@@ -35,14 +42,15 @@ export type Progress = {
 	readonly rows: Map<string, ApplyRow>;
 	readonly diagnostics: Diagnostic[];
 	outputs: readonly Output[];
-	planned: number; // changes that the plan has found
+	readonly planned: PlannedChange[]; // at most maxRows
+	found: number; // all planned changes
 	refreshing: number;
 	refreshed: number;
 	structured: boolean; // the log has lines of JSON
 };
 
 export function progressNew(): Progress {
-	return { rows: new Map(), diagnostics: [], outputs: [], planned: 0, refreshing: 0, refreshed: 0, structured: false };
+	return { rows: new Map(), diagnostics: [], outputs: [], planned: [], found: 0, refreshing: 0, refreshed: 0, structured: false };
 }
 
 type Json = Readonly<Record<string, unknown>>;
@@ -51,7 +59,7 @@ const objectOf = (value: unknown): Json => (value !== null && typeof value === "
 const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : 0);
 
-// What an apply works on. Moves, imports and removals from the state alone are done by the plan.
+// Actions that an apply reports. Of moves, imports and removals from the state it reports nothing.
 const worked = new Set(["create", "update", "delete", "replace", "read", "open", "renew", "close"]);
 
 const maxRows = 50_000;
@@ -74,6 +82,7 @@ function rowAt(progress: Progress, source: unknown): ApplyRow | undefined {
 		id: "",
 		steps: action === "replace" ? 2 : 1,
 		note: "",
+		deletes: false,
 	};
 	progress.rows.set(address, row);
 	return row;
@@ -116,7 +125,12 @@ const change =
 const readers: Readonly<Record<string, Reader>> = {
 	planned_change: (progress, event) => {
 		const source = objectOf(event.change);
-		progress.planned += 1;
+		const address = textOf(objectOf(source.resource).addr);
+		progress.found += 1;
+		if (address && progress.planned.length < maxRows) {
+			const previous = textOf(objectOf(source.previous_resource).addr);
+			progress.planned.push({ address, action: textOf(source.action), previous, reason: textOf(source.reason) });
+		}
 		if (worked.has(textOf(source.action))) {
 			rowAt(progress, source);
 		}
@@ -138,7 +152,8 @@ const readers: Readonly<Record<string, Reader>> = {
 			return { name, sensitive: output.sensitive === true, value: output.value };
 		});
 	},
-	apply_start: change((row, at) => {
+	apply_start: change((row, at, hook) => {
+		row.deletes = hook.action === "delete";
 		row.state = "running";
 		row.started ||= at;
 	}),
@@ -149,8 +164,10 @@ const readers: Readonly<Record<string, Reader>> = {
 	provision_complete: change((row) => {
 		row.state = "running";
 	}),
+	// A created resource whose provisioner failed exists, and terraform replaces it next time. One that could not be
+	// destroyed stays as it is.
 	provision_errored: change((row) => {
-		row.state = "tainted";
+		row.state = row.deletes ? "failed" : "tainted";
 	}),
 	apply_complete: change((row, at, hook) => {
 		row.steps -= 1;
@@ -158,16 +175,21 @@ const readers: Readonly<Record<string, Reader>> = {
 		row.ended = at;
 		row.id = hook.action === "delete" ? row.id : textOf(hook.id_value);
 	}),
-	// A resource whose provisioner failed exists, and terraform replaces it next time.
 	apply_errored: change((row, at) => {
 		row.state = row.state === "tainted" ? "tainted" : "failed";
 		row.ended = at;
 	}),
 };
 
+const readType = new RegExp(`"type":"(?:${Object.keys(readers).join("|")})"`);
+
 // eventRead adds one line of a log. Lines that are not JSON, and events that it does not know, change nothing.
 export function eventRead(progress: Progress, line: string): void {
 	if (!line.startsWith("{")) {
+		return;
+	}
+	if (!readType.test(line)) {
+		progress.structured ||= line.includes('"type":"');
 		return;
 	}
 	let event: Json;
@@ -186,28 +208,45 @@ export function eventRead(progress: Progress, line: string): void {
 }
 
 const newline = 0x0a;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: logs have them
-const marks = /[\u0002\u0003]/g; // the worker frames a log with them
+const brace = 0x7b;
+const startOfText = 0x02; // the worker writes it before the first line
 
 // EventBytes reads the ranges of a log, in their order.
 export class EventBytes {
 	readonly progress = progressNew();
-	#rest: Uint8Array[] = [];
+	readonly #decoder = new TextDecoder();
+	#rest: Uint8Array[] = []; // of a line whose end is not there yet
 
 	add(range: Uint8Array): void {
 		let start = 0;
 		for (let end = range.indexOf(newline); end >= 0; end = range.indexOf(newline, start)) {
-			this.#line(range.subarray(start, end));
+			this.#line(this.#joined(range.subarray(start, end)));
 			start = end + 1;
 		}
 		this.#rest.push(range.subarray(start));
 	}
 
-	#line(end: Uint8Array): void {
-		const decoder = new TextDecoder();
-		const line = this.#rest.map((part) => decoder.decode(part, { stream: true })).join("") + decoder.decode(end);
+	#joined(end: Uint8Array): Uint8Array {
+		const parts = [...this.#rest, end].filter((part) => part.length > 0);
 		this.#rest = [];
-		eventRead(this.progress, line.replace(marks, ""));
+		if (parts.length <= 1) {
+			return parts[0] ?? end;
+		}
+		const line = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+		let at = 0;
+		for (const part of parts) {
+			line.set(part, at);
+			at += part.length;
+		}
+		return line;
+	}
+
+	// Only lines of JSON are decoded.
+	#line(bytes: Uint8Array): void {
+		const start = bytes[0] === startOfText ? 1 : 0;
+		if (bytes[start] === brace) {
+			eventRead(this.progress, this.#decoder.decode(bytes.subarray(start)));
+		}
 	}
 }
 

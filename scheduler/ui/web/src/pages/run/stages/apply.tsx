@@ -6,14 +6,15 @@ import { useDocument, useFragment } from "../../../core/hooks.ts";
 import { linksOf, may, number, type Resource } from "../../../core/resource.ts";
 import { Log } from "../../../log/log.tsx";
 import { placeOf } from "../../../log/ranges.ts";
-import { ApplyRows, applySummary } from "../events/apply_rows.tsx";
+import { ApplyRows, appliedText, applySummary } from "../events/apply_rows.tsx";
 import { Diagnostics } from "../events/diagnostics.tsx";
 import type { Progress } from "../events/log_events.ts";
+import { Said } from "../events/said.tsx";
 import { useLogEvents } from "../events/use_log_events.ts";
 import type { RunView } from "../view.ts";
 import type { Stage } from "./stage_list.ts";
 
-// The state that the apply has written, for those who may read states.
+// The serial of the apply's last state, if the user may read states.
 export function SavedState({ view, apply }: { readonly view: RunView; readonly apply: Resource }) {
 	const link = linksOf(apply, "state-versions").at(-1);
 	const allowed = may(view.workspace, "can-read-state-versions");
@@ -28,10 +29,13 @@ export function SavedState({ view, apply }: { readonly view: RunView; readonly a
 function Summary({ view, apply, stage, progress }: { view: RunView; apply: Resource; stage: Stage; progress: Progress }) {
 	if (stage.state === "running") {
 		return (
-			<p role="status">
-				Applying for <Elapsed since={stage.started} />
-				{progress.rows.size > 0 && `: ${applySummary(progress, false)}`}.
-			</p>
+			<>
+				<p>
+					Applying for <Elapsed since={stage.started} />
+					{progress.rows.size > 0 && `: ${applySummary(progress, false)}`}.
+				</p>
+				<Said text={appliedText(progress)} />
+			</>
 		);
 	}
 	return (

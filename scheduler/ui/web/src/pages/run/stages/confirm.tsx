@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
-import { TimeAgo } from "../../../components/time_ago.tsx";
+import { PlanCounts } from "../../../changes/plan_counts.tsx";
+import { Elapsed, TimeAgo } from "../../../components/time_ago.tsx";
 import { can, flag, linkOf, may, text } from "../../../core/resource.ts";
 import { store } from "../../../core/store.ts";
 import { Markdown } from "../../../markdown/markdown.tsx";
 import { Actions } from "../actions/actions.tsx";
 import { Destroyed } from "../destroyed.tsx";
-import { Counts } from "../header.tsx";
 import { actorOf, commentOf, lastEvent, type RunView } from "../view.ts";
 import type { Stage } from "./stage_list.ts";
 
@@ -17,10 +17,10 @@ function Open({ view, stage }: { readonly view: RunView; readonly stage: Stage }
 				{may(view.run, "can-apply")
 					? "You may confirm this run."
 					: "You may not confirm this run: it needs a person who may apply runs of this workspace."}{" "}
-				It waits since <TimeAgo time={stage.asked} />.
+				It has waited for <Elapsed since={stage.asked} />.
 			</p>
 			<p>
-				<Counts plan={view.parts.plan} changes={changes.item} words /> <a href="#plan">All changes</a>
+				<PlanCounts plan={view.parts.plan} changes={changes.item} words /> <a href="#plan">All changes</a>
 			</p>
 			<Destroyed plan={view.parts.plan} changes={changes} />
 			{!view.reader && <Actions view={view} />}

@@ -7,7 +7,7 @@ import { actorOf } from "../view.ts";
 import { momentWord } from "./moment_words.ts";
 import type { Moment } from "./timeline.ts";
 
-// What a person or the scheduler did between two stages.
+// An event between two stages, with its person and its comment.
 export function MomentLine({ moment }: { readonly moment: Moment }) {
 	const { event } = moment;
 	const comment = text(store.one(event, "comment"), "body");

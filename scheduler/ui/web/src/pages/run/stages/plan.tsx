@@ -4,28 +4,17 @@ import { PlanChanges } from "../../../changes/plan_changes.tsx";
 import { Fold } from "../../../components/fold.tsx";
 import { Tabs } from "../../../components/tabs.tsx";
 import { Elapsed } from "../../../components/time_ago.tsx";
-import { address, segment } from "../../../core/api.ts";
-import { count, counted } from "../../../core/format.ts";
 import { useFragment } from "../../../core/hooks.ts";
 import { type Resource, text } from "../../../core/resource.ts";
 import { Log } from "../../../log/log.tsx";
 import { placeOf } from "../../../log/ranges.ts";
 import { Diagnostics } from "../events/diagnostics.tsx";
+import { PlannedRows, planSummary } from "../events/planned_rows.tsx";
+import { Said } from "../events/said.tsx";
 import { useLogEvents } from "../events/use_log_events.ts";
 import type { RunView } from "../view.ts";
+import { PlanJson } from "./plan_json.tsx";
 import type { Stage } from "./stage_list.ts";
-
-function JsonDownloads({ plan }: { readonly plan: Resource }) {
-	const redacted = address(`/plans/${segment(plan.id)}/json-output-redacted`);
-	return (
-		<p>
-			<a href={redacted} download={`${plan.id}.json`}>
-				Download the plan as JSON
-			</a>{" "}
-			without sensitive values.
-		</p>
-	);
-}
 
 // #plan:L10 names lines of the log, #change:ADDRESS a change.
 function tabOf(fragment: string): string | undefined {
@@ -55,7 +44,7 @@ function PlanOutput({ view, plan, running, broken }: OutputProps) {
 			tabs={[
 				{ key: "changes", word: "Changes", content: changes },
 				{ key: "log", word: "Log", content: log },
-				{ key: "json", word: "JSON", content: () => <JsonDownloads plan={plan} /> },
+				{ key: "json", word: "JSON", content: () => <PlanJson view={view} plan={plan} /> },
 			]}
 		/>
 	);
@@ -71,14 +60,17 @@ export function PlanContent({ view, plan, stage }: { readonly view: RunView; rea
 	return (
 		<>
 			{running && (
-				<p role="status">
-					Planning for <Elapsed since={stage.started} />: {counted(progress.refreshed, "resource")} refreshed
-					{progress.refreshing > progress.refreshed && ` of ${count(progress.refreshing)}`}, {counted(progress.planned, "change")} found.
-				</p>
+				<>
+					<p>
+						Planning for <Elapsed since={stage.started} />: {planSummary(progress)}.
+					</p>
+					<Said text={`plan: ${planSummary(progress)}`} />
+				</>
 			)}
 			<Diagnostics list={progress.diagnostics} reveal={failed} />
+			{running && <PlannedRows progress={progress} />}
 			{failed && complete && progress.diagnostics.length === 0 && (
-				<p>{text(view.run, "error") || "The plan failed."} The log may say more.</p>
+				<p>The plan failed without an error that terraform reports as JSON. See its log.</p>
 			)}
 			<PlanOutput view={view} plan={plan} running={running} broken={failed && progress.diagnostics.length === 0} />
 		</>

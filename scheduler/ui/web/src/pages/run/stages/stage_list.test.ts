@@ -79,6 +79,7 @@ test("an advisory task that failed warns, and a mandatory one fails", () => {
 	assert.equal(state(result("passed", "mandatory"), result("failed", "advisory")), "warned");
 	assert.equal(state(result("errored", "mandatory"), result("failed", "advisory")), "failed");
 	assert.equal(state(result("passed", "mandatory")), "passed");
+	assert.equal(state(result("canceled", "mandatory"), result("failed", "advisory")), "stopped");
 });
 
 test("a policy that failed waits for a person until it is overridden", () => {
@@ -120,5 +121,12 @@ test("what persons did stands before the stage that began after it", () => {
 	assert.deepEqual(
 		interleave(list, events).map((item) => ("stage" in item ? item.stage.name : item.moment.event.attributes.action)),
 		["created", "plan", "confirm", "warned", "confirmed", "apply", "commented"],
+	);
+	const automatic = stageList(run("canceled", times, { "auto-apply": true }), { plan: planned, apply: applied, tasks: tasks() });
+	assert.deepEqual(
+		interleave(automatic, [event("created", 0), event("canceled", 25)]).map((item) =>
+			"stage" in item ? item.stage.name : item.moment.event.attributes.action,
+		),
+		["created", "plan", "confirm", "apply", "canceled"],
 	);
 });

@@ -174,6 +174,9 @@ function taskStage(name: string, { run, parts, ended }: Facts): Found | undefine
 		return { ...times, state: ended ? "stopped" : "running" };
 	}
 	const failed = results.filter(notPassed);
+	if (failed.some((result) => text(result, "status") === "canceled")) {
+		return { ...times, state: "stopped" };
+	}
 	return { ...times, state: failed.some(isMandatory) ? "failed" : failed.length > 0 ? "warned" : "passed" };
 }
 

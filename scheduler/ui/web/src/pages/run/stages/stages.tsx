@@ -26,10 +26,10 @@ type Render = (view: RunView, stage: Stage) => ComponentChildren;
 
 const tasks: Render = (view, stage) => <TaskResults view={view} results={view.parts.tasks[stage.name] ?? []} />;
 
-// A stage that waits for an override has the buttons for it.
+// The run's buttons, in a stage that waits for an override.
 const overridable = (view: RunView, stage: Stage) => stage.state === "person" && !view.reader && <Actions view={view} />;
 
-// What a stage shows, by its name. Stages without a row show their state alone.
+// The content of each stage, by its name. A stage without a row has only its line.
 const contents: Readonly<Record<string, Render>> = {
 	pre_plan: tasks,
 	post_plan: tasks,
@@ -123,7 +123,7 @@ function Renderings({ shown }: { readonly shown: string }) {
 	);
 }
 
-// The stages of the run in their order, with what happened between them.
+// The stages of the run in their order, with the events between them.
 export function Stages({ view }: { readonly view: RunView }) {
 	const list = stageList(view.run, view.parts);
 	const ended = isFinal(text(view.run, "status"));

@@ -16,7 +16,8 @@ export function isMoment(event: Resource): boolean {
 
 const begin = (stage: Stage) => stage.since ?? stage.started ?? stage.asked;
 
-// interleave keeps the order of the stages. A stage that has not begun comes after all that happened.
+// interleave keeps the order of the stages. A stage without a time of its own, such as a skipped one, has that of the next
+// stage; one that has not begun comes after all that happened.
 export function interleave(stages: readonly Stage[], events: readonly Resource[]): readonly Item[] {
 	const moments = events
 		.filter(isMoment)
@@ -24,8 +25,8 @@ export function interleave(stages: readonly Stage[], events: readonly Resource[]
 		.sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 	const items: Item[] = [];
 	let next = 0;
-	for (const stage of stages) {
-		const start = begin(stage);
+	for (const [i, stage] of stages.entries()) {
+		const start = stages.slice(i).map(begin).find(Boolean);
 		while (next < moments.length && (moments[next]?.at ?? "") <= (start ?? "9999")) {
 			items.push({ moment: moments[next++] as Moment });
 		}
