@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Dialog } from "../../components/dialog.tsx";
-import { announce } from "../../components/live_region.tsx";
-import { address, change } from "../../core/api.ts";
-import { linksOf, type Resource } from "../../core/resource.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { announce } from "../components/live_region.tsx";
+import { address, change } from "../core/api.ts";
+import { linksOf, type Resource } from "../core/resource.ts";
 import { attributesOf, fieldsFor, valuesOf } from "./fields.ts";
 import { type ObjectKind, titleCase } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";

@@ -2,8 +2,8 @@
 // What a settings page says about its kind of object. The pages have one table each.
 
 import type { ComponentChildren } from "preact";
-import type { Column } from "../../components/table.tsx";
-import type { Resource } from "../../core/resource.ts";
+import type { Column } from "../components/table.tsx";
+import type { Resource } from "../core/resource.ts";
 import type { FieldRow } from "./fields.ts";
 
 export type ObjectKind = {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
-import { Pagination } from "../../components/pagination.tsx";
-import { Content } from "../../components/states.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { useDocument } from "../../core/hooks.ts";
-import { type Resource, text } from "../../core/resource.ts";
-import { navigate } from "../../core/router.ts";
+import { Button } from "../components/button.tsx";
+import { CopyId } from "../components/copy_id.tsx";
+import { Pagination } from "../components/pagination.tsx";
+import { Content } from "../components/states.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { useDocument } from "../core/hooks.ts";
+import { type Resource, text } from "../core/resource.ts";
+import { navigate } from "../core/router.ts";
 import { type ObjectKind, titleCase } from "./kinds.ts";
 import { ObjectDialog, RemoveDialog } from "./object_dialog.tsx";
 
