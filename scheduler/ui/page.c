@@ -180,6 +180,7 @@ int page_shell(const struct request *req, struct response *res)
 	page_meta(&page, "csrf", token);
 	page_meta(&page, "user-id", req->actor.user.text);
 	page_meta(&page, "username", req->actor.username);
+	page_meta(&page, "site-admin", req->actor.is_site_admin ? "true" : "");
 	page_meta(&page, "build", assets_build());
 	assets_named("preload", preload, &page.html);
 	page_script(&page, "app.js");
