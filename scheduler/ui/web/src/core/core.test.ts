@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stages } from "generated/statuses";
+import { siteView } from "./api.ts";
 import { waitAfter } from "./connection.ts";
 import { ApiError, problemsOf } from "./errors.ts";
 import { absolute, ago, counted, duration, moneyDelta, size } from "./format.ts";
@@ -86,6 +87,7 @@ test("a page's text gives the session", () => {
 		csrf: "abc",
 		userId: "user-1",
 		username: "",
+		siteAdmin: false,
 		build: "",
 	});
 });
@@ -106,4 +108,15 @@ test("the theme is read from the cookies, the state stands first in the title", 
 		"system",
 	]);
 	assert.equal(titleOf(["net-prod"], "Applying"), "● Applying · net-prod · Runyard");
+});
+
+test("answers for site admins do not replace the objects of an organization", () => {
+	const document = {
+		data: [{ type: "organizations", id: "acme", attributes: {} }],
+		included: [{ type: "users", id: "u", attributes: {} }],
+	};
+	const shown = siteView("/api/v2/admin/organizations?q=a", document);
+	assert.deepEqual([shown.data, shown.included], [[{ type: "admin-organizations", id: "acme", attributes: {} }], document.included]);
+	assert.equal(siteView("/api/v2/organizations/admin/runs", document), document);
+	assert.deepEqual(siteView("/api/v2/admin/users/u", { data: null }), { data: null });
 });

@@ -102,6 +102,7 @@ function UserMenu() {
 			<a href="/app/settings/invitations">Invitations</a>
 			<a href="/app/settings/keyboard">Keyboard</a>
 			<a href="/app/settings/theme">Theme and times</a>
+			{session().siteAdmin && <a href="/app/admin/organizations">Site administration</a>}
 			<ThemeChoice />
 			<form method="post" action="/app/logout">
 				<input type="hidden" name="csrf" value={session().csrf} />
