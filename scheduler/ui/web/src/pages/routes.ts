@@ -39,6 +39,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/settings/policy-sets", load: () => import("./org_settings/policy_sets.tsx") },
 	{ pattern: "/app/:org/settings/policies", load: () => import("./org_settings/policies.tsx") },
 	{ pattern: "/app/:org/settings/variable-sets", load: () => import("./org_settings/variable_sets.tsx") },
+	{ pattern: "/app/:org/settings/ssh-keys", load: () => import("./org_settings/ssh_keys.tsx") },
 	{ pattern: "/app/:org/settings/tokens", load: () => import("./org_settings/tokens.tsx") },
 	{ pattern: "/app/:org/settings/notifications", load: () => import("./org_settings/notifications.tsx") },
 	{ pattern: "/app/:org/settings/audit-trail", load: () => import("./org_settings/audit_trail.tsx") },
