@@ -5,6 +5,8 @@ import re
 
 from playwright.sync_api import expect
 
+from support.people import People
+
 SECTIONS = ["General", "Teams", "Members", "Agent pools", "Run tasks", "Policy sets", "Policies", "Variable sets", "SSH keys", "Tokens", "Notifications", "Audit trail"]
 
 
@@ -140,6 +142,35 @@ def test_an_ssh_key_is_never_shown_and_a_workspace_chooses_it(browser_page, site
     page.get_by_role("button", name="Delete git").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page.get_by_text(re.compile("^No SSH keys"))).to_be_visible()
+
+
+def test_a_project_is_renamed_shared_with_a_team_and_deleted(browser_page, site, axe):
+    People(site.api, site.database).team("builders")
+    project = site.api.post("organizations/acme/projects", {"data": {"type": "projects", "attributes": {"name": "lab"}}}).data["id"]
+    page = browser_page(f"/app/acme/projects/{project}")
+    page.get_by_role("link", name="Project settings").click()
+    page.get_by_label("Name").fill("laboratory")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Settings of laboratory")).to_be_visible()
+    page.get_by_role("button", name="Give access").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Team").select_option(label="builders")
+    dialog.get_by_label("Access", exact=True).select_option("maintain")
+    dialog.get_by_role("button", name="Give access").click()
+    row = page.get_by_role("row", name=re.compile("builders"))
+    expect(row).to_contain_text("Maintain")
+    axe(page)
+    row.get_by_role("button", name="Edit builders").click()
+    dialog.get_by_label("Access", exact=True).select_option("read")
+    dialog.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("Read: see its workspaces")
+    row.get_by_role("button", name="Remove builders").click()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text(re.compile("^No team has access"))).to_be_visible()
+    page.get_by_role("button", name="Delete project").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page).to_have_url(re.compile("/app/acme/workspaces$"))
+    assert site.api.call("GET", f"projects/{project}").status == 404
 
 
 def test_a_project_gets_a_notification(browser_page, site, axe):

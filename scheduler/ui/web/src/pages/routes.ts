@@ -9,6 +9,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/:org/workspaces", load: () => import("./workspaces/workspaces.tsx") },
 	{ pattern: "/app/:org/runs", load: () => import("./runs/organization_runs.tsx") },
 	{ pattern: "/app/:org/projects/:project", load: () => import("./projects/project.tsx") },
+	{ pattern: "/app/:org/projects/:project/settings", load: () => import("./projects/settings.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws", load: () => import("./workspace/overview.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/runs", load: () => import("./workspace/runs.tsx") },
 	{ pattern: "/app/:org/workspaces/:ws/runs/:run", load: () => import("./run/run.tsx") },
