@@ -80,7 +80,7 @@ function GiveDialog({ project, teams, onDone, onClose }: GiveProps) {
 	);
 }
 
-// What teams may do in all workspaces of a project.
+// The access of teams to all workspaces of a project.
 export function ProjectAccess({ org, project }: { readonly org: string; readonly project: Resource }) {
 	const teams = useDocument(address(`/organizations/${segment(org)}/teams`, { "page[size]": 100 })); // for their names, too
 	const [giving, setGiving] = useState(false);
