@@ -119,6 +119,9 @@ def test_pages_of_the_server_are_accessible_and_have_the_menu(browser_page, visi
         axe(page)
     page.get_by_role("banner").get_by_text(site.tokens["user"], exact=True).click()
     axe(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("banner").get_by_role("link", name="Keyboard")).not_to_be_visible()
+    page.keyboard.press("Enter")  # the focus is at the menu
     page.get_by_role("banner").get_by_role("link", name="Keyboard").click()
     expect(page.get_by_role("heading", name="Keyboard")).to_be_visible()
 
