@@ -58,6 +58,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 	if (objects_setup(s, err) < 0)
 		return -1;
 	s->settings = (struct store_settings){.public_url = s->options.public_url,
+		.grafana_url = s->options.grafana_url,
 		.replication = replication_of(s->options.database_replication),
 		.lease_seconds = (int)s->options.lease_seconds,
 		.hold_alert_seconds = (int)s->options.hold_alert_seconds,

@@ -146,6 +146,7 @@ static const struct {
 	{"outbox", M_OUTBOX_DEPTH},
 	{"outbox_oldest", M_OUTBOX_OLDEST},
 	{"task", M_TASKS_OPEN},
+	{"backlog", M_NOTIFIER_BACKLOG},
 	{"held", M_HELD},
 	{"held_long", M_HELD_LONG},
 	{"schema", M_SCHEMA},
@@ -182,8 +183,9 @@ static void gauge_site(const struct rows *rows, int row)
  * processes. A worker can register with any text: an unusual one is "other", a missing one "unknown". There are at most
  * 50 versions.
  *
- * Runs that have not ended are read in the index runs_live, run tasks in task_results_waiting, _leases and _due, holds
- * in workspace_holds_until, the oldest message by the primary key. The other tables are small. */
+ * Runs that have not ended are read in the index runs_live, run tasks in task_results_waiting, _leases and _due,
+ * notifications in notifications_waiting, holds in workspace_holds_until, the oldest message by the primary key. The
+ * other tables are small. */
 int gauges_site(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -211,6 +213,8 @@ int gauges_site(struct store *store, struct err *err)
 		    "select 'task', '', (select count(*) from task_results where delivery = 'waiting') "
 		    "+ (select count(*) from task_results where delivery = 'claimed') "
 		    "+ (select count(*) from task_results where delivery = 'acknowledged') union all "
+		    "select 'backlog', '', (select count(*) from task_results where delivery = 'waiting') "
+		    "+ (select count(*) from notifications where delivery = 'waiting') union all "
 		    "select unnest(array['held', 'held_long']), '', unnest(array[count(*), "
 		    "count(*) filter (where began_at < now() - make_interval(secs => $1))]) "
 		    "from workspace_holds where until is not null union all "

@@ -30,7 +30,8 @@ enum replication {
 
 /* The same for the whole process. */
 struct store_settings {
-	const char *public_url; /* without a trailing slash */
+	const char *public_url;  /* without a trailing slash */
+	const char *grafana_url; /* of the operators' dashboards; "": none */
 	enum replication replication;
 	int lease_seconds;
 	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */

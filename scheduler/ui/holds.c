@@ -9,7 +9,7 @@
 
 /* The page of a held workspace: the apply that it waits for, and the actions that users have. */
 
-enum { MAX_REASON = 512 };
+enum { MAX_REASON = 512, PATH_LIMIT = 900 };
 
 /* The actions of the page's forms, by the value of `do`. */
 static const struct hold_action {
@@ -65,6 +65,15 @@ static int hold_find(struct request *req, enum permission permission, struct row
 
 /* ---- the page ---- */
 
+static void run_fact(struct page_buf *page, const char *run_id)
+{
+	page_html(page, "<tr><th scope=\"row\">Run whose apply was lost</th><td><a href=\"/app/runs/");
+	page_text(page, run_id);
+	page_html(page, "\"><code>");
+	page_text(page, run_id);
+	page_html(page, "</code></a></td></tr>\n");
+}
+
 static void facts(struct page_buf *page, const struct rows *rows)
 {
 	static const char *const asked[] = {
@@ -72,8 +81,7 @@ static void facts(struct page_buf *page, const struct rows *rows)
 	const char *until = row_text(rows, 0, "until");
 
 	page_html(page, "<table><tbody>\n");
-	page_fact(page, "Workspace", row_text(rows, 0, "workspace"));
-	page_fact(page, "Run whose apply was lost", row_text(rows, 0, "run_id"));
+	run_fact(page, row_text(rows, 0, "run_id"));
 	page_fact(page, "Worker", row_text(rows, 0, "worker"));
 	page_fact(page, "Held since", row_text(rows, 0, "since"));
 	if (row_bool(rows, 0, "hold_settled")) {
@@ -107,17 +115,28 @@ static void action_form(struct page_buf *page, const struct request *req, const 
 	page_csrf(page, req);
 	if (action->event == HOLD_RELEASED)
 		page_input(page, "Reason", "reason", "text", "required maxlength=\"512\"");
-	buf_printf(
-		&page->html, "<button name=\"do\" value=\"%s\">%s</button>\n</form>\n", action->name, action->button);
+	buf_printf(&page->html, "<button name=\"do\" value=\"%s\" class=\"%s\">%s</button>\n</form>\n", action->name,
+		action->event == HOLD_CANCELED ? "plain" : "danger", action->button);
+}
+
+static const char *workspace_path(const struct rows *rows, struct buf *path)
+{
+	buf_text(path, "/app/");
+	buf_url(path, row_text(rows, 0, "organization"));
+	buf_text(path, "/workspaces/");
+	buf_url(path, row_text(rows, 0, "workspace"));
+	return buf_str(path);
 }
 
 static int hold_show(struct request *req, struct response *res, const struct rows *rows, const char *wrong)
 {
 	const struct hold hold = hold_of_view(rows, 0);
+	_cleanup_(buf_release) struct buf path = BUF_INIT(PATH_LIMIT);
+	const struct page_up up = {workspace_path(rows, &path), row_text(rows, 0, "workspace")};
 	struct page_buf page;
 	struct err err = ERR_INIT;
 
-	page_begin(&page, req, "Held workspace");
+	page_begin_below(&page, req, "Held workspace", &up);
 	if (wrong)
 		page_note(&page, "alert", wrong);
 	facts(&page, rows);

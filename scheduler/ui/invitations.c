@@ -16,7 +16,7 @@ static void answer_form(struct page_buf *page, const struct request *req, const 
 	if (*code)
 		page_field(page, "code", code);
 	page_html(page,
-		"<button name=\"answer\" value=\"accept\">Accept</button>\n"
+		"<button name=\"answer\" value=\"accept\" class=\"primary\">Accept</button>\n"
 		"<button name=\"answer\" value=\"decline\" class=\"plain\">Decline</button>\n</form>\n");
 }
 
@@ -24,8 +24,9 @@ static void invitation_row(struct page_buf *page, const struct request *req, con
 {
 	page_html(page, "<tr>");
 	page_cell(page, row_text(rows, row, "organization_name"));
-	page_cell_day(page, rows, row, "expires_at", "");
-	page_html(page, "<td>");
+	page_html(page, "<td><span class=\"narrow\">Expires: </span>");
+	page_day(page, rows, row, "expires_at", "");
+	page_html(page, "</td><td>");
 	answer_form(page, req, row_text(rows, row, "id"), "");
 	page_html(page, "</td></tr>\n");
 }
@@ -40,20 +41,20 @@ int ui_invitations_page(struct request *req, struct response *res, struct err *e
 		return allowed;
 	if (invitations_of_user(req->store, req->actor.user.text, &rows, err) < 0)
 		return -1;
-	page_begin(&page, req, "Invitations");
+	page_begin_settings(&page, req, "invitations");
 	if (!rows.count)
 		page_html(&page,
 			"<p>No organization invites your address. If you have changed your address, only the link in "
 			"an invitation's mail leads to the invitation.</p>\n");
 	else
 		page_html(&page,
-			"<table><thead><tr><th scope=\"col\">Organization</th><th scope=\"col\">Expires</th>"
+			"<table class=\"rows stack\"><thead><tr><th scope=\"col\">Organization</th><th "
+			"scope=\"col\">Expires</th>"
 			"<td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count; i++)
 		invitation_row(&page, req, &rows, i);
 	if (rows.count)
 		page_html(&page, "</tbody></table>\n");
-	page_html(&page, "<p><a href=\"" TOKENS_PATH "\">Tokens</a></p>\n");
 	return page_send(&page, res, 200);
 }
 
@@ -78,6 +79,7 @@ int ui_invitation_page(struct request *req, struct response *res, struct err *er
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *code = text_or_empty(query(req, "code"));
 	struct buf back = BUF_INIT(1024);
+	const struct page_up up = {INVITATIONS_PATH, "Invitations"};
 	struct invited invited;
 	struct page_buf page;
 	int allowed;
@@ -91,7 +93,7 @@ int ui_invitation_page(struct request *req, struct response *res, struct err *er
 	invited = invited_of(req, code);
 	if (invitation_read(req->store, &invited, &rows, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
-	page_begin(&page, req, "Invitation");
+	page_begin_below(&page, req, "Invitation", &up);
 	page_html(&page, "<p>The organization <strong>");
 	page_text(&page, row_text(&rows, 0, "organization_name"));
 	page_html(&page, "</strong> invites <strong>");

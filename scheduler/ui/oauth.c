@@ -116,7 +116,7 @@ static int authorization_show(const struct request *req, struct response *res, s
 	for (size_t i = 0; i < ARRAY_LEN(parts); i++)
 		page_field(&page, parts[i].name, *authorization_part(authorization, i));
 	page_html(&page,
-		"<button name=\"answer\" value=\"approve\">Approve</button>\n"
+		"<button name=\"answer\" value=\"approve\" class=\"primary\">Approve</button>\n"
 		"<button name=\"answer\" value=\"deny\" class=\"plain\">Deny</button>\n</form>\n");
 	return page_send_oauth(&page, res);
 }

@@ -88,16 +88,47 @@ static int document_send(struct page_buf *page, struct response *res, int status
 	return respond_bytes(res, "text/html; charset=utf-8", &page->html);
 }
 
+/* The user's settings, as the web UI lists them (web/src/pages/user_settings/user_frame.tsx). */
+static const struct settings_page {
+	const char *key, *word;
+} settings_pages[] = {
+	{"tokens", "Tokens"},
+	{"password", "Password"},
+	{"invitations", "Invitations"},
+	{"keyboard", "Keyboard"},
+	{"theme", "Theme and times"},
+};
+
+static void settings_links(struct page_buf *page, const struct settings_page *shown)
+{
+	for (size_t i = 0; i < ARRAY_LEN(settings_pages); i++)
+		buf_printf(&page->html, "<a href=\"/app/settings/%s\"%s>%s</a>\n", settings_pages[i].key,
+			shown == &settings_pages[i] ? " aria-current=\"page\"" : "", settings_pages[i].word);
+}
+
+/* The menu of the web UI (web/src/shell/top_bar.tsx). Its script closes it on Escape and on a click elsewhere. */
+static void user_menu(struct page_buf *page, const struct request *req)
+{
+	page_html(page, "<span class=\"bar-end\"><details class=\"menu\"><summary>");
+	page_text(page, req->actor.username);
+	page_html(page, "</summary>\n<div class=\"menu-items\">\n");
+	settings_links(page, NULL);
+	if (req->actor.is_site_admin)
+		page_html(page, "<a href=\"/app/admin/organizations\">Site administration</a>\n");
+	page_html(page, "<form method=\"post\" action=\"/app/logout\">\n");
+	page_csrf(page, req);
+	page_html(page, "<button class=\"plain\">Sign out</button></form></div></details></span>\n");
+	page_script(page, "server_page.js");
+}
+
 static void page_head(struct page_buf *page, const struct request *req)
 {
-	page_html(page, "<header class=\"bar\"><a class=\"brand\" href=\"" APP_PATH "\">Runyard</a>");
+	page_html(page, "<header class=\"bar\"><a class=\"brand\" href=\"" APP_PATH "\">Runyard</a>\n");
 	if (req->actor.kind == ACTOR_USER) {
-		page_html(page, "<form method=\"post\" action=\"/app/logout\" class=\"inline\">");
-		page_csrf(page, req);
-		page_text(page, req->actor.username);
-		page_html(page, " <button>Sign out</button></form>");
+		page_html(page, "<nav aria-label=\"Site\"><a href=\"" APP_PATH "\">Organizations</a></nav>\n");
+		user_menu(page, req);
 	}
-	page_html(page, "</header>\n<main class=\"form-page\">\n");
+	page_html(page, "</header>\n");
 }
 
 /* The web UI replaces it by one that shows a state (web/src/core/title.ts). */
@@ -157,16 +188,72 @@ static void document_begin(struct page_buf *page, const struct request *req, con
 	assets_named("app.css", stylesheet, &page->html);
 }
 
-void page_begin(struct page_buf *page, const struct request *req, const char *title)
+static void body_begin(struct page_buf *page, const struct request *req, const char *title)
 {
-	_cleanup_(freep) char *full = mem_printf("%s - Runyard", title);
+	_cleanup_(freep) char *full = mem_printf("%s · Runyard", title);
 
 	document_begin(page, req, full);
 	page_html(page, "</head>\n<body>\n");
 	page_head(page, req);
+}
+
+static void page_heading(struct page_buf *page, const char *title)
+{
 	page_html(page, "<h1>");
 	page_text(page, title);
 	page_html(page, "</h1>\n");
+}
+
+/* `up` is NULL for a page without a link. */
+static void page_breadcrumb(struct page_buf *page, const struct page_up *up, const char *word, const char *title)
+{
+	page_html(page, "<nav class=\"breadcrumb\" aria-label=\"Breadcrumb\"><ol><li>");
+	if (up) {
+		page_html(page, "<a href=\"");
+		page_text(page, up->path);
+		page_html(page, "\">");
+		page_text(page, up->word);
+		page_html(page, "</a>");
+	} else {
+		page_text(page, word);
+	}
+	page_html(page, "</li><li><span aria-current=\"page\">");
+	page_text(page, title);
+	page_html(page, "</span></li></ol></nav>\n");
+}
+
+void page_begin(struct page_buf *page, const struct request *req, const char *title)
+{
+	body_begin(page, req, title);
+	page_html(page, "<main class=\"form-page\">\n");
+	page_heading(page, title);
+	page->end = "</main>\n";
+}
+
+void page_begin_below(struct page_buf *page, const struct request *req, const char *title, const struct page_up *up)
+{
+	body_begin(page, req, title);
+	page_html(page, "<main>\n");
+	page_breadcrumb(page, up, NULL, title);
+	page_html(page, "<div class=\"form-page wide-page\">\n");
+	page_heading(page, title);
+	page->end = "</div>\n</main>\n";
+}
+
+void page_begin_settings(struct page_buf *page, const struct request *req, const char *key)
+{
+	const struct settings_page *shown = settings_pages;
+
+	while (!text_equal(shown->key, key))
+		shown++;
+	body_begin(page, req, shown->word);
+	page_html(page, "<main>\n");
+	page_breadcrumb(page, NULL, "Your settings", shown->word);
+	page_html(page, "<div class=\"settings\">\n<nav class=\"settings-nav\" aria-label=\"Your settings\">\n");
+	settings_links(page, shown);
+	page_html(page, "</nav>\n<div class=\"settings-body form-page\">\n");
+	page_heading(page, shown->word);
+	page->end = "</div>\n</div>\n</main>\n";
 }
 
 /* The CSRF token, the user and the build are for the script (web/src/core/session.ts). */
@@ -180,6 +267,7 @@ int page_shell(const struct request *req, struct response *res)
 	page_meta(&page, "csrf", token);
 	page_meta(&page, "user-id", req->actor.user.text);
 	page_meta(&page, "username", req->actor.username);
+	page_meta(&page, "site-admin", req->actor.is_site_admin ? "true" : "");
 	page_meta(&page, "build", assets_build());
 	assets_named("preload", preload, &page.html);
 	page_script(&page, "app.js");
@@ -193,13 +281,15 @@ int page_shell(const struct request *req, struct response *res)
 
 int page_send(struct page_buf *page, struct response *res, int status)
 {
-	page_html(page, "</main>\n</body>\n</html>\n");
+	page_html(page, page->end);
+	page_html(page, "</body>\n</html>\n");
 	return document_send(page, res, status, security_policy);
 }
 
 int page_send_oauth(struct page_buf *page, struct response *res)
 {
-	page_html(page, "</main>\n</body>\n</html>\n");
+	page_html(page, page->end);
+	page_html(page, "</body>\n</html>\n");
 	return document_send(page, res, 200, oauth_policy);
 }
 
@@ -226,12 +316,12 @@ void page_fact(struct page_buf *page, const char *name, const char *value)
 	page_html(page, "</tr>\n");
 }
 
-void page_cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none)
+void page_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none)
 {
 	char day[11];
 
 	text_copy(day, sizeof(day), row_text(rows, row, column) ? row_text(rows, row, column) : none);
-	page_cell(page, day);
+	page_text(page, day);
 }
 
 int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text)
@@ -239,9 +329,7 @@ int page_say(const struct request *req, struct response *res, int status, const 
 	struct page_buf page;
 
 	page_begin(&page, req, title);
-	page_html(&page, "<p role=\"alert\">");
-	page_text(&page, text);
-	page_html(&page, "</p>\n");
+	page_note(&page, status < 400 ? "status" : "alert", text);
 	return page_send(&page, res, status);
 }
 

@@ -17,10 +17,18 @@
 
 struct page_buf {
 	struct buf html;
+	const char *end; /* closes what the page's begin has opened */
 };
 
-/* Begins a page. If req->actor is a user, the page has a button to sign out. */
+/* Each begins a page. If req->actor is a user, its bar has the menu of the web UI. */
 void page_begin(struct page_buf *page, const struct request *req, const char *title);
+/* With a link to the page above it. Its path is encoded already. */
+struct page_up {
+	const char *path, *word;
+};
+void page_begin_below(struct page_buf *page, const struct request *req, const char *title, const struct page_up *up);
+/* One of the user's settings, by the last part of its path, beside links to the others. */
+void page_begin_settings(struct page_buf *page, const struct request *req, const char *key);
 void page_html(struct page_buf *page, const char *html);
 void page_text(struct page_buf *page, const char *text);
 /* A hidden field of a form. */
@@ -45,8 +53,8 @@ void page_note(struct page_buf *page, const char *role, const char *text);
 void page_cell(struct page_buf *page, const char *text);
 /* A row of a table: a header and a cell. */
 void page_fact(struct page_buf *page, const char *name, const char *value);
-/* A cell with the day of a time; `none` for null. */
-void page_cell_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none);
+/* The day of a time; `none` for null. */
+void page_day(struct page_buf *page, const struct rows *rows, int row, const char *column, const char *none);
 
 /* Answers with a page that shows one message. */
 int page_say(const struct request *req, struct response *res, int status, const char *title, const char *text);

@@ -22,9 +22,13 @@ static void token_row(struct page_buf *page, const struct request *req, const st
 {
 	page_html(page, "<tr>");
 	page_cell(page, row_text(rows, row, "description"));
-	page_cell_day(page, rows, row, "created_at", "");
-	page_cell_day(page, rows, row, "last_used_at", "never");
-	page_cell_day(page, rows, row, "expired_at", "never");
+	page_html(page, "<td class=\"wide\">");
+	page_day(page, rows, row, "created_at", "");
+	page_html(page, "</td><td class=\"wide\">");
+	page_day(page, rows, row, "last_used_at", "never");
+	page_html(page, "</td><td><span class=\"narrow\">Expires: </span>");
+	page_day(page, rows, row, "expired_at", "never");
+	page_html(page, "</td>");
 	buf_printf(&page->html, "<td><form class=\"inline\" method=\"post\" action=\"" TOKENS_PATH "/%s/revoke\">",
 		row_text(rows, row, "id"));
 	page_csrf(page, req);
@@ -39,9 +43,10 @@ static void token_form(struct page_buf *page, const struct request *req)
 	page_csrf(page, req);
 	page_input(page, "Description", "description", "text", "required maxlength=\"512\"");
 	page_html(page,
-		"<label>It holds for <select name=\"days\"><option value=\"30\">30 days</option>"
+		"<label>Valid for <select name=\"days\"><option value=\"30\">30 days</option>"
 		"<option value=\"90\" selected>90 days</option><option value=\"365\">one year</option>"
-		"<option value=\"730\">two years</option></select></label>\n<button>Create token</button>\n</form>\n");
+		"<option value=\"730\">two years</option></select></label>\n<button class=\"primary\">Create "
+		"token</button>\n</form>\n");
 }
 
 struct tokens_answer {
@@ -58,7 +63,7 @@ static int tokens_show(struct request *req, struct response *res, const struct t
 
 	if (tokens_list(req->store, &list, &rows, err) < 0)
 		return -1;
-	page_begin(&page, req, "Tokens");
+	page_begin_settings(&page, req, "tokens");
 	if (answer->wrong)
 		page_note(&page, "alert", answer->wrong);
 	if (answer->created) {
@@ -67,11 +72,10 @@ static int tokens_show(struct request *req, struct response *res, const struct t
 		page_html(&page, "</code></p>\n");
 	}
 	page_html(&page,
-		"<p>A token lets a program do here what you may do. "
-		"<a href=\"" PASSWORD_PATH "\">Change your password</a> "
-		"<a href=\"" INVITATIONS_PATH "\">Your invitations</a></p>\n"
-		"<table><thead><tr><th scope=\"col\">Description</th><th scope=\"col\">Created</th>"
-		"<th scope=\"col\">Last used</th><th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
+		"<p>A token lets a program do here what you may do.</p>\n"
+		"<table class=\"rows stack\"><thead><tr><th scope=\"col\">Description</th>"
+		"<th scope=\"col\" class=\"wide\">Created</th><th scope=\"col\" class=\"wide\">Last used</th>"
+		"<th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
 		token_row(&page, req, &rows, i);
 	page_html(&page, "</tbody></table>\n");
@@ -137,7 +141,7 @@ static int password_show(
 {
 	struct page_buf page;
 
-	page_begin(&page, req, "Password");
+	page_begin_settings(&page, req, "password");
 	if (done)
 		page_note(&page, "status", done);
 	if (wrong)
@@ -153,7 +157,7 @@ static int password_show(
 		"autocomplete=\"new-password\" required minlength=\"10\" maxlength=\"256\"");
 	page_input(&page, "New password, again", "password_confirmation", "password",
 		"autocomplete=\"new-password\" required minlength=\"10\" maxlength=\"256\"");
-	page_html(&page, "<button>Change password</button>\n</form>\n<p><a href=\"" TOKENS_PATH "\">Tokens</a></p>\n");
+	page_html(&page, "<button class=\"primary\">Change password</button>\n</form>\n");
 	return page_send(&page, res, status);
 }
 

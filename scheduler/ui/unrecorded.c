@@ -71,7 +71,8 @@ static int resources_table(struct page_buf *page, const struct request *req, con
 	page_html(page,
 		"<p>The apply reported these resources, and the last state of the workspace does not show what it "
 		"did. The workspace is held until each is dismissed.</p>\n"
-		"<table><thead><tr><th scope=\"col\">Action</th><th scope=\"col\">Address</th><th scope=\"col\">Id</th>"
+		"<table class=\"rows stack\"><thead><tr><th scope=\"col\">Action</th><th scope=\"col\">Address</th><th "
+		"scope=\"col\">Id</th>"
 		"<th scope=\"col\">Provider</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows->count; i++)
 		if (resource_row(page, req, rows, i, err) < 0)
@@ -109,6 +110,8 @@ static int page_fill(struct page_buf *page, const struct request *req, const str
 int ui_unrecorded_page(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT, rows = ROWS_INIT;
+	_cleanup_(freep) char *run_path = mem_printf("/app/runs/%s", param(req, "run"));
+	const struct page_up up = {run_path, param(req, "run")};
 	struct page_buf page;
 	char path[PATH_SIZE];
 	int allowed;
@@ -121,7 +124,7 @@ int ui_unrecorded_page(struct request *req, struct response *res, struct err *er
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	if (unrecorded_of_run(req->store, row_text(&run, 0, "id"), &rows, err) < 0)
 		return -1;
-	page_begin(&page, req, "Unrecorded resources");
+	page_begin_below(&page, req, "Unrecorded resources", &up);
 	if (page_fill(&page, req, &rows, err) < 0) {
 		buf_release(&page.html);
 		return -1;

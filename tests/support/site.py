@@ -32,15 +32,17 @@ def sandbox_kind():
 
 
 class Site:
-    """One scheduler and one worker. engine: the worker's --engine."""
+    """One scheduler and one worker, which binds the gates below `gates` into its jobs. engine: the worker's --engine."""
 
     def __init__(self, folder, bus, database, sandbox, engine=None):
         self.folder = folder
         self.database = database
         self.tokens = bootstrap(database)
+        self.gates = folder / "gates"
+        self.gates.mkdir()
         self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options)
         self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
-                             data_dir=folder / "worker-1", sandbox=sandbox, engine=engine, **bus.options)
+                             data_dir=folder / "worker-1", sandbox=sandbox, sandbox_bind=self.gates, engine=engine, **bus.options)
 
     def start(self):
         self.scheduler.start()
@@ -79,11 +81,8 @@ class FullSite(Site):
     def __init__(self, folder, bus, database, sandbox, redis, engine=None):
         super().__init__(folder, bus, database, sandbox, engine)
         self.receiver = Receiver()
-        self.gates = folder / "gates"
-        self.gates.mkdir()
         self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
-        self.worker.options.update(sandbox_bind=self.gates, infracost=self.program("infracost", INFRACOST),
-                                   sentinel=self.program("sentinel", SENTINEL))
+        self.worker.options.update(infracost=self.program("infracost", INFRACOST), sentinel=self.program("sentinel", SENTINEL))
         self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
                                  response_timeout_ms=3000, **bus.options)
 

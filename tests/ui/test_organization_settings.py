@@ -5,7 +5,9 @@ import re
 
 from playwright.sync_api import expect
 
-SECTIONS = ["General", "Teams", "Members", "Agent pools", "Run tasks", "Policy sets", "Policies", "Variable sets", "Tokens", "Notifications", "Audit trail"]
+from support.people import People
+
+SECTIONS = ["General", "Teams", "Members", "Agent pools", "Run tasks", "Policy sets", "Policies", "Variable sets", "SSH keys", "Tokens", "Notifications", "Audit trail"]
 
 
 def create(page, button, **values):
@@ -118,6 +120,57 @@ def test_a_policy_has_a_text_and_joins_a_set(browser_page, site, axe):
     expect(page.get_by_role("button", name="Remove no-public")).to_be_visible()
     create(page, "New parameter", Key="limit", Value="3")
     expect(page.get_by_role("table", name="Parameters")).to_contain_text("limit")
+
+
+def test_an_ssh_key_is_never_shown_and_a_workspace_chooses_it(browser_page, site):
+    workspace = site.api.workspace("modules")
+    page = browser_page("/app/acme/settings/ssh-keys")
+    create(page, "New SSH key", Name="deploy", Private_key="-----BEGIN secret-of-the-key")
+    row = page.get_by_role("row", name=re.compile("deploy"))
+    expect(row).to_be_visible()
+    row.get_by_role("button", name="Edit deploy").click()
+    page.get_by_role("dialog").get_by_label("Name").fill("git")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("row", name=re.compile("git"))).to_be_visible()
+    assert "secret-of-the-key" not in page.content()
+    page.goto("/app/acme/workspaces/modules/settings/general")
+    page.get_by_label("SSH key for modules").select_option(label="git")
+    page.get_by_role("button", name="Save SSH key").click()
+    expect(page.get_by_role("button", name=re.compile("Save SSH key.*nothing has changed"))).to_be_visible()
+    assert site.api.get(f"workspaces/{workspace}").data["relationships"]["ssh-key"]["data"]["id"]
+    page.goto("/app/acme/settings/ssh-keys")
+    page.get_by_role("button", name="Delete git").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page.get_by_text(re.compile("^No SSH keys"))).to_be_visible()
+
+
+def test_a_project_is_renamed_shared_with_a_team_and_deleted(browser_page, site, axe):
+    People(site.api, site.database).team("builders")
+    project = site.api.post("organizations/acme/projects", {"data": {"type": "projects", "attributes": {"name": "lab"}}}).data["id"]
+    page = browser_page(f"/app/acme/projects/{project}")
+    page.get_by_role("link", name="Project settings").click()
+    page.get_by_label("Name").fill("laboratory")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("heading", name="Settings of laboratory")).to_be_visible()
+    page.get_by_role("button", name="Give access").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Team").select_option(label="builders")
+    dialog.get_by_label("Access", exact=True).select_option("maintain")
+    dialog.get_by_role("button", name="Give access").click()
+    row = page.get_by_role("row", name=re.compile("builders"))
+    expect(row).to_contain_text("Maintain")
+    axe(page)
+    row.get_by_role("button", name="Edit builders").click()
+    dialog.get_by_label("Access", exact=True).select_option("read")
+    dialog.get_by_role("button", name="Save").click()
+    expect(row).to_contain_text("Read: see its workspaces")
+    row.get_by_role("button", name="Remove builders").click()
+    dialog.get_by_role("button", name="Remove").click()
+    expect(page.get_by_text(re.compile("^No team has access"))).to_be_visible()
+    page.get_by_role("button", name="Delete project").click()
+    dialog.get_by_role("button", name="Delete").click()
+    expect(page).to_have_url(re.compile("/app/acme/workspaces$"))
+    assert site.api.call("GET", f"projects/{project}").status == 404
 
 
 def test_a_project_gets_a_notification(browser_page, site, axe):

@@ -6,6 +6,8 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from support.wait import until
+
 ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n'}
 FAILS = {"main.tf": 'resource "terraform_data" "one" {\n  input = var.missing\n}\n'}
 
@@ -59,3 +61,52 @@ def test_runs_of_a_workspace_are_searched_and_opened(browser_page, site, runs, a
     site.api.run_files(site.api.get("organizations/acme/workspaces/storage").data["id"], FAILS, message="Newer")
     page.get_by_role("button", name=re.compile("changed, show")).click()
     expect(rows.first).to_have_text("Newer")
+
+
+# Records the real notifications. Playwright's pages always have the focus.
+RECORD = """
+window.shown = [];
+const Real = Notification;
+window.Notification = class extends Real {
+    constructor(title, options) {
+        super(title, options);
+        window.shown.push(this);
+    }
+};
+document.hasFocus = () => false;
+"""
+
+
+def test_a_run_that_comes_to_wait_notifies_who_wants_it(browser_page, site, runs):
+    page = browser_page("/app/acme/runs")
+    page.context.grant_permissions(["notifications"])
+    page.add_init_script(RECORD)
+    page.reload()
+    page.get_by_role("button", name="Notify me here").click()
+    expect(page.get_by_role("button", name="Stop notifying me")).to_be_visible()
+    page.goto("/app/acme/workspaces")  # any page of the organization
+    with page.expect_response(re.compile("size%5D=50")):
+        page.reload()
+    workspace = site.api.workspace("notified")
+    run = site.api.run_files(workspace, ONE, message="<b>Look</b>")
+    until(lambda: page.evaluate("shown.length") == 1, "one notification is shown")
+    assert page.evaluate("[shown[0].title, shown[0].body, shown[0].tag]") == ["notified needs you", "Confirm or discard: <b>Look</b>", run]
+    page.evaluate("shown[0].dispatchEvent(new Event('click'))")
+    expect(page).to_have_url(re.compile(f"/app/acme/workspaces/notified/runs/{run}$"))
+    page.goto("/app/acme/runs")
+    page.get_by_role("button", name="Stop notifying me").click()
+    expect(page.get_by_role("button", name="Notify me here")).to_be_visible()
+    site.api.act(run, "discard")
+
+
+def test_without_permission_nobody_is_notified_and_nothing_breaks(browser_page, site, runs):
+    page = browser_page("/app/acme/runs")
+    page.evaluate("localStorage.setItem('runyard.notify', 'on')")  # allowed once, and withdrawn
+    page.add_init_script(RECORD)
+    page.reload()
+    assert page.evaluate("Notification.permission") != "granted"
+    expect(page.get_by_role("button", name="Stop notifying me")).to_have_count(0)
+    run = site.api.run_files(site.api.workspace("quiet"), ONE, message="Quiet")
+    expect(page.get_by_role("region", name=re.compile("Needs you"))).to_contain_text("Quiet")
+    assert page.evaluate("shown.length") == 0
+    site.api.act(run, "discard")

@@ -2,12 +2,17 @@
 """Sign-in, addresses, headers and files of the web UI."""
 
 import gzip
+import json
 import re
 import urllib.request
 
+import psycopg
 from playwright.sync_api import expect
 
 from support.browser import Browser
+from support.fake_worker import FakeWorker
+from support.runyard import KEYS, Scheduler
+from support.wait import until
 
 
 def test_the_root_leads_to_sign_in_and_then_to_organizations(browser_page, axe):
@@ -103,12 +108,69 @@ def test_pages_send_a_strict_policy_and_files_are_stored_for_ever(site):
         assert fetch(site.scheduler.url + missing).status == 404
 
 
-def test_pages_of_the_server_are_accessible(browser_page, visitors, site, axe):
+def test_pages_of_the_server_are_accessible_and_have_the_menu(browser_page, visitors, site, axe):
     page = visitors(site.scheduler.url)
     page.goto("/app/login")
     axe(page)
     page = browser_page("/app/settings/tokens")
-    for path, heading in (("tokens", "Tokens"), ("password", "Password"), ("invitations", "Invitations")):
-        page.goto(f"/app/settings/{path}")
-        expect(page.get_by_role("heading", name=heading, exact=True)).to_be_visible()
+    for word in ("Password", "Invitations", "Tokens"):
+        page.get_by_role("navigation", name="Your settings").get_by_role("link", name=word).click()
+        expect(page.get_by_role("heading", name=word, exact=True)).to_be_visible()
         axe(page)
+    page.get_by_role("banner").get_by_text(site.tokens["user"], exact=True).click()
+    axe(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("banner").get_by_role("link", name="Keyboard")).not_to_be_visible()
+    page.keyboard.press("Enter")  # the focus is at the menu
+    page.get_by_role("banner").get_by_role("link", name="Keyboard").click()
+    expect(page.get_by_role("heading", name="Keyboard")).to_be_visible()
+
+
+def test_an_invitation_is_accepted(browser_page, site, axe):
+    made = Scheduler.run_command("add-user", "guest", "guest@example.com", database_url=site.database, keys=KEYS)
+    password = json.loads(made.stdout)["password"]
+    body = {"data": {"type": "organization-memberships", "attributes": {"email": "guest@example.com"}}}
+    site.api.post("organizations/acme/organization-memberships", body)
+    page = browser_page("/app", user=("guest", password))
+    expect(page.get_by_role("heading", name="You are in no organization")).to_be_visible()
+    page.get_by_role("link", name="Your invitations").click()
+    row = page.get_by_role("row", name=re.compile("acme"))
+    axe(page)
+    row.get_by_role("button", name="Accept").click()
+    expect(page.get_by_text("No organization invites your address.")).to_be_visible()
+    page.get_by_role("link", name="Organizations").click()
+    expect(page.get_by_role("table", name="Organizations").get_by_role("link", name="acme")).to_be_visible()
+
+
+def test_a_lost_apply_shows_its_hold_and_the_resources_that_no_state_has(browser_page, site, axe):
+    pool, token = site.api.pool("lost")
+    worker = FakeWorker(site.scheduler.url, token, slots=1)
+    workspace = site.api.workspace("network", auto_apply=True, execution_mode="agent", agent_pool_id=pool)
+    run = site.api.run_files(workspace, {"main.tf": ""})
+    worker.plan(run)
+    job = worker.take(run, "apply")
+    worker.on(job, "POST", "started")
+    resource = {"addr": "aws_vpc.main", "module": "", "resource": "aws_vpc.main", "implied_provider": "aws", "resource_type": "aws_vpc",
+                "resource_name": "main", "resource_key": None}
+    hook = {"resource": resource, "action": "create", "id_key": "id", "id_value": "<i>vpc-1</i>"}
+    worker.on(job, "PUT", "log?offset=0", (json.dumps({"@level": "info", "type": "apply_complete", "hook": hook}) + "\n").encode())
+    with psycopg.connect(site.database, autocommit=True) as connection:
+        connection.execute("update jobs set lease_until = now() where id = %s", [job["job"]])
+    # The file's scheduler expires no leases for half of its lease after its start.
+    second = Scheduler("scheduler-2", site.folder, **{**site.scheduler.options, "lease_seconds": 2}).start()
+    try:
+        until(lambda: site.api.get(f"runs/{run}/unrecorded-resources").data, "the resource is listed")
+    finally:
+        second.release()
+    page = browser_page(f"/app/workspaces/{workspace}/hold")
+    expect(page.get_by_role("heading", name="Release the workspace")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="Resources of the run that no state shows").click()
+    expect(page.get_by_role("row", name=re.compile("aws_vpc.main"))).to_contain_text("<i>vpc-1</i>")
+    axe(page)
+    page.get_by_role("button", name="Dismiss all").click()
+    expect(page.get_by_text("dismissed", exact=True)).to_be_visible()
+    page.goto(f"/app/workspaces/{workspace}/hold")
+    expect(page.get_by_role("heading", name="Held workspace")).to_be_visible()
+    page.get_by_role("link", name="network").click()
+    expect(page).to_have_url(re.compile("/app/acme/workspaces/network$"))

@@ -129,6 +129,10 @@ def test_a_workspace_and_a_project_are_created(browser_page, site, visitors, axe
     expect(page.get_by_role("heading", level=1, name="net-dev")).to_be_visible()
     page.get_by_role("navigation", name="Breadcrumb").get_by_role("link", name="Networks").click()
     expect(page.locator("table .row-link")).to_have_text(["net-dev"])
+    site.api.post("organizations/acme/projects", {"data": {"type": "projects", "attributes": {"name": "Archive"}}})
+    page.goto("/app/acme/workspaces")
+    page.get_by_role("button", name="New workspace").first.click()
+    expect(dialog.get_by_label("Project").locator("option:checked")).to_have_text("Default Project")
 
 
 def test_an_organization_is_created(browser_page, site, visitors, axe):

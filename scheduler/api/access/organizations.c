@@ -62,6 +62,7 @@ static const struct permission_shown permissions[] = {
 	{"can-update", CAN_MANAGE_ORGANIZATION},
 	{"can-update-api-token", CAN_MANAGE_ORGANIZATION},
 	{"can-update-oauth", CAN_MANAGE_VCS},
+	{"can-update-ssh-keys", CAN_MANAGE_VCS},
 	{"can-update-sentinel", CAN_MANAGE_POLICIES},
 };
 

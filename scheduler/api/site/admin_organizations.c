@@ -4,6 +4,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/api/site/timeouts.h"
 #include "scheduler/api/workers/pools.h"
+#include "scheduler/http/columns.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
@@ -29,9 +30,11 @@ static const struct field settings[] = {
 static json_t *admin_organization_resource(const struct rows *rows, int row)
 {
 	json_auto_t *set = row_json(rows, row, "admin_settings");
-	json_t *attributes = json_pack("{so so so sI sb}", "name", row_string(rows, row, "name"), "external-id",
-		row_string(rows, row, "id"), "notification-email", row_string(rows, row, "email"),
-		"concurrent-run-limit", (json_int_t)row_int(rows, row, "run_limit"), "sso-enabled", 0);
+	json_t *attributes = json_pack("{so so so so so so sI sb}", "name", row_string(rows, row, "name"),
+		"external-id", row_string(rows, row, "id"), "notification-email", row_string(rows, row, "email"),
+		"created-at", row_time(rows, row, "created_at"), "workspace-count", row_number(rows, row, "workspaces"),
+		"current-run-count", row_number(rows, row, "current_runs"), "concurrent-run-limit",
+		(json_int_t)row_int(rows, row, "run_limit"), "sso-enabled", 0);
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
 	json_object_set_new(attributes, "is-disabled", json_boolean(row_bool(rows, row, "is_disabled")));

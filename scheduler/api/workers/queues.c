@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/waiting/run_waits.h"
@@ -154,6 +155,16 @@ static int pending_add(struct request *req, const char *organization_id, json_t 
 
 /* ---- answers ---- */
 
+static void site_add(const struct store *store, const struct rows *live, json_t *attributes)
+{
+	long long lag = lag_watch_total();
+
+	json_object_update_new(attributes, columns_shown(site_numbers, ARRAY_LEN(site_numbers), live, 0));
+	json_object_set_new(attributes, "kafka-lag", lag < 0 ? json_null() : json_integer(lag));
+	json_object_set_new(attributes, "grafana-url",
+		json_string_or_null(*store->settings->grafana_url ? store->settings->grafana_url : NULL));
+}
+
 static int queue_show(
 	struct request *req, struct response *res, const char *organization_id, const char *name, struct err *err)
 {
@@ -167,7 +178,7 @@ static int queue_show(
 		return -1;
 	attributes = columns_shown(numbers, ARRAY_LEN(numbers), &live, 0);
 	if (!organization_id)
-		json_object_update_new(attributes, columns_shown(site_numbers, ARRAY_LEN(site_numbers), &live, 0));
+		site_add(req->store, &live, attributes);
 	json_object_set_new(attributes, "pools", rows_shown(pool_columns, ARRAY_LEN(pool_columns), &pools));
 	json_object_set_new(attributes, "run-tasks", rows_shown(task_columns, ARRAY_LEN(task_columns), &tasks));
 	json_object_set_new(attributes, "samples", samples_shown(&samples));

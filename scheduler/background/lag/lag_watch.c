@@ -23,7 +23,8 @@ enum {
 	LOOK_MS = 10 * 1000,
 	UNREAD_MS = 30 * 1000, /* if /metrics was not read for READ_MS */
 	READ_MS = 60 * 1000,
-	SHARE = 10 /* the inverse of a process's share of the time */
+	TOTAL_MS = 60 * 1000, /* the age up to which the total is shown */
+	SHARE = 10            /* the inverse of a process's share of the time */
 };
 
 /* Since when the group has committed nothing new. */
@@ -48,6 +49,9 @@ struct topic_lag {
 	const char *topic, *group, *pool;
 	long long lag, committed;
 };
+
+/* Of the last look of this process, for requests. */
+static atomic_llong total_lag = -1, total_looked_ms;
 
 /* ---- metrics ---- */
 
@@ -109,7 +113,8 @@ static void failure_show(const json_t *line, const struct topic_lag *topic)
 		kafka_refused("Describe", refused, text_equal(refused, "group") ? topic->group : topic->topic);
 }
 
-static void line_show(struct lag_watch *watch, const json_t *line, struct progress *entry, size_t *from)
+/* Returns the topic's lag. */
+static long long line_show(struct lag_watch *watch, const json_t *line, struct progress *entry, size_t *from)
 {
 	struct kafka_group_topic item;
 	struct topic_lag topic = {.topic = text_or_empty(json_string_at(line, "topic")),
@@ -117,7 +122,7 @@ static void line_show(struct lag_watch *watch, const json_t *line, struct progre
 		.pool = json_string_at(line, "pool")};
 
 	if (!*topic.group)
-		return;
+		return 0;
 	topic_lags_positions(line, &item);
 	if (item.partitions) {
 		partitions_show(&item, &topic);
@@ -126,12 +131,14 @@ static void line_show(struct lag_watch *watch, const json_t *line, struct progre
 		failure_show(line, &topic);
 	}
 	kafka_group_topic_release(&item);
+	return topic.lag;
 }
 
 static void output_show(struct lag_watch *watch, char *output)
 {
 	struct progress *progress = NULL;
 	size_t count = 0, from = 0;
+	long long total = 0;
 	char *rest = NULL;
 
 	for (char *text = strtok_r(output, "\n", &rest); text; text = strtok_r(NULL, "\n", &rest)) {
@@ -142,12 +149,21 @@ static void output_show(struct lag_watch *watch, char *output)
 			continue;
 		progress = mem_resize(progress, count + 1, sizeof(*progress));
 		progress[count] = (struct progress){.since_ms = 0};
-		line_show(watch, line, &progress[count], &from);
+		total += line_show(watch, line, &progress[count], &from);
 		count += *progress[count].topic != '\0';
 	}
 	free(watch->progress);
 	watch->progress = progress;
 	watch->progress_count = count;
+	if (!count)
+		return;
+	atomic_store(&total_lag, total);
+	atomic_store(&total_looked_ms, clock_mono_ms());
+}
+
+long long lag_watch_total(void)
+{
+	return clock_mono_ms() - atomic_load(&total_looked_ms) <= TOTAL_MS ? atomic_load(&total_lag) : -1;
 }
 
 /* ---- the thread ---- */

@@ -16,5 +16,8 @@ struct lag_watch;
 int lag_watch_start(char *const *command, struct lag_watch **ret_watch, struct err *err);
 /* NULL-safe. Ends a process under way. */
 void lag_watch_stop(struct lag_watch *watch);
+/* The messages of all topics that their groups have not committed, which is the sum of runyard_kafka_topic_lag. -1:
+ * nothing was measured in this process within a minute. */
+long long lag_watch_total(void);
 
 #endif

@@ -2,8 +2,10 @@
 #include "scheduler/store/access/site_organizations.h"
 
 #define COLUMNS                                                                                                        \
-	"o.id, o.name, o.email, o.is_disabled, o.admin_settings, "                                                     \
+	"o.id, o.name, o.email, o.created_at, o.is_disabled, o.admin_settings, "                                       \
 	"coalesce((select runs from run_quotas q where q.organization_id = o.id), 0) as run_limit, "                   \
+	"coalesce((select workspaces from organization_totals c where c.organization_id = o.id), 0) as workspaces, "   \
+	"(select count(*) from runs r where r.organization_id = o.id and not r.ended) as current_runs, "               \
 	"(select coalesce(jsonb_agg(u.id order by u.created_at, u.id), '[]') from teams t "                            \
 	"join team_members m on m.team_id = t.id join users u on u.id = m.user_id "                                    \
 	"where t.organization_id = o.id and t.kind = 'owners' and not u.is_service_account) as owners "

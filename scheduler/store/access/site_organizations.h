@@ -14,7 +14,8 @@ struct site_organizations {
 	const char *module_consumers_of; /* only organizations that may use the modules of this one (an id), or NULL */
 	long long limit, offset;
 };
-/* Columns id, name, email, is_disabled, admin_settings, run_limit, owners (ids of users) and total; sorted by name. */
+/* Columns id, name, email, created_at, is_disabled, admin_settings, run_limit, workspaces, current_runs (those that
+ * have not ended), owners (ids of users) and total; sorted by name. */
 int site_organizations_list(
 	struct store *store, const struct site_organizations *list, struct rows *ret_rows, struct err *err);
 /* The same columns of one organization. ERR_NOT_FOUND. */

@@ -238,8 +238,9 @@ int holds_alert(struct store *store, int max, struct rows *ret_rows, struct err 
 int hold_of_workspace(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select w.id as workspace_id, w.name as workspace, w.organization_id, h.run_id, h.worker, "
-		    "to_char(h.began_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as since, "
+		    "select w.id as workspace_id, w.name as workspace, w.organization_id, "
+		    "(select name from organizations o where o.id = w.organization_id) as organization, h.run_id, "
+		    "h.worker, to_char(h.began_at at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as since, "
 		    "to_char(h.until at time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as until, "
 		    "coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, " HOLD_COLUMNS
 		    "from workspaces w left join workspace_holds h on h.job_id = w.hold_job_id "

@@ -232,7 +232,7 @@ def test_session_timeouts_apply_only_after_the_invitation_is_accepted(org, api_s
     org.patch(f"organizations/{org.organization}", {"data": {"type": "organizations", "attributes": {"session-timeout": 1, "session-remember": 1}}})
     id = invite(org, invitee.email)["data"]["id"]
     api_site.change("update sessions set created_at = now() - interval '1 hour', last_seen_at = now() - interval '1 hour' where user_id = %s", invitee.id)
-    assert "Your invitations" in browser.ask("/app/settings/tokens").text
+    assert "Invitations" in browser.ask("/app/settings/tokens").text
     assert invitee.call("GET", "organizations").status == 200
     assert accept(invitee, id).status == 204
     assert "Sign in" in browser.ask("/app/settings/tokens").text

@@ -295,6 +295,7 @@ WORKER = {"RUNYARD_AGENT_TOKEN": "token-nobody-reads"}
     ("runyard-scheduler", ["--database-url", "postgresql://user:password-nobody-reads@h/x"], SCHEDULER, "use --database-url-file"),
     ("runyard-scheduler", ["--keys=1:00"], SCHEDULER, "use --keys-file"),
     ("runyard-scheduler", ["--keys-file", "/nonexistent/keys"], SCHEDULER, "/nonexistent/keys"),
+    ("runyard-scheduler", ["--grafana-url", "javascript:alert(1)"], SCHEDULER, "--grafana-url must begin with"),
     ("runyard-scheduler", ["fly"], SCHEDULER, "unknown command 'fly'"),
     ("runyard-scheduler", ["bootstrap", "admin"], SCHEDULER, "usage: runyard-scheduler bootstrap"),
     ("runyard-worker", ["--nonsense"], WORKER, "unknown option --nonsense"),

@@ -43,6 +43,19 @@ def test_organizations_are_found_by_name_and_address(org, owner):
     assert refused.value.status == 400
 
 
+def test_an_organization_has_its_workspaces_and_current_runs(org, owner):
+    path = f"admin/organizations/{owner.organization}"
+    before = org.attributes(path)
+    assert (before["workspace-count"], before["current-run-count"]) == (0, 0) and before["created-at"]
+    workspace = owner.workspace()
+    run = owner.run(workspace, owner.upload(workspace, {"main.tf": ""}))
+    after = org.attributes(path)
+    assert (after["workspace-count"], after["current-run-count"]) == (1, 1)
+    owner.act(run, "cancel")
+    owner.wait_status(run, "canceled")
+    assert org.attributes(path)["current-run-count"] == 0
+
+
 def test_only_site_admins_use_the_admin_routes_of_organizations(owner):
     path = f"admin/organizations/{owner.organization}"
     for method, path in (("GET", "admin/organizations"), ("GET", path), ("PATCH", path), ("DELETE", path)):

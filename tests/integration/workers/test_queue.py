@@ -3,6 +3,7 @@
 
 import pytest
 
+from support.api import Api
 from support.people import People
 from support.receiver import acknowledges
 from support.wait import until
@@ -74,10 +75,32 @@ def test_the_site_has_a_queue_of_all_organizations(api_site, org, worker):
     shown = org.get("admin/queue", **{"page[size]": 100}).data
     attributes = shown["attributes"]
     assert shown["id"] == "site" and attributes["pending"] >= 1
-    assert {"outbox", "outbox-age-seconds", "notifier-backlog"} <= set(attributes)
+    assert {"outbox", "outbox-age-seconds", "notifier-backlog"} <= set(attributes) and attributes["grafana-url"] is None
     (found,) = [pending for pending in attributes["pending-runs"] if pending["id"] == run]
     assert found["organization-name"] == org.organization and found["reason"]
     assert api_site.stranger().call("GET", "admin/queue").status == 404
+
+
+def test_the_lag_of_the_site_is_the_sum_of_the_metric(api_site, org, worker):
+    """A run of a fake worker's pool waits: its job message is not read."""
+    run_in(org, worker.pool)
+
+    def measured():
+        lags = [value for name, value in api_site.scheduler.metrics().items() if name.startswith("runyard_kafka_topic_lag{")]
+        shown = org.attributes("admin/queue")["kafka-lag"]
+        return shown is not None and shown > 0 and shown == sum(lags)
+
+    until(measured, "the lag is measured and shown")
+
+
+def test_the_queue_of_the_site_names_the_operators_dashboards(api_site, org):
+    scheduler = api_site.new_scheduler("scheduler-2", grafana_url="https://grafana.example.com/d/runyard/")
+    try:
+        api = Api(scheduler.start().url, org.token, org.organization)
+        assert api.attributes("admin/queue")["grafana-url"] == "https://grafana.example.com/d/runyard"
+        assert "grafana-url" not in queue(api)
+    finally:
+        scheduler.release()
 
 
 def test_pending_runs_are_listed_only_for_those_who_may_read_them(api_site, org, worker):

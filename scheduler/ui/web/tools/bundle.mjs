@@ -22,7 +22,12 @@ const types = {
 };
 
 // The files that pages of the server name.
-const entries = { "app.js": "src/app.tsx", "sign_in.js": "src/sign_in.ts", "app.css": "src/styles/app.css" };
+const entries = {
+	"app.js": "src/app.tsx",
+	"sign_in.js": "src/sign_in.ts",
+	"server_page.js": "src/server_page.ts",
+	"app.css": "src/styles/app.css",
+};
 const generated = join(folder, "generated");
 
 // All modules of these folders are one file, which the script of the page and each part import: esbuild would write a

@@ -33,14 +33,14 @@ export function Button({ children, onPress, kind = "plain", reason, label, id }:
 			type="button"
 			class={`button ${kind}`}
 			id={id}
-			aria-label={label}
+			aria-label={label && reason ? `${label} (not possible: ${reason})` : label}
 			aria-disabled={busy || reason ? "true" : undefined}
 			aria-busy={busy || undefined}
 			title={reason}
 			onClick={press}
 		>
 			{children}
-			{reason && <span class="sr-only"> (not possible: {reason})</span>}
+			{reason && !label && <span class="sr-only"> (not possible: {reason})</span>}
 		</button>
 	);
 }

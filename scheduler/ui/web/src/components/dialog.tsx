@@ -38,11 +38,12 @@ export function Dialog({ title, children, confirm, danger = false, reason, field
 			setError(errorOf(failure));
 		}
 	};
+	const rest = error?.outside(fields) ?? [];
 	return (
 		<dialog ref={element} aria-labelledby={titleId} onClose={onClose}>
 			<h2 id={titleId}>{title}</h2>
 			<div class="dialog-body">{typeof children === "function" ? children(error) : children}</div>
-			{error && <ProblemList problems={error.outside(fields)} message={error.message} />}
+			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
 			<div class="dialog-actions">
 				<Button onPress={onClose}>{confirm ? "Cancel" : "Close"}</Button>
 				{confirm && (

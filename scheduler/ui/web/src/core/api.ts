@@ -3,7 +3,7 @@
 
 import { answerReceived, requestFailed } from "./connection.ts";
 import { ApiError, offlineError, problemsOf } from "./errors.ts";
-import type { Document } from "./resource.ts";
+import type { Document, Resource } from "./resource.ts";
 import { session, sessionRefresh, signIn } from "./session.ts";
 import { store } from "./store.ts";
 
@@ -51,6 +51,17 @@ async function refused(answer: Response): Promise<ApiError> {
 	return new ApiError(answer.status, problems, answer.headers.get("X-Request-Id") ?? "");
 }
 
+// Answers below /admin show other attributes of an object than the answers of its organization. So they are objects of
+// their own in the store: admin-organizations, admin-users.
+export function siteView(url: string, document: Document): Document {
+	const own = (resource: Resource): Resource => ({ ...resource, type: `admin-${resource.type}` });
+	const { data } = document;
+	if (!url.startsWith(`${base}/admin/`) || !data) {
+		return document;
+	}
+	return { ...document, data: Array.isArray(data) ? data.map(own) : own(data as Resource) };
+}
+
 async function documentOf(answer: Response): Promise<Document> {
 	if (answer.status === 401) {
 		signIn();
@@ -64,7 +75,7 @@ async function documentOf(answer: Response): Promise<Document> {
 
 // read: GET. The document's objects are in the store before it returns, unless they are not JSON:API.
 export async function read(url: string, signal?: AbortSignal, stored = true): Promise<Document> {
-	const document = await documentOf(await send(url, { headers: { Accept: jsonApi }, ...(signal && { signal }) }));
+	const document = siteView(url, await documentOf(await send(url, { headers: { Accept: jsonApi }, ...(signal && { signal }) })));
 	if (stored) {
 		store.put(document);
 	}
@@ -98,17 +109,17 @@ function isTokenProblem(error: ApiError): boolean {
 export async function change(method: Method, url: string, body?: unknown): Promise<Document> {
 	const answer = await changeOnce(method, url, body);
 	try {
-		return await changed(answer);
+		return await changed(url, answer);
 	} catch (error) {
 		if (!(error instanceof ApiError) || !isTokenProblem(error) || !(await sessionRefresh())) {
 			throw error;
 		}
-		return changed(await changeOnce(method, url, body));
+		return changed(url, await changeOnce(method, url, body));
 	}
 }
 
-async function changed(answer: Response): Promise<Document> {
-	const document = await documentOf(answer);
+async function changed(url: string, answer: Response): Promise<Document> {
+	const document = siteView(url, await documentOf(answer));
 	store.put(document);
 	return document;
 }

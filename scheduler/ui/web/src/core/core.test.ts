@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stages } from "generated/statuses";
+import { siteView } from "./api.ts";
 import { waitAfter } from "./connection.ts";
 import { ApiError, problemsOf } from "./errors.ts";
 import { absolute, ago, counted, duration, moneyDelta, size } from "./format.ts";
@@ -87,6 +88,7 @@ test("a page's text gives the session", () => {
 		csrf: "abc",
 		userId: "user-1",
 		username: "",
+		siteAdmin: false,
 		build: "",
 	});
 });
@@ -115,4 +117,15 @@ test("the title of a run is its message, but not the one that each run of the CL
 		[run("Add one", "terraform+cloud"), run("Queued manually using Terraform", "terraform+cloud"), run("", "tfe-api")].map(runTitle),
 		["Add one", "CLI run run-01234567…", "API run run-01234567…"],
 	);
+});
+
+test("answers for site admins do not replace the objects of an organization", () => {
+	const document = {
+		data: [{ type: "organizations", id: "acme", attributes: {} }],
+		included: [{ type: "users", id: "u", attributes: {} }],
+	};
+	const shown = siteView("/api/v2/admin/organizations?q=a", document);
+	assert.deepEqual([shown.data, shown.included], [[{ type: "admin-organizations", id: "acme", attributes: {} }], document.included]);
+	assert.equal(siteView("/api/v2/organizations/admin/runs", document), document);
+	assert.deepEqual(siteView("/api/v2/admin/users/u", { data: null }), { data: null });
 });

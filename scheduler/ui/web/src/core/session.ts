@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: MPL-2.0
 // The signed-in user and the CSRF token, as the server wrote them into the page.
 
-export type Session = { readonly csrf: string; readonly userId: string; readonly username: string; readonly build: string };
+export type Session = {
+	readonly csrf: string;
+	readonly userId: string;
+	readonly username: string;
+	readonly siteAdmin: boolean; // whether the pages of site admins are offered; the server decides who may use them
+	readonly build: string;
+};
 
 // sessionOf reads the meta elements from the text of a page. It does not parse the text as HTML.
 export function sessionOf(page: string): Session {
 	const meta = (name: string) => new RegExp(`<meta name="${name}" content="([^"]*)">`).exec(page)?.[1] ?? "";
-	return { csrf: meta("csrf"), userId: meta("user-id"), username: meta("username"), build: meta("build") };
+	return sessionFrom(meta);
+}
+
+function sessionFrom(meta: (name: string) => string): Session {
+	return {
+		csrf: meta("csrf"),
+		userId: meta("user-id"),
+		username: meta("username"),
+		siteAdmin: meta("site-admin") === "true",
+		build: meta("build"),
+	};
 }
 
 function metaOf(name: string): string {
@@ -18,7 +34,7 @@ let newBuild = false;
 const listeners = new Set<() => void>();
 
 export function session(): Session {
-	current ??= { csrf: metaOf("csrf"), userId: metaOf("user-id"), username: metaOf("username"), build: metaOf("build") };
+	current ??= sessionFrom(metaOf);
 	return current;
 }
 

@@ -9,6 +9,7 @@ import { type Match, navigate, onAddress, type PageProps, pathTo, type Route, ro
 import { offerReload } from "../core/session.ts";
 import { NewBuildNote } from "./connection_mark.tsx";
 import { keys, keysStart, pageKeys } from "./keys.ts";
+import { Notices } from "./notices.tsx";
 import { barLinks, TopBar } from "./top_bar.tsx";
 
 type Shown = { readonly Page: ComponentType<PageProps>; readonly params: PageProps["params"]; readonly path: string };
@@ -115,6 +116,7 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 				{shown && <shown.Page key={shown.path} params={shown.params} />}
 			</main>
 			<LiveRegion />
+			<Notices org={organization} />
 			{sheet && <KeySheet onClose={() => setSheet(false)} />}
 		</>
 	);

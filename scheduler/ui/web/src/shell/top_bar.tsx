@@ -6,42 +6,16 @@ import { type Theme, themeOf, themeSet } from "../core/preferences.ts";
 import { text } from "../core/resource.ts";
 import { navigate, pathTo } from "../core/router.ts";
 import { session } from "../core/session.ts";
+import { menuStart } from "../menu/menu.ts";
 import { ConnectionMark } from "./connection_mark.tsx";
 
-// A menu that closes on Escape, on a click elsewhere, and after a link in it was followed.
 function Menu({ word, children }: { readonly word: string; readonly children: preact.ComponentChildren }) {
 	const element = useRef<HTMLDetailsElement>(null);
-	useEffect(() => {
-		const close = (event: Event) => {
-			const menu = element.current;
-			const inside = event.target instanceof Node && menu?.contains(event.target);
-			if (menu?.open && (event instanceof KeyboardEvent ? event.key === "Escape" : !inside)) {
-				menu.open = false;
-				if (event instanceof KeyboardEvent) {
-					menu.querySelector("summary")?.focus();
-				}
-			}
-		};
-		document.addEventListener("click", close);
-		document.addEventListener("keydown", close);
-		return () => {
-			document.removeEventListener("click", close);
-			document.removeEventListener("keydown", close);
-		};
-	}, []);
-	const followed = (event: MouseEvent) => {
-		if (element.current && (event.target as Element).closest("a")) {
-			element.current.open = false;
-		}
-	};
+	useEffect(() => (element.current ? menuStart(element.current) : undefined), []);
 	return (
 		<details class="menu" ref={element}>
 			<summary>{word}</summary>
-			{/* biome-ignore lint/a11y/noStaticElementInteractions: the links in it have the keyboard's behaviour */}
-			{/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
-			<div class="menu-items" onClick={followed}>
-				{children}
-			</div>
+			<div class="menu-items">{children}</div>
 		</details>
 	);
 }
@@ -102,6 +76,7 @@ function UserMenu() {
 			<a href="/app/settings/invitations">Invitations</a>
 			<a href="/app/settings/keyboard">Keyboard</a>
 			<a href="/app/settings/theme">Theme and times</a>
+			{session().siteAdmin && <a href="/app/admin/organizations">Site administration</a>}
 			<ThemeChoice />
 			<form method="post" action="/app/logout">
 				<input type="hidden" name="csrf" value={session().csrf} />

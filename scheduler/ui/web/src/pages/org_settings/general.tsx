@@ -3,8 +3,8 @@ import { CopyId } from "../../components/copy_id.tsx";
 import { segment } from "../../core/api.ts";
 import { text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
-import type { ObjectKind } from "./kinds.ts";
-import { SettingsForm } from "./settings_form.tsx";
+import type { ObjectKind } from "../../objects/kinds.ts";
+import { SettingsForm } from "../../objects/settings_form.tsx";
 import { SettingsFrame, without } from "./settings_frame.tsx";
 import { executionModes } from "./words.ts";
 

@@ -12,8 +12,8 @@ import { useDocument, useQuery } from "../../core/hooks.ts";
 import { linksOf, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
-import type { ObjectKind } from "./kinds.ts";
-import { ObjectList } from "./object_list.tsx";
+import type { ObjectKind } from "../../objects/kinds.ts";
+import { ObjectList } from "../../objects/object_list.tsx";
 import { type OrganizationView, SettingsFrame } from "./settings_frame.tsx";
 
 function teamsOf(item: Resource): string {

@@ -11,9 +11,9 @@ import { type ApiError, errorOf } from "../../core/errors.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
 import { flag, list, type Resource, text, texts } from "../../core/resource.ts";
 import { type PageProps, queryChange } from "../../core/router.ts";
-import type { Values } from "./fields.ts";
-import type { ObjectKind } from "./kinds.ts";
-import { ObjectList } from "./object_list.tsx";
+import type { Values } from "../../objects/fields.ts";
+import type { ObjectKind } from "../../objects/kinds.ts";
+import { ObjectList } from "../../objects/object_list.tsx";
 import { type OrganizationView, SettingsFrame } from "./settings_frame.tsx";
 import { wordOf } from "./words.ts";
 

@@ -8,9 +8,9 @@ import { address } from "../../core/api.ts";
 import { type Loaded, useDocument } from "../../core/hooks.ts";
 import type { Resource } from "../../core/resource.ts";
 import { navigate } from "../../core/router.ts";
-import type { ObjectKind } from "./kinds.ts";
-import { RemoveDialog } from "./object_dialog.tsx";
-import { SettingsForm } from "./settings_form.tsx";
+import type { ObjectKind } from "../../objects/kinds.ts";
+import { RemoveDialog } from "../../objects/object_dialog.tsx";
+import { SettingsForm } from "../../objects/settings_form.tsx";
 
 type Props = {
 	readonly kind: ObjectKind;

@@ -2,7 +2,7 @@
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { segment } from "../../core/api.ts";
 import { text } from "../../core/resource.ts";
-import type { ObjectKind } from "./kinds.ts";
+import type { ObjectKind } from "../../objects/kinds.ts";
 
 // Tokens with a description, of a pool or of a team.
 export const tokenKind: ObjectKind = {

@@ -9,7 +9,7 @@ import { address, change } from "../../core/api.ts";
 import { useDelayed, useDocument } from "../../core/hooks.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
-import { SecretNote } from "./object_list.tsx";
+import { SecretNote } from "../../objects/object_list.tsx";
 import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
 import { tokenKind } from "./token_kind.tsx";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Chip } from "../../components/status_mark.tsx";
 import { flag, type Resource, text } from "../../core/resource.ts";
-import type { ObjectKind } from "./kinds.ts";
+import type { ObjectKind } from "../../objects/kinds.ts";
 
 const categories = [
 	["terraform", "Terraform variable"],

@@ -26,7 +26,12 @@ export default function Project({ params }: PageProps) {
 						<>
 							<div class="page-head">
 								<h1 tabIndex={-1}>{name}</h1>
-								<NewWorkspace org={org} projects={[project]} project={id} primary />
+								<span class="actions">
+									<a href={pathTo("/app/:org/projects/:project/settings", { org, project: id })} class="button">
+										Project settings
+									</a>
+									<NewWorkspace org={org} projects={[project]} project={id} primary />
+								</span>
 							</div>
 							{text(project, "description") && <p>{text(project, "description")}</p>}
 							<p class="muted">{counted(number(project, "workspace-count") ?? 0, "workspace")} in this project</p>

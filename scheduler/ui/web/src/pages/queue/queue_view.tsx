@@ -3,7 +3,8 @@ import { Content } from "../../components/states.tsx";
 import { address } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
-import type { Resource } from "../../core/resource.ts";
+import { type Resource, text } from "../../core/resource.ts";
+import { SafeLink } from "../run/stages/link.tsx";
 import { Chart } from "./chart.tsx";
 import { columns, type RangeKey, rangeOf, ranges, samplesOf, series, spanOf } from "./samples.ts";
 import { Pools, poolsOf, seconds, Tiles } from "./tiles.tsx";
@@ -77,6 +78,7 @@ export function QueueView({ queueUrl, workersUrl, topic, site = false }: Props) 
 			{() =>
 				queue.item && (
 					<>
+						<SafeLink href={text(queue.item, "grafana-url")}>Dashboards in Grafana</SafeLink>
 						<Tiles queue={queue.item} />
 						<Pools queue={queue.item} />
 						<PendingRuns queue={queue.item} page={page} site={site} />

@@ -28,6 +28,12 @@ export function poolsOf(queue: Resource): readonly Pool[] {
 	return list(queue, "pools") as readonly Pool[];
 }
 
+// The schedulers measure it every 10 or 30 seconds.
+function lagOf(queue: Resource): { readonly value: string; readonly more: string } {
+	const lag = number(queue, "kafka-lag");
+	return lag === undefined ? { value: "–", more: "not measured" } : { value: count(lag), more: "messages not read" };
+}
+
 function tilesOf(queue: Resource): readonly Tile[] {
 	const counted = (name: string) => count(number(queue, name) ?? 0);
 	const oldest = (of: string, age: string) => (number(queue, of) ? { more: `the oldest for ${seconds(number(queue, age))}` } : {});
@@ -43,6 +49,7 @@ function tilesOf(queue: Resource): readonly Tile[] {
 		{ word: "Errors in 1 h", value: counted("errors-last-hour") },
 	];
 	const site: Tile[] = [
+		{ word: "Kafka lag", ...lagOf(queue) },
 		{ word: "Outbox", value: counted("outbox"), ...oldest("outbox", "outbox-age-seconds") },
 		{ word: "Notifier backlog", value: counted("notifier-backlog") },
 	];

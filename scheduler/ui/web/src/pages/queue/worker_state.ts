@@ -30,7 +30,10 @@ export function stateOf(status: string, draining: boolean, order: string): { rea
 	if (order === "leave") {
 		return { word: "Leaving", tone: "wait" };
 	}
-	return draining || order === "drain" ? { word: "Draining", tone: "wait" } : { word, tone };
+	if (!draining && order !== "drain") {
+		return { word, tone };
+	}
+	return status === "idle" ? { word: "Drained", tone: "muted" } : { word: "Draining", tone: "wait" };
 }
 
 export function actionsOf(status: string, order: string): readonly WorkerAction[] {

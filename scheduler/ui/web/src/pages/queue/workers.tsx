@@ -69,10 +69,8 @@ function columnsOf(poolNames: ReadonlyMap<string, string>, onAction: (asked: Ask
 			key: "slots",
 			head: "Busy slots",
 			class: "wide number",
-			cell: (worker: Resource) => {
-				const slots = number(worker, "slots") ?? 0;
-				return `${count(slots - (number(worker, "slots-free") ?? 0))} of ${count(slots)}`;
-			},
+			// A draining worker has no free slots, whatever it executes.
+			cell: (worker: Resource) => `${count(linksOf(worker, "runs").length)} of ${count(number(worker, "slots") ?? 0)}`,
 		},
 		{ key: "runs", head: "Runs", class: "wide", cell: (worker: Resource) => <Runs worker={worker} /> },
 		{ key: "seen", head: "Last contact", cell: (worker: Resource) => <TimeAgo time={worker.attributes["last-ping-at"]} /> },

@@ -10,7 +10,7 @@ import { navigate, pathTo } from "../../core/router.ts";
 type Props = {
 	readonly org: string;
 	readonly projects: readonly Resource[];
-	readonly project?: string; // chosen at first
+	readonly project?: string; // chosen at first, if the user may create workspaces in it
 	readonly primary?: boolean;
 };
 
@@ -35,7 +35,7 @@ function NewWorkspaceDialog({ org, projects, project = "", onClose }: Props & { 
 	const [form, setForm] = useState({
 		name: "",
 		description: "",
-		project: project || (projects[0]?.id ?? ""),
+		project: projects.some((item) => item.id === project) ? project : (projects[0]?.id ?? ""),
 		mode: "remote",
 		autoApply: false,
 	});

@@ -2,7 +2,7 @@
 import { EmptyState } from "../../components/states.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
-import type { Resource } from "../../core/resource.ts";
+import { linkOf, type Resource } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
@@ -12,13 +12,15 @@ import { NewWorkspace } from "./new_workspace.tsx";
 import { WorkspaceList } from "./workspace_list.tsx";
 
 // Two ways to make the first workspace.
-export function NoWorkspaces({ org, projects }: { readonly org: string; readonly projects: readonly Resource[] }) {
+type Props = { readonly org: string; readonly projects: readonly Resource[]; readonly project: string };
+
+export function NoWorkspaces({ org, projects, project }: Props) {
 	return (
 		<EmptyState title="No workspaces">
 			<p>Add this block to a configuration and run terraform init. It creates the workspace.</p>
 			<pre>{cloudBlock(location.host, org)}</pre>
 			<p>Or create one here:</p>
-			<NewWorkspace org={org} projects={projects} />
+			<NewWorkspace org={org} projects={projects} project={project} />
 		</EmptyState>
 	);
 }
@@ -28,6 +30,7 @@ export default function Workspaces({ params }: PageProps) {
 	const path = `/organizations/${segment(org)}`;
 	const organization = useDocument(address(path));
 	const projects = useDocument(address(`${path}/projects`, { "page[size]": 100 }));
+	const project = linkOf(organization.item, "default-project")?.id ?? "";
 	useTitle(["Workspaces", org]);
 	return (
 		<>
@@ -36,10 +39,10 @@ export default function Workspaces({ params }: PageProps) {
 				<h1 tabIndex={-1}>Workspaces</h1>
 				<span class="actions">
 					<NewProject org={org} organization={organization.item} />
-					<NewWorkspace org={org} projects={projects.items} primary />
+					<NewWorkspace org={org} projects={projects.items} project={project} primary />
 				</span>
 			</div>
-			<WorkspaceList org={org} projects={projects.items} empty={<NoWorkspaces org={org} projects={projects.items} />} />
+			<WorkspaceList org={org} projects={projects.items} empty={<NoWorkspaces org={org} projects={projects.items} project={project} />} />
 		</>
 	);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Dialog } from "../../components/dialog.tsx";
-import { announce } from "../../components/live_region.tsx";
-import { address, change } from "../../core/api.ts";
-import { linksOf, type Resource } from "../../core/resource.ts";
+import { Dialog } from "../components/dialog.tsx";
+import { TextField } from "../components/field.tsx";
+import { announce } from "../components/live_region.tsx";
+import { address, change } from "../core/api.ts";
+import { linksOf, type Resource } from "../core/resource.ts";
 import { attributesOf, fieldsFor, valuesOf } from "./fields.ts";
 import { type ObjectKind, titleCase } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";
@@ -56,14 +57,18 @@ type RemoveProps = { readonly kind: ObjectKind; readonly item: Resource; readonl
 
 export function RemoveDialog({ kind, item, onDone, onClose }: RemoveProps) {
 	const word = kind.remove ?? "Delete";
+	const name = kind.name(item);
+	const [typed, setTyped] = useState("");
+	const reason = kind.typed && typed !== name ? "the name is not typed" : undefined;
 	const remove = async () => {
 		await change("DELETE", address(kind.item(item.id)));
-		announce(`${kind.name(item)}: done`);
+		announce(`${name}: done`);
 		await onDone();
 	};
 	return (
-		<Dialog title={`${word} ${kind.one} ${kind.name(item)}`} confirm={word} danger onConfirm={remove} onClose={onClose}>
+		<Dialog title={`${word} ${kind.one} ${name}`} confirm={word} danger reason={reason} onConfirm={remove} onClose={onClose}>
 			<p>{kind.removes}</p>
+			{kind.typed && <TextField label={`Type ${name} to confirm`} value={typed} onValue={setTyped} />}
 		</Dialog>
 	);
 }

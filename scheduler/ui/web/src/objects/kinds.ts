@@ -2,8 +2,8 @@
 // What a settings page says about its kind of object. The pages have one table each.
 
 import type { ComponentChildren } from "preact";
-import type { Column } from "../../components/table.tsx";
-import type { Resource } from "../../core/resource.ts";
+import type { Column } from "../components/table.tsx";
+import type { Resource } from "../core/resource.ts";
 import type { FieldRow } from "./fields.ts";
 
 export type ObjectKind = {
@@ -16,10 +16,13 @@ export type ObjectKind = {
 	readonly item: (id: string) => string; // the path of an object
 	readonly name: (item: Resource) => string;
 	readonly opens?: boolean; // an object has a page of its own (?id=)
+	readonly path?: (item: Resource) => string; // of another page to which its name leads
 	readonly secret?: string; // an attribute that only the answer to the creation has
 	readonly kept?: string; // a relation that the API empties if an update does not send it
 	readonly remove?: string; // the word; Delete
 	readonly removes: string; // what follows from it
+	readonly typed?: boolean; // the name must be typed before
+	readonly keeps?: (item: Resource) => string | undefined; // why an object can't be removed
 	readonly actions?: (item: Resource, reload: () => Promise<void>) => ComponentChildren;
 };
 

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
-import { Pagination } from "../../components/pagination.tsx";
-import { Content } from "../../components/states.tsx";
-import { type Column, Table } from "../../components/table.tsx";
-import { useDocument } from "../../core/hooks.ts";
-import { type Resource, text } from "../../core/resource.ts";
-import { navigate } from "../../core/router.ts";
+import { Button } from "../components/button.tsx";
+import { CopyId } from "../components/copy_id.tsx";
+import { Pagination } from "../components/pagination.tsx";
+import { Content } from "../components/states.tsx";
+import { type Column, Table } from "../components/table.tsx";
+import { useDocument } from "../core/hooks.ts";
+import { type Resource, text } from "../core/resource.ts";
+import { navigate } from "../core/router.ts";
+import { fieldsFor } from "./fields.ts";
 import { type ObjectKind, titleCase } from "./kinds.ts";
 import { ObjectDialog, RemoveDialog } from "./object_dialog.tsx";
 
@@ -45,7 +46,7 @@ export function ObjectList({ kind, url, createPath, relationships, reason, wante
 		<section aria-label={kind.many}>
 			<div class="list-head">
 				{heading ? <h3>{kind.many}</h3> : <span />}
-				{kind.fields.length > 0 && (
+				{fieldsFor(kind.fields, undefined).length > 0 && (
 					<Button kind={heading ? "plain" : "primary"} reason={reason} onPress={() => setAsked({ what: "new" })}>
 						New {kind.one}
 					</Button>
@@ -101,8 +102,8 @@ function columnsOf(
 		key: "name",
 		head: "Name",
 		cell: (item) =>
-			kind.opens ? (
-				<a class="row-link" href={`?id=${encodeURIComponent(item.id)}`}>
+			kind.opens || kind.path ? (
+				<a class="row-link" href={kind.path?.(item) ?? `?id=${encodeURIComponent(item.id)}`}>
 					{kind.name(item)}
 				</a>
 			) : (
@@ -121,7 +122,11 @@ function columnsOf(
 					</Button>
 				)}
 				{!reason && (
-					<Button label={`${kind.remove ?? "Delete"} ${kind.name(item)}`} onPress={() => ask({ what: "remove", item })}>
+					<Button
+						label={`${kind.remove ?? "Delete"} ${kind.name(item)}`}
+						reason={kind.keeps?.(item)}
+						onPress={() => ask({ what: "remove", item })}
+					>
 						{kind.remove ?? "Delete"}
 					</Button>
 				)}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Attributes of an object as a form edits them: a table of fields, the values in the form, and the request's body.
 
-import type { Resource } from "../../core/resource.ts";
+import type { Resource } from "../core/resource.ts";
 
 export type Value = string | boolean | readonly string[];
 export type Values = Readonly<Record<string, Value>>;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
-import { announce } from "../../components/live_region.tsx";
-import { address, change } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
-import type { Resource } from "../../core/resource.ts";
+import { Button } from "../components/button.tsx";
+import { ProblemList } from "../components/error_panel.tsx";
+import { announce } from "../components/live_region.tsx";
+import { address, change } from "../core/api.ts";
+import { type ApiError, errorOf } from "../core/errors.ts";
+import type { Resource } from "../core/resource.ts";
 import { attributesOf, fieldsFor, type Values, valuesOf } from "./fields.ts";
 import type { ObjectKind } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";

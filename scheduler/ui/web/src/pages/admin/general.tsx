@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Content } from "../../components/states.tsx";
+import { address } from "../../core/api.ts";
+import { useDocument } from "../../core/hooks.ts";
+import type { FieldRow } from "../../objects/fields.ts";
+import { SettingsForm } from "../../objects/settings_form.tsx";
+import { AdminFrame } from "./admin_frame.tsx";
+
+const path = "/admin/general-settings";
+const timeoutHint = "Such as 2h or 1h30m. Empty: no limit of the site. Organizations can have their own.";
+
+const fields: readonly FieldRow[] = [
+	{ name: "api-rate-limiting-enabled", label: "Limit the rate of requests", kind: "flag" },
+	{
+		name: "api-rate-limit",
+		label: "Requests a second",
+		kind: "number",
+		hint: "Of one token at one scheduler, 30 to 1,000,000.",
+		shown: (values) => values["api-rate-limiting-enabled"] === true,
+	},
+	{
+		name: "limit-user-organization-creation",
+		label: "Only site admins create organizations",
+		kind: "flag",
+	},
+	{
+		name: "default-remote-state-access",
+		label: "New workspaces share their state with their organization",
+		kind: "flag",
+	},
+	{ name: "plan-timeout", label: "Time limit of plans", kind: "text", nullable: true, hint: timeoutHint },
+	{ name: "apply-timeout", label: "Time limit of applies", kind: "text", nullable: true, hint: timeoutHint },
+];
+
+const kind = { type: "general-settings", fields, item: () => path };
+
+function Settings() {
+	const settings = useDocument(address(path));
+	return <Content of={settings}>{() => settings.item && <SettingsForm kind={kind} item={settings.item} reason={undefined} />}</Content>;
+}
+
+export default function AdminGeneral() {
+	return (
+		<AdminFrame section="general">
+			<Settings />
+		</AdminFrame>
+	);
+}
