@@ -233,7 +233,8 @@ static enum MHD_Result answer_send(struct http_pending *pending, struct http_ans
 	if (!response)
 		return MHD_NO;
 	/* An answer must not be sent without its headers: the client would miss Location or Retry-After. */
-	if (add_headers(response, answer) && (!pending->ends_connection || add_header(response, "Connection", "close")))
+	if (add_headers(response, answer) && add_header(response, "X-Request-Id", pending->request.id) &&
+		(!pending->ends_connection || add_header(response, "Connection", "close")))
 		result = MHD_queue_response(pending->request.connection, (unsigned int)answer->status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -438,6 +439,7 @@ static enum MHD_Result request_begin(
 	const char *why = head_check(pending, method, version);
 
 	pending->begun = true;
+	http_request_id_set(&pending->request);
 	pending->request.method = method;
 	pending->request.path = path;
 	if (why)
