@@ -12,8 +12,7 @@
  *  - Every answer has the header X-Request-Id, except those of libmicrohttpd to some malformed requests.
  *  - The handler answers at once, or defers the answer with http_later. Its thread then serves other connections, so
  * that thousands of requests can wait.
- *  - An answer may be a stream without an end (common/http/stream/http_stream.h). Streams are not counted as
- * connections.
+ *  - An answer may be a stream (common/http/stream/http_stream.h). Streams are not counted as connections.
  */
 
 #include "common/buf.h"
@@ -52,6 +51,8 @@ struct http_answer {
 	const char *(*extra)[2];  /* more headers, borrowed, ended by {NULL, NULL}; or NULL */
 	struct buf own; /* headers of this answer alone, by http_add_header; owned by the server from then on */
 	struct http_stream *stream; /* the answer's reference; `body` is not sent then. The connection ends with it */
+	uint64_t stream_size;       /* the bytes of a finite stream, if known; 0: unknown */
+	uint64_t stream_limit;      /* the most bytes of a finite stream, for its deadline; 0: it has no end */
 };
 
 /* Adds a header to this answer alone. The value is cut at its first line end. */
