@@ -6,6 +6,7 @@
 #include "common/http/guard.h"
 #include "common/http/http_clients.h"
 #include "common/http/httpd.h"
+#include "common/ids.h"
 
 const char *http_header(const struct http_request *request, const char *name)
 {
@@ -15,6 +16,17 @@ const char *http_header(const struct http_request *request, const char *name)
 const char *http_query(const struct http_request *request, const char *name)
 {
 	return MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
+}
+
+void http_request_id_set(struct http_request *request)
+{
+	const char *sent = text_or_empty(http_header(request, "X-Request-Id"));
+	size_t len = strspn(sent, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-");
+
+	if (len && len < HTTP_REQUEST_ID_SIZE && !sent[len])
+		text_copy(request->id, sizeof(request->id), sent);
+	else
+		text_copy(request->id, sizeof(request->id), id_new("req").text);
 }
 
 struct last_header {

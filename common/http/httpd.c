@@ -31,7 +31,8 @@ enum {
 	CONNECTION_MEMORY = 32 << 10,
 	BACKLOG = 4096,
 	SENDING_SECONDS = 5,
-	STREAM_BLOCK = 4096 /* libmicrohttpd reads a stream in blocks of at least this size */
+	STREAM_BLOCK = 4096,         /* libmicrohttpd reads a stream in blocks of this size */
+	STREAM_FILE_BLOCK = 32 << 10 /* and a finite one */
 };
 
 struct httpd {
@@ -69,6 +70,7 @@ struct http_pending {
 	bool later; /* http_answer_now gives the answer */
 	struct http_answer answer;
 	struct http_stream *stream; /* that is sent; the answer's reference */
+	bool stream_is_finite;
 	struct http_pending *next_stream, *previous_stream;
 };
 
@@ -141,17 +143,20 @@ static void later_count(struct httpd *server, int by)
 /* ---- streams ---- */
 
 /* The stream is counted like a deferred answer, so that httpd_stop waits for its end. */
-static void stream_begin(struct http_pending *pending, struct http_stream *stream)
+static void stream_begin(struct http_pending *pending, struct http_stream *stream, uint64_t limit)
 {
 	struct httpd *server = pending->server;
+	int64_t now = clock_mono_ms();
 	struct MHD_Connection *connection = pending->request.connection;
 	int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 
-	http_client_phase(pending->client, HTTP_ANSWER, 0, HTTP_NO_DEADLINE);
+	http_client_phase(
+		pending->client, HTTP_ANSWER, now, limit ? now + time_for(server, (size_t)limit) : HTTP_NO_DEADLINE);
 	if (pending->in_flight)
 		http_share_leave(server->clients, pending->share);
 	pending->in_flight = false;
 	pending->share = NULL;
+	pending->stream_is_finite = limit > 0;
 	http_client_stream(server->clients, pending->client);
 	pending->ends_connection = true;
 	pending->stream = stream;
@@ -163,7 +168,7 @@ static void stream_begin(struct http_pending *pending, struct http_stream *strea
 		server->streams->previous_stream = pending;
 	server->streams = pending;
 	if (server->stops)
-		http_stream_close(stream);
+		http_stream_close(stream, pending->stream_is_finite);
 	pthread_mutex_unlock(&server->mutex);
 }
 
@@ -185,7 +190,7 @@ static void streams_close(struct httpd *server)
 	pthread_mutex_lock(&server->mutex);
 	server->stops = true;
 	for (struct http_pending *at = server->streams; at; at = at->next_stream)
-		http_stream_close(at->stream);
+		http_stream_close(at->stream, at->stream_is_finite);
 	pthread_mutex_unlock(&server->mutex);
 }
 
@@ -194,6 +199,8 @@ static ssize_t stream_read(void *cls, uint64_t position, char *bytes, size_t max
 	long len = http_stream_read(cls, bytes, max);
 
 	(void)position;
+	if (len == HTTP_STREAM_BROKEN)
+		return MHD_CONTENT_READER_END_WITH_ERROR;
 	return len < 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)len;
 }
 
@@ -212,8 +219,9 @@ static struct MHD_Response *response_new(struct http_pending *pending, struct ht
 	answer->stream = NULL;
 	if (stream) {
 		free(bytes);
-		stream_begin(pending, stream);
-		return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, STREAM_BLOCK, stream_read, stream, NULL);
+		stream_begin(pending, stream, answer->stream_limit);
+		return MHD_create_response_from_callback(answer->stream_size ? answer->stream_size : MHD_SIZE_UNKNOWN,
+			answer->stream_limit ? STREAM_FILE_BLOCK : STREAM_BLOCK, stream_read, stream, NULL);
 	}
 	http_client_phase(pending->client, HTTP_ANSWER, now, now + time_for(pending->server, len));
 	response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
@@ -233,7 +241,8 @@ static enum MHD_Result answer_send(struct http_pending *pending, struct http_ans
 	if (!response)
 		return MHD_NO;
 	/* An answer must not be sent without its headers: the client would miss Location or Retry-After. */
-	if (add_headers(response, answer) && (!pending->ends_connection || add_header(response, "Connection", "close")))
+	if (add_headers(response, answer) && add_header(response, "X-Request-Id", pending->request.id) &&
+		(!pending->ends_connection || add_header(response, "Connection", "close")))
 		result = MHD_queue_response(pending->request.connection, (unsigned int)answer->status, response);
 	MHD_destroy_response(response);
 	return result;
@@ -438,6 +447,7 @@ static enum MHD_Result request_begin(
 	const char *why = head_check(pending, method, version);
 
 	pending->begun = true;
+	http_request_id_set(&pending->request);
 	pending->request.method = method;
 	pending->request.path = path;
 	if (why)

@@ -9,10 +9,10 @@
  *  - Malformed requests are answered 400, and their connections are closed (common/http/http_head.h).
  *  - Connections are limited by client and by time (common/http/http_clients.h).
  *  - The handler runs in one of the pool's threads and has the whole body.
- *  - It answers at once, or defers the answer with http_later. Its thread then serves other connections, so that
- *    thousands of requests can wait.
- *  - An answer may be a stream without an end (common/http/stream/http_stream.h). Streams are not counted as
- * connections.
+ *  - Every answer has the header X-Request-Id, except those of libmicrohttpd to some malformed requests.
+ *  - The handler answers at once, or defers the answer with http_later. Its thread then serves other connections, so
+ * that thousands of requests can wait.
+ *  - An answer may be a stream (common/http/stream/http_stream.h). Streams are not counted as connections.
  */
 
 #include "common/buf.h"
@@ -29,6 +29,8 @@ enum http_body_refusal {
 	HTTP_BODY_BUSY,         /* the budget, or the client's half of it, is used up: the client may retry */
 };
 
+enum { HTTP_REQUEST_ID_SIZE = 65 };
+
 struct http_request {
 	const char *method;                  /* "GET" */
 	const char *path;                    /* decoded, without the query */
@@ -37,6 +39,7 @@ struct http_request {
 	enum http_body_refusal body_refused; /* why a body that was sent is missing */
 	const void *target;                  /* set by body_limit to what the request is for; NULL before */
 	char address[HTTP_ADDRESS_SIZE];     /* of the client; for a trusted proxy, the address that it forwards for */
+	char id[HTTP_REQUEST_ID_SIZE];       /* of the answer's X-Request-Id; the client's, or a new one */
 };
 
 struct http_answer {
@@ -48,11 +51,15 @@ struct http_answer {
 	const char *(*extra)[2];  /* more headers, borrowed, ended by {NULL, NULL}; or NULL */
 	struct buf own; /* headers of this answer alone, by http_add_header; owned by the server from then on */
 	struct http_stream *stream; /* the answer's reference; `body` is not sent then. The connection ends with it */
+	uint64_t stream_size;       /* the bytes of a finite stream, if known; 0: unknown */
+	uint64_t stream_limit;      /* the most bytes of a finite stream, for its deadline; 0: it has no end */
 };
 
 /* Adds a header to this answer alone. The value is cut at its first line end. */
 void http_add_header(struct http_answer *answer, const char *name, const char *value);
 
+/* Sets the request's id: the header X-Request-Id of 1 to 64 characters of [A-Za-z0-9._-], else a new one. */
+void http_request_id_set(struct http_request *request);
 /* A header of the request, or NULL. Borrowed until the handler returns. */
 const char *http_header(const struct http_request *request, const char *name);
 /* The same; if the header was sent several times, the last one. */

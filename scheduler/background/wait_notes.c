@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/background/wait_notes.h"
 
-#include <stdio.h>
-
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/runs/waiting/run_waits.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/run_events.h"
 
-enum { MAX_LOOKED_AT = 100, NOTED_SECONDS = 5, MAX_ACTION = 48 };
+enum { MAX_LOOKED_AT = 100, NOTED_SECONDS = 5 };
 
 enum { CURSOR_COLUMNS = 5 };
 
@@ -84,7 +82,7 @@ static int wait_lock(const struct noting *n, struct rows *ret_rows, struct err *
 static int log_line_add(const struct noting *n, const struct rows *rows, struct err *err)
 {
 	_cleanup_(chunk_batch_release) struct chunk_batch chunks = CHUNK_BATCH_INIT;
-	_cleanup_(freep) char *line = mem_printf("Waiting: %s\n", n->wait->text);
+	_cleanup_(freep) char *line = mem_printf("Waiting: %s\n", n->wait->text.text);
 	const struct log_piece piece = {
 		row_text(rows, 0, "id"), row_int(rows, 0, "log_length"), line, text_bytes(line).len};
 
@@ -97,21 +95,14 @@ static int log_line_add(const struct noting *n, const struct rows *rows, struct 
 		P_TEXT(piece.operation_id), P_INT((long long)piece.len), P_INT(piece.start));
 }
 
-static void action_name(const struct run_wait *wait, char ret_action[MAX_ACTION])
-{
-	snprintf(ret_action, MAX_ACTION, "waiting-for-%s", wait_name(wait->kind));
-}
-
 static int note_in(void *data, struct err *err)
 {
 	const struct noting *n = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	char action[MAX_ACTION];
 	const struct run_event_row event = {
-		.run_id = n->wait->run.text, .action = action, .description = n->wait->text};
+		.run_id = n->wait->run.text, .action = wait_event(n->wait->kind), .description = n->wait->text.text};
 	bool added = false;
 
-	action_name(n->wait, action);
 	if (wait_lock(n, &rows, err) < 0)
 		return -1;
 	if (!rows.count)
@@ -129,11 +120,8 @@ static int waits_filter(struct store *store, struct run_wait *waits, size_t coun
 	int kept = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		char action[MAX_ACTION];
-
-		action_name(&waits[i], action);
 		db_array_add(&runs, waits[i].run.text);
-		db_array_add(&actions, wait_is_noted(waits[i].kind) ? action : NULL);
+		db_array_add(&actions, wait_event(waits[i].kind));
 	}
 	if (db_query(store->db, &rows, err,
 		    "select u.n - 1 as n from unnest($1::text[], $2::text[]) with ordinality as u(run, action, n) "

@@ -119,9 +119,8 @@ static int oldest_add(struct store *store, json_t *status, const char *run_id, s
 	if (run_id && waits_read(store, &ids, &waits, err) < 0)
 		return -1;
 	return json_object_set_new(status, "oldest-waiting",
-		waits.count ? json_pack("{ss ss ss so}", "run", wait.run.text, "reason", wait_name(wait.kind),
-				      "description", wait.text, "since",
-				      json_string_or_null(*wait.since ? wait.since : NULL))
+		waits.count ? json_pack("{ss ss ss so}", "run", wait.run.text, "code", wait_code(wait.kind), "text",
+				      wait.text.text, "since", json_string_or_null(*wait.since ? wait.since : NULL))
 			    : json_null());
 }
 
@@ -147,7 +146,7 @@ static void oldest_print(const json_t *status)
 	if (run)
 		printf("\nThe oldest waiting run is %s, since %s: %s\n", run,
 			text_or_empty(json_string_at(status, "oldest-waiting.since")),
-			json_string_at(status, "oldest-waiting.description"));
+			json_string_at(status, "oldest-waiting.text"));
 	else
 		printf("\nNo run waits for a worker or its turn.\n");
 }

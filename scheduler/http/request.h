@@ -20,6 +20,7 @@ struct callback_relay;
 struct claim_waiters;
 struct control;
 struct event_hub;
+struct log_sender;
 struct objects;
 struct publisher;
 
@@ -28,6 +29,7 @@ struct services {
 	struct buckets *buckets;       /* rate limits (auth/buckets.h) */
 	struct control *control;       /* holds workers' requests (api/internal/control.h) */
 	struct event_hub *events;      /* event streams of clients (events/hub.h) */
+	struct log_sender *logs;       /* sends long logs (api/runs/logs/log_sender.h) */
 	struct callback_relay *relay;  /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
 	struct claim_waiters *waiters; /* holds workers' requests until a job waits (outbox/claim_waiters.h) */
 	struct objects *objects;       /* the object store for large content, or NULL */

@@ -9,8 +9,10 @@ the code under test.
 import pytest
 
 from support.api import Api
+from support.event_stream import EventStream
 from support.routes import rows
 from support.tenant import NO_CONTENT, OBJECT_IN_BODY, digest
+from support.wait import until
 
 # ---- permissions by level ----
 
@@ -124,6 +126,17 @@ def test_requests_without_the_permission_show_and_change_nothing(api_site, victi
                 wrong.append(f"{actor.name}: {method} {path} ({permission}): {answer.status} {answer.text[:200]}")
     assert not wrong, "\n".join(wrong)
     assert digest(api_site.database) == before
+
+
+def test_the_event_stream_denies_topics_without_the_permission(victim, all_actors):
+    ids = victim.ids
+    needs = {f"org:{victim.api.organization}": "CAN_READ_ORGANIZATION", f"workspace:{ids['workspace']}": "CAN_READ_WORKSPACE", f"run:{ids['run']}": "CAN_READ_RUNS",
+             f"log:{ids['plan']}": "CAN_READ_RUNS", "site": "CAN_ADMINISTER_SITE"}
+    for actor in all_actors:
+        stream = EventStream(victim.api.url, [f"{topic}@0" if topic.startswith("log:") else topic for topic in needs], actor.client.token)
+        expected = {topic for topic, permission in needs.items() if not actor.has(permission)}
+        until(lambda: {event.data["topic"] for event in stream.of("denied")} == expected, f"{actor.name} is denied {expected}")
+        stream.close()
 
 
 def test_requests_with_the_permission_are_accepted(victim, all_actors):

@@ -98,6 +98,7 @@ ORGANIZATION = {
     "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": only(False), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),
     "cost-estimation-enabled": flag(), "default-execution-mode": choice("remote"), "session-remember": number(20160, 0, -1), "session-timeout": number(20160, 0, -1),
     "send-passing-statuses-for-untriggered-speculative-plans": only(False), "allow-force-delete-workspaces": flag(), "owners-team-saml-role-id": Value("", [7, True, ["a"], "role"]),
+    "risk-hint-types": Value(["aws_db_instance"], [7, True, "a", [1], ["A"], [""], ["a", "a"], ["x" * 129], [f"t{n}" for n in range(101)]]),
 }
 PROJECT = {"name": name("fine project", "x" * 41), "description": text(), "default-execution-mode": choice("remote")}
 TASK = {

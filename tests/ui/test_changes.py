@@ -105,11 +105,13 @@ def details():
 
 
 def test_a_drawer_shows_how_the_values_differ(api, operations, open_run, axe):
+    api.patch("organizations/acme", {"data": {"type": "organizations", "attributes": {"risk-hint-types": ["aws_x", "aws_db_instance"]}}})
     run = operations.planned(api.workspace("changes"), b"", details())
     page = open_run(run)
     changes = show_changes(page)
     expect(changes.locator(".change-head")).to_have_text([
         "▾ Replace 1", "▾ Other actions 1", "▾ Update 1", "▾ Create 1", "▾ State only 1", "▾ Deferred 1", "▾ Changed outside Terraform 1", "▾ Outputs 1", "▾ Checks 1"])
+    expect(page.get_by_role("list", name="Risks").get_by_role("listitem")).to_have_text(["1 resource (aws_x) will be replaced"])
     expect(row(changes, "aws_x.strange")).to_contain_text("create,forget")
     expect(row(changes, "aws_x.moved")).to_contain_text("move only")
     expect(row(changes, "aws_x.moved")).to_contain_text("from aws_x.old")

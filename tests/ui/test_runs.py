@@ -34,6 +34,7 @@ def test_runs_of_the_organization_begin_with_those_that_need_the_user(browser_pa
     expect(needs).to_contain_text("Confirm or discard")
     everything = page.get_by_role("table", name="Runs", exact=True)
     expect(everything.locator(".row-link")).to_have_text(["Only look", "Break it", "Add one"])
+    expect(everything.locator(".run-wait")).to_have_text(["Awaiting confirmation, which you may give."])
     axe(page)
     page.get_by_role("navigation", name="Filter by status").get_by_role("link", name="Errored").click()
     expect(everything.locator(".row-link")).to_have_text(["Break it"])
@@ -45,6 +46,16 @@ def test_runs_of_the_organization_begin_with_those_that_need_the_user(browser_pa
     expect(everything.locator(".row-link")).to_have_text(["Break it"])
     needs.locator(".row-link").click()
     expect(page).to_have_url(re.compile(f"/app/acme/workspaces/net/runs/{waits}$"))
+
+
+def test_an_error_shows_the_id_of_the_request(browser_page, visitors, runs):
+    visitors.expect_console("/api/v2/organizations/acme/runs?")
+    page = browser_page("/app/acme/runs")
+    with page.expect_response(re.compile("/api/v2/organizations/acme/runs.*page%5Bnumber%5D=x")) as refused:
+        page.goto("/app/acme/runs?page=x")
+    panel = page.get_by_role("region", name="Error")
+    expect(panel.get_by_role("alert")).to_contain_text("page[number]")
+    expect(panel).to_contain_text(f"Request {refused.value.headers['x-request-id']}")
 
 
 def test_runs_of_a_workspace_are_searched_and_opened(browser_page, site, runs, axe):

@@ -22,7 +22,10 @@ struct http_stream {
 	int references;
 	bool suspended;
 	bool closed; /* nothing more is written */
+	bool broken; /* it was closed before its end */
 	bool gone;   /* the connection has ended */
+	void (*wanted)(void *data);
+	void *wanted_data;
 };
 
 struct http_stream *http_stream_new(size_t limit)
@@ -110,13 +113,37 @@ bool http_stream_gone(struct http_stream *stream)
 	return gone;
 }
 
+void http_stream_watch(struct http_stream *stream, void (*wanted)(void *data), void *data)
+{
+	pthread_mutex_lock(&stream->mutex);
+	stream->wanted = wanted;
+	stream->wanted_data = data;
+	pthread_mutex_unlock(&stream->mutex);
+}
+
+static void want(struct http_stream *stream)
+{
+	if (stream->wanted)
+		stream->wanted(stream->wanted_data);
+}
+
+static void owner_leave(struct http_stream *stream, bool broken)
+{
+	http_stream_close(stream, broken);
+	pthread_mutex_lock(&stream->mutex);
+	stream->wanted = NULL;
+	reference_drop(stream);
+}
+
 void http_stream_end(struct http_stream *stream)
 {
-	if (!stream)
-		return;
-	http_stream_close(stream);
-	pthread_mutex_lock(&stream->mutex);
-	reference_drop(stream);
+	if (stream)
+		owner_leave(stream, false);
+}
+
+void http_stream_fail(struct http_stream *stream)
+{
+	owner_leave(stream, true);
 }
 
 void http_stream_bind(struct http_stream *stream, struct MHD_Connection *connection, int fd)
@@ -140,20 +167,23 @@ long http_stream_read(struct http_stream *stream, char *bytes, size_t max)
 		buf_consume(&stream->waiting, len);
 		atomic_fetch_sub(&total, len);
 	} else if (stream->closed) {
-		result = -1;
+		result = stream->broken ? HTTP_STREAM_BROKEN : HTTP_STREAM_ENDED;
 	} else {
 		stream->suspended = true;
 		MHD_suspend_connection(stream->connection);
 	}
-	if (!stream->waiting.len) /* an idle stream has no buffer */
+	if (!stream->waiting.len) { /* an idle stream has no buffer */
 		buf_release(&stream->waiting);
+		want(stream);
+	}
 	pthread_mutex_unlock(&stream->mutex);
 	return result;
 }
 
-void http_stream_close(struct http_stream *stream)
+void http_stream_close(struct http_stream *stream, bool broken)
 {
 	pthread_mutex_lock(&stream->mutex);
+	stream->broken = stream->broken || (broken && !stream->closed);
 	stream->closed = true;
 	resume(stream);
 	pthread_mutex_unlock(&stream->mutex);
@@ -167,5 +197,6 @@ void http_stream_leave(struct http_stream *stream)
 	stream->connection = NULL;
 	stream->fd = -1;
 	waiting_drop(stream);
+	want(stream);
 	reference_drop(stream);
 }

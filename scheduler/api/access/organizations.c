@@ -8,6 +8,7 @@
 #include "scheduler/api/access/permissions.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/api/runs/changes/risk_hints.h"
 #include "scheduler/api/workspaces/default_mode.h"
 #include "scheduler/api/workspaces/retention.h"
 #include "scheduler/http/fields.h"
@@ -28,6 +29,7 @@ static const struct field settings[] = {
 	{"enforce-hyok", FIELD_BOOL, "false"},
 	{"max-ttl-enabled", FIELD_BOOL, "false"},
 	{"owners-team-saml-role-id", FIELD_TEXT, "null"},
+	{"risk-hint-types", FIELD_TEXTS, "[]"},
 	{"send-passing-statuses-for-untriggered-speculative-plans", FIELD_BOOL, "false"},
 	{"session-remember", FIELD_INT, "null"},
 	{"session-timeout", FIELD_INT, "null"},
@@ -183,6 +185,7 @@ static int minutes_check(const json_t *set, const char *name, const char *what, 
 static int settings_check(const json_t *set, struct err *err)
 {
 	if (fields_refuse(refused, ARRAY_LEN(refused), set, err) < 0 ||
+		risk_types_check(json_object_get(set, "risk-hint-types"), err) < 0 ||
 		minutes_check(set, "session-timeout", "Session timeout", err) < 0)
 		return -1;
 	return minutes_check(set, "session-remember", "Session remember", err);

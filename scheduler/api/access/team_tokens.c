@@ -159,6 +159,24 @@ int organization_token_read(struct request *req, struct response *res, struct er
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_tokens, &rows}, err);
 }
 
+/* A list of one token or none: for pages, which would have to ask for a token that may not exist. */
+int organization_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT, rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	struct err missing = ERR_INIT;
+
+	if (hidden_team(req, &team, err) < 0)
+		return -1;
+	if (token_of_team(req->store, row_text(&team, 0, "id"), &rows, &missing) < 0 && missing.kind != ERR_NOT_FOUND) {
+		*err = missing;
+		return -1;
+	}
+	if (rows_show(req->store, &kind_tokens, &rows, data, err) < 0)
+		return -1;
+	return respond_resource(res, 200, json_incref(data));
+}
+
 int organization_token_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -121,7 +121,7 @@ static const struct relation_shown many[] = {
 static void run_links(const char *run, json_t *relationships)
 {
 	static const char *const served[] = {"plan", "apply", "configuration-version", "cost-estimate", "created-by",
-		"input-state-version", "policy-checks", "task-stages", "comments", "run-events"};
+		"input-state-version", "policy-checks", "task-stages", "comments", "run-events", "waiting"};
 
 	for (size_t i = 0; i < ARRAY_LEN(served); i++) {
 		json_t *relation = json_object_get(relationships, served[i]);
@@ -138,6 +138,7 @@ static json_t *run_relationships(const struct rows *rows, int row)
 
 	json_object_set_new(object, "plan", to_one("plans", id_sibling(run, "plan").text));
 	json_object_set_new(object, "apply", to_one("applies", id_sibling(run, "apply").text));
+	json_object_set_new(object, "waiting", to_one("run-waits", row_bool(rows, row, "ended") ? NULL : run));
 	for (size_t i = 0; i < ARRAY_LEN(many); i++)
 		json_object_set_new(object, many[i].name, row_many(rows, row, many[i].column, many[i].type));
 	run_links(run, object);

@@ -29,6 +29,7 @@ static const struct inclusion includes[] = {
 	{"comments.user", "comments", "user", &kind_users},
 	{"run_events", "runs", "run-events", &kind_run_events},
 	{"run_events.actor", "run-events", "actor", &kind_users},
+	{"waiting", "runs", "waiting", &kind_run_waits},
 	{"tf_policy_evaluations", NULL, NULL, NULL},
 };
 

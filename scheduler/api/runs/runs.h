@@ -9,8 +9,8 @@
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err);
 /* A row of run_view as a resource. ERR_INTERNAL if its variables can't be decrypted. */
 int run_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err);
-/* Why the run waits. ERR_NOT_FOUND if it was deleted meanwhile. */
-int run_wait_read(struct request *req, const char *run_id, struct run_wait *ret_wait, struct err *err);
+/* Why a run waits, as the attributes of a resource. A new reference. */
+json_t *wait_shown(const struct run_wait *wait);
 struct run_view_row {
 	const struct rows *rows;
 	int row;

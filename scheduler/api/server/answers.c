@@ -35,17 +35,17 @@ void answer_reset(struct http_answer *answer)
 
 /* A 503 is temporary: PostgreSQL or a store is unreachable, or the server is overloaded. It is a warning, not an
  * error. */
-void answer_failure_log(const char *method, const char *pattern, int status, const struct err *err)
+void answer_failure_log(const struct http_request *http, const char *pattern, int status, const struct err *err)
 {
 	char number[16];
 
 	snprintf(number, sizeof(number), "%d", status);
 	if (status == 503)
-		log_warn("request refused for now", "method", method, "route", pattern, "status", number, "error",
-			err->message, NULL);
+		log_warn("request refused for now", "request", http->id, "method", http->method, "route", pattern,
+			"status", number, "error", err->message, NULL);
 	else
-		log_error("request failed", "method", method, "route", pattern, "status", number, "error", err->message,
-			NULL);
+		log_error("request failed", "request", http->id, "method", http->method, "route", pattern, "status",
+			number, "error", err->message, NULL);
 }
 
 void answer_refuse(const struct http_request *http, struct http_answer *answer, const struct err *err)
@@ -53,7 +53,7 @@ void answer_refuse(const struct http_request *http, struct http_answer *answer, 
 	struct response res = {.http = answer};
 
 	respond_error(&res, err);
-	answer_failure_log(http->method, "other", answer->status, err);
+	answer_failure_log(http, "other", answer->status, err);
 }
 
 /* Answers a request that the HTTP server refused. Clients of the API expect a JSON:API document in any case. */

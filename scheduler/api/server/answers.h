@@ -18,6 +18,6 @@ void answer_refuse(const struct http_request *http, struct http_answer *answer, 
 /* The same for a request that the HTTP server refused, and without a log line. */
 void answer_refused_by_server(int status, const char *why, struct http_answer *answer);
 /* Logs an answer of 500 or above. The pattern is the route's, or "other". */
-void answer_failure_log(const char *method, const char *pattern, int status, const struct err *err);
+void answer_failure_log(const struct http_request *http, const char *pattern, int status, const struct err *err);
 
 #endif

@@ -108,9 +108,10 @@ static void request_note(
 	snprintf(labels, sizeof(labels), "route=\"%s\"", pattern);
 	metric_observe(M_HTTP_SECONDS, labels, (double)us / 1e6);
 	if (answer->status >= 500)
-		answer_failure_log(req->http->method, pattern, answer->status, err);
+		answer_failure_log(req->http, pattern, answer->status, err);
 	else
-		log_debug("request", "method", req->http->method, "route", pattern, "status", status, "ms", took, NULL);
+		log_debug("request", "request", req->http->id, "method", req->http->method, "route", pattern, "status",
+			status, "ms", took, NULL);
 }
 
 /* A client can't distinguish an object that it may not see from one that does not exist. Handlers say "KIND not found"

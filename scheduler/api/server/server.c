@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/api/internal/control.h"
+#include "scheduler/api/runs/logs/log_sender.h"
 #include "scheduler/api/server/answers.h"
 #include "scheduler/api/server/authenticate.h"
 #include "scheduler/api/server/executors.h"
@@ -153,7 +154,7 @@ static int httpd_run(struct api *api, struct err *err)
 		.tls = settings->tls,
 		.threads = settings->threads,
 		.max_connections = settings->connections,
-		.max_streams = settings->max_streams,
+		.max_streams = settings->max_streams + MAX_LOGS_SENT,
 		.max_per_client = settings->connections_per_address,
 		.proxies = settings->proxies,
 		.request_seconds = settings->request_seconds,
@@ -173,6 +174,7 @@ static int httpd_run(struct api *api, struct err *err)
 static void parts_stop(struct api *api)
 {
 	executors_stop(api->executors);
+	log_sender_stop(api->services.logs);
 	control_stop(api->services.control);
 	callback_relay_stop(api->services.relay);
 }
@@ -182,6 +184,7 @@ static void api_free(struct api *api)
 	parts_stop(api);
 	httpd_stop(api->observer);
 	executors_free(api->executors);
+	log_sender_free(api->services.logs);
 	control_free(api->services.control);
 	callback_relay_free(api->services.relay);
 	thread_stores_free(api->stores);
@@ -196,6 +199,7 @@ static int parts_start(struct api *api, struct err *err)
 
 	if (observer_start(api, err) < 0 || control_start(api->settings.database_url, &services->control, err) < 0 ||
 		callback_relay_start(&services->relay, err) < 0 ||
+		log_sender_start(api->stores, services->objects, &services->logs, err) < 0 ||
 		executors_start(api->stores, services, &api->executors, err) < 0)
 		return -1;
 	return httpd_run(api, err);

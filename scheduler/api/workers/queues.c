@@ -2,10 +2,10 @@
 #include <stdlib.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/runs/runs.h"
 #include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
-#include "scheduler/runs/waiting/run_waits.h"
 #include "scheduler/store/workers/queue_stats.h"
 
 /* The queue of an organization or of the site. */
@@ -106,14 +106,11 @@ static void wait_add(json_t *runs, const struct run_wait *wait)
 	{
 		if (!text_equal(json_string_at(run, "id"), wait->run.text))
 			continue;
-		json_object_set_new(run, "reason", json_string(wait_name(wait->kind)));
-		json_object_set_new(run, "description", json_string(wait->text));
-		json_object_set_new(run, "since", json_string_or_null(*wait->since ? wait->since : NULL));
-		json_object_set_new(run, "position", wait->position ? json_integer(wait->position) : json_null());
+		json_object_update_new(run, wait_shown(wait));
 	}
 }
 
-/* Adds why each run waits: all of them in one statement. A run that has just ended keeps the reason `none`. */
+/* Adds why each run waits: all of them in one statement. A run that has just ended keeps the code `none`. */
 static int waits_add(struct request *req, const struct rows *rows, json_t *runs, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;

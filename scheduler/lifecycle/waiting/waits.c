@@ -2,10 +2,9 @@
 #include "scheduler/lifecycle/waiting/waits.h"
 
 static const struct {
-	const char *name;
-	bool is_noted;
+	const char *code, *event;
 } waits[WAIT_COUNT] = {
-#define WAIT(symbol, text, noted) [WAIT_##symbol] = {text, noted},
+#define WAIT(symbol, code, event, text) [WAIT_##symbol] = {code, event},
 #include "scheduler/lifecycle/waiting/waits.def"
 #undef WAIT
 };
@@ -55,6 +54,8 @@ enum wait_kind wait_of(const struct wait_facts *facts)
 	if (facts->job_waiting)
 		return wait_for_worker(facts);
 	switch (run_situation(&facts->run)) {
+	case AT_STOPPING:
+		return WAIT_STOPPING;
 	case AT_OVERRIDE:
 		return WAIT_OVERRIDE;
 	case AT_DECISION:
@@ -66,12 +67,12 @@ enum wait_kind wait_of(const struct wait_facts *facts)
 	}
 }
 
-const char *wait_name(enum wait_kind kind)
+const char *wait_code(enum wait_kind kind)
 {
-	return waits[kind].name;
+	return waits[kind].code;
 }
 
-bool wait_is_noted(enum wait_kind kind)
+const char *wait_event(enum wait_kind kind)
 {
-	return waits[kind].is_noted;
+	return waits[kind].event;
 }

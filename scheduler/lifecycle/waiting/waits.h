@@ -7,7 +7,7 @@
 #include "scheduler/lifecycle/queue.h"
 
 enum wait_kind {
-#define WAIT(symbol, name, is_noted) WAIT_##symbol,
+#define WAIT(symbol, code, event, text) WAIT_##symbol,
 #include "scheduler/lifecycle/waiting/waits.def"
 #undef WAIT
 	WAIT_COUNT
@@ -30,9 +30,10 @@ struct wait_facts {
 	struct pool_view pool;
 };
 
-/* WAIT_NONE for a run that has ended or that is worked on. */
+/* WAIT_NONE for a run that has ended, or whose work is underway and was not asked to stop. */
 enum wait_kind wait_of(const struct wait_facts *facts);
-const char *wait_name(enum wait_kind kind);
-bool wait_is_noted(enum wait_kind kind);
+const char *wait_code(enum wait_kind kind);
+/* The action of the run event that notes the wait, or NULL. */
+const char *wait_event(enum wait_kind kind);
 
 #endif

@@ -213,7 +213,7 @@ def test_the_changes_of_a_plan_are_classified_and_redacted(api, planned):
         "module.inner[1].terraform_data.one": ("create", None, None),
     }
     assert summary["counts"] == {"create": 2, "update": 3, "no-op": 3, "move": 2, "import": 1, "delete,create": 1, "create,delete": 1, "delete": 1, "forget": 1}
-    assert not summary["truncated"]
+    assert not summary["truncated"] and summary["risk-hints"] == []
 
     row, replaced = one(api, plan, rows, "terraform_data.replaced")
     assert row["reason"] == "replace_because_cannot_update" and row["type"] == "terraform_data"
@@ -236,6 +236,12 @@ def test_the_changes_of_a_plan_are_classified_and_redacted(api, planned):
     assert (output["action"], said["before"], said["after"], said["sensitive"], said["changed"]) == ("update", None, None, True, True)
     (check,) = summary["checks"]
     assert (check["address"], check["kind"], check["status"]) == ("check.young", "check", "unknown")
+
+    risky = {"data": {"type": "organizations", "attributes": {"risk-hint-types": ["aws_db_instance", "terraform_data", "time_rotating"]}}}
+    assert api.patch(f"organizations/{api.organization}", risky).data["attributes"]["risk-hint-types"] == risky["data"]["attributes"]["risk-hint-types"]
+    hints = [{"type": "terraform_data", "action": "delete", "count": 1}, {"type": "terraform_data", "action": "replace", "count": 2}]
+    assert changes_of(api, plan) == {**summary, "risk-hints": hints}
+    assert changes_of(api, plan, **{"filter[value]": "nothing has this"})["risk-hints"] == hints
 
     whole = api.get(f"plans/{plan}/changes").text
     assert SECRET not in whole and NEXT_SECRET not in whole and "quiet" not in whole

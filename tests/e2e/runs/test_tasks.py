@@ -2,6 +2,7 @@
 """How services of run tasks behave, also unusually, and the results of the tasks."""
 
 import itertools
+import re
 import threading
 
 import pytest
@@ -270,6 +271,9 @@ def test_a_task_with_endless_progress_fails_after_its_total_time(ask, full_site)
 
 def test_a_silent_task_fails_and_its_late_callback_is_refused(ask):
     task_run = ask(acknowledges)
+    task_run.service.got()
+    wait = until(lambda: "called back" in (shown := task_run.api.attributes(f"runs/{task_run.run}/waiting"))["text"] and shown, "the run waits for the callback")
+    assert wait["code"] == "run_task" and re.fullmatch(r'Run task "[^"]+" has not called back: \d+ s of \d+ s\.', wait["text"])
     message = task_run.ends("failed")["message"]
     assert "silent" in message
     assert task_run.service.calls[0].back("passed").status == 409

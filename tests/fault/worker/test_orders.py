@@ -70,7 +70,7 @@ def test_a_drained_worker_waits_until_it_is_resumed(quick, api, worker, workers)
     until(lambda: one.metric("runyard_worker_draining") == 1, "it knows")
     assert one.get("/readyz") == (503, "an operator has drained this worker or its pool: it takes no jobs until it is resumed\n")
     waiting = api.attributes(f"runs/{run}/waiting")
-    assert (waiting["reason"], waiting["description"]) == ("worker", "Every worker in pool default is draining, of 1.")
+    assert (waiting["code"], waiting["text"]) == ("no_worker", "No worker in pool default takes jobs: all 1 are draining.")
     assert api.status(run) == "plan_queued"
     listed = workers().stdout.splitlines()
     assert listed[0].split()[:2] == ["ID", "NAME"] and listed[1].split()[:5] == [id, one.name, "default", "idle", "drain"]
@@ -86,7 +86,7 @@ def test_a_drained_pool_drains_workers_that_come_later(quick, api, worker, worke
     run = api.run_files(api.workspace(), ONE)
     two = worker()
     until(lambda: one.metric("runyard_worker_draining") == two.metric("runyard_worker_draining") == 1, "both know")
-    assert api.attributes(f"runs/{run}/waiting")["reason"] == "pool-drained" and api.status(run) == "plan_queued"
+    assert api.attributes(f"runs/{run}/waiting")["code"] == "pool_drained" and api.status(run) == "plan_queued"
     assert {shown["order"] for shown in workers("--json", "--pool", "default").values()} == {"drain"}
     workers("resume", "--pool", "default")
     api.wait_status(run, "planned")
@@ -106,7 +106,7 @@ def test_a_run_that_waits_for_a_person_keeps_no_worker(quick, api, worker, worke
     one = worker()
     run = api.run_files(api.workspace(), ONE)
     api.wait_status(run, "planned")
-    assert api.attributes(f"runs/{run}/waiting")["reason"] == "confirmation"
+    assert api.attributes(f"runs/{run}/waiting")["code"] == "needs_confirmation"
     until(lambda: one.metric("runyard_worker_job_slots_busy") == 0 and quick.metric("runyard_slots_wanted", pool="default") == 0, "no slot is taken or wanted")
     workers("leave", agent(api, one.name)[0])
     assert one.process.ended() == 0

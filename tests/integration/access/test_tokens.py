@@ -56,6 +56,19 @@ def test_users_create_and_delete_tokens(api, tokens):
         assert answer.status == 422, wrong
 
 
+def test_the_tokens_of_an_organization_are_listed_without_an_error(api, contract):
+    path, document = f"organizations/{api.organization}/authentication-token", {"data": {"type": "authentication-tokens", "attributes": {}}}
+    assert api.get(f"{path}s").json["data"] == [] and api.call("GET", path).status == 404
+    made = api.post(path, document).data
+    audit = api.post(f"{path}?token=audit-trails", document).data
+    (listed,) = api.get(f"{path}s").data
+    assert listed["id"] == made["id"] and listed["attributes"]["token"] is None
+    assert [token["id"] for token in api.get(f"{path}s", token="audit-trails").data] == [audit["id"]]
+    assert api.call("GET", f"{path}s?token=nonsense").status == 400
+    api.delete(path)
+    assert api.get(f"{path}s").json["data"] == []
+
+
 def test_organizations_without_membership_are_not_found(api, database):
     """A valid token without permission gets the same answer as for a missing object."""
     api.workspace("secret")

@@ -2,6 +2,7 @@
 """Behaviour common to all requests: headers, errors, bodies, pages."""
 
 import concurrent.futures
+import re
 import socket
 
 from support.api import Api
@@ -28,6 +29,35 @@ def test_every_answer_has_the_headers_that_clients_read(api):
         assert answer.headers["X-TFE-Version"] == "v202411-2"
         assert int(answer.headers["X-RateLimit-Limit"]) >= 30
     assert api.call("GET", "ping").status == 204
+
+
+def test_every_answer_has_a_request_id(api):
+    ids = [Api(api.url, token).call("GET", path).headers["X-Request-Id"]
+           for token in (api.token, None) for path in ("ping", "account/details", "nonexistent", f"{api.url}/healthz", f"{api.url}/app/login")]
+    assert len(set(ids)) == len(ids) and all(re.fullmatch(r"req-[A-Za-z0-9]{16}", id) for id in ids)
+
+
+def test_a_well_formed_request_id_of_the_client_is_kept(api):
+    def answered(id):
+        return api.call("GET", "ping", headers={"X-Request-Id": id}).headers["X-Request-Id"]
+
+    for id in ("a", "0f8c2a1e-5d.7B_x", "x" * 64):
+        assert answered(id) == id
+    for id in ("", "x" * 65, "a b", "a/b", "ü", '"', "a,b"):
+        assert answered(id.encode()).startswith("req-"), id
+
+
+def test_the_log_of_a_failure_has_the_request_id(api_site, api):
+    path = f"organizations/{api.organization}/ssh-keys"
+    api_site.change("alter table ssh_keys rename to ssh_keys_away")
+    try:
+        answer = api.call("GET", path, headers={"X-Request-Id": "find-me"})
+    finally:
+        api_site.change("alter table ssh_keys_away rename to ssh_keys")
+    assert answer.status == 500 and answer.headers["X-Request-Id"] == "find-me"
+    (line,) = [line for line in api_site.scheduler.log_lines() if line.get("request") == "find-me"]
+    assert line["event"] == "request-failed" and line["route"].endswith("/ssh-keys") and "ssh_keys" in line["error"]
+    assert api.call("GET", path).status == 200
 
 
 def test_discovery_needs_no_token(api):

@@ -32,7 +32,7 @@ def test_the_status_shows_processes_pools_and_the_oldest_waiting_run(api_site, o
     shown = status("--json")
     pool = of_pool(shown, org)
     assert (pool["waiting"], pool["running"], pool["workers"], pool["slots"]) == (2, 0, 0, 0) and pool["oldest-seconds"] is not None
-    assert shown["oldest-waiting"]["run"] == runs[0] and shown["oldest-waiting"]["description"] == "No worker in pool edge."
+    assert shown["oldest-waiting"]["run"] == runs[0] and shown["oldest-waiting"]["text"] == "No worker in pool edge."
     worker = api_site.fake_worker(token)
     job = worker.take(runs[0], "plan")
     org.post(f"agent-pools/{id}/actions/drain")
@@ -55,6 +55,6 @@ def test_the_status_shows_dead_letters_and_maintenance(api_site, org, status):
     run = org.run_files(org.workspace(), {"main.tf": ""})
     shown = status("--json")
     assert shown["dead-letters"] == before["dead-letters"] + 1 and shown["maintenance"] == "new disks"
-    assert shown["oldest-waiting"]["run"] == run and shown["oldest-waiting"]["reason"] == "maintenance"
+    assert shown["oldest-waiting"]["run"] == run and shown["oldest-waiting"]["code"] == "maintenance"
     assert f"The oldest waiting run is {run}, since " in status()
     Scheduler.run_command("maintenance", "off", database_url=api_site.database, keys=KEYS)

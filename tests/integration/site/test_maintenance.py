@@ -42,16 +42,16 @@ def test_new_runs_wait_until_maintenance_ends(api_site, org, fake_worker):
     version = org.upload(workspace, {"main.tf": ""})
     run, behind, speculative = org.run(workspace, version), org.run(workspace, version), org.run(workspace, version, plan_only=True)
     for one in (run, behind, speculative):
-        assert org.status(one) == "pending" and waiting(org, one)["reason"] == "maintenance"
-    assert waiting(org, run)["description"].startswith("Maintenance since ") and ": new disks." in waiting(org, run)["description"]
+        assert org.status(one) == "pending" and waiting(org, one)["code"] == "maintenance"
+    assert waiting(org, run)["text"].startswith("Maintenance since ") and ': "new disks".' in waiting(org, run)["text"]
     told = until(lambda: org.events(speculative, "waiting-for-maintenance"), "the run has an event")[0][1]
-    assert ": new disks." in told and f"Waiting: {told}" in org.log(speculative)
+    assert ': "new disks".' in told and f"Waiting: {told}" in org.log(speculative)
     assert fake_worker.claim() == []
     until(lambda: api_site.scheduler.metric("runyard_maintenance") == 1, "the metric shows it")
     assert switch(org, enabled=False) == {"enabled": False, "reason": None, "since": None}
     org.wait_status(run, "plan_queued")
     org.wait_status(speculative, "plan_queued")
-    assert org.status(behind) == "pending" and waiting(org, behind)["reason"] == "turn"
+    assert org.status(behind) == "pending" and waiting(org, behind)["code"] == "behind_run"
 
 
 def test_started_runs_finish_during_maintenance(org, fake_worker, command):
@@ -76,7 +76,7 @@ def test_the_next_run_of_a_queue_waits_for_the_end_of_maintenance(org, fake_work
     command("on", "an upgrade")
     fake_worker.end(fake_worker.take(first, "plan"))
     org.wait_status(first, "planned_and_finished")
-    assert org.status(second) == "pending" and waiting(org, second)["reason"] == "maintenance"
+    assert org.status(second) == "pending" and waiting(org, second)["code"] == "maintenance"
     command("off")
     org.wait_status(second, "plan_queued")
 

@@ -33,7 +33,7 @@ def test_workers_of_a_drained_pool_claim_nothing(api_site, org, pool):
     for worker in (old, new):
         assert worker.claim() == [] and order(worker) == "drain"
     waited = PendingRequest(new.wait)
-    assert org.attributes(f"runs/{run}/waiting")["description"].startswith("The pool edge is drained since ")
+    assert org.attributes(f"runs/{run}/waiting")["text"].startswith("The pool edge is drained since ")
     org.post(f"agent-pools/{id}/actions/resume")
     assert order(old) == "none" and new.claim()[0]["run"] == run
     new.leave()

@@ -46,8 +46,8 @@ def test_the_queue_counts_runs_by_what_they_wait_for(api_site, org, worker, cont
     assert "outbox" not in shown
     second, first = shown["pending-runs"]
     assert shown["pending-runs-total"] == 2 and (first["id"], second["id"]) == (waiting, queued)
-    assert first["reason"] == org.get(f"runs/{waiting}/waiting").data["attributes"]["reason"] and first["position"] == 1
-    assert second["reason"] == "turn" and running in second["description"] and second["organization-name"] == org.organization
+    assert first.items() >= org.attributes(f"runs/{waiting}/waiting").items() and first["position"] == 1
+    assert second["code"] == "behind_run" and running in second["text"] and second["organization-name"] == org.organization
     page = queue(org, **{"page[size]": 1, "page[number]": 2})
     assert [run["id"] for run in page["pending-runs"]] == [waiting] and page["pending-runs-total"] == 2
     assert queue(org, **{"page[number]": 9})["pending-runs"] == []
@@ -77,7 +77,7 @@ def test_the_site_has_a_queue_of_all_organizations(api_site, org, worker):
     assert shown["id"] == "site" and attributes["pending"] >= 1
     assert {"outbox", "outbox-age-seconds", "notifier-backlog"} <= set(attributes) and attributes["grafana-url"] is None
     (found,) = [pending for pending in attributes["pending-runs"] if pending["id"] == run]
-    assert found["organization-name"] == org.organization and found["reason"]
+    assert found["organization-name"] == org.organization and found["code"]
     assert api_site.stranger().call("GET", "admin/queue").status == 404
 
 

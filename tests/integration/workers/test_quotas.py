@@ -36,7 +36,7 @@ def test_a_pool_runs_at_most_its_quota(api_site, org, pool):
     first = worker.claim(10)
     assert [job["run"] for job in first] and of(first, runs) == set(runs[:2]) and worker.claim(10) == []
     waiting = org.attributes(f"runs/{runs[2]}/waiting")
-    assert (waiting["reason"], waiting["description"], waiting["position"]) == ("pool-quota", "The quota of pool edge is used: 2 of 2 runs at a time.", 1)
+    assert (waiting["code"], waiting["text"], waiting["position"]) == ("pool_limit", "The limit of pool edge is reached: 2 runs at a time.", 1)
     worker.end(first[0])
     (third,) = worker.claim(10)
     assert third["run"] == runs[2]
@@ -53,7 +53,7 @@ def test_an_organization_at_its_quota_does_not_block_others(api_site, org):
     jobs = worker.claim(10)
     assert of(jobs, runs) == {runs[0]} and of(jobs, others) == set(others)
     waiting = owner.attributes(f"runs/{runs[1]}/waiting")
-    assert (waiting["reason"], waiting["description"]) == ("organization-quota", "The organization's quota is used: 1 of 1 runs at a time.")
+    assert (waiting["code"], waiting["text"]) == ("organization_limit", "The organization's limit is reached: 1 runs at a time.")
     told = until(lambda: owner.events(runs[1], "waiting-for-organization-quota"), "the run has an event")[0][1]
     assert f"Waiting: {told}" in owner.log(runs[1])
     for job in jobs:
@@ -68,7 +68,7 @@ def test_an_organizations_quota_counts_its_runs_in_all_pools(api_site, org, pool
     own, shared = api_site.fake_worker(token), api_site.fake_worker()
     far, near = [queued(owner, id) for _ in range(2)], [queued(owner) for _ in range(2)]
     assert len(of(shared.claim(10), near)) == 2 and own.claim(10) == []
-    assert owner.attributes(f"runs/{far[0]}/waiting")["reason"] == "organization-quota"
+    assert owner.attributes(f"runs/{far[0]}/waiting")["code"] == "organization_limit"
 
 
 def test_applies_are_claimed_before_plans_at_the_quota(api_site, org, pool):

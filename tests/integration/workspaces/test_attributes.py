@@ -86,6 +86,20 @@ def test_force_deletion_by_workspace_admins_needs_the_organizations_setting(api,
     admin.delete(f"workspaces/{workspace}")
 
 
+def test_the_types_of_risk_hints_are_checked(api):
+    def patched(types):
+        return api.call("PATCH", f"organizations/{api.organization}", document("organizations", {"risk-hint-types": types}))
+
+    assert api.attributes(f"organizations/{api.organization}")["risk-hint-types"] == []
+    types = [f"type_{number}" for number in range(99)] + ["x" * 128]
+    assert patched(types).data["attributes"]["risk-hint-types"] == types
+    for wrong in ([*types, "one_more"], ["Aws"], [""], ["x" * 129], ["a-b"], ["a\n"], ["a", "a"], [7], "a", {"a": "b"}):
+        answer = patched(wrong)
+        assert answer.status == 422 and answer.json["errors"][0]["source"]["pointer"] == "/data/attributes/risk-hint-types", wrong
+    assert api.attributes(f"organizations/{api.organization}")["risk-hint-types"] == types
+    assert patched([]).data["attributes"]["risk-hint-types"] == []
+
+
 def test_a_pending_state_prevents_safe_deletion(api):
     workspace = api.workspace("w")
     api.post(f"workspaces/{workspace}/actions/lock")

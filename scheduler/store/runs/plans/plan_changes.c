@@ -46,8 +46,9 @@ int plan_changes_lookup(struct store *store, const char *plan_id, struct rows *r
 {
 	if (db_query(store->db, ret_rows, err,
 		    "select o.run_id, o.plan_deleted_at is not null as plan_deleted, r.organization_id, "
-		    "r.workspace_id, j.blob_id as json_blob, b.size as json_size, c.blob_id as changes_blob "
-		    "from operations o join runs r on r.id = o.run_id "
+		    "r.workspace_id, j.blob_id as json_blob, b.size as json_size, c.blob_id as changes_blob, "
+		    "g.settings -> 'risk-hint-types' as risk_types "
+		    "from operations o join runs r on r.id = o.run_id join organizations g on g.id = r.organization_id "
 		    "left join operation_blobs j on j.operation_id = o.id and j.kind = 'json' "
 		    "left join blobs b on b.id = j.blob_id "
 		    "left join operation_blobs c on c.operation_id = o.id and c.kind = 'changes' where o.id = $1",

@@ -31,7 +31,8 @@ struct plan_changes {
 	long long count, summary_bytes;
 };
 
-/* One row: place (organization_id, workspace_id), run_id, plan_deleted, json_blob and its json_size, changes_blob.
+/* One row: place (organization_id, workspace_id), run_id, plan_deleted, json_blob and its json_size, changes_blob, and
+ * risk_types, the organization's setting or null.
  * ERR_NOT_FOUND. */
 int plan_changes_lookup(struct store *store, const char *plan_id, struct rows *ret_rows, struct err *err);
 /* Opens the stored changes that the row names. *ret_there is false if they are not stored, or were made from another

@@ -80,6 +80,9 @@ static void test_who_is_worked_on_waits_for_nothing(void **state)
 	facts.run = run_step(&facts.run, &started).run;
 	facts.job_waiting = false;
 	assert_int_equal(wait_of(&facts), WAIT_NONE);
+	facts.run.stopping = STOP_CANCEL;
+	assert_int_equal(wait_of(&facts), WAIT_STOPPING);
+	facts.run.stopping = STOP_NONE;
 	facts.run = run_step(&facts.run, &passed).run;
 	assert_int_equal(wait_of(&facts), WAIT_CONFIRMATION);
 	facts.run = run_step(&facts.run, &(struct run_event){.kind = EV_DISCARDED}).run;

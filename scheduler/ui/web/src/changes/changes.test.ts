@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { Resource } from "../core/resource.ts";
 import { actionOf, reasonText } from "./classes.ts";
 import { countsOf, entriesOf, filterItems, groupKeys, itemsOf, modulePath, placeFragment, placeId } from "./items.ts";
+import { riskText } from "./risk_hints.ts";
 import { Stack } from "./stack.ts";
 import { summaryOf } from "./summary.ts";
 
@@ -133,6 +134,20 @@ test("groups by type and by the only changed attribute", () => {
 	assert.deepEqual(heads("type").slice(0, 2), ["t 8", "u 1"]);
 	assert.ok(heads("attribute").includes("Only tags changed 1"));
 	assert.deepEqual(heads("class").slice(0, 3), ["Destroy 1", "Replace 2", "Other actions 1"]);
+});
+
+test("risk hints name what is destroyed or replaced", () => {
+	const { risks } = summary({
+		"risk-hints": [
+			{ type: "aws_db_instance", action: "replace", count: 2 },
+			{ type: "terraform_data", action: "delete", count: 1 },
+		],
+	});
+	assert.deepEqual(risks.map(riskText), [
+		"2 databases (aws_db_instance) will be replaced",
+		"1 resource (terraform_data) will be destroyed",
+	]);
+	assert.deepEqual(plan.risks, []);
 });
 
 test("20,000 rows are ordered, filtered and grouped fast", () => {

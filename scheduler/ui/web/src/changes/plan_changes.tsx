@@ -22,6 +22,7 @@ import {
 	placeFragment,
 	placeId,
 } from "./items.ts";
+import { riskText } from "./risk_hints.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 
 const settleMs = 300;
@@ -174,6 +175,7 @@ function Changes({ plan, resource, typed, onTyped, chosen, grouping }: Props) {
 	return (
 		<section class="changes" aria-label="Changes of the plan">
 			{!flag(plan, "has-changes") && <Empty plan={plan} summary={summary} />}
+			{summary.risks.length > 0 && <Risks summary={summary} />}
 			<div class="change-bar">
 				<Chips counts={counts} chosen={chosen} />
 				<input
@@ -202,6 +204,17 @@ function Changes({ plan, resource, typed, onTyped, chosen, grouping }: Props) {
 				<ChangeList plan={plan.id} entries={entries} open={open} target={target} onToggle={toggle} onToggleGroup={toggleGroup} />
 			)}
 		</section>
+	);
+}
+
+// What the organization wants to be noticed (its setting "risk hint types").
+function Risks({ summary }: { readonly summary: Summary }) {
+	return (
+		<ul class="note failure risks" aria-label="Risks">
+			{summary.risks.map((hint) => (
+				<li key={hint.type + hint.action}>{riskText(hint)}</li>
+			))}
+		</ul>
 	);
 }
 

@@ -2,6 +2,7 @@
 // The changes of a plan as the API gives them: rows of the summary, and single changes.
 
 import { flag, list, type Resource, text } from "../core/resource.ts";
+import type { RiskHint } from "./risk_hints.ts";
 
 export type ListName = "resource-changes" | "drift" | "deferred" | "outputs";
 
@@ -31,7 +32,12 @@ export type CheckRow = {
 	readonly problems: readonly string[];
 };
 
-export type Summary = { readonly rows: readonly ChangeRow[]; readonly checks: readonly CheckRow[]; readonly truncated: boolean };
+export type Summary = {
+	readonly rows: readonly ChangeRow[];
+	readonly checks: readonly CheckRow[];
+	readonly truncated: boolean;
+	readonly risks: readonly RiskHint[];
+};
 
 const lists: readonly ListName[] = ["resource-changes", "deferred", "drift", "outputs"];
 
@@ -73,11 +79,17 @@ function checkOf(value: unknown): CheckRow {
 	};
 }
 
+function riskOf(value: unknown): RiskHint {
+	const hint = attributesOf(value);
+	return { type: string(hint.type), action: string(hint.action), count: Number(hint.count ?? 0) };
+}
+
 export function summaryOf(resource: Resource): Summary {
 	return {
 		rows: lists.flatMap((name) => list(resource, name).map((row) => rowOf(name, row))),
 		checks: list(resource, "checks").map(checkOf),
 		truncated: flag(resource, "truncated"),
+		risks: list(resource, "risk-hints").map(riskOf),
 	};
 }
 

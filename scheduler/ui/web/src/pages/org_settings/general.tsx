@@ -23,6 +23,12 @@ const kind: Pick<ObjectKind, "type" | "fields" | "item"> = {
 		{ name: "cost-estimation-enabled", label: "Estimate the monthly cost of each plan", kind: "flag" },
 		{ name: "session-timeout", label: "Idle sessions end after (minutes)", kind: "number", hint: "Empty: the limit of the site." },
 		{ name: "session-remember", label: "Sessions end after (minutes)", kind: "number", hint: "Empty: the limit of the site." },
+		{
+			name: "risk-hint-types",
+			label: "Risk hint types",
+			kind: "list",
+			hint: "Types of resources, such as aws_db_instance. A plan that destroys or replaces some says so above its changes.",
+		},
 		{ name: "user-tokens-enabled", label: "Tokens of users have access", kind: "flag" },
 		{ name: "allow-force-delete-workspaces", label: "Admins of a workspace may delete it while it has resources", kind: "flag" },
 	],

@@ -3,6 +3,7 @@ import { Pagination } from "../../components/pagination.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
+import { WaitText } from "../../components/wait_text.tsx";
 import { count } from "../../core/format.ts";
 import { flag, list, number, type PageNumbers, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
@@ -34,7 +35,7 @@ const runColumns = [
 		),
 	},
 	{ key: "message", head: "Message", class: "wide clip", cell: (run: Resource) => text(run, "message") },
-	{ key: "reason", head: "Waits for", cell: (run: Resource) => text(run, "description") || text(run, "reason") },
+	{ key: "reason", head: "Waits for", cell: (run: Resource) => <WaitText wait={run} above /> },
 	{
 		key: "position",
 		head: "Position",

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countsOf, lostOf } from "../../changes/counts.ts";
+import { waitParts } from "../../components/wait_parts.ts";
 import type { Resource } from "../../core/resource.ts";
 import { optionsOf } from "./actions/again.ts";
 import { isBefore } from "./actions/before.ts";
 import { fasterText } from "./actions/faster.ts";
 import { tagsOf } from "./stages/outcome_tags.ts";
 import { failedNames, opaSets, sentinelSets } from "./stages/policies.ts";
-import { partsWithRuns } from "./waiting_text.ts";
 import { warningsOf } from "./warnings.ts";
 
 function object(type: string, id: string, attributes: Record<string, unknown>): Resource {
@@ -141,12 +141,21 @@ test("failed policies come first, and an override names the mandatory ones", () 
 	assert.deepEqual(sentinelSets(object("policy-checks", "polchk-2", {})), []);
 });
 
-test("ids of runs in a sentence become links", () => {
-	assert.deepEqual(partsWithRuns("The current run is run-UPVpNe54RzSRowzG. Wait."), [
-		{ text: "The current run is " },
-		{ text: "run-UPVpNe54RzSRowzG", run: "run-UPVpNe54RzSRowzG" },
-		{ text: ". Wait." },
+test("the links of a waiting sentence lead to pages of this site", () => {
+	const wait = object("run-waits", "run-1", {
+		text: "Behind run-0 (awaiting confirmation, 2 h).",
+		links: [
+			{ text: "run-0", href: "/app/acme/workspaces/net/runs/run-0" },
+			{ text: "Behind", href: "/app/acme/queue" }, // before the last link
+			{ text: "confirmation", href: "https://elsewhere.example" },
+		],
+	});
+	assert.deepEqual(waitParts(wait), [
+		{ text: "Behind " },
+		{ text: "run-0", href: "/app/acme/workspaces/net/runs/run-0" },
+		{ text: " (awaiting confirmation, 2 h)." },
 	]);
+	assert.deepEqual(waitParts(object("run-waits", "run-1", {})), []);
 });
 
 test("advisory tasks and policies that failed are warnings", () => {

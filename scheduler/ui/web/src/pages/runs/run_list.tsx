@@ -35,7 +35,8 @@ function Filters() {
 
 export function RunList({ path, topic, org, ws }: Props) {
 	const query = useQuery();
-	const url = address(path, { ...runFilter(query), include: ws === undefined ? `${runIncludes},workspace` : runIncludes });
+	const include = `${runIncludes},waiting${ws === undefined ? ",workspace" : ""}`;
+	const url = address(path, { ...runFilter(query), include });
 	const list = useDocument(url);
 	const rows = useStableRows(list, url);
 	const total = list.pages?.["total-count"];

@@ -12,6 +12,7 @@ import { runTitle } from "../../core/run_title.ts";
 import { isFinal, statusRow } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { sourceWord } from "./query.ts";
+import { RunWait } from "./run_wait.tsx";
 
 type Props = {
 	readonly caption: string;
@@ -45,7 +46,9 @@ function endOf(run: Resource): unknown {
 		: undefined;
 }
 
-function MessageCell({ org, run, ws }: { readonly org: string; readonly run: Resource; readonly ws: string | undefined }) {
+type CellProps = { readonly org: string; readonly run: Resource; readonly ws: string | undefined; readonly brief: boolean };
+
+function MessageCell({ org, run, ws, brief }: CellProps) {
 	const mode = modeOf(run);
 	return (
 		<>
@@ -56,6 +59,7 @@ function MessageCell({ org, run, ws }: { readonly org: string; readonly run: Res
 				{runTitle(run)}
 			</a>
 			{mode && <Chip tone={mode === "destroy" ? "failure" : "muted"}>{mode}</Chip>}
+			{!brief && <RunWait run={run} />}
 		</>
 	);
 }
@@ -99,7 +103,7 @@ function columnsOf({ org, ws, more = [], brief = false }: Props): readonly Colum
 	};
 	return [
 		{ key: "status", head: "Status", class: "wide tight", cell: (run) => <StatusMark run={run} /> },
-		{ key: "message", head: "Message", class: "message", cell: (run) => <MessageCell org={org} run={run} ws={ws} /> },
+		{ key: "message", head: "Message", class: "message", cell: (run) => <MessageCell org={org} run={run} ws={ws} brief={brief} /> },
 		...(ws === undefined ? [workspace] : []),
 		...more,
 		{ key: "changes", head: "Changes", class: "wide tight", cell: (run) => <PlanCounts plan={store.one(run, "plan")} /> },

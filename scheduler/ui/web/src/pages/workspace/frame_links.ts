@@ -2,7 +2,7 @@
 // The pages of a workspace, in the order of their links.
 
 import type { Resource } from "../../core/resource.ts";
-import { flag, linkOf, text } from "../../core/resource.ts";
+import { flag, linkOf, object, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 
 export type FramePage = "overview" | "runs" | "states" | "variables" | "settings";
@@ -27,16 +27,26 @@ export function framePath(page: FramePage, org: string, ws: string): string {
 	return pathTo("/app/:org/workspaces/:ws", { org, ws }) + below[page];
 }
 
+function holdReason(hold: Readonly<Record<string, unknown>>): string {
+	if (hold.settled) {
+		return "resources are in no state";
+	}
+	return hold["engine-ended"] ? "its last state is missing" : `contact with worker ${hold.worker} was lost`;
+}
+
 // lockOf: who holds the workspace, other than its run in progress, and why.
 export function lockOf(workspace: Resource, by: Resource | undefined): { word: string; reason: string } | undefined {
-	const reason = text(workspace, "locked-reason");
-	const link = linkOf(workspace, "locked-by");
-	if (!flag(workspace, "locked") || (link?.type === "runs" && !reason)) {
+	const hold = object(workspace, "hold");
+	if (!flag(workspace, "locked")) {
 		return undefined;
 	}
-	if (link?.type === "runs") {
-		return { word: "Held after a lost apply", reason };
+	if (hold["run-id"]) {
+		return { word: "Held after a lost apply", reason: holdReason(hold) };
 	}
+	if (linkOf(workspace, "locked-by")?.type === "runs") {
+		return undefined;
+	}
+	const reason = text(workspace, "locked-reason");
 	const who = text(by, "username") || text(by, "name");
 	return { word: who ? `Locked by ${who}` : "Locked", reason };
 }

@@ -12,6 +12,7 @@ import { runTitle } from "../../core/run_title.ts";
 import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { Waiting } from "../run/waiting.tsx";
+import { RunWait } from "../runs/run_wait.tsx";
 import { cloudBlock } from "../workspaces/list.ts";
 import type { WorkspaceView } from "./frame.tsx";
 
@@ -40,6 +41,7 @@ function Queue({ view, runs }: { readonly view: WorkspaceView; readonly runs: re
 				{queue.map((run) => (
 					<li key={run.id} value={number(run, "position-in-queue")}>
 						<RunLine view={view} run={run} />
+						<RunWait run={run} />
 					</li>
 				))}
 			</ol>
@@ -62,7 +64,7 @@ const include = "plan,created_by";
 export function NowAndNext({ view }: { readonly view: WorkspaceView }) {
 	const { workspace, run } = view;
 	const path = `/workspaces/${segment(workspace.id)}/runs`;
-	const pending = useDocument(address(path, { "filter[status]": "pending", "page[size]": 20, include }));
+	const pending = useDocument(address(path, { "filter[status]": "pending", "page[size]": 20, include: `${include},waiting` }));
 	const applied = useDocument(address(path, { "filter[status]": "applied", "page[size]": 1, include }));
 	useEffect(() => {
 		if (pending.asOf > 0) {

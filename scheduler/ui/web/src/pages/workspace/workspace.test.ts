@@ -73,7 +73,11 @@ function workspace(attributes: object, lockedBy?: string): Resource {
 test("the lock of a run in progress is no lock of a person", () => {
 	assert.equal(lockOf(workspace({ locked: true, "locked-reason": "" }, "runs"), undefined), undefined);
 	assert.equal(lockOf(workspace({ locked: false }), undefined), undefined);
-	assert.equal(lockOf(workspace({ locked: true, "locked-reason": "Held" }, "runs"), undefined)?.word, "Held after a lost apply");
+	const held = { locked: true, "locked-reason": "Held after run-1: ...", hold: { "run-id": "run-1", worker: "w1" } };
+	assert.deepEqual(lockOf(workspace(held, "runs"), undefined), {
+		word: "Held after a lost apply",
+		reason: "contact with worker w1 was lost",
+	});
 	const ada = { type: "users", id: "x-1", attributes: { username: "ada" } };
 	assert.deepEqual(lockOf(workspace({ locked: true, "locked-reason": "why" }, "users"), ada), { word: "Locked by ada", reason: "why" });
 	assert.equal(queueReason(workspace({ "execution-mode": "remote" }), true), undefined);

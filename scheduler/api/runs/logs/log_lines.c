@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/runs/log_lines.h"
+#include "scheduler/api/runs/logs/log_lines.h"
 
 #include <string.h>
 

@@ -3,12 +3,14 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
-#include "scheduler/api/runs/log_lines.h"
+#include "scheduler/api/runs/logs/log_lines.h"
+#include "scheduler/api/runs/logs/log_sender.h"
 #include "scheduler/store/runs/logs.h"
 
 /* The log of a plan or an apply: the bytes that the worker sent. */
 
-enum { MAX_WHOLE = 256 << 20, MAX_RANGE = 16 << 20, STEP = 4 << 20 };
+/* JSON_FACTOR: the most bytes that a byte of a log becomes in JSON lines, with the frame of a line of one byte. */
+enum { MAX_RANGE = 16 << 20, JSON_FACTOR = 24 };
 
 struct served_log {
 	const char *operation_id;
@@ -88,27 +90,38 @@ static void content_range_add(struct response *res, const struct byte_range *ran
 	http_add_header(res->http, "Content-Range", value);
 }
 
-/* Reads in steps, so that a statement returns a bounded number of rows. */
-static int bytes_read(
-	struct request *req, const struct served_log *log, struct byte_range range, struct buf *out, struct err *err)
+/* Long logs are sent in pieces. A HEAD request gets the same headers. */
+static int log_stream(struct request *req, struct response *res, const struct log_order *order, struct err *err)
 {
-	while (range.from < range.to) {
-		long long left = range.to - range.from;
-		struct log_range step = {log->operation_id, range.from, left < STEP ? left : STEP};
-		size_t before = out->len;
+	const uint64_t size = (uint64_t)(order->to - order->from);
 
-		if (log_output_read(req->store, &step, out, err) < 0)
-			return -1;
-		if (out->len == before)
-			return 0;
-		range.from += (long long)(out->len - before);
-	}
+	if (log_send(req->services->logs, order, &res->http->stream, err) < 0)
+		return -1;
+	res->http->stream_size = order->json ? 0 : size;
+	res->http->stream_limit = order->json ? JSON_FACTOR * size : size;
 	return 0;
+}
+
+static int log_short(struct request *req, struct response *res, const struct log_order *order, struct err *err)
+{
+	const struct log_range range = {order->operation_id, order->from, order->to - order->from};
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(LOG_PIECE), lines = BUF_INIT(JSON_FACTOR * LOG_PIECE);
+
+	if (log_output_read(req->store, &range, &bytes, err) < 0)
+		return -1;
+	if (order->json)
+		log_lines_json(buf_str(&bytes), bytes.len, &lines);
+	return respond_bytes(res, res->http->content_type, order->json ? &lines : &bytes);
+}
+
+static int bytes_answer(struct request *req, struct response *res, const struct log_order *order, struct err *err)
+{
+	res->http->content_type = order->json ? "application/jsonl" : "text/plain; charset=utf-8";
+	return (order->to - order->from > LOG_PIECE ? log_stream : log_short)(req, res, order, err);
 }
 
 static int text_answer(struct request *req, struct response *res, const struct served_log *log, struct err *err)
 {
-	struct buf bytes = BUF_INIT(MAX_WHOLE);
 	struct byte_range range = {0, log->length};
 	int partial = range_parse(http_header(req->http, "Range"), log->length, &range);
 
@@ -119,32 +132,22 @@ static int text_answer(struct request *req, struct response *res, const struct s
 	}
 	if (partial && range.to - range.from > MAX_RANGE)
 		range.to = range.from + MAX_RANGE;
-	if (range.to - range.from > MAX_WHOLE)
-		return err_set(err, ERR_TOO_LARGE, "the log has %lld bytes: read ranges of it", log->length);
-	if (bytes_read(req, log, range, &bytes, err) < 0) {
-		buf_release(&bytes);
+	if (bytes_answer(req, res,
+		    &(struct log_order){req->actor.user.text, log->operation_id, range.from, range.to, false}, err) < 0)
 		return -1;
-	}
 	if (partial) {
 		res->http->status = 206;
 		content_range_add(res, &range, log->length);
 	}
 	file_name_add(res, log, "log");
-	return respond_bytes(res, "text/plain; charset=utf-8", &bytes);
+	return 0;
 }
 
 static int json_answer(struct request *req, struct response *res, const struct served_log *log, struct err *err)
 {
-	_cleanup_(buf_release) struct buf bytes = BUF_INIT(MAX_WHOLE);
-	struct buf lines = BUF_INIT((size_t)4 * MAX_WHOLE);
-
-	if (log->length > MAX_WHOLE)
-		return err_set(err, ERR_TOO_LARGE, "the log has %lld bytes: read ranges of its text", log->length);
-	if (bytes_read(req, log, (struct byte_range){0, log->length}, &bytes, err) < 0)
-		return -1;
-	log_lines_json(buf_str(&bytes), bytes.len, &lines);
 	file_name_add(res, log, "json");
-	return respond_bytes(res, "application/jsonl", &lines);
+	return bytes_answer(
+		req, res, &(struct log_order){req->actor.user.text, log->operation_id, 0, log->length, true}, err);
 }
 
 static int log_answer(struct request *req, struct response *res, const char *kind, struct err *err)
