@@ -23,6 +23,8 @@ const types = {
 
 // The files that pages of the server name.
 const entries = { "app.js": "src/app.tsx", "sign_in.js": "src/sign_in.ts", "app.css": "src/styles/app.css" };
+// The shared worker is one file. The page knows its address from the build (core/worker_start.ts).
+const eventWorker = "src/stream/worker.ts";
 const generated = join(folder, "generated");
 
 // All modules of these folders are one file, which the script of the page and each part import: esbuild would write a
@@ -37,7 +39,7 @@ function writeSharedModule() {
 			.sort()
 			.map((file) => join(web, "src", name, file)),
 	);
-	const lines = [...sharedPackages, ...files].map((from) => `export * from ${JSON.stringify(from)};\n`);
+	const lines = ["generated/statuses", ...sharedPackages, ...files].map((from) => `export * from ${JSON.stringify(from)};\n`);
 	writeFileSync(join(generated, "shared.ts"), lines.join(""));
 }
 
@@ -80,7 +82,9 @@ async function bundle() {
 	mkdirSync(generated, { recursive: true });
 	writeStatusModule(root, join(generated, "statuses.ts"));
 	writeSharedModule();
-	const shared = await esbuild.build({ ...common, entryPoints: [join(generated, "shared.ts")] });
+	const worker = await esbuild.build({ ...common, entryNames: "events-[hash]", entryPoints: [eventWorker] });
+	const define = { EVENT_WORKER: JSON.stringify(`/assets/${basename(worker.outputFiles[0].path)}`) };
+	const shared = await esbuild.build({ ...common, define, entryPoints: [join(generated, "shared.ts")] });
 	const file = basename(shared.outputFiles[0].path);
 	const rest = await esbuild.build({ ...common, entryPoints: Object.values(entries), splitting: true, plugins: [sharedAs(file)] });
 	const names = new Map([[file, "preload"]]);
@@ -91,7 +95,7 @@ async function bundle() {
 			}
 		}
 	}
-	return assetsOf([...shared.outputFiles, ...rest.outputFiles], names);
+	return assetsOf([...worker.outputFiles, ...shared.outputFiles, ...rest.outputFiles], names);
 }
 
 function assetsOf(files, names) {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MPL-2.0
-// Whether the server answers. The shell shows it, and live.ts waits while it does not.
+// Whether the server answers and events come. The shell shows it, and live.ts waits while the server does not answer.
+
+import type { StreamState } from "../stream/messages.ts";
 
 export type Connection =
 	| { readonly state: "live" }
+	| { readonly state: "polling" } // the server answers, but no events come
 	| { readonly state: "reconnecting"; readonly at: number } // the time of the next attempt
 	| { readonly state: "offline"; readonly since: number }; // the time of the last answer
 
 const firstWait = 1000;
 const longestWait = 30_000;
 
-let connection: Connection = { state: "live" };
+let stream: StreamState = { state: "live" };
+let nextRequest: number | undefined; // after a request without an answer
 let lastAnswer = Date.now();
 let failures = 0;
 const listeners = new Set<() => void>();
 
-function set(next: Connection): void {
-	const same = next.state === connection.state && next.state === "live";
-	connection = next;
-	if (!same) {
-		for (const listener of listeners) {
-			listener();
-		}
+function tell(): void {
+	for (const listener of listeners) {
+		listener();
 	}
 }
 
@@ -37,20 +37,45 @@ export function answerReceived(status: number): void {
 	}
 	lastAnswer = Date.now();
 	failures = 0;
-	set({ state: "live" });
+	if (nextRequest !== undefined) {
+		nextRequest = undefined;
+		tell();
+	}
 }
 
 export function requestFailed(): void {
 	failures += 1;
-	const wait = waitAfter(failures, Math.random());
-	set(navigator.onLine ? { state: "reconnecting", at: Date.now() + wait } : { state: "offline", since: lastAnswer });
+	nextRequest = Date.now() + waitAfter(failures, Math.random());
+	tell();
+}
+
+// requestWait: milliseconds until the next request should be made; undefined: the last one was answered.
+export function requestWait(): number | undefined {
+	return nextRequest === undefined ? undefined : Math.max(nextRequest - Date.now(), 0);
+}
+
+export function streamChanged(state: StreamState): void {
+	stream = state;
+	tell();
 }
 
 export function connectionNow(): Connection {
-	return connection;
+	if (!navigator.onLine) {
+		return { state: "offline", since: lastAnswer };
+	}
+	if (stream.state === "reconnecting") {
+		return stream;
+	}
+	return nextRequest === undefined ? stream : { state: "reconnecting", at: nextRequest };
 }
 
 export function onConnection(listener: () => void): () => void {
 	listeners.add(listener);
-	return () => listeners.delete(listener);
+	addEventListener("online", listener);
+	addEventListener("offline", listener);
+	return () => {
+		listeners.delete(listener);
+		removeEventListener("online", listener);
+		removeEventListener("offline", listener);
+	};
 }

@@ -3,6 +3,7 @@
 
 import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hooks";
 import { read } from "./api.ts";
+import { inTurn } from "./coalesce.ts";
 import { type ApiError, errorOf } from "./errors.ts";
 import { type LiveEvent, subscribe } from "./live.ts";
 import type { Document, Linkage, PageNumbers, Resource } from "./resource.ts";
@@ -34,7 +35,7 @@ export function useDocument(url: string | undefined): Loaded {
 	const latest = useRef(url);
 	latest.current = url;
 
-	const reload = useCallback(async () => {
+	const readOnce = async () => {
 		if (url === undefined) {
 			return;
 		}
@@ -59,7 +60,8 @@ export function useDocument(url: string | undefined): Loaded {
 				setError(errorOf(failure));
 			}
 		}
-	}, [url]);
+	};
+	const reload = useCallback(inTurn(readOnce), [url]);
 
 	useEffect(() => store.listen(render), []);
 	useEffect(() => {

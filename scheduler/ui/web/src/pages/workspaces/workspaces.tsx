@@ -110,14 +110,14 @@ function columnsOf(org: string): readonly Column[] {
 
 // ---- filters ----
 
-function Counted({ path, names }: { readonly path: string; readonly names: readonly string[] }) {
+function Counted({ org, path, names }: { readonly org: string; readonly path: string; readonly names: readonly string[] }) {
 	const found = useDocument(address(path, { "page[size]": 1, "filter[current-run][status]": names.join(",") || undefined }));
-	useLive([`org:${path}`], () => void found.reload());
+	useLive([`org:${org}`], () => void found.reload());
 	const total = found.pages?.["total-count"];
 	return total === undefined ? null : <span class="count">{count(total)}</span>;
 }
 
-function StatusChips({ path, chosen }: { readonly path: string; readonly chosen: string }) {
+function StatusChips({ org, path, chosen }: { readonly org: string; readonly path: string; readonly chosen: string }) {
 	const groups = [{ key: "", word: "All", names: [] as readonly string[] }, ...workspaceGroups];
 	return (
 		<nav class="chips" aria-label="Filter by status">
@@ -131,7 +131,7 @@ function StatusChips({ path, chosen }: { readonly path: string; readonly chosen:
 				}
 				return (
 					<a key={group.key} class="chip" href={`${location.pathname}?${query}`} aria-current={chosen === group.key ? "true" : undefined}>
-						{group.word} <Counted path={path} names={group.names} />
+						{group.word} <Counted org={org} path={path} names={group.names} />
 					</a>
 				);
 			})}
@@ -219,7 +219,7 @@ export default function Workspaces({ params }: PageProps) {
 			<Breadcrumb crumbs={[{ word: org, href: pathTo("/app/:org/workspaces", { org }) }, { word: "Workspaces" }]} />
 			<h1 tabIndex={-1}>Workspaces</h1>
 			<div class="filters">
-				<StatusChips path={path} chosen={status} />
+				<StatusChips org={org} path={path} chosen={status} />
 				<SearchField value={search} />
 			</div>
 			<Content of={list}>

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MPL-2.0
+// Bounds for what events start.
+
+// coalesced calls `call` at once, and again after `interval` milliseconds with the last value that came meanwhile.
+export function coalesced<T>(
+	call: (value: T) => void,
+	interval: () => number,
+): { readonly put: (value: T) => void; readonly stop: () => void } {
+	let timer: ReturnType<typeof setTimeout> | undefined;
+	let waiting: { readonly value: T } | undefined;
+	const run = (value: T) => {
+		waiting = undefined;
+		timer = setTimeout(() => {
+			timer = undefined;
+			if (waiting) {
+				run(waiting.value);
+			}
+		}, interval());
+		call(value);
+	};
+	return {
+		put: (value) => {
+			if (timer === undefined) {
+				run(value);
+			} else {
+				waiting = { value };
+			}
+		},
+		stop: () => {
+			clearTimeout(timer);
+			timer = undefined;
+			waiting = undefined;
+		},
+	};
+}
+
+// inTurn: calls during a call lead to one more call after it, so an older answer never follows a newer one.
+export function inTurn(call: () => Promise<void>): () => Promise<void> {
+	let running: Promise<void> | undefined;
+	let next: Promise<void> | undefined;
+	const start = () => {
+		running = call().finally(() => {
+			running = undefined;
+		});
+		return running;
+	};
+	return () => {
+		if (!running) {
+			return start();
+		}
+		next ??= running
+			.catch(() => {})
+			.then(() => {
+				next = undefined;
+				return start();
+			});
+		return next;
+	};
+}
