@@ -46,7 +46,7 @@ static bool has_room(struct event_hub *hub, const struct event_stream *stream)
 	return of_user < hub->max_per_user && of_address < hub->max_per_address;
 }
 
-/* After a page is closed or loaded again, its connection stays until the next write. */
+/* A browser opens its stream again when its topics change. The old connection stays until the next write. */
 static void gone_sweep(struct event_hub *hub, const struct event_stream *stream)
 {
 	for (struct event_stream *at = hub->streams; at; at = at->next)
@@ -74,8 +74,7 @@ static void stream_join(struct event_hub *hub, struct event_stream *stream)
 	static const char begin[] = "retry: 2000\n\n";
 
 	stream_write(hub, stream, begin, sizeof(begin) - 1);
-	if (!has_room(hub, stream))
-		gone_sweep(hub, stream);
+	gone_sweep(hub, stream);
 	if (!stream->over && !has_room(hub, stream))
 		stream_end(hub, stream, "too many event streams are open: close others, or ask again later");
 	if (stream->over)

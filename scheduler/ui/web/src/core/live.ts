@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Changes on the server, by topic: org:<name>, workspace:<id>, run:<id>, log:<plan or apply id>@<offset>, site. One stream
-// serves all pages of the browser (stream/worker.ts). While no events come, it polls: each subscriber is asked to refetch
-// what it shows, with an event of the kind `reset`.
+// serves all pages of the browser (stream/worker.ts). While no events come, subscribers get an event of the kind
+// `reset` every 3 s, and refetch.
 
 import type { FromPage, StreamEvent, ToPage } from "../stream/messages.ts";
 import { concerns, keyOf } from "../stream/topics.ts";
@@ -73,7 +73,7 @@ function received(event: StreamEvent): void {
 	}
 }
 
-// What the worker says, by its kind.
+// The worker's messages, by kind.
 const on: { readonly [K in ToPage["kind"]]: (message: Extract<ToPage, { kind: K }>) => void } = {
 	event: (message) => received(message),
 	reset: resetAll,

@@ -27,7 +27,7 @@ export class LogTail {
 		this.#stopped = true;
 	}
 
-	// part: bytes that the stream sent. What was received already is left out.
+	// part: bytes that the stream sent. Bytes that were received before are left out.
 	part(part: LogPart): Promise<void> {
 		this.#ended ||= part.ended;
 		if (this.#reading || part.offset > this.#next) {

@@ -38,7 +38,7 @@ function dataOf(frame: Frame): Readonly<Record<string, unknown>> | undefined {
 
 type Position = { readonly id: string; readonly at: number };
 
-// A page may have read an object shortly before its topic is in the set. What happened in that time is sent again.
+// A page may have read an object shortly before its topic is in the set. The server sends the events of that time again.
 const againMs = 3000;
 const mostPositions = 200;
 

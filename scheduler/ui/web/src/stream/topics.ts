@@ -119,7 +119,7 @@ export class TopicSet<P> {
 			.map((key) => (kindOf(key) === "log" ? `${key}@${this.#logs.get(key)?.offset ?? 0}` : key));
 	}
 
-	// What the stream has no room for.
+	// Topics beyond the bound of a stream.
 	left(): string[] {
 		return this.#keys().slice(maxTopics);
 	}

@@ -46,7 +46,7 @@ function sendEvent(event: StreamEvent): void {
 	}
 }
 
-// What happened after the page has read its objects, and before its topics came here.
+// The page may have read its objects before these events, and its topics arrive after them.
 function sendRecent(port: Port, added: readonly string[]): void {
 	const since = Date.now() - recentMs;
 	for (const { at, event } of recent) {
