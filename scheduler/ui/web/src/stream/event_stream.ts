@@ -16,6 +16,7 @@ export type Host = {
 };
 
 const silenceMs = 45_000; // the server sends a comment every 15 s
+const answerMs = 10_000; // the server answers at once
 const doubtMs = 20_000; // older than that, a stream that should be awake is opened again
 
 const bytesOf = (data: Readonly<Record<string, unknown>>): Uint8Array =>
@@ -58,6 +59,7 @@ export class EventStream {
 	#failures = 0;
 	#missed = true; // changes may have happened before the stream: what is shown is read again
 	#lastBytes = 0;
+	#answered = false;
 
 	constructor(host: Host) {
 		this.#host = host;
@@ -92,7 +94,7 @@ export class EventStream {
 
 	// check: once every few seconds.
 	check(): void {
-		if (this.#open && Date.now() - this.#lastBytes > silenceMs) {
+		if (this.#open && Date.now() - this.#lastBytes > (this.#answered ? silenceMs : answerMs)) {
 			this.#open.abort();
 			this.#failed();
 		}
@@ -114,6 +116,7 @@ export class EventStream {
 		this.#close();
 		const open = new AbortController();
 		this.#open = open;
+		this.#answered = false;
 		this.#lastBytes = Date.now();
 		this.#read(open.signal)
 			.catch(() => {})
@@ -152,6 +155,7 @@ export class EventStream {
 				return;
 			}
 			this.#lastBytes = Date.now();
+			this.#answered = true;
 			for (const frame of parser.push(decoder.decode(value, { stream: true }))) {
 				this.#frame(frame);
 			}
