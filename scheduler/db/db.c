@@ -35,7 +35,8 @@ struct db {
 	struct rows *asked[MAX_SENT]; /* where each of their results goes, or NULL */
 	bool preparing;               /* some of them prepare statements */
 	const char *given_up;         /* why the connection was given up, or NULL */
-	bool try_again;               /* the last failure was a deadlock or a serialization failure */
+	bool outdated;                /* a prepared statement is no longer valid: the connection is to be replaced */
+	bool try_again;               /* the last failure was a deadlock, a serialization failure, or `outdated` */
 	bool slow;                    /* an answer took SLOW_MS since the last plans_refresh */
 	int64_t replanned_ms;         /* when plans_refresh last discarded the plans */
 	bool large;                   /* libpq's buffers have grown for a statement of at least LARGE */
@@ -414,14 +415,14 @@ static void plans_refresh(struct db *db)
 
 static int db_connect(struct db *db, struct err *err)
 {
-	if (db->conn && connection_alive(db)) {
+	if (db->conn && !db->outdated && connection_alive(db)) {
 		plans_refresh(db);
 		if (db->conn)
 			return 0;
 	}
 	PQfinish(db->conn);
 	memset(db->statements, 0, sizeof(db->statements));
-	db->preparing = false;
+	db->preparing = db->outdated = false;
 	db->given_up = NULL;
 	db->conn = connection_open(db->url);
 	if (PQstatus(db->conn) != CONNECTION_OK && url_reread(db)) {
@@ -566,7 +567,11 @@ static int statement_failed(struct db *db, const PGresult *result, struct err *e
 	const char *state = text_or_empty(PQresultErrorField(result, PG_DIAG_SQLSTATE));
 	const char *message = text_or_empty(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
 
-	db->try_again = text_equal(state, "40P01") || text_equal(state, "40001");
+	/* A migration added a column to a table of which the statement returns all columns: it must be prepared again.
+	 */
+	db->outdated |= text_equal(state, "0A000") &&
+		text_equal(PQresultErrorField(result, PG_DIAG_SOURCE_FUNCTION), "RevalidateCachedQuery");
+	db->try_again = db->outdated || text_equal(state, "40P01") || text_equal(state, "40001");
 	/* Without an SQLSTATE the error is libpq's, not the server's: the state of the connection is unknown. A server
 	 * that became a standby (25006) is left, so that the next connection reaches the new primary. */
 	if (PQstatus(db->conn) != CONNECTION_OK || !*state || text_starts(state, "57P") || text_starts(state, "08") ||
@@ -874,7 +879,7 @@ int db_put(
 	return db->queued < MAX_QUEUED ? 0 : pipeline_end(db, NULL, err);
 }
 
-int db_run(
+static int run_once(
 	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
 {
 	struct packed packed;
@@ -905,6 +910,15 @@ int db_run(
 		PQclear(result);
 	connection_shrink(db);
 	return 0;
+}
+
+int db_run(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+{
+	bool alone = !db->in_transaction && !db->queued;
+	int result = run_once(db, ret_rows, err, sql, params, count);
+
+	return result < 0 && alone && db->outdated ? run_once(db, ret_rows, err, sql, params, count) : result;
 }
 
 void db_gather(struct db *db)

@@ -14,7 +14,7 @@ struct run_create_params {
 	const char *configuration_version_id; /* NULL: the latest one that was uploaded and is not provisional */
 	const char *actor;                    /* user id, or NULL */
 	const char *message;                  /* NULL: the default */
-	const char *source;                   /* "tfe-api" */
+	const char *source;                   /* what created it: "tfe-ui", "tfe-api", "terraform+cloud", ... */
 	const char *trigger_reason;           /* NULL: "manual" */
 	enum choice plan_only, auto_apply;
 	bool is_destroy, no_refresh, refresh_only, save_plan, allow_empty_apply, allow_config_generation;

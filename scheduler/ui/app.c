@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/workspaces/workspaces.h"
 #include "scheduler/ui/page.h"
 
 /* The page of the web UI, which is the same for all its addresses, and redirects from short addresses. */
@@ -86,4 +88,38 @@ int ui_short_run(struct request *req, struct response *res, struct err *err)
 {
 	(void)err;
 	return redirect(req, res, "/app/:organization/workspaces/:workspace/runs/:run");
+}
+
+/* The address of a run by its id alone. Only those who may read the run learn the names of its workspace. */
+static int run_address(struct request *req, struct buf *ret_address, struct err *err)
+{
+	_cleanup_(rows_release) struct rows run = ROWS_INIT, workspace = ROWS_INIT;
+
+	if (run_view(req->store, param(req, "run"), &run, err) < 0 ||
+		may_with(req, CAN_READ_RUNS, place_of(&run), "run", err) < 0 ||
+		workspace_read(req->store, row_text(&run, 0, "workspace_id"), &workspace, err) < 0)
+		return -1;
+	buf_text(ret_address, "/app/");
+	buf_url(ret_address, row_text(&workspace, 0, "organization_name"));
+	buf_text(ret_address, "/workspaces/");
+	buf_url(ret_address, row_text(&workspace, 0, "name"));
+	buf_text(ret_address, "/runs/");
+	buf_url(ret_address, row_text(&run, 0, "id"));
+	return 0;
+}
+
+int ui_run(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(buf_release) struct buf back = BUF_INIT(ADDRESS_LIMIT), address = BUF_INIT(ADDRESS_LIMIT);
+	int allowed;
+
+	address_of(req, req->route->pattern, &back);
+	allowed = page_need_user(req, res, buf_str(&back), err);
+	if (allowed <= 0)
+		return allowed;
+	if (run_address(req, &address, err) < 0)
+		return err->kind == ERR_NOT_FOUND
+			? page_say(req, res, 404, "No such run", "The run does not exist, or you may not see it.")
+			: -1;
+	return page_redirect(res, buf_str(&address));
 }

@@ -97,6 +97,16 @@ def says(status, message=None, **more):
     return act
 
 
+def says_until_taken(status, message=None, **more):
+    """Acknowledges, then repeats the callback while no notifier takes it (503 with Retry-After), as a service should."""
+
+    def act(call):
+        call.answer()
+        until(lambda: call.back(status, message, **more).status != 503, "a notifier takes the result", every=0.5)
+
+    return act
+
+
 def says_first(status, message=None, code=200, **more):
     """Sends the callback before it acknowledges, as most services do."""
 

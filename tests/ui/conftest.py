@@ -41,8 +41,8 @@ def axe():
         for scheme in ("light", "dark"):
             page.emulate_media(color_scheme=scheme)
             pages.check_accessible(page)
-        page.emulate_media(color_scheme=None, forced_colors="active", reduced_motion="reduce")
+        page.emulate_media(color_scheme="null", forced_colors="active", reduced_motion="reduce")
         pages.check_narrow(page)
-        page.emulate_media(forced_colors=None, reduced_motion=None)
+        page.emulate_media(forced_colors="null", reduced_motion="null")
 
     return axe

@@ -11,7 +11,7 @@ CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n
 def open_run(page, name):
     page.get_by_label("Search by name").fill(name)
     expect(page.locator("table .row-link")).to_have_text([name])
-    page.locator("table .above-row").click()
+    page.locator("table a[href*='/runs/']").click()
     expect(page).to_have_url(re.compile(f"/app/acme/workspaces/{name}/runs/run-"))
 
 
@@ -25,7 +25,8 @@ def test_a_run_is_confirmed_and_applied(browser_page, site, axe):
     expect(page.get_by_role("heading", name="Add one")).to_be_visible()
     expect(page.locator(".waiting")).to_contain_text("confirm")
     expect(page).to_have_title(re.compile("^● "))
-    page.locator("#plan summary").click()
+    page.locator("#plan > summary").click()
+    page.locator("#plan").get_by_role("tab", name="Log").click()
     expect(page.get_by_role("region", name="Log of the plan")).to_contain_text("terraform_data.one")
     axe(page)
     page.keyboard.press("a")
@@ -33,13 +34,13 @@ def test_a_run_is_confirmed_and_applied(browser_page, site, axe):
     expect(confirm).to_be_focused()
     confirm.click()
     dialog = page.get_by_role("dialog", name="Confirm & Apply")
-    expect(dialog).to_contain_text("1 resource to add")
+    expect(dialog).to_contain_text("1 to add")
     dialog.get_by_label("Comment").fill("It is tested")
     axe(page)
     dialog.get_by_role("button", name="Confirm & Apply").click()
     expect(header.get_by_text("Applied")).to_be_visible()
-    expect(page.locator("#apply")).to_contain_text("passed")
-    expect(page.locator(".comment-body")).to_have_text(["It is tested"])
+    expect(page.locator("#apply")).to_contain_text("finished")
+    expect(page.locator(".comment .markdown")).to_have_text(["It is tested"])
     expect(header.get_by_role("button", name="Plan again")).to_be_visible()
     expect(header.get_by_role("button", name="Confirm & Apply")).to_have_count(0)
     assert api.attributes(f"runs/{run}")["status"] == "applied"
@@ -62,7 +63,9 @@ def test_a_run_is_discarded_and_planned_again(browser_page, site):
     header.get_by_role("button", name="Discard Plan").click()
     page.get_by_role("dialog").get_by_label("Comment").fill("<b>not now</b>")
     page.get_by_role("dialog").get_by_role("button", name="Discard Plan").click()
-    expect(page.locator(".comment-body")).to_have_text(["<b>not now</b>"])
+    expect(page.locator(".comment .markdown")).to_have_text(["<b>not now</b>"])
+    expect(page.locator(".note.neutral")).to_contain_text("Discarded by admin")
+    expect(page.locator(".note.neutral")).to_contain_text("Nothing was changed")
 
 
 def test_a_wrong_run_and_a_hidden_run_read_the_same(browser_page, visitors):

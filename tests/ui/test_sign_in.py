@@ -44,7 +44,8 @@ def test_the_theme_is_in_the_page_that_the_server_sends(browser_page, site):
     assert 'data-theme="dark"' in page.goto("/app/acme/workspaces").text()
 
 
-def test_an_unknown_address_reads_as_not_found(browser_page, axe):
+def test_an_unknown_workspace_reads_as_not_found(browser_page, visitors, axe):
+    visitors.expect_console("Failed to load resource")
     page = browser_page("/app/acme/workspaces/there-is-none/variables")
     expect(page.get_by_role("heading", name="Not found")).to_be_visible()
     axe(page)

@@ -116,8 +116,10 @@ static const struct inclusion includes[] = {
 	{"run.workspace", "runs", "workspace", &kind_workspaces},
 };
 
-static const struct resource_kind kind_checks = {
-	.type = "policy-checks", .resource = check_resource, KIND_INCLUDES(includes)};
+const struct resource_kind kind_policy_checks = {.type = "policy-checks",
+	.ask = policy_evaluation_views_of,
+	.resource = check_resource,
+	KIND_INCLUDES(includes)};
 
 /* ---- reading ---- */
 
@@ -128,13 +130,13 @@ int policy_checks_index(struct request *req, struct response *res, struct err *e
 	struct page page;
 	json_t *included;
 
-	if (includes_check(req, &kind_checks, err) < 0 || page_read(req, &page, err) < 0 ||
+	if (includes_check(req, &kind_policy_checks, err) < 0 || page_read(req, &page, err) < 0 ||
 		run_in_path(req, &run, err) < 0 ||
 		policy_evaluations_view(req->store, row_text(&run, 0, "id"), "sentinel", &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(data, check_resource(&rows, i));
-	if (includes_follow(req, &kind_checks, data, &included, err) < 0)
+	if (includes_follow(req, &kind_policy_checks, data, &included, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, data, included);
 }
@@ -150,9 +152,9 @@ int policy_checks_read(struct request *req, struct response *res, struct err *er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (includes_check(req, &kind_checks, err) < 0 || check_in_path(req, &rows, err) < 0)
+	if (includes_check(req, &kind_policy_checks, err) < 0 || check_in_path(req, &rows, err) < 0)
 		return -1;
-	return respond_row(req, res, 200, &(struct resource_rows){&kind_checks, &rows}, err);
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_policy_checks, &rows}, err);
 }
 
 int policy_checks_output(struct request *req, struct response *res, struct err *err)

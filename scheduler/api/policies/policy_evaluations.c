@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "scheduler/api/kinds.h"
 #include "scheduler/store/policies/policy_views.h"
 
 /* OPA's evaluations in the post_plan task stage, and the outcome of each policy set. */
@@ -38,6 +39,9 @@ json_t *policy_evaluation_resource(const struct rows *rows, int row)
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
+
+const struct resource_kind kind_policy_evaluations = {
+	.type = "policy-evaluations", .ask = policy_evaluation_views_of, .resource = policy_evaluation_resource};
 
 int policy_evaluations_of_run(struct store *store, const char *run_id, json_t **ret_evaluations, struct err *err)
 {

@@ -150,7 +150,7 @@ static int json_answer(struct request *req, struct response *res, const struct s
 static int log_answer(struct request *req, struct response *res, const char *kind, struct err *err)
 {
 	const char *format = query(req, "format") ? query(req, "format") : "text";
-	struct served_log log;
+	struct served_log log = {.length = 0};
 
 	if (!text_equal(format, "text") && !text_equal(format, "json"))
 		return err_set(err, ERR_MALFORMED, "format must be text or json");

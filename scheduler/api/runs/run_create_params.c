@@ -148,13 +148,20 @@ static bool client_is_plain(const struct request *req)
 		!text_equal(http_header(req->http, "X-Terraform-Integration"), "cloud");
 }
 
+static const char *source_of(const struct request *req, bool from_cli)
+{
+	if (from_cli)
+		return "terraform+cloud";
+	return req->bearer ? "tfe-api" : "tfe-ui";
+}
+
 int run_create_params_read(const struct request *req, struct run_create_params *ret_order, struct err *err)
 {
 	bool from_cli = http_header(req->http, "Terraform-Version");
 
 	*ret_order = (struct run_create_params){
 		.actor = req->actor.user.text,
-		.source = from_cli ? "terraform+cloud" : "tfe-api",
+		.source = source_of(req, from_cli),
 		.message = from_cli ? "Queued manually using Terraform" : NULL,
 		.plain_log = client_is_plain(req),
 	};

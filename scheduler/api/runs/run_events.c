@@ -29,8 +29,8 @@ static json_t *event_resource(const struct rows *rows, int row)
 			to_one("comments", row_text(rows, row, "comment_id"))));
 }
 
-static const struct resource_kind kind_events = {
-	.type = "run-events", .resource = event_resource, KIND_INCLUDES(includes)};
+const struct resource_kind kind_run_events = {
+	.type = "run-events", .ask = run_event_views_of, .resource = event_resource, KIND_INCLUDES(includes)};
 
 int run_events_index(struct request *req, struct response *res, struct err *err)
 {
@@ -38,10 +38,10 @@ int run_events_index(struct request *req, struct response *res, struct err *err)
 	json_auto_t *data = json_array();
 	json_t *included;
 
-	if (includes_check(req, &kind_events, err) < 0 || run_in_path(req, &run, err) < 0 ||
+	if (includes_check(req, &kind_run_events, err) < 0 || run_in_path(req, &run, err) < 0 ||
 		events_of_run(req->store, row_text(&run, 0, "id"), &events, err) < 0 ||
-		rows_show(req->store, &kind_events, &events, data, err) < 0 ||
-		includes_follow(req, &kind_events, data, &included, err) < 0)
+		rows_show(req->store, &kind_run_events, &events, data, err) < 0 ||
+		includes_follow(req, &kind_run_events, data, &included, err) < 0)
 		return -1;
 	return respond_including(res, 200, json_incref(data), included);
 }
@@ -52,11 +52,11 @@ int run_events_read(struct request *req, struct response *res, struct err *err)
 	json_auto_t *data = json_array();
 	json_t *included;
 
-	if (includes_check(req, &kind_events, err) < 0 ||
+	if (includes_check(req, &kind_run_events, err) < 0 ||
 		run_event_view(req->store, param(req, "event"), &event, err) < 0 ||
 		may(req, place_of(&event), "run event", err) < 0 ||
-		rows_show(req->store, &kind_events, &event, data, err) < 0 ||
-		includes_follow(req, &kind_events, data, &included, err) < 0)
+		rows_show(req->store, &kind_run_events, &event, data, err) < 0 ||
+		includes_follow(req, &kind_run_events, data, &included, err) < 0)
 		return -1;
 	return respond_including(res, 200, json_incref(json_array_get(data, 0)), included);
 }

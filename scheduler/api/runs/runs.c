@@ -22,7 +22,13 @@ static const struct inclusion includes[] = {
 	{"configuration_version.ingress_attributes", NULL, NULL, NULL},
 	{"workspace", "runs", "workspace", &kind_workspaces},
 	{"task_stages", "runs", "task-stages", &kind_task_stages},
+	{"task_stages.task_results", "task-stages", "task-results", &kind_task_results},
+	{"task_stages.policy_evaluations", "task-stages", "policy-evaluations", &kind_policy_evaluations},
+	{"policy_checks", "runs", "policy-checks", &kind_policy_checks},
 	{"comments", "runs", "comments", &kind_comments},
+	{"comments.user", "comments", "user", &kind_users},
+	{"run_events", "runs", "run-events", &kind_run_events},
+	{"run_events.actor", "run-events", "actor", &kind_users},
 	{"tf_policy_evaluations", NULL, NULL, NULL},
 };
 

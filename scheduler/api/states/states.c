@@ -325,14 +325,17 @@ int states_permanently_delete(struct request *req, struct response *res, struct 
 
 /* ---- outputs ---- */
 
+/* With masked=true, sensitive values are null. */
 int states_outputs(struct request *req, struct response *res, struct err *err)
 {
+	bool masked = text_equal(query(req, "masked"), "true");
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *list = NULL;
 	struct page page;
 
 	if (page_read(req, &page, err) < 0 || state_of(req, &rows, err) < 0 ||
-		outputs_read(req->store, row_text(&rows, 0, "id"), &kind_outputs, &list, err) < 0)
+		outputs_read(req->store, row_text(&rows, 0, "id"), masked ? &kind_public_outputs : &kind_outputs, &list,
+			err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, list, NULL);
 }

@@ -59,6 +59,9 @@ json_t *task_result_resource(const struct rows *rows, int row)
 				row_text(rows, row, "id"), "outcomes")));
 }
 
+const struct resource_kind kind_task_results = {
+	.type = "task-results", .ask = task_result_views_of, .resource = task_result_resource};
+
 static json_t *rows_as(const struct rows *rows, json_t *(*resource)(const struct rows *rows, int row))
 {
 	json_t *data = json_array();

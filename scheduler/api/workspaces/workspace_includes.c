@@ -4,6 +4,7 @@
 #include "scheduler/api/workspaces/tags.h"
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/states/states.h"
 #include "scheduler/store/workspaces/configurations.h"
 #include "scheduler/store/workspaces/workspaces.h"
@@ -25,6 +26,7 @@ static const struct inclusion of_workspaces[] = {
 	{"current-run.configuration-version.ingress-attributes", "configuration-versions", "ingress-attributes", NULL},
 	{"outputs", "workspaces", "outputs", NULL},
 	{"effective-tag-bindings", "workspaces", "effective-tag-bindings", NULL},
+	{"recent-runs", "workspaces", "recent-runs", NULL},
 	{"readme", "workspaces", "readme", NULL}, /* last: lists refuse it, since it reads an archive */
 };
 
@@ -84,6 +86,32 @@ static int outputs_include(const struct request *req, json_t *workspaces, json_t
 	return 0;
 }
 
+/* ---- recent runs ---- */
+
+static int recent_runs_include(const struct request *req, json_t *workspaces, json_t *included, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *workspace;
+	size_t i;
+
+	json_array_foreach(workspaces, i, workspace)
+	{
+		const char *id = json_string_at(workspace, "id");
+
+		db_array_add(&ids, id);
+		json_object_set_new(json_object_get(workspace, "relationships"), "recent-runs",
+			to_one("workspace-recent-runs", id));
+	}
+	if (runs_recent_of(req->store, &ids, &rows, err) < 0)
+		return -1;
+	for (int row = 0; row < rows.count; row++)
+		json_array_append_new(included,
+			resource_new("workspace-recent-runs", row_text(&rows, row, "workspace_id"),
+				json_pack("{so}", "runs", row_json(&rows, row, "runs")), NULL));
+	return 0;
+}
+
 /* ---- the readme ---- */
 
 /* Looks in the working directory first, then at the archive's root. */
@@ -136,6 +164,7 @@ static int workspace_includes(const struct request *req, json_t *workspaces, jso
 		return 0;
 	}
 	if ((query_includes(req, "outputs") && outputs_include(req, workspaces, included, err) < 0) ||
+		(query_includes(req, "recent-runs") && recent_runs_include(req, workspaces, included, err) < 0) ||
 		(query_includes(req, "readme") &&
 			readme_include(req, json_array_get(workspaces, 0), included, err) < 0) ||
 		bindings_include(req, TAGGED_WORKSPACE, workspaces, &included, err) < 0) {

@@ -104,6 +104,17 @@ static json_t *lock_reason(const struct rows *rows, int row)
 	return json_string(text);
 }
 
+/* Why the workspace waits for a lost apply; null: it does not. */
+static json_t *hold_show(const struct rows *rows, int row)
+{
+	if (row_null(rows, row, "hold_run_id"))
+		return json_null();
+	return json_pack("{so so so so sb sb}", "run-id", row_string(rows, row, "hold_run_id"), "worker",
+		row_string(rows, row, "hold_worker"), "since", row_time(rows, row, "hold_since"), "until",
+		row_time(rows, row, "hold_deadline"), "engine-ended", row_bool(rows, row, "hold_engine_ended"),
+		"settled", row_bool(rows, row, "hold_settled"));
+}
+
 static const struct relation_shown relations[] = {
 	{"organization", "organizations", "organization_name"},
 	{"agent-pool", "agent-pools", "pool_id"},
@@ -175,6 +186,7 @@ static json_t *workspace_attributes(const struct rows *rows, int row, const json
 	json_object_set_new(shown, "locked-reason", lock_reason(rows, row));
 	json_object_set_new(
 		shown, "locked-at", row_null(rows, row, "locked_by") ? json_null() : row_time(rows, row, "locked_at"));
+	json_object_set_new(shown, "hold", hold_show(rows, row));
 	json_object_set_new(shown, "actions", json_pack("{sb}", "is-destroyable", true));
 	json_object_set_new(shown, "can-queue-destroy-plan", json_boolean(!undestroyable));
 	json_object_set_new(shown, "permissions", workspace_permissions(rows, row));

@@ -41,6 +41,12 @@ int policy_evaluation_view(
 		: err_set(err, ERR_NOT_FOUND, "policy %s not found", text_equal(kind, "opa") ? "evaluation" : "check");
 }
 
+int policy_evaluation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, VIEW("$2") "where e.id = any($1::text[])", P_ARRAY(ids),
+		P_TEXT(response_scope_user(store->scope)));
+}
+
 int policy_outcomes_view(struct store *store, const char *evaluation_id, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,

@@ -19,6 +19,9 @@ int policy_evaluations_view(
 int policy_evaluation_view(
 	struct store *store, const char *id, const char *kind, struct rows *ret_rows, struct err *err);
 
+/* Many evaluations by their ids; unknown ids are skipped. The rows are available later (db_ask). */
+int policy_evaluation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
+
 /* The outcomes of an evaluation's policy sets: the table's columns, sorted by name. */
 int policy_outcomes_view(struct store *store, const char *evaluation_id, struct rows *ret_rows, struct err *err);
 /* One outcome, with organization_id and workspace_id. ERR_NOT_FOUND. */

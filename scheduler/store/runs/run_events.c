@@ -15,6 +15,12 @@ int events_of_run(struct store *store, const char *run_id, struct rows *ret_rows
 		P_TEXT(run_id));
 }
 
+int run_event_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err,
+		EVENTS "where e.id = any($1::text[]) order by e.created_at, e.action <> 'created', e.id", P_ARRAY(ids));
+}
+
 int run_event_view(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err, EVENTS "where e.id = $1", P_TEXT(event_id)) < 0)

@@ -19,6 +19,8 @@ struct run_event_row {
 	const char *description;        /* for users; NULL: none */
 	const char *actor, *comment_id; /* or NULL */
 };
+/* Many events by their ids; unknown ids are skipped. The rows are available later (db_ask). */
+int run_event_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 int run_event_add(struct store *store, const struct run_event_row *event, struct err *err);
 /* Adds an event, unless the run has one with that action. *ret_added says whether it was added. */
 int run_event_add_once(struct store *store, const struct run_event_row *event, bool *ret_added, struct err *err);

@@ -221,6 +221,20 @@ int run_views_ask_count(struct store *store, const struct run_filter *filter, st
 		FILTER_VALUES(store, filter));
 }
 
+/* The index runs_workspace gives the newest runs of each workspace. */
+int runs_recent_of(struct store *store, struct db_array *workspace_ids, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select w.id as workspace_id, (select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'status', "
+		"r.status) "
+		"order by r.position desc), '[]') from (select id, status, position from runs where workspace_id = "
+		"w.id "
+		"and not plan_only order by position desc limit 10) r) as runs "
+		"from workspaces w where w.id = any($1::text[]) and " SCOPE_HAS(
+			"$2", RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "2"),
+		P_ARRAY(workspace_ids), P_TEXT(response_scope_user(store->scope)));
+}
+
 #define OPERATION_VIEW                                                                                                 \
 	"select o.*, r.organization_id, r.workspace_id, r.has_changes, i.json_log, "                                   \
 	"(select coalesce(jsonb_agg(s.id order by s.created_at desc), '[]') from state_versions s "                    \

@@ -35,6 +35,10 @@ int run_views_ask_page(struct store *store, const struct run_filter *filter, str
 /* Counts the runs on all pages: one row with `total`, available later. */
 int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err);
 
+/* The last runs of each workspace whose runs the requester may read, plan-only runs excluded: workspace_id, and runs, a
+ * JSON array of {id, status}, the newest first. */
+int runs_recent_of(struct store *store, struct db_array *workspace_ids, struct rows *ret_rows, struct err *err);
+
 /* A list of the runs of all organizations, for site admins. */
 struct site_runs {
 	const char *run_id;    /* only this run, or NULL; if set, the other filters are ignored */

@@ -43,17 +43,23 @@ int task_stage_view(struct store *store, const char *stage_id, struct rows *ret_
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "task stage not found");
 }
 
+#define RESULT_VIEW                                                                                                    \
+	"select r.*, n.organization_id, n.workspace_id, n.plan_only, (select coalesce(jsonb_agg(o.id order by "        \
+	"o.position), '[]') from task_result_outcomes o where o.task_result_id = r.id) as outcomes "                   \
+	"from task_results r join runs n on n.id = r.run_id "
+
+int task_result_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, RESULT_VIEW "where r.id = any($1::text[]) order by r.task_name, r.id",
+		P_ARRAY(ids));
+}
+
 int task_results_view(
 	struct store *store, struct db_array *ids, const char *stage_id, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select r.*, n.organization_id, n.workspace_id, n.plan_only, (select coalesce(jsonb_agg(o.id order by "
-		"o.position), "
-		"'[]') "
-		"from task_result_outcomes o where o.task_result_id = r.id) as outcomes "
-		"from task_results r join runs n on n.id = r.run_id "
-		"where r.id in (select unnest($1::text[]) union all "
-		"select x.id from task_results x where x.task_stage_id = $2) order by r.task_name, r.id",
+		RESULT_VIEW "where r.id in (select unnest($1::text[]) union all "
+			    "select x.id from task_results x where x.task_stage_id = $2) order by r.task_name, r.id",
 		P_TEXT(ids ? db_array_text(ids) : "{}"), P_TEXT(stage_id));
 }
 

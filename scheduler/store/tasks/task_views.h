@@ -19,6 +19,8 @@ int task_stage_view(struct store *store, const char *stage_id, struct rows *ret_
  * `organization_id`. */
 int task_results_view(
 	struct store *store, struct db_array *ids, const char *stage_id, struct rows *ret_rows, struct err *err);
+/* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
+int task_result_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* One task result. ERR_NOT_FOUND. */
 int task_result_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 

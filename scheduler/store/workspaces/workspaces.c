@@ -10,16 +10,27 @@
 enum { MAX_NEWEST = 1000 };
 #define SORT_NEWEST "-current-run.created-at"
 
+/* All columns of the table by their names: PostgreSQL refuses a prepared `w.*` after a migration that adds a column. */
+#define WORKSPACE_OWN_COLUMNS                                                                                          \
+	"w.id, w.organization_id, w.pool_id, w.name, w.description, w.auto_apply, w.execution_mode, "                  \
+	"w.terraform_version, w.working_directory, w.structured_run_output, w.settings, w.locked_by, "                 \
+	"w.locked_reason, w.current_run_id, w.latest_run_id, w.current_state_id, w.current_configuration_id, "         \
+	"w.project_id, w.ssh_key_id, w.resource_count, w.latest_change_at, w.run_count, w.run_failures, "              \
+	"w.policy_failures, w.plan_milliseconds, w.apply_milliseconds, w.hold_job_id, w.has_queue, w.stands_still, "   \
+	"w.destroy_check_at, w.destroy_reminded, w.created_at, w.updated_at, "
+
 /* `user` is the number of the requester's parameter (store/access/response_scope.h). */
 #define WORKSPACE_COLUMNS(user)                                                                                        \
 	RIGHTS_IN_WORKSPACE(user, "w.organization_id", "w.id")                                                         \
-	"as rights, w.*, o.name as organization_name, u.username as locker, r.id as retention_id, "                    \
+	"as rights, " WORKSPACE_OWN_COLUMNS                                                                            \
+	"l.locked_at, o.name as organization_name, u.username as locker, r.id as retention_id, "                       \
 	"(select t.id from teams t where t.user_id = w.locked_by and t.kind in ('owners', 'team')) as locker_team, "   \
 	"coalesce((o.settings->>'allow-force-delete-workspaces')::boolean, false) as admins_delete, "                  \
 	"r.delete_older_than_n_days is null as retains_all, d.destroy_after, w.latest_change_at + "                    \
 	"replace(replace(d.destroy_after, 'd', ' days'), 'h', ' hours')::interval as destroy_at, "                     \
 	"h.run_id as hold_run_id, h.worker as hold_worker, h.engine_ended as hold_engine_ended, to_char(h.until at "   \
 	"time zone 'UTC', 'YYYY-MM-DD HH24:MI:SS \"UTC\"') as hold_until, h.settled_at is not null as hold_settled, "  \
+	"h.began_at as hold_since, h.until as hold_deadline, "                                                         \
 	"(select count(*) from "                                                                                       \
 	"state_versions k where k.workspace_id = w.id and k.status = 'detached') as kept_states, "                     \
 	"case when (w.locked_by is not null or w.hold_job_id is not null) and w.current_run_id is null then (select "  \
@@ -31,6 +42,7 @@ enum { MAX_NEWEST = 1000 };
 
 #define WORKSPACE_JOINS                                                                                                \
 	"join organizations o on o.id = w.organization_id left join users u on u.id = w.locked_by "                    \
+	"left join workspace_locks l on l.workspace_id = w.id and l.locked_by = w.locked_by "                          \
 	"left join workspace_holds h on h.job_id = w.hold_job_id "                                                     \
 	"left join data_retention_policies r on r.workspace_id = w.id "                                                \
 	"join projects j on j.id = w.project_id cross join lateral (select case when coalesce("                        \
@@ -487,8 +499,11 @@ int workspace_lock(struct store *store, const char *id, const char *user_id, con
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "update workspaces set locked_by = $2, locked_reason = $3, locked_at = now() "
-		    "where id = $1 and locked_by is null and current_run_id is null and hold_job_id is null",
+		    "with locked as (update workspaces set locked_by = $2, locked_reason = $3 where id = $1 "
+		    "and locked_by is null and current_run_id is null and hold_job_id is null returning id) "
+		    "insert into workspace_locks (workspace_id, locked_by, locked_at) select id, $2, now() from locked "
+		    "on conflict (workspace_id) do update set locked_by = excluded.locked_by, "
+		    "locked_at = excluded.locked_at",
 		    P_TEXT(id), P_TEXT(user_id), P_TEXT(reason)) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the workspace is already locked");
@@ -537,7 +552,8 @@ static int unlock_in(void *data, struct err *err)
 		unlock_check(&rows, u, err) < 0)
 		return -1;
 	return db_query(u->store->db, NULL, err,
-		"update workspaces set locked_by = null, locked_reason = null, locked_at = null where id = $1",
+		"with time as (delete from workspace_locks where workspace_id = $1) "
+		"update workspaces set locked_by = null, locked_reason = null where id = $1",
 		P_TEXT(u->id));
 }
 

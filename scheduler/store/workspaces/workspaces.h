@@ -17,7 +17,8 @@
  *  - organization_name, locker (username), locker_team (the id of the team whose token holds the lock);
  *  - variable_ids and tag_names (JSON arrays), retention_id and retains_all (its data retention policy);
  *  - admins_delete (whether workspace admins may force its deletion);
- *  - hold_run_id, hold_worker and hold_until (of its hold), kept_states (the number of detached states);
+ *  - hold_run_id, hold_worker, hold_since and hold_deadline (of its hold), kept_states (the number of detached
+ *    states);
  *  - destroy_after (the effective auto-destroy activity duration) and destroy_at (the resulting time).
  *
  * Counts and averages cover the last 30 runs that ended. ERR_NOT_FOUND.

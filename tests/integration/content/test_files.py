@@ -447,6 +447,8 @@ def test_outputs_are_listed_and_sensitive_values_are_sealed(api, locked, databas
     assert api.attributes(f"state-version-outputs/{current['secret']['id']}")["value"] == secret
     listed = api.get(f"state-versions/{created['id']}/outputs").json
     assert {o["attributes"]["name"] for o in listed["data"]} == set(values) and listed["meta"]["pagination"]["total-count"] == 3
+    masked = api.get(f"state-versions/{created['id']}/outputs", masked="true").data
+    assert all((output["attributes"]["value"] is None) == output["attributes"]["sensitive"] for output in masked) and masked
     linked = api.get(f"state-versions/{created['id']}", include="outputs").json
     assert [o["id"] for o in linked["included"]] == [o["id"] for o in linked["data"]["relationships"]["outputs"]["data"]]
     of_workspace = api.get(f"workspaces/{locked}", include="outputs").json

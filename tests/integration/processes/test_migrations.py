@@ -50,6 +50,19 @@ def test_an_older_program_serves_on_an_expanded_schema(scheduler, expanded, api,
     assert command(Scheduler, expanded, "migrate").stdout == ""
 
 
+def test_statements_that_return_all_columns_survive_a_new_column(scheduler, database, tokens, ask):
+    api = Api(scheduler(http_threads=1).url, tokens["token"])
+    project = api.post(f"organizations/{api.organization}/projects", {"data": {"type": "projects", "attributes": {"name": "one"}}}).data["id"]
+
+    def use(name):
+        api.patch(f"projects/{project}", {"data": {"type": "projects", "attributes": {"name": name}}})
+        assert api.get(f"projects/{project}").data["attributes"]["name"] == name
+
+    use("two")
+    ask("alter table projects add column of_a_later_release integer")
+    use("three")
+
+
 def test_a_contraction_is_refused_while_older_processes_are_recent(scheduler, expanded, ask, tokens):
     old = scheduler()
     refused = failure_reason(command(Next, expanded, "migrate", "--contract", check=False))

@@ -103,7 +103,8 @@ def test_each_page_has_the_total_count_of_its_filter(api, workspace):
                 assert included.count("plans") == len(page["data"]) and included.count("workspaces") == bool(page["data"])
 
 
-ALL = "plan,apply,created_by,confirmed_by,canceled_by,cost_estimate,configuration_version.ingress_attributes,workspace,task_stages,comments,tf_policy_evaluations"
+ALL = ("plan,apply,created_by,confirmed_by,canceled_by,cost_estimate,configuration_version.ingress_attributes,workspace,task_stages,"
+       "task_stages.task_results,task_stages.policy_evaluations,policy_checks,comments.user,run_events.actor,tf_policy_evaluations")
 
 
 def links(resource):
@@ -127,13 +128,14 @@ def cycle(included):
 def test_includes_of_a_run_and_of_a_list_have_no_duplicates_or_cycles(api, workspace):
     runs = [api.run(workspace) for _ in range(3)]
     api.post(f"runs/{runs[0]}/comments", {"data": {"type": "comments", "attributes": {"body": "looks good"}}})
+    events = [len(api.events(run)) for run in runs]
     one = api.get(f"runs/{runs[0]}", include=ALL).json
     included = {(resource["type"], resource["id"]) for resource in one["included"]}
-    assert sorted(kind for kind, _ in included) == ["applies", "comments", "configuration-versions", "plans", "users", "workspaces"]
+    assert sorted(kind for kind, _ in included) == ["applies", "comments", "configuration-versions", "plans", *["run-events"] * events[0], "users", "workspaces"]
     assert included <= set(links(one["data"])) and cycle(one["included"]) is None
     many = api.get(f"workspaces/{workspace}/runs", include=ALL).json
     kinds = [resource["type"] for resource in many["included"]]
-    assert sorted(kinds) == ["applies"] * 3 + ["comments", "configuration-versions"] + ["plans"] * 3 + ["users", "workspaces"]
+    assert sorted(kinds) == ["applies"] * 3 + ["comments", "configuration-versions"] + ["plans"] * 3 + ["run-events"] * sum(events) + ["users", "workspaces"]
     assert cycle(many["included"]) is None
     assert [run["id"] for run in many["data"]] == runs[::-1]
     assert {**many["data"][-1]} == one["data"]

@@ -130,6 +130,9 @@ def test_a_workspace_is_held_until_its_last_state_arrives(workspace):
     assert shown["attributes"]["locked"] is True and shown["relationships"]["locked-by"]["data"] == {"type": "runs", "id": first}
     for words in (first, "worker fake-worker", "force-unlock"):
         assert words in shown["attributes"]["locked-reason"]
+    hold = shown["attributes"]["hold"]
+    assert (hold["run-id"], hold["worker"], hold["engine-ended"], hold["settled"]) == (first, "fake-worker", False, False)
+    assert hold["since"] > shown["attributes"]["created-at"] and hold["until"] is None
     assert workspace.api.events(first, "workspace-held")
     assert ("hold", "system") in audit_actions(workspace.api)
     assert workspace.api.status(second) == "pending"
@@ -151,6 +154,7 @@ def test_a_workspace_is_held_until_its_last_state_arrives(workspace):
     workspace.settle(job)
     until(lambda: workspace.api.status(second) == "plan_queued", "the queue advances")
     assert workspace.shown["relationships"]["locked-by"]["data"]["id"] == second and not workspace.held()
+    assert workspace.shown["attributes"]["hold"] is None
     assert workspace.released(job) == "The last state of the apply has arrived."
     assert audit_actions(workspace.api)[0] == ("release", "system")
     assert workspace.refused(job, "PUT", "state", state(3)) and workspace.refused(job, "POST", "last-state")
@@ -187,6 +191,8 @@ def test_the_deadline_ends_the_hold(workspace, api_site):
     assert 1000 - 60 < workspace.hold(job)[4] <= 1000 + 10 + 5
     ((_, text),) = workspace.api.events(job["run"], "workspace-held")
     assert re.search(r"or until \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, when the worker must have ended terraform\.$", text), text
+    hold = workspace.shown["attributes"]["hold"]
+    assert hold["since"] < hold["until"]
     assert re.search(r"or at \d{4}-.* UTC, when that worker must have ended terraform\. Cancel run-", workspace.shown["attributes"]["locked-reason"])
     assert workspace.api.status(second) == "pending"
     workspace.api_site.change("update workspace_holds set until = now() where job_id = %s", job["job"])

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
 """Why a run waits: GET runs/:id/waiting, the run's events, log and page."""
 
+import re
+from urllib.parse import urlsplit
+
 import pytest
 
 from support.browser import Browser
@@ -137,11 +140,12 @@ def test_a_planned_run_waits_for_confirmation(org, pool):
     assert reason(org, run) == "none"
 
 
-def test_the_page_of_a_run_shows_why_it_waits(api_site, org, pool):
+def test_the_id_of_a_run_leads_to_its_page(api_site, org, pool):
     run = pool.run()
     browser = Browser(api_site.scheduler.url).sign_in("admin", api_site.tokens["password"])
-    page = browser.ask(f"/app/runs/{run}")
-    assert page.status == 200 and "No worker in pool pool." in page.text and "created" in page.text
+    found = browser.ask(f"/app/runs/{run}", follow=False)
+    assert found.status == 303
+    assert re.fullmatch(rf"/app/{org.organization}/workspaces/[^/]+/runs/{run}", urlsplit(found.headers["Location"]).path)
     assert browser.ask("/app/runs/run-AAAAAAAAAAAAAAAA").status == 404
     other = Browser(api_site.scheduler.url).ask(f"/app/runs/{run}", follow=False)
     assert other.status == 303 and "/app/login" in other.headers["Location"]

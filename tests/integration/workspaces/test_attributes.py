@@ -119,16 +119,18 @@ def test_all_includes_are_returned_once(api):
     workspace = api.workspace("w", working_directory="live")
     push(api, workspace, RESOURCES, out={"value": "v", "type": "string"}, secret={"value": "hidden", "type": "string", "sensitive": True})
     configuration = api.upload(workspace, {"main.tf": "", "README.md": "root", "live/README.md": "# Live"})
-    api.run(workspace, configuration)
+    run = api.run(workspace, configuration)
     everything = ("organization,project,current_run.plan,current_run.configuration_version,current_configuration_version,"
-                  "current-state-version,locked_by,outputs,effective_tag_bindings")
+                  "current-state-version,locked_by,outputs,effective_tag_bindings,recent_runs")
     answer = api.get(f"workspaces/{workspace}", include=everything + ",readme").json
     assert {item["type"] for item in answer["included"]} == {"organizations", "projects", "runs", "plans", "configuration-versions", "state-versions",
-                                                             "workspace-outputs", "workspace-readme"}
+                                                             "workspace-outputs", "workspace-recent-runs", "workspace-readme"}
     readme = [item for item in answer["included"] if item["type"] == "workspace-readme"][0]
     assert readme["attributes"]["raw-markdown"] == "# Live" and answer["data"]["relationships"]["readme"]["data"]["id"] == readme["id"]
     outputs = {item["attributes"]["name"]: item["attributes"]["value"] for item in answer["included"] if item["type"] == "workspace-outputs"}
     assert outputs == {"out": "v", "secret": None} and len(answer["data"]["relationships"]["outputs"]["data"]) == 2
+    recent = [item for item in answer["included"] if item["type"] == "workspace-recent-runs"][0]
+    assert recent["id"] == workspace and [row["id"] for row in recent["attributes"]["runs"]] == [run]
     keys = [(item["type"], item["id"]) for item in answer["included"]]
     assert len(keys) == len(set(keys))
     page = api.get(f"organizations/{api.organization}/workspaces", include=everything).json

@@ -68,22 +68,34 @@ static int range_read(struct store *store, const struct blob_range *range, struc
 		: err_set(err, ERR_INTERNAL, "the stored changes of a plan are incomplete");
 }
 
+/* False for a header of another format, or of changes that were made from another JSON document. Changes the text. */
+static bool header_parse(char *text, const char *json_blob, struct plan_changes *ret_changes)
+{
+	char *rest = text + strlen(FORMAT " ");
+	const char *json, *count, *bytes;
+
+	if (!text_starts(text, FORMAT " "))
+		return false;
+	json = strsep(&rest, " ");
+	count = strsep(&rest, " ");
+	bytes = strsep(&rest, "\n");
+	return text_equal(json, json_blob) && bytes && text_number(count, 0, INT64_MAX, &ret_changes->count) == 0 &&
+		text_number(bytes, 0, INT64_MAX, &ret_changes->summary_bytes) == 0;
+}
+
 int plan_changes_open(struct store *store, const struct rows *rows, struct plan_changes *ret_changes, bool *ret_there,
 	struct err *err)
 {
 	_cleanup_(buf_release) struct buf header = BUF_INIT(HEADER);
 	const char *blob = row_text(rows, 0, "changes_blob");
 	struct plan_changes changes = {.count = 0};
-	char json[ID_SIZE] = "";
 
 	*ret_there = false;
 	if (!blob)
 		return 0;
 	if (range_read(store, &(struct blob_range){blob, 0, HEADER}, &header, err) < 0)
 		return -1;
-	_Static_assert(ID_SIZE == 40, "the width in the format");
-	if (sscanf(buf_str(&header), FORMAT " %39s %lld %lld", json, &changes.count, &changes.summary_bytes) != 3 ||
-		!text_equal(json, row_text(rows, 0, "json_blob")))
+	if (!header_parse(header.data, row_text(rows, 0, "json_blob"), &changes))
 		return 0;
 	text_copy(changes.blob.text, sizeof(changes.blob.text), blob);
 	*ret_changes = changes;

@@ -15,7 +15,9 @@ export function CopyId({ id, shown }: { readonly id: string; readonly shown?: st
 		<span class="copy">
 			<code title={id}>{shown ?? id}</code>
 			<button type="button" class="icon-button" aria-label={`Copy ${id}`} onClick={copy}>
-				⧉
+				<svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true">
+					<path d="M5 5V1.5h9.5V11H11M1.5 5H11v9.5H1.5Z" fill="none" stroke="currentColor" stroke-width="1.5" />
+				</svg>
 			</button>
 		</span>
 	);

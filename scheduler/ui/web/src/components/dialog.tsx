@@ -24,7 +24,11 @@ export function Dialog({ title, children, confirm, danger = false, reason, field
 	useEffect(() => {
 		const opener = document.activeElement;
 		element.current?.showModal();
-		return () => opener instanceof HTMLElement && opener.focus();
+		// The button may be gone after the action.
+		return () => {
+			const next = opener?.isConnected ? opener : document.querySelector("main h1");
+			return next instanceof HTMLElement && next.focus();
+		};
 	}, []);
 	const run = async () => {
 		try {

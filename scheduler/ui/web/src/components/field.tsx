@@ -39,7 +39,7 @@ type TextProps = Common & {
 	readonly onValue: (value: string) => void;
 	readonly lines?: number;
 	readonly required?: boolean;
-	readonly type?: "text" | "email" | "url" | "password" | "number" | "search";
+	readonly type?: "text" | "email" | "url" | "password" | "number" | "search" | "datetime-local";
 	readonly maxLength?: number;
 };
 

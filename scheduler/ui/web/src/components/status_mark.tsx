@@ -4,7 +4,15 @@ import { can, type Resource, text } from "../core/resource.ts";
 import { statusIcon, statusTone, statusWord, type Tone, toneIcons } from "../core/status.ts";
 
 // An icon and a word: colour is never the only carrier.
-export function Mark({ tone, icon, children }: { readonly tone: Tone; readonly icon?: string; readonly children: ComponentChildren }) {
+export function Mark({
+	tone,
+	icon,
+	children,
+}: {
+	readonly tone: Tone;
+	readonly icon?: string | undefined;
+	readonly children: ComponentChildren;
+}) {
 	return (
 		<span class={`mark ${tone}`}>
 			<span class="mark-icon" aria-hidden="true">

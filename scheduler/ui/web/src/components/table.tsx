@@ -14,12 +14,13 @@ type Props = {
 	readonly caption: string; // for screen readers
 	readonly columns: readonly Column[];
 	readonly rows: readonly Resource[];
+	readonly stacked?: boolean; // rows become blocks where there is no room for columns
 };
 
 // A table of objects. The first cell of a row holds its link (<a class="row-link">), whose area is the whole row.
-export function Table({ caption, columns, rows }: Props) {
+export function Table({ caption, columns, rows, stacked = false }: Props) {
 	return (
-		<table class="rows">
+		<table class={stacked ? "rows stack" : "rows"}>
 			<caption class="sr-only">{caption}</caption>
 			<thead>
 				<tr>

@@ -1,12 +1,25 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 
 export type Tab = { readonly key: string; readonly word: string; readonly content: () => ComponentChildren };
 
+type Props = {
+	readonly tabs: readonly Tab[];
+	readonly label: string;
+	readonly shown?: string; // until the user selects one
+	readonly wanted?: string | undefined; // selected when it changes, as by a link
+};
+
 // Tabs with arrow keys. Only the content of the selected tab exists.
-export function Tabs({ tabs, label }: { readonly tabs: readonly Tab[]; readonly label: string }) {
-	const [key, setKey] = useState(tabs[0]?.key);
+export function Tabs({ tabs, label, shown, wanted }: Props) {
+	const [chosen, setKey] = useState<string | undefined>();
+	useEffect(() => {
+		if (wanted) {
+			setKey(wanted);
+		}
+	}, [wanted]);
+	const key = chosen ?? shown;
 	const id = useId();
 	const at = Math.max(
 		tabs.findIndex((tab) => tab.key === key),

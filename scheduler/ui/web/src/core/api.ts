@@ -62,10 +62,12 @@ async function documentOf(answer: Response): Promise<Document> {
 	return text ? (JSON.parse(text) as Document) : { data: null };
 }
 
-// read: GET. The document's objects are in the store before it returns.
-export async function read(url: string, signal?: AbortSignal): Promise<Document> {
+// read: GET. The document's objects are in the store before it returns, unless they are not JSON:API.
+export async function read(url: string, signal?: AbortSignal, stored = true): Promise<Document> {
 	const document = await documentOf(await send(url, { headers: { Accept: jsonApi }, ...(signal && { signal }) }));
-	store.put(document);
+	if (stored) {
+		store.put(document);
+	}
 	return document;
 }
 
@@ -83,16 +85,16 @@ export type Method = "POST" | "PATCH" | "PUT" | "DELETE";
 async function changeOnce(method: Method, url: string, body: unknown): Promise<Response> {
 	const headers: Record<string, string> = { Accept: jsonApi, "X-CSRF-Token": session().csrf };
 	if (body !== undefined) {
-		headers["Content-Type"] = jsonApi;
+		headers["Content-Type"] = body instanceof Blob ? "application/octet-stream" : jsonApi;
 	}
-	return send(url, { method, headers, ...(body !== undefined && { body: JSON.stringify(body) }) });
+	return send(url, { method, headers, ...(body !== undefined && { body: body instanceof Blob ? body : JSON.stringify(body) }) });
 }
 
 function isTokenProblem(error: ApiError): boolean {
 	return error.status === 403 && error.message.includes("X-CSRF-Token");
 }
 
-// change: a request that changes something. It is sent again once if only the CSRF token was old.
+// change: a request that changes something. A body is a JSON:API document, or a file as a Blob. It is sent again once if only the CSRF token was old.
 export async function change(method: Method, url: string, body?: unknown): Promise<Document> {
 	const answer = await changeOnce(method, url, body);
 	try {

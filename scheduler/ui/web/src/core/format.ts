@@ -86,10 +86,20 @@ export function size(bytes: number): string {
 	return `${unit === 0 || value >= 100 ? Math.round(value) : value.toFixed(1)} ${units[unit]}`;
 }
 
-// money: a decimal text of the API with a sign, such as "+$12.34".
-export function moneyDelta(value: string): string {
-	const amount = Number(value);
-	return Number.isFinite(amount) ? `${amount < 0 ? "−" : "+"}$${Math.abs(amount).toFixed(2)}` : value;
+function amount(value: string, currency: string): string {
+	const digits = Math.abs(Number(value)).toFixed(2);
+	return currency && currency !== "USD" ? `${digits} ${currency}` : `$${digits}`;
+}
+
+// money: a decimal text of the API, such as "$12.34" or "12.34 EUR".
+export function money(value: string, currency = ""): string {
+	return Number.isFinite(Number(value)) ? `${Number(value) < 0 ? "−" : ""}${amount(value, currency)}` : value;
+}
+
+// moneyDelta: the same with a sign, such as "+$12.34".
+export function moneyDelta(value: string, currency = ""): string {
+	const number = Number(value);
+	return Number.isFinite(number) ? `${number < 0 ? "−" : "+"}${amount(value, currency)}` : value;
 }
 
 // shortId: "run-AbCd…" without the middle, for rows.

@@ -97,6 +97,25 @@ export function useQuery(): URLSearchParams {
 	return queryNow();
 }
 
+// useFragment: the address' fragment, with its "#".
+export function useFragment(): string {
+	const render = useRender();
+	useEffect(() => {
+		addEventListener("hashchange", render);
+		const stop = onAddress(render);
+		return () => {
+			removeEventListener("hashchange", render);
+			stop();
+		};
+	}, []);
+	return location.hash;
+}
+
+// textScale: how large the browser's text is, as a multiple of 16 pixels.
+export function textScale(): number {
+	return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
+}
+
 // useNow: the time, once in every `ms`.
 export function useNow(ms = 1000): number {
 	const [now, setNow] = useState(Date.now());

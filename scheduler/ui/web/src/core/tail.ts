@@ -23,6 +23,11 @@ export class LogTail {
 		this.#range = range;
 	}
 
+	// The bytes that were received.
+	get offset(): number {
+		return this.#next;
+	}
+
 	stop(): void {
 		this.#stopped = true;
 	}
@@ -75,13 +80,12 @@ export class LogTail {
 
 const partOf = (event: LiveEvent) => event.attributes as unknown as LogPart;
 
-// tail calls onBytes with all bytes of the plan's or apply's log from the offset on, until the returned function is called.
-export function tail(id: string, offset: number, onBytes: OnBytes, range: ReadRange): () => void {
-	const log = new LogTail(offset, onBytes, range);
-	const end = subscribeAll([`log:${id}@${offset}`], (event) => void (event.kind === "log" ? log.part(partOf(event)) : log.catchUp()));
+// logTopic: the log of a plan or an apply, from the offset on.
+export const logTopic = (id: string, offset: number) => `log:${id}@${offset}`;
+
+// follow reads the log to its end, and then takes its events, until the returned function is called. Without a topic, only polls read on.
+export function follow(log: LogTail, topic: string | undefined): () => void {
+	const end = subscribeAll(topic ? [topic] : [], (event) => void (event.kind === "log" ? log.part(partOf(event)) : log.catchUp()));
 	void log.catchUp();
-	return () => {
-		log.stop();
-		end();
-	};
+	return end;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Starts the shared worker of the event stream. The page's security policy wants Trusted Types for its address.
 
-// The build's address of the worker (build/bundle.mjs).
+// The build's address of the worker (tools/bundle.mjs).
 declare const EVENT_WORKER: string;
 
 type Policy = { readonly createScriptURL: (url: string) => string };

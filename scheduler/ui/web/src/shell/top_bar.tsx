@@ -100,6 +100,8 @@ function UserMenu() {
 			<a href="/app/settings/tokens">Tokens</a>
 			<a href="/app/settings/password">Password</a>
 			<a href="/app/settings/invitations">Invitations</a>
+			<a href="/app/settings/keyboard">Keyboard</a>
+			<a href="/app/settings/theme">Theme and times</a>
 			<ThemeChoice />
 			<form method="post" action="/app/logout">
 				<input type="hidden" name="csrf" value={session().csrf} />

@@ -8,6 +8,7 @@ import { useDocument, useQuery } from "../../core/hooks.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
+import { NewOrganization } from "./new_organization.tsx";
 
 const columns = [
 	{
@@ -29,7 +30,10 @@ export default function Organizations() {
 	useTitle(["Organizations"]);
 	return (
 		<>
-			<h1 tabIndex={-1}>Organizations</h1>
+			<div class="page-head">
+				<h1 tabIndex={-1}>Organizations</h1>
+				<NewOrganization />
+			</div>
 			<Content of={list}>
 				{() =>
 					list.items.length === 0 ? (

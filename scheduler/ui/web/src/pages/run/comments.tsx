@@ -7,11 +7,26 @@ import { announce } from "../../components/live_region.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { type ApiError, errorOf } from "../../core/errors.ts";
-import { may, text } from "../../core/resource.ts";
+import { may, type Resource, text } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
-import type { RunView } from "./run.tsx";
+import { Markdown } from "../../markdown/markdown.tsx";
+import type { RunView } from "./view.ts";
 
-export function Comments({ view }: { readonly view: RunView }) {
+function Comment({ comment }: { readonly comment: Resource }) {
+	return (
+		<li class="comment">
+			<p>
+				<strong>{text(store.one(comment, "user"), "username") || "somebody"}</strong>{" "}
+				<span class="muted">
+					<TimeAgo time={comment.attributes["created-at"]} />
+				</span>
+			</p>
+			<Markdown text={text(comment, "body")} />
+		</li>
+	);
+}
+
+function NewComment({ view }: { readonly view: RunView }) {
 	const [body, setBody] = useState("");
 	const [error, setError] = useState<ApiError | undefined>();
 	const send = async () => {
@@ -25,26 +40,31 @@ export function Comments({ view }: { readonly view: RunView }) {
 			setError(errorOf(failure));
 		}
 	};
+	const pointer = "/data/attributes/body";
+	const others = error?.outside([pointer]) ?? [];
+	return (
+		<>
+			<TextField label="New comment" hint="Markdown" lines={3} value={body} onValue={setBody} error={error} pointer={pointer} />
+			{error && (others.length > 0 || error.problems.length === 0) && <ProblemList problems={others} message={error.message} />}
+			<Button reason={body.trim() ? undefined : "the comment is empty"} onPress={send}>
+				Add comment
+			</Button>
+		</>
+	);
+}
+
+export function Comments({ view }: { readonly view: RunView }) {
+	const comments = store.many(view.run, "comments");
 	return (
 		<section class="comments" aria-labelledby="comments">
 			<h2 id="comments">Comments</h2>
-			{store.many(view.run, "comments").map((comment) => (
-				<div key={comment.id} class="comment">
-					<p class="muted">
-						{text(store.one(comment, "user"), "username")} <TimeAgo time={comment.attributes["created-at"]} />
-					</p>
-					<p class="comment-body">{text(comment, "body")}</p>
-				</div>
-			))}
-			{error && <ProblemList problems={error.problems} message={error.message} />}
-			{may(view.run, "can-comment") && (
-				<>
-					<TextField label="New comment" lines={2} value={body} onValue={setBody} />
-					<Button reason={body.trim() ? undefined : "the comment is empty"} onPress={send}>
-						Add comment
-					</Button>
-				</>
-			)}
+			{comments.length === 0 && <p class="muted">No comments.</p>}
+			<ul class="plain-list">
+				{comments.map((comment) => (
+					<Comment key={comment.id} comment={comment} />
+				))}
+			</ul>
+			{may(view.run, "can-comment") && !view.reader && <NewComment view={view} />}
 		</section>
 	);
 }

@@ -2,55 +2,162 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Resource } from "../../core/resource.ts";
-import { LogText, lineShown } from "./log/log_text.ts";
-import { stageList } from "./stage_list.ts";
+import { optionsOf } from "./actions/again.ts";
+import { isBefore } from "./actions/before.ts";
+import { fasterText } from "./actions/faster.ts";
+import { countsOf, lostOf } from "./changes_summary.ts";
+import { tagsOf } from "./stages/outcome_tags.ts";
+import { failedNames, opaSets, sentinelSets } from "./stages/policies.ts";
+import { partsWithRuns } from "./waiting_text.ts";
+import { warningsOf } from "./warnings.ts";
 
-function part(type: string, status: string): Resource {
-	return { type, id: `${type}-1`, attributes: { status } };
+function object(type: string, id: string, attributes: Record<string, unknown>): Resource {
+	return { type, id, attributes };
 }
 
-function run(status: string, times: Record<string, string>): Resource {
-	return { type: "runs", id: "run-1", attributes: { status, "status-timestamps": times } };
-}
+const plan = object("plans", "plan-1", { "resource-additions": 2, "resource-changes": 1, "resource-destructions": 2 });
+const changes = object("plan-changes", "plan-1", {
+	"resource-changes": [
+		{ action: "delete,create", address: "a.replaced" },
+		{ action: "create", address: "a.new", badges: ["import"] },
+		{ action: "update", address: "a.old" },
+		{ action: "delete", address: "a.gone" },
+		{ action: "no-op", address: "a.moved", badges: ["move"] },
+	],
+});
 
-test("stages that are not configured are left out", () => {
-	const list = stageList(run("planned", { "plan-queued-at": "2026-11-23T05:00:00Z", "planned-at": "2026-11-23T05:00:09Z" }), {
-		plan: part("plans", "finished"),
-		apply: part("applies", "pending"),
-	});
+test("replacements are counted by themselves once the list of changes is there", () => {
+	assert.deepEqual(countsOf(plan, undefined), { create: 2, update: 1, replace: 0, delete: 2, import: 0, move: 0 });
+	assert.deepEqual(countsOf(plan, changes), { create: 1, update: 1, replace: 1, delete: 1, import: 1, move: 1 });
+});
+
+test("destroyed and replaced addresses are listed, as many as the plan destroys", () => {
+	assert.deepEqual(lostOf(changes), [
+		{ address: "a.gone", replaced: false },
+		{ address: "a.replaced", replaced: true },
+	]);
+	assert.equal(lostOf(changes).length, plan.attributes["resource-destructions"]);
+	assert.deepEqual(lostOf(object("plan-changes", "plan-2", { "resource-changes": "x" })), []);
+});
+
+test("the newest action of a person says who was faster", () => {
+	const event = (action: string, second: number) =>
+		object("run-events", `re-${second}`, { action, "created-at": `2026-11-23T05:00:0${second}Z` });
+	const events = [event("created", 0), event("confirmed", 3), event("started", 4)];
+	const now = Date.parse("2026-11-23T05:00:09Z");
+	assert.equal(
+		fasterText(events, () => "ada", now),
+		"confirmed by ada 6 s ago",
+	);
+	assert.equal(
+		fasterText(events, () => "", now),
+		"",
+	);
+});
+
+test("a pending run stands behind the current run and those queued earlier", () => {
+	const run = (id: string, status: string, place: number, planOnly = false) =>
+		object("runs", id, { status, "position-in-queue": place, "plan-only": planOnly });
+	const mine = run("run-me", "pending", 2);
+	const others = [
+		mine,
+		run("run-current", "planned", 0),
+		run("run-first", "pending", 1),
+		run("run-late", "pending", 3),
+		run("run-spec", "pending", 0, true),
+	];
 	assert.deepEqual(
-		list.map((stage) => [stage.name, stage.state]),
+		others.filter((other) => isBefore(other, mine, "run-current")).map((other) => other.id),
+		["run-current", "run-first"],
+	);
+});
+
+test("a new plan has the options of the old one", () => {
+	const options = optionsOf(
+		object("runs", "run-1", { message: "m", "plan-only": true, refresh: true, "target-addrs": ["a.b"], "replace-addrs": null }),
+		"1.9.0",
+	);
+	assert.deepEqual(
 		[
-			["plan", "passed"],
-			["apply", "waiting"],
+			options.message,
+			options["plan-only"],
+			options.refresh,
+			options["target-addrs"],
+			options["replace-addrs"],
+			options["terraform-version"],
+		],
+		["m", true, true, ["a.b"], undefined, "1.9.0"],
+	);
+});
+
+test("severity and status are the first tags", () => {
+	const tags = tagsOf([
+		{ label: "Cost Centre", value: [{ label: "IT" }] },
+		{ label: "Status", value: [{ label: "Failed", level: "error" }] },
+		{ label: "Severity", value: [{ label: "High", level: "error" }, "Low"] },
+		null,
+	]);
+	assert.deepEqual(
+		tags.slice(0, 4).map((tag) => `${tag.label}: ${tag.value} ${tag.level}`),
+		["Severity: High error", "Severity: Low none", "Status: Failed error", "Cost Centre: IT none"],
+	);
+});
+
+test("failed policies come first, and an override names the mandatory ones", () => {
+	const [set] = opaSets([
+		object("policy-set-outcomes", "psout-1", {
+			"policy-set-name": "guardrails",
+			error: null,
+			outcomes: [
+				{ policy_name: "good", status: "passed", enforcement_level: "mandatory", output: [] },
+				{ policy_name: "soft", status: "failed", enforcement_level: "advisory", output: [{ print: "a" }] },
+				{ policy_name: "hard", status: "errored", enforcement_level: "mandatory", output: [{ print: "b" }, { print: "c" }] },
+			],
+		}),
+	]);
+	assert.deepEqual(
+		set?.policies.map((policy) => [policy.name, policy.state, policy.output]),
+		[
+			["hard", "errored", "b\nc"],
+			["soft", "failed", "a"],
+			["good", "passed", ""],
 		],
 	);
-});
-
-test("nothing waits or runs in a run that has ended", () => {
-	const list = stageList(run("discarded", { "plan-queued-at": "2026-11-23T05:00:00Z" }), {
-		plan: part("plans", "finished"),
-		apply: part("applies", "pending"),
-	});
-	assert.deepEqual(
-		list.map((stage) => stage.state),
-		["passed", "stopped"],
+	assert.deepEqual(failedNames(set ? [set] : []), ["hard"]);
+	const sets = sentinelSets(
+		object("policy-checks", "polchk-1", {
+			result: {
+				sentinel: {
+					data: {
+						company: {
+							policies: [{ policy: "company/x", "enforcement-level": "soft-mandatory", result: false, trace: { print: "Fail" } }],
+						},
+					},
+				},
+			},
+		}),
 	);
+	assert.deepEqual([failedNames(sets), sets[0]?.policies[0]?.output], [["x"], "Fail"]);
+	assert.deepEqual(sentinelSets(object("policy-checks", "polchk-2", {})), []);
 });
 
-test("a log keeps incomplete lines and characters for the next range", () => {
-	const bytes = new TextEncoder().encode("\u0002one\ntwö\nthree\u0003");
-	const log = new LogText();
-	assert.equal(log.add(bytes.slice(0, 7)), "one\n");
-	assert.equal(log.add(bytes.slice(7, 8)), "");
-	assert.equal(log.ended, false);
-	assert.equal(log.add(bytes.slice(8)), "twö\nthree");
-	assert.equal(log.ended, true);
+test("ids of runs in a sentence become links", () => {
+	assert.deepEqual(partsWithRuns("The current run is run-UPVpNe54RzSRowzG. Wait."), [
+		{ text: "The current run is " },
+		{ text: "run-UPVpNe54RzSRowzG", run: "run-UPVpNe54RzSRowzG" },
+		{ text: ". Wait." },
+	]);
 });
 
-test("lines show the message of JSON, the last overwritten text, and no escapes", () => {
-	assert.equal(lineShown('{"@level":"info","@message":"Apply complete"}'), "Apply complete");
-	assert.equal(lineShown("{not json"), "{not json");
-	assert.equal(lineShown("10%\r100%\r"), "100%");
-	assert.equal(lineShown("\x1b[1m\x1b[31mError:\x1b[0m no \x1b]8;;http://x\x07link"), "Error: no link");
+test("advisory tasks and policies that failed are warnings", () => {
+	const result = (status: string, level: string) =>
+		object("task-results", "t", { status, "workspace-task-enforcement-level": level, "task-name": "scan" });
+	const parts = {
+		tasks: { post_apply: [result("failed", "advisory"), result("failed", "mandatory"), result("passed", "advisory")] },
+		opa: object("policy-evaluations", "p", { "result-count": { "advisory-failed": 2 } }),
+	};
+	assert.deepEqual(warningsOf(parts), [
+		{ stage: "post_apply", text: "scan failed (advisory)" },
+		{ stage: "opa", text: "2 advisory policies failed" },
+	]);
 });

@@ -4,6 +4,7 @@ import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { number, type Resource, text } from "../../core/resource.ts";
+import { partsWithRuns } from "./waiting_text.ts";
 
 // Why the run waits, as the scheduler says it.
 export function Waiting({ run }: { readonly run: Resource }) {
@@ -11,13 +12,20 @@ export function Waiting({ run }: { readonly run: Resource }) {
 	useEffect(() => void wait.reload(), [run]); // with each new state of the run
 	const reason = text(wait.item, "reason");
 	const position = number(wait.item, "position");
+	const description = text(wait.item, "description");
 	if (!reason || reason === "none") {
 		return null;
 	}
 	return (
 		<p class="note wait waiting" role="status">
-			<span aria-hidden="true">‖</span> {text(wait.item, "description")}
-			{position !== undefined && ` Position ${position}.`} <TimeAgo time={wait.item?.attributes.since} />
+			<span aria-hidden="true">‖</span>{" "}
+			{partsWithRuns(description).map((part) => (part.run ? <a href={`/app/runs/${part.run}`}>{part.text}</a> : part.text))}
+			{position !== undefined && !description.includes("position") && ` Position ${position}.`}{" "}
+			{wait.item?.attributes.since && (
+				<span class="muted">
+					Since <TimeAgo time={wait.item.attributes.since} />
+				</span>
+			)}
 		</p>
 	);
 }

@@ -1,5 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
-// The search and the order of the list of workspaces.
+// The search, the order and the counts of the list of workspaces.
+
+import { object, type Resource, text } from "../../core/resource.ts";
+import { statusTone, statusWord, workspaceGroups } from "../../core/status.ts";
+
+// The orders of the list, by the value of ?sort= and of the API.
+export const sorts: Readonly<Record<string, string>> = Object.fromEntries(
+	["name", "latest-change-at", "current-run.created-at"].flatMap((by) => [
+		[by, by],
+		[`-${by}`, `-${by}`],
+	]),
+);
 
 // searchOf: words of the form tag:NAME search tags; the rest is a part of the name.
 export function searchOf(query: string): { "search[name]"?: string; "search[tags]"?: string } {
@@ -9,8 +20,46 @@ export function searchOf(query: string): { "search[name]"?: string; "search[tags
 	return { ...(name && { "search[name]": name }), ...(tags.length > 0 && { "search[tags]": tags.join(",") }) };
 }
 
-// stableOrder keeps the rows where they are when only their order has changed. `moved` counts those that would move.
-export function stableOrder(shown: readonly string[], fresh: readonly string[]): { ids: readonly string[]; moved: number } {
-	const same = shown.length === fresh.length && fresh.every((id) => shown.includes(id));
-	return same ? { ids: shown, moved: fresh.filter((id, i) => shown[i] !== id).length } : { ids: fresh, moved: 0 };
+// groupCounts: the number of workspaces of each chip, by key; "" is all.
+export function groupCounts(counts: Resource | undefined): Readonly<Record<string, number>> {
+	if (!counts) {
+		return {};
+	}
+	const statuses = object(counts, "statuses");
+	const numberOf = (name: string) => (typeof statuses[name] === "number" ? (statuses[name] as number) : 0);
+	const groups = workspaceGroups.map((group) => [group.key, group.names.reduce((sum, name) => sum + numberOf(name), 0)] as const);
+	return { "": Number(counts.attributes.total ?? 0), ...Object.fromEntries(groups) };
+}
+
+export type RecentRun = { readonly id: string; readonly status: string };
+
+// recentRuns: the last runs, the oldest first.
+export function recentRuns(recent: Resource | undefined): readonly RecentRun[] {
+	const runs = recent?.attributes.runs;
+	return Array.isArray(runs) ? [...(runs as RecentRun[])].reverse() : [];
+}
+
+// recentText: "Last 3 runs: 2 Applied, 1 Errored".
+export function recentText(runs: readonly RecentRun[]): string {
+	const counts = new Map<string, number>();
+	for (const run of runs) {
+		const word = statusWord(run.status);
+		counts.set(word, (counts.get(word) ?? 0) + 1);
+	}
+	const parts = [...counts].map(([word, count]) => `${count} ${word}`);
+	return `${runs.length === 1 ? "Last run" : `Last ${runs.length} runs`}: ${parts.join(", ")}`;
+}
+
+export function barTone(run: RecentRun): string {
+	return statusTone(run.status);
+}
+
+// refusedBy: why an action is not possible for what is selected: the names of those without the right.
+export function refusedBy(workspaces: readonly Resource[], allowed: (workspace: Resource) => boolean, why: string): string | undefined {
+	const names = workspaces.filter((workspace) => !allowed(workspace)).map((workspace) => text(workspace, "name"));
+	return names.length > 0 ? `${why}: ${names.join(", ")}` : undefined;
+}
+
+export function cloudBlock(host: string, org: string): string {
+	return `terraform {\n  cloud {\n    hostname     = "${host}"\n    organization = "${org}"\n    workspaces {\n      name = "example"\n    }\n  }\n}`;
 }

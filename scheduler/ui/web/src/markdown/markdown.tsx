@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect, useRef, useState } from "preact/hooks";
+import { offerReload } from "../core/session.ts";
+
+const maxText = 200_000;
+
+// Markdown of users and services. Until its part of the bundle is there, and if the text is long, it is plain text.
+export function Markdown({ text }: { readonly text: string }) {
+	const box = useRef<HTMLDivElement>(null);
+	const [plain, setPlain] = useState(true);
+	useEffect(() => {
+		let gone = false;
+		const show = async () => {
+			try {
+				const { markdownRender } = await import("./render.ts");
+				if (!gone && text.length <= maxText) {
+					box.current?.replaceChildren(markdownRender(text));
+					setPlain(false);
+				}
+			} catch {
+				offerReload(); // the part is gone: the server has a new build, or there is no connection
+			}
+		};
+		void show();
+		return () => {
+			gone = true;
+		};
+	}, [text]);
+	return (
+		<div class="markdown">
+			{plain && <p class="as-written">{text}</p>}
+			<div ref={box} />
+		</div>
+	);
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect, useState } from "preact/hooks";
+import { CopyId } from "../../components/copy_id.tsx";
+import { ErrorPanel } from "../../components/error_panel.tsx";
+import { TextField } from "../../components/field.tsx";
+import { Pagination } from "../../components/pagination.tsx";
+import { Skeleton } from "../../components/states.tsx";
+import { Table } from "../../components/table.tsx";
+import { TimeAgo } from "../../components/time_ago.tsx";
+import { address, read } from "../../core/api.ts";
+import { type ApiError, errorOf } from "../../core/errors.ts";
+import { shortId } from "../../core/format.ts";
+import { useDelayed, useQuery } from "../../core/hooks.ts";
+import { object, type PageNumbers, type Resource, text, texts } from "../../core/resource.ts";
+import { type PageProps, queryChange } from "../../core/router.ts";
+import { eventsOf, pagesOf } from "./audit_events.ts";
+import { type OrganizationView, SettingsFrame } from "./settings_frame.tsx";
+
+export default function AuditTrail({ params }: PageProps) {
+	return (
+		<SettingsFrame params={params} section="audit-trail" intro="Who changed what in the organization, the newest first.">
+			{(view) => <Trail view={view} />}
+		</SettingsFrame>
+	);
+}
+
+type Page = { readonly url: string; readonly events: readonly Resource[]; readonly pages: PageNumbers | undefined };
+
+// The trail is not JSON:API: its document has no types.
+function useTrail(url: string) {
+	const [page, setPage] = useState<Page | undefined>();
+	const [error, setError] = useState<ApiError | undefined>();
+	const [round, setRound] = useState(0);
+	useEffect(() => {
+		const ended = new AbortController();
+		setError(undefined);
+		read(url, ended.signal, false)
+			.then((document) => setPage({ url, events: eventsOf(document), pages: pagesOf(document) }))
+			.catch((failure) => ended.signal.aborted || setError(errorOf(failure)));
+		return () => ended.abort();
+	}, [url, round]);
+	return { page: page?.url === url ? page : undefined, error, retry: () => setRound(round + 1) };
+}
+
+function Who({ event }: { readonly event: Resource }) {
+	const auth = object(event, "auth");
+	return (
+		<>
+			{String(auth.description ?? auth.accessor_id ?? "–")}
+			{auth.type === "System" && <div class="muted">The scheduler itself</div>}
+		</>
+	);
+}
+
+function What({ event }: { readonly event: Resource }) {
+	const meta = object(event, "resource").meta as Record<string, unknown> | undefined;
+	const names = Array.isArray(meta?.attributes) ? meta.attributes.join(", ") : "";
+	return (
+		<>
+			{text(event, "what")}
+			{names && <div class="muted">{names}</div>}
+		</>
+	);
+}
+
+const columns = [
+	{ key: "time", head: "Time", cell: (event: Resource) => <TimeAgo time={event.attributes.timestamp} /> },
+	{ key: "who", head: "Who", cell: (event: Resource) => <Who event={event} /> },
+	{ key: "what", head: "What", cell: (event: Resource) => <What event={event} /> },
+	{
+		key: "object",
+		head: "Object",
+		class: "wide",
+		cell: (event: Resource) =>
+			text(event, "object") ? <CopyId id={text(event, "object")} shown={shortId(text(event, "object"))} /> : null,
+	},
+];
+
+function matches(event: Resource, search: string): boolean {
+	const wanted = search.toLowerCase();
+	return texts(event, "words").some((word) => word.toLowerCase().includes(wanted));
+}
+
+function Trail({ view }: { readonly view: OrganizationView }) {
+	const query = useQuery();
+	const since = query.get("since") ?? "";
+	const search = query.get("q") ?? "";
+	const { page, error, retry } = useTrail(
+		address(`${view.path}/audit-trail`, {
+			"page[number]": query.get("page") ?? undefined,
+			"page[size]": 100,
+			since: since && `${since}T00:00:00.000Z`,
+		}),
+	);
+	const late = useDelayed(!page && !error);
+	const rows = page?.events.filter((event) => !search || matches(event, search)) ?? [];
+	return (
+		<>
+			<div class="filters">
+				<TextField label="Since" type={"date" as "text"} value={since} onValue={(value) => queryChange({ since: value, page: "" })} />
+				<TextField label="Filter this page" type="search" value={search} onValue={(value) => queryChange({ q: value })} />
+			</div>
+			{error && <ErrorPanel error={error} onRetry={retry} />}
+			{late && <Skeleton />}
+			{page && rows.length === 0 && <p class="muted">{search || since ? "Nothing matches." : "Nothing has been recorded yet."}</p>}
+			{rows.length > 0 && <Table caption="Audit trail" columns={columns} rows={rows} stacked />}
+			<Pagination pages={page?.pages} />
+		</>
+	);
+}

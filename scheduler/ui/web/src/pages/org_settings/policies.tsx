@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect, useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
+import { ProblemList } from "../../components/error_panel.tsx";
+import { TextField } from "../../components/field.tsx";
+import { announce } from "../../components/live_region.tsx";
+import { address, bytes, change, segment } from "../../core/api.ts";
+import { type ApiError, errorOf } from "../../core/errors.ts";
+import { count } from "../../core/format.ts";
+import { useQuery } from "../../core/hooks.ts";
+import { number, type Resource, text } from "../../core/resource.ts";
+import type { PageProps } from "../../core/router.ts";
+import type { ObjectKind } from "./kinds.ts";
+import { ObjectList } from "./object_list.tsx";
+import { ObjectPage } from "./object_page.tsx";
+import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { policyKinds, wordOf } from "./words.ts";
+
+const opaLevels = [
+	["advisory", "Advisory: a failure is a warning"],
+	["mandatory", "Mandatory: a failure waits for an override"],
+] as const;
+
+const sentinelLevels = [
+	["advisory", "Advisory: a failure is a warning"],
+	["soft-mandatory", "Soft mandatory: a failure waits for an override"],
+	["hard-mandatory", "Hard mandatory: a failure ends the run"],
+] as const;
+
+function fieldsOf(policyKind: string | undefined): ObjectKind["fields"] {
+	const isOpa = (values: Readonly<Record<string, unknown>>) => (policyKind ?? values.kind) !== "sentinel";
+	return [
+		{ name: "name", label: "Name", kind: "text", only: "create" },
+		{ name: "kind", label: "Language", kind: "choice", options: policyKinds, initial: "opa", only: "create" },
+		{ name: "description", label: "Description", kind: "text" },
+		{
+			name: "query",
+			label: "Query",
+			kind: "text",
+			shown: isOpa,
+			hint: "The Rego rule that has the reasons of a failure, such as terraform.deny.",
+		},
+		{
+			name: "enforcement-level",
+			label: "Enforcement",
+			kind: "choice",
+			options: policyKind === "sentinel" ? sentinelLevels : policyKind === "opa" ? opaLevels : [...opaLevels, ...sentinelLevels.slice(1)],
+			initial: "advisory",
+		},
+	];
+}
+
+const kind: ObjectKind = {
+	type: "policies",
+	one: "policy",
+	many: "Policies",
+	empty: "No policies. A policy checks each plan of the workspaces that its policy set names.",
+	name: (item) => text(item, "name"),
+	item: (id) => `/policies/${segment(id)}`,
+	opens: true,
+	fields: fieldsOf(undefined),
+	columns: [
+		{ key: "kind", head: "Language", cell: (item) => wordOf(policyKinds, text(item, "kind")) },
+		{ key: "level", head: "Enforcement", cell: (item) => wordOf([...opaLevels, ...sentinelLevels], text(item, "enforcement-level")) },
+		{ key: "sets", head: "Policy sets", class: "wide number", cell: (item) => count(number(item, "policy-set-count") ?? 0) },
+	],
+	removes: "Policy sets lose it. Results of earlier runs stay.",
+};
+
+export default function Policies({ params }: PageProps) {
+	return (
+		<SettingsFrame params={params} section="policies">
+			{(view) => <PolicyList view={view} />}
+		</SettingsFrame>
+	);
+}
+
+function PolicyList({ view }: { readonly view: OrganizationView }) {
+	const query = useQuery();
+	const id = query.get("id");
+	const reason = without(view, "can-update-sentinel", "manage policies");
+	const path = `${view.path}/policies`;
+	if (!id) {
+		return (
+			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
+		);
+	}
+	return (
+		<ObjectPage key={id} kind={kind} id={id} reason={reason} fieldsOf={(policy) => fieldsOf(text(policy, "kind"))}>
+			{(policy) => <Source policy={policy} reason={reason} />}
+		</ObjectPage>
+	);
+}
+
+// The text of the policy. A new policy has none.
+function Source({ policy, reason }: { readonly policy: Resource; readonly reason: string | undefined }) {
+	const [stored, setStored] = useState<string | undefined>();
+	const [typed, setTyped] = useState<string | undefined>();
+	const [error, setError] = useState<ApiError | undefined>();
+	const path = kind.item(policy.id);
+	useEffect(() => {
+		if (!policy.links?.download) {
+			setStored("");
+			return;
+		}
+		bytes(address(`${path}/download`))
+			.then((source) => setStored(new TextDecoder().decode(source)))
+			.catch((failure) => {
+				const problem = errorOf(failure);
+				setStored("");
+				setError(problem.status === 404 ? undefined : problem);
+			});
+	}, [path]);
+	const save = async () => {
+		try {
+			setError(undefined);
+			await change("PUT", address(`${path}/upload`), new Blob([typed ?? ""]));
+			setStored(typed);
+			announce("The policy's text is saved");
+		} catch (failure) {
+			setError(errorOf(failure));
+		}
+	};
+	const changed = typed !== undefined && typed !== stored;
+	return (
+		<section class="policy-source" aria-label="Text of the policy">
+			<h3>Text</h3>
+			<TextField
+				label={text(policy, "kind") === "sentinel" ? "Sentinel" : "Rego"}
+				lines={14}
+				maxLength={1_000_000}
+				value={typed ?? stored ?? ""}
+				onValue={setTyped}
+			/>
+			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Button kind="primary" reason={reason ?? (changed ? undefined : "nothing has changed")} onPress={save}>
+				Save text
+			</Button>
+		</section>
+	);
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MPL-2.0
+import { address, segment } from "../../core/api.ts";
+import { count } from "../../core/format.ts";
+import { useQuery } from "../../core/hooks.ts";
+import { flag, number, type Resource, text } from "../../core/resource.ts";
+import type { PageProps } from "../../core/router.ts";
+import { store } from "../../core/store.ts";
+import type { ObjectKind } from "./kinds.ts";
+import { ObjectList } from "./object_list.tsx";
+import { ObjectPage } from "./object_page.tsx";
+import { byPath, type Linked, RelationList } from "./relation_list.tsx";
+import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { variableKind } from "./variable_kind.tsx";
+import { policyKinds, projectsOf, wordOf, workspacesOf } from "./words.ts";
+
+const kind: ObjectKind = {
+	type: "policy-sets",
+	one: "policy set",
+	many: "Policy sets",
+	empty: "No policy sets. A set says which policies check the plans of which workspaces.",
+	name: (item) => text(item, "name"),
+	item: (id) => `/policy-sets/${segment(id)}`,
+	opens: true,
+	fields: [
+		{ name: "name", label: "Name", kind: "text" },
+		{ name: "description", label: "Description", kind: "text" },
+		{ name: "kind", label: "Language", kind: "choice", options: policyKinds, initial: "opa", only: "create" },
+		{ name: "global", label: "Use it in all workspaces", kind: "flag" },
+		{
+			name: "overridable",
+			label: "People may override failures of mandatory policies",
+			kind: "flag",
+			shown: (values) => values.kind !== "sentinel",
+		},
+	],
+	columns: [
+		{ key: "kind", head: "Language", cell: (item) => wordOf(policyKinds, text(item, "kind")) },
+		{ key: "policies", head: "Policies", class: "wide number", cell: (item) => count(number(item, "policy-count") ?? 0) },
+		{
+			key: "used",
+			head: "Used by",
+			cell: (item) =>
+				flag(item, "global")
+					? "All workspaces"
+					: `${count(number(item, "workspace-count") ?? 0)} workspaces, ${count(number(item, "project-count") ?? 0)} projects`,
+		},
+	],
+	removes: "Its policies no longer check runs. The policies stay.",
+};
+
+export default function PolicySets({ params }: PageProps) {
+	return (
+		<SettingsFrame params={params} section="policy-sets">
+			{(view) => <SetList view={view} />}
+		</SettingsFrame>
+	);
+}
+
+function linkedOf(view: OrganizationView, set: Resource): readonly Linked[] {
+	const policies = {
+		relation: "policies",
+		type: "policies",
+		one: "policy",
+		many: "Policies",
+		listPath: `${view.path}/policies`,
+		search: "search[name]",
+	};
+	const places = flag(set, "global")
+		? [
+				workspacesOf(view.path, "workspace-exclusions", "Workspaces without it"),
+				projectsOf(view.path, "project-exclusions", "Projects without it"),
+			]
+		: [workspacesOf(view.path), projectsOf(view.path)];
+	return flag(set, "versioned") ? places : [policies, ...places];
+}
+
+function SetList({ view }: { readonly view: OrganizationView }) {
+	const query = useQuery();
+	const id = query.get("id");
+	const reason = without(view, "can-update-sentinel", "manage policies");
+	const path = `${view.path}/policy-sets`;
+	if (!id) {
+		return (
+			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
+		);
+	}
+	const parameters = `${kind.item(id)}/parameters`;
+	const parameterKind = variableKind(parameters, { one: "parameter", many: "Parameters", empty: "No parameters." });
+	const fields = parameterKind.fields.filter((field) => !["hcl", "description", "category"].includes(field.name));
+	return (
+		<ObjectPage
+			key={id}
+			kind={kind}
+			id={id}
+			include="policies,workspaces,workspace_exclusions,projects,project_exclusions,newest_version"
+			reason={reason}
+			fieldsOf={(set) => (text(set, "kind") === "sentinel" ? kind.fields.filter((field) => field.name !== "overridable") : kind.fields)}
+		>
+			{(set, of) => (
+				<>
+					{flag(set, "versioned") && <Version set={set} />}
+					{linkedOf(view, set).map((linked) => (
+						<RelationList
+							key={linked.relation}
+							item={set}
+							linked={linked}
+							change={byPath(`${kind.item(id)}/relationships/${linked.relation}`, linked.type)}
+							empty="None."
+							reason={reason}
+							onDone={of.reload}
+						/>
+					))}
+					<ObjectList
+						kind={{ ...parameterKind, fields }}
+						url={address(parameters, { "page[size]": 100 })}
+						createPath={parameters}
+						reason={reason}
+						heading
+					/>
+				</>
+			)}
+		</ObjectPage>
+	);
+}
+
+// A set that was uploaded as an archive has its policies in the archive.
+function Version({ set }: { readonly set: Resource }) {
+	const version = store.one(set, "newest-version");
+	return (
+		<p class="note">
+			The policies are in an uploaded archive: {text(version, "status") || "none yet"}
+			{text(version, "error-message") && `, ${text(version, "error-message")}`}.
+		</p>
+	);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Fold } from "../../components/fold.tsx";
+import { Content } from "../../components/states.tsx";
+import { Mark } from "../../components/status_mark.tsx";
+import { address, segment } from "../../core/api.ts";
+import { useDocument, useQuery } from "../../core/hooks.ts";
+import { flag, linksOf, object, type Resource, text } from "../../core/resource.ts";
+import type { PageProps } from "../../core/router.ts";
+import type { Values } from "./fields.ts";
+import type { ObjectKind } from "./kinds.ts";
+import { ObjectList } from "./object_list.tsx";
+import { ObjectPage } from "./object_page.tsx";
+import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { enforcements, stages } from "./words.ts";
+
+const isGlobal = (values: Values) => values["global-configuration.enabled"] === true;
+
+const kind: ObjectKind = {
+	type: "tasks",
+	one: "run task",
+	many: "Run tasks",
+	empty: "No run tasks. A run task asks an external service to check runs.",
+	name: (item) => text(item, "name"),
+	item: (id) => `/tasks/${segment(id)}`,
+	opens: true,
+	fields: [
+		{ name: "name", label: "Name", kind: "text" },
+		{ name: "url", label: "Endpoint URL", kind: "url", hint: "It gets a test request when you save it, and must answer with 200." },
+		{ name: "description", label: "Description", kind: "text" },
+		{
+			name: "hmac-key",
+			label: "HMAC key",
+			kind: "secret",
+			hint: "Requests are signed with it. It is never shown again. Empty: it stays as it is.",
+		},
+		{ name: "enabled", label: "Enabled", kind: "flag", initial: true },
+		{ name: "global-configuration.enabled", label: "Use it in all workspaces", kind: "flag", only: "update" },
+		{
+			name: "global-configuration.stages",
+			label: "Stages in all workspaces",
+			kind: "set",
+			options: stages,
+			only: "update",
+			shown: isGlobal,
+		},
+		{
+			name: "global-configuration.enforcement-level",
+			label: "Enforcement in all workspaces",
+			kind: "choice",
+			options: enforcements,
+			initial: "advisory",
+			only: "update",
+			shown: isGlobal,
+		},
+	],
+	columns: [
+		{ key: "url", head: "Endpoint URL", cell: (item) => <code>{text(item, "url")}</code> },
+		{
+			key: "enabled",
+			head: "State",
+			cell: (item) => (flag(item, "enabled") ? <Mark tone="success">Enabled</Mark> : <Mark tone="muted">Disabled</Mark>),
+		},
+		{ key: "used", head: "Workspaces", class: "wide", cell: usedBy },
+	],
+	removes: "Runs no longer ask its service. Results of earlier runs stay.",
+};
+
+function usedBy(item: Resource) {
+	return object(item, "global-configuration").enabled === true ? "All" : String(linksOf(item, "workspace-tasks").length);
+}
+
+export default function RunTasks({ params }: PageProps) {
+	return (
+		<SettingsFrame params={params} section="run-tasks" intro="Attach run tasks to workspaces in their settings.">
+			{(view) => <TaskList view={view} />}
+		</SettingsFrame>
+	);
+}
+
+function TaskList({ view }: { readonly view: OrganizationView }) {
+	const query = useQuery();
+	const id = query.get("id");
+	const reason = without(view, "can-manage-run-tasks", "manage run tasks");
+	const path = `${view.path}/tasks`;
+	if (!id) {
+		return (
+			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
+		);
+	}
+	return (
+		<ObjectPage key={id} kind={kind} id={id} reason={reason}>
+			{() =>
+				!reason && (
+					<Fold summary="Example request" open={false}>
+						{() => <Example id={id} />}
+					</Fold>
+				)
+			}
+		</ObjectPage>
+	);
+}
+
+// A request as the service gets it, signed with the task's key.
+function Example({ id }: { readonly id: string }) {
+	const of = useDocument(address(`${kind.item(id)}/example`));
+	const headers = Object.entries(object(of.item, "headers"));
+	return (
+		<Content of={of}>
+			{() => (
+				<>
+					<p>The service gets this request. The signature is the HMAC-SHA512 of the body.</p>
+					{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+					<pre tabIndex={0}>
+						{[`${text(of.item, "method")} ${text(of.item, "url")}`, ...headers.map(([name, value]) => `${name}: ${value}`)].join("\n")}
+					</pre>
+					{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
+					<pre tabIndex={0}>{JSON.stringify(object(of.item, "payload"), null, 2)}</pre>
+				</>
+			)}
+		</Content>
+	);
+}

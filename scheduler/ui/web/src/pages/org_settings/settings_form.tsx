@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
+import { ProblemList } from "../../components/error_panel.tsx";
+import { announce } from "../../components/live_region.tsx";
+import { address, change } from "../../core/api.ts";
+import { type ApiError, errorOf } from "../../core/errors.ts";
+import type { Resource } from "../../core/resource.ts";
+import { attributesOf, fieldsFor, type Values, valuesOf } from "./fields.ts";
+import type { ObjectKind } from "./kinds.ts";
+import { ObjectFields, pointersOf } from "./object_fields.tsx";
+
+type Props = { readonly kind: Pick<ObjectKind, "type" | "fields" | "item">; readonly item: Resource; readonly reason: string | undefined };
+
+// A form for the attributes of an object. It sends those that the user has changed, and keeps them after an error.
+export function SettingsForm({ kind, item, reason }: Props) {
+	const fields = fieldsFor(kind.fields, item);
+	const [typed, setTyped] = useState<Values>({});
+	const [error, setError] = useState<ApiError | undefined>();
+	const values = { ...valuesOf(fields, item), ...typed };
+	const attributes = attributesOf(fields, values, item);
+	const unchanged = Object.keys(attributes).length === 0 ? "nothing has changed" : undefined;
+	const save = async () => {
+		try {
+			setError(undefined);
+			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes } });
+			setTyped({});
+			announce("Saved");
+		} catch (failure) {
+			setError(errorOf(failure));
+		}
+	};
+	const rest = error?.outside(pointersOf(fields)) ?? [];
+	return (
+		<form
+			onSubmit={(event) => {
+				event.preventDefault();
+				void (reason || unchanged || save());
+			}}
+		>
+			<fieldset class="bare" disabled={reason !== undefined}>
+				<ObjectFields
+					fields={fields}
+					values={values}
+					error={error}
+					onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+				/>
+			</fieldset>
+			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
+			<Button kind="primary" reason={reason ?? unchanged} onPress={save}>
+				Save
+			</Button>
+		</form>
+	);
+}

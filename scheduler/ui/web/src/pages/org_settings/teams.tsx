@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MPL-2.0
+import { address, segment } from "../../core/api.ts";
+import { count } from "../../core/format.ts";
+import { useQuery } from "../../core/hooks.ts";
+import { linkOf, may, number, type Resource, text } from "../../core/resource.ts";
+import type { PageProps } from "../../core/router.ts";
+import type { ObjectKind } from "./kinds.ts";
+import { ObjectList } from "./object_list.tsx";
+import { ObjectPage } from "./object_page.tsx";
+import { byPath, type Linked, RelationList } from "./relation_list.tsx";
+import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { tokenKind } from "./token_kind.tsx";
+
+const accesses = [
+	["read-workspaces", "Read all workspaces"],
+	["read-projects", "Read all projects"],
+	["manage-workspaces", "Manage all workspaces"],
+	["manage-projects", "Manage all projects"],
+	["manage-policies", "Manage policies"],
+	["manage-policy-overrides", "Override policies"],
+	["delegate-policy-overrides", "Let other teams override policies"],
+	["manage-run-tasks", "Manage run tasks"],
+	["manage-agent-pools", "Manage agent pools"],
+	["manage-vcs-settings", "Manage VCS settings and SSH keys"],
+	["manage-membership", "Manage members"],
+	["manage-teams", "Manage teams"],
+	["manage-organization-access", "Change what teams may do in the organization"],
+	["access-secret-teams", "See secret teams"],
+	["manage-providers", "Manage providers"],
+	["manage-modules", "Manage modules"],
+] as const;
+
+const visibilities = [
+	["secret", "Secret: members and owners see it"],
+	["organization", "Organization: all members of the organization see it"],
+] as const;
+
+const kind: ObjectKind = {
+	type: "teams",
+	one: "team",
+	many: "Teams",
+	empty: "No teams.",
+	name: (item) => text(item, "name"),
+	item: (id) => `/teams/${segment(id)}`,
+	opens: true,
+	fields: [
+		{ name: "name", label: "Name", kind: "text" },
+		{ name: "visibility", label: "Visibility", kind: "choice", options: visibilities, initial: "secret" },
+		{ name: "organization-access", label: "May, in the whole organization", kind: "flags", options: accesses, only: "update" },
+		{ name: "allow-member-token-management", label: "Members may manage the team's tokens", kind: "flag", only: "update" },
+	],
+	columns: [
+		{ key: "members", head: "Members", class: "wide number", cell: (item) => count(number(item, "users-count") ?? 0) },
+		{ key: "visibility", head: "Visibility", cell: (item) => (text(item, "visibility") === "secret" ? "Secret" : "Organization") },
+	],
+	removes: "Its members lose what the team may do. Its tokens stop working.",
+};
+
+export default function Teams({ params }: PageProps) {
+	return (
+		<SettingsFrame params={params} section="teams" intro="A team's permissions for single workspaces and projects are in their settings.">
+			{(view) => <TeamList view={view} />}
+		</SettingsFrame>
+	);
+}
+
+function reasonFor(team: Resource, right: string, what: string): string | undefined {
+	return may(team, right) ? undefined : `you may not ${what} of this team`;
+}
+
+function TeamList({ view }: { readonly view: OrganizationView }) {
+	const query = useQuery();
+	const id = query.get("id");
+	const reason = without(view, "can-create-team", "manage teams");
+	const path = `${view.path}/teams`;
+	if (!id) {
+		return (
+			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
+		);
+	}
+	const members: Linked = {
+		relation: "organization-memberships",
+		type: "organization-memberships",
+		one: "member",
+		many: "Members",
+		listPath: `${view.path}/organization-memberships`,
+		search: "q",
+		name: (item) => text(item, "username") || text(item, "email"),
+	};
+	return (
+		<ObjectPage key={id} kind={kind} id={id} include="users,organization-memberships" reason={reason}>
+			{(team, of) => (
+				<>
+					<RelationList
+						item={team}
+						linked={members}
+						change={byPath(`${kind.item(id)}/relationships/organization-memberships`, members.type)}
+						empty="No members."
+						reason={reasonFor(team, "can-update-membership", "change the members")}
+						onDone={of.reload}
+					/>
+					{!reason && (
+						<ObjectList
+							kind={tokenKind}
+							url={address(`${view.path}/team-tokens`, { q: text(team, "name"), "page[size]": 100 })}
+							createPath={`${kind.item(id)}/authentication-tokens`}
+							wanted={(token) => linkOf(token, "team")?.id === id}
+							heading
+						/>
+					)}
+				</>
+			)}
+		</ObjectPage>
+	);
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ErrorPanel } from "../../components/error_panel.tsx";
+import { Skeleton } from "../../components/states.tsx";
+import { TimeAgo } from "../../components/time_ago.tsx";
+import { address, change } from "../../core/api.ts";
+import { useDelayed, useDocument } from "../../core/hooks.ts";
+import { type Resource, text } from "../../core/resource.ts";
+import { type PageProps, pathTo } from "../../core/router.ts";
+import { SecretNote } from "./object_list.tsx";
+import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { tokenKind } from "./token_kind.tsx";
+
+const uses = [
+	{ key: "", title: "Organization token", about: "It manages the organization, but can't queue runs.", parameters: {} },
+	{
+		key: "audit-trails",
+		title: "Audit trail token",
+		about: "It only reads the audit trail.",
+		parameters: { token: "audit-trails" },
+	},
+] as const;
+
+export default function Tokens({ params }: PageProps) {
+	return (
+		<SettingsFrame params={params} section="tokens">
+			{(view) => (
+				<>
+					{uses.map((use) => (
+						<OrganizationToken key={use.key} view={view} use={use} />
+					))}
+					<h2>Other tokens</h2>
+					<ul>
+						<li>
+							<a href={`${pathTo("/app/:org/settings", { org: view.org })}/teams`}>Teams</a> have tokens of their own.
+						</li>
+						<li>
+							<a href={`${pathTo("/app/:org/settings", { org: view.org })}/agent-pools`}>Agent pools</a> have the tokens of their workers.
+						</li>
+						<li>
+							<a href="/app/settings/tokens">Your tokens</a> act as you.
+						</li>
+					</ul>
+				</>
+			)}
+		</SettingsFrame>
+	);
+}
+
+// One token, which a new one replaces.
+function OrganizationToken({ view, use }: { readonly view: OrganizationView; readonly use: (typeof uses)[number] }) {
+	const reason = without(view, "can-update-api-token", "manage the organization");
+	const url = address(`${view.path}/authentication-token`, use.parameters);
+	const of = useDocument(reason ? undefined : url);
+	const late = useDelayed(of.loading);
+	const [secret, setSecret] = useState("");
+	const [asked, setAsked] = useState<"replace" | "revoke" | undefined>();
+	const missing = of.error?.status === 404;
+	const create = async () => {
+		const answer = await change("POST", url, { data: { type: tokenKind.type, attributes: {} } });
+		setSecret(text((answer.data ?? undefined) as Resource | undefined, "token"));
+		await of.reload();
+	};
+	const revoke = async () => {
+		await change("DELETE", url);
+		await of.reload();
+	};
+	return (
+		<section aria-label={use.title}>
+			<h2>{use.title}</h2>
+			<p>{use.about}</p>
+			{secret && <SecretNote kind={tokenKind} secret={secret} onDone={() => setSecret("")} />}
+			{late && <Skeleton lines={1} />}
+			{of.error && !missing && <ErrorPanel error={of.error} onRetry={of.reload} />}
+			{of.item && !missing && (
+				<p>
+					Created <TimeAgo time={of.item.attributes["created-at"]} />,{" "}
+					{of.item.attributes["last-used-at"] ? <TimeAgo time={of.item.attributes["last-used-at"]} /> : "never"} used.
+				</p>
+			)}
+			<div class="actions">
+				<Button reason={reason} onPress={() => setAsked("replace")}>
+					{of.item && !missing ? "Replace token" : "Create token"}
+				</Button>
+				{of.item && !missing && <Button onPress={() => setAsked("revoke")}>Revoke token</Button>}
+			</div>
+			{asked === "replace" && (
+				<Dialog
+					title={`Create the ${use.title.toLowerCase()}`}
+					confirm="Create token"
+					onConfirm={create}
+					onClose={() => setAsked(undefined)}
+				>
+					<p>A token that exists stops working.</p>
+				</Dialog>
+			)}
+			{asked === "revoke" && (
+				<Dialog
+					title={`Revoke the ${use.title.toLowerCase()}`}
+					confirm="Revoke"
+					danger
+					onConfirm={revoke}
+					onClose={() => setAsked(undefined)}
+				>
+					<p>{tokenKind.removes}</p>
+				</Dialog>
+			)}
+		</section>
+	);
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MPL-2.0
+// Words of choices that several pages use.
+
+import type { Linked } from "./relation_list.tsx";
+
+export const stages = [
+	["pre_plan", "Before the plan"],
+	["post_plan", "After the plan"],
+	["pre_apply", "Before the apply"],
+	["post_apply", "After the apply"],
+] as const;
+
+export const enforcements = [
+	["advisory", "Advisory: a failure is a warning"],
+	["mandatory", "Mandatory: a failure stops the run"],
+] as const;
+
+export const policyKinds = [
+	["opa", "OPA"],
+	["sentinel", "Sentinel"],
+] as const;
+
+export const executionModes = [
+	["remote", "Remote: the workers of the shared pool"],
+	["agent", "Agent: the workers of a pool of the organization"],
+	["local", "Local: only the state is kept here"],
+] as const;
+
+// wordOf: the word of a choice up to its colon, for tables.
+export function wordOf(options: readonly (readonly [string, string])[], value: string): string {
+	const word = options.find(([key]) => key === value)?.[1] ?? value;
+	return word.split(":")[0] ?? word;
+}
+
+export function workspacesOf(path: string, relation = "workspaces", many = "Workspaces"): Linked {
+	return { relation, type: "workspaces", one: "workspace", many, listPath: `${path}/workspaces`, search: "search[name]" };
+}
+
+export function projectsOf(path: string, relation = "projects", many = "Projects"): Linked {
+	return { relation, type: "projects", one: "project", many, listPath: `${path}/projects`, search: "q" };
+}

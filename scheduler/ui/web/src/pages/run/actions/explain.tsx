@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ComponentChildren } from "preact";
+import { Content } from "../../../components/states.tsx";
+import { StatusMark } from "../../../components/status_mark.tsx";
+import { address, segment } from "../../../core/api.ts";
+import { shortId } from "../../../core/format.ts";
+import { useDocument } from "../../../core/hooks.ts";
+import { linkOf, text } from "../../../core/resource.ts";
+import { pathTo } from "../../../core/router.ts";
+import { Destroyed } from "../destroyed.tsx";
+import { Counts } from "../header.tsx";
+import { failedNames, opaSets, sentinelSets } from "../stages/policies.ts";
+import type { RunView } from "../view.ts";
+import { isBefore } from "./before.ts";
+
+// What each dialog says before it asks.
+
+function ApplyText({ view }: { readonly view: RunView }) {
+	const { changes } = view;
+	return (
+		<>
+			<p>
+				<Counts plan={view.parts.plan} changes={changes.item} words />
+			</p>
+			<Destroyed plan={view.parts.plan} changes={changes} />
+		</>
+	);
+}
+
+function OverrideText({ view }: { readonly view: RunView }) {
+	const { opa, sentinel } = view.parts;
+	const waits = text(sentinel, "status") === "soft_failed" ? undefined : opa;
+	const outcomes = useDocument(waits && address(`/policy-evaluations/${segment(waits.id)}/policy-set-outcomes`, { "page[size]": 100 }));
+	const names = failedNames(waits ? opaSets(outcomes.items) : sentinelSets(sentinel));
+	return (
+		<>
+			<p>The run goes on although these policies failed:</p>
+			<ul>
+				{names.map((name) => (
+					<li key={name}>
+						<strong>{name}</strong>
+					</li>
+				))}
+			</ul>
+		</>
+	);
+}
+
+function ExecuteText({ view }: { readonly view: RunView }) {
+	const { run, workspace } = view;
+	const runs = useDocument(
+		workspace && address(`/workspaces/${segment(workspace.id)}/runs`, { "filter[status_group]": "non_final", "page[size]": 100 }),
+	);
+	const before = runs.items.filter((other) => isBefore(other, run, linkOf(workspace, "current-run")?.id));
+	const org = linkOf(workspace, "organization")?.id ?? "";
+	return (
+		<>
+			<p>This run starts next. These runs before it are discarded:</p>
+			<Content of={runs}>
+				{() =>
+					before.length === 0 ? (
+						<p class="muted">There is none.</p>
+					) : (
+						<ul class="plain-list">
+							{before.map((other) => (
+								<li key={other.id}>
+									<StatusMark run={other} />{" "}
+									<a href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: text(workspace, "name"), run: other.id })}>
+										{text(other, "message") || shortId(other.id)}
+									</a>{" "}
+									<code class="muted">{other.id}</code>
+								</li>
+							))}
+						</ul>
+					)
+				}
+			</Content>
+			<p>A run that plans or applies can't be discarded: nothing happens then, and the answer says so.</p>
+		</>
+	);
+}
+
+const texts: Readonly<Record<string, (view: RunView) => ComponentChildren>> = {
+	apply: (view) => <ApplyText view={view} />,
+	override: (view) => <OverrideText view={view} />,
+	execute: (view) => <ExecuteText view={view} />,
+	discard: () => <p>The run ends without an apply. Nothing is changed.</p>,
+	cancel: () => (
+		<p>terraform is interrupted and ends after the operations that it has begun. What is done stays, and the state of it is kept.</p>
+	),
+	force: () => (
+		<p class="note failure">
+			terraform is killed at once. What it did since its last saved state is lost to the state, and resources may remain that no state
+			shows.
+		</p>
+	),
+	again: () => <p>A new run plans the same configuration version, with the variables of now.</p>,
+	lock: () => <p>Runs of this workspace wait as pending until somebody unlocks it. Plan-only runs go on.</p>,
+	unlock: () => <p>The pending runs of this workspace go on.</p>,
+};
+
+export function Explain({ action, view }: { readonly action: string; readonly view: RunView }) {
+	return <>{texts[action]?.(view)}</>;
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MPL-2.0
+// The actions on a run: when each is offered, what it needs, and how it is sent.
+
+import { address, change, segment } from "../../../core/api.ts";
+import { timeOf } from "../../../core/format.ts";
+import { can, flag, linkOf, may, text } from "../../../core/resource.ts";
+import { isFinal } from "../../../core/status.ts";
+import { destroyedBy } from "../destroyed.tsx";
+import type { RunView } from "../view.ts";
+import { planAgain } from "./again.ts";
+
+export type Input = { readonly comment: string; readonly version: string };
+
+export type Action = {
+	readonly key: string;
+	readonly word: (view: RunView) => string;
+	readonly shown: (view: RunView) => boolean;
+	readonly right: (view: RunView) => boolean;
+	readonly needed: string; // what a person without the right reads
+	readonly kind: (view: RunView) => "plain" | "primary" | "danger";
+	readonly comment: "optional" | "required" | "none";
+	readonly typedName: (view: RunView) => boolean;
+	readonly ofWorkspace?: boolean; // shown at the end of the page only
+	readonly send: (view: RunView, input: Input) => Promise<unknown>;
+	readonly done: string;
+};
+
+export const isPending = (view: RunView) => text(view.run, "status") === "pending";
+export const hasEnded = (view: RunView) => isFinal(text(view.run, "status"));
+const destroys = (view: RunView) => destroyedBy(view.parts.plan);
+
+function post(view: RunView, action: string, comment: string): Promise<unknown> {
+	return change("POST", address(`/runs/${segment(view.run.id)}/actions/${action}`), comment ? { comment } : {});
+}
+
+function lockWorkspace(view: RunView, action: string, body?: unknown): Promise<unknown> {
+	return change("POST", address(`/workspaces/${segment(view.workspace?.id ?? "")}/actions/${action}`), body);
+}
+
+// What can be overridden: Sentinel's policy check, or the task stage that holds OPA's evaluation.
+function overridable({ parts }: RunView): { readonly path: string; readonly allowed: boolean } | undefined {
+	const { sentinel, postPlan } = parts;
+	if (can(sentinel, "is-overridable")) {
+		return { path: `/policy-checks/${segment(sentinel?.id ?? "")}/actions/override`, allowed: may(sentinel, "can-override") };
+	}
+	return can(postPlan, "is-overridable")
+		? { path: `/task-stages/${segment(postPlan?.id ?? "")}/actions/override`, allowed: may(postPlan, "can-override") }
+		: undefined;
+}
+
+// isStopping: after a cancel. Force Cancel is possible from force-cancel-available-at on.
+export function isStopping({ run }: RunView): boolean {
+	return (
+		can(run, "is-force-cancelable") || (timeOf(run.attributes["force-cancel-available-at"]) !== undefined && !isFinal(text(run, "status")))
+	);
+}
+
+const never = () => false;
+const plain = () => "plain" as const;
+const lockedByPerson = (view: RunView) => flag(view.workspace, "locked") && linkOf(view.workspace, "locked-by")?.type !== "runs";
+
+export const actions: readonly Action[] = [
+	{
+		key: "apply",
+		word: (view) => (destroys(view) > 0 ? `Apply, destroying ${destroys(view)}` : "Confirm & Apply"),
+		shown: (view) => can(view.run, "is-confirmable"),
+		right: (view) => may(view.run, "can-apply"),
+		needed: "you may not apply runs of this workspace",
+		kind: (view) => (destroys(view) > 0 ? "danger" : "primary"),
+		comment: "optional",
+		typedName: (view) => flag(view.run, "is-destroy"),
+		send: (view, { comment }) => post(view, "apply", comment),
+		done: "The apply is confirmed",
+	},
+	{
+		key: "override",
+		word: () => "Override Policy",
+		shown: (view) => overridable(view) !== undefined,
+		right: (view) => overridable(view)?.allowed ?? false,
+		needed: "you may not override policies",
+		kind: plain,
+		comment: "required",
+		typedName: never,
+		send: (view, { comment }) => change("POST", address(overridable(view)?.path ?? ""), { comment }),
+		done: "The failure is overridden",
+	},
+	{
+		key: "execute",
+		word: () => "Run this plan now",
+		shown: (view) => isPending(view) && may(view.run, "can-force-execute"),
+		right: () => true,
+		needed: "",
+		kind: plain,
+		comment: "none",
+		typedName: never,
+		send: (view) => post(view, "force-execute", ""),
+		done: "The run starts next",
+	},
+	{
+		key: "discard",
+		word: (view) => (isPending(view) ? "Discard run" : "Discard Plan"),
+		shown: (view) => can(view.run, "is-discardable"),
+		right: (view) => may(view.run, "can-discard"),
+		needed: "you may not discard runs of this workspace",
+		kind: plain,
+		comment: "optional",
+		typedName: never,
+		send: (view, { comment }) => post(view, "discard", comment),
+		done: "The run is discarded",
+	},
+	{
+		key: "cancel",
+		word: () => "Cancel Run",
+		shown: (view) => can(view.run, "is-cancelable"),
+		right: (view) => may(view.run, "can-cancel"),
+		needed: "you may not cancel runs of this workspace",
+		kind: plain,
+		comment: "optional",
+		typedName: never,
+		send: (view, { comment }) => post(view, "cancel", comment),
+		done: "The run is asked to stop",
+	},
+	{
+		key: "force",
+		word: () => "Force Cancel",
+		shown: isStopping,
+		right: (view) => may(view.run, "can-force-cancel"),
+		needed: "you may not force-cancel runs of this workspace",
+		kind: () => "danger",
+		comment: "optional",
+		typedName: () => true,
+		send: (view, { comment }) => post(view, "force-cancel", comment),
+		done: "The run is ended",
+	},
+	{
+		key: "again",
+		word: () => "Plan again",
+		shown: hasEnded,
+		right: (view) => may(view.workspace, "can-queue-run"),
+		needed: "you may not queue runs in this workspace",
+		kind: plain,
+		comment: "none",
+		typedName: never,
+		send: (view, { version }) => planAgain(view, version),
+		done: "The run is queued",
+	},
+	{
+		key: "lock",
+		word: () => "Lock workspace",
+		shown: (view) => view.workspace !== undefined && !flag(view.workspace, "locked"),
+		right: (view) => may(view.workspace, "can-lock"),
+		needed: "you may not lock this workspace",
+		kind: plain,
+		comment: "optional",
+		typedName: never,
+		ofWorkspace: true,
+		send: (view, { comment }) => lockWorkspace(view, "lock", { reason: comment }),
+		done: "The workspace is locked",
+	},
+	{
+		key: "unlock",
+		word: () => "Unlock workspace",
+		shown: lockedByPerson,
+		right: (view) => may(view.workspace, "can-unlock"),
+		needed: "you may not unlock this workspace",
+		kind: plain,
+		comment: "none",
+		typedName: never,
+		ofWorkspace: true,
+		send: (view) => lockWorkspace(view, "unlock"),
+		done: "The workspace is unlocked",
+	},
+];

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect, useState } from "preact/hooks";
+import { Fold } from "../../../components/fold.tsx";
+import { Content } from "../../../components/states.tsx";
+import { Chip } from "../../../components/status_mark.tsx";
+import { address, bytes, pathOnPage, segment } from "../../../core/api.ts";
+import { errorOf } from "../../../core/errors.ts";
+import { counted } from "../../../core/format.ts";
+import { useDocument } from "../../../core/hooks.ts";
+import { list, number, type Resource, text } from "../../../core/resource.ts";
+import type { Tone } from "../../../core/status.ts";
+import { Markdown } from "../../../markdown/markdown.tsx";
+import { SafeLink } from "./link.tsx";
+import { type Tag, tagsOf } from "./outcome_tags.ts";
+
+const levels: Readonly<Record<string, readonly [Tone | undefined, string]>> = {
+	info: ["running", "ℹ "],
+	warning: ["wait", "! "],
+	error: ["failure", "✕ "],
+};
+
+function TagChip({ tag }: { readonly tag: Tag }) {
+	const [tone, icon] = levels[tag.level] ?? [undefined, ""];
+	return (
+		<Chip {...(tone && { tone })}>
+			{icon && <span aria-hidden="true">{icon}</span>}
+			{tag.label}: {tag.value}
+		</Chip>
+	);
+}
+
+function Body({ href }: { readonly href: string }) {
+	const [body, setBody] = useState<string | undefined>();
+	const [problem, setProblem] = useState("");
+	useEffect(() => {
+		const load = async () => {
+			try {
+				setBody(new TextDecoder().decode(await bytes(pathOnPage(href))));
+			} catch (failure) {
+				setProblem(errorOf(failure).message);
+			}
+		};
+		void load();
+	}, [href]);
+	return problem ? (
+		<p class="note failure">{problem}</p>
+	) : body === undefined ? null : body ? (
+		<Markdown text={body} />
+	) : (
+		<p class="muted">No description.</p>
+	);
+}
+
+function Outcome({ outcome }: { readonly outcome: Resource }) {
+	const summary = (
+		<>
+			<code>{text(outcome, "outcome-id")}</code> {text(outcome, "description")}{" "}
+			{tagsOf(list(outcome, "tags")).map((tag, i) => (
+				<TagChip key={`${tag.label} ${i}`} tag={tag} />
+			))}
+		</>
+	);
+	return (
+		<li>
+			<Fold class="outcome" open={false} summary={summary}>
+				{() => (
+					<>
+						<Body href={outcome.links?.body ?? ""} />
+						<SafeLink href={text(outcome, "url")}>Details of {text(outcome, "outcome-id")}</SafeLink>
+					</>
+				)}
+			</Fold>
+		</li>
+	);
+}
+
+function OutcomeList({ result }: { readonly result: Resource }) {
+	const outcomes = useDocument(address(`/task-results/${segment(result.id)}/outcomes`));
+	return (
+		<Content of={outcomes}>
+			{() => (
+				<ul class="plain-list">
+					{outcomes.items.map((outcome) => (
+						<Outcome key={outcome.id} outcome={outcome} />
+					))}
+				</ul>
+			)}
+		</Content>
+	);
+}
+
+export function Outcomes({ result, open }: { readonly result: Resource; readonly open: boolean }) {
+	return (
+		<Fold class="inner" open={open} summary={counted(number(result, "task-result-outcomes-count") ?? 0, "outcome")}>
+			{() => <OutcomeList result={result} />}
+		</Fold>
+	);
+}

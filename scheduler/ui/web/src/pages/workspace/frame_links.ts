@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MPL-2.0
+// The pages of a workspace, in the order of their links.
+
+import type { Resource } from "../../core/resource.ts";
+import { flag, linkOf, text } from "../../core/resource.ts";
+import { pathTo } from "../../core/router.ts";
+
+export type FramePage = "overview" | "runs" | "states" | "variables" | "settings";
+
+export const frameWords: Readonly<Record<FramePage, string>> = {
+	overview: "Overview",
+	runs: "Runs",
+	states: "States",
+	variables: "Variables",
+	settings: "Settings",
+};
+
+const below: Readonly<Record<FramePage, string>> = {
+	overview: "",
+	runs: "/runs",
+	states: "/states",
+	variables: "/variables",
+	settings: "/settings/general",
+};
+
+export function framePath(page: FramePage, org: string, ws: string): string {
+	return pathTo("/app/:org/workspaces/:ws", { org, ws }) + below[page];
+}
+
+// lockOf: who holds the workspace, other than its run in progress, and why.
+export function lockOf(workspace: Resource, by: Resource | undefined): { word: string; reason: string } | undefined {
+	const reason = text(workspace, "locked-reason");
+	const link = linkOf(workspace, "locked-by");
+	if (!flag(workspace, "locked") || (link?.type === "runs" && !reason)) {
+		return undefined;
+	}
+	if (link?.type === "runs") {
+		return { word: "Held after a lost apply", reason };
+	}
+	const who = text(by, "username") || text(by, "name");
+	return { word: who ? `Locked by ${who}` : "Locked", reason };
+}
+
+// queueReason: why no run can be queued, or undefined.
+export function queueReason(workspace: Resource, mayQueue: boolean): string | undefined {
+	if (!mayQueue) {
+		return "you need plan access to this workspace";
+	}
+	return text(workspace, "execution-mode") === "local" ? "its runs are local: the execution mode is local" : undefined;
+}

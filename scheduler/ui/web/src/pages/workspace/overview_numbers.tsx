@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ComponentChildren } from "preact";
+import { CopyId } from "../../components/copy_id.tsx";
+import { TimeAgo } from "../../components/time_ago.tsx";
+import { count, duration } from "../../core/format.ts";
+import { flag, linkOf, number, type Resource, text } from "../../core/resource.ts";
+import { store } from "../../core/store.ts";
+import { lockOf } from "./frame_links.ts";
+
+const executionWords: Readonly<Record<string, string>> = { remote: "Remote", local: "Local", agent: "Agent pool" };
+
+function average(workspace: Resource, name: string): string {
+	const value = number(workspace, name) ?? 0;
+	return value > 0 ? duration(Math.max(value, 1000)) : "–";
+}
+
+function Fact({ word, children }: { readonly word: string; readonly children: ComponentChildren }) {
+	return (
+		<div>
+			<dt>{word}</dt>
+			<dd>{children}</dd>
+		</div>
+	);
+}
+
+function lockWord(workspace: Resource): string {
+	const lock = lockOf(workspace, store.get(linkOf(workspace, "locked-by")));
+	return lock?.word ?? (flag(workspace, "locked") ? "Locked by its run" : "Not locked");
+}
+
+// Settings that matter for runs, and what the last 30 runs were like.
+export function Numbers({ workspace }: { readonly workspace: Resource }) {
+	return (
+		<dl class="numbers">
+			<Fact word="Execution">{executionWords[text(workspace, "execution-mode")] ?? text(workspace, "execution-mode")}</Fact>
+			<Fact word="Terraform">{text(workspace, "terraform-version")}</Fact>
+			<Fact word="Auto-apply">{flag(workspace, "auto-apply") ? "On" : "Off"}</Fact>
+			<Fact word="Lock">{lockWord(workspace)}</Fact>
+			<Fact word="Latest change">
+				<TimeAgo time={workspace.attributes["latest-change-at"]} />
+			</Fact>
+			<Fact word="Average plan">{average(workspace, "plan-duration-average")}</Fact>
+			<Fact word="Average apply">{average(workspace, "apply-duration-average")}</Fact>
+			<Fact word="Failed runs">{count(number(workspace, "run-failures") ?? 0)}</Fact>
+			<Fact word="Failed policy checks">{count(number(workspace, "policy-check-failures") ?? 0)}</Fact>
+			<Fact word="Id">
+				<CopyId id={workspace.id} />
+			</Fact>
+		</dl>
+	);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MPL-2.0
+import type { ComponentChildren } from "preact";
+import { may } from "../../core/resource.ts";
+import type { Params } from "../../core/router.ts";
+import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
+import { type Section, sectionPath, sections, sectionWords } from "./sections.ts";
+
+type Props = {
+	readonly params: Params;
+	readonly section: Section;
+	readonly children: (view: WorkspaceView) => ComponentChildren;
+};
+
+// The frame of a page of settings: the links to the others, and the page's heading.
+export function SettingsFrame({ params, section, children }: Props) {
+	return (
+		<Frame params={params} page="settings" word={sectionWords[section]}>
+			{(view) => (
+				<div class="settings">
+					<nav class="settings-nav" aria-label="Settings of the workspace">
+						{sections.map((other) => (
+							<a key={other} href={sectionPath(other, params)} aria-current={other === section ? "page" : undefined}>
+								{sectionWords[other]}
+							</a>
+						))}
+					</nav>
+					<div class="settings-body">
+						<h2>{sectionWords[section]}</h2>
+						{children(view)}
+					</div>
+				</div>
+			)}
+		</Frame>
+	);
+}
+
+export const needsAdmin = "you need admin access to this workspace";
+
+export function mayManage(view: WorkspaceView): boolean {
+	return may(view.workspace, "can-update");
+}
+
+export function ReadOnlyNote({ shown, what }: { readonly shown: boolean; readonly what: string }) {
+	return shown ? (
+		<p class="note">
+			You may read {what} and not change them: {needsAdmin}.
+		</p>
+	) : null;
+}

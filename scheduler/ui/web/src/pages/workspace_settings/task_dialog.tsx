@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useState } from "preact/hooks";
+import { CheckList } from "../../components/check_list.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { SelectField } from "../../components/field.tsx";
+import { announce } from "../../components/live_region.tsx";
+import { change, segment } from "../../core/api.ts";
+import type { ApiError } from "../../core/errors.ts";
+import type { Loaded } from "../../core/hooks.ts";
+import { linkOf, type Resource, text, texts } from "../../core/resource.ts";
+import { store } from "../../core/store.ts";
+
+export const stages = [
+	["pre_plan", "Pre-plan"],
+	["post_plan", "Post-plan"],
+	["pre_apply", "Pre-apply"],
+	["post_apply", "Post-apply"],
+] as const;
+
+const levels = [
+	["mandatory", "Mandatory: a failure ends the run"],
+	["advisory", "Advisory: a failure leaves a warning"],
+] as const;
+
+export const taskOf = (attached: Resource) => store.get(linkOf(attached, "task"));
+
+type DialogProps = {
+	readonly path: string;
+	readonly tasks: Loaded;
+	readonly attached: Resource | undefined;
+	readonly onDone: () => Promise<unknown>;
+	readonly onClose: () => void;
+};
+
+export function TaskDialog({ path, tasks, attached, onDone, onClose }: DialogProps) {
+	const [task, setTask] = useState(linkOf(attached, "task")?.id ?? tasks.items[0]?.id ?? "");
+	const [chosen, setChosen] = useState<readonly string[]>(attached ? texts(attached, "stages") : ["post_plan"]);
+	const [level, setLevel] = useState(text(attached, "enforcement-level") || "mandatory");
+	const save = async () => {
+		const relationships = attached ? undefined : { task: { data: { type: "tasks", id: task } } };
+		const data = {
+			type: "workspace-tasks",
+			attributes: { stages: chosen, "enforcement-level": level },
+			...(relationships && { relationships }),
+		};
+		await change(attached ? "PATCH" : "POST", attached ? `${path}/${segment(attached.id)}` : path, { data });
+		announce(attached ? "The run task is saved" : "The run task is attached");
+		await onDone();
+	};
+	const options = tasks.items.map((item) => [item.id, text(item, "name")] as const);
+	return (
+		<Dialog
+			title={attached ? `Edit ${text(taskOf(attached), "name")}` : "Attach run task"}
+			confirm={attached ? "Save run task" : "Attach run task"}
+			reason={chosen.length === 0 ? "no stage is chosen" : undefined}
+			fields={["/data/attributes/stages", "/data/attributes/enforcement-level", "/data/relationships/task"]}
+			onConfirm={save}
+			onClose={onClose}
+		>
+			{(error: ApiError | undefined) => (
+				<>
+					{!attached && (
+						<SelectField
+							label="Run task"
+							options={options}
+							error={error}
+							pointer="/data/relationships/task"
+							value={task}
+							onValue={setTask}
+						/>
+					)}
+					<CheckList
+						legend="Stages"
+						options={stages}
+						chosen={chosen}
+						error={error}
+						pointer="/data/attributes/stages"
+						onChosen={setChosen}
+					/>
+					<SelectField
+						label="Enforcement"
+						options={levels}
+						error={error}
+						pointer="/data/attributes/enforcement-level"
+						value={level}
+						onValue={setLevel}
+					/>
+				</>
+			)}
+		</Dialog>
+	);
+}

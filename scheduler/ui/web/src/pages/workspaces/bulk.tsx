@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MPL-2.0
+// Actions on the selected workspaces: lock, and queue a plan.
+
+import { useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { TextField } from "../../components/field.tsx";
+import { announce } from "../../components/live_region.tsx";
+import type { Column } from "../../components/table.tsx";
+import { address, change, segment } from "../../core/api.ts";
+import { ApiError, errorOf } from "../../core/errors.ts";
+import { counted } from "../../core/format.ts";
+import { flag, may, type Resource, text } from "../../core/resource.ts";
+import { queueReason } from "../workspace/frame_links.ts";
+import { emptyOrder, runBody } from "../workspace/queue_order.ts";
+import { refusedBy } from "./list.ts";
+
+type BulkProps = {
+	readonly selected: readonly Resource[];
+	readonly onDone: (ids: readonly string[]) => void; // those for which it succeeded
+	readonly onClear: () => void;
+};
+
+type BulkAction = {
+	readonly title: string;
+	readonly word: string;
+	readonly label: string; // of its text field
+	readonly done: string;
+	readonly send: (workspace: Resource, words: string) => Promise<unknown>;
+};
+
+const lock: BulkAction = {
+	title: "Lock",
+	word: "Lock",
+	label: "Reason",
+	done: "locked",
+	send: (workspace, reason) => change("POST", address(`/workspaces/${segment(workspace.id)}/actions/lock`), { reason }),
+};
+
+const queue: BulkAction = {
+	title: "Queue Plan",
+	word: "Queue Plan",
+	label: "Message",
+	done: "queued",
+	send: (workspace, message) => change("POST", address("/runs"), runBody({ ...emptyOrder, message }, workspace.id)),
+};
+
+// One after the other: each has its own answer. A workspace with an error stays selected.
+async function sendAll(action: BulkAction, workspaces: readonly Resource[], words: string, onDone: BulkProps["onDone"]) {
+	const done: string[] = [];
+	const problems = [];
+	for (const workspace of workspaces) {
+		try {
+			await action.send(workspace, words);
+			done.push(workspace.id);
+		} catch (failure) {
+			problems.push({ title: text(workspace, "name"), detail: `${text(workspace, "name")}: ${errorOf(failure).message}`, pointer: "" });
+		}
+	}
+	onDone(done);
+	announce(`${counted(done.length, "workspace")} ${action.done}`);
+	if (problems.length > 0) {
+		throw new ApiError(0, problems);
+	}
+}
+
+function BulkDialog({ action, onClose, ...props }: BulkProps & { readonly action: BulkAction; readonly onClose: () => void }) {
+	const [words, setWords] = useState("");
+	return (
+		<Dialog
+			title={`${action.title}: ${counted(props.selected.length, "workspace")}`}
+			confirm={action.word}
+			onConfirm={() => sendAll(action, props.selected, words, props.onDone)}
+			onClose={onClose}
+		>
+			<ul>
+				{props.selected.map((workspace) => (
+					<li key={workspace.id}>{text(workspace, "name")}</li>
+				))}
+			</ul>
+			<TextField label={action.label} value={words} onValue={setWords} />
+		</Dialog>
+	);
+}
+
+export function BulkBar(props: BulkProps) {
+	const [action, setAction] = useState<BulkAction | undefined>();
+	const { selected } = props;
+	const none = selected.length === 0 ? "select workspaces first" : undefined;
+	const mayLock = (workspace: Resource) => may(workspace, "can-lock") && !flag(workspace, "locked");
+	const mayQueue = (workspace: Resource) => queueReason(workspace, may(workspace, "can-queue-run")) === undefined;
+	return (
+		<span class="actions">
+			<Button reason={none ?? refusedBy(selected, mayLock, "locked, or you may not lock")} onPress={() => setAction(lock)}>
+				Lock
+			</Button>
+			<Button reason={none ?? refusedBy(selected, mayQueue, "local, or you may not queue runs")} onPress={() => setAction(queue)}>
+				Queue Plan
+			</Button>
+			{selected.length > 0 && (
+				<>
+					<span>{selected.length} selected</span>
+					<Button onPress={props.onClear}>Clear selection</Button>
+				</>
+			)}
+			{action && <BulkDialog {...props} action={action} onClose={() => setAction(undefined)} />}
+		</span>
+	);
+}
+
+export function selectColumn(
+	chosen: ReadonlySet<string>,
+	toggle: (ids: readonly string[], on: boolean) => void,
+	rows: readonly Resource[],
+): Column {
+	const all = rows.length > 0 && rows.every((row) => chosen.has(row.id));
+	const ids = rows.map((row) => row.id);
+	return {
+		key: "select",
+		class: "select",
+		head: (
+			<input
+				type="checkbox"
+				aria-label="Select all on this page"
+				checked={all}
+				onChange={(event) => toggle(ids, event.currentTarget.checked)}
+			/>
+		),
+		cell: (row) => (
+			<input
+				type="checkbox"
+				class="above-row"
+				aria-label={`Select ${text(row, "name")}`}
+				checked={chosen.has(row.id)}
+				onChange={(event) => toggle([row.id], event.currentTarget.checked)}
+			/>
+		),
+	};
+}

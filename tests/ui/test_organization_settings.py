@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The settings of an organization, and the user's choices for this browser."""
+
+import re
+
+from playwright.sync_api import expect
+
+SECTIONS = ["General", "Teams", "Members", "Agent pools", "Run tasks", "Policy sets", "Policies", "Variable sets", "Tokens", "Notifications", "Audit trail"]
+
+
+def create(page, button, **values):
+    """Fills a dialog's fields, by their labels, and creates the object."""
+    page.get_by_role("button", name=button).click()
+    dialog = page.get_by_role("dialog")
+    for label, value in values.items():
+        dialog.get_by_label(label.replace("_", " "), exact=True).fill(value)
+    dialog.get_by_role("button", name="Create").click()
+    expect(dialog).to_have_count(0)
+
+
+def test_each_page_opens_from_the_list_and_is_accessible(browser_page, visitors, site, axe):
+    visitors.expect_console("/authentication-token")  # 404: the organization has no token yet
+    page = browser_page("/app/acme/settings/general")
+    for section in SECTIONS:
+        page.get_by_role("navigation", name="Settings").get_by_role("link", name=section, exact=True).click()
+        expect(page.get_by_role("heading", name=section, exact=True)).to_be_visible()
+        expect(page.get_by_role("status", name="Loading")).to_have_count(0)
+        axe(page)
+
+
+def test_an_error_of_the_api_stands_at_its_field_and_a_saved_value_stays(browser_page, visitors, site):
+    visitors.expect_console("422")
+    page = browser_page("/app/acme/settings/general")
+    minutes = page.get_by_label("Idle sessions end after (minutes)")
+    minutes.fill("0")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text(re.compile("Session timeout must be 1 to"))).to_be_visible()
+    expect(minutes).to_have_attribute("aria-invalid", "true")
+    minutes.fill("600")
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Save (not possible: nothing has changed)")).to_be_visible()
+    page.reload()
+    expect(minutes).to_have_value("600")
+
+
+def test_a_token_of_a_pool_is_shown_once(browser_page, site, axe):
+    pool, _ = site.api.pool("edge-1")
+    page = browser_page(f"/app/acme/settings/agent-pools?id={pool}")
+    create(page, "New token", Description="rack 7")
+    note = page.get_by_role("status").filter(has_text="It is not shown again")
+    expect(note).to_be_visible()
+    expect(page.get_by_role("table", name="Tokens")).to_contain_text("rack 7")
+    axe(page)
+    page.reload()
+    expect(page.get_by_role("table", name="Tokens")).to_contain_text("Never used")
+    expect(note).to_have_count(0)
+    page.get_by_role("button", name="Revoke rack 7").click()
+    page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
+    expect(page.get_by_role("row", name=re.compile("rack 7"))).to_have_count(0)
+
+
+def test_a_member_is_invited_to_a_team_and_removed(browser_page, site, axe):
+    page = browser_page("/app/acme/settings/teams")
+    create(page, "New team", Name="network")
+    page.get_by_label("Read all workspaces").check()
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name=re.compile("nothing has changed"))).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="Members", exact=True).click()
+    page.get_by_role("button", name="Invite").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("E-mail").fill("eve@example.com")
+    dialog.get_by_label("network").check()
+    dialog.get_by_role("button", name="Invite").click()
+    row = page.get_by_role("row", name=re.compile("eve@example.com"))
+    expect(row).to_contain_text("Invited")
+    expect(row).to_contain_text("network")
+    row.get_by_role("button", name="Remove").click()
+    page.get_by_role("dialog").get_by_role("button", name="Remove").click()
+    expect(row).to_have_count(0)
+
+
+def test_a_variable_set_has_variables_and_workspaces(browser_page, site, axe):
+    site.api.workspace("billing")
+    page = browser_page("/app/acme/settings/variable-sets")
+    create(page, "New variable set", Name="region")
+    create(page, "New variable", Key="region", Value="<i>eu</i>")
+    expect(page.get_by_role("table", name="Variables")).to_contain_text("<i>eu</i>")
+    page.get_by_role("button", name="Add workspace").click()
+    page.get_by_role("dialog").get_by_label("Workspaces").select_option(label="billing")
+    page.get_by_role("dialog").get_by_role("button", name="Add").click()
+    expect(page.get_by_role("button", name="Remove billing")).to_be_visible()
+    page.get_by_role("button", name="Edit region").click()
+    page.get_by_role("dialog").get_by_label(re.compile("^Sensitive")).check()
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_text("Sensitive: it is never shown")).to_be_visible()
+    axe(page)
+    page.get_by_role("button", name="Delete variable set").click()
+    page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+    expect(page).to_have_url(re.compile("/variable-sets$"))
+    expect(page.get_by_role("row", name=re.compile("region"))).to_have_count(0)
+
+
+def test_a_policy_has_a_text_and_joins_a_set(browser_page, site, axe):
+    page = browser_page("/app/acme/settings/policies")
+    create(page, "New policy", Name="no-public", Query="terraform.deny")
+    page.get_by_label("Rego").fill("package terraform\n\ndeny := []\n")
+    page.get_by_role("button", name="Save text").click()
+    expect(page.get_by_role("button", name=re.compile("Save text .*nothing has changed"))).to_be_visible()
+    axe(page)
+    page.reload()
+    expect(page.get_by_label("Rego")).to_have_value(re.compile("package terraform"))
+    page.get_by_role("link", name="Policy sets").click()
+    create(page, "New policy set", Name="baseline")
+    page.get_by_role("button", name="Add policy").click()
+    page.get_by_role("dialog").get_by_label("Policies").select_option(label="no-public")
+    page.get_by_role("dialog").get_by_role("button", name="Add").click()
+    expect(page.get_by_role("button", name="Remove no-public")).to_be_visible()
+    create(page, "New parameter", Key="limit", Value="3")
+    expect(page.get_by_role("table", name="Parameters")).to_contain_text("limit")
+
+
+def test_a_project_gets_a_notification(browser_page, site, axe):
+    page = browser_page("/app/acme/settings/notifications")
+    page.get_by_role("button", name="New notification").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name").fill("pager")
+    dialog.get_by_label("URL").fill("https://1.1.1.1/hook")
+    dialog.get_by_label(re.compile("^Enabled")).uncheck()
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("row", name=re.compile("pager"))).to_contain_text("Disabled")
+    axe(page)
+
+
+def test_the_audit_trail_names_a_change_and_filters(browser_page, site):
+    site.api.pool("audited")
+    page = browser_page("/app/acme/settings/audit-trail")
+    table = page.get_by_role("table", name="Audit trail")
+    expect(table.get_by_text(re.compile("agent.pool.*create")).first).to_be_visible()
+    page.get_by_label("Filter this page").fill("nothing like it")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+    page.get_by_label("Filter this page").fill("")
+    page.get_by_label("Since").fill("2099-01-01")
+    expect(page.get_by_text("Nothing matches.")).to_be_visible()
+
+
+def test_keys_and_theme_are_kept_in_the_browser(browser_page, site, axe):
+    page = browser_page("/app/settings/keyboard")
+    page.get_by_label("Use keys").uncheck()
+    axe(page)
+    page.get_by_role("heading", name="Keyboard").click()
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_role("link", name="Theme and times").click()
+    page.get_by_label("Theme", exact=True).select_option("dark")
+    page.reload()
+    expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+    axe(page)
