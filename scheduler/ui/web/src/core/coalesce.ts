@@ -34,19 +34,31 @@ export function coalesced<T>(
 	};
 }
 
-// inTurn: calls during a call lead to one more call after it, so an older answer never follows a newer one.
+// inTurn: calls during a call lead to one more call after it, so an older answer never follows a newer one. Calls of the
+// same moment are one.
 export function inTurn(call: () => Promise<void>): () => Promise<void> {
 	let running: Promise<void> | undefined;
 	let next: Promise<void> | undefined;
+	let begun = false;
+	const begin = () => {
+		begun = true;
+		return call();
+	};
 	const start = () => {
-		running = call().finally(() => {
-			running = undefined;
-		});
+		begun = false;
+		running = Promise.resolve()
+			.then(begin)
+			.finally(() => {
+				running = undefined;
+			});
 		return running;
 	};
 	return () => {
 		if (!running) {
 			return start();
+		}
+		if (!begun) {
+			return running;
 		}
 		next ??= running
 			.catch(() => {})

@@ -4,6 +4,7 @@
 import type { StreamState } from "../stream/messages.ts";
 
 export type Connection =
+	| { readonly state: "connecting" }
 	| { readonly state: "live" }
 	| { readonly state: "polling" } // the server answers, but no events come
 	| { readonly state: "reconnecting"; readonly at: number } // the time of the next attempt
@@ -11,11 +12,13 @@ export type Connection =
 
 const firstWait = 1000;
 const longestWait = 30_000;
+const calmMs = 60_000; // without a failure: the next one begins with the first wait
 
-let stream: StreamState = { state: "live" };
+let stream: StreamState = { state: "connecting" };
 let nextRequest: number | undefined; // after a request without an answer
 let lastAnswer = Date.now();
 let failures = 0;
+let failedAt = 0;
 const listeners = new Set<() => void>();
 
 function tell(): void {
@@ -30,23 +33,36 @@ export function waitAfter(failed: number, random: number): number {
 	return wait / 2 + (wait / 2) * random;
 }
 
+// An answer before the next attempt may be that of another request of the same time.
 export function answerReceived(status: number): void {
 	if (status >= 500 && status !== 501) {
 		requestFailed();
 		return;
 	}
 	lastAnswer = Date.now();
-	failures = 0;
-	if (nextRequest !== undefined) {
+	if (nextRequest !== undefined && lastAnswer >= nextRequest) {
 		nextRequest = undefined;
 		tell();
 	}
 }
 
+// Failures until the next attempt are those of one attempt.
 export function requestFailed(): void {
-	failures += 1;
-	nextRequest = Date.now() + waitAfter(failures, Math.random());
+	const now = Date.now();
+	if (nextRequest !== undefined && now < nextRequest) {
+		return;
+	}
+	failures = now - failedAt > calmMs ? 1 : failures + 1;
+	failedAt = now;
+	nextRequest = now + waitAfter(failures, Math.random());
 	tell();
+}
+
+// requestNow: the next attempt need not wait, since the page is online again or was asleep.
+export function requestNow(): void {
+	if (nextRequest !== undefined) {
+		nextRequest = Date.now();
+	}
 }
 
 // requestWait: milliseconds until the next request should be made; undefined: the last one was answered.

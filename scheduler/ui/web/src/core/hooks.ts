@@ -5,7 +5,7 @@ import { useCallback, useEffect, useReducer, useRef, useState } from "preact/hoo
 import { read } from "./api.ts";
 import { inTurn } from "./coalesce.ts";
 import { type ApiError, errorOf } from "./errors.ts";
-import { type LiveEvent, subscribe } from "./live.ts";
+import { type LiveEvent, onCatchUp, subscribe } from "./live.ts";
 import type { Document, Linkage, PageNumbers, Resource } from "./resource.ts";
 import { onAddress, queryNow } from "./router.ts";
 import { store } from "./store.ts";
@@ -34,13 +34,16 @@ export function useDocument(url: string | undefined): Loaded {
 	const [error, setError] = useState<ApiError | undefined>();
 	const latest = useRef(url);
 	latest.current = url;
+	const reading = useRef<AbortController | undefined>(undefined);
 
 	const readOnce = async () => {
 		if (url === undefined) {
 			return;
 		}
+		const abort = new AbortController();
+		reading.current = abort;
 		try {
-			const document = await read(url);
+			const document = await read(url, abort.signal);
 			if (latest.current !== url) {
 				return;
 			}
@@ -56,7 +59,7 @@ export function useDocument(url: string | undefined): Loaded {
 			setError(undefined);
 			render();
 		} catch (failure) {
-			if (latest.current === url) {
+			if (latest.current === url && !abort.signal.aborted) {
 				setError(errorOf(failure));
 			}
 		}
@@ -67,6 +70,10 @@ export function useDocument(url: string | undefined): Loaded {
 	useEffect(() => {
 		setError(undefined);
 		void reload();
+		return onCatchUp(() => {
+			reading.current?.abort(); // its connection may be dead
+			void reload();
+		});
 	}, [reload]);
 
 	const shown = state.current?.url === url ? state.current : undefined;

@@ -31,7 +31,11 @@ test("calls during a call lead to one more after it", async () => {
 	const ends: (() => void)[] = [];
 	const read = inTurn(() => new Promise<void>((end) => ends.push(end)));
 	const first = read();
+	assert.equal(first, read());
+	await Promise.resolve();
+	assert.equal(ends.length, 1);
 	const second = read();
+	assert.notEqual(second, first);
 	assert.equal(second, read());
 	assert.equal(ends.length, 1);
 	ends[0]?.();

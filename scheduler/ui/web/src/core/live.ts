@@ -5,8 +5,9 @@
 
 import type { FromPage, StreamEvent, ToPage } from "../stream/messages.ts";
 import { concerns, keyOf } from "../stream/topics.ts";
+import { ping } from "./api.ts";
 import { coalesced } from "./coalesce.ts";
-import { onConnection, requestWait, streamChanged } from "./connection.ts";
+import { onConnection, requestNow, requestWait, streamChanged, waitAfter } from "./connection.ts";
 import { serverBuildIs, session, sessionCheck } from "./session.ts";
 import { eventWorkerStart } from "./worker_start.ts";
 
@@ -29,35 +30,62 @@ let polls = false; // no events come
 let polledTopics: readonly string[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 let sending = false;
+const catchUps = new Set<() => void>();
 
 // ---- polling ----
 
+// What is shown may be old.
 function resetAll(): void {
+	for (const listener of catchUps) {
+		listener();
+	}
 	for (const subscriber of subscribers) {
 		subscriber.put({ kind: "reset" });
 	}
 }
 
-const isPolled = (subscriber: Subscriber) =>
-	polls || requestWait() !== undefined || subscriber.topics.some((topic) => polledTopics.includes(keyOf(topic)));
+const isHidden = () => document.visibilityState !== "visible";
 
-function poll(): void {
-	if (timer !== undefined || ![...subscribers].some(isPolled)) {
+const isPolled = (subscriber: Subscriber) => polls || subscriber.topics.some((topic) => polledTopics.includes(keyOf(topic)));
+
+// While the server does not answer, one small request tries again.
+async function pollOnce(): Promise<void> {
+	timer = undefined;
+	if (isHidden()) {
 		return;
 	}
-	timer = setTimeout(() => {
-		timer = undefined;
-		if (document.visibilityState === "visible") {
-			for (const subscriber of [...subscribers].filter(isPolled)) {
-				subscriber.put({ kind: "reset" });
-			}
+	if (requestWait() !== undefined) {
+		await ping();
+	} else {
+		for (const subscriber of [...subscribers].filter(isPolled)) {
+			subscriber.put({ kind: "reset" });
 		}
-		poll();
-	}, requestWait() ?? pollMs);
+	}
+	poll();
+}
+
+// Hidden pages do not poll (awake).
+function poll(): void {
+	const due = requestWait() ?? ([...subscribers].some(isPolled) ? pollMs : undefined);
+	if (timer === undefined && due !== undefined && !isHidden()) {
+		timer = setTimeout(pollOnce, due);
+	}
+}
+
+let failing = false; // the last request had no answer
+
+function connectionChanged(): void {
+	const failed = failing;
+	failing = requestWait() !== undefined;
+	if (failed && !failing) {
+		resetAll();
+	}
+	poll();
 }
 
 function pollFromNow(): void {
 	polls = true;
+	streamChanged({ state: "polling" });
 	poll();
 }
 
@@ -111,48 +139,94 @@ function topicsChanged(): void {
 }
 
 function awake(): void {
-	if (document.visibilityState !== "visible") {
+	if (isHidden()) {
 		return;
 	}
 	if (port) {
 		topicsSend(true);
 	}
-	if (polls) {
+	if (requestWait() !== undefined) {
+		requestNow();
+		clearTimeout(timer);
+		void pollOnce();
+	} else if (polls) {
 		resetAll();
 	}
+	poll();
 }
 
-function start(): void {
+// ---- the worker ----
+
+let heard = true; // the worker has answered the last message
+let workerFailures = 0;
+
+// Its file could not be loaded, or its process has ended.
+function workerFailed(): void {
+	port = undefined;
+	pollFromNow();
+	void sessionCheck(); // which compares the builds
+	workerFailures += 1;
+	setTimeout(workerStart, waitAfter(workerFailures, Math.random()));
+}
+
+function workerStart(): void {
 	const worker = eventWorkerStart(session().userId);
 	if (!worker) {
-		streamChanged({ state: "polling" });
 		pollFromNow();
 		return;
 	}
-	worker.onerror = pollFromNow;
+	worker.onerror = workerFailed;
 	port = worker.port;
-	port.onmessage = ({ data }) => (on[(data as ToPage).kind] as (message: ToPage) => void)(data as ToPage);
-	setInterval(() => subscribers.size > 0 && topicsSend(), hereMs);
-	addEventListener("pagehide", () => post({ kind: "leave" }));
-	addEventListener("pageshow", (event) => event.persisted && awake());
+	heard = true;
+	port.onmessage = ({ data }) => {
+		heard = true;
+		(on[(data as ToPage).kind] as (message: ToPage) => void)(data as ToPage);
+	};
+	topicsSend();
+}
+
+function hereSend(): void {
+	if (port) {
+		const lost = !heard;
+		heard = false;
+		lost ? workerFailed() : topicsSend();
+	}
 }
 
 let started = false;
+let watching = false;
 
-function startOnce(): void {
-	if (!started) {
-		started = true;
-		start();
-		onConnection(poll);
+function watchOnce(): void {
+	if (!watching) {
+		watching = true;
+		onConnection(connectionChanged);
 		document.addEventListener("visibilitychange", awake);
 		addEventListener("online", awake);
+		addEventListener("pageshow", (event) => event.persisted && awake());
 	}
+}
+
+// liveStart: once the first page has subscribed.
+export function liveStart(): void {
+	if (!started) {
+		started = true;
+		watchOnce();
+		workerStart();
+		setInterval(hereSend, hereMs);
+		addEventListener("pagehide", () => post({ kind: "leave" }));
+	}
+}
+
+// onCatchUp calls the listener when what is shown may be old: after a reconnection, a sleep, or missing events.
+export function onCatchUp(listener: () => void): () => void {
+	watchOnce();
+	catchUps.add(listener);
+	return () => catchUps.delete(listener);
 }
 
 // subscribeAll calls onEvent for each event of the topics, until the returned function is called.
 export function subscribeAll(topics: readonly string[], onEvent: (event: LiveEvent) => void): () => void {
 	const subscriber = { topics, put: onEvent };
-	startOnce();
 	subscribers.add(subscriber);
 	topicsChanged();
 	return () => {

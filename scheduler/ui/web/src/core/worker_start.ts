@@ -7,9 +7,12 @@ declare const EVENT_WORKER: string;
 type Policy = { readonly createScriptURL: (url: string) => string };
 type Factory = { readonly createPolicy: (name: string, rules: Policy) => Policy };
 
+let policy: Policy | undefined; // may be made once
+
 function trusted(url: string): string {
 	const factory = (globalThis as { trustedTypes?: Factory }).trustedTypes;
-	return factory?.createPolicy("runyard", { createScriptURL: () => EVENT_WORKER }).createScriptURL(url) ?? url;
+	policy ??= factory?.createPolicy("runyard", { createScriptURL: () => EVENT_WORKER });
+	return policy?.createScriptURL(url) ?? url;
 }
 
 // eventWorkerStart: undefined if the browser has no shared workers. Each user has a worker of their own.

@@ -52,7 +52,8 @@ async function copyText(text: string): Promise<void> {
 // The text of the lines, without styles. Of a very long selection, its first lines.
 async function selectedText(reader: LogReader, range: LineRange, raw: boolean): Promise<string> {
 	const texts: string[] = [];
-	for (let line = range.first; line <= range.last && texts.length < maxCopied; ) {
+	const last = Math.min(range.last, reader.bytes.lineCount - 1); // an address may name more
+	for (let line = range.first; line <= last && texts.length < maxCopied; ) {
 		const text = reader.bytes.lineText(line, maxCopiedOfLine);
 		if (typeof text === "string") {
 			texts.push(raw ? text : searchedText(text));

@@ -18,6 +18,9 @@ export function ConnectionMark() {
 	if (connection.state === "live") {
 		return <Mark tone="success">Live</Mark>;
 	}
+	if (connection.state === "connecting") {
+		return <Mark tone="muted">Connecting</Mark>;
+	}
 	if (connection.state === "polling") {
 		return <Mark tone="wait">Polling every 3 s</Mark>;
 	}

@@ -51,9 +51,9 @@ export function positionsAfter(positions: readonly Position[], now: number): Pos
 
 export class EventStream {
 	readonly #host: Host;
-	#state: StreamState = { state: "live" };
+	#state: StreamState = { state: "connecting" };
 	#positions: Position[] = []; // the ids that came, the oldest first
-	#keys = ""; // of the open stream
+	#keys: string | undefined; // of the open stream
 	#open: AbortController | undefined;
 	#retry: ReturnType<typeof setTimeout> | undefined;
 	#failures = 0;
@@ -168,20 +168,20 @@ export class EventStream {
 			const now = Date.now();
 			this.#positions = positionsAfter([...this.#positions, { id: frame.id, at: now }], now).slice(-mostPositions);
 		}
-		if (frame.name === "online" || frame.name === "reset") {
-			this.#there({ state: "live" }, frame.name === "reset");
-		} else if (frame.name === "offline") {
-			this.#there({ state: "polling" }, false);
+		if (frame.name === "reset") {
+			this.#host.onReset();
+		} else if (frame.name === "online" || frame.name === "offline") {
+			this.#there({ state: frame.name === "online" ? "live" : "polling" });
 		} else if (frame.name !== "end" && data) {
 			this.#host.onEvent({ name: frame.name, data });
 		}
 	}
 
 	// The stream continues from here on. After a failure it may be that of another server.
-	#there(state: StreamState, reset: boolean): void {
+	#there(state: StreamState): void {
 		const reconnected = this.#failures > 0;
 		this.#failures = 0;
-		if (reset || this.#missed) {
+		if (this.#missed || this.#state.state === "polling") {
 			this.#host.onReset();
 		}
 		this.#missed = false;

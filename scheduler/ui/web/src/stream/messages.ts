@@ -7,6 +7,7 @@ export type StreamEvent = { readonly name: string; readonly data: Readonly<Recor
 export type LogPart = { readonly id: string; readonly offset: number; readonly bytes: Uint8Array; readonly ended: boolean };
 
 export type StreamState =
+	| { readonly state: "connecting" } // for the first time
 	| { readonly state: "live" }
 	| { readonly state: "polling" } // no events come
 	| { readonly state: "reconnecting"; readonly at: number }; // the time of the next attempt
