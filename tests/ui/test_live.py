@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import signal
+import time
 
 import psycopg
 import pytest
@@ -139,6 +140,31 @@ def test_eight_tabs_stay_live_on_one_stream(open_page, pair):
     until(lambda: sum(pair.streams()) == 1, lambda: f"one stream: {pair.streams()}")
 
 
+def test_pages_show_comments_locks_and_workers_of_others_at_once(open_page, pair):
+    workspace = pair.api.workspace("followed")
+    run = pair.api.run_files(workspace, CHANGES)
+    pair.api.wait_status(run, "planned")
+    run_page = open_page(f"/app/acme/workspaces/followed/runs/{run}")
+    overview, states, queue = (tab(run_page, path) for path in ("/app/acme/workspaces/followed", "/app/acme/workspaces/followed/states", "/app/admin/queue"))
+    worker_row = queue.get_by_role("row", name=re.compile("worker-1"))
+    expect(worker_row.get_by_text("Idle")).to_be_visible()
+    for page in (run_page, overview, states, queue):
+        mark(page, "Live")
+    pair.api.post(f"runs/{run}/comments", {"data": {"type": "comments", "attributes": {"body": "looks **good**"}}})
+    expect(run_page.locator(".comment")).to_contain_text("looks good")
+    pair.api.act(run, "discard")
+    expect(overview.locator("#now + .run-line")).to_contain_text("Discarded")
+    pair.api.post(f"workspaces/{workspace}/actions/lock", {"reason": "a long change"})
+    for page in (overview, states):
+        expect(page.locator("header .lock")).to_contain_text("a long change")
+    expect(run_page.get_by_role("button", name="Unlock")).to_be_visible()
+    agent = pair.api.get("admin/agents").data[0]["id"]
+    pair.api.post(f"agents/{agent}/actions/drain")
+    expect(worker_row.get_by_text("Draining")).to_be_visible()
+    pair.api.post(f"agents/{agent}/actions/resume")
+    expect(worker_row.get_by_text("Idle")).to_be_visible()
+
+
 def test_a_log_is_whole_after_a_restart_of_its_scheduler(open_page, pair):
     """The stream and the log continue at the other scheduler."""
     holder, other = pair.schedulers
@@ -182,20 +208,56 @@ def test_while_the_broker_is_away_pages_poll(open_page, pair):
     expect(workspace_names(page)).to_have_text(["broker-away", "broker-back"])
 
 
-def test_a_withdrawn_permission_is_shown(open_page, visitors, pair):
+@pytest.fixture
+def reader(pair, visitors, open_page):
+    """reader(workspace, access, path) is the page of a person with that access to the workspace, and the access."""
     people = People(pair.api, pair.database)
-    team = people.team("readers")
-    people.member("reader", team)
-    pair.change("update users set password_hash = (select password_hash from users where username = 'admin') where username = 'reader'")
-    workspace = pair.api.workspace("withdrawn")
-    access = people.give(team, "workspace", workspace, "read")
-    run = pair.api.run_files(workspace, CHANGES)
-    page = open_page(f"/app/acme/workspaces/withdrawn/runs/{run}", "reader")
-    expect(page.locator(".run-header").get_by_text("Needs Confirmation")).to_be_visible()
+
+    def reader(workspace, access, path):
+        name = f"reader-{workspace}"
+        team = people.team(name)
+        people.member(name, team)
+        pair.change("update users set password_hash = (select password_hash from users where username = 'admin') where username = %s", name)
+        given = people.give(team, "workspace", workspace, access)
+        return open_page(path, name), given
+
+    return reader
+
+
+ACT = """async run => (await fetch(`/api/v2/runs/${run}/actions/cancel`, {
+    method: "POST", headers: {"X-CSRF-Token": document.querySelector("meta[name=csrf]").content},
+})).status"""
+
+
+def test_a_withdrawn_permission_ends_the_run_page_and_its_log(reader, visitors, pair):
+    gate = pair.gate("withdrawn")
+    workspace = pair.api.workspace("withdrawn", auto_apply=True)
+    command = f"echo line-1; {gate.command}; echo line-2"
+    files = {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{command}"\n  }}\n}}\n'}
+    run = pair.api.run_files(workspace, files)
+    gate.wait()
+    page, access = reader(workspace, "write", f"/app/acme/workspaces/withdrawn/runs/{run}")
+    expect(page.get_by_role("region", name="Log of the apply")).to_contain_text("line-1")
+    expect(page.get_by_role("button", name="Cancel Run").first).to_be_enabled()
     visitors.expect_console("404")
     pair.api.delete(f"team-workspaces/{access}")
     expect(page.get_by_text("This does not exist, or you may not see it.")).to_be_visible()
-    expect(page.locator(".run-header")).to_have_count(0)
+    expect(page.locator(".run-header, .log")).to_have_count(0)
+    assert page.evaluate(ACT, run) == 404
+
+
+def test_an_action_whose_right_was_withdrawn_says_so(reader, visitors, pair):
+    workspace = pair.api.workspace("reduced")
+    run = pair.api.run_files(workspace, CHANGES)
+    pair.api.wait_status(run, "planned")
+    page, access = reader(workspace, "write", f"/app/acme/workspaces/reduced/runs/{run}")
+    page.get_by_role("button", name="Discard Plan").first.click()
+    pair.api.patch(f"team-workspaces/{access}", {"data": {"type": "team-workspaces", "attributes": {"access": "read"}}})
+    visitors.expect_console("403")
+    visitors.expect_console("404")
+    page.get_by_role("dialog").get_by_role("button", name="Discard Plan").click()
+    expect(page.get_by_role("dialog").get_by_role("alert")).to_be_visible()
+    assert pair.api.status(run) == "planned"
 
 
 def test_sign_out_ends_all_tabs(open_page, visitors):
@@ -215,6 +277,7 @@ def test_an_ended_session_leads_to_sign_in_and_back(open_page, visitors, pair):
     mark(page, "Live")
     visitors.expect_console("401")
     pair.change("delete from sessions")
+    until(lambda: pair.api.workspace(f"ended-{time.monotonic_ns()}") and page.get_by_label("Password").count(), "the stream is checked before an event", every=0.5)
     expect(page).to_have_url(re.compile(r"/app/login\?return=%2Fapp%2Facme%2Fworkspaces%3Fq%3Dended"))
 
 
@@ -259,6 +322,19 @@ def test_after_a_time_offline_the_page_is_right(open_page, visitors, pair):
     page.context.set_offline(False)
     mark(page, "Live")
     expect(workspace_names(page)).to_have_text(["offline"])
+
+
+def test_a_part_that_could_not_be_loaded_is_there_after_the_reconnection(open_page, visitors, pair):
+    page = open_page("/app/settings/keyboard")
+    mark(page, "Live")
+    visitors.expect_console("ERR_")
+    pair.proxy.break_as("cut")
+    page.get_by_role("link", name="Runyard").click()
+    mark(page, "Reconnecting (")
+    pair.proxy.heal()
+    expect(page.get_by_role("main").get_by_role("link", name="acme")).to_be_visible()
+    mark(page, "Live")
+    expect(page.get_by_role("button", name="New version, reload")).to_have_count(0)
 
 
 def test_after_a_sleep_the_page_is_right(open_page, visitors, chromium, pair):

@@ -123,6 +123,16 @@ export function textScale(): number {
 	return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
 }
 
+// useInterval calls `call` every `ms` while the page is visible: for what changes without an event.
+export function useInterval(ms: number, call: () => unknown): void {
+	const latest = useRef(call);
+	latest.current = call;
+	useEffect(() => {
+		const timer = setInterval(() => document.visibilityState === "visible" && latest.current(), ms);
+		return () => clearInterval(timer);
+	}, [ms]);
+}
+
 // useNow: the time, once in every `ms`.
 export function useNow(ms = 1000): number {
 	const [now, setNow] = useState(Date.now());

@@ -2,14 +2,17 @@
 import { useEffect } from "preact/hooks";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { useDocument, useInterval } from "../../core/hooks.ts";
 import { number, type Resource, text } from "../../core/resource.ts";
 import { partsWithRuns } from "./waiting_text.ts";
+
+const othersMs = 15_000; // the run may wait for others that the user gets no events of
 
 // Why the run waits, as the scheduler says it.
 export function Waiting({ run }: { readonly run: Resource }) {
 	const wait = useDocument(address(`/runs/${segment(run.id)}/waiting`));
 	useEffect(() => void wait.reload(), [run]); // with each new state of the run
+	useInterval(othersMs, wait.reload);
 	const reason = text(wait.item, "reason");
 	const position = number(wait.item, "position");
 	const description = text(wait.item, "description");
