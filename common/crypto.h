@@ -67,9 +67,9 @@ void keyring_derive(const struct keyring *keyring, size_t place, const char *pur
 
 /* The size of the key number at the start of sealed bytes, big endian. */
 enum { KEY_NUMBER_SIZE = 4 };
-/* The size of the key number and the nonce, which differ each time that something is sealed. */
+/* The size of the key number and the nonce. The nonce is new for each sealing. */
 enum { SEALED_HEAD_SIZE = KEY_NUMBER_SIZE + 12 };
-/* How many bytes sealing adds. */
+/* The number of bytes that sealing adds. */
 enum { SEALED_MORE = SEALED_HEAD_SIZE + 16 };
 /* The number of the key that sealed the bytes, which are at least KEY_NUMBER_SIZE. */
 uint32_t sealed_number(const void *sealed);

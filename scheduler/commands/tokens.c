@@ -19,7 +19,7 @@ static const struct command_column columns[] = {
 	{NULL, NULL, 0},
 };
 
-/* The owner of the tokens, whom the options name. */
+/* The owner of the tokens, from the options. */
 struct owner {
 	struct pool_name pool;
 	struct id user;

@@ -135,7 +135,8 @@ static json_t *member_value(const struct rows *rows, int row, const struct membe
 	return NULL;
 }
 
-/* Where the apply's rescue object is written, and the key that encrypts it. A new reference, or NULL: there is none. */
+/* Returns the URL of the apply's rescue object and the key that encrypts it, as a new reference. NULL: the site has no
+ * object store for rescues. */
 static json_t *job_rescue(const struct store *store, const struct rescue_grant *grant)
 {
 	_cleanup_(freep) char *url = NULL;

@@ -159,27 +159,23 @@ void keys_numbers(const struct store *store, struct db_bytes *ret_numbers)
 }
 
 /* Reads no jobs if this scheduler has every key that the database knows. */
-static const char waiting_sql[] = "with waits as (select j.id, j.run_id, j.pool_id, case when " KEY_IS_MISSING(
-	"i.snapshot_sealed",
-	"$1") "then i.snapshot_sealed else s.value_sealed end as sealed from jobs j join run_inputs i on i.run_id = "
-	      "j.run_id "
-	      "join workspaces w on w.id = j.workspace_id left join ssh_keys s on s.id = w.ssh_key_id "
-	      "where j.state = 'waiting' and j.created_at < now() - interval '30 seconds' and " JOB_KEY_IS_MISSING(
-		      "j", "$1") "and exists (select 1 from sealing_keys where substring(int8send(number) from 5 for "
-				 "4) <> all ($1::bytea[])) "
-				 "and exists (select 1 from workers k where k.pool_id = j.pool_id and k.free > 0 and "
-				 "not k.draining "
-				 "and k.seen_at > now() - interval '1 minute') limit $2), "
-				 "numbered as (select run_id, ('x' || encode(substring(sealed from 1 for 4), "
-				 "'hex'))::bit(32)::bigint as number "
-				 "from waits), "
-				 "told as (insert into run_events (id, run_id, action, description) select 're-' || "
-				 "substr(md5(run_id || "
-				 "number), 1, 16), run_id, 'waiting-for-key', 'The job of this run waits for a "
-				 "scheduler that has key ' || "
-				 "number || '. An operator has to add that key to --keys.' from numbered on conflict "
-				 "(id) do nothing) "
-				 "select run_id, number from numbered order by run_id";
+/* clang-format off */
+static const char waiting_sql[] =
+	"with waits as (select j.id, j.run_id, j.pool_id, case when " KEY_IS_MISSING("i.snapshot_sealed", "$1")
+	"then i.snapshot_sealed else s.value_sealed end as sealed from jobs j join run_inputs i "
+	"on i.run_id = j.run_id join workspaces w on w.id = j.workspace_id left join ssh_keys s "
+	"on s.id = w.ssh_key_id where j.state = 'waiting' and j.created_at < now() - interval '30 seconds' and "
+	JOB_KEY_IS_MISSING("j", "$1") "and exists (select 1 from sealing_keys where substring(int8send(number) "
+	"from 5 for 4) <> all ($1::bytea[])) and exists (select 1 from workers k where k.pool_id = j.pool_id "
+	"and k.free > 0 and not k.draining and k.seen_at > now() - interval '1 minute') limit $2), "
+	"numbered as (select run_id, ('x' || encode(substring(sealed from 1 for 4), "
+	"'hex'))::bit(32)::bigint as number from waits), "
+	"told as (insert into run_events (id, run_id, action, description) "
+	"select 're-' || substr(md5(run_id || number), 1, 16), "
+	"run_id, 'waiting-for-key', 'The job of this run waits "
+	"for a scheduler that has key ' || number || '. An operator has to add that key to --keys.' from numbered "
+	"on conflict (id) do nothing) select run_id, number from numbered order by run_id";
+/* clang-format on */
 
 int keys_report_waiting(struct store *store, struct err *err)
 {

@@ -90,7 +90,8 @@ int ui_short_run(struct request *req, struct response *res, struct err *err)
 	return redirect(req, res, "/app/:organization/workspaces/:workspace/runs/:run");
 }
 
-/* The address of a run by its id alone. Only those who may read the run learn the names of its workspace. */
+/* Finds the page of a run. The answer is "not found" for callers who may not read the run: the address contains the
+ * name of its workspace. */
 static int run_address(struct request *req, struct buf *ret_address, struct err *err)
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT, workspace = ROWS_INIT;

@@ -256,23 +256,21 @@ int pool_delete(struct store *store, const char *id, struct err *err)
 
 /* ---- use ---- */
 
+/* clang-format off */
+static const char use_sql[] =
+	"select case when $5::boolean then p.organization_scoped else "
+	MAY_USE("$4", "coalesce($3, (select project_id from workspaces where id = $4), "
+		"(select id from projects where organization_id = $2 and is_default))")
+	" end as may from agent_pools p where p.id = $1 and p.organization_id = $2 for key share of p";
+/* clang-format on */
+
 int pool_use_check(
 	struct store *store, const char *pool_id, const struct pool_use *use, const char *pointer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select case when $5::boolean then p.organization_scoped else " MAY_USE("$4",
-			    "coalesce($3, (select project_id from workspaces where id = $4), "
-			    "(select id from projects where organization_id = $2 and is_default))") " end as may "
-												    "from agent_pools "
-												    "p where p.id = $1 "
-												    "and "
-												    "p.organization_id "
-												    "= $2 for key "
-												    "share of p",
-		    P_TEXT(pool_id), P_TEXT(use->organization_id), P_TEXT(use->project_id), P_TEXT(use->workspace_id),
-		    P_BOOL(use->anywhere)) < 0)
+	if (db_query(store->db, &rows, err, use_sql, P_TEXT(pool_id), P_TEXT(use->organization_id),
+		    P_TEXT(use->project_id), P_TEXT(use->workspace_id), P_BOOL(use->anywhere)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Agent pool does not exist");

@@ -33,128 +33,23 @@
 #define ORGANIZATION "coalesce(organization_id, '') as organization_id, "
 #define GROUPS       "group by grouping sets ((organization_id), ()) "
 
-static const char sample_sql[] = "with live as (" LIVE("coalesce(r.organization_id, '') as organization_id, ", "true ",
-	"group by grouping sets ((r.organization_id), ()) ") "), "
-							     "started as (" STARTED(ORGANIZATION, "true ",
-								     " " GROUPS) "), "
-										 "ended as (" ENDED(ORGANIZATION,
-											 "true ",
-											 GROUPS) "), "
-												 "old as (delete from "
-												 "queue_samples where "
-												 "taken_at < now() - "
-												 "interval '25 hours') "
-												 "insert into "
-												 "queue_samples "
-												 "(organization_id, "
-												 "taken_at, pending, "
-												 "running, deciding, "
-												 "slots, "
-												 "oldest_seconds, "
-												 "start_p50, "
-												 "start_p95, errors) "
-												 "select "
-												 "o.organization_id, "
-												 "date_trunc('minute', "
-												 "now()), "
-												 "coalesce(pending, "
-												 "0), "
-												 "coalesce(running, "
-												 "0), "
-												 "coalesce(deciding, "
-												 "0), " SLOTS(
-													 "(o."
-													 "organization_"
-													 "id = '' or "
-													 "coalesce(p."
-													 "organization_"
-													 "id, "
-													 "o."
-													 "organization_"
-													 "id) = "
-													 "o."
-													 "organization_"
-													 "id) ") ", "
-														 "coale"
-														 "sce("
-														 "oldes"
-														 "t_"
-														 "secon"
-														 "ds, "
-														 "0), "
-														 "start"
-														 "_p50,"
-														 " star"
-														 "t_"
-														 "p95, "
-														 "coale"
-														 "sce("
-														 "error"
-														 "s, "
-														 "0) "
-														 "from "
-														 "(sele"
-														 "ct "
-														 "organ"
-														 "izati"
-														 "on_"
-														 "id "
-														 "from "
-														 "live "
-														 "union"
-														 " sele"
-														 "ct "
-														 "organ"
-														 "izati"
-														 "on_"
-														 "id "
-														 "from "
-														 "start"
-														 "ed "
-														 "union"
-														 " sele"
-														 "ct "
-														 "organ"
-														 "izati"
-														 "on_"
-														 "id "
-														 "from "
-														 "ended"
-														 ") o "
-														 "left "
-														 "join "
-														 "live "
-														 "using"
-														 " ("
-														 "organ"
-														 "izati"
-														 "on_"
-														 "id) "
-														 "left "
-														 "join "
-														 "start"
-														 "ed "
-														 "using"
-														 " ("
-														 "organ"
-														 "izati"
-														 "on_"
-														 "id) "
-														 "left "
-														 "join "
-														 "ended"
-														 " usin"
-														 "g "
-														 "(orga"
-														 "nizat"
-														 "ion_"
-														 "id) "
-														 "on "
-														 "confl"
-														 "ict "
-														 "do "
-														 "nothi"
-														 "ng";
+/* clang-format off */
+static const char sample_sql[] =
+	"with live as ("
+	LIVE("coalesce(r.organization_id, '') as organization_id, ", "true ",
+		"group by grouping sets ((r.organization_id), ()) ")
+	"), started as (" STARTED(ORGANIZATION, "true ", " " GROUPS) "), ended as ("
+	ENDED(ORGANIZATION, "true ", GROUPS) "), old as (delete from queue_samples "
+	"where taken_at < now() - interval '25 hours') insert into queue_samples (organization_id, taken_at, "
+	"pending, running, deciding, slots, oldest_seconds, start_p50, start_p95, errors) "
+	"select o.organization_id, date_trunc('minute', now()), coalesce(pending, 0), coalesce(running, 0), "
+	"coalesce(deciding, 0), "
+	SLOTS("(o.organization_id = '' or coalesce(p.organization_id, o.organization_id) = o.organization_id) ")
+	", coalesce(oldest_seconds, 0), start_p50, start_p95, coalesce(errors, 0) from (select organization_id "
+	"from live union select organization_id from started union select organization_id from ended) o "
+	"left join live using (organization_id) left join started using (organization_id) "
+	"left join ended using (organization_id) on conflict do nothing";
+/* clang-format on */
 
 int queue_sample(struct store *store, struct err *err)
 {
@@ -180,24 +75,26 @@ int queue_samples_read(struct store *store, const char *organization_id, struct 
 
 #define OF_ORGANIZATION "r.organization_id = $1 "
 
+/* clang-format off */
+static const char organization_sql[] =
+	"select l.*, s.*, e.*, " SLOTS("coalesce(p.organization_id, $1) = $1 ") "from ("
+	LIVE("", OF_ORGANIZATION, "") ") l, (" STARTED("", OF_ORGANIZATION, "") ") s, ("
+	ENDED("", OF_ORGANIZATION, "") ") e";
+
+static const char site_sql[] =
+	"select l.*, s.*, e.*, " SLOTS("true ") ", (select count(*) from outbox) as outbox, "
+	"coalesce((select extract(epoch from clock_timestamp() - created_at) from outbox order by id limit 1), 0) "
+	"as outbox_seconds, (select count(*) from task_results where delivery = 'waiting') "
+	"+ (select count(*) from notifications where delivery = 'waiting') as notifier_backlog "
+	"from (" LIVE("", "true ", "") ") l, ("
+	STARTED("", "true ", "") ") s, (" ENDED("", "true ", "") ") e";
+/* clang-format on */
+
 int queue_numbers(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
 {
 	if (organization_id)
-		return db_query(store->db, ret_rows, err,
-			"select l.*, s.*, e.*, " SLOTS("coalesce(p.organization_id, $1) = $1 ") "from (" LIVE(
-				"", OF_ORGANIZATION, "") ") l, (" STARTED("", OF_ORGANIZATION, "") ") s, (" ENDED("",
-				OF_ORGANIZATION, "") ") e",
-			P_TEXT(organization_id));
-	return db_query(store->db, ret_rows, err,
-		"select l.*, s.*, e.*, " SLOTS(
-			"true ") ", (select count(*) from outbox) as outbox, coalesce((select "
-				 "extract(epoch from clock_timestamp() - created_at) from outbox order by id limit 1), "
-				 "0) as "
-				 "outbox_seconds, (select count(*) from task_results where delivery = 'waiting') + "
-				 "(select count(*) "
-				 "from notifications where delivery = 'waiting') as notifier_backlog from (" LIVE("",
-					 "true ",
-					 "") ") l, (" STARTED("", "true ", "") ") s, (" ENDED("", "true ", "") ") e");
+		return db_query(store->db, ret_rows, err, organization_sql, P_TEXT(organization_id));
+	return db_query(store->db, ret_rows, err, site_sql);
 }
 
 int queue_pools(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
@@ -205,8 +102,7 @@ int queue_pools(struct store *store, const char *organization_id, struct rows *r
 	return db_query(store->db, ret_rows, err,
 		"select p.id, p.name, p.organization_id is null as shared, p.drained_at is not null as drained, "
 		"k.workers, k.slots, (select count(*) from jobs j where j.pool_id = p.id and j.state like 'claimed') "
-		"as "
-		"busy, (select count(*) from jobs j where j.pool_id = p.id and j.state = 'waiting' "
+		"as busy, (select count(*) from jobs j where j.pool_id = p.id and j.state = 'waiting' "
 		"and ($1::text is null or j.organization_id = $1)) as waiting from agent_pools p cross join lateral "
 		"(select count(*) as workers, coalesce(sum(slots), 0) as slots from workers w where w.pool_id = p.id "
 		"and w.left_at is null and w.seen_at > now() - interval '1 minute') k "
@@ -217,39 +113,40 @@ int queue_pools(struct store *store, const char *organization_id, struct rows *r
 /* Each part of the union is served by an index. */
 #define OPEN_TASKS(delivery) "select * from task_results where delivery = '" delivery "' "
 
+/* clang-format off */
+static const char tasks_sql[] =
+	"select t.id, t.run_id, w.name as workspace_name, t.task_name, t.stage, t.status, "
+	"t.delivery = 'acknowledged' as sent, t.created_at, coalesce(t.due_at, t.give_up_at) as due_at from ("
+	OPEN_TASKS("waiting") "union all " OPEN_TASKS("claimed") "union all " OPEN_TASKS("acknowledged") ") t "
+	"join runs r on r.id = t.run_id join workspaces w on w.id = r.workspace_id "
+	"where ($1::text is null or r.organization_id = $1) and " RUNS_IN_SCOPE("$2", "$3", "r.workspace_id")
+	"order by due_at, t.id limit 200";
+/* clang-format on */
+
 int queue_tasks(struct store *store, const char *organization_id, struct rows *ret_rows, struct err *err)
 {
 	bool everywhere = !organization_id || response_scope_all(store->scope, organization_id, CAN_READ_RUNS);
 
-	return db_query(store->db, ret_rows, err,
-		"select t.id, t.run_id, w.name as workspace_name, t.task_name, t.stage, t.status, "
-		"t.delivery = 'acknowledged' as sent, t.created_at, coalesce(t.due_at, t.give_up_at) as due_at "
-		"from (" OPEN_TASKS("waiting") "union all " OPEN_TASKS("claimed") "union all " OPEN_TASKS(
-			"acknowledged") ") t join runs r on r.id = t.run_id join workspaces w on w.id = r.workspace_id "
-					"where ($1::text is null or r.organization_id = $1) "
-					"and " RUNS_IN_SCOPE(
-						"$2", "$3", "r.workspace_id") "order by due_at, t.id limit 200",
-		P_TEXT(organization_id), P_BOOL(everywhere), P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, tasks_sql, P_TEXT(organization_id), P_BOOL(everywhere),
+		P_TEXT(response_scope_user(store->scope)));
 }
+
+/* clang-format off */
+static const char pending_sql[] =
+	"with found as (select r.* from runs r left join jobs j on j.run_id = r.id where not r.ended "
+	"and ($1::text is null or r.organization_id = $1) and (r.queued or j.state = 'waiting') and "
+	RUNS_IN_SCOPE("$2", "$3", "r.workspace_id") ") select c.total, f.* from (select count(*) as total "
+	"from found) c left join (select r.id, r.position, r.workspace_id, w.name as workspace_name, o.name as "
+	"organization_name, r.status, i.message, r.created_at from found r join workspaces w "
+	"on w.id = r.workspace_id join organizations o on o.id = r.organization_id join run_inputs i "
+	"on i.run_id = r.id order by r.position limit $4 offset $5) f on true order by f.position";
+/* clang-format on */
 
 int queue_pending(struct store *store, const struct queue_page *page, struct rows *ret_rows, struct err *err)
 {
 	bool everywhere =
 		!page->organization_id || response_scope_all(store->scope, page->organization_id, CAN_READ_RUNS);
 
-	return db_query(store->db, ret_rows, err,
-		"with found as (select r.* from runs r left join jobs j on j.run_id = r.id where not r.ended "
-		"and ($1::text is null or r.organization_id = $1) and (r.queued or j.state = 'waiting') "
-		"and " RUNS_IN_SCOPE("$2", "$3",
-			"r.workspace_id") ") "
-					  "select c.total, f.* from (select count(*) as total from found) c left join "
-					  "(select r.id, r.position, "
-					  "r.workspace_id, w.name as workspace_name, o.name as organization_name, "
-					  "r.status, i.message, "
-					  "r.created_at from found r join workspaces w on w.id = r.workspace_id "
-					  "join organizations o on o.id = r.organization_id join run_inputs i on "
-					  "i.run_id = r.id "
-					  "order by r.position limit $4 offset $5) f on true order by f.position",
-		P_TEXT(page->organization_id), P_BOOL(everywhere), P_TEXT(response_scope_user(store->scope)),
-		P_INT(page->limit), P_INT(page->offset));
+	return db_query(store->db, ret_rows, err, pending_sql, P_TEXT(page->organization_id), P_BOOL(everywhere),
+		P_TEXT(response_scope_user(store->scope)), P_INT(page->limit), P_INT(page->offset));
 }

@@ -171,6 +171,25 @@ static json_t *beat_jobs(const struct rows *rows)
 
 /* Returns one row for each job, at least one. The first row has the announced jobs that no longer wait. Only jobs that
  * the worker names are read (db/db.h, "plans"). */
+/* clang-format off */
+static const char beat_sql[] =
+	"with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
+	"undelivered = $10, partitions = array(select jsonb_array_elements_text($5::jsonb)::int), "
+	"capabilities = $8::jsonb where token_hash = $1 and left_at is null returning id, pool_id, ordered), "
+	"said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
+	"mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
+	"where j.id = any(array(select job from said)) and j.worker_id = beat.id and j.state = 'claimed' "
+	"order by j.id for no key update of j), held as (update jobs j "
+	"set lease_until = now() + make_interval(secs => $7) where j.id = any(array(select id from mine)) "
+	"returning j.id, j.stop) select (select " WORKER_ORDER("b", "p") "from beat b join agent_pools p "
+	"on p.id = b.pool_id) as ordered, said.job, said.attempt, held.id is not null as held, h.job_id is not "
+	"null as awaited, coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop, case "
+	"when row_number() over () = 1 then (select jsonb_agg(u.id) from unnest($9::text[]) as u(id) "
+	"where (select k.state = 'waiting' and k.pool_id = (select pool_id from beat) from jobs k "
+	"where k.id = u.id) is not true) end as not_waiting from (select 1) one left join said on true "
+	"left join held on held.id = said.job left join workspace_holds h on h.job_id = said.job";
+/* clang-format on */
+
 /* model: heartbeat */
 int worker_beat(struct store *store, const struct worker_beat *beat, json_t **ret_answer, struct err *err)
 {
@@ -183,31 +202,9 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 
 	db_array_add_texts(&announced, beat->announced);
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
-	if (db_query(store->db, &rows, err,
-		    "with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
-		    "undelivered = $10, partitions = array(select jsonb_array_elements_text($5::jsonb)::int), "
-		    "capabilities = $8::jsonb "
-		    "where token_hash = $1 and left_at is null returning id, pool_id, ordered), "
-		    "said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
-		    "mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
-		    "where j.id = any(array(select job from said)) and j.worker_id = beat.id "
-		    "and j.state = 'claimed' order by j.id for no key update of j), "
-		    "held as (update jobs j set lease_until = now() + make_interval(secs => $7) "
-		    "where j.id = any(array(select id from mine)) returning j.id, j.stop) "
-		    "select (select " WORKER_ORDER("b",
-			    "p") "from beat b join agent_pools p on p.id = b.pool_id) as "
-				 "ordered, said.job, said.attempt, held.id is not null as held, "
-				 "h.job_id is not null as awaited, "
-				 "coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop, "
-				 "case when row_number() over () = 1 then (select jsonb_agg(u.id) "
-				 "from unnest($9::text[]) as u(id) where (select k.state = 'waiting' "
-				 "and k.pool_id = (select pool_id from beat) from jobs k where k.id = u.id) "
-				 "is not true) end as not_waiting "
-				 "from (select 1) one left join said on true left join held on held.id = said.job "
-				 "left join workspace_holds h on h.job_id = said.job",
-		    P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots), P_BOOL(beat->draining), P_TEXT(partitions),
-		    P_TEXT(jobs), P_INT(store->settings->lease_seconds), P_TEXT(capabilities), P_ARRAY(&announced),
-		    P_INT(beat->undelivered)) < 0)
+	if (db_query(store->db, &rows, err, beat_sql, P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots),
+		    P_BOOL(beat->draining), P_TEXT(partitions), P_TEXT(jobs), P_INT(store->settings->lease_seconds),
+		    P_TEXT(capabilities), P_ARRAY(&announced), P_INT(beat->undelivered)) < 0)
 		return -1;
 	if (row_null(&rows, 0, "ordered"))
 		return not_found(err);

@@ -145,7 +145,7 @@ static void sensitive_values_are_blanked_on_both_sides(void **state)
 	static const struct {
 		const char *change, *shown;
 	} cases[] = {
-		/* objects, list items and map values; what changed is told */
+		/* The mask covers objects, list items and map values. The third mask marks the changed values. */
 		{"\"before\":{\"p\":\"hush1\",\"q\":\"hush\"},\"after\":{\"p\":\"hush2\",\"q\":\"hush\"},"
 		 "\"before_sensitive\":{\"p\":true,\"q\":true},\"after_sensitive\":{\"p\":true,\"q\":true}",
 			"[{\"p\":null,\"q\":null},{\"p\":null,\"q\":null},{\"p\":true,\"q\":true},{\"p\":true}]"},

@@ -10,7 +10,7 @@ export function ProblemList({ problems, message }: { readonly problems: readonly
 	);
 }
 
-// What happened, and what to do. An object that is not there and one that may not be seen read the same.
+// Shows the error and a way on. A missing object and an object that the user may not read have the same text.
 export function ErrorPanel({ error, onRetry }: { readonly error: ApiError; readonly onRetry?: () => unknown }) {
 	if (error.status === 404) {
 		return <NotFound />;

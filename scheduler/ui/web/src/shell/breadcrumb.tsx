@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 export type Crumb = { readonly word: string; readonly href?: string };
 
-// Where the page is: organization, project, workspace. The last one is the page itself.
+// Shows the path to the page: organization, project, workspace. The last entry is the page itself.
 export function Breadcrumb({ crumbs }: { readonly crumbs: readonly Crumb[] }) {
 	return (
 		<nav class="breadcrumb" aria-label="Breadcrumb">
