@@ -140,15 +140,13 @@ def test_eight_tabs_stay_live_on_one_stream(open_page, pair):
     until(lambda: sum(pair.streams()) == 1, lambda: f"one stream: {pair.streams()}")
 
 
-def test_pages_show_comments_locks_and_workers_of_others_at_once(open_page, pair):
+def test_pages_show_comments_runs_and_locks_of_others_at_once(open_page, pair):
     workspace = pair.api.workspace("followed")
     run = pair.api.run_files(workspace, CHANGES)
     pair.api.wait_status(run, "planned")
     run_page = open_page(f"/app/acme/workspaces/followed/runs/{run}")
-    overview, states, queue = (tab(run_page, path) for path in ("/app/acme/workspaces/followed", "/app/acme/workspaces/followed/states", "/app/admin/queue"))
-    worker_row = queue.get_by_role("row", name=re.compile("worker-1"))
-    expect(worker_row.get_by_text("Idle")).to_be_visible()
-    for page in (run_page, overview, states, queue):
+    overview, states = (tab(run_page, f"/app/acme/workspaces/followed{path}") for path in ("", "/states"))
+    for page in (run_page, overview, states):
         mark(page, "Live")
     pair.api.post(f"runs/{run}/comments", {"data": {"type": "comments", "attributes": {"body": "looks **good**"}}})
     expect(run_page.locator(".comment")).to_contain_text("looks good")
@@ -158,11 +156,6 @@ def test_pages_show_comments_locks_and_workers_of_others_at_once(open_page, pair
     for page in (overview, states):
         expect(page.locator("header .lock")).to_contain_text("a long change")
     expect(run_page.get_by_role("button", name="Unlock")).to_be_visible()
-    agent = pair.api.get("admin/agents").data[0]["id"]
-    pair.api.post(f"agents/{agent}/actions/drain")
-    expect(worker_row.get_by_text("Draining")).to_be_visible()
-    pair.api.post(f"agents/{agent}/actions/resume")
-    expect(worker_row.get_by_text("Idle")).to_be_visible()
 
 
 def test_a_log_is_whole_after_a_restart_of_its_scheduler(open_page, pair):
@@ -281,8 +274,9 @@ def test_an_ended_session_leads_to_sign_in_and_back(open_page, visitors, pair):
     expect(page).to_have_url(re.compile(r"/app/login\?return=%2Fapp%2Facme%2Fworkspaces%3Fq%3Dended"))
 
 
-def test_another_build_of_the_server_offers_a_reload(open_page, pair):
+def test_another_build_of_the_server_offers_a_reload(open_page, visitors, pair):
     """The second scheduler serves the files of a directory."""
+    visitors.expect_console("ERR_")
     other = pair.schedulers[1]
     pair.through(pair.schedulers[0])
     page = open_page("/app/acme/workspaces")
@@ -374,3 +368,15 @@ def test_without_shared_workers_pages_poll(visitors, pair):
     mark(page, "Polling every 3 s")
     pair.api.workspace("polled")
     expect(workspace_names(page)).to_have_text(["polled"])
+
+
+def test_the_queue_page_shows_that_a_worker_drains_and_leaves(open_page, pair):
+    page = open_page("/app/admin/queue")
+    row = page.get_by_role("row", name=re.compile("worker-1"))
+    expect(row.get_by_text("Idle")).to_be_visible()
+    mark(page, "Live")
+    agent, = [worker["id"] for worker in pair.api.get("admin/agents").data if worker["attributes"]["name"] == "worker-1"]
+    pair.api.post(f"agents/{agent}/actions/drain")
+    expect(row.get_by_text("Draining")).to_be_visible()
+    pair.worker.stop()
+    expect(row.get_by_text("Ended")).to_be_visible()
