@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 
 from support import pages
 from support.api import Api
+from support.fake_worker import FakeWorker
 from support.gate import Gate
 from support.people import People
 from support.proxy import Proxy, Wires
@@ -370,13 +371,14 @@ def test_without_shared_workers_pages_poll(visitors, pair):
     expect(workspace_names(page)).to_have_text(["polled"])
 
 
-def test_the_queue_page_shows_that_a_worker_drains_and_leaves(open_page, pair):
+def test_the_queue_page_shows_that_a_worker_arrives_drains_and_leaves(open_page, pair):
     page = open_page("/app/admin/queue")
-    row = page.get_by_role("row", name=re.compile("worker-1"))
-    expect(row.get_by_text("Idle")).to_be_visible()
+    expect(page.get_by_role("row", name=re.compile("worker-1"))).to_be_visible()
     mark(page, "Live")
-    agent, = [worker["id"] for worker in pair.api.get("admin/agents").data if worker["attributes"]["name"] == "worker-1"]
-    pair.api.post(f"agents/{agent}/actions/drain")
+    worker = FakeWorker(pair.api.url, pair.tokens["agent-token"], "arrives", capabilities=[])
+    row = page.get_by_role("row", name=re.compile("arrives"))
+    expect(row).to_be_visible()
+    worker.heartbeat(draining=True)
     expect(row.get_by_text("Draining")).to_be_visible()
-    pair.worker.stop()
+    worker.leave()
     expect(row.get_by_text("Ended")).to_be_visible()

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MPL-2.0
 // Bounds for what events start.
 
-// coalesced calls `call` at once, and again after `interval` milliseconds with the last value that came meanwhile.
+// coalesced calls `call` at once, and again after `interval` milliseconds with the last value that came meanwhile. The
+// interval's argument counts the intervals in a row in which values came.
 export function coalesced<T>(
 	call: (value: T) => void,
-	interval: () => number,
+	interval: (busy: number) => number,
 ): { readonly put: (value: T) => void; readonly stop: () => void } {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	let waiting: { readonly value: T } | undefined;
-	const run = (value: T) => {
+	const run = (value: T, busy: number) => {
 		waiting = undefined;
 		timer = setTimeout(() => {
 			timer = undefined;
 			if (waiting) {
-				run(waiting.value);
+				run(waiting.value, busy + 1);
 			}
-		}, interval());
+		}, interval(busy));
 		call(value);
 	};
 	return {
 		put: (value) => {
 			if (timer === undefined) {
-				run(value);
+				run(value, 0);
 			} else {
 				waiting = { value };
 			}

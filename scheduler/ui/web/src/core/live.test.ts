@@ -27,6 +27,32 @@ test("events that come together lead to a call at once and one with the last of 
 	assert.deepEqual(calls, [1, 3]);
 });
 
+test("the interval grows while events come, and is short again after a pause", async () => {
+	const intervals: number[] = [];
+	const calls: number[] = [];
+	const events = coalesced<number>(
+		(value) => {
+			calls.push(value);
+			if (value < 3) {
+				events.put(value + 1);
+			}
+		},
+		(busy) => intervals.push(busy),
+	);
+	const until = async (count: number) => {
+		while (calls.length < count) {
+			await new Promise((resume) => setTimeout(resume, 1));
+		}
+	};
+	events.put(1);
+	await until(3);
+	await new Promise((resume) => setTimeout(resume, 50));
+	events.put(9);
+	assert.deepEqual(calls, [1, 2, 3, 9]);
+	assert.deepEqual(intervals, [0, 1, 2, 0]);
+	events.stop();
+});
+
 test("calls during a call lead to one more after it", async () => {
 	const ends: (() => void)[] = [];
 	const read = inTurn(() => new Promise<void>((end) => ends.push(end)));

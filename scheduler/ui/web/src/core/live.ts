@@ -20,8 +20,9 @@ export type LiveEvent = {
 type Subscriber = { readonly topics: readonly string[]; readonly put: (event: LiveEvent) => void };
 
 const pollMs = 3000;
-const shownMs = 400; // between two events of a subscriber
-const hiddenMs = 2000;
+const firstMs = 50; // between two events of a subscriber; doubles while they come
+const shownMs = 1600;
+const hiddenMs = 3200;
 const hereMs = 30_000;
 
 const subscribers = new Set<Subscriber>();
@@ -237,7 +238,7 @@ export function subscribeAll(topics: readonly string[], onEvent: (event: LiveEve
 
 // subscribe calls onEvent after changes of the topics: at once, and then with the last of the events that came meanwhile.
 export function subscribe(topics: readonly string[], onEvent: (event: LiveEvent) => void): () => void {
-	const events = coalesced(onEvent, () => (document.visibilityState === "visible" ? shownMs : hiddenMs));
+	const events = coalesced(onEvent, (busy) => (isHidden() ? hiddenMs : Math.min(firstMs * 2 ** busy, shownMs)));
 	const end = subscribeAll(topics, events.put);
 	return () => {
 		events.stop();
