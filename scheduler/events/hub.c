@@ -46,7 +46,7 @@ static bool has_room(struct event_hub *hub, const struct event_stream *stream)
 	return of_user < hub->max_per_user && of_address < hub->max_per_address;
 }
 
-/* After a page is closed or loaded again, its connection stays until the next write. */
+/* A browser opens its stream again when its topics change. The old connection stays until the next write. */
 static void gone_sweep(struct event_hub *hub, const struct event_stream *stream)
 {
 	for (struct event_stream *at = hub->streams; at; at = at->next)
@@ -74,8 +74,7 @@ static void stream_join(struct event_hub *hub, struct event_stream *stream)
 	static const char begin[] = "retry: 2000\n\n";
 
 	stream_write(hub, stream, begin, sizeof(begin) - 1);
-	if (!has_room(hub, stream))
-		gone_sweep(hub, stream);
+	gone_sweep(hub, stream);
 	if (!stream->over && !has_room(hub, stream))
 		stream_end(hub, stream, "too many event streams are open: close others, or ask again later");
 	if (stream->over)
@@ -189,12 +188,37 @@ static void waiting_check(struct event_hub *hub)
 	access_check(hub, &list);
 }
 
+static void stream_changed(struct event_hub *hub, struct event_stream *stream)
+{
+	if (!hub->online) {
+		stream_tell(hub, stream, "offline", json_object());
+		return;
+	}
+	if (stream->waits) {
+		deliver_since(hub, stream);
+		return;
+	}
+	if (stream->missed)
+		stream_tell_position(hub, stream, "reset");
+	stream->missed = false;
+	stream_tell_position(hub, stream, "online");
+}
+
+/* The positions of waiting streams may be of messages that the broker no longer has: they are too old for a resume. */
+static void messages_lost(struct event_hub *hub)
+{
+	for (struct event_stream *at = hub->streams; at; at = at->next)
+		if (!at->waits)
+			at->missed = true;
+		else if (at->since)
+			at->since->count = 0;
+}
+
 /* `lost`: messages may be missing. Streams that waited for the first reading of the topic get what they missed. */
 void feed_changed(struct event_hub *hub, bool online, bool lost)
 {
 	if (lost)
-		for (struct event_stream *at = hub->streams; at; at = at->next)
-			at->missed = true;
+		messages_lost(hub);
 	if (online == hub->online)
 		return;
 	hub->online = online;
@@ -202,16 +226,8 @@ void feed_changed(struct event_hub *hub, bool online, bool lost)
 	if (online)
 		waiting_check(hub);
 	log_info("event streams changed", "state", online ? "online" : "offline", NULL);
-	for (struct event_stream *at = hub->streams; at; at = at->next) {
-		if (!online)
-			stream_tell(hub, at, "offline", json_object());
-		else if (at->waits)
-			deliver_since(hub, at);
-		else
-			stream_tell_position(hub, at, at->missed ? "reset" : "online");
-		if (online)
-			at->missed = false;
-	}
+	for (struct event_stream *at = hub->streams; at; at = at->next)
+		stream_changed(hub, at);
 	streams_sweep(hub);
 }
 

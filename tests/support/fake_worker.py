@@ -50,10 +50,10 @@ class FakeWorker:
         """Waits for a job in its pool: answered when there is one, or after a while."""
         return self.call("POST", "wait", {"worker": self.id, "slots": slots}).json["jobs"]
 
-    def heartbeat(self, *jobs):
+    def heartbeat(self, *jobs, draining=False):
         """The scheduler's answers about these jobs."""
         listed = [{"job": job["job"], "attempt": job["attempt"]} for job in jobs]
-        body = {"free": 0, "slots": self.slots, "draining": False, "partitions": [], "jobs": listed, **self.capable}
+        body = {"free": 0, "slots": self.slots, "draining": draining, "partitions": [], "jobs": listed, **self.capable}
         return self.call("POST", "heartbeat", body, self.own_token).json["jobs"]
 
     def announced(self, *ids, check=True):

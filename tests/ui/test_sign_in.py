@@ -41,14 +41,6 @@ def test_sign_out_ends_the_session(browser_page):
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
 
-def test_an_ended_session_leads_to_sign_in_and_back(browser_page, visitors):
-    page = browser_page("/app/acme/workspaces")
-    expect(page.get_by_role("heading", name="Workspaces", exact=True)).to_be_visible()
-    visitors.expect_console("401")
-    page.context.clear_cookies()
-    expect(page).to_have_url(re.compile(r"/app/login\?return=%2Fapp%2Facme%2Fworkspaces"))
-
-
 def test_the_theme_is_in_the_page_that_the_server_sends(browser_page, site):
     page = browser_page("/app")
     page.locator(".bar-end summary").click()

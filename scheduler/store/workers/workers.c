@@ -31,7 +31,7 @@ static char *attempts_text(const json_t *jobs)
 }
 
 /* Announces on runyard.events that a worker changed: the message's number and topic are parameters of the statement,
- * the worker and the pool are SQL, and `status` is a literal. */
+ * the worker, the pool and `status` are SQL. */
 #define WORKER_TOLD(number, topic, worker, pool, status)                                                               \
 	"told as (insert into outbox (id, topic, key, payload) select " number ", " topic                              \
 	", p.id, json_build_object('v', 1, 'worker', " worker                                                          \
@@ -173,9 +173,13 @@ static json_t *beat_jobs(const struct rows *rows)
  * the worker names are read (db/db.h, "plans"). */
 /* clang-format off */
 static const char beat_sql[] =
-	"with beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
+	"with was as (select draining from workers where token_hash = $1 and left_at is null), "
+	"beat as (update workers set free = $2, slots = $3, draining = $4, seen_at = now(), "
 	"undelivered = $10, partitions = array(select jsonb_array_elements_text($5::jsonb)::int), "
 	"capabilities = $8::jsonb where token_hash = $1 and left_at is null returning id, pool_id, ordered), "
+	WORKER_TOLD("$11::bigint", "$12::text", "(select id from beat)",
+		"any(array(select b.pool_id from beat b, was where was.draining <> $4))",
+		"case when $4 then 'draining' else 'ready' end") ", "
 	"said as (select job, attempt from jsonb_to_recordset($6::jsonb) as u(job text, attempt integer)), "
 	"mine as (select j.id from beat, said join jobs j on j.id = said.job and j.attempt = said.attempt "
 	"where j.id = any(array(select job from said)) and j.worker_id = beat.id and j.state = 'claimed' "
@@ -186,7 +190,8 @@ static const char beat_sql[] =
 	"null as awaited, coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop, case "
 	"when row_number() over () = 1 then (select jsonb_agg(u.id) from unnest($9::text[]) as u(id) "
 	"where (select k.state = 'waiting' and k.pool_id = (select pool_id from beat) from jobs k "
-	"where k.id = u.id) is not true) end as not_waiting from (select 1) one left join said on true "
+	"where k.id = u.id) is not true) end as not_waiting, (select key from told) as key, "
+	"(select payload from told) as payload from (select 1) one left join said on true "
 	"left join held on held.id = said.job left join workspace_holds h on h.job_id = said.job";
 /* clang-format on */
 
@@ -198,16 +203,19 @@ int worker_beat(struct store *store, const struct worker_beat *beat, json_t **re
 	_cleanup_(freep) char *jobs = json_text(beat->jobs);
 	_cleanup_(freep) char *capabilities = beat->capabilities ? json_text(beat->capabilities) : NULL;
 	_cleanup_(db_array_release) struct db_array announced = DB_ARRAY_INIT;
+	long long number = outbox_number();
 	char hash[SHA256_HEX_SIZE];
 
 	db_array_add_texts(&announced, beat->announced);
 	crypto_sha256_hex(text_or_empty(beat->token), strlen(text_or_empty(beat->token)), hash);
 	if (db_query(store->db, &rows, err, beat_sql, P_TEXT(hash), P_INT(beat->free), P_INT(beat->slots),
 		    P_BOOL(beat->draining), P_TEXT(partitions), P_TEXT(jobs), P_INT(store->settings->lease_seconds),
-		    P_TEXT(capabilities), P_ARRAY(&announced), P_INT(beat->undelivered)) < 0)
+		    P_TEXT(capabilities), P_ARRAY(&announced), P_INT(beat->undelivered), P_INT(number),
+		    P_TEXT(topics[TOPIC_EVENTS].name)) < 0)
 		return -1;
 	if (row_null(&rows, 0, "ordered"))
 		return not_found(err);
+	worker_tell(store, number, &rows);
 	*ret_answer = json_pack("{ss so so}", "order", row_text(&rows, 0, "ordered"), "jobs", beat_jobs(&rows),
 		"not-waiting", row_null(&rows, 0, "not_waiting") ? json_array() : row_json(&rows, 0, "not_waiting"));
 	return 0;

@@ -61,12 +61,16 @@ def test_streams_tell_that_the_broker_is_away_and_send_what_happened_meanwhile(b
     bus.process.stop()
     for stream in both:
         stream.wait("offline")
+    later = EventStream(api.url, f"workspace:{workspace}", api.token, since=both[0].last_id)
+    later.wait("offline")
     plan(api, tokens, first)
     bus.start()
-    for stream in both:
+    for stream in (*both, later):
         stream.wait("reset")
+        stream.wait("online", count=1 if stream is later else 2)
     second = api.run_files(api.workspace(), {"main.tf": ""})
     api.act(first, "discard")
     for stream in both:
         stream.wait("run", lambda data: data.get("status") == "discarded")
     assert second
+    later.close()

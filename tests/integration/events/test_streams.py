@@ -148,8 +148,11 @@ def test_locks_comments_and_workers_are_events(api_site, org, pool, streams):
     stream.wait("workspace", lambda data: data["id"] == other and data["action"] == "lock")
     org.post(f"runs/{run}/comments", {"data": {"type": "comments", "attributes": {"body": "looks good"}}})
     stream.wait("run", lambda data: data["id"] == run and data.get("comment", "").startswith("wsc-"))
+    for draining in (True, True, False, False):
+        pool.worker.heartbeat(draining=draining)
     pool.worker.leave()
     stream.wait("worker", lambda data: data == {"id": pool.worker.id, "pool": pool.id, "status": "left"})
+    assert [event.data["status"] for event in stream.of("worker")] == ["draining", "ready", "left"]
 
 
 def test_events_stop_when_the_permission_is_withdrawn(api_site, org, pool, streams):

@@ -5,3 +5,6 @@ const field = document.querySelector<HTMLInputElement>('input[name="return"]');
 if (field && location.hash && !field.value.includes("#")) {
 	field.value += location.hash;
 }
+
+// Pages whose session has ended lead to sign-in.
+new BroadcastChannel("runyard").postMessage("sign-in");

@@ -28,6 +28,8 @@ const entries = {
 	"server_page.js": "src/server_page.ts",
 	"app.css": "src/styles/app.css",
 };
+// The shared worker is one file. The page knows its address from the build (core/worker_start.ts).
+const eventWorker = "src/stream/worker.ts";
 const generated = join(folder, "generated");
 
 // All modules of these folders are one file, which the script of the page and each part import: esbuild would write a
@@ -85,7 +87,9 @@ async function bundle() {
 	mkdirSync(generated, { recursive: true });
 	writeStatusModule(root, join(generated, "statuses.ts"));
 	writeSharedModule();
-	const shared = await esbuild.build({ ...common, entryPoints: [join(generated, "shared.ts")] });
+	const worker = await esbuild.build({ ...common, entryNames: "events-[hash]", entryPoints: [eventWorker] });
+	const define = { EVENT_WORKER: JSON.stringify(`/assets/${basename(worker.outputFiles[0].path)}`) };
+	const shared = await esbuild.build({ ...common, define, entryPoints: [join(generated, "shared.ts")] });
 	const file = basename(shared.outputFiles[0].path);
 	const rest = await esbuild.build({ ...common, entryPoints: Object.values(entries), splitting: true, plugins: [sharedAs(file)] });
 	const names = new Map([[file, "preload"]]);
@@ -96,7 +100,7 @@ async function bundle() {
 			}
 		}
 	}
-	return assetsOf([...shared.outputFiles, ...rest.outputFiles], names);
+	return assetsOf([...worker.outputFiles, ...shared.outputFiles, ...rest.outputFiles], names);
 }
 
 function assetsOf(files, names) {

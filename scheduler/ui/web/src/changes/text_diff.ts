@@ -2,6 +2,7 @@
 // Two texts line by line, with the words that differ. jsdiff loads at the first use.
 
 import type { Change as Piece } from "diff";
+import { partLoad } from "../core/part.ts";
 
 export type Word = { readonly text: string; readonly differs: boolean };
 // A pair of lines; undefined: the side has no such line. "skipped" stands for lines that are the same.
@@ -20,7 +21,7 @@ export type Differ = {
 };
 
 export async function differLoad(): Promise<Differ> {
-	const { diffLines, diffWordsWithSpace } = await import("diff");
+	const { diffLines, diffWordsWithSpace } = await partLoad(() => import("diff"));
 	return {
 		lines: (before, after) => diffLines(before, after, { timeout: timeoutMs }),
 		words: (before, after) => diffWordsWithSpace(before, after, { timeout: timeoutMs }),

@@ -42,6 +42,37 @@ async function send(url: string, options: RequestInit): Promise<Response> {
 	}
 }
 
+const limitMs = 60_000; // a connection may be lost without a sign, such as after a sleep
+const pingMs = 10_000;
+
+async function limited<T>(ms: number, signal: AbortSignal | undefined, work: (limit: AbortSignal) => Promise<T>): Promise<T> {
+	const limit = new AbortController();
+	const stop = () => limit.abort();
+	const timer = setTimeout(stop, ms);
+	signal?.addEventListener("abort", stop);
+	try {
+		return await work(limit.signal);
+	} catch (error) {
+		if (limit.signal.aborted && !signal?.aborted) {
+			requestFailed();
+			throw offlineError();
+		}
+		throw error;
+	} finally {
+		clearTimeout(timer);
+		signal?.removeEventListener("abort", stop);
+	}
+}
+
+// ping: whether the server answers. The answer tells the connection's state (connection.ts).
+export async function ping(): Promise<boolean> {
+	try {
+		return (await limited(pingMs, undefined, (signal) => send(`${base}/ping`, { signal, cache: "no-store" }))).status < 500;
+	} catch {
+		return false;
+	}
+}
+
 async function refused(answer: Response): Promise<ApiError> {
 	let body: unknown = null;
 	try {
@@ -75,7 +106,9 @@ async function documentOf(answer: Response): Promise<Document> {
 
 // read: GET. The document's objects are in the store before it returns, unless they are not JSON:API.
 export async function read(url: string, signal?: AbortSignal, stored = true): Promise<Document> {
-	const document = siteView(url, await documentOf(await send(url, { headers: { Accept: jsonApi }, ...(signal && { signal }) })));
+	const document = await limited(limitMs, signal, async (limit) =>
+		siteView(url, await documentOf(await send(url, { headers: { Accept: jsonApi }, signal: limit }))),
+	);
 	if (stored) {
 		store.put(document);
 	}
@@ -84,11 +117,13 @@ export async function read(url: string, signal?: AbortSignal, stored = true): Pr
 
 // bytes: GET of a text or file, such as a log.
 export async function bytes(url: string, signal?: AbortSignal): Promise<Uint8Array> {
-	const answer = await send(url, signal ? { signal } : {});
-	if (!answer.ok) {
-		throw await refused(answer);
-	}
-	return new Uint8Array(await answer.arrayBuffer());
+	return limited(limitMs, signal, async (limit) => {
+		const answer = await send(url, { signal: limit });
+		if (!answer.ok) {
+			throw await refused(answer);
+		}
+		return new Uint8Array(await answer.arrayBuffer());
+	});
 }
 
 export type Method = "POST" | "PATCH" | "PUT" | "DELETE";

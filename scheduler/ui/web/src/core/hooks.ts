@@ -3,8 +3,9 @@
 
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { read } from "./api.ts";
+import { inTurn } from "./coalesce.ts";
 import { type ApiError, errorOf } from "./errors.ts";
-import { type LiveEvent, subscribe } from "./live.ts";
+import { type LiveEvent, onCatchUp, subscribe } from "./live.ts";
 import type { Document, Linkage, PageNumbers, Resource } from "./resource.ts";
 import { onAddress, queryNow } from "./router.ts";
 import { store } from "./store.ts";
@@ -33,13 +34,16 @@ export function useDocument(url: string | undefined): Loaded {
 	const [error, setError] = useState<ApiError | undefined>();
 	const latest = useRef(url);
 	latest.current = url;
+	const reading = useRef<AbortController | undefined>(undefined);
 
-	const reload = useCallback(async () => {
+	const readOnce = async () => {
 		if (url === undefined) {
 			return;
 		}
+		const abort = new AbortController();
+		reading.current = abort;
 		try {
-			const document = await read(url);
+			const document = await read(url, abort.signal);
 			if (latest.current !== url) {
 				return;
 			}
@@ -55,17 +59,22 @@ export function useDocument(url: string | undefined): Loaded {
 			setError(undefined);
 			render();
 		} catch (failure) {
-			if (latest.current === url) {
+			if (latest.current === url && !abort.signal.aborted) {
 				setError(errorOf(failure));
 			}
 		}
-	}, [url]);
+	};
+	const reload = useCallback(inTurn(readOnce), [url]);
 
 	useEffect(() => store.listen(render), []);
 	// The request starts before the next frame is drawn, which saves up to 16 ms.
 	useLayoutEffect(() => {
 		setError(undefined);
 		void reload();
+		return onCatchUp(() => {
+			reading.current?.abort(); // its connection may be dead
+			void reload();
+		});
 	}, [reload]);
 
 	const shown = state.current?.url === url ? state.current : undefined;
@@ -113,6 +122,16 @@ export function useFragment(): string {
 // textScale: how large the browser's text is, as a multiple of 16 pixels.
 export function textScale(): number {
 	return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16 || 1;
+}
+
+// useInterval calls `call` every `ms` while the page is visible: for what changes without an event.
+export function useInterval(ms: number, call: () => unknown): void {
+	const latest = useRef(call);
+	latest.current = call;
+	useEffect(() => {
+		const timer = setInterval(() => document.visibilityState === "visible" && latest.current(), ms);
+		return () => clearInterval(timer);
+	}, [ms]);
 }
 
 // useNow: the time, once in every `ms`.

@@ -56,11 +56,27 @@ export async function sessionRefresh(): Promise<boolean> {
 		location.reload();
 		return false;
 	}
-	if (fresh.build !== session().build) {
-		offerReload();
-	}
+	serverBuildIs(fresh.build);
 	current = { ...session(), csrf: fresh.csrf };
 	return true;
+}
+
+// sessionCheck leads to sign-in if the session has ended.
+export async function sessionCheck(): Promise<void> {
+	try {
+		await sessionRefresh();
+	} catch {} // no connection
+}
+
+// The page of sign-in tells the browser's other pages that it is shown (sign_in.ts).
+export function sessionWatch(): void {
+	new BroadcastChannel("runyard").onmessage = () => void sessionCheck();
+}
+
+export function serverBuildIs(build: string): void {
+	if (build !== session().build) {
+		offerReload();
+	}
 }
 
 // offerReload says that the server has another build, so that parts of this one may be gone.

@@ -5,6 +5,7 @@ import { ErrorPanel } from "../components/error_panel.tsx";
 import { address, segment } from "../core/api.ts";
 import { errorOf } from "../core/errors.ts";
 import { count, counted, size } from "../core/format.ts";
+import { operationHasEnded } from "../core/operation.ts";
 import { preference, preferenceSet } from "../core/preferences.ts";
 import type { Resource } from "../core/resource.ts";
 import { navigate } from "../core/router.ts";
@@ -16,7 +17,7 @@ import type { LogReader } from "./log_reader.ts";
 import { type LineRange, placeFragment } from "./ranges.ts";
 import { timeModes } from "./times.ts";
 import type { Target } from "./use_list.ts";
-import { hasEnded, useLog, usePlace } from "./use_log.ts";
+import { useLog, usePlace } from "./use_log.ts";
 import { useErrors, useFind } from "./use_scan.ts";
 
 type Props = {
@@ -42,7 +43,8 @@ function stateText(reader: LogReader): string {
 // The text of the lines, without styles. Of a very long selection, its first lines.
 async function selectedText(reader: LogReader, range: LineRange, raw: boolean): Promise<string> {
 	const texts: string[] = [];
-	for (let line = range.first; line <= range.last && texts.length < maxCopied; ) {
+	const last = Math.min(range.last, reader.bytes.lineCount - 1); // an address may name more
+	for (let line = range.first; line <= last && texts.length < maxCopied; ) {
 		const text = reader.bytes.lineText(line, maxCopiedOfLine);
 		if (typeof text === "string") {
 			texts.push(raw ? text : searchedText(text));
@@ -70,7 +72,7 @@ export function Log({ operation, kind, reload }: Props) {
 	const { reader, cache } = useLog(operation, reload);
 	const [bar, setBar] = useState(barStart);
 	const [asked, setAsked] = useState(0);
-	const [follow, setFollow] = useState(!hasEnded(operation));
+	const [follow, setFollow] = useState(!operationHasEnded(operation));
 	const [pausedAt, setPausedAt] = useState(0);
 	const [target, setTarget] = useState<Target | undefined>();
 	const [selected, setSelected, hasNewPlace, placeShown] = usePlace(kind);

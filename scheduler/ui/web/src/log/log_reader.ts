@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-// Reads a log in ranges until its end, and reads dropped blocks again.
+// Reads a log until its end, and reads dropped blocks again.
 
+import { LogTail } from "../core/tail.ts";
 import { blockBytes, LogBytes } from "./log_bytes.ts";
 
 export type LogSource = {
@@ -12,57 +13,69 @@ export type LogState = "reading" | "live" | "ended" | "interrupted";
 
 export class LogReader {
 	readonly bytes: LogBytes;
+	readonly tail: LogTail;
 	state: LogState = "reading";
 	error: unknown;
 	readonly #source: LogSource;
 	readonly #onChange: () => void;
 	readonly #loads = new Map<number, Promise<boolean>>();
-	#busy = false;
 	#stopped = false;
 
 	constructor(source: LogSource, onChange: () => void, bytes = new LogBytes()) {
 		this.#source = source;
 		this.#onChange = onChange;
 		this.bytes = bytes;
+		this.tail = new LogTail(
+			0,
+			(part, ended) => this.#take(part, ended),
+			(offset) => this.#range(offset),
+		);
 	}
 
 	stop(): void {
 		this.#stopped = true;
+		this.tail.stop();
 	}
 
 	// read: all that is there by now.
-	async read(): Promise<void> {
-		if (this.#busy || this.#stopped || this.state === "ended") {
-			return;
+	read(): Promise<void> {
+		return this.state === "ended" ? Promise.resolve() : this.tail.catchUp();
+	}
+
+	#take(part: Uint8Array, ended: boolean): void {
+		this.bytes.append(part);
+		this.error = undefined;
+		if (ended) {
+			this.state = "ended";
+		} else if (this.state === "interrupted") {
+			this.state = "live";
 		}
-		this.#busy = true;
-		try {
-			while (!this.#stopped && (await this.#next())) {
-				this.#onChange();
-			}
-			this.error = undefined;
-		} catch (error) {
-			this.error = error;
-			this.state = "interrupted";
-		} finally {
-			this.#busy = false;
-		}
+		this.#onChange();
+	}
+
+	#become(state: LogState, error: unknown): void {
+		this.state = state;
+		this.error = error;
 		if (!this.#stopped) {
 			this.#onChange();
 		}
 	}
 
-	// Asked before the read: what the operation wrote until its end is there then.
-	async #next(): Promise<boolean> {
+	// hasEnded is asked before the read: what the operation wrote until its end is there then.
+	async #range(offset: number): Promise<Uint8Array> {
 		const ended = this.#source.hasEnded();
-		const range = await this.#source.range(this.bytes.length, blockBytes);
-		this.bytes.append(range);
-		if (range.length === 0) {
-			this.state = ended || this.bytes.endsWithEtx ? "ended" : "live";
-			return false;
+		try {
+			const range = await this.#source.range(offset, blockBytes);
+			if (range.length > 0) {
+				this.state = "reading";
+			} else {
+				this.#become(ended || this.bytes.endsWithEtx ? "ended" : "live", undefined);
+			}
+			return range;
+		} catch (error) {
+			this.#become("interrupted", error);
+			throw error;
 		}
-		this.state = "reading";
-		return true;
 	}
 
 	// load: reads a dropped block again. Returns false if that is not possible, or its bytes are others by now.

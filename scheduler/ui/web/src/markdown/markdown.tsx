@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useRef, useState } from "preact/hooks";
-import { offerReload } from "../core/session.ts";
+import { partLoad } from "../core/part.ts";
 
 const maxText = 200_000;
 
@@ -12,14 +12,12 @@ export function Markdown({ text }: { readonly text: string }) {
 		let gone = false;
 		const show = async () => {
 			try {
-				const { markdownRender } = await import("./render.ts");
+				const { markdownRender } = await partLoad(() => import("./render.ts"));
 				if (!gone && text.length <= maxText) {
 					box.current?.replaceChildren(markdownRender(text));
 					setPlain(false);
 				}
-			} catch {
-				offerReload(); // the part is gone: the server has a new build, or there is no connection
-			}
+			} catch {} // it stays plain
 		};
 		void show();
 		return () => {

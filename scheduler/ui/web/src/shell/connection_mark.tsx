@@ -18,6 +18,12 @@ export function ConnectionMark() {
 	if (connection.state === "live") {
 		return <Mark tone="success">Live</Mark>;
 	}
+	if (connection.state === "connecting") {
+		return <Mark tone="muted">Connecting</Mark>;
+	}
+	if (connection.state === "polling") {
+		return <Mark tone="wait">Polling every 3 s</Mark>;
+	}
 	if (connection.state === "reconnecting") {
 		return <Reconnecting at={connection.at} />;
 	}
@@ -29,9 +35,9 @@ export function NewBuildNote() {
 	useEffect(() => onNewBuild(render), []);
 	return hasNewBuild() ? (
 		<p class="note wait" role="status">
-			There is a new version of these pages.{" "}
+			The server has other pages than these.{" "}
 			<button type="button" class="button plain" onClick={() => location.reload()}>
-				Reload
+				New version, reload
 			</button>
 		</p>
 	) : null;

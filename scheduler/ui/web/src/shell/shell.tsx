@@ -5,8 +5,9 @@ import { Dialog } from "../components/dialog.tsx";
 import { NotFound } from "../components/error_panel.tsx";
 import { LiveRegion } from "../components/live_region.tsx";
 import { useRender } from "../core/hooks.ts";
+import { liveStart, onCatchUp } from "../core/live.ts";
+import { partLoad } from "../core/part.ts";
 import { type Match, navigate, onAddress, type PageProps, pathTo, type Route, routeMatch } from "../core/router.ts";
-import { offerReload } from "../core/session.ts";
 import { NewBuildNote } from "./connection_mark.tsx";
 import { keys, keysStart, pageKeys } from "./keys.ts";
 import { Notices } from "./notices.tsx";
@@ -19,7 +20,7 @@ function MissingPage() {
 }
 
 async function pageOf(match: Match | undefined): Promise<ComponentType<PageProps>> {
-	return match ? (await match.route.load()).default : MissingPage;
+	return match ? (await partLoad(match.route.load)).default : MissingPage;
 }
 
 // Loads the page of the address. The page before it stays until the new one is there.
@@ -40,12 +41,16 @@ function usePage(routes: readonly Route[]): Shown | undefined {
 					setShown({ Page, params: match?.params ?? {}, path });
 				}
 			} catch {
-				latest.current = "";
-				offerReload(); // the part is gone: the server has a new build, or there is no connection
+				latest.current = ""; // without a connection, it loads after the reconnection
 			}
 		};
 		void load();
-		return onAddress(() => void load());
+		const stops = [onAddress(() => void load()), onCatchUp(() => void load())];
+		return () => {
+			for (const stop of stops) {
+				stop();
+			}
+		};
 	}, [routes]);
 	return shown;
 }
@@ -88,6 +93,11 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 	const [sheet, setSheet] = useState(false);
 	const organization = shown?.params.org ?? "";
 	useFocusAtStart(shown?.path);
+	useEffect(() => {
+		if (shown) {
+			liveStart();
+		}
+	}, [shown]);
 	useEffect(() => onAddress(render), []);
 	useEffect(
 		() =>

@@ -2,7 +2,7 @@
 import { Content } from "../../components/states.tsx";
 import { address } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
-import { useDocument, useLive, useQuery } from "../../core/hooks.ts";
+import { useDocument, useInterval, useLive, useQuery } from "../../core/hooks.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { SafeLink } from "../run/stages/link.tsx";
 import { Chart } from "./chart.tsx";
@@ -56,6 +56,8 @@ function sharedWorkers(queue: Resource): number {
 	return poolsOf(queue).reduce((sum, pool) => sum + (pool.shared ? pool.workers : 0), 0);
 }
 
+const contactMs = 15_000; // contacts of workers and samples make no events
+
 type Props = {
 	readonly queueUrl: string;
 	readonly workersUrl: string | undefined; // undefined: the user may not see workers
@@ -69,10 +71,12 @@ export function QueueView({ queueUrl, workersUrl, topic, site = false }: Props) 
 	const page = Math.max(1, Number(query.get("page")) || 1);
 	const queue = useDocument(address(queueUrl, { "page[number]": page, "page[size]": pageSize }));
 	const workers = useDocument(workersUrl && address(workersUrl, { "page[size]": 100 }));
-	useLive([topic], () => {
+	const reload = () => {
 		void queue.reload();
 		void workers.reload();
-	});
+	};
+	useLive([topic], reload);
+	useInterval(contactMs, reload);
 	return (
 		<Content of={queue}>
 			{() =>

@@ -32,7 +32,8 @@ export default function Run({ params }: PageProps) {
 	const reader = useQuery().get("view") === "reader";
 	const run = document.item;
 	const changes = useChanges(run && partsOf(run).plan);
-	useLive([`run:${id}`], () => void document.reload());
+	const workspace = linkOf(run, "workspace")?.id;
+	useLive([`run:${id}`, ...(workspace ? [`workspace:${workspace}`] : [])], () => void document.reload());
 	useTitle([run ? runTitle(run) : "Run", ws], run && !isFinal(text(run, "status")) ? runWord(run) : "", run && runTone(run));
 	const view: RunView | undefined = run && {
 		run,

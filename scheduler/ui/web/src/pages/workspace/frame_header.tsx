@@ -6,6 +6,7 @@ import { Mark, runTone, runWord, StatusMark } from "../../components/status_mark
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
+import { partLoad } from "../../core/part.ts";
 import { linkOf, may, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { isFinal, statusIcon } from "../../core/status.ts";
@@ -84,7 +85,7 @@ export function LockMark({ view }: { readonly view: WorkspaceView }) {
 function QueuePlanButton({ view, kind = "primary" }: { readonly view: WorkspaceView; readonly kind?: "plain" | "primary" }) {
 	const [Shown, setShown] = useState<ComponentType<QueuePlanProps> | undefined>();
 	const open = async () => {
-		const { QueuePlan } = await import("./queue_plan.tsx");
+		const { QueuePlan } = await partLoad(() => import("./queue_plan.tsx"));
 		setShown(() => QueuePlan);
 	};
 	return (

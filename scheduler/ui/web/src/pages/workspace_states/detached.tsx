@@ -2,7 +2,7 @@
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { count, counted, size } from "../../core/format.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { useDocument, useLive } from "../../core/hooks.ts";
 import { linkOf, number, type Resource } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
@@ -18,6 +18,7 @@ export function DetachedStates({ view }: { readonly view: WorkspaceView }) {
 			"page[size]": 50,
 		}),
 	);
+	useLive([`workspace:${view.workspace.id}`], () => void states.reload());
 	if (states.items.length === 0) {
 		return null;
 	}

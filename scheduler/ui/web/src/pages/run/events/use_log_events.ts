@@ -2,68 +2,54 @@
 // The events of a plan's or an apply's log, read in ranges while the log grows.
 
 import { useEffect, useRef } from "preact/hooks";
-import { bytes, pathOnPage } from "../../../core/api.ts";
-import { errorOf } from "../../../core/errors.ts";
-import { useLive, useRender } from "../../../core/hooks.ts";
+import { useRender } from "../../../core/hooks.ts";
+import { operationHasEnded, useReadLog } from "../../../core/operation.ts";
 import { type Resource, text } from "../../../core/resource.ts";
+import { follow, LogTail, logTopic } from "../../../core/tail.ts";
 import { EventBytes, type Progress } from "./log_events.ts";
 
 const rangeBytes = 1 << 20;
 const maxBytes = 64 << 20;
-const final = new Set(["finished", "errored", "canceled", "unreachable"]);
 
 export type LogEvents = { readonly progress: Progress; readonly complete: boolean; readonly cut: boolean };
+
+type State = { readonly events: EventBytes; readonly tail: LogTail; complete: boolean };
 
 // useLogEvents reads the log of the operation. `reload` reads the operation again, for a new address of its log.
 export function useLogEvents(operation: Resource | undefined, reload: () => Promise<void>): LogEvents {
 	const render = useRender();
-	const state = useRef({ events: new EventBytes(), offset: 0, busy: false, complete: false, gone: false });
+	const state = useRef<State | undefined>(undefined);
 	const latest = useRef(operation);
 	latest.current = operation;
-	const url = text(operation, "log-read-url");
-	const ended = final.has(text(operation, "status"));
+	const readLog = useReadLog(operation, reload);
 
-	const range = async () => {
-		const path = pathOnPage(text(latest.current, "log-read-url"));
-		return bytes(`${path}${path.includes("?") ? "&" : "?"}offset=${state.current.offset}&limit=${rangeBytes}`);
-	};
-	const advance = async () => {
-		const now = state.current;
-		if (now.busy || now.complete || !text(latest.current, "log-read-url")) {
-			return;
+	// An operation that has ended before the read has no bytes after an empty range.
+	const range = async (offset: number) => {
+		const ended = operationHasEnded(latest.current);
+		const read = offset < maxBytes ? await readLog(offset, rangeBytes) : new Uint8Array();
+		if (read.length === 0 && (ended || offset >= maxBytes) && state.current) {
+			state.current.complete = true;
+			render();
 		}
-		now.busy = true;
-		try {
-			const over = final.has(text(latest.current, "status"));
-			for (let more = true; more && now.offset < maxBytes && !now.gone; ) {
-				const read = await range();
-				now.events.add(read);
-				now.offset += read.length;
-				more = read.length > 0;
-				if (more) {
-					render();
-				}
-			}
-			now.complete = over || now.offset >= maxBytes;
-		} catch (failure) {
-			if (errorOf(failure).status === 404 && !now.gone) {
-				await reload(); // the signed address has expired
-			}
-		} finally {
-			now.busy = false;
-			if (!now.gone) {
-				render();
-			}
-		}
+		return read;
 	};
-	useEffect(() => void advance(), [url !== "", ended]);
+	if (!state.current) {
+		const events = new EventBytes();
+		const add = (bytes: Uint8Array, ended: boolean) => {
+			events.add(bytes);
+			now.complete ||= ended;
+			render();
+		};
+		state.current = { events, tail: new LogTail(0, add, range), complete: false };
+	}
+	const now = state.current;
+	const there = text(operation, "log-read-url") !== "";
+	const ended = operationHasEnded(operation);
+	const { complete } = now;
 	useEffect(
-		() => () => {
-			state.current.gone = true;
-		},
-		[],
+		() => (operation && there && !complete ? follow(now.tail, ended ? undefined : logTopic(operation.id, now.tail.offset)) : undefined),
+		[there, ended, complete],
 	);
-	useLive(url && !state.current.complete ? [`log:${operation?.id}@${state.current.offset}`] : [], () => void advance());
-	const { events, complete, offset } = state.current;
-	return { progress: events.progress, complete, cut: offset >= maxBytes };
+	useEffect(() => () => now.tail.stop(), []);
+	return { progress: now.events.progress, complete, cut: now.tail.offset >= maxBytes };
 }

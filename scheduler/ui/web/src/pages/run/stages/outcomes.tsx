@@ -76,6 +76,8 @@ function Outcome({ outcome }: { readonly outcome: Resource }) {
 
 function OutcomeList({ result }: { readonly result: Resource }) {
 	const outcomes = useDocument(address(`/task-results/${segment(result.id)}/outcomes`));
+	const count = number(result, "task-result-outcomes-count");
+	useEffect(() => void outcomes.reload(), [count]);
 	return (
 		<Content of={outcomes}>
 			{() => (
