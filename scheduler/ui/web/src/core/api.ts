@@ -75,11 +75,13 @@ async function documentOf(answer: Response): Promise<Document> {
 
 // read: GET. The document's objects are in the store before it returns, unless they are not JSON:API.
 export async function read(url: string, signal?: AbortSignal, stored = true): Promise<Document> {
-	const document = siteView(url, await documentOf(await send(url, { headers: { Accept: jsonApi }, ...(signal && { signal }) })));
-	if (stored) {
-		store.put(document);
+	const document = await documentOf(await send(url, { headers: { Accept: jsonApi }, ...(signal && { signal }) }));
+	if (!stored) {
+		return document;
 	}
-	return document;
+	const shown = siteView(url, document);
+	store.put(shown);
+	return shown;
 }
 
 // bytes: GET of a text or file, such as a log.
