@@ -168,7 +168,7 @@ def test_maintenance_starts_with_a_reason_that_waiting_runs_show_and_ends(browse
     expect(page.get_by_text(f"a new database {HOSTILE}")).to_be_visible()
     axe(page)
     run = owner.api.run_files(owner.api.workspace("waits"), {"main.tf": ""})
-    assert "a new database" in owner.api.get(f"runs/{run}/waiting").data["attributes"]["description"]
+    assert "a new database" in json.dumps(owner.api.get(f"runs/{run}/waiting").data["attributes"])
     confirm(page, "End maintenance", "End maintenance")
     expect(page.get_by_text("Runs start")).to_be_visible()
     owner.api.wait_status(run, "planned_and_finished")
