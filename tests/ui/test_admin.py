@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from support.api import Api
 from support.runyard import KEYS, Scheduler
 
-SECTIONS = ["Organizations", "Users", "Engine versions", "General", "Maintenance", "Queue and workers"]
+SECTIONS = ["Organizations", "Users", "Engine versions", "General", "Maintenance", "Audit trail", "Queue and workers"]
 HOSTILE = '<img src=x onerror="alert(1)">'
 
 
@@ -118,6 +118,9 @@ def test_a_user_is_suspended_resumed_and_made_site_admin(browser_page, site, own
     assert owner.api.call("GET", "admin/users").status == 200
     confirm(page, "Revoke site admin globex", "Revoke site admin")
     expect(row.get_by_role("cell").nth(3)).to_have_text("–")
+    page.get_by_role("link", name="Audit trail").click()
+    expect(page.get_by_role("table", name="Audit trail")).to_contain_text("suspend")
+    page.go_back()
     page.get_by_label("Search users").fill(site.tokens["user"])
     own = page.get_by_role("row", name=re.compile(site.tokens["user"]))
     expect(own.get_by_role("button", name=re.compile("Suspend.*another site admin"))).to_have_attribute("aria-disabled", "true")
@@ -165,7 +168,7 @@ def test_maintenance_starts_with_a_reason_that_waiting_runs_show_and_ends(browse
     expect(page.get_by_text(f"a new database {HOSTILE}")).to_be_visible()
     axe(page)
     run = owner.api.run_files(owner.api.workspace("waits"), {"main.tf": ""})
-    assert "a new database" in owner.api.get(f"runs/{run}/waiting").data["attributes"]["description"]
+    assert "a new database" in json.dumps(owner.api.get(f"runs/{run}/waiting").data["attributes"])
     confirm(page, "End maintenance", "End maintenance")
     expect(page.get_by_text("Runs start")).to_be_visible()
     owner.api.wait_status(run, "planned_and_finished")

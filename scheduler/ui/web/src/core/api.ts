@@ -107,12 +107,14 @@ async function documentOf(answer: Response): Promise<Document> {
 // read: GET. The document's objects are in the store before it returns, unless they are not JSON:API.
 export async function read(url: string, signal?: AbortSignal, stored = true): Promise<Document> {
 	const document = await limited(limitMs, signal, async (limit) =>
-		siteView(url, await documentOf(await send(url, { headers: { Accept: jsonApi }, signal: limit }))),
+		documentOf(await send(url, { headers: { Accept: jsonApi }, signal: limit })),
 	);
-	if (stored) {
-		store.put(document);
+	if (!stored) {
+		return document;
 	}
-	return document;
+	const shown = siteView(url, document);
+	store.put(shown);
+	return shown;
 }
 
 // bytes: GET of a text or file, such as a log.

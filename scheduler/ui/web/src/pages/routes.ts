@@ -28,6 +28,7 @@ export const routes: readonly Route[] = [
 	{ pattern: "/app/admin/versions", load: () => import("./admin/versions.tsx") },
 	{ pattern: "/app/admin/general", load: () => import("./admin/general.tsx") },
 	{ pattern: "/app/admin/maintenance", load: () => import("./admin/maintenance.tsx") },
+	{ pattern: "/app/admin/audit-trail", load: () => import("./admin/audit_trail.tsx") },
 	{ pattern: "/app/admin/queue", load: () => import("./queue/admin_queue.tsx") },
 	{ pattern: "/app/settings/keyboard", load: () => import("./user_settings/keyboard.tsx") },
 	{ pattern: "/app/settings/theme", load: () => import("./user_settings/theme.tsx") },

@@ -7,6 +7,7 @@ export const sections = [
 	{ key: "versions", word: "Engine versions" },
 	{ key: "general", word: "General" },
 	{ key: "maintenance", word: "Maintenance" },
+	{ key: "audit-trail", word: "Audit trail" },
 	{ key: "queue", word: "Queue and workers" },
 ] as const;
 

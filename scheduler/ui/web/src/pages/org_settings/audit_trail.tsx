@@ -14,12 +14,12 @@ import { useDelayed, useQuery } from "../../core/hooks.ts";
 import { object, type PageNumbers, type Resource, text, texts } from "../../core/resource.ts";
 import { type PageProps, queryChange } from "../../core/router.ts";
 import { eventsOf, pagesOf } from "./audit_events.ts";
-import { type OrganizationView, SettingsFrame } from "./settings_frame.tsx";
+import { SettingsFrame } from "./settings_frame.tsx";
 
 export default function AuditTrail({ params }: PageProps) {
 	return (
 		<SettingsFrame params={params} section="audit-trail" intro="Who changed what in the organization, the newest first.">
-			{(view) => <Trail view={view} />}
+			{(view) => <Trail path={view.path} />}
 		</SettingsFrame>
 	);
 }
@@ -81,12 +81,13 @@ function matches(event: Resource, search: string): boolean {
 	return texts(event, "words").some((word) => word.toLowerCase().includes(wanted));
 }
 
-function Trail({ view }: { readonly view: OrganizationView }) {
+// path: of the organization, or of the site.
+export function Trail({ path }: { readonly path: string }) {
 	const query = useQuery();
 	const since = query.get("since") ?? "";
 	const search = query.get("q") ?? "";
 	const { page, error, retry } = useTrail(
-		address(`${view.path}/audit-trail`, {
+		address(`${path}/audit-trail`, {
 			"page[number]": query.get("page") ?? undefined,
 			"page[size]": 100,
 			since: since && `${since}T00:00:00.000Z`,
