@@ -21,14 +21,14 @@ struct wait_text {
 	size_t link_count;
 };
 
-/* Whose decision a run waits for. */
+/* The people whose decision a run waits for. */
 struct wait_decider {
 	bool is_reader;       /* the reader of the text may decide */
 	const char *teams;    /* at most MAX_NAMED_TEAMS names, separated by commas; "": unknown */
 	long long team_count; /* of all teams, also those that `teams` leaves out */
 };
 
-/* What the sentence says. Texts are borrowed, in UTF-8, and "" if unknown. Times are texts for users. */
+/* The facts of the sentence. Texts are borrowed, in UTF-8, and "" if unknown. Times are texts for users. */
 struct wait_subject {
 	const char *organization, *workspace, *run;
 	struct {

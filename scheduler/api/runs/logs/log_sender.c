@@ -246,7 +246,7 @@ static struct transfer *place_find(struct log_sender *sender, const char *user)
 	return users < MAX_LOGS_PER_USER && !sender->stopping ? found : NULL;
 }
 
-int log_send(struct log_sender *sender, const struct log_order *order, struct http_stream **ret_stream, struct err *err)
+static struct transfer *place_take(struct log_sender *sender, const struct log_order *order)
 {
 	struct transfer *t;
 
@@ -254,7 +254,7 @@ int log_send(struct log_sender *sender, const struct log_order *order, struct ht
 	t = place_find(sender, order->user);
 	if (t) {
 		*t = (struct transfer){.sender = sender,
-			.stream = http_stream_new(2 * LOG_PIECE),
+			.state = BUSY,
 			.from = order->from,
 			.to = order->to,
 			.json = order->json,
@@ -262,12 +262,24 @@ int log_send(struct log_sender *sender, const struct log_order *order, struct ht
 			.ready = BUF_INIT(MAX_JSON)};
 		text_copy(t->user.text, ID_SIZE, order->user);
 		text_copy(t->operation.text, ID_SIZE, order->operation_id);
-		http_stream_watch(t->stream, transfer_wanted, t);
-		*ret_stream = t->stream;
-		queue_add(t);
 	}
 	pthread_mutex_unlock(&sender->mutex);
-	return t ? 0 : err_set(err, ERR_UNAVAILABLE, "too many logs are being sent: try again");
+	return t;
+}
+
+/* Streams are locked before the sender (transfer_wanted), so never within its lock. */
+int log_send(struct log_sender *sender, const struct log_order *order, struct http_stream **ret_stream, struct err *err)
+{
+	struct transfer *t = place_take(sender, order);
+
+	if (!t)
+		return err_set(err, ERR_UNAVAILABLE, "too many logs are being sent: try again");
+	t->stream = *ret_stream = http_stream_new(2 * LOG_PIECE);
+	http_stream_watch(t->stream, transfer_wanted, t);
+	pthread_mutex_lock(&sender->mutex);
+	queue_add(t);
+	pthread_mutex_unlock(&sender->mutex);
+	return 0;
 }
 
 void log_sender_stop(struct log_sender *sender)

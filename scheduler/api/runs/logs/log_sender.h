@@ -3,8 +3,8 @@
 #define SCHEDULER_API_RUNS_LOGS_LOG_SENDER_H
 
 /*
- * Sends long logs to clients in pieces (common/http/stream/http_stream.h). Threads of its own read the next piece of a
- * log when its client has been sent the last one, so a slow client occupies a bounded buffer and no thread.
+ * Sends long logs to clients in pieces (common/http/stream/http_stream.h). Its threads read the next piece of a log
+ * when the client has been sent the last one. So a slow client occupies a bounded buffer and no thread.
  */
 
 #include "common/http/httpd.h"
