@@ -371,6 +371,44 @@ def test_without_shared_workers_pages_poll(visitors, pair):
     expect(workspace_names(page)).to_have_text(["polled"])
 
 
+def test_without_the_file_of_the_worker_pages_poll_until_it_is_there(open_page, visitors, pair):
+    other = pair.schedulers[1]
+    files = pair.folder / "files"
+    shutil.copytree(ROOT / "build/ui/dist", files)
+    worker, = (files / "assets").glob("events-*.js")
+    worker.rename(pair.folder / worker.name)
+    other.stop()
+    other.options["ui_dir"] = files
+    other.start()
+    pair.through(other)
+    visitors.expect_console("404")
+    page = open_page("/app/acme/workspaces?q=absent")
+    mark(page, "Polling every 3 s")
+    pair.api.workspace("absent")
+    expect(workspace_names(page)).to_have_text(["absent"])
+    (pair.folder / worker.name).rename(worker)
+    mark(page, "Live")
+    other.stop()
+    del other.options["ui_dir"]
+
+
+def test_a_shared_worker_that_ended_is_started_again(visitors, chromium, pair):
+    page = visitors(pair.url)
+    page.clock.install()
+    pages.sign_in(page, "admin", pair.tokens["password"], "/app/acme/workspaces?q=killed")
+    mark(page, "Live")
+    session = chromium.browser.new_browser_cdp_session()
+    ended = [target for target in session.send("Target.getTargets", {"filter": [{}]})["targetInfos"] if target["type"] == "shared_worker" and pair.url in target["url"]]
+    for target in ended:
+        session.send("Target.closeTarget", {"targetId": target["targetId"]})
+    assert ended
+    pair.api.workspace("killed")
+    for _ in range(3):
+        page.clock.fast_forward(31_000)  # the page sends its topics, and expects an answer
+    expect(workspace_names(page)).to_have_text(["killed"])
+    mark(page, "Live")
+
+
 def test_the_queue_page_shows_that_a_worker_arrives_drains_and_leaves(open_page, pair):
     page = open_page("/app/admin/queue")
     expect(page.get_by_role("row", name=re.compile("worker-1"))).to_be_visible()

@@ -24,6 +24,7 @@ const firstMs = 50; // between two events of a subscriber; doubles while they co
 const shownMs = 1600;
 const hiddenMs = 3200;
 const hereMs = 30_000;
+const answerMs = 5000; // of the worker
 
 const subscribers = new Set<Subscriber>();
 let port: MessagePort | undefined;
@@ -35,7 +36,7 @@ const catchUps = new Set<() => void>();
 
 // ---- polling ----
 
-// What is shown may be old.
+// Pages may show old objects: they read them again.
 function resetAll(): void {
 	for (const listener of catchUps) {
 		listener();
@@ -178,7 +179,9 @@ function workerStart(): void {
 	}
 	worker.onerror = workerFailed;
 	port = worker.port;
-	heard = true;
+	polls = true; // until it says otherwise
+	heard = false;
+	setTimeout(() => heard || pollFromNow(), answerMs);
 	port.onmessage = ({ data }) => {
 		heard = true;
 		(on[(data as ToPage).kind] as (message: ToPage) => void)(data as ToPage);
