@@ -8,7 +8,8 @@ import { useRender } from "../core/hooks.ts";
 import { type Match, navigate, onAddress, type PageProps, pathTo, type Route, routeMatch } from "../core/router.ts";
 import { offerReload } from "../core/session.ts";
 import { NewBuildNote } from "./connection_mark.tsx";
-import { keys, keysStart, pageKeys } from "./keys.ts";
+import { KeyList } from "./key_list.tsx";
+import { keysStart, pageKeys } from "./keys.ts";
 import { barLinks, TopBar } from "./top_bar.tsx";
 
 type Shown = { readonly Page: ComponentType<PageProps>; readonly params: PageProps["params"]; readonly path: string };
@@ -67,16 +68,7 @@ function useFocusAtStart(path: string | undefined): void {
 function KeySheet({ onClose }: { readonly onClose: () => void }) {
 	return (
 		<Dialog title="Keys" onClose={onClose}>
-			<dl class="keys">
-				{keys.map((key) => (
-					<div key={key.keys}>
-						<dt>
-							<kbd>{key.keys}</kbd>
-						</dt>
-						<dd>{key.word}</dd>
-					</div>
-				))}
-			</dl>
+			<KeyList />
 		</Dialog>
 	);
 }

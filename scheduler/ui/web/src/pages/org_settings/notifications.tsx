@@ -11,29 +11,12 @@ import { type ApiError, errorOf } from "../../core/errors.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
 import { flag, list, type Resource, text, texts } from "../../core/resource.ts";
 import { type PageProps, queryChange } from "../../core/router.ts";
+import { destinations, triggers } from "../notification_words.ts";
 import type { Values } from "./fields.ts";
 import type { ObjectKind } from "./kinds.ts";
 import { ObjectList } from "./object_list.tsx";
 import { type OrganizationView, SettingsFrame } from "./settings_frame.tsx";
 import { wordOf } from "./words.ts";
-
-const destinations = [
-	["generic", "Webhook"],
-	["slack", "Slack"],
-	["microsoft-teams", "Microsoft Teams"],
-	["email", "E-mail"],
-] as const;
-
-const triggers = [
-	["run:created", "Run created"],
-	["run:planning", "Plan starts"],
-	["run:needs_attention", "Needs attention"],
-	["run:applying", "Apply starts"],
-	["run:completed", "Run completed"],
-	["run:errored", "Run errored"],
-	["workspace:auto_destroy_reminder", "Reminder before an automatic destroy"],
-	["workspace:auto_destroy_run_results", "Result of an automatic destroy"],
-] as const;
 
 const isMail = (values: Values) => values["destination-type"] === "email";
 

@@ -22,17 +22,15 @@ function State({ worker }: { readonly worker: Resource }) {
 
 function Runs({ worker }: { readonly worker: Resource }) {
 	const runs = linksOf(worker, "runs");
-	return runs.length === 0 ? (
-		<span class="muted">None</span>
-	) : (
-		<>
-			{runs.map((run) => (
-				<a key={run.id} class="above-row" href={`/app/runs/${segment(run.id)}`}>
-					<code>{run.id}</code>{" "}
-				</a>
-			))}
-		</>
-	);
+	if (runs.length === 0) {
+		return <span class="muted">None</span>;
+	}
+	const links = runs.map((run) => (
+		<a key={run.id} class="above-row" href={`/app/runs/${segment(run.id)}`}>
+			<code>{run.id}</code>{" "}
+		</a>
+	));
+	return <div>{links}</div>;
 }
 
 type Asked = { readonly worker: Resource; readonly action: WorkerAction };
