@@ -33,7 +33,8 @@ class Chromium:
 
 
 class Visitors:
-    """visitors(url) opens a browser window of its own at the site. check() ends all and fails with what was wrong."""
+    """visitors(url) opens a browser window of its own at the site. check() fails with what was wrong since the last one;
+    release() closes the windows."""
 
     def __init__(self, chromium):
         self.chromium = chromium
@@ -62,10 +63,14 @@ class Visitors:
         """Chromium writes a line for each answer of 400 and above. A test that wants such an answer names a part of it."""
         self.expected.append(part)
 
-    def check(self):
+    def release(self):
         for context in self.contexts:
             context.close()
+
+    def check(self):
         wrong = [line for line in self.wrong if not any(part in line for part in self.expected)]
+        self.wrong.clear()
+        self.expected.clear()
         assert not wrong, "\n".join(wrong)
 
 
@@ -78,19 +83,166 @@ def sign_in(page, username, password, path="/app"):
     return page
 
 
-def check_accessible(page):
-    """Fails with the violations of WCAG 2 A to 2.2 AA that axe-core finds."""
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("rules => axe.run(document, {runOnly: rules, resultTypes: ['violations']})", RULES)["violations"]
+class Sessions:
+    """Signs each user in once. Later windows of the user begin with the cookies of that session."""
+
+    def __init__(self):
+        self.states = {}
+
+    def page(self, visitors, url, user, path, **options):
+        """A new window of the user (name, password) at the path."""
+        state = self.states.get((url, user))
+        page = visitors(url, **options, **({"storage_state": state} if state else {}))
+        if state:
+            page.goto(path)
+            return page
+        sign_in(page, *user, path)
+        page.locator("main").wait_for()
+        self.states[url, user] = page.context.storage_state()
+        return page
+
+
+def follow(page, path):
+    """Goes to the path as a click on a link to it does: without a new document if the browser part has the page."""
+    page.evaluate("""path => {
+        const link = document.createElement("a");
+        link.href = path;
+        document.body.append(link);
+        link.click();
+        link.remove();
+    }""", path)
+    page.wait_for_url(lambda url: url.endswith(path))
+
+
+def wait_loaded(page, text=""):
+    """Waits until the page shows the text, and nothing is loading."""
+    expect(page.locator("main")).to_contain_text(text)
+    expect(page.locator(".skeleton")).to_have_count(0)
+
+
+def check_accessible(page, rules=None):
+    """Fails with the violations that axe-core finds, by default of WCAG 2 A to 2.2 AA."""
+    if page.evaluate("() => typeof axe") == "undefined":
+        page.evaluate(AXE.read_text())
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
+    found = page.evaluate("only => axe.run(document, {runOnly: only, resultTypes: ['violations']})", only)["violations"]
     lines = [f"{rule['id']}: {rule['help']}: {node['html'][:160]} {node['failureSummary'][:200]}" for rule in found for node in rule["nodes"]]
     assert not lines, "\n".join(lines)
 
 
+def check_themes(page):
+    """Fails if the page is not accessible in the light or the dark theme. The themes differ in colours alone."""
+    page.emulate_media(color_scheme="light")
+    check_accessible(page)
+    page.emulate_media(color_scheme="dark")
+    check_accessible(page, ["color-contrast"])
+    page.emulate_media(color_scheme="null")
+
+
+# What may scroll sideways: logs, differences, and code of users.
+SIDEWAYS = ".log-scroll, .changes, .drawer, .text-change, .value-text, pre"
+
+
+def check_width(page):
+    """Nothing but logs and differences is wider than the window, or scrolls sideways."""
+    wide = page.evaluate("""allowed => {
+        const name = node => node.outerHTML.slice(0, 160);
+        const nodes = [...document.querySelectorAll("body *")].filter(node => !node.closest(allowed) && !node.closest(".sr-only, svg"));
+        const beyond = document.documentElement.scrollWidth <= innerWidth ? [] : nodes.filter(node => node.getBoundingClientRect().right > innerWidth);
+        const scrolls = nodes.filter(node => /auto|scroll/.test(getComputedStyle(node).overflowX) && node.scrollWidth > node.clientWidth + 1);
+        return [...beyond.map(node => "too wide: " + name(node)), ...scrolls.map(node => "scrolls: " + name(node))];
+    }""", SIDEWAYS)
+    assert not wide, "\n".join(wide[:12])
+
+
 def check_narrow(page):
-    """Nothing but logs and the like scrolls sideways at 320 pixels."""
+    """The page fits into 320 pixels."""
     size = page.viewport_size
     page.set_viewport_size({"width": 320, "height": 700})
-    wide = page.evaluate("""() => document.documentElement.scrollWidth <= 320 ? [] :
-        [...document.querySelectorAll("body *")].filter(node => node.getBoundingClientRect().right > 320).map(node => node.outerHTML.slice(0, 120))""")
-    assert not wide, "\n".join(wide)
+    check_width(page)
     page.set_viewport_size(size)
+
+
+def check_large_text(page):
+    """The page fits, and no text is cut off, if the browser's text is twice as large."""
+    session = page.context.new_cdp_session(page)
+    session.send("Page.setFontSizes", {"fontSizes": {"standard": 32}})
+    check_width(page)
+    cut = page.evaluate("""() => [...document.querySelectorAll("main *, .bar *")].filter(node => {
+        const style = getComputedStyle(node);
+        const hides = /hidden|clip/.test(style.overflowY) || style.maxHeight !== "none";
+        return hides && style.textOverflow !== "ellipsis" && !/auto|scroll/.test(style.overflowY) && !node.closest(".sr-only, .skip, .log-scroll, [hidden]")
+            && node.clientHeight > 2 && node.scrollHeight > node.clientHeight + 2;
+    }).map(node => node.outerHTML.slice(0, 160))""")
+    session.send("Page.setFontSizes", {"fontSizes": {"standard": 16}})
+    session.detach()
+    assert not cut, "\n".join(cut[:12])
+
+
+def check_forced_colors(page):
+    """Controls keep a border where the browser removes backgrounds."""
+    page.emulate_media(forced_colors="active", reduced_motion="reduce")
+    bare = page.evaluate("""() => [...document.querySelectorAll("button, input:not([type=checkbox], [type=radio], [type=hidden]), select, textarea, .chip")]
+        .filter(node => node.checkVisibility() && node.getClientRects().length && !node.matches(".icon-button"))
+        .filter(node => getComputedStyle(node).borderTopStyle === "none" || getComputedStyle(node).borderTopWidth === "0px")
+        .map(node => node.outerHTML.slice(0, 160))""")
+    moving = page.evaluate("""() => [...document.querySelectorAll("*")]
+        .filter(node => /[1-9]/.test(getComputedStyle(node).transitionDuration + getComputedStyle(node).animationDuration))
+        .map(node => node.outerHTML.slice(0, 160))""")
+    page.emulate_media(forced_colors="null", reduced_motion="null")
+    assert not bare, "without a border: " + "\n".join(bare[:12])
+    assert not moving, "moves: " + "\n".join(moving[:12])
+
+
+# In the page: whether the element with the focus can be seen, and where it is.
+FOCUS = """() => {
+    const node = document.activeElement;
+    if (!node || node === document.body || node === document.documentElement) {
+        return "the focus is lost";
+    }
+    const name = node.outerHTML.slice(0, 160);
+    const target = node.matches("h1, main, [tabindex='-1'], dialog") ? null : node;
+    const boxes = [...node.getClientRects()].filter(box => box.width > 0 && box.height > 0);
+    if (boxes.length === 0) {
+        return "the element with the focus is not visible: " + name;
+    }
+    const style = getComputedStyle(node);
+    if (target && (style.outlineStyle === "none" || Number.parseFloat(style.outlineWidth) < 1)) {
+        return "no focus ring: " + name;
+    }
+    const inView = boxes.filter(box => box.bottom > 0 && box.top < innerHeight && box.right > 0 && box.left < innerWidth);
+    const reached = inView.some(box => {
+        const x = Math.min(Math.max(box.left + box.width / 2, 1), innerWidth - 1), y = Math.min(Math.max(box.top + box.height / 2, 1), innerHeight - 1);
+        const top = document.elementFromPoint(x, y);
+        return top && (top === node || node.contains(top) || top.contains(node) || [...(node.labels ?? [])].some(label => label.contains(top)));
+    });
+    return target && !reached ? "something covers the element with the focus: " + name : "";
+}"""
+
+
+def check_focus(page):
+    """The focus is on an element that can be seen, with a ring."""
+    problem = page.evaluate(FOCUS)
+    assert not problem, problem
+
+
+EVERY_FOCUS = """() => {
+    const problem = %s;
+    const taking = "a[href], button, input:not([type=hidden]), select, textarea, summary, [tabindex='0']";
+    const found = [];
+    for (const node of document.querySelectorAll(taking)) {
+        if (node.checkVisibility() && node.tabIndex >= 0 && !node.disabled && !node.closest(".log-scroll *, .change-item ~ .change-item")) {
+            node.focus();
+            const why = document.activeElement === node ? problem() : "it does not take the focus: " + node.outerHTML.slice(0, 160);
+            found.push(...(why ? [why] : []));
+        }
+    }
+    return found;
+}""" % FOCUS
+
+
+def check_every_focus(page):
+    """The same for each element of the page that takes the focus."""
+    page.keyboard.press("Tab")  # browsers show the ring to people who use keys
+    problems = page.evaluate(EVERY_FOCUS)
+    assert not problems, "\n".join(problems[:12])

@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: MPL-2.0
 """Fixtures for tests of the web UI in a real browser."""
 
+import shutil
+
 import pytest
 
 from support import pages
-from support.pages import Chromium, Visitors
+from support.pages import Chromium, Sessions, Visitors
+from support.rich_site import RichSite
+from support.servers import Broker
+from support.site import FullSite, new_folder, release_all
 
 
 @pytest.fixture(scope="session")
@@ -14,35 +19,76 @@ def chromium():
     chromium.release()
 
 
+@pytest.fixture(scope="session")
+def sessions():
+    return Sessions()
+
+
 @pytest.fixture
 def visitors(chromium):
     """visitors(url) is a new browser window. At the end the console must be empty."""
     visitors = Visitors(chromium)
     yield visitors
+    visitors.release()
     visitors.check()
 
 
 @pytest.fixture
-def browser_page(visitors, site):
+def browser_page(visitors, sessions, site):
     """browser_page(path="/app", user=(name, password)) is a signed-in page of the file's site."""
 
     def browser_page(path="/app", user=None, **options):
-        page = visitors(site.scheduler.url, **options)
-        return pages.sign_in(page, *(user or (site.tokens["user"], site.tokens["password"])), path)
+        user = user or (site.tokens["user"], site.tokens["password"])
+        return sessions.page(visitors, site.scheduler.url, user, path, **options)
 
     return browser_page
 
 
 @pytest.fixture
 def axe():
-    """axe(page) fails if the page is not accessible, in each theme and at 320 pixels."""
+    """axe(page) fails if the page, as it is now, is not accessible. test_every_page.py checks each page once."""
+    return pages.check_themes
 
-    def axe(page):
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            pages.check_accessible(page)
-        page.emulate_media(color_scheme="null", forced_colors="active", reduced_motion="reduce")
-        pages.check_narrow(page)
-        page.emulate_media(forced_colors="null", reduced_motion="null")
 
-    return axe
+@pytest.fixture(scope="module")
+def rich_full_site(postgres, sandbox, redis, engine):
+    """A full_site whose workers keep their jobs without heartbeats."""
+    folder = new_folder("site")
+    bus = Broker(folder).start()
+    redis.command("flushall")
+    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
+    site.scheduler.options.update(lease_seconds=3600)
+    try:
+        yield site.start()
+    finally:
+        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def rich(rich_full_site):
+    return RichSite(rich_full_site)
+
+
+@pytest.fixture(scope="module")
+def tour(chromium, sessions, rich):
+    """One window for the tests of a file that visit pages in turn, and what was wrong in it."""
+    visitors = Visitors(chromium)
+    site = rich.site
+    page = sessions.page(visitors, site.scheduler.url, (site.tokens["user"], site.tokens["password"]), "/app")
+    yield page, visitors
+    visitors.release()
+
+
+@pytest.fixture
+def visit(tour, rich):
+    """visit(pattern, text) is the page of the pattern, once it shows the text. The file's window follows a link to it."""
+    page, visitors = tour
+
+    def visit(pattern, text):
+        pages.follow(page, rich.address(pattern))
+        pages.wait_loaded(page, text)
+        return page
+
+    yield visit
+    visitors.check()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "../components/dialog.tsx";
 import { NotFound } from "../components/error_panel.tsx";
 import { LiveRegion } from "../components/live_region.tsx";
@@ -8,6 +8,7 @@ import { useRender } from "../core/hooks.ts";
 import { type Match, navigate, onAddress, type PageProps, pathTo, type Route, routeMatch } from "../core/router.ts";
 import { offerReload } from "../core/session.ts";
 import { NewBuildNote } from "./connection_mark.tsx";
+import { focusKeep, focusPage } from "./focus.ts";
 import { KeyList } from "./key_list.tsx";
 import { keysStart, pageKeys } from "./keys.ts";
 import { barLinks, TopBar } from "./top_bar.tsx";
@@ -53,13 +54,15 @@ function usePage(routes: readonly Route[]): Shown | undefined {
 // A new page starts at its top or at its fragment, with the focus at its heading, so that screen readers read it.
 function useFocusAtStart(path: string | undefined): void {
 	const first = useRef(true);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (path === undefined) {
 			return;
 		}
-		if (!first.current && !location.hash) {
-			scrollTo(0, 0);
-			document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+		if (!first.current) {
+			if (!location.hash) {
+				scrollTo(0, 0);
+			}
+			focusPage();
 		}
 		first.current = false;
 	}, [path]);
@@ -79,6 +82,7 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 	const [sheet, setSheet] = useState(false);
 	const organization = shown?.params.org ?? "";
 	useFocusAtStart(shown?.path);
+	useEffect(focusKeep, []);
 	useEffect(() => onAddress(render), []);
 	useEffect(
 		() =>
