@@ -12,7 +12,7 @@ from support.servers import ROOT
 from support.wait import PATIENCE
 
 AXE = ROOT / "build/ui/node_modules/axe-core/axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
+RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 
 expect.set_options(timeout=PATIENCE * 1000)
 
@@ -48,12 +48,18 @@ class Visitors:
         page.on("console", lambda message: self.note(f"console: {message.type}: {message.text} ({message.location.get('url', '')})"))
         page.on("pageerror", lambda error: self.note(f"error: {error}"))
         page.on("request", lambda request: self.request(url, request.url))
+        page.on("dialog", self.dialog)
         return page
 
     def note(self, line):
         # A test may fill a field before Chromium handles the page's autofocus.
         if "Autofocus processing was blocked" not in line:
             self.wrong.append(line)
+
+    def dialog(self, dialog):
+        if dialog.type != "beforeunload":
+            self.wrong.append(f"a dialog of a script: {dialog.message}")
+        dialog.dismiss()
 
     def request(self, site, url):
         if urllib.parse.urlsplit(url).scheme in ("http", "https") and not url.startswith(site):

@@ -25,7 +25,7 @@ PAGES = {
     "/app/:org/workspaces": "storage",
     "/app/:org/runs": "Needs you (2)",
     "/app/:org/projects/:project": "net-prod",
-    "/app/:org/workspaces/:ws": "10.0.0.1",
+    "/app/:org/workspaces/:ws": "terraform_data.one",
     "/app/:org/workspaces/:ws/runs": "Plan Errored",
     "/app/:org/workspaces/:ws/runs/:run": "Comments",
     "/app/:org/workspaces/:ws/states": "Current",
@@ -59,6 +59,7 @@ PAGES = {
 VIEWS = {
     "/app/:org/workspaces?status=errored&q=nothing": "Nothing matches",
     "/app/:org/workspaces/empty": "No run",
+    "/app/:org/workspaces/locked": "Locked by",
     "/app/:org/workspaces/:ws/runs/:run?view=waterfall": "Post-plan",
     "/app/:org/workspaces/:ws/runs/:run?view=events": "created",
     "/app/:org/workspaces/:ws/runs/:run?view=reader": "Comments",
@@ -89,7 +90,8 @@ def patterns():
     return re.findall(r'pattern: "([^"]+)"', ROUTES.read_text())
 
 
-def plain(text):
+def plain(text, size="line"):
+    """size: users may write a `word`, a `line` or a `text` of many lines there."""
     return text
 
 
@@ -171,8 +173,8 @@ class RichSite:
         """Run tasks and policies."""
         api, ids, say = self.api, self.ids, self.say
         outcomes = [{"type": "task-result-outcomes", "attributes": {
-            "outcome-id": "CC-127", "description": say("A bucket is public"), "body": say("# A public bucket\nIt **allows** everyone."), "url": "https://docs.example/127",
-            "tags": {say("Cost centre"): [{"label": say("IT")}], "Severity": [{"label": say("High"), "level": "error"}], "Status": [{"label": "Open", "level": "warning"}]}}}]
+            "outcome-id": "CC-127", "description": say("A bucket is public"), "body": say("# A public bucket\nIt **allows** everyone.", size="text"), "url": "https://docs.example/127",
+            "tags": {say("Cost centre", size="word"): [{"label": say("IT", size="word")}], "Severity": [{"label": say("High", size="word"), "level": "error"}], "Status": [{"label": "Open", "level": "warning"}]}}}]
         receiver = self.site.receiver
         naming = api.task(receiver.service(says("passed", say("All names are fine"))), "naming", description=say("Checks names"))
         scan = api.task(receiver.service(says("failed", say("1 finding"), url="https://scan.example/1", outcomes=outcomes)), "scan", description=say("Looks for findings"))
@@ -186,7 +188,7 @@ class RichSite:
     # ---- content ----
 
     def make_content(self):
-        readme = self.say("# The network\n\nIt has **two** gateways.")
+        readme = self.say("# The network\n\nIt has **two** gateways.", size="text")
         self.configurations = {name: self.api.upload(self.ids[name], {"main.tf": "", "README.md": readme}) for name in ("net-prod", "storage", "running", "applying", "held")}
 
     def make_states(self):
@@ -227,7 +229,7 @@ class RichSite:
 
     def document(self):
         say = self.say
-        long = say("#!/bin/sh\nset -e\nexit 0\n")
+        long = say("#!/bin/sh\nset -e\nexit 0\n", size="text")
         return plan(
             [change(f'module.a.aws_x.updated["{say("k")}"]', ["update"], {"id": "i-1", "script": long, "tags": {say("Name"): say("web")}, "secret": "a"},
                     {"id": "i-1", "script": long + "x", "tags": {say("Name"): say("api")}, "secret": "b"}, before_sensitive={"secret": True}, after_sensitive={"secret": True}),
@@ -264,7 +266,7 @@ class RichSite:
         discarded = self.run("net-prod", "Think again")
         self.plan(discarded)
         self.confirmable(discarded)
-        api.act(discarded, "discard", self.say("Not **now**"))
+        api.act(discarded, "discard", self.say("Not **now**", size="text"))
         api.patch(f"workspaces/{ids['net-prod']}", {"data": {"type": "workspaces", "attributes": {"cost-estimation-enabled": True}}})
 
     def make_waiting(self):
@@ -275,15 +277,16 @@ class RichSite:
         worker.on(job, "PUT", "cost", COST)
         worker.end(job)
         self.confirmable(ids["run"])
+        assert all(status < 400 for service in self.site.receiver.services.values() for status in service.answers), "a callback was refused"
         for body in ("Is this **right**? See [the page](https://docs.example/fix).", "Yes"):
-            api.post(f"runs/{ids['run']}/comments", {"data": {"type": "comments", "attributes": {"body": say(body)}}})
+            api.post(f"runs/{ids['run']}/comments", {"data": {"type": "comments", "attributes": {"body": say(body, size="text")}}})
         ids["behind"] = self.run("net-prod", "And then port 80")
         ids["override"] = self.run("storage", "Make it public")
         self.plan(ids["override"])
         outcome = {"policy_name": "no-public", "enforcement_level": "mandatory", "query": "data.p.deny", "status": "failed", "description": say("Nothing is public"),
-                   "output": [{"print": say("a bucket is public")}]}
+                   "output": [{"print": say("a bucket is public", size="text")}]}
         job = self.take(ids["override"], "opa")
-        worker.on(job, "PUT", "policy-results", {"sets": [{"id": ids["set"], "error": None, "outcomes": [outcome]}], "output": say("1 of 1 failed")})
+        worker.on(job, "PUT", "policy-results", {"sets": [{"id": ids["set"], "error": None, "outcomes": [outcome]}], "output": say("1 of 1 failed", size="text")})
         worker.end(job, "failed")
         self.ended(ids["override"], "policy_override")
         ids["running"] = self.run("running", "Rotate the keys")

@@ -141,6 +141,18 @@ int organization_token_create(struct request *req, struct response *res, struct 
 	return token_make(req, res, &order, err);
 }
 
+/* The token as a list, which is empty if there is none. */
+int organization_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+	struct token_list list = {0};
+
+	if (hidden_team(req, &team, err) < 0)
+		return -1;
+	list.team_id = row_text(&team, 0, "id");
+	return tokens_show(req, res, &list, err);
+}
+
 static int organization_token(struct request *req, struct rows *ret_token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows team = ROWS_INIT;

@@ -53,11 +53,11 @@ export default function Tokens({ params }: PageProps) {
 function OrganizationToken({ view, use }: { readonly view: OrganizationView; readonly use: (typeof uses)[number] }) {
 	const reason = without(view, "can-update-api-token", "manage the organization");
 	const url = address(`${view.path}/authentication-token`, use.parameters);
-	const of = useDocument(reason ? undefined : url);
+	const of = useDocument(reason ? undefined : address(`${view.path}/authentication-tokens`, use.parameters));
+	const [token] = of.items;
 	const late = useDelayed(of.loading);
 	const [secret, setSecret] = useState("");
 	const [asked, setAsked] = useState<"replace" | "revoke" | undefined>();
-	const missing = of.error?.status === 404;
 	const create = async () => {
 		const answer = await change("POST", url, { data: { type: tokenKind.type, attributes: {} } });
 		setSecret(text((answer.data ?? undefined) as Resource | undefined, "token"));
@@ -73,18 +73,25 @@ function OrganizationToken({ view, use }: { readonly view: OrganizationView; rea
 			<p>{use.about}</p>
 			{secret && <SecretNote kind={tokenKind} secret={secret} onDone={() => setSecret("")} />}
 			{late && <Skeleton lines={1} />}
-			{of.error && !missing && <ErrorPanel error={of.error} onRetry={of.reload} />}
-			{of.item && !missing && (
+			{of.error && <ErrorPanel error={of.error} onRetry={of.reload} />}
+			{token && (
 				<p>
-					Created <TimeAgo time={of.item.attributes["created-at"]} />,{" "}
-					{of.item.attributes["last-used-at"] ? <TimeAgo time={of.item.attributes["last-used-at"]} /> : "never"} used.
+					Created <TimeAgo time={token.attributes["created-at"]} />,{" "}
+					{token.attributes["last-used-at"] ? (
+						<>
+							last used <TimeAgo time={token.attributes["last-used-at"]} />
+						</>
+					) : (
+						"never used"
+					)}
+					.
 				</p>
 			)}
 			<div class="actions">
 				<Button reason={reason} onPress={() => setAsked("replace")}>
-					{of.item && !missing ? "Replace token" : "Create token"}
+					{token ? "Replace token" : "Create token"}
 				</Button>
-				{of.item && !missing && <Button onPress={() => setAsked("revoke")}>Revoke token</Button>}
+				{token && <Button onPress={() => setAsked("revoke")}>Revoke token</Button>}
 			</div>
 			{asked === "replace" && (
 				<Dialog

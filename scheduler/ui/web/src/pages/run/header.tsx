@@ -64,7 +64,7 @@ export function Header({ view }: { readonly view: RunView }) {
 		<header class="run-header">
 			<div class="run-title">
 				<div class="run-state">
-					<StatusMark run={run} /> <TimeAgo time={since(run)} /> <Counts plan={parts.plan} changes={view.changes.item} />
+					<StatusMark run={run} isLive /> <TimeAgo time={since(run)} /> <Counts plan={parts.plan} changes={view.changes.item} />
 					{text(parts.cost, "status") === "finished" && (
 						<a href="#cost" class="cost-delta">
 							{moneyDelta(text(parts.cost, "delta-monthly-cost"), text(parts.cost, "currency"))} a month

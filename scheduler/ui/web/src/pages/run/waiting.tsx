@@ -17,10 +17,12 @@ export function Waiting({ run }: { readonly run: Resource }) {
 		return null;
 	}
 	return (
-		<p class="note wait waiting" role="status">
+		<p class="note wait waiting">
 			<span aria-hidden="true">‖</span>{" "}
-			{partsWithRuns(description).map((part) => (part.run ? <a href={`/app/runs/${part.run}`}>{part.text}</a> : part.text))}
-			{position !== undefined && !description.includes("position") && ` Position ${position}.`}{" "}
+			<span role="status">
+				{partsWithRuns(description).map((part) => (part.run ? <a href={`/app/runs/${part.run}`}>{part.text}</a> : part.text))}
+				{position !== undefined && !description.includes("position") && ` Position ${position}.`}
+			</span>{" "}
 			{wait.item?.attributes.since && (
 				<span class="muted">
 					Since <TimeAgo time={wait.item.attributes.since} />

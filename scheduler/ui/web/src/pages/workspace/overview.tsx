@@ -45,7 +45,7 @@ function Made({ view }: { readonly view: WorkspaceView }) {
 					{readme && (
 						<section aria-labelledby="readme">
 							<h2 id="readme">README</h2>
-							<Markdown text={readme} />
+							<Markdown text={readme} below={2} />
 						</section>
 					)}
 				</>

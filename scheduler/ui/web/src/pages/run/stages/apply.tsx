@@ -28,7 +28,7 @@ export function SavedState({ view, apply }: { readonly view: RunView; readonly a
 function Summary({ view, apply, stage, progress }: { view: RunView; apply: Resource; stage: Stage; progress: Progress }) {
 	if (stage.state === "running") {
 		return (
-			<p role="status">
+			<p>
 				Applying for <Elapsed since={stage.started} />
 				{progress.rows.size > 0 && `: ${applySummary(progress, false)}`}.
 			</p>

@@ -71,7 +71,7 @@ export function PlanContent({ view, plan, stage }: { readonly view: RunView; rea
 	return (
 		<>
 			{running && (
-				<p role="status">
+				<p>
 					Planning for <Elapsed since={stage.started} />: {counted(progress.refreshed, "resource")} refreshed
 					{progress.refreshing > progress.refreshed && ` of ${count(progress.refreshing)}`}, {counted(progress.planned, "change")} found.
 				</p>
