@@ -70,7 +70,7 @@ static int tokens_show(struct request *req, struct response *res, const struct t
 		"<p>A token lets a program do here what you may do. "
 		"<a href=\"" PASSWORD_PATH "\">Change your password</a> "
 		"<a href=\"" INVITATIONS_PATH "\">Your invitations</a></p>\n"
-		"<table><thead><tr><th scope=\"col\">Description</th><th scope=\"col\">Created</th>"
+		"<table class=\"stack\"><thead><tr><th scope=\"col\">Description</th><th scope=\"col\">Created</th>"
 		"<th scope=\"col\">Last used</th><th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
 		token_row(&page, req, &rows, i);

@@ -12,7 +12,7 @@ from support.servers import ROOT
 from support.wait import PATIENCE
 
 AXE = ROOT / "build/ui/node_modules/axe-core/axe.min.js"
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+WCAG = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]
 
 expect.set_options(timeout=PATIENCE * 1000)
 
@@ -126,20 +126,21 @@ def wait_loaded(page, text=""):
     expect(page.locator(".skeleton")).to_have_count(0)
 
 
-def check_accessible(page, rules=None):
-    """Fails with the violations that axe-core finds, by default of WCAG 2 A to 2.2 AA."""
+def check_accessible(page, rules=None, tags=None):
+    """Fails with the violations that axe-core finds, by default of WCAG 2 A to 2.2 AA and of its practices for headings,
+    landmarks and the like."""
     if page.evaluate("() => typeof axe") == "undefined":
         page.evaluate(AXE.read_text())
-    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": RULES}
+    only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": tags or [*WCAG, "best-practice"]}
     found = page.evaluate("only => axe.run(document, {runOnly: only, resultTypes: ['violations']})", only)["violations"]
     lines = [f"{rule['id']}: {rule['help']}: {node['html'][:160]} {node['failureSummary'][:200]}" for rule in found for node in rule["nodes"]]
     assert not lines, "\n".join(lines)
 
 
-def check_themes(page):
+def check_themes(page, tags=None):
     """Fails if the page is not accessible in the light or the dark theme. The themes differ in colours alone."""
     page.emulate_media(color_scheme="light")
-    check_accessible(page)
+    check_accessible(page, tags=tags)
     page.emulate_media(color_scheme="dark")
     check_accessible(page, ["color-contrast"])
     page.emulate_media(color_scheme="null")

@@ -6,10 +6,13 @@ import shutil
 import pytest
 
 from support import pages
+from support.api import Api
+from support.api_site import open_api_site
 from support.pages import Chromium, Sessions, Visitors
 from support.rich_site import RichSite
 from support.servers import Broker
 from support.site import FullSite, new_folder, release_all
+from support.synthetic import Operations
 
 
 @pytest.fixture(scope="session")
@@ -46,8 +49,14 @@ def browser_page(visitors, sessions, site):
 
 @pytest.fixture
 def axe():
-    """axe(page) fails if the page, as it is now, is not accessible. test_every_page.py checks each page once."""
-    return pages.check_themes
+    """axe(page) fails if the page, as it is now, is not accessible in both themes and at 320 pixels. For dialogs and the
+    like: test_every_page.py checks the pages themselves."""
+
+    def axe(page):
+        pages.check_themes(page, pages.WCAG)
+        pages.check_narrow(page)
+
+    return axe
 
 
 @pytest.fixture(scope="module")
@@ -63,6 +72,33 @@ def rich_full_site(postgres, sandbox, redis, engine):
     finally:
         release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def fake_site(postgres):
+    """A scheduler without workers: the test sends plans and logs itself. It keeps jobs without heartbeats."""
+    with open_api_site(postgres, lease_seconds=3600) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def operations(fake_site):
+    """Runs of `acme` on the fake_site whose plans are what the test says."""
+    return Operations(Api(fake_site.scheduler.url, fake_site.tokens["token"]), fake_site.scheduler.url, fake_site.tokens["agent-token"])
+
+
+@pytest.fixture
+def open_plan(visitors, sessions, fake_site, operations):
+    """open_plan(run, fragment) is the signed-in page of a run of the operations."""
+
+    def open_plan(run, fragment="", **options):
+        workspace = operations.api.get(f"runs/{run}", include="workspace").json["included"][0]["attributes"]["name"]
+        user = (fake_site.tokens["user"], fake_site.tokens["password"])
+        page = sessions.page(visitors, fake_site.scheduler.url, user, f"/app/acme/workspaces/{workspace}/runs/{run}{fragment}", **options)
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        return page
+
+    return open_plan
 
 
 @pytest.fixture(scope="module")

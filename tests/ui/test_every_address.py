@@ -1,15 +1,18 @@
 # SPDX-License-Identifier: MPL-2.0
 """Every address of a page works when it is reloaded, left and returned to, copied, or opened in a new tab. The server
-writes the theme into the page. The focus stays where it is while a page updates."""
+writes the theme into the page. The focus stays where it is while a page updates. What may not be seen reads as missing."""
 
+import json
 import re
 
+import psycopg
 import pytest
 from playwright.sync_api import expect
 
 from support import pages
 from support.browser import Browser
-from support.rich_site import ALL_PAGES, SERVER_PAGES, patterns
+from support.rich_site import ALL_PAGES, PAGES, SERVER_PAGES, patterns
+from support.runyard import KEYS, Scheduler
 from support.wait import until
 
 # Addresses that the server redirects, or that end the session.
@@ -135,3 +138,32 @@ def test_the_focus_stays_while_a_page_updates(visitors, sessions, rich, pattern)
         expect(page.locator("main")).not_to_contain_text("a new lock")
     assert page.evaluate("element => document.activeElement === element", element)
     pages.check_focus(page)
+
+
+@pytest.fixture(scope="module")
+def stranger(rich):
+    """The name and password of the owner of another organization."""
+    made = Scheduler.run_command("bootstrap", "mallory", "mallory@example.com", "other", database_url=rich.site.database, keys=KEYS)
+    with psycopg.connect(rich.site.database, autocommit=True) as connection:
+        connection.execute("update users set is_site_admin = false where username = 'mallory'")
+    return "mallory", json.loads(made.stdout)["password"]
+
+
+def test_an_object_of_another_organization_reads_as_one_that_does_not_exist(visitors, sessions, rich, stranger):
+    """Every page of an organization: the address of real objects, and one with wrong names and ids."""
+    wrong = {"ws": "no-place", "run": "run-0000000000000000", "project": "prj-0000000000000000", "state": "sv-0000000000000000"}
+    visitors.expect_console("404")
+    page = sessions.page(visitors, rich.site.scheduler.url, stranger, "/app")
+    pages.wait_loaded(page, "other")
+    places = [pattern for pattern in PAGES if ":org" in pattern]
+    assert len(places) > 20
+    for pattern in places:
+        texts = []
+        for values in (rich.ids, {**wrong, "org": "nowhere" if pattern.count(":") == 1 else "acme"}):
+            page.goto(re.sub(":([a-z]+)", lambda found: values[found[1]], pattern))
+            expect(page.locator("main")).to_contain_text("This does not exist, or you may not see it.")
+            text = page.locator("main").inner_text()
+            for name in (key for key in values if f":{key}" in pattern):
+                text = text.replace(values[name], name).replace(values[name][:12], name)
+            texts.append(text)
+        assert texts[0] == texts[1], pattern

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { CopyIcon } from "../components/copy_id.tsx";
 import { announce } from "../components/live_region.tsx";
 
 type Props = { readonly text: string | (() => string); readonly label: string; readonly word?: string };
@@ -14,7 +15,7 @@ export function CopyButton({ text, label, word }: Props) {
 	};
 	return (
 		<button type="button" class={word ? "" : "icon-button copy-button"} aria-label={word ? undefined : label} onClick={copy}>
-			{word ?? "⧉"}
+			{word ?? <CopyIcon />}
 		</button>
 	);
 }

@@ -81,6 +81,7 @@ function SetList({ view }: { readonly view: OrganizationView }) {
 	const parameters = `${kind.item(id)}/parameters`;
 	const parameterKind = variableKind(parameters, { one: "parameter", many: "Parameters", empty: "No parameters." });
 	const fields = parameterKind.fields.filter((field) => !["hcl", "description", "category"].includes(field.name));
+	const columns = parameterKind.columns.filter((column) => column.key !== "category");
 	return (
 		<ObjectPage
 			key={id}
@@ -95,7 +96,7 @@ function SetList({ view }: { readonly view: OrganizationView }) {
 					{flag(set, "versioned") && <Version set={set} />}
 					<Places item={set} path={kind.item(id)} places={linkedOf(view, set)} reason={reason} onDone={of.reload} />
 					<ObjectList
-						kind={{ ...parameterKind, fields }}
+						kind={{ ...parameterKind, fields, columns }}
 						url={address(parameters, { "page[size]": 100 })}
 						createPath={parameters}
 						reason={reason}

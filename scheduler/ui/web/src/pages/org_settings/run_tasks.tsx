@@ -6,12 +6,12 @@ import { address, segment } from "../../core/api.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
 import { flag, linksOf, object, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
+import { enforcements, stages } from "../task_words.ts";
 import type { Values } from "./fields.ts";
 import type { ObjectKind } from "./kinds.ts";
 import { ObjectList } from "./object_list.tsx";
 import { ObjectPage } from "./object_page.tsx";
 import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
-import { enforcements, stages } from "./words.ts";
 
 const isGlobal = (values: Values) => values["global-configuration.enabled"] === true;
 

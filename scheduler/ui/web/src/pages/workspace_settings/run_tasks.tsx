@@ -4,10 +4,11 @@ import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { flag, may, type Resource, text, texts } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
+import { stages } from "../task_words.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { ListSection } from "./list_section.tsx";
 import { SettingsFrame } from "./settings_frame.tsx";
-import { stages, TaskDialog, taskOf } from "./task_dialog.tsx";
+import { TaskDialog, taskOf } from "./task_dialog.tsx";
 
 export default function RunTasks({ params }: PageProps) {
 	return (

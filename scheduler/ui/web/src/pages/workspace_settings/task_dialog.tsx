@@ -9,19 +9,8 @@ import type { ApiError } from "../../core/errors.ts";
 import type { Loaded } from "../../core/hooks.ts";
 import { linkOf, type Resource, text, texts } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
+import { enforcements, stages } from "../task_words.ts";
 import type { EditProps } from "./list_section.tsx";
-
-export const stages = [
-	["pre_plan", "Pre-plan"],
-	["post_plan", "Post-plan"],
-	["pre_apply", "Pre-apply"],
-	["post_apply", "Post-apply"],
-] as const;
-
-const levels = [
-	["mandatory", "Mandatory: a failure ends the run"],
-	["advisory", "Advisory: a failure leaves a warning"],
-] as const;
 
 export const taskOf = (attached: Resource) => store.get(linkOf(attached, "task"));
 
@@ -74,7 +63,7 @@ export function TaskDialog({ path, tasks, item: attached, onDone, onClose }: Pro
 					/>
 					<SelectField
 						label="Enforcement"
-						options={levels}
+						options={enforcements}
 						error={error}
 						pointer="/data/attributes/enforcement-level"
 						value={level}
