@@ -47,7 +47,8 @@ int ui_invitations_page(struct request *req, struct response *res, struct err *e
 			"an invitation's mail leads to the invitation.</p>\n");
 	else
 		page_html(&page,
-			"<table class=\"stack\"><thead><tr><th scope=\"col\">Organization</th><th scope=\"col\">Expires</th>"
+			"<table class=\"stack\"><thead><tr><th scope=\"col\">Organization</th><th "
+			"scope=\"col\">Expires</th>"
 			"<td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows.count; i++)
 		invitation_row(&page, req, &rows, i);

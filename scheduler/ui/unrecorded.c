@@ -71,7 +71,8 @@ static int resources_table(struct page_buf *page, const struct request *req, con
 	page_html(page,
 		"<p>The apply reported these resources, and the last state of the workspace does not show what it "
 		"did. The workspace is held until each is dismissed.</p>\n"
-		"<table class=\"stack\"><thead><tr><th scope=\"col\">Action</th><th scope=\"col\">Address</th><th scope=\"col\">Id</th>"
+		"<table class=\"stack\"><thead><tr><th scope=\"col\">Action</th><th scope=\"col\">Address</th><th "
+		"scope=\"col\">Id</th>"
 		"<th scope=\"col\">Provider</th><td></td></tr></thead>\n<tbody>\n");
 	for (int i = 0; i < rows->count; i++)
 		if (resource_row(page, req, rows, i, err) < 0)

@@ -146,7 +146,7 @@ def check_themes(page, tags=None):
     page.emulate_media(color_scheme="null")
 
 
-# What may scroll sideways: logs, differences, and code of users.
+# Logs, differences and code may scroll sideways.
 SIDEWAYS = ".log-scroll, .changes, .drawer, .text-change, .value-text, pre"
 
 
