@@ -81,11 +81,12 @@ class Visitors:
 
 
 def sign_in(page, username, password, path="/app"):
-    """Opens the path, signs in, and returns the page at the path."""
+    """Opens the path, signs in if the session has ended, and returns the page at the path."""
     page.goto(path)
-    page.get_by_label("Username").fill(username)
-    page.get_by_label("Password").fill(password)
-    page.get_by_role("button", name="Sign in").click()
+    if "/app/login" in page.url:
+        page.get_by_label("Username").fill(username)
+        page.get_by_label("Password").fill(password)
+        page.get_by_role("button", name="Sign in").click()
     return page
 
 
@@ -97,13 +98,8 @@ class Sessions:
 
     def page(self, visitors, url, user, path, **options):
         """A new window of the user (name, password) at the path."""
-        state = self.states.get((url, user))
-        page = visitors(url, **options, **({"storage_state": state} if state else {}))
-        if state:
-            page.goto(path)
-            return page
-        sign_in(page, *user, path)
-        page.locator("main").wait_for()
+        page = sign_in(visitors(url, storage_state=self.states.get((url, user)), **options), *user, path)
+        page.wait_for_url(lambda address: "/app/login" not in address)
         self.states[url, user] = page.context.storage_state()
         return page
 
