@@ -114,7 +114,8 @@ def test_the_state_is_shared_with_a_workspace(browser_page, site):
     assert site.api.attributes(f"workspaces/{workspace}")["global-remote-state"] is True
 
 
-def test_a_deletion_wants_the_name(browser_page, site, axe):
+def test_a_deletion_wants_the_name(browser_page, site, visitors, axe):
+    visitors.expect_console("/workspaces/doomed")  # 404: the page may read it while it is deleted
     workspace = site.api.workspace("doomed")
     page = browser_page(settings("destruction", "doomed"))
     page.get_by_label("Destroy automatically after inactivity").fill("14d")
