@@ -129,6 +129,9 @@ int tokens_list(struct store *store, const struct token_list *list, struct rows 
 	if (list->pool_id)
 		return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.pool_id = $1"), P_TEXT(list->pool_id),
 			P_INT(list->limit), P_INT(list->offset));
+	if (list->team_id)
+		return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.team_id = $1"), P_TEXT(list->team_id),
+			P_INT(list->limit), P_INT(list->offset));
 	return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.notifier and $1::text is null"), P_TEXT(NULL),
 		P_INT(list->limit), P_INT(list->offset));
 }

@@ -36,8 +36,8 @@ void token_expiry_usual(char ret_time[32]);
 int token_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
 struct token_list {
-	const char *user_id, *pool_id; /* the owner: at most one is not NULL... */
-	bool notifier;                 /* ...and none if the tokens are the notifiers' */
+	const char *user_id, *pool_id, *team_id; /* the owner: at most one is not NULL... */
+	bool notifier;                           /* ...and none if the tokens are the notifiers' */
 	long long limit, offset;
 };
 /* Lists tokens, the newest first, with `total`; one row with a null id if the page is empty. */

@@ -2,14 +2,21 @@
 """Fixtures for tests of the web UI in a real browser."""
 
 import json
+import shutil
 
 import pytest
 from playwright.sync_api import expect
 
 from support import pages
-from support.pages import Chromium, Visitors
+from support.api import Api
+from support.api_site import open_api_site
+from support.pages import Chromium, Sessions, Visitors
 from support.people import Member, People
+from support.rich_site import RichSite
 from support.runyard import KEYS, Scheduler
+from support.servers import Broker
+from support.site import FullSite, new_folder, release_all
+from support.synthetic import Operations
 
 
 @pytest.fixture(scope="session")
@@ -19,21 +26,27 @@ def chromium():
     chromium.release()
 
 
+@pytest.fixture(scope="session")
+def sessions():
+    return Sessions()
+
+
 @pytest.fixture
 def visitors(chromium):
     """visitors(url) is a new browser window. At the end the console must be empty."""
     visitors = Visitors(chromium)
     yield visitors
+    visitors.release()
     visitors.check()
 
 
 @pytest.fixture
-def browser_page(visitors, site):
+def browser_page(visitors, sessions, site):
     """browser_page(path="/app", user=(name, password)) is a signed-in page of the file's site."""
 
     def browser_page(path="/app", user=None, **options):
-        page = visitors(site.scheduler.url, **options)
-        return pages.sign_in(page, *(user or (site.tokens["user"], site.tokens["password"])), path)
+        user = user or (site.tokens["user"], site.tokens["password"])
+        return sessions.page(visitors, site.scheduler.url, user, path, **options)
 
     return browser_page
 
@@ -70,14 +83,82 @@ def colleague(site):
 
 @pytest.fixture
 def axe():
-    """axe(page) fails if the page is not accessible, in each theme and at 320 pixels."""
+    """axe(page) fails if the page, as it is now, is not accessible in both themes and at 320 pixels. For dialogs and the
+    like: test_every_page.py checks the pages themselves."""
 
     def axe(page):
-        for scheme in ("light", "dark"):
-            page.emulate_media(color_scheme=scheme)
-            pages.check_accessible(page)
-        page.emulate_media(color_scheme="null", forced_colors="active", reduced_motion="reduce")
+        pages.check_themes(page, pages.WCAG)
         pages.check_narrow(page)
-        page.emulate_media(forced_colors="null", reduced_motion="null")
 
     return axe
+
+
+@pytest.fixture(scope="module")
+def rich_full_site(postgres, sandbox, redis, engine):
+    """A full_site whose workers keep their jobs without heartbeats."""
+    folder = new_folder("site")
+    bus = Broker(folder).start()
+    redis.command("flushall")
+    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
+    site.scheduler.options.update(lease_seconds=3600)
+    try:
+        yield site.start()
+    finally:
+        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="module")
+def fake_site(postgres):
+    """A scheduler without workers: the test sends plans and logs itself. It keeps jobs without heartbeats."""
+    with open_api_site(postgres, lease_seconds=3600) as site:
+        yield site
+
+
+@pytest.fixture(scope="module")
+def operations(fake_site):
+    """Runs of `acme` on the fake_site whose plans are what the test says."""
+    return Operations(Api(fake_site.scheduler.url, fake_site.tokens["token"]), fake_site.scheduler.url, fake_site.tokens["agent-token"])
+
+
+@pytest.fixture
+def open_plan(visitors, sessions, fake_site, operations):
+    """open_plan(run, fragment) is the signed-in page of a run of the operations."""
+
+    def open_plan(run, fragment="", **options):
+        workspace = operations.api.get(f"runs/{run}", include="workspace").json["included"][0]["attributes"]["name"]
+        user = (fake_site.tokens["user"], fake_site.tokens["password"])
+        page = sessions.page(visitors, fake_site.scheduler.url, user, f"/app/acme/workspaces/{workspace}/runs/{run}{fragment}", **options)
+        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        return page
+
+    return open_plan
+
+
+@pytest.fixture(scope="module")
+def rich(rich_full_site):
+    return RichSite(rich_full_site)
+
+
+@pytest.fixture(scope="module")
+def tour(chromium, sessions, rich):
+    """One window for the tests of a file that visit pages in turn, and what was wrong in it."""
+    visitors = Visitors(chromium)
+    site = rich.site
+    page = sessions.page(visitors, site.scheduler.url, (site.tokens["user"], site.tokens["password"]), "/app")
+    yield page, visitors
+    visitors.release()
+
+
+@pytest.fixture
+def visit(tour, rich):
+    """visit(pattern, text) is the page of the pattern, once it shows the text. The file's window follows a link to it."""
+    page, visitors = tour
+
+    def visit(pattern, text):
+        pages.follow(page, rich.address(pattern))
+        pages.wait_loaded(page, text)
+        return page
+
+    yield visit
+    visitors.check()

@@ -3,33 +3,14 @@
 
 import re
 
-import pytest
 from playwright.sync_api import expect
 
-from support import pages
-from support.synthetic import Operations, change, large_plan, plan
+from support.synthetic import change, large_plan, plan
 
 COUNT = 20_000
 POLICY = '{"Statement":[{"Action":"get","Effect":"Allow"}]}'
 SCRIPT = "#!/bin/sh\nset -e\necho one\nport=80\nexit 0\n"
 XSS = '<img src=x onerror="alert(1)">'
-
-
-@pytest.fixture
-def operations(api, scheduler, tokens):
-    return Operations(api, scheduler.all[0].url, tokens["agent-token"])
-
-
-@pytest.fixture
-def open_run(visitors, scheduler, tokens):
-    """open_run(run, fragment) is the signed-in page of a run in the workspace `changes`."""
-
-    def open_run(run, rest="", **options):
-        page = visitors(scheduler.all[0].url, **options)
-        page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-        return pages.sign_in(page, tokens["user"], tokens["password"], f"/app/acme/workspaces/changes/runs/{run}{rest}")
-
-    return open_run
 
 
 def show_changes(page):
@@ -45,13 +26,12 @@ def attribute(item, name):
     return item.locator(".attribute").filter(has=item.page.locator(".attribute-name bdi", has_text=re.compile(f"^{re.escape(name)}$")))
 
 
-def test_twenty_thousand_changes_are_filtered_grouped_and_linked(api, operations, open_run, axe):
-    run = operations.planned(api.workspace("changes"), b"", large_plan(COUNT))
-    page = open_run(run)
+def test_twenty_thousand_changes_are_filtered_grouped_and_linked(operations, open_plan):
+    run = operations.planned(operations.api.workspace(), b"", large_plan(COUNT))
+    page = open_plan(run)
     changes = show_changes(page)
     expect(changes.locator(".change-head").first).to_have_text(re.compile("Destroy 5,?000"))
     assert changes.get_by_role("listitem").count() < 100
-    axe(page)
     page.get_by_label("Filter changes").fill("m7 row[1")
     expect(page.get_by_text(re.compile(r"^showing [\d,]+ of 20,000$"))).to_be_visible()
     expect(page).to_have_url(re.compile(r"[?&]find=m7"))
@@ -66,7 +46,7 @@ def test_twenty_thousand_changes_are_filtered_grouped_and_linked(api, operations
     page.locator("#plan > summary").click()
     expect(page.get_by_text("showing 5,000 of 20,000")).to_be_visible()
 
-    linked = open_run(run, "#change:module.m30.example_thing.row[12830]")
+    linked = open_plan(run, "#change:module.m30.example_thing.row[12830]")
     changes = linked.get_by_role("region", name="Changes", exact=True)
     item = row(changes, "example_thing.row[12830]")
     expect(item.locator(".row-link")).to_be_focused()
@@ -104,10 +84,11 @@ def details():
         deferred_changes=[{"reason": "instance_count_unknown", "resource_change": change("aws_x.later", ["create"], None, {"a": 1})}])
 
 
-def test_a_drawer_shows_how_the_values_differ(api, operations, open_run, axe):
-    api.patch("organizations/acme", {"data": {"type": "organizations", "attributes": {"risk-hint-types": ["aws_x", "aws_db_instance"]}}})
-    run = operations.planned(api.workspace("changes"), b"", details())
-    page = open_run(run)
+def test_a_drawer_shows_how_the_values_differ(operations, open_plan, axe):
+    types = {"risk-hint-types": ["aws_x", "aws_db_instance"]}
+    operations.api.patch("organizations/acme", {"data": {"type": "organizations", "attributes": types}})
+    run = operations.planned(operations.api.workspace(), b"", details())
+    page = open_plan(run)
     changes = show_changes(page)
     expect(changes.locator(".change-head")).to_have_text([
         "▾ Replace 1", "▾ Other actions 1", "▾ Update 1", "▾ Create 1", "▾ State only 1", "▾ Deferred 1", "▾ Changed outside Terraform 1", "▾ Outputs 1", "▾ Checks 1"])
@@ -165,9 +146,9 @@ def test_a_drawer_shows_how_the_values_differ(api, operations, open_run, axe):
     expect(page.get_by_label("Filter changes")).to_have_value("")
 
 
-def test_a_drawer_has_one_column_on_a_narrow_screen(api, operations, open_run):
-    run = operations.planned(api.workspace("changes"), b"", details())
-    page = open_run(run, "#output:address", viewport={"width": 600, "height": 800})
+def test_a_drawer_has_one_column_on_a_narrow_screen(operations, open_plan):
+    run = operations.planned(operations.api.workspace(), b"", details())
+    page = open_plan(run, "#output:address", viewport={"width": 600, "height": 800})
     item = row(page.get_by_role("region", name="Changes", exact=True), "address")
     expect(item.locator(".attribute-value")).to_have_text(['before: "10.0.0.1"', 'after: "10.0.0.2"'])
     before, after = item.locator(".attribute-value").all()

@@ -20,13 +20,12 @@ def create(page, button, **values):
     expect(dialog).to_have_count(0)
 
 
-def test_each_page_opens_from_the_list_and_is_accessible(browser_page, site, axe):
+def test_each_page_opens_from_the_list(browser_page, visitors, site):
     page = browser_page("/app/acme/settings/general")
     for section in SECTIONS:
         page.get_by_role("navigation", name="Settings").get_by_role("link", name=section, exact=True).click()
         expect(page.get_by_role("heading", name=section, exact=True)).to_be_visible()
         expect(page.get_by_role("status", name="Loading")).to_have_count(0)
-        axe(page)
 
 
 def test_an_error_of_the_api_stands_at_its_field_and_a_saved_value_stays(browser_page, visitors, site):
@@ -60,13 +59,12 @@ def test_a_token_of_a_pool_is_shown_once(browser_page, site, axe):
     expect(page.get_by_role("row", name=re.compile("rack 7"))).to_have_count(0)
 
 
-def test_a_member_is_invited_to_a_team_and_removed(browser_page, site, axe):
+def test_a_member_is_invited_to_a_team_and_removed(browser_page, site):
     page = browser_page("/app/acme/settings/teams")
     create(page, "New team", Name="network")
     page.get_by_label("Read all workspaces").check()
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("button", name=re.compile("nothing has changed"))).to_be_visible()
-    axe(page)
     page.get_by_role("link", name="Members", exact=True).click()
     page.get_by_role("button", name="Invite").click()
     dialog = page.get_by_role("dialog")
@@ -81,7 +79,7 @@ def test_a_member_is_invited_to_a_team_and_removed(browser_page, site, axe):
     expect(row).to_have_count(0)
 
 
-def test_a_variable_set_has_variables_and_workspaces(browser_page, site, axe):
+def test_a_variable_set_has_variables_and_workspaces(browser_page, site):
     site.api.workspace("billing")
     page = browser_page("/app/acme/settings/variable-sets")
     create(page, "New variable set", Name="region")
@@ -95,20 +93,18 @@ def test_a_variable_set_has_variables_and_workspaces(browser_page, site, axe):
     page.get_by_role("dialog").get_by_label(re.compile("^Sensitive")).check()
     page.get_by_role("dialog").get_by_role("button", name="Save").click()
     expect(page.get_by_text("Sensitive: it is never shown")).to_be_visible()
-    axe(page)
     page.get_by_role("button", name="Delete variable set").click()
     page.get_by_role("dialog").get_by_role("button", name="Delete").click()
     expect(page).to_have_url(re.compile("/variable-sets$"))
     expect(page.get_by_role("row", name=re.compile("region"))).to_have_count(0)
 
 
-def test_a_policy_has_a_text_and_joins_a_set(browser_page, site, axe):
+def test_a_policy_has_a_text_and_joins_a_set(browser_page, site):
     page = browser_page("/app/acme/settings/policies")
     create(page, "New policy", Name="no-public", Query="terraform.deny")
     page.get_by_label("Rego").fill("package terraform\n\ndeny := []\n")
     page.get_by_role("button", name="Save text").click()
     expect(page.get_by_role("button", name=re.compile("Save text .*nothing has changed"))).to_be_visible()
-    axe(page)
     page.reload()
     expect(page.get_by_label("Rego")).to_have_value(re.compile("package terraform"))
     page.get_by_role("link", name="Policy sets").click()
@@ -172,7 +168,7 @@ def test_a_project_is_renamed_shared_with_a_team_and_deleted(browser_page, site,
     assert site.api.call("GET", f"projects/{project}").status == 404
 
 
-def test_a_project_gets_a_notification(browser_page, site, axe):
+def test_a_project_gets_a_notification(browser_page, site):
     page = browser_page("/app/acme/settings/notifications")
     page.get_by_role("button", name="New notification").click()
     dialog = page.get_by_role("dialog")
@@ -181,7 +177,6 @@ def test_a_project_gets_a_notification(browser_page, site, axe):
     dialog.get_by_label(re.compile("^Enabled")).uncheck()
     dialog.get_by_role("button", name="Create").click()
     expect(page.get_by_role("row", name=re.compile("pager"))).to_contain_text("Disabled")
-    axe(page)
 
 
 def test_the_audit_trail_names_a_change_and_filters(browser_page, site):
@@ -196,10 +191,9 @@ def test_the_audit_trail_names_a_change_and_filters(browser_page, site):
     expect(page.get_by_text("Nothing matches.")).to_be_visible()
 
 
-def test_keys_and_theme_are_kept_in_the_browser(browser_page, site, axe):
+def test_keys_and_theme_are_kept_in_the_browser(browser_page, site):
     page = browser_page("/app/settings/keyboard")
     page.get_by_label("Use keys").uncheck()
-    axe(page)
     page.get_by_role("heading", name="Keyboard").click()
     page.keyboard.press("?")
     expect(page.get_by_role("dialog")).to_have_count(0)
@@ -207,4 +201,3 @@ def test_keys_and_theme_are_kept_in_the_browser(browser_page, site, axe):
     page.get_by_label("Theme", exact=True).select_option("dark")
     page.reload()
     expect(page.locator("html")).to_have_attribute("data-theme", "dark")
-    axe(page)

@@ -24,7 +24,7 @@ def locked(site):
     return workspace
 
 
-def test_the_queue_of_an_organization_names_what_runs_wait_for(browser_page, site, locked, axe):
+def test_the_queue_of_an_organization_names_what_runs_wait_for(browser_page, site, locked):
     page = browser_page("/app/acme/queue")
     row = page.get_by_role("table", name="Pending runs").get_by_role("row").nth(1)
     expect(row).to_contain_text("a change of the network")
@@ -32,19 +32,17 @@ def test_the_queue_of_an_organization_names_what_runs_wait_for(browser_page, sit
     expect(page.get_by_text("The shared pool has 1 worker.")).to_be_visible()
     page.get_by_text("Runs and slots as a table").click()
     expect(page.get_by_role("table", name="Runs and slots")).to_be_visible()
-    axe(page)
     page.get_by_role("link", name="24 h").click()
     expect(page).to_have_url(re.compile("range=24h"))
     page.get_by_role("link", name="net-prod").click()
     expect(page).to_have_url(re.compile("/app/acme/workspaces/net-prod/runs/run-"))
 
 
-def test_the_queue_of_the_site_drains_and_resumes_a_worker(browser_page, site, locked, axe):
+def test_the_queue_of_the_site_drains_and_resumes_a_worker(browser_page, site, locked):
     page = browser_page("/app/acme/queue")
     page.get_by_role("link", name="Queue and workers of the site").click()
     row = page.get_by_role("row", name=re.compile("worker-1"))
     expect(row.get_by_text("Idle")).to_be_visible()
-    axe(page)
     row.get_by_role("button", name="Drain worker-1").click()
     expect(row.get_by_text("Drained")).to_be_visible()
     row.get_by_role("button", name="Resume worker-1").click()

@@ -26,7 +26,7 @@ def runs(site):
     return waits, fails, looks
 
 
-def test_runs_of_the_organization_begin_with_those_that_need_the_user(browser_page, runs, axe):
+def test_runs_of_the_organization_begin_with_those_that_need_the_user(browser_page, runs):
     waits, _, _ = runs
     page = browser_page("/app/acme/runs")
     needs = page.get_by_role("region", name="Needs you (1)")
@@ -35,7 +35,6 @@ def test_runs_of_the_organization_begin_with_those_that_need_the_user(browser_pa
     everything = page.get_by_role("table", name="Runs", exact=True)
     expect(everything.locator(".row-link")).to_have_text(["Only look", "Break it", "Add one"])
     expect(everything.locator(".run-wait")).to_have_text(["Awaiting confirmation, which you may give."])
-    axe(page)
     page.get_by_role("navigation", name="Filter by status").get_by_role("link", name="Errored").click()
     expect(everything.locator(".row-link")).to_have_text(["Break it"])
     page.get_by_label("Operation").select_option("Plan only")
@@ -58,11 +57,10 @@ def test_an_error_shows_the_id_of_the_request(browser_page, visitors, runs):
     expect(panel).to_contain_text(f"Request {refused.value.headers['x-request-id']}")
 
 
-def test_runs_of_a_workspace_are_searched_and_opened(browser_page, site, runs, axe):
+def test_runs_of_a_workspace_are_searched_and_opened(browser_page, site, runs):
     page = browser_page("/app/acme/workspaces/storage/runs")
     rows = page.locator("table .row-link")
     expect(rows).to_have_text(["Only look", "Break it"])
-    axe(page)
     page.get_by_label("Search runs").fill("break")
     expect(rows).to_have_text(["Break it"])
     page.get_by_label("Search runs").fill("user:nobody")

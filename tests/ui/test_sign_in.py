@@ -9,13 +9,14 @@ import urllib.request
 import psycopg
 from playwright.sync_api import expect
 
+from support import pages
 from support.browser import Browser
 from support.fake_worker import FakeWorker
 from support.runyard import KEYS, Scheduler
 from support.wait import until
 
 
-def test_the_root_leads_to_sign_in_and_then_to_organizations(browser_page, axe):
+def test_the_root_leads_to_sign_in_and_then_to_organizations(browser_page):
     page = browser_page("/")
     expect(page).to_have_url(re.compile("/app$"))
     expect(page.get_by_role("heading", name="Organizations")).to_be_visible()
@@ -23,11 +24,10 @@ def test_the_root_leads_to_sign_in_and_then_to_organizations(browser_page, axe):
     expect(page.get_by_role("heading", name="Workspaces", exact=True)).to_be_visible()
     page.go_back()
     expect(page.get_by_role("heading", name="Organizations")).to_be_visible()
-    axe(page)
 
 
-def test_sign_in_returns_to_the_address_with_query_and_fragment(browser_page):
-    page = browser_page("/app/acme/workspaces?status=errored&q=a%20b#main")
+def test_sign_in_returns_to_the_address_with_query_and_fragment(visitors, site):
+    page = pages.sign_in(visitors(site.scheduler.url), site.tokens["user"], site.tokens["password"], "/app/acme/workspaces?status=errored&q=a%20b#main")
     expect(page.get_by_role("heading", name="Workspaces", exact=True)).to_be_visible()
     expect(page).to_have_url(re.compile(r"/app/acme/workspaces\?status=errored&q=a%20b#main$"))
 

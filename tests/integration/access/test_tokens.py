@@ -122,3 +122,16 @@ def test_requests_are_counted_by_route(api, scheduler):
     assert first.metric("runyard_http_requests_total", route=route, status="200", method="GET") == 1
     assert first.metric("runyard_http_requests_total", route=route, status="404") == 1
     assert first.metric("runyard_http_request_duration_seconds_count", route=route) == 2
+
+
+def test_the_tokens_of_an_organization_are_listed_by_their_use(org):
+    path = f"organizations/{org.organization}/authentication-token"
+    assert org.get(path + "s").data == [] and org.get(path + "s", token="audit-trails").data == []
+    made = org.post(path).data["id"]
+    audit = org.post(path + "?token=audit-trails").data["id"]
+    assert [token["id"] for token in org.get(path + "s").data] == [made]
+    (listed,) = org.get(path + "s", token="audit-trails").data
+    assert listed["id"] == audit and not listed["attributes"]["token"]
+    assert org.call("GET", path + "s?token=other").status == 400
+    org.delete(path)
+    assert org.get(path + "s").data == []

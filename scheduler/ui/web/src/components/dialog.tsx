@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef, useState } from "preact/hooks";
+import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, errorOf } from "../core/errors.ts";
+import { useFocusBack } from "../core/hooks.ts";
 import { Button } from "./button.tsx";
 import { ProblemList } from "./error_panel.tsx";
 
@@ -21,15 +22,8 @@ export function Dialog({ title, children, confirm, danger = false, reason, field
 	const element = useRef<HTMLDialogElement>(null);
 	const [error, setError] = useState<ApiError | undefined>();
 	const titleId = useId();
-	useEffect(() => {
-		const opener = document.activeElement;
-		element.current?.showModal();
-		// The button may be gone after the action.
-		return () => {
-			const next = opener?.isConnected ? opener : document.querySelector("main h1");
-			return next instanceof HTMLElement && next.focus();
-		};
-	}, []);
+	useFocusBack(element); // the button that opened it may be gone after the action
+	useLayoutEffect(() => element.current?.showModal(), []);
 	const run = async () => {
 		try {
 			await onConfirm?.();

@@ -31,13 +31,15 @@ export function runWord(run: Resource): string {
 	return statusWord(text(run, "status"), text(run, "status-label"));
 }
 
-export function StatusMark({ run }: { readonly run: Resource }) {
+// isLive: screen readers say each change once. A page has at most one such mark for a run.
+export function StatusMark({ run, isLive = false }: { readonly run: Resource; readonly isLive?: boolean }) {
 	const tone = runTone(run);
-	return (
+	const mark = (
 		<Mark tone={tone} icon={statusIcon(text(run, "status"), tone)}>
 			{runWord(run)}
 		</Mark>
 	);
+	return isLive ? <span role="status">{mark}</span> : mark;
 }
 
 export function Chip({ tone, children }: { readonly tone?: Tone | "replace"; readonly children: ComponentChildren }) {

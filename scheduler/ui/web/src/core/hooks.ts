@@ -99,10 +99,15 @@ export function useLive(topics: readonly string[], onEvent: (event: LiveEvent) =
 	useEffect(() => (key ? subscribe(key.split(" "), (event) => handler.current(event)) : undefined), [key]);
 }
 
+// useQuery: the query of the page's address. While the next page loads, the address is already the next one's.
 export function useQuery(): URLSearchParams {
 	const render = useRender();
+	const own = useRef({ path: location.pathname, query: queryNow() }).current;
+	if (location.pathname === own.path) {
+		own.query = queryNow();
+	}
 	useEffect(() => onAddress(render), []);
-	return queryNow();
+	return own.query;
 }
 
 // useFragment: the address' fragment, with its "#".
@@ -156,4 +161,25 @@ export function useDelayed(on: boolean, ms = 150): boolean {
 		return () => clearTimeout(timer);
 	}, [on, ms]);
 	return on && late;
+}
+
+// useFocusBack: when what has the focus goes with its box, the focus returns to the element that had it before the box
+// came, or else to the page's heading.
+export function useFocusBack(box: { readonly current: Element | null }): void {
+	useLayoutEffect(() => {
+		const before = document.activeElement;
+		return () => {
+			const now = document.activeElement;
+			if (now !== document.body && !box.current?.contains(now)) {
+				return;
+			}
+			// A modal dialog must be gone before anything else takes the focus.
+			queueMicrotask(() => {
+				const next = before?.isConnected && before !== document.body ? before : document.querySelector("main h1");
+				if (next instanceof HTMLElement) {
+					next.focus();
+				}
+			});
+		};
+	}, []);
 }

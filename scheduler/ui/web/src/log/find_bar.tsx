@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useRef } from "preact/hooks";
 import { counted } from "../core/format.ts";
+import { useFocusBack } from "../core/hooks.ts";
 import type { Find } from "./use_scan.ts";
 
 type Props = {
@@ -27,6 +28,8 @@ export function FindBar(props: Props) {
 	const { find, onStep, onClose } = props;
 	const { query, setQuery } = find;
 	const input = useRef<HTMLInputElement>(null);
+	const bar = useRef<HTMLDivElement>(null);
+	useFocusBack(bar);
 	useEffect(() => {
 		input.current?.focus();
 		input.current?.select();
@@ -46,7 +49,7 @@ export function FindBar(props: Props) {
 	const text = resultText(find, props.lines);
 	return (
 		// biome-ignore lint/a11y/useSemanticElements: the element search is not in all supported browsers
-		<div class="find-bar" role="search" onKeyDown={onKeyDown}>
+		<div ref={bar} class="find-bar" role="search" onKeyDown={onKeyDown}>
 			<input
 				ref={input}
 				type="search"

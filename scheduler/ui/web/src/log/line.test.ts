@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { linkParts, safeUrl } from "../core/links.ts";
 import { ErrorLines, lineOf, searchedText } from "./line.ts";
-import { linkParts, safeUrl } from "./links.ts";
 import { placeFragment, placeOf, rangeOf } from "./ranges.ts";
 import { lastSegment, plainText, spansOf } from "./sgr.ts";
 import { clock, timeText } from "./times.ts";

@@ -2,7 +2,7 @@
 // Terminal text as spans with classes. Logs are hostile: of all escape sequences only colours, bold, underline, dim,
 // italic and links have an effect, and each colour becomes one of the page's tokens.
 
-import { linkParts, safeUrl } from "./links.ts";
+import { linkParts, safeUrl } from "../core/links.ts";
 
 export type Span = { readonly text: string; readonly classes: string; readonly href: string };
 

@@ -5,7 +5,8 @@ import { partLoad } from "../core/part.ts";
 const maxText = 200_000;
 
 // Markdown of users and services. Until its part of the bundle is there, and if the text is long, it is plain text.
-export function Markdown({ text }: { readonly text: string }) {
+// below: the level of the page's heading above the text.
+export function Markdown({ text, below = 3 }: { readonly text: string; readonly below?: number }) {
 	const box = useRef<HTMLDivElement>(null);
 	const [plain, setPlain] = useState(true);
 	useEffect(() => {
@@ -14,7 +15,7 @@ export function Markdown({ text }: { readonly text: string }) {
 			try {
 				const { markdownRender } = await partLoad(() => import("./render.ts"));
 				if (!gone && text.length <= maxText) {
-					box.current?.replaceChildren(markdownRender(text));
+					box.current?.replaceChildren(markdownRender(text, below));
 					setPlain(false);
 				}
 			} catch {} // it stays plain
@@ -23,7 +24,7 @@ export function Markdown({ text }: { readonly text: string }) {
 		return () => {
 			gone = true;
 		};
-	}, [text]);
+	}, [text, below]);
 	return (
 		<div class="markdown">
 			{plain && <p class="as-written">{text}</p>}

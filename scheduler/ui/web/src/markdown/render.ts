@@ -3,9 +3,9 @@
 
 import DOMPurify from "dompurify";
 import { Marked } from "marked";
+import { safeUrl } from "../core/links.ts";
 
 const lowestHeading = 6;
-const headingsBelow = 3; // a heading of the text is below those of the page
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -34,22 +34,23 @@ function imageToLink(image: Element): void {
 	const link = document.createElement("a");
 	const source = image.getAttribute("src") ?? "";
 	link.textContent = image.getAttribute("alt") || source || "image";
-	if (/^https?:/i.test(source)) {
-		link.setAttribute("href", source);
-	}
+	link.setAttribute("href", source);
 	image.replaceWith(link);
 }
 
 function linkCheck(link: Element): void {
-	if (!/^https?:\/\//i.test(link.getAttribute("href") ?? "")) {
+	const safe = safeUrl(link.getAttribute("href") ?? "");
+	if (safe) {
+		link.setAttribute("href", safe);
+		link.setAttribute("rel", "noopener noreferrer");
+	} else {
 		link.removeAttribute("href");
-		return;
 	}
-	link.setAttribute("rel", "noopener noreferrer");
 }
 
 // markdownRender: elements of a few kinds, without styles, ids, images and scripts. Links lead to http and https only.
-export function markdownRender(text: string): DocumentFragment {
+// Headings are below the page's heading of level `below`.
+export function markdownRender(text: string, below: number): DocumentFragment {
 	const html = marked.parse(text) as string;
 	const fragment = DOMPurify.sanitize(html, {
 		ALLOWED_TAGS: tags,
@@ -65,7 +66,7 @@ export function markdownRender(text: string): DocumentFragment {
 		linkCheck(link);
 	}
 	for (const heading of fragment.querySelectorAll("h1, h2, h3, h4, h5, h6")) {
-		replaced(heading, `h${Math.min(Number(heading.tagName[1]) + headingsBelow, lowestHeading)}`);
+		replaced(heading, `h${Math.min(Number(heading.tagName[1]) + below, lowestHeading)}`);
 	}
 	for (const box of fragment.querySelectorAll("input")) {
 		box.replaceWith(box.hasAttribute("checked") ? "☑ " : "☐ ");

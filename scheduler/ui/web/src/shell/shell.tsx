@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentType } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Dialog } from "../components/dialog.tsx";
 import { NotFound } from "../components/error_panel.tsx";
 import { LiveRegion } from "../components/live_region.tsx";
@@ -9,7 +9,9 @@ import { liveStart, onCatchUp } from "../core/live.ts";
 import { partLoad } from "../core/part.ts";
 import { type Match, navigate, onAddress, type PageProps, pathTo, type Route, routeMatch } from "../core/router.ts";
 import { NewBuildNote } from "./connection_mark.tsx";
-import { keys, keysStart, pageKeys } from "./keys.ts";
+import { focusKeep, focusPage } from "./focus.ts";
+import { KeyList } from "./key_list.tsx";
+import { keysStart, pageKeys } from "./keys.ts";
 import { Notices } from "./notices.tsx";
 import { barLinks, TopBar } from "./top_bar.tsx";
 
@@ -58,13 +60,15 @@ function usePage(routes: readonly Route[]): Shown | undefined {
 // A new page starts at its top or at its fragment, with the focus at its heading, so that screen readers read it.
 function useFocusAtStart(path: string | undefined): void {
 	const first = useRef(true);
-	useEffect(() => {
+	useLayoutEffect(() => {
 		if (path === undefined) {
 			return;
 		}
-		if (!first.current && !location.hash) {
-			scrollTo(0, 0);
-			document.querySelector<HTMLElement>("main h1")?.focus({ preventScroll: true });
+		if (!first.current) {
+			if (!location.hash) {
+				scrollTo(0, 0);
+			}
+			focusPage();
 		}
 		first.current = false;
 	}, [path]);
@@ -73,16 +77,7 @@ function useFocusAtStart(path: string | undefined): void {
 function KeySheet({ onClose }: { readonly onClose: () => void }) {
 	return (
 		<Dialog title="Keys" onClose={onClose}>
-			<dl class="keys">
-				{keys.map((key) => (
-					<div key={key.keys}>
-						<dt>
-							<kbd>{key.keys}</kbd>
-						</dt>
-						<dd>{key.word}</dd>
-					</div>
-				))}
-			</dl>
+			<KeyList />
 		</Dialog>
 	);
 }
@@ -98,6 +93,7 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 			liveStart();
 		}
 	}, [shown]);
+	useEffect(focusKeep, []);
 	useEffect(() => onAddress(render), []);
 	useEffect(
 		() =>

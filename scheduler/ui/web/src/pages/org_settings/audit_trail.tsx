@@ -64,13 +64,13 @@ function What({ event }: { readonly event: Resource }) {
 }
 
 const columns = [
-	{ key: "time", head: "Time", cell: (event: Resource) => <TimeAgo time={event.attributes.timestamp} /> },
+	{ key: "time", head: "Time", class: "tight", cell: (event: Resource) => <TimeAgo time={event.attributes.timestamp} /> },
 	{ key: "who", head: "Who", cell: (event: Resource) => <Who event={event} /> },
 	{ key: "what", head: "What", cell: (event: Resource) => <What event={event} /> },
 	{
 		key: "object",
 		head: "Object",
-		class: "wide",
+		class: "wide tight",
 		cell: (event: Resource) =>
 			text(event, "object") ? <CopyId id={text(event, "object")} shown={shortId(text(event, "object"))} /> : null,
 	},

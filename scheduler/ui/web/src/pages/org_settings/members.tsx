@@ -59,9 +59,12 @@ function MemberList({ view }: { readonly view: OrganizationView }) {
 	const url = address(`${view.path}/organization-memberships`, { "page[number]": query.get("page") ?? undefined, include: "user,teams" });
 	return (
 		<>
-			<Button kind="primary" onPress={() => setInviting(true)}>
-				Invite
-			</Button>
+			<div class="list-head">
+				<span />
+				<Button kind="primary" onPress={() => setInviting(true)}>
+					Invite
+				</Button>
+			</div>
 			<ObjectList key={round} kind={kind} url={url} createPath="" />
 			{inviting && <InviteDialog view={view} onDone={() => setRound(round + 1)} onClose={() => setInviting(false)} />}
 		</>

@@ -14,26 +14,9 @@ import { type PageProps, queryChange } from "../../core/router.ts";
 import type { Values } from "../../objects/fields.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
+import { destinations, triggers } from "../notification_words.ts";
 import { type OrganizationView, SettingsFrame } from "./settings_frame.tsx";
 import { wordOf } from "./words.ts";
-
-const destinations = [
-	["generic", "Webhook"],
-	["slack", "Slack"],
-	["microsoft-teams", "Microsoft Teams"],
-	["email", "E-mail"],
-] as const;
-
-const triggers = [
-	["run:created", "Run created"],
-	["run:planning", "Plan starts"],
-	["run:needs_attention", "Needs attention"],
-	["run:applying", "Apply starts"],
-	["run:completed", "Run completed"],
-	["run:errored", "Run errored"],
-	["workspace:auto_destroy_reminder", "Reminder before an automatic destroy"],
-	["workspace:auto_destroy_run_results", "Result of an automatic destroy"],
-] as const;
 
 const isMail = (values: Values) => values["destination-type"] === "email";
 

@@ -8,8 +8,9 @@ import { store } from "../../core/store.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
 import { ObjectPage } from "./object_page.tsx";
-import { byPath, type Linked, RelationList } from "./relation_list.tsx";
+import type { Linked } from "./relation_list.tsx";
 import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { Places, usedBy } from "./used_by.tsx";
 import { variableKind } from "./variable_kind.tsx";
 import { policyKinds, projectsOf, wordOf, workspacesOf } from "./words.ts";
 
@@ -36,14 +37,7 @@ const kind: ObjectKind = {
 	columns: [
 		{ key: "kind", head: "Language", cell: (item) => wordOf(policyKinds, text(item, "kind")) },
 		{ key: "policies", head: "Policies", class: "wide number", cell: (item) => count(number(item, "policy-count") ?? 0) },
-		{
-			key: "used",
-			head: "Used by",
-			cell: (item) =>
-				flag(item, "global")
-					? "All workspaces"
-					: `${count(number(item, "workspace-count") ?? 0)} workspaces, ${count(number(item, "project-count") ?? 0)} projects`,
-		},
+		usedBy,
 	],
 	removes: "Its policies no longer check runs. The policies stay.",
 };
@@ -87,6 +81,7 @@ function SetList({ view }: { readonly view: OrganizationView }) {
 	const parameters = `${kind.item(id)}/parameters`;
 	const parameterKind = variableKind(parameters, { one: "parameter", many: "Parameters", empty: "No parameters." });
 	const fields = parameterKind.fields.filter((field) => !["hcl", "description", "category"].includes(field.name));
+	const columns = parameterKind.columns.filter((column) => column.key !== "category");
 	return (
 		<ObjectPage
 			key={id}
@@ -99,19 +94,9 @@ function SetList({ view }: { readonly view: OrganizationView }) {
 			{(set, of) => (
 				<>
 					{flag(set, "versioned") && <Version set={set} />}
-					{linkedOf(view, set).map((linked) => (
-						<RelationList
-							key={linked.relation}
-							item={set}
-							linked={linked}
-							change={byPath(`${kind.item(id)}/relationships/${linked.relation}`, linked.type)}
-							empty="None."
-							reason={reason}
-							onDone={of.reload}
-						/>
-					))}
+					<Places item={set} path={kind.item(id)} places={linkedOf(view, set)} reason={reason} onDone={of.reload} />
 					<ObjectList
-						kind={{ ...parameterKind, fields }}
+						kind={{ ...parameterKind, fields, columns }}
 						url={address(parameters, { "page[size]": 100 })}
 						createPath={parameters}
 						reason={reason}

@@ -9,9 +9,9 @@ import type { PageProps } from "../../core/router.ts";
 import type { Values } from "../../objects/fields.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
+import { enforcements, stages } from "../task_words.ts";
 import { ObjectPage } from "./object_page.tsx";
 import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
-import { enforcements, stages } from "./words.ts";
 
 const isGlobal = (values: Values) => values["global-configuration.enabled"] === true;
 

@@ -77,7 +77,14 @@ function OrganizationToken({ view, use }: { readonly view: OrganizationView; rea
 			{token && (
 				<p>
 					Created <TimeAgo time={token.attributes["created-at"]} />,{" "}
-					{token.attributes["last-used-at"] ? <TimeAgo time={token.attributes["last-used-at"]} /> : "never"} used.
+					{token.attributes["last-used-at"] ? (
+						<>
+							last used <TimeAgo time={token.attributes["last-used-at"]} />
+						</>
+					) : (
+						"never used"
+					)}
+					.
 				</p>
 			)}
 			<div class="actions">

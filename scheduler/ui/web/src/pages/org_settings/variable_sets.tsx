@@ -7,8 +7,8 @@ import type { PageProps } from "../../core/router.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
 import { ObjectPage } from "./object_page.tsx";
-import { byPath, RelationList } from "./relation_list.tsx";
 import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { Places, usedBy } from "./used_by.tsx";
 import { variableKind } from "./variable_kind.tsx";
 import { projectsOf, workspacesOf } from "./words.ts";
 
@@ -28,14 +28,7 @@ const kind: ObjectKind = {
 	],
 	columns: [
 		{ key: "variables", head: "Variables", class: "wide number", cell: (item) => count(number(item, "var-count") ?? 0) },
-		{
-			key: "used",
-			head: "Used by",
-			cell: (item) =>
-				flag(item, "global")
-					? "All workspaces"
-					: `${count(number(item, "workspace-count") ?? 0)} workspaces, ${count(number(item, "project-count") ?? 0)} projects`,
-		},
+		usedBy,
 		{ key: "priority", head: "Priority", class: "wide", cell: (item) => (flag(item, "priority") ? "Yes" : "No") },
 	],
 	removes: "Later runs of its workspaces do not have its variables.",
@@ -71,18 +64,15 @@ function SetList({ view }: { readonly view: OrganizationView }) {
 						reason={reason}
 						heading
 					/>
-					{!flag(set, "global") &&
-						[workspacesOf(view.path), projectsOf(view.path)].map((linked) => (
-							<RelationList
-								key={linked.relation}
-								item={set}
-								linked={linked}
-								change={byPath(`${kind.item(id)}/relationships/${linked.relation}`, linked.type)}
-								empty="None."
-								reason={reason}
-								onDone={of.reload}
-							/>
-						))}
+					{!flag(set, "global") && (
+						<Places
+							item={set}
+							path={kind.item(id)}
+							places={[workspacesOf(view.path), projectsOf(view.path)]}
+							reason={reason}
+							onDone={of.reload}
+						/>
+					)}
 				</>
 			)}
 		</ObjectPage>

@@ -3,18 +3,6 @@
 
 import type { Linked } from "./relation_list.tsx";
 
-export const stages = [
-	["pre_plan", "Before the plan"],
-	["post_plan", "After the plan"],
-	["pre_apply", "Before the apply"],
-	["post_apply", "After the apply"],
-] as const;
-
-export const enforcements = [
-	["advisory", "Advisory: a failure is a warning"],
-	["mandatory", "Mandatory: a failure stops the run"],
-] as const;
-
 export const policyKinds = [
 	["opa", "OPA"],
 	["sentinel", "Sentinel"],

@@ -10,7 +10,7 @@ import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { type ApiError, errorOf } from "../../core/errors.ts";
-import { count, counted } from "../../core/format.ts";
+import { count, counted, shortId } from "../../core/format.ts";
 import type { Loaded } from "../../core/hooks.ts";
 import { flag, linkOf, linksOf, number, type Resource, text } from "../../core/resource.ts";
 import { actionsOf, stateOf, type WorkerAction } from "./worker_state.ts";
@@ -22,16 +22,17 @@ function State({ worker }: { readonly worker: Resource }) {
 
 function Runs({ worker }: { readonly worker: Resource }) {
 	const runs = linksOf(worker, "runs");
-	return runs.length === 0 ? (
-		<span class="muted">None</span>
-	) : (
-		<>
+	if (runs.length === 0) {
+		return <span class="muted">None</span>;
+	}
+	return (
+		<div class="actions">
 			{runs.map((run) => (
-				<a key={run.id} class="above-row" href={`/app/runs/${segment(run.id)}`}>
-					<code>{run.id}</code>{" "}
+				<a key={run.id} class="above-row" href={`/app/runs/${segment(run.id)}`} title={run.id}>
+					<code>{shortId(run.id)}</code>
 				</a>
 			))}
-		</>
+		</div>
 	);
 }
 

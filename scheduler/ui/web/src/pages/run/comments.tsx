@@ -21,7 +21,7 @@ function Comment({ comment }: { readonly comment: Resource }) {
 					<TimeAgo time={comment.attributes["created-at"]} />
 				</span>
 			</p>
-			<Markdown text={text(comment, "body")} />
+			<Markdown text={text(comment, "body")} below={2} />
 		</li>
 	);
 }

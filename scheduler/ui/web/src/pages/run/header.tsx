@@ -45,7 +45,7 @@ export function Header({ view }: { readonly view: RunView }) {
 		<header class="run-header">
 			<div class="run-title">
 				<div class="run-state">
-					<StatusMark run={run} /> <Since run={run} /> <PlanCounts plan={parts.plan} changes={view.changes.item} />
+					<StatusMark run={run} isLive /> <Since run={run} /> <PlanCounts plan={parts.plan} changes={view.changes.item} />
 					{text(parts.cost, "status") === "finished" && (
 						<a href="#cost" class="cost-delta">
 							{moneyDelta(text(parts.cost, "delta-monthly-cost"), text(parts.cost, "currency"))} a month

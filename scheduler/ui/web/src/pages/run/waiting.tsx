@@ -14,8 +14,11 @@ export function Waiting({ run }: { readonly run: Resource }) {
 	useEffect(() => void wait.reload(), [run]); // with each new state of the run
 	useInterval(othersMs, wait.reload);
 	return wait.item && text(wait.item, "text") ? (
-		<p class="note wait waiting" role="status">
-			<span aria-hidden="true">‖</span> <WaitText wait={wait.item} />{" "}
+		<p class="note wait waiting">
+			<span aria-hidden="true">‖</span>{" "}
+			<span role="status">
+				<WaitText wait={wait.item} />
+			</span>{" "}
 			{text(wait.item, "since") && (
 				<span class="muted">
 					Since <TimeAgo time={wait.item.attributes.since} />

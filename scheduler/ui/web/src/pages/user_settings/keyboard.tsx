@@ -3,7 +3,7 @@ import { CheckField } from "../../components/field.tsx";
 import { useRender } from "../../core/hooks.ts";
 import { keyboardOn, preferenceSet } from "../../core/preferences.ts";
 import { useTitle } from "../../core/title.ts";
-import { keys } from "../../shell/keys.ts";
+import { KeyList } from "../../shell/key_list.tsx";
 import { UserFrame } from "./user_frame.tsx";
 
 export default function Keyboard() {
@@ -20,16 +20,7 @@ export default function Keyboard() {
 					render();
 				}}
 			/>
-			<dl class="keys">
-				{keys.map((key) => (
-					<div key={key.keys}>
-						<dt>
-							<kbd>{key.keys}</kbd>
-						</dt>
-						<dd>{key.word}</dd>
-					</div>
-				))}
-			</dl>
+			<KeyList />
 		</UserFrame>
 	);
 }

@@ -55,7 +55,7 @@ function CurrentRun({ view }: { readonly view: WorkspaceView }) {
 	}
 	return (
 		<a class="chip current-run" href={runPath(view, run.id)}>
-			<StatusMark run={run} /> <TimeAgo time={run.attributes["created-at"]} />
+			<StatusMark run={run} isLive /> <TimeAgo time={run.attributes["created-at"]} />
 		</a>
 	);
 }
@@ -75,7 +75,7 @@ export function LockMark({ view }: { readonly view: WorkspaceView }) {
 		>
 			<Mark tone="wait" icon="⊠">
 				{lock.word}
-				{reason}
+				<bdi>{reason}</bdi>
 			</Mark>
 		</a>
 	);

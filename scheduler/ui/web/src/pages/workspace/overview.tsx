@@ -8,6 +8,7 @@ import { useDocument } from "../../core/hooks.ts";
 import { linkOf, may, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
+import { Markdown } from "../../markdown/markdown.tsx";
 import { Frame, type WorkspaceView } from "./frame.tsx";
 import { Numbers } from "./overview_numbers.tsx";
 import { Outputs } from "./overview_outputs.tsx";
@@ -44,10 +45,7 @@ function Made({ view }: { readonly view: WorkspaceView }) {
 					{readme && (
 						<section aria-labelledby="readme">
 							<h2 id="readme">README</h2>
-							{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls takes the focus */}
-							<pre class="readme" tabIndex={0}>
-								{readme}
-							</pre>
+							<Markdown text={readme} below={2} />
 						</section>
 					)}
 				</>

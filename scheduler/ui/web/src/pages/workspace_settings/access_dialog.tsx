@@ -7,14 +7,12 @@ import { address, change, segment } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { customDetails, leastDetails, levels } from "./access_levels.ts";
+import type { EditProps } from "./list_section.tsx";
 
-type Props = {
+type Props = EditProps & {
 	readonly workspace: string;
 	readonly teams: readonly Resource[]; // without access of their own
-	readonly access: Resource | undefined;
 	readonly name: string; // of the access's team
-	readonly onDone: () => Promise<unknown>;
-	readonly onClose: () => void;
 };
 
 type Values = Readonly<Record<string, unknown>>;
@@ -23,7 +21,7 @@ function startOf(access: Resource | undefined): Values {
 	return Object.fromEntries(customDetails.map(({ name }) => [name, access?.attributes[name] ?? leastDetails[name]]));
 }
 
-export function AccessDialog({ workspace, teams, access, name, onDone, onClose }: Props) {
+export function AccessDialog({ workspace, teams, item: access, name, onDone, onClose }: Props) {
 	const [team, setTeam] = useState(teams[0]?.id ?? "");
 	const [level, setLevel] = useState(text(access, "access") || "read");
 	const [values, setValues] = useState(startOf(access));
@@ -35,7 +33,7 @@ export function AccessDialog({ workspace, teams, access, name, onDone, onClose }
 		announce("The access is saved");
 		await onDone();
 	};
-	const options = teams.map((item) => [item.id, text(item, "name")] as const);
+	const options = teams.map((one) => [one.id, text(one, "name")] as const);
 	return (
 		<Dialog
 			title={access ? `Access of ${name}` : "Give access"}

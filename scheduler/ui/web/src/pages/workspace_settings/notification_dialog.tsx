@@ -6,15 +6,12 @@ import { CheckField, SelectField, TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
-import { type Resource, text } from "../../core/resource.ts";
-import { destinations, emptyNotification, type NotificationForm, notificationBody, notificationOf, triggers } from "./notification_form.ts";
+import { text } from "../../core/resource.ts";
+import { destinations, triggers } from "../notification_words.ts";
+import type { EditProps } from "./list_section.tsx";
+import { emptyNotification, type NotificationForm, notificationBody, notificationOf } from "./notification_form.ts";
 
-type Props = {
-	readonly path: string; // of the list
-	readonly item: Resource | undefined; // undefined: a new one
-	readonly onDone: () => Promise<unknown>;
-	readonly onClose: () => void;
-};
+type Props = EditProps & { readonly path: string }; // of the list
 
 const pointers = ["name", "url", "token", "triggers", "email-addresses", "destination-type"].map((name) => `/data/attributes/${name}`);
 

@@ -2,24 +2,7 @@
 // A notification configuration as the dialog edits it, and the request that saves it.
 
 import { flag, linksOf, type Resource, text, texts } from "../../core/resource.ts";
-
-export const destinations = [
-	["generic", "Webhook"],
-	["slack", "Slack"],
-	["microsoft-teams", "Microsoft Teams"],
-	["email", "E-mail"],
-] as const;
-
-export const triggers = [
-	["run:created", "Run created"],
-	["run:planning", "Plan starts"],
-	["run:needs_attention", "Needs attention"],
-	["run:applying", "Apply starts"],
-	["run:completed", "Run completed"],
-	["run:errored", "Run errored"],
-	["workspace:auto_destroy_reminder", "Reminder before an automatic destroy"],
-	["workspace:auto_destroy_run_results", "Result of an automatic destroy"],
-] as const;
+import { destinations } from "../notification_words.ts";
 
 export type NotificationForm = {
 	readonly name: string;

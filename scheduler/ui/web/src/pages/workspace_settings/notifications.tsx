@@ -8,11 +8,12 @@ import { type ApiError, errorOf } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { flag, type Resource, text, texts } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
+import { triggers } from "../notification_words.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { Deliveries } from "./deliveries.tsx";
-import { type Asked, ListSection, RemoveDialog, RowActions } from "./list_section.tsx";
+import { ListSection } from "./list_section.tsx";
 import { NotificationDialog } from "./notification_dialog.tsx";
-import { destinationWord, triggers } from "./notification_form.ts";
+import { destinationWord } from "./notification_form.ts";
 import { mayManage, needsAdmin, SettingsFrame } from "./settings_frame.tsx";
 
 export default function Notifications({ params }: PageProps) {
@@ -26,51 +27,32 @@ export default function Notifications({ params }: PageProps) {
 function NotificationList({ view }: { readonly view: WorkspaceView }) {
 	const path = address(`/workspaces/${segment(view.workspace.id)}/notification-configurations`);
 	const list = useDocument(path);
-	const [asked, setAsked] = useState<Asked | undefined>();
-	const close = () => setAsked(undefined);
 	return (
-		<>
-			<ListSection
-				of={list}
-				intro="Messages about runs of this workspace, to a webhook, a chat or by e-mail."
-				empty="No notifications. Nobody is told about runs of this workspace."
-				caption="Notifications"
-				heads={["Name", "Events", "Last answer", "Actions"]}
-				add="Add notification"
-				reason={undefined}
-				onAdd={() => setAsked({ kind: "add" })}
-				row={(item) => [
-					<Name key="name" item={item} />,
-					texts(item, "triggers")
-						.map((trigger) => triggers.find(([key]) => key === trigger)?.[1] ?? trigger)
-						.join(", ") || <span class="muted">None</span>,
-					<Deliveries key="deliveries" item={item} />,
-					<div key="actions" class="cell-actions">
-						<Verify item={item} onDone={list.reload} />
-						<RowActions
-							name={text(item, "name")}
-							remove="Delete"
-							reason={undefined}
-							onEdit={() => setAsked({ kind: "edit", item })}
-							onRemove={() => setAsked({ kind: "remove", item })}
-						/>
-					</div>,
-				]}
-			/>
-			{asked?.kind === "remove" && (
-				<RemoveDialog
-					title={`Delete ${text(asked.item, "name")}`}
-					word="Delete notification"
-					text="Its destination gets no more messages about this workspace."
-					url={address(`/notification-configurations/${segment(asked.item.id)}`)}
-					onDone={list.reload}
-					onClose={close}
-				/>
-			)}
-			{asked && asked.kind !== "remove" && (
-				<NotificationDialog path={path} item={asked.kind === "edit" ? asked.item : undefined} onDone={list.reload} onClose={close} />
-			)}
-		</>
+		<ListSection
+			of={list}
+			intro="Messages about runs of this workspace, to a webhook, a chat or by e-mail."
+			empty="No notifications. Nobody is told about runs of this workspace."
+			caption="Notifications"
+			heads={["Name", "Events", "Last answer"]}
+			add="Add notification"
+			remove="Delete"
+			name={(item) => text(item, "name")}
+			cells={(item) => [
+				<Name key="name" item={item} />,
+				texts(item, "triggers")
+					.map((trigger) => triggers.find(([key]) => key === trigger)?.[1] ?? trigger)
+					.join(", ") || <span class="muted">None</span>,
+				<Deliveries key="deliveries" item={item} />,
+			]}
+			actions={(item) => <Verify item={item} onDone={list.reload} />}
+			removal={(item) => ({
+				title: `Delete ${text(item, "name")}`,
+				word: "Delete notification",
+				text: "Its destination gets no more messages about this workspace.",
+				url: address(`/notification-configurations/${segment(item.id)}`),
+			})}
+			edit={(props) => <NotificationDialog path={path} {...props} />}
+		/>
 	);
 }
 
@@ -98,7 +80,7 @@ function Verify({ item, onDone }: { readonly item: Resource; readonly onDone: ()
 		}
 	};
 	return (
-		<div class="cell-actions">
+		<>
 			<Button label={`Verify ${text(item, "name")}`} onPress={verify}>
 				Verify
 			</Button>
@@ -107,6 +89,6 @@ function Verify({ item, onDone }: { readonly item: Resource; readonly onDone: ()
 					{error.message}
 				</p>
 			)}
-		</div>
+		</>
 	);
 }

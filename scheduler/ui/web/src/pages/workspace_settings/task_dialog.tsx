@@ -9,30 +9,14 @@ import type { ApiError } from "../../core/errors.ts";
 import type { Loaded } from "../../core/hooks.ts";
 import { linkOf, type Resource, text, texts } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
-
-export const stages = [
-	["pre_plan", "Pre-plan"],
-	["post_plan", "Post-plan"],
-	["pre_apply", "Pre-apply"],
-	["post_apply", "Post-apply"],
-] as const;
-
-const levels = [
-	["mandatory", "Mandatory: a failure ends the run"],
-	["advisory", "Advisory: a failure leaves a warning"],
-] as const;
+import { enforcements, stages } from "../task_words.ts";
+import type { EditProps } from "./list_section.tsx";
 
 export const taskOf = (attached: Resource) => store.get(linkOf(attached, "task"));
 
-type DialogProps = {
-	readonly path: string;
-	readonly tasks: Loaded;
-	readonly attached: Resource | undefined;
-	readonly onDone: () => Promise<unknown>;
-	readonly onClose: () => void;
-};
+type Props = EditProps & { readonly path: string; readonly tasks: Loaded };
 
-export function TaskDialog({ path, tasks, attached, onDone, onClose }: DialogProps) {
+export function TaskDialog({ path, tasks, item: attached, onDone, onClose }: Props) {
 	const [task, setTask] = useState(linkOf(attached, "task")?.id ?? tasks.items[0]?.id ?? "");
 	const [chosen, setChosen] = useState<readonly string[]>(attached ? texts(attached, "stages") : ["post_plan"]);
 	const [level, setLevel] = useState(text(attached, "enforcement-level") || "mandatory");
@@ -47,7 +31,7 @@ export function TaskDialog({ path, tasks, attached, onDone, onClose }: DialogPro
 		announce(attached ? "The run task is saved" : "The run task is attached");
 		await onDone();
 	};
-	const options = tasks.items.map((item) => [item.id, text(item, "name")] as const);
+	const options = tasks.items.map((one) => [one.id, text(one, "name")] as const);
 	return (
 		<Dialog
 			title={attached ? `Edit ${text(taskOf(attached), "name")}` : "Attach run task"}
@@ -79,7 +63,7 @@ export function TaskDialog({ path, tasks, attached, onDone, onClose }: DialogPro
 					/>
 					<SelectField
 						label="Enforcement"
-						options={levels}
+						options={enforcements}
 						error={error}
 						pointer="/data/attributes/enforcement-level"
 						value={level}

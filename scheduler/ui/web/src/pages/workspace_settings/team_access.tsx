@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { linkOf, type Resource, text } from "../../core/resource.ts";
@@ -8,7 +7,7 @@ import { store } from "../../core/store.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { AccessDialog } from "./access_dialog.tsx";
 import { customDetails, detailWord, levelWord } from "./access_levels.ts";
-import { type Asked, ListSection, RemoveDialog, RowActions } from "./list_section.tsx";
+import { ListSection } from "./list_section.tsx";
 import { mayManage, needsAdmin, SettingsFrame } from "./settings_frame.tsx";
 
 export default function TeamAccess({ params }: PageProps) {
@@ -39,55 +38,28 @@ function Detail({ access }: { readonly access: Resource }) {
 function AccessList({ view }: { readonly view: WorkspaceView }) {
 	const accesses = useDocument(address("/team-workspaces", { "filter[workspace][id]": view.workspace.id, "page[size]": 100 }));
 	const teams = useDocument(address(`/organizations/${segment(view.org)}/teams`, { "page[size]": 100 }));
-	const [asked, setAsked] = useState<Asked | undefined>();
-	const close = () => setAsked(undefined);
-	const reason = mayManage(view) ? undefined : needsAdmin;
 	const teamName = (access: Resource) => text(store.get(linkOf(access, "team")), "name") || linkOf(access, "team")?.id || "";
 	const given = new Set(accesses.items.map((access) => linkOf(access, "team")?.id));
 	const free = teams.items.filter((team) => !given.has(team.id) && text(team, "name") !== "owners");
 	return (
-		<>
-			<ListSection
-				of={accesses}
-				intro="The owners may do everything. Other teams also have what their project and the organization give them."
-				empty="No team has access of its own to this workspace."
-				caption="Teams with access"
-				heads={["Team", "Access", "Actions"]}
-				add="Give access"
-				reason={reason ?? (teams.asOf > 0 && free.length === 0 ? "no other team is left" : undefined)}
-				onAdd={() => setAsked({ kind: "add" })}
-				row={(item) => [
-					teamName(item),
-					<Detail key="detail" access={item} />,
-					<RowActions
-						key="actions"
-						name={teamName(item)}
-						reason={reason}
-						onEdit={() => setAsked({ kind: "edit", item })}
-						onRemove={() => setAsked({ kind: "remove", item })}
-					/>,
-				]}
-			/>
-			{asked?.kind === "remove" && (
-				<RemoveDialog
-					title={`Remove access of ${teamName(asked.item)}`}
-					word="Remove access"
-					text="Its members keep what their project, the organization and other teams give them."
-					url={address(`/team-workspaces/${segment(asked.item.id)}`)}
-					onDone={accesses.reload}
-					onClose={close}
-				/>
-			)}
-			{asked && asked.kind !== "remove" && (
-				<AccessDialog
-					workspace={view.workspace.id}
-					teams={free}
-					access={asked.kind === "edit" ? asked.item : undefined}
-					name={asked.kind === "edit" ? teamName(asked.item) : ""}
-					onDone={accesses.reload}
-					onClose={close}
-				/>
-			)}
-		</>
+		<ListSection
+			of={accesses}
+			intro="The owners may do everything. Other teams also have what their project and the organization give them."
+			empty="No team has access of its own to this workspace."
+			caption="Teams with access"
+			heads={["Team", "Access"]}
+			add="Give access"
+			reason={mayManage(view) ? undefined : needsAdmin}
+			noneLeft={teams.asOf > 0 && free.length === 0 ? "no other team is left" : undefined}
+			name={teamName}
+			cells={(item) => [teamName(item), <Detail key="detail" access={item} />]}
+			removal={(item) => ({
+				title: `Remove access of ${teamName(item)}`,
+				word: "Remove access",
+				text: "Its members keep what their project, the organization and other teams give them.",
+				url: address(`/team-workspaces/${segment(item.id)}`),
+			})}
+			edit={(props) => <AccessDialog workspace={view.workspace.id} teams={free} name={props.item ? teamName(props.item) : ""} {...props} />}
+		/>
 	);
 }

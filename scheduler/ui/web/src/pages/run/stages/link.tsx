@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
+import { safeUrl } from "../../../core/links.ts";
 
-// A link to an address that a user or a service wrote: http and https only. Nothing for any other.
+// A link to an address that a user or a service wrote. Nothing if it must not be a link.
 export function SafeLink({ href, children }: { readonly href: string; readonly children: ComponentChildren }) {
-	return /^https?:\/\//i.test(href) ? (
-		<a href={href} rel="noopener noreferrer">
+	const safe = safeUrl(href);
+	return safe ? (
+		<a href={safe} rel="noopener noreferrer">
 			{children}
 		</a>
 	) : null;

@@ -20,7 +20,7 @@ function linesOf(run: Resource, events: readonly Resource[]): readonly Line[] {
 // The run's events and the times of its statuses, as the API has them.
 export function RawEvents({ run, events }: { readonly run: Resource; readonly events: readonly Resource[] }) {
 	return (
-		<table>
+		<table class="stack">
 			<caption class="sr-only">Events and status timestamps</caption>
 			<thead>
 				<tr>
