@@ -106,7 +106,8 @@ static void settings_links(struct page_buf *page, const struct settings_page *sh
 			shown == &settings_pages[i] ? " aria-current=\"page\"" : "", settings_pages[i].word);
 }
 
-/* The menu of the web UI (web/src/shell/top_bar.tsx). Its script closes it on Escape and on a click elsewhere. */
+/* The menu of the web UI (web/src/shell/top_bar.tsx). The page's script closes it on Escape and on a click elsewhere.
+ */
 static void user_menu(struct page_buf *page, const struct request *req)
 {
 	page_html(page, "<span class=\"bar-end\"><details class=\"menu\"><summary>");
@@ -118,7 +119,6 @@ static void user_menu(struct page_buf *page, const struct request *req)
 	page_html(page, "<form method=\"post\" action=\"/app/logout\">\n");
 	page_csrf(page, req);
 	page_html(page, "<button class=\"plain\">Sign out</button></form></div></details></span>\n");
-	page_script(page, "server_page.js");
 }
 
 static void page_head(struct page_buf *page, const struct request *req)
@@ -193,6 +193,8 @@ static void body_begin(struct page_buf *page, const struct request *req, const c
 	_cleanup_(freep) char *full = mem_printf("%s · Runyard", title);
 
 	document_begin(page, req, full);
+	if (req->actor.kind == ACTOR_USER)
+		page_script(page, "server_page.js"); /* of the menu */
 	page_html(page, "</head>\n<body>\n");
 	page_head(page, req);
 }

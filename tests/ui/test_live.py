@@ -417,6 +417,6 @@ def test_the_queue_page_shows_that_a_worker_arrives_drains_and_leaves(open_page,
     row = page.get_by_role("row", name=re.compile("arrives"))
     expect(row).to_be_visible()
     worker.heartbeat(draining=True)
-    expect(row.get_by_text("Draining")).to_be_visible()
+    expect(row.get_by_text("Drained")).to_be_visible()  # it has no job
     worker.leave()
     expect(row.get_by_text("Ended")).to_be_visible()

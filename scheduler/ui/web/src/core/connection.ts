@@ -85,6 +85,8 @@ export function connectionNow(): Connection {
 	return nextRequest === undefined ? stream : { state: "reconnecting", at: nextRequest };
 }
 
+export const isAway = (connection: Connection) => connection.state === "reconnecting" || connection.state === "offline";
+
 export function onConnection(listener: () => void): () => void {
 	listeners.add(listener);
 	addEventListener("online", listener);

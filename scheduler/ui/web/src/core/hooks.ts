@@ -4,6 +4,7 @@
 import { useCallback, useEffect, useLayoutEffect, useReducer, useRef, useState } from "preact/hooks";
 import { read } from "./api.ts";
 import { inTurn } from "./coalesce.ts";
+import { type Connection, connectionNow, onConnection } from "./connection.ts";
 import { type ApiError, errorOf } from "./errors.ts";
 import { type LiveEvent, onCatchUp, subscribe } from "./live.ts";
 import type { Document, Linkage, PageNumbers, Resource } from "./resource.ts";
@@ -100,6 +101,12 @@ export function useLive(topics: readonly string[], onEvent: (event: LiveEvent) =
 }
 
 // useQuery: the query of the page's address. While the next page loads, the address is already the next one's.
+export function useConnection(): Connection {
+	const render = useRender();
+	useEffect(() => onConnection(render), []);
+	return connectionNow();
+}
+
 export function useQuery(): URLSearchParams {
 	const render = useRender();
 	const own = useRef({ path: location.pathname, query: queryNow() }).current;

@@ -3,8 +3,10 @@ import { useEffect, useState } from "preact/hooks";
 import { copyText } from "../components/copy.tsx";
 import { ErrorPanel } from "../components/error_panel.tsx";
 import { address, segment } from "../core/api.ts";
+import { isAway } from "../core/connection.ts";
 import { errorOf } from "../core/errors.ts";
 import { count, counted, size } from "../core/format.ts";
+import { useConnection } from "../core/hooks.ts";
 import { operationHasEnded } from "../core/operation.ts";
 import { preference, preferenceSet } from "../core/preferences.ts";
 import type { Resource } from "../core/resource.ts";
@@ -29,15 +31,10 @@ type Props = {
 const maxCopied = 10_000; // lines
 const maxCopiedOfLine = 1 << 20;
 
-function stateText(reader: LogReader): string {
-	switch (reader.state) {
-		case "interrupted":
-			return `interrupted at byte ${count(reader.bytes.length)}, retrying`;
-		case "reading":
-			return "reading";
-		default:
-			return reader.state;
-	}
+// A log that would grow does not while the server is away.
+function stateText(reader: LogReader, away: boolean): string {
+	const interrupted = reader.state === "interrupted" || (reader.state === "live" && away);
+	return interrupted ? `interrupted at byte ${count(reader.bytes.length)}, retrying` : reader.state;
 }
 
 // The text of the lines, without styles. Of a very long selection, its first lines.
@@ -70,6 +67,7 @@ function barStart(): BarState {
 // The log of a plan or an apply: only the lines in view are decoded and drawn.
 export function Log({ operation, kind, reload }: Props) {
 	const { reader, cache } = useLog(operation, reload);
+	const away = isAway(useConnection());
 	const [bar, setBar] = useState(barStart);
 	const [asked, setAsked] = useState(0);
 	const [follow, setFollow] = useState(!operationHasEnded(operation));
@@ -134,7 +132,7 @@ export function Log({ operation, kind, reload }: Props) {
 			/>
 			{bar.finds && <FindBar find={find} lines={lines} onStep={step} onClose={() => changeBar({ finds: false })} asked={asked} />}
 			<p class="muted log-state">
-				{size(reader.bytes.length)}, {counted(lines, "line")}, {stateText(reader)}
+				{size(reader.bytes.length)}, {counted(lines, "line")}, {stateText(reader, away)}
 				{rows && `, ${counted(rows.length, "line")} of errors`}
 			</p>
 			{problem?.status === 404 && <p class="note wait">The log is not there: it may have been deleted, or you may not read it.</p>}

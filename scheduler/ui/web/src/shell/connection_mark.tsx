@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect } from "preact/hooks";
 import { Mark } from "../components/status_mark.tsx";
-import { connectionNow, onConnection } from "../core/connection.ts";
 import { absolute } from "../core/format.ts";
-import { useNow, useRender } from "../core/hooks.ts";
+import { useConnection, useNow, useRender } from "../core/hooks.ts";
 import { hasNewBuild, onNewBuild } from "../core/session.ts";
 
 function Reconnecting({ at }: { readonly at: number }) {
@@ -12,9 +11,7 @@ function Reconnecting({ at }: { readonly at: number }) {
 }
 
 export function ConnectionMark() {
-	const render = useRender();
-	useEffect(() => onConnection(render), []);
-	const connection = connectionNow();
+	const connection = useConnection();
 	if (connection.state === "live") {
 		return <Mark tone="success">Live</Mark>;
 	}
