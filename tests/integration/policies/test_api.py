@@ -322,6 +322,16 @@ def test_a_policy_set_that_is_not_overridable_cannot_be_overridden(org, fake_wor
     assert org.act(run, "discard").status == 202
 
 
+def test_a_check_that_runs_is_queued_for_clients(org, fake_worker):
+    """terraform ends with an error if it reads a status that it does not know."""
+    workspace = org.workspace()
+    org.policy_set("sentinel", [policy(org, name="limits", kind="sentinel", enforcement_level="soft-mandatory").data["id"]], workspace)
+    run = org.run_files(workspace, {"main.tf": ""})
+    fake_worker.plan(run)
+    fake_worker.take(run, "sentinel")
+    assert org.policy_check(run)["attributes"]["status"] == "queued" and org.status(run) == "policy_checking"
+
+
 def sentinel_run(org, fake_worker, result, level, status, **attributes):
     workspace = org.workspace()
     created = policy(org, name="limits", enforcement_level=level).data["id"]
