@@ -7,7 +7,7 @@ from support.contract import includes, operation_at
 from support.routes import rows
 from support.tenant import NO_CONTENT
 
-OF_A_RUN = {"plan", "apply", "configuration-version", "cost-estimate", "created-by", "input-state-version", "policy-checks", "task-stages", "comments", "run-events"}
+OF_A_RUN = {"plan", "apply", "configuration-version", "cost-estimate", "created-by", "input-state-version", "policy-checks", "task-stages", "comments", "run-events", "waiting"}
 # Types that are shown only inside others, or whose path names another object, too.
 WITHOUT_OWN_PATH = {"authentication-tokens", "ingress-attributes", "organization-memberships", "workspace-readme", "workspace-tasks", "variables", "vars"}
 

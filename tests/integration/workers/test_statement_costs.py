@@ -14,7 +14,7 @@ MANY = 150
 MAX_BLOCKS = 100
 
 # Words of each statement.
-STATEMENTS = {"heartbeat": "with beat as", "wait": "with me as", "claim": "with recursive me as", "contents": "bounded where total"}
+STATEMENTS = {"heartbeat": "beat as (update workers", "wait": "with me as", "claim": "with recursive me as", "contents": "bounded where total"}
 
 
 @pytest.fixture
