@@ -34,7 +34,10 @@ function Row({ change }: { readonly change: PlannedChange }) {
 // The changes that a plan has found so far, destructive ones first, then by address: terraform finds them in any order.
 export function PlannedRows({ progress }: { readonly progress: Progress }) {
 	const rank = (change: PlannedChange) => rankOf(actionOfLog(change.action).key);
-	const rows = useMemo(() => [...progress.planned].sort((a, b) => rank(a) - rank(b) || a.address.localeCompare(b.address)), [progress, progress.found]);
+	const rows = useMemo(
+		() => [...progress.planned].sort((a, b) => rank(a) - rank(b) || a.address.localeCompare(b.address)),
+		[progress, progress.found],
+	);
 	return rows.length === 0 ? null : (
 		<RowTable
 			caption="Changes found so far"
