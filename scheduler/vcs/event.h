@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_VCS_EVENT_H
+#define SCHEDULER_VCS_EVENT_H
+
+/*
+ * One thing that happened in a repository, in one form for all providers. Payloads and looks make them; the
+ * table vcs_events keeps them: kind, ref, before, sha and pull request in columns, the other members in `detail`.
+ *
+ * All texts are valid UTF-8, bounded, and owned by the event; "" where the provider does not tell. They come from
+ * outside: escape them wherever they are shown. A sha is 40 or 64 hex digits in lower case, or "".
+ */
+
+#include "common/json/json.h"
+
+enum vcs_event_kind {
+	VCS_PUSH,          /* a branch moved, or was created (before is "") */
+	VCS_BRANCH_DELETE, /* sha is "" */
+	VCS_TAG,           /* a tag was created or moved */
+	VCS_TAG_DELETE,
+	VCS_PR_OPEN,   /* opened, reopened, made ready, or its base changed */
+	VCS_PR_UPDATE, /* a new head */
+	VCS_PR_CLOSE,  /* merged or closed */
+	VCS_INSTALL,   /* a GitHub App's installation was created, changed or removed */
+	VCS_RENAME,    /* the repository was renamed or moved, or its default branch changed */
+	VCS_PING,      /* a test of the hook */
+	VCS_EVENT_KINDS
+};
+
+/* "push", "branch_delete", "tag", "tag_delete", "pr_open", "pr_update", "pr_close", "install", "rename", "ping". */
+extern const char *const vcs_event_names[VCS_EVENT_KINDS];
+
+enum vcs_fork {
+	VCS_FORK_UNKNOWN, /* the payload does not tell: treat it as a fork */
+	VCS_FORK_NO,
+	VCS_FORK_YES
+};
+
+struct vcs_event {
+	enum vcs_event_kind kind;
+	char *ref;    /* full: refs/heads/main, refs/tags/v1; of a pull request: the source branch */
+	char *before; /* "": there was none, or it is not known */
+	char *sha;
+	/* of the repository */
+	char *repository_id; /* the provider's */
+	char *repository;    /* its identifier */
+	char *default_branch;
+	/* of a pull request */
+	long long number; /* 0: none */
+	char *base;       /* the destination branch, as a short name */
+	char *title, *body, *pull_request_url;
+	enum vcs_fork fork;
+	bool draft;
+	bool base_changed; /* of VCS_PR_OPEN */
+	/* of the commit */
+	char *message; /* of the newest commit */
+	char *author;
+	char *commit_url, *compare_url, *clone_url;
+	char *sender, *sender_avatar_url, *sender_url;
+	/* The changed paths if the payload has them all (as many commits as it says, no force push, no new
+	 * branch, fewer than 300); else NULL. */
+	json_t *files;
+	/* of VCS_INSTALL */
+	long long installation;
+	bool removed;
+};
+
+#define VCS_EVENT_INIT                                                                                                 \
+	{                                                                                                              \
+		.kind = VCS_PING                                                                                       \
+	}
+
+void vcs_event_release(struct vcs_event *event);
+/* The members that have no column, as an object with short names; a new reference. */
+json_t *vcs_event_detail(const struct vcs_event *event);
+/* The opposite: fills the event from `detail`. Texts that are missing become "". */
+void vcs_event_from_detail(struct vcs_event *event, const json_t *detail);
+
+#endif
