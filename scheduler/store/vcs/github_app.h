@@ -4,7 +4,7 @@
 
 /*
  * The site's GitHub App: its addresses and keys, from the options of the process. The App logs in with a JSON Web Token
- * (JWT) that its private key signs. With that it gets tokens of its installations (auth/vcs/installation_tokens.h).
+ * (JWT) that its private key signs. With that it gets tokens of its installations.
  *
  * Nothing here changes after github_app_open, so all threads share it.
  */
