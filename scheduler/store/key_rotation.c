@@ -85,6 +85,7 @@ static const struct sealed_kind kinds[] = {
 	SEALED("rescues", KEY_OF("object_key"), "key_sealed", "object_key", reseal),
 	SEALED("state_bases", KEY_OF("state_version_id"), "difference_sealed", "state_version_id || ':' || blob_id",
 		reseal),
+	SEALED("vcs_authorizations", KEY_OF("state_hash"), "verifier_sealed", "'vcs-verifier:' || state_hash", reseal),
 	SEALED("blobs", KEY_OF("id"), "bytes_sealed", "id", blob_reseal),
 	{.name = "policy_evaluations.bundle",
 		.reseal = bundle_reseal,
