@@ -96,6 +96,7 @@ static const struct sealed_kind kinds[] = {
 	SEALED_BY_ID("vcs_repositories", "hook_secret_sealed", "'vcs-hook:' || id"),
 	SEALED_BY_ID("vcs_repositories", "hook_previous_sealed", "'vcs-hook:' || id"),
 	SEALED("vcs_deliveries", KEY_OF_DELIVERY, "body_sealed", "delivery_id", reseal),
+	SEALED("vcs_authorizations", KEY_OF("state_hash"), "verifier_sealed", "'vcs-verifier:' || state_hash", reseal),
 	SEALED("blobs", KEY_OF("id"), "bytes_sealed", "id", blob_reseal),
 	{.name = "policy_evaluations.bundle",
 		.reseal = bundle_reseal,
