@@ -184,3 +184,21 @@ def test_without_the_right_queue_plan_says_why_and_nothing_waits_for_the_person(
     page.goto("/app/acme/workspaces")
     expect(page.locator("table .row-link")).to_have_text(["net-prod"])
     expect(page.get_by_role("button", name=re.compile("^New workspace"))).to_have_attribute("title", "you may not create workspaces in any project")
+
+
+def test_pages_follow_a_workspace_to_its_new_name(browser_page, visitors, site):
+    visitors.expect_console("/workspaces/before")  # 404 by the old name
+    api = site.api
+    workspace = api.workspace("before")
+    run = api.run_files(workspace, {"main.tf": 'output "a" {\n  value = 1\n}\n'}, message="Add a\n\nIt has a reason.")
+    api.wait_status(run, "planned")
+    page = browser_page("/app/acme/workspaces/before/settings/locking?a=b")
+    expect(page.get_by_role("heading", level=1)).to_contain_text("before")
+    api.patch(f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"name": "after"}}})
+    expect(page).to_have_url(re.compile(r"/workspaces/after/settings/locking\?a=b$"))
+    expect(page.get_by_role("heading", level=1)).to_contain_text("after")
+    expect(page.get_by_text("Not found")).to_have_count(0)
+    # The address of a run is found by the run, whatever name it has.
+    page.goto(f"/app/acme/workspaces/before/runs/{run}#plan")
+    expect(page).to_have_url(re.compile(f"/workspaces/after/runs/{run}#plan$"))
+    expect(page.get_by_role("heading", level=1)).to_have_text("Add a")

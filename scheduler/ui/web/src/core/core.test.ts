@@ -117,6 +117,7 @@ test("the title of a run is its message, but not the one that each run of the CL
 		[run("Add one", "terraform+cloud"), run("Queued manually using Terraform", "terraform+cloud"), run("", "tfe-api")].map(runTitle),
 		["Add one", "CLI run run-01234567…", "API run run-01234567…"],
 	);
+	assert.equal(runTitle(run("\n Fix the gateway \r\n\r\nIt had no route.", "tfe-configuration-version")), "Fix the gateway");
 });
 
 test("answers for site admins do not replace the objects of an organization", () => {

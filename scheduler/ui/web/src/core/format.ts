@@ -106,3 +106,8 @@ export function moneyDelta(value: string, currency = ""): string {
 export function shortId(id: string): string {
 	return id.length > 14 ? `${id.slice(0, 12)}…` : id;
 }
+
+// firstLine: the first line that has a text.
+export function firstLine(message: string): string {
+	return (message.trim().split(/[\r\n\u2028\u2029]/, 1)[0] ?? "").trim();
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // The title of a run: its message, or how it was triggered if it has only the message that the CLI or the API gives it.
 
-import { shortId } from "./format.ts";
+import { firstLine, shortId } from "./format.ts";
 import { type Resource, text } from "./resource.ts";
 import { store } from "./store.ts";
 
@@ -14,7 +14,7 @@ const triggers: Readonly<Record<string, string>> = {
 };
 
 export function runTitle(run: Resource): string {
-	const message = text(run, "message");
+	const message = firstLine(text(run, "message"));
 	const trigger = triggers[text(run, "source")];
 	if (!given.has(message) || !trigger) {
 		return message || `Run ${shortId(run.id)}`;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
+
+import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
 import { address } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
 import { useDocument, useInterval, useLive, useQuery } from "../../core/hooks.ts";
 import { type Resource, text } from "../../core/resource.ts";
-import { SafeLink } from "../run/stages/link.tsx";
 import { Chart } from "./chart.tsx";
 import { columns, type RangeKey, rangeOf, ranges, samplesOf, series, spanOf } from "./samples.ts";
 import { Pools, poolsOf, seconds, Tiles } from "./tiles.tsx";

@@ -6,6 +6,8 @@ import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { counted } from "../../core/format.ts";
 import { flag, object, type Resource, text, texts } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
+import { type Commit, commitOf } from "../../vcs/commit.ts";
+import { CommitFacts, CommitTrigger } from "../../vcs/commit_line.tsx";
 import { endOf } from "./stages/stage_list.ts";
 import type { RunView } from "./view.ts";
 
@@ -43,7 +45,7 @@ function Fact({ word, children }: { readonly word: string; readonly children: Co
 	);
 }
 
-function Queued({ run }: { readonly run: Resource }) {
+function Queued({ run, commit }: { readonly run: Resource; readonly commit: Commit | undefined }) {
 	const creator = store.one(run, "created-by");
 	const source = text(run, "source");
 	return (
@@ -55,7 +57,7 @@ function Queued({ run }: { readonly run: Resource }) {
 					by <strong>{text(creator, "username")}</strong>
 				</>
 			)}{" "}
-			{sources[source] ?? `by ${source}`}
+			{commit ? <CommitTrigger commit={commit} byUser={creator !== undefined} /> : (sources[source] ?? `by ${source}`)}
 			{reasons[text(run, "trigger-reason")] && `, ${reasons[text(run, "trigger-reason")]}`}
 		</>
 	);
@@ -84,13 +86,19 @@ function Restrictions({ run }: { readonly run: Resource }) {
 export function Facts({ view }: { readonly view: RunView }) {
 	const { run, parts } = view;
 	const configuration = store.one(run, "configuration-version");
+	const commit = commitOf(run);
 	const download = configuration?.links?.download;
 	const worker = object(parts.apply, "execution-details")["agent-name"] ?? object(parts.plan, "execution-details")["agent-name"];
 	return (
 		<dl class="run-facts">
 			<Fact word="Queued">
-				<Queued run={run} />
+				<Queued run={run} commit={commit} />
 			</Fact>
+			{commit && (
+				<Fact word="Commit">
+					<CommitFacts commit={commit} />
+				</Fact>
+			)}
 			<Fact word={endOf(run) ? "Took" : "So far"}>
 				<Elapsed since={run.attributes["created-at"]} until={endOf(run)} />
 			</Fact>

@@ -13,6 +13,7 @@ import { store } from "../../core/store.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { FrameBar } from "../workspace/frame_header.tsx";
+import { useNameOf } from "../workspace/renamed.ts";
 import { Actions } from "./actions/actions.tsx";
 import { ActionDialog } from "./actions/dialog.tsx";
 import { actions } from "./actions/table.ts";
@@ -35,6 +36,7 @@ export default function Run({ params }: PageProps) {
 	const workspace = linkOf(run, "workspace")?.id;
 	useLive([`run:${id}`, ...(workspace ? [`workspace:${workspace}`] : [])], () => void document.reload());
 	useTitle([run ? runTitle(run) : "Run", ws], run && !isFinal(text(run, "status")) ? runWord(run) : "", run && runTone(run));
+	useNameOf(org, ws, store.get(linkOf(run, "workspace")));
 	const view: RunView | undefined = run && {
 		run,
 		workspace: store.get(linkOf(run, "workspace")),

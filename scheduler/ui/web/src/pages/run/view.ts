@@ -25,7 +25,7 @@ export const includes = [
 	"canceled_by",
 	"workspace",
 	"cost_estimate",
-	"configuration_version",
+	"configuration_version.ingress_attributes",
 	"comments.user",
 	"task_stages.task_results",
 	"task_stages.policy_evaluations",

@@ -11,6 +11,8 @@ import { pathTo } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { isFinal, statusRow } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
+import { commitOf } from "../../vcs/commit.ts";
+import { CommitLine } from "../../vcs/commit_line.tsx";
 import { sourceWord } from "./query.ts";
 import { RunWait } from "./run_wait.tsx";
 
@@ -23,7 +25,7 @@ type Props = {
 	readonly brief?: boolean; // without cost, creation, duration and id
 };
 
-export const runIncludes = "plan,created_by,cost_estimate";
+export const runIncludes = "plan,created_by,cost_estimate,configuration_version.ingress_attributes";
 
 function workspaceOf(run: Resource, ws: string | undefined): string {
 	return ws ?? text(store.one(run, "workspace"), "name");
@@ -50,6 +52,7 @@ type CellProps = { readonly org: string; readonly run: Resource; readonly ws: st
 
 function MessageCell({ org, run, ws, brief }: CellProps) {
 	const mode = modeOf(run);
+	const commit = commitOf(run);
 	return (
 		<>
 			<div class="narrow">
@@ -59,6 +62,7 @@ function MessageCell({ org, run, ws, brief }: CellProps) {
 				{runTitle(run)}
 			</a>
 			{mode && <Chip tone={mode === "destroy" ? "failure" : "muted"}>{mode}</Chip>}
+			{commit && <CommitLine commit={commit} />}
 			{!brief && <RunWait run={run} />}
 		</>
 	);

@@ -14,6 +14,7 @@ import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { FrameHeader } from "./frame_header.tsx";
 import { type FramePage, frameWords } from "./frame_links.ts";
+import { useRenamed } from "./renamed.ts";
 
 export type WorkspaceView = {
 	readonly org: string;
@@ -38,6 +39,7 @@ export function Frame({ params, page, word = "", include = "", children }: Props
 	const { org = "", ws: name = "" } = params;
 	const path = `/organizations/${segment(org)}/workspaces/${segment(name)}`;
 	const document = useDocument(address(path, { include: include ? `${includes},${include}` : includes }));
+	useRenamed(org, name, document);
 	const workspace = document.item;
 	const run = store.one(workspace, "current-run");
 	const going = run && !isFinal(text(run, "status")) ? run : undefined;

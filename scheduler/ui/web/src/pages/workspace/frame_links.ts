@@ -58,3 +58,10 @@ export function queueReason(workspace: Resource, mayQueue: boolean): string | un
 	}
 	return text(workspace, "execution-mode") === "local" ? "its runs are local: the execution mode is local" : undefined;
 }
+
+// renamedPath: the same page of the workspace with another name, or "" if the path is of no page of the workspace.
+export function renamedPath(path: string, org: string, before: string, now: string): string {
+	const old = framePath("overview", org, before);
+	const isOwn = path === old || path.startsWith(`${old}/`);
+	return isOwn && now && before !== now ? framePath("overview", org, now) + path.slice(old.length) : "";
+}

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Resource } from "../../core/resource.ts";
-import { framePath, lockOf, queueReason } from "./frame_links.ts";
+import { framePath, lockOf, queueReason, renamedPath } from "./frame_links.ts";
 import { emptyOrder, listWith, orderReason, type QueueFacts, runBody, whatFollows } from "./queue_order.ts";
 
 const facts: QueueFacts = { name: "net", autoApply: false, mayApply: true, destroyable: true, before: 0, lock: "" };
@@ -83,4 +83,13 @@ test("the lock of a run in progress is no lock of a person", () => {
 	assert.equal(queueReason(workspace({ "execution-mode": "remote" }), true), undefined);
 	assert.match(queueReason(workspace({ "execution-mode": "local" }), true) ?? "", /local/);
 	assert.equal(framePath("settings", "acme", "a b"), "/app/acme/workspaces/a%20b/settings/general");
+});
+
+test("pages of a renamed workspace keep their place below its new name", () => {
+	const renamed = (path: string) => renamedPath(path, "acme", "net", "net-2");
+	assert.equal(renamed("/app/acme/workspaces/net"), "/app/acme/workspaces/net-2");
+	assert.equal(renamed("/app/acme/workspaces/net/settings/locking"), "/app/acme/workspaces/net-2/settings/locking");
+	assert.equal(renamed("/app/acme/workspaces/net-1/runs"), "");
+	assert.equal(renamed("/app/acme/runs"), "");
+	assert.equal(renamedPath("/app/acme/workspaces/net", "acme", "net", "net"), "");
 });

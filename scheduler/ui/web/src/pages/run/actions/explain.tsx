@@ -96,6 +96,12 @@ const texts: Readonly<Record<string, (view: RunView) => ComponentChildren>> = {
 			terraform is killed at once. The state misses its changes since the last saved state. Resources may remain that no state shows.
 		</p>
 	),
+	commit: () => (
+		<p>
+			A new run of this commit starts as if it had just been pushed: with the current variables, and with auto-apply if the workspace has
+			it.
+		</p>
+	),
 	again: () => <p>A new run plans the same configuration version with the current variables.</p>,
 	lock: () => <p>Runs of this workspace wait as pending until somebody unlocks it. Plan-only runs go on.</p>,
 	unlock: () => <p>The pending runs of this workspace go on.</p>,

@@ -3,11 +3,13 @@
 
 import { address, change, segment } from "../../../core/api.ts";
 import { timeOf } from "../../../core/format.ts";
-import { can, flag, linkOf, may, text } from "../../../core/resource.ts";
+import { can, flag, linkOf, may, object, text } from "../../../core/resource.ts";
 import { isFinal } from "../../../core/status.ts";
+import { commitOf } from "../../../vcs/commit.ts";
 import { destroyedBy } from "../destroyed.tsx";
 import type { RunView } from "../view.ts";
 import { planAgain } from "./again.ts";
+import { commitAgain } from "./commit.ts";
 
 export type Input = { readonly comment: string; readonly version: string };
 
@@ -133,6 +135,16 @@ export const actions: readonly Action[] = [
 		right: (view) => may(view.workspace, "can-queue-run"),
 		needed: "you may not queue runs in this workspace",
 		send: (view, { version }) => planAgain(view, version),
+		done: "The run is queued",
+	},
+	{
+		...simple,
+		key: "commit",
+		word: () => "Run this commit again",
+		shown: (view) => hasEnded(view) && commitOf(view.run) !== undefined && "identifier" in object(view.workspace, "vcs-repo"),
+		right: (view) => may(view.workspace, "can-queue-run"),
+		needed: "you may not queue runs in this workspace",
+		send: commitAgain,
 		done: "The run is queued",
 	},
 	{

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useState } from "preact/hooks";
 import { Fold } from "../../../components/fold.tsx";
+import { SafeLink } from "../../../components/safe_link.tsx";
 import { Content } from "../../../components/states.tsx";
 import { Chip } from "../../../components/status_mark.tsx";
 import { address, bytes, pathOnPage, segment } from "../../../core/api.ts";
@@ -10,7 +11,6 @@ import { useDocument } from "../../../core/hooks.ts";
 import { list, number, type Resource, text } from "../../../core/resource.ts";
 import type { Tone } from "../../../core/status.ts";
 import { Markdown } from "../../../markdown/markdown.tsx";
-import { SafeLink } from "./link.tsx";
 import { type Tag, tagsOf } from "./outcome_tags.ts";
 
 const levels: Readonly<Record<string, readonly [Tone | undefined, string]>> = {

@@ -130,3 +130,14 @@ test("what persons did stands before the stage that began after it", () => {
 		["created", "plan", "confirm", "apply", "canceled"],
 	);
 });
+
+test("fetching runs until the files are here, and says whether it failed or was canceled", () => {
+	const fetching = (status: string, times: Record<string, string>) =>
+		stageList(run(status, { "fetching-at": at(0), ...times }), { tasks: tasks() })[0];
+	assert.deepEqual(brief(stageList(run("fetching", { "fetching-at": at(0) }), { tasks: tasks() })), ["fetch: running", "confirm: waiting"]);
+	const done = fetching("fetching_completed", { "fetched-at": at(2) });
+	assert.deepEqual([done?.label, done?.ended], ["finished", at(2)]);
+	const failed = fetching("errored", { "errored-at": at(3) });
+	assert.deepEqual([failed?.label, failed?.ended], ["failed", at(3)]);
+	assert.equal(fetching("canceled", { "canceled-at": at(3) })?.label, "canceled");
+});

@@ -259,7 +259,9 @@ function stageOf(name: string, facts: Facts): Found | undefined {
 		case "fetch": {
 			const started = runTime(run, "fetching");
 			const done = runTime(run, "fetching_completed");
-			return started ? { state: done ? "passed" : ended ? "failed" : "running", since: started, started, ended: done } : undefined;
+			const failed = text(run, "status") === "errored" ? "failed" : "stopped";
+			const state = done ? "passed" : ended ? failed : "running";
+			return started ? { state, since: started, started, ended: done ?? endOf(run) } : undefined;
 		}
 		default:
 			return taskStage(name, facts);

@@ -12,6 +12,7 @@ import type { RunView } from "../view.ts";
 import { ApplyContent } from "./apply.tsx";
 import { ConfirmContent } from "./confirm.tsx";
 import { CostContent } from "./cost.tsx";
+import { FetchContent } from "./fetch.tsx";
 import { MomentLine } from "./moments.tsx";
 import { PlanContent } from "./plan.tsx";
 import { OpaContent, SentinelContent } from "./policies.tsx";
@@ -31,6 +32,7 @@ const overridable = (view: RunView, stage: Stage) => stage.state === "person" &&
 
 // The content of each stage, by its name. A stage without a row has only its line.
 const contents: Readonly<Record<string, Render>> = {
+	fetch: (view, stage) => <FetchContent view={view} stage={stage} />,
 	pre_plan: tasks,
 	post_plan: tasks,
 	pre_apply: tasks,

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../../../components/button.tsx";
 import { ProblemList } from "../../../components/error_panel.tsx";
 import { announce } from "../../../components/live_region.tsx";
+import { SafeLink } from "../../../components/safe_link.tsx";
 import { Chip, Mark } from "../../../components/status_mark.tsx";
 import { Elapsed, TimeAgo } from "../../../components/time_ago.tsx";
 import { address, change, segment } from "../../../core/api.ts";
@@ -11,7 +12,6 @@ import { may, number, object, type Resource, text } from "../../../core/resource
 import type { Tone } from "../../../core/status.ts";
 import type { RunView } from "../view.ts";
 import { Deliveries } from "./deliveries.tsx";
-import { SafeLink } from "./link.tsx";
 import { Outcomes } from "./outcomes.tsx";
 import { isMandatory } from "./stage_list.ts";
 
