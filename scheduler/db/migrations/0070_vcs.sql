@@ -228,6 +228,8 @@ create table vcs_contents (
 	unique (repository_id, sha, submodules)
 );
 create index vcs_contents_blob on vcs_contents (blob_id) where blob_id is not null;
+create trigger vcs_contents_blob after update of blob_id or delete on vcs_contents for each row
+	when (old.blob_id is not null) execute function blob_dereferenced();
 
 -- The commit that a configuration version came from: the API's ingress-attributes.
 create table configuration_commits (

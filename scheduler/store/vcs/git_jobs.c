@@ -66,9 +66,6 @@ static void pools_wake(struct store *store, const struct rows *rows)
 	"coalesce((select c.pool_id from vcs_connections c where c.id = " r ".connection_id), "                        \
 	"(select p.id from agent_pools p where p.organization_id is null limit 1)) "
 
-#define DUE_AT_ONCE                                                                                                    \
-	"do update set due_at = least(git_jobs.due_at, now()), "                                                       \
-	"again = git_jobs.state = 'claimed' and git_jobs.kind = 'look' returning pool_id, state"
 
 static int job_insert(struct store *store, const char *sql, struct db_param subject, struct err *err)
 {
@@ -90,7 +87,8 @@ int git_job_look(struct store *store, const char *repository_id, struct err *err
 	static const char sql[] =
 		"insert into git_jobs (id, kind, organization_id, repository_id, pool_id) "
 		"select $1, 'look', r.organization_id, r.id, " POOL_OF("r") "from vcs_repositories r where r.id = $2 "
-		"on conflict (repository_id) where kind = 'look' " DUE_AT_ONCE;
+		"on conflict (repository_id) where kind = 'look' do update set due_at = least(git_jobs.due_at, now()), "
+		"again = git_jobs.state = 'claimed' returning pool_id, state";
 	/* clang-format on */
 
 	return job_insert(store, sql, (struct db_param)P_TEXT(repository_id), err);
@@ -103,7 +101,7 @@ int git_job_diff(struct store *store, const char *event_id, struct err *err)
 		"insert into git_jobs (id, kind, organization_id, repository_id, event_id, pool_id) "
 		"select $1, 'diff', r.organization_id, r.id, e.id, " POOL_OF("r") "from vcs_events e "
 		"join vcs_repositories r on r.id = e.repository_id where e.id = $2 "
-		"on conflict (event_id) where kind = 'diff' " DUE_AT_ONCE;
+		"on conflict (event_id) where kind = 'diff' do nothing returning pool_id, state";
 	/* clang-format on */
 
 	return job_insert(store, sql, (struct db_param)P_TEXT(event_id), err);
@@ -116,7 +114,7 @@ int git_job_fetch(struct store *store, const char *content_id, struct err *err)
 		"insert into git_jobs (id, kind, organization_id, repository_id, content_id, pool_id) "
 		"select $1, 'fetch', r.organization_id, r.id, v.id, " POOL_OF("r") "from vcs_contents v "
 		"join vcs_repositories r on r.id = v.repository_id where v.id = $2 "
-		"on conflict (content_id) where kind = 'fetch' " DUE_AT_ONCE;
+		"on conflict (content_id) where kind = 'fetch' do nothing returning pool_id, state";
 	/* clang-format on */
 
 	return job_insert(store, sql, (struct db_param)P_TEXT(content_id), err);
@@ -256,8 +254,7 @@ static int held_read(struct store *store, const char *job_id, const char *token,
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	return db_query(
-		store->db, ret_rows, err, HELD_JOB "for no key update of j", P_TEXT(job_id), P_TEXT(hash));
+	return db_query(store->db, ret_rows, err, HELD_JOB, P_TEXT(job_id), P_TEXT(hash));
 }
 
 int git_job_held(struct store *store, const char *job_id, const char *token, struct git_job *ret_job, struct err *err)
@@ -313,9 +310,9 @@ int git_job_archive(struct store *store, const char *job_id, const char *token, 
 
 /* ---- ends ---- */
 
-int git_job_end(struct store *store, const struct git_job *job, struct err *err)
+static int ended(const struct rows *rows, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from git_jobs where id = $1", P_TEXT(job->id.text));
+	return rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "this attempt is over");
 }
 
 int git_job_again(
@@ -326,33 +323,36 @@ int git_job_again(
 	if (db_query(store->db, &rows, err,
 		    "update git_jobs set state = 'waiting', attempt = attempt + 1, worker_id = null, token_hash = null, "
 		    "lease_until = null, again = false, blob_id = null, due_at = now() + make_interval(secs => $3), "
-		    "tries = case when $2::text is null then 0 else tries + 1 end, error = $2 where id = $1 "
-		    "returning pool_id",
-		    P_TEXT(job->id.text), P_TEXT(error), P_INT(after_seconds)) < 0)
+		    "tries = case when $2::text is null then 0 else tries + 1 end, error = $2 "
+		    "where id = $1 and state = 'claimed' and attempt = $4 returning pool_id",
+		    P_TEXT(job->id.text), P_TEXT(error), P_INT(after_seconds), P_INT(job->attempt)) < 0)
 		return -1;
 	if (after_seconds == 0)
 		pools_wake(store, &rows);
-	return 0;
+	return ended(&rows, err);
+}
+
+int git_job_end(struct store *store, const struct git_job *job, struct err *err)
+{
+	_cleanup_(rows_release) struct rows gone = ROWS_INIT;
+
+	if (db_query(store->db, &gone, err,
+		    "delete from git_jobs where id = $1 and state = 'claimed' and attempt = $2 and not again "
+		    "returning id",
+		    P_TEXT(job->id.text), P_INT(job->attempt)) < 0)
+		return -1;
+	return gone.count ? 0 : git_job_again(store, job, NULL, 0, err);
 }
 
 int git_jobs_lost(struct store *store, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select " JOB_COLUMNS "from git_jobs j where j.state = 'claimed' and j.lease_until < now() "
-		"order by j.lease_until limit $1 for no key update of j skip locked",
+		"order by j.lease_until limit $1",
 		P_INT(MAX_LOST));
 }
 
-/* A content without any run, as for the current version of a workspace that never ran, keeps its job. */
 /* clang-format off */
-static const char unneeded_sql[] =
-	"delete from git_jobs j where j.kind = 'fetch' and exists (select 1 from configuration_commits k "
-	"join runs r on r.configuration_version_id = k.configuration_version_id where k.content_id = j.content_id) "
-	"and not exists (select 1 from configuration_commits k "
-	"join runs r on r.configuration_version_id = k.configuration_version_id "
-	"where k.content_id = j.content_id and not r.ended) "
-	"and not exists (select 1 from policy_set_version_commits k where k.content_id = j.content_id)";
-
 static const char moved_sql[] =
 	"update git_jobs j set pool_id = " POOL_OF("r") "from vcs_repositories r where r.id = j.repository_id "
 	"and j.state = 'waiting' and j.pool_id <> " POOL_OF("r") "returning j.pool_id";
@@ -362,7 +362,7 @@ int git_jobs_tidy(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, NULL, err, unneeded_sql) < 0 || db_query(store->db, &rows, err, moved_sql) < 0)
+	if (db_query(store->db, &rows, err, moved_sql) < 0)
 		return -1;
 	pools_wake(store, &rows);
 	return 0;

@@ -28,7 +28,7 @@ enum { GIT_TRIES = 5, GIT_JOBS_CLAIMED = 64 };
 void git_wait_key(const char *id, char ret_key[ID_SIZE]);
 
 /*
- * Each adds the job unless it is there, and wakes a worker when the transaction has committed. A waiting job becomes
+ * Each adds the job unless it is there, and wakes a worker when the transaction has committed. A waiting look becomes
  * due at once. A look that a worker holds is repeated, because it may have read the refs before this call.
  */
 int git_job_look(struct store *store, const char *repository_id, struct err *err);
@@ -67,7 +67,7 @@ struct git_job {
 	char blob[ID_SIZE], hash[SHA256_HEX_SIZE]; /* of a fetch's archive; "": none has been sent */
 	long long size;
 };
-/* Locks and reads the attempt that the token is for. ERR_NOT_FOUND if it has ended. */
+/* Reads the attempt that the token is for. ERR_NOT_FOUND if it has ended. */
 int git_job_held(struct store *store, const char *job_id, const char *token, struct git_job *ret_job, struct err *err);
 /* Whether the token is that of a held attempt. */
 bool git_job_token_valid(struct store *store, const char *job_id, const char *token);
@@ -82,17 +82,22 @@ struct git_archive {
 int git_job_archive(struct store *store, const char *job_id, const char *token, const struct git_archive *archive,
 	struct err *err);
 
-/* ---- their ends; in the transaction that has locked the job ---- */
+/*
+ * ---- their ends ----
+ *
+ * Each is ERR_NOT_FOUND if the attempt has ended meanwhile. Call them last in a transaction, after all rows that the
+ * result changes are locked: who makes a job holds locks of these rows, too.
+ */
 
+/* Removes the job; or lets it wait again, if it is a look and another was asked for meanwhile. */
 int git_job_end(struct store *store, const struct git_job *job, struct err *err);
-/* Lets the job wait again: after `after_seconds`, with the error of this try, which counts if it is not NULL. */
+/* Lets the job wait again: after `after_seconds`, with the error of this try. NULL: it did not fail. */
 int git_job_again(
 	struct store *store, const struct git_job *job, const char *error, int after_seconds, struct err *err);
-/* Columns of struct git_job, and `error`: locked jobs whose lease has ended, at most 100. */
+/* Jobs whose lease has ended, at most 100. */
 int git_jobs_lost(struct store *store, struct rows *ret_rows, struct err *err);
 void git_job_of_row(const struct rows *rows, int row, struct git_job *ret_job);
-/* Moves waiting jobs to the pool that their connection has now, and drops fetches that no run or policy set waits for
- * any more. */
+/* Moves waiting jobs to the pool that their connection has now. */
 int git_jobs_tidy(struct store *store, struct err *err);
 /* Columns pool_id (a git_wait_key) and jobs: pools with git jobs that are due for that time. For claim_waiters. */
 #define GIT_JOBS_STILL_WAITING(still_ms)                                                                               \
