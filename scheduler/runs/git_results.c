@@ -234,7 +234,7 @@ static int success_store(struct store *store, const struct git_job *job, const j
 	/* Before the job's own change: a run that starts has the message of its commit. */
 	if (commits_known(store, job, json_object_get(result, "commits"), err) < 0)
 		return -1;
-	status = job->kind == GIT_LOOK ? look_stored(store, job, result, err)
+	status = job->kind == GIT_LOOK  ? look_stored(store, job, result, err)
 		: job->kind == GIT_DIFF ? diff_stored(store, job, result, err)
 					: fetch_stored(store, job, err);
 	return status < 0 ? -1 : git_job_end(store, job, err);
@@ -262,8 +262,7 @@ static int applying_run(void *data, struct err *err)
 	return err_set(err, ERR_INVALID, "'outcome' must be done, retry, failed or given-up");
 }
 
-int git_result_apply(
-	struct store *store, const char *job_id, const char *token, const json_t *result, struct err *err)
+int git_result_apply(struct store *store, const char *job_id, const char *token, const json_t *result, struct err *err)
 {
 	struct applying applying = {store, job_id, token, result};
 

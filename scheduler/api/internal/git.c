@@ -12,8 +12,8 @@ enum { MAX_BEATS = 1024, ANSWER_LIMIT = 64 };
 
 static int respond_jobs(struct request *req, struct response *res, json_t *jobs)
 {
-	return respond_json(res, 200,
-		json_pack("{si so}", "lease-seconds", req->store->settings->lease_seconds, "jobs", jobs));
+	return respond_json(
+		res, 200, json_pack("{si so}", "lease-seconds", req->store->settings->lease_seconds, "jobs", jobs));
 }
 
 /* A suspended claim, and the headers of its answer. */
@@ -97,9 +97,8 @@ static bool is_sha256(const char *text)
 
 int git_archive(struct request *req, struct response *res, struct err *err)
 {
-	struct git_archive archive = {.bytes = buf_str(&req->http->body),
-		.len = req->http->body.len,
-		.hash = query(req, "hash")};
+	struct git_archive archive = {
+		.bytes = buf_str(&req->http->body), .len = req->http->body.len, .hash = query(req, "hash")};
 
 	if (!is_sha256(archive.hash) || !archive.len ||
 		text_number(text_or_empty(query(req, "size")), 0, INT64_MAX / 2, &archive.size) < 0)

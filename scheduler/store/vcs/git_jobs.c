@@ -66,7 +66,6 @@ static void pools_wake(struct store *store, const struct rows *rows)
 	"coalesce((select c.pool_id from vcs_connections c where c.id = " r ".connection_id), "                        \
 	"(select p.id from agent_pools p where p.organization_id is null limit 1)) "
 
-
 static int job_insert(struct store *store, const char *sql, struct db_param subject, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -169,8 +168,8 @@ static int jobs_mark(struct store *store, const struct git_claim *claim, const j
 		P_TEXT(text), P_TEXT(claim->worker_id), P_INT(store->settings->lease_seconds));
 }
 
-int git_jobs_claim(struct store *store, const struct git_claim *claim, struct rows *ret_rows, json_t **ret_tokens,
-	struct err *err)
+int git_jobs_claim(
+	struct store *store, const struct git_claim *claim, struct rows *ret_rows, json_t **ret_tokens, struct err *err)
 {
 	json_auto_t *tokens = json_array(), *marks = json_array();
 	struct rows rows = ROWS_INIT;
@@ -199,8 +198,7 @@ int git_jobs_claim(struct store *store, const struct git_claim *claim, struct ro
 	return 0;
 }
 
-int git_jobs_beat(
-	struct store *store, const char *worker_id, const json_t *jobs, json_t **ret_jobs, struct err *err)
+int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs, json_t **ret_jobs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(jobs);
@@ -246,8 +244,7 @@ void git_job_of_row(const struct rows *rows, int row, struct git_job *ret_job)
 	text_copy(ret_job->hash, sizeof(ret_job->hash), text_or_empty(row_text(rows, row, "hash")));
 }
 
-#define HELD_JOB                                                                                                       \
-	"select " JOB_COLUMNS "from git_jobs j where j.id = $1 and j.token_hash = $2 and j.state = 'claimed' "
+#define HELD_JOB "select " JOB_COLUMNS "from git_jobs j where j.id = $1 and j.token_hash = $2 and j.state = 'claimed' "
 
 static int held_read(struct store *store, const char *job_id, const char *token, struct rows *ret_rows, struct err *err)
 {
@@ -295,13 +292,12 @@ static int archive_run(void *data, struct err *err)
 		return err_set(err, ERR_INVALID, "the job is no fetch");
 	if (blob_put_shared(a->store, a->archive->bytes, a->archive->len, &blob, err) < 0)
 		return -1;
-	return db_query(a->store->db, NULL, err,
-		"update git_jobs set blob_id = $2, hash = $3, size = $4 where id = $1", P_TEXT(job.id.text),
-		P_TEXT(blob.text), P_TEXT(a->archive->hash), P_INT(a->archive->size));
+	return db_query(a->store->db, NULL, err, "update git_jobs set blob_id = $2, hash = $3, size = $4 where id = $1",
+		P_TEXT(job.id.text), P_TEXT(blob.text), P_TEXT(a->archive->hash), P_INT(a->archive->size));
 }
 
-int git_job_archive(struct store *store, const char *job_id, const char *token, const struct git_archive *archive,
-	struct err *err)
+int git_job_archive(
+	struct store *store, const char *job_id, const char *token, const struct git_archive *archive, struct err *err)
 {
 	struct archiving a = {store, job_id, token, archive};
 
@@ -315,13 +311,13 @@ static int ended(const struct rows *rows, struct err *err)
 	return rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "this attempt is over");
 }
 
-int git_job_again(
-	struct store *store, const struct git_job *job, const char *error, int after_seconds, struct err *err)
+int git_job_again(struct store *store, const struct git_job *job, const char *error, int after_seconds, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "update git_jobs set state = 'waiting', attempt = attempt + 1, worker_id = null, token_hash = null, "
+		    "update git_jobs set state = 'waiting', attempt = attempt + 1, worker_id = null, token_hash = "
+		    "null, "
 		    "lease_until = null, again = false, blob_id = null, due_at = now() + make_interval(secs => $3), "
 		    "tries = case when $2::text is null then 0 else tries + 1 end, error = $2 "
 		    "where id = $1 and state = 'claimed' and attempt = $4 returning pool_id",

@@ -55,15 +55,14 @@ int git_jobs_claim(struct store *store, const struct git_claim *claim, struct ro
 int git_job_order(struct store *store, const char *job_id, json_t **ret_order, struct err *err);
 
 /* Extends the leases of `jobs`, an array of {job, attempt}. *ret_jobs: for each whether the worker still holds it. */
-int git_jobs_beat(
-	struct store *store, const char *worker_id, const json_t *jobs, json_t **ret_jobs, struct err *err);
+int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs, json_t **ret_jobs, struct err *err);
 
 /* A held attempt. */
 struct git_job {
 	struct id id, repository, content, event; /* content and event may be "" */
 	enum git_kind kind;
 	int attempt, tries;
-	bool again; /* of a look: another was asked for while this one ran */
+	bool again;                                /* of a look: another was asked for while this one ran */
 	char blob[ID_SIZE], hash[SHA256_HEX_SIZE]; /* of a fetch's archive; "": none has been sent */
 	long long size;
 };
@@ -79,8 +78,8 @@ struct git_archive {
 	long long size;   /* of the tar */
 };
 /* Stores the archive of a held fetch, for its result. */
-int git_job_archive(struct store *store, const char *job_id, const char *token, const struct git_archive *archive,
-	struct err *err);
+int git_job_archive(
+	struct store *store, const char *job_id, const char *token, const struct git_archive *archive, struct err *err);
 
 /*
  * ---- their ends ----

@@ -35,8 +35,8 @@ static json_t *login(const struct vcs_credential *credential)
 {
 	return json_pack("{so so so ss}", "user",
 		json_string_or_null(vcs_login_user(credential->dialect, credential->user)), "password",
-		json_string_or_null(credential->token), "ssh-key", json_string_or_null(credential->ssh_key), "host-keys",
-		text_or_empty(credential->host_keys));
+		json_string_or_null(credential->token), "ssh-key", json_string_or_null(credential->ssh_key),
+		"host-keys", text_or_empty(credential->host_keys));
 }
 
 static void order_fetch(const struct rows *rows, json_t *order)
@@ -81,8 +81,8 @@ int git_job_order(struct store *store, const char *job_id, json_t **ret_order, s
 		return err_set(err, ERR_NOT_FOUND, "the repository has no address for git");
 	kind = git_kind_parse(row_text(&rows, 0, "kind"));
 	*ret_order = json_pack("{ss ss ss ss so}", "kind", row_text(&rows, 0, "kind"), "repository",
-		row_text(&rows, 0, "repository_id"), "identifier", row_text(&rows, 0, "identifier"), "url", url, "login",
-		login(&credential));
+		row_text(&rows, 0, "repository_id"), "identifier", row_text(&rows, 0, "identifier"), "url", url,
+		"login", login(&credential));
 	if (kind == GIT_FETCH)
 		order_fetch(&rows, *ret_order);
 	if (kind == GIT_DIFF)
