@@ -21,7 +21,7 @@
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/epoch.h"
-#include "scheduler/runs/git_results.h"
+#include "scheduler/runs/vcs/git_results.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/runs/triggers.h"

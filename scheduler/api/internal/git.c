@@ -3,7 +3,7 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/outbox/claim_waiters.h"
-#include "scheduler/runs/git_results.h"
+#include "scheduler/runs/vcs/git_results.h"
 #include "scheduler/store/workers/workers.h"
 
 /* The requests of workers that work with git (proto/README.md, "Work with git"). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_RUNS_COMMIT_CONTENTS_H
-#define SCHEDULER_RUNS_COMMIT_CONTENTS_H
+#ifndef SCHEDULER_RUNS_VCS_COMMIT_CONTENTS_H
+#define SCHEDULER_RUNS_VCS_COMMIT_CONTENTS_H
 
 /*
  * The end of a fetch: all runs and policy sets that wait for the content of a commit go on, or end, in one batch.

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/runs/git_results.h"
+#include "scheduler/runs/vcs/git_results.h"
 
 #include <string.h>
 
 #include "common/log.h"
 #include "common/vcs/ref.h"
-#include "scheduler/runs/commit_contents.h"
-#include "scheduler/runs/vcs_events.h"
+#include "scheduler/runs/vcs/commit_contents.h"
+#include "scheduler/runs/vcs/events.h"
 
 enum { SENTENCE_MAX = 2000, RETRY_SECONDS = 5, RETRY_FACTOR = 4, LOOK_SECONDS = 300, LOOK_FAILED_MAX = 3600 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/runs/vcs_events.h"
+#include "scheduler/runs/vcs/events.h"
 
 int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *refs, struct err *err)
 {

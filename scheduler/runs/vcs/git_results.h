@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_RUNS_GIT_RESULTS_H
-#define SCHEDULER_RUNS_GIT_RESULTS_H
+#ifndef SCHEDULER_RUNS_VCS_GIT_RESULTS_H
+#define SCHEDULER_RUNS_VCS_GIT_RESULTS_H
 
 /*
  * What becomes of git jobs (store/vcs/git_jobs.h): claims, results, and leases that end.
