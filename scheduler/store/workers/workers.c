@@ -5,6 +5,7 @@
 
 #include "proto/messages.h"
 #include "scheduler/outbox/outbox.h"
+#include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
 
@@ -135,7 +136,8 @@ static const char still_waiting_sql[] =
 	"select p.pool_id, (select count(*) from (select created_at from jobs where pool_id = p.pool_id "
 	"and state = 'waiting' and organization_id <> all(array(" QUOTAS_USED_UP ")) limit $2) j "
 	"where created_at < now() - make_interval(secs => $1::int / 1000.0)) as jobs from pools p "
-	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ")";
+	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ") "
+	"union all " GIT_JOBS_STILL_WAITING("$1");
 /* clang-format on */
 
 int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err)
