@@ -36,7 +36,7 @@ static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct er
 	struct vcs_seen seen;
 	bool is_new;
 
-	if (vcs_pull_requests_read(d->store, d->repository_id, e->number, &rows, err) < 0)
+	if (vcs_pull_requests_read(d->store, d->repository_id, e->number, NULL, &rows, err) < 0)
 		return -1;
 	is_new = rows.count == 0;
 	d->approved = !is_new && text_equal(row_text(&rows, 0, "approved_sha"), e->sha);

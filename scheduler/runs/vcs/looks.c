@@ -22,7 +22,9 @@ struct look {
 	const struct rows *repository; /* of vcs_repository_lock */
 	enum vcs_dialect dialect;
 	const json_t *refs; /* now */
+	const char *began;  /* when the worker began to look */
 	json_t *before;     /* what was seen */
+	json_t *newer;      /* refs that an event has changed since the look began */
 	struct rows looking, followed;
 	bool is_first;
 	struct vcs_event found[MAX_FOUND];
@@ -150,7 +152,8 @@ static void ref_compare(struct look *l, const char *ref, const char *before, con
 {
 	bool is_tag = vcs_ref_tag(ref) != NULL;
 
-	if (text_equal(before, sha) || (!is_tag && !vcs_ref_branch(ref)) || is_expected(l, ref, sha))
+	if (text_equal(before, sha) || json_object_get(l->newer, ref) || (!is_tag && !vcs_ref_branch(ref)) ||
+		is_expected(l, ref, sha))
 		return;
 	if (*sha)
 		found_add(l, is_tag ? VCS_TAG : VCS_PUSH, ref, before, sha);
@@ -206,7 +209,7 @@ static int pull_requests_compare(struct look *l, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (vcs_pull_requests_read(l->store, l->repository_id, 0, &rows, err) < 0)
+	if (vcs_pull_requests_read(l->store, l->repository_id, 0, l->began, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
 		pull_request_compare(l, &rows, row);
@@ -229,8 +232,9 @@ static int look_load(struct look *l, struct err *err)
 	l->is_first = row_null(l->repository, 0, "looked_at");
 	l->dialect = vcs_dialect_of(
 		vcs_provider_of(row_text(l->repository, 0, "provider")), row_text(l->repository, 0, "api_url"));
-	if (vcs_refs_read(l->store, l->repository_id, &l->before, err) < 0 ||
-		vcs_events_looking(l->store, l->repository_id, &l->looking, err) < 0)
+	l->began = row_text(l->repository, 0, "look_began");
+	if (vcs_refs_read(l->store, l->repository_id, l->began, &l->before, &l->newer, err) < 0 ||
+		vcs_events_looking(l->store, l->repository_id, l->began, &l->looking, err) < 0)
 		return -1;
 	return vcs_branches_followed(l->store, l->repository_id, &l->followed, err);
 }
@@ -242,6 +246,7 @@ static void look_free(struct look **look)
 	for (size_t i = 0; i < l->found_count; i++)
 		vcs_event_release(&l->found[i]);
 	json_decref(l->before);
+	json_decref(l->newer);
 	rows_release(&l->looking);
 	rows_release(&l->followed);
 	free(l);
@@ -257,7 +262,7 @@ static int look_apply(struct look *l, struct err *err)
 			return -1;
 	}
 	if (looking_settle(l, err) < 0 || found_insert(l, err) < 0 ||
-		vcs_refs_write(l->store, l->repository_id, l->refs, err) < 0)
+		vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0)
 		return -1;
 	return vcs_wake(l->store, err);
 }
@@ -281,7 +286,7 @@ int vcs_look_failed(struct store *store, const char *repository_id, const char *
 {
 	_cleanup_(rows_release) struct rows looking = ROWS_INIT;
 
-	if (vcs_events_looking(store, repository_id, &looking, err) < 0)
+	if (vcs_events_looking(store, repository_id, "infinity", &looking, err) < 0)
 		return -1;
 	for (int row = 0; row < looking.count; row++) {
 		const struct vcs_end end = {

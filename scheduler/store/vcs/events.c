@@ -130,19 +130,21 @@ void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_ev
 		json_decref(files);
 }
 
-int vcs_events_looking(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err)
+int vcs_events_looking(
+	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select " EVENT_COLUMNS "from vcs_events e where e.repository_id = $1 and e.state = 'looking' "
-		"order by e.sequence for update",
-		P_TEXT(repository_id));
+		"select " EVENT_COLUMNS "from vcs_events e where e.repository_id = $1 and e.state = 'looking' and "
+		"e.due_at < $2::timestamptz order by e.sequence for update",
+		P_TEXT(repository_id), P_TEXT(began));
 }
 
 /* ---- changes ---- */
 
 int vcs_event_look(struct store *store, const char *id, const char *repository_id, struct err *err)
 {
-	if (db_query(store->db, NULL, err, "update vcs_events set state = 'looking' where id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, NULL, err, "update vcs_events set state = 'looking', due_at = now() where id = $1",
+		    P_TEXT(id)) < 0)
 		return -1;
 	return vcs_look_now(store, repository_id, err);
 }

@@ -79,9 +79,10 @@ struct vcs_end {
 int vcs_event_end(struct store *store, const struct vcs_end *end, struct err *err);
 /* Decides it again later, after a failure. */
 int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err);
-/* The events of a repository that wait for a look, the oldest first: columns of vcs_event_of_row, and event_id,
- * found_by, detail. Locks them. */
-int vcs_events_looking(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err);
+/* The events of a repository that wait for the look that began at that time, the oldest first: columns of
+ * vcs_event_of_row, and event_id, found_by, detail. Locks them. */
+int vcs_events_looking(
+	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err);
 
 /* Milliseconds until the next event, delivery or look is due; -1: none. */
 int vcs_next_due(struct store *store, long long *ret_ms, struct err *err);

@@ -14,7 +14,9 @@ int vcs_repository_lock(struct store *store, const char *repository_id, struct r
 	return db_query(store->db, ret_rows, err,
 		"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at, "
 		"coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, 'https://github.com') as "
-		"http_url, c.api_url from vcs_repositories r left join vcs_connections c on c.id = r.connection_id "
+		"http_url, c.api_url, coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' and "
+		"g.repository_id = r.id), now()) as look_began from vcs_repositories r left join vcs_connections c on "
+		"c.id = r.connection_id "
 		"where r.id = $1",
 		P_TEXT(repository_id));
 }
@@ -56,16 +58,24 @@ int vcs_look_now(struct store *store, const char *repository_id, struct err *err
 
 /* ---- refs ---- */
 
-int vcs_refs_read(struct store *store, const char *repository_id, json_t **ret_refs, struct err *err)
+int vcs_refs_read(struct store *store, const char *repository_id, const char *began, json_t **ret_refs,
+	json_t **ret_newer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select name, sha from vcs_refs where repository_id = $1",
-		    P_TEXT(repository_id)) < 0)
+	if (db_query(store->db, &rows, err,
+		    "select name, sha, updated_at >= $2::timestamptz as newer from vcs_refs where repository_id = $1",
+		    P_TEXT(repository_id), P_TEXT(began)) < 0)
 		return -1;
 	*ret_refs = json_object();
-	for (int i = 0; i < rows.count; i++)
-		json_object_set_new(*ret_refs, row_text(&rows, i, "name"), json_string(row_text(&rows, i, "sha")));
+	*ret_newer = json_object();
+	for (int i = 0; i < rows.count; i++) {
+		const char *name = row_text(&rows, i, "name");
+
+		json_object_set_new(*ret_refs, name, json_string(row_text(&rows, i, "sha")));
+		if (row_bool(&rows, i, "newer"))
+			json_object_set_new(*ret_newer, name, json_true());
+	}
 	return 0;
 }
 
@@ -84,27 +94,26 @@ int vcs_ref_read(struct store *store, const char *repository_id, const char *ref
 	return 0;
 }
 
-int vcs_refs_write(struct store *store, const char *repository_id, const json_t *refs, struct err *err)
+int vcs_refs_write(
+	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(refs);
 
 	return db_query(store->db, NULL, err,
-		"with seen as materialized (select key as name, value as sha from jsonb_each_text($2::jsonb)), "
-		"gone as (delete from vcs_refs r where r.repository_id = $1 and not exists (select 1 from seen s "
-		"where s.name = r.name)) "
+		"with seen as materialized (select key as name, value as sha from jsonb_each_text($3::jsonb)), "
+		"gone as (delete from vcs_refs r where r.repository_id = $1 and r.updated_at < $2::timestamptz and not "
+		"exists (select 1 from seen s where s.name = r.name)) "
 		"insert into vcs_refs (repository_id, name, sha) select $1, name, sha from seen "
-		"on conflict (repository_id, name) do update set sha = excluded.sha where vcs_refs.sha <> excluded.sha",
-		P_TEXT(repository_id), P_TEXT(text));
+		"on conflict (repository_id, name) do update set sha = excluded.sha, updated_at = excluded.updated_at "
+		"where vcs_refs.sha <> excluded.sha and vcs_refs.updated_at < $2::timestamptz",
+		P_TEXT(repository_id), P_TEXT(began), P_TEXT(text));
 }
 
 int vcs_ref_write(struct store *store, const char *repository_id, const char *ref, const char *sha, struct err *err)
 {
-	if (!*sha)
-		return db_query(store->db, NULL, err, "delete from vcs_refs where repository_id = $1 and name = $2",
-			P_TEXT(repository_id), P_TEXT(ref));
 	return db_query(store->db, NULL, err,
 		"insert into vcs_refs (repository_id, name, sha) values ($1, $2, $3) "
-		"on conflict (repository_id, name) do update set sha = excluded.sha",
+		"on conflict (repository_id, name) do update set sha = excluded.sha, updated_at = excluded.updated_at",
 		P_TEXT(repository_id), P_TEXT(ref), P_TEXT(sha));
 }
 
@@ -132,13 +141,14 @@ int vcs_subject_branch(
 
 /* ---- pull requests ---- */
 
-int vcs_pull_requests_read(
-	struct store *store, const char *repository_id, long long number, struct rows *ret_rows, struct err *err)
+int vcs_pull_requests_read(struct store *store, const char *repository_id, long long number, const char *began,
+	struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"select number, head_sha, state, detail, approved_sha from vcs_pull_requests where repository_id = $1 "
-		"and case when $2 = 0 then state = 'open' else number = $2 end order by number",
-		P_TEXT(repository_id), P_INT(number));
+		"and case when $2 = 0 then state = 'open' and updated_at < $3::timestamptz else number = $2 end "
+		"order by number",
+		P_TEXT(repository_id), P_INT(number), P_TEXT(began));
 }
 
 int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *pull_request, struct err *err)
