@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "common/vcs/dialect.h"
+#include "common/vcs/address.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/connections.h"
@@ -38,7 +38,8 @@ static json_t *tokens_relation(const struct rows *rows, int row)
 
 	if (!row_null(rows, row, "token_id"))
 		json_array_append_new(ids, row_string(rows, row, "token_id"));
-	return relation_linked(to_many("oauth-tokens", ids), "oauth-clients", row_text(rows, row, "id"), "oauth-tokens");
+	return relation_linked(
+		to_many("oauth-tokens", ids), "oauth-clients", row_text(rows, row, "id"), "oauth-tokens");
 }
 
 static int client_resource(
@@ -53,7 +54,7 @@ static int client_resource(
 
 	(void)err;
 	json_object_set_new(shown, "service-provider-display-name",
-		json_string_or_null(provider < VCS_PROVIDERS ? vcs_providers[provider].display_name : NULL));
+		json_string_or_null(provider < VCS_PROVIDERS ? vcs_provider_display(provider) : NULL));
 	json_object_set_new(shown, "callback-url", json_string(url));
 	json_object_set_new(shown, "connect-path", json_string(path));
 	*ret_resource = resource_new("oauth-clients", id, shown,
@@ -79,8 +80,7 @@ int vcs_connection_in_path(const struct request *req, struct rows *ret_rows, str
 {
 	if (vcs_connection_read(req->store, param(req, "client"), ret_rows, err) < 0)
 		return -1;
-	return may(
-		req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "OAuth client", err);
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "OAuth client", err);
 }
 
 static int client_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -101,8 +101,8 @@ static int page_of_clients(const struct request *req, const struct scope *scope,
 
 int oauth_clients_index(struct request *req, struct response *res, struct err *err)
 {
-	return respond_whole_list(req, res,
-		&(struct resource_list){&kind_oauth_clients, scope_organization, page_of_clients}, err);
+	return respond_whole_list(
+		req, res, &(struct resource_list){&kind_oauth_clients, scope_organization, page_of_clients}, err);
 }
 
 int oauth_clients_read(struct request *req, struct response *res, struct err *err)
@@ -146,47 +146,14 @@ static int provider_read(const struct request *req, struct client_input *input, 
 		return err_at(err, pointer, "Service provider %.60s is not supported", name);
 	if (input->provider == VCS_PROVIDER_GITHUB_APP)
 		return err_at(err, pointer, "Service provider github_app has no OAuth client: install the App");
-	input->connection.provider = vcs_providers[input->provider].name;
+	input->connection.provider = vcs_provider_name(input->provider);
 	return 0;
 }
 
-static bool scheme_allowed(const char *url, bool git)
-{
-	static const char *const schemes[] = {"https://", "http://", "ssh://", "git://"};
-
-	for (size_t i = 0; i < (git ? ARRAY_LEN(schemes) : 2); i++)
-		if (text_starts(url, schemes[i]))
-			return true;
-	return false;
-}
-
-/* Whether the part behind the scheme has a host and nothing that could hide another one. */
-static bool place_valid(const char *place)
-{
-	static const char refused[] = "@?#\\\"<>^`{|}";
-
-	if (strchr("/:", *place) || strpbrk(place, refused))
-		return false;
-	for (; *place; place++)
-		if ((unsigned char)*place <= ' ' || (unsigned char)*place >= 0x7f)
-			return false;
-	return true;
-}
-
-/* A user of ssh:// is no secret, and git needs it: ssh://git@example.com. */
-static const char *place_of_url(const char *url)
-{
-	const char *place = strstr(url, "://") + 3;
-	size_t user = strspn(place, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-");
-
-	return text_starts(url, "ssh://") && user && place[user] == '@' && place[0] != '-' ? place + user + 1 : place;
-}
-
 /* Reads a URL without its last slashes. */
-static int url_read(const struct request *req, const char *name, const struct client_input *input, char **ret_url,
-	struct err *err)
+static int url_read(
+	const struct request *req, const char *name, const struct client_input *input, char **ret_url, struct err *err)
 {
-	bool git = input->provider == VCS_PROVIDER_GIT;
 	const char *url = NULL;
 	char label[32], pointer[64];
 	size_t len;
@@ -199,9 +166,10 @@ static int url_read(const struct request *req, const char *name, const struct cl
 		return err_at(err, pointer, "%s can't be blank", label);
 	if (length_check(label, pointer, url, MAX_URL, err) < 0)
 		return -1;
-	if (!scheme_allowed(url, git) || !place_valid(place_of_url(url)))
-		return err_at(err, pointer, "%s must be %s URL without user, query and fragment", label,
-			git ? "an https, http, ssh or git" : "an http or https");
+	if (vcs_http_url_check(vcs_dialect_of(input->provider, NULL), url, err) < 0) {
+		text_copy(err->pointer, sizeof(err->pointer), pointer);
+		return -1;
+	}
 	for (len = strlen(url); url[len - 1] == '/';)
 		len--;
 	*ret_url = mem_text(url);
@@ -278,7 +246,7 @@ static int secrets_check(const struct client_input *input, struct err *err)
 
 static bool is_bitbucket_server(enum vcs_provider provider)
 {
-	return provider < VCS_PROVIDERS && vcs_providers[provider].dialect == VCS_DIALECT_BITBUCKET_SERVER;
+	return provider < VCS_PROVIDERS && vcs_dialect_of(provider, NULL) == VCS_BITBUCKET_SERVER;
 }
 
 static int key_check(const struct request *req, const struct client_input *input, struct err *err)
@@ -326,8 +294,7 @@ static int token_check(const struct client_input *input, struct err *err)
 {
 	bool application = input->connection.key && input->connection.secret;
 
-	if (input->token || application || is_bitbucket_server(input->provider) ||
-		input->provider == VCS_PROVIDER_GIT)
+	if (input->token || application || is_bitbucket_server(input->provider) || input->provider == VCS_PROVIDER_GIT)
 		return 0;
 	return err_at(err, "/data/attributes/oauth-token-string", "Oauth token string can't be blank");
 }
@@ -359,8 +326,7 @@ int oauth_clients_create(struct request *req, struct response *res, struct err *
 	struct scope scope;
 	struct id id;
 
-	if (scope_organization(req, &scope, err) < 0 ||
-		create_read(req, scope.organization.text, &input, err) < 0 ||
+	if (scope_organization(req, &scope, err) < 0 || create_read(req, scope.organization.text, &input, err) < 0 ||
 		vcs_connection_create(req->store, scope.organization.text, &input.connection, &id, err) < 0 ||
 		token_save(req, id.text, &input, err) < 0)
 		return -1;

@@ -25,10 +25,8 @@ static json_t *token_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/oauth-tokens/%s", id);
-	json_t *resource =
-		resource_new("oauth-tokens", id, columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
-			json_pack("{so}", "oauth-client",
-				to_one("oauth-clients", row_text(rows, row, "connection_id"))));
+	json_t *resource = resource_new("oauth-tokens", id, columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
+		json_pack("{so}", "oauth-client", to_one("oauth-clients", row_text(rows, row, "connection_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -43,8 +41,7 @@ static int token_in_path(const struct request *req, struct rows *ret_rows, struc
 {
 	if (vcs_token_read(req->store, param(req, "oauth_token"), ret_rows, err) < 0)
 		return -1;
-	return may(
-		req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "OAuth token", err);
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "OAuth token", err);
 }
 
 static int page_of_organization(const struct request *req, const struct scope *scope, const struct page *page,
@@ -58,9 +55,8 @@ static int page_of_organization(const struct request *req, const struct scope *s
 
 int oauth_tokens_index(struct request *req, struct response *res, struct err *err)
 {
-	return respond_whole_list(req, res,
-		&(struct resource_list){&kind_oauth_tokens, scope_organization, page_of_organization},
-		err);
+	return respond_whole_list(
+		req, res, &(struct resource_list){&kind_oauth_tokens, scope_organization, page_of_organization}, err);
 }
 
 static int page_of_client(const struct request *req, const struct scope *scope, const struct page *page,
@@ -78,8 +74,7 @@ static int page_of_client(const struct request *req, const struct scope *scope, 
 
 int oauth_tokens_of_client(struct request *req, struct response *res, struct err *err)
 {
-	return respond_whole_list(
-		req, res, &(struct resource_list){&kind_oauth_tokens, NULL, page_of_client}, err);
+	return respond_whole_list(req, res, &(struct resource_list){&kind_oauth_tokens, NULL, page_of_client}, err);
 }
 
 static int token_show(struct request *req, struct response *res, const char *id, struct err *err)

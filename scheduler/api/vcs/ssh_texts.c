@@ -21,7 +21,8 @@ static bool openssh_is_open(const struct buf *key)
 {
 	static const char cipher[] = "\0\0\0\4none";
 
-	return key->len > sizeof(ssh_magic) + sizeof(cipher) - 1 && memcmp(key->data, ssh_magic, sizeof(ssh_magic)) == 0 &&
+	return key->len > sizeof(ssh_magic) + sizeof(cipher) - 1 &&
+		memcmp(key->data, ssh_magic, sizeof(ssh_magic)) == 0 &&
 		memcmp(key->data + sizeof(ssh_magic), cipher, sizeof(cipher) - 1) == 0;
 }
 

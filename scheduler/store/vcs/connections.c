@@ -29,7 +29,8 @@ int vcs_connections_list(struct store *store, const char *organization_id, struc
 {
 	return db_query(store->db, ret_rows, err,
 		"select n.total, c.* from (select count(*) as total from vcs_connections where organization_id = $1) n "
-		"left join (select " COLUMNS("$4") TABLES "where c.organization_id = $1 "
+		"left join (select " COLUMNS("$4") TABLES
+		"where c.organization_id = $1 "
 		"order by c.created_at, c.id limit $2 offset $3) c on true order by c.created_at, c.id",
 		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset),
 		P_TEXT(response_scope_user(store->scope)));
@@ -46,8 +47,8 @@ int vcs_connection_read(struct store *store, const char *id, struct rows *ret_ro
 int vcs_connections_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
 	return db_ask(store->db, ret_rows, err,
-		"select " COLUMNS("$2") TABLES "where c.id = any($1::text[]) order by c.created_at, c.id",
-		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
+		"select " COLUMNS("$2") TABLES "where c.id = any($1::text[]) order by c.created_at, c.id", P_ARRAY(ids),
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 /* ---- creating and changing ---- */
@@ -132,8 +133,7 @@ int vcs_connection_create(struct store *store, const char *organization_id, cons
 	return 0;
 }
 
-int vcs_connection_update(
-	struct store *store, const char *id, const struct vcs_connection *connection, struct err *err)
+int vcs_connection_update(struct store *store, const char *id, const struct vcs_connection *connection, struct err *err)
 {
 	_cleanup_(change_release) struct change c;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -220,7 +220,5 @@ int vcs_connection_use_check(
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Oauth token must exist");
-	return row_bool(&rows, 0, "may")
-		? 0
-		: err_at(err, pointer, "The OAuth client is not available to the project");
+	return row_bool(&rows, 0, "may") ? 0 : err_at(err, pointer, "The OAuth client is not available to the project");
 }

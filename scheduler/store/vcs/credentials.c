@@ -4,6 +4,7 @@
 #include <openssl/crypto.h>
 #include <string.h>
 
+#include "common/vcs/address.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/tokens.h"
@@ -55,7 +56,7 @@ static int secret_open(
 /* clang-format off */
 #define CONNECTION_COLUMNS \
 	"c.id as connection_id, c.organization_id, c.provider, c.http_url, c.api_url, c.key, c.pool_id, " \
-	"t.id as token_id, t.token_sealed, t.ssh_key_sealed, coalesce(t.host_keys, '') as host_keys, " \
+	"t.id as token_id, t.user_name, t.token_sealed, t.ssh_key_sealed, coalesce(t.host_keys, '') as host_keys, " \
 	"coalesce(extract(epoch from t.expires_at - now())::bigint, -1) as expires_in, "
 #define CONNECTION_TABLES "vcs_connections c left join vcs_tokens t on t.connection_id = c.id "
 
@@ -68,16 +69,17 @@ static const char of_repository_sql[] =
 	"select " CONNECTION_COLUMNS "r.identifier, null as installation_id from vcs_repositories r join "
 	CONNECTION_TABLES "on c.id = r.connection_id where r.id = $1 union all "
 	"select null, r.organization_id, 'github_app', 'https://github.com', 'https://api.github.com', null, null, "
-	"i.id, i.token_sealed, null, '', coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1), "
+	"i.id, null, i.token_sealed, null, '', coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1), "
 	"r.identifier, i.id from vcs_repositories r join vcs_installations i on i.id = r.installation_id "
 	"where r.id = $1 and i.removed_at is null";
 /* clang-format on */
 
-/* Plain git logs in with the connection's key as user name. */
+/* Plain git logs in with the connection's key, the others with a user of the dialect, or the token's. */
 static void user_fill(const struct rows *rows, struct vcs_credential *credential)
 {
-	if (credential->dialect == VCS_DIALECT_GIT)
-		credential->user = mem_text(row_text(rows, 0, "key"));
+	const char *user = row_text(rows, 0, credential->dialect == VCS_GIT ? "key" : "user_name");
+
+	credential->user = mem_text(vcs_login_user(credential->dialect, user));
 }
 
 static int credential_fill(

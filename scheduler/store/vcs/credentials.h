@@ -13,12 +13,11 @@ struct vcs_credential {
 	enum vcs_dialect dialect;
 	char *identifier; /* of the repository; NULL for vcs_credential_of_connection */
 	char *http_url, *api_url;
-	/* For git over https. NULL: the dialect has a fixed one, or needs none. */
-	char *user;
-	char *token;     /* a token, or the password of plain git; NULL: none */
-	char *ssh_key;   /* a private key in PEM or OpenSSH's form; NULL: none */
-	char *host_keys; /* lines of known_hosts; "": none is pinned yet */
-	char *pool_id;   /* whose workers reach the provider; NULL: the shared pool */
+	char *user;                                       /* for git over https (common/vcs/address.h); NULL: none */
+	char *token;                                      /* a token, or the password of plain git; NULL: none */
+	char *ssh_key;                                    /* a private key in PEM or OpenSSH's form; NULL: none */
+	char *host_keys;                                  /* lines of known_hosts; "": none is pinned yet */
+	char *pool_id;                                    /* whose workers reach the provider; NULL: the shared pool */
 	struct id organization, connection, installation; /* connection or installation is "" */
 	/* Seconds until the token expires; -1: it does not, or that is not known. */
 	long long expires_in;

@@ -28,9 +28,9 @@ int vcs_tokens_read_all(struct store *store, struct db_array *ids, struct rows *
 
 /* What a provider gave, or a user entered. */
 struct vcs_token {
-	const char *token;   /* NULL: none, as for git over ssh */
-	const char *refresh; /* OAuth's refresh token, or NULL */
-	long long expires_in; /* in seconds; 0: it does not expire */
+	const char *token;     /* NULL: none, as for git over ssh */
+	const char *refresh;   /* OAuth's refresh token, or NULL */
+	long long expires_in;  /* in seconds; 0: it does not expire */
 	const char *user_name; /* of the provider; NULL: not known */
 	bool verified;         /* the provider has accepted it */
 };

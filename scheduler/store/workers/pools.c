@@ -221,7 +221,8 @@ static int delete_in(void *data, struct err *err)
 	static const struct {
 		const char *column, *what;
 	} users[] = {{"is_shared", "every workspace without a pool of its own"}, {"workspaces", "workspaces"},
-		{"runs", "runs that have not ended"}, {"connections", "OAuth clients"}, {"defaults", "the organization or a project, by default"}};
+		{"runs", "runs that have not ended"}, {"connections", "OAuth clients"},
+		{"defaults", "the organization or a project, by default"}};
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
