@@ -31,11 +31,8 @@ struct scheduler {
 	struct intakes *intakes;
 	struct reaper *reaper;
 	struct retention_thread *retention;
-<<<<<<< HEAD
 	struct vcs_thread *vcs;
-=======
 	struct vcs_renewals *vcs_renewals;
->>>>>>> main
 	struct lag_watch *lag_watch;
 	struct api *api;
 };
