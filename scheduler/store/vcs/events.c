@@ -6,11 +6,6 @@
 
 enum { MAX_EXPIRED = 1000, POSTPONED_SECONDS = 15 };
 
-int vcs_wake(struct store *store, struct err *err)
-{
-	return db_queue(store->db, err, "select pg_notify('runyard_vcs', '')");
-}
-
 /* ---- new events ---- */
 
 /* The members of a request are those of the event's detail, too. */

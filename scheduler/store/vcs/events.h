@@ -18,11 +18,8 @@
  * look has confirmed that the event tells of the newest commit.
  */
 
-#include "scheduler/store/store.h"
+#include "scheduler/store/vcs/wake.h"
 #include "scheduler/vcs/event.h"
-
-/* Wakes the VCS threads of all schedulers when the transaction has committed. */
-int vcs_wake(struct store *store, struct err *err);
 
 /* What a user asks of a commit of one workspace or policy set. Texts are borrowed. */
 struct vcs_request {
