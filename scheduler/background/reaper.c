@@ -12,6 +12,7 @@
 #include "common/loop/progress.h"
 #include "common/metrics.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
 #include "scheduler/background/gauges.h"
 #include "scheduler/background/resumption.h"
@@ -312,6 +313,7 @@ static const struct {
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
+	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},
 	{"exports", 3600000, SWEEP_ANY, .sweep = sweep_exports},
 	{"letters", 600000, SWEEP_ANY, .sweep = dead_letters_sweep},
