@@ -15,7 +15,6 @@
 #include "worker/git/caches.h"
 #include "worker/git/git_task.h"
 #include "worker/runtime/disk.h"
-#include "worker/runtime/lease.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/upload/backoff.h"
@@ -70,7 +69,7 @@ static struct git_task *task_find(const struct git_source *source, const char *j
 
 static void task_start(struct git_source *source, const json_t *claimed)
 {
-	const struct keeper_lease lease = lease_since(source->claimed_ms, source->lease_ms / 1000);
+	const struct keeper_lease lease = slots_lease(source->claimed_ms, source->lease_ms / 1000);
 	struct git_task *task = source->busy < source->slots ? git_task_start(&source->host, claimed, &lease) : NULL;
 
 	if (!task) {
@@ -152,7 +151,7 @@ static void claim_send(void *data)
 
 static void job_heard(struct git_source *source, const json_t *item)
 {
-	const struct keeper_lease lease = lease_since(source->beat_ms, source->lease_ms / 1000);
+	const struct keeper_lease lease = slots_lease(source->beat_ms, source->lease_ms / 1000);
 	struct git_task *task =
 		task_find(source, text_or_empty(json_string_at(item, "job")), (int)json_int_at(item, "attempt", 0));
 

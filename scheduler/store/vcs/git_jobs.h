@@ -9,8 +9,8 @@
  *  - diff: the paths that an event's commits changed. One for each event.
  *  - fetch: the files of a commit. One for each content (vcs_contents).
  *
- * A row is deleted when its result is stored (runs/git_results.h). A worker holds a job by a lease and a token. Every
- * change by a worker names the attempt, so a late one changes nothing. A job whose lease ends waits again.
+ * A row is deleted when its result is stored (runs/vcs/git_results.h). A worker holds a job by a lease and a token.
+ * Every change by a worker names the attempt, so a late one changes nothing. A job whose lease ends waits again.
  */
 
 #include "scheduler/store/store.h"
@@ -98,10 +98,5 @@ int git_jobs_lost(struct store *store, struct rows *ret_rows, struct err *err);
 void git_job_of_row(const struct rows *rows, int row, struct git_job *ret_job);
 /* Moves waiting jobs to the pool that their connection has now. */
 int git_jobs_tidy(struct store *store, struct err *err);
-/* Columns pool_id (a git_wait_key) and jobs: pools with git jobs that are due for that time. For claim_waiters. */
-#define GIT_JOBS_STILL_WAITING(still_ms)                                                                               \
-	"select 'git ' || g.pool_id as pool_id, count(*) as jobs from (select pool_id from git_jobs "                  \
-	"where state = 'waiting' and due_at < now() - make_interval(secs => " still_ms                                 \
-	"::int / 1000.0) limit 1000) g group by 1 "
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "proto/messages.h"
 #include "scheduler/outbox/outbox.h"
-#include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
 
@@ -127,7 +126,8 @@ static const char wait_sql[] =
 	"and organization_id <> all(array(" QUOTAS_USED_UP "))) as jobs from me w "
 	"join agent_pools p on p.id = w.pool_id";
 
-/* Walks the index from pool to pool, and reads no pool without waiting jobs. */
+/* Walks the index from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
+ * (store/vcs/git_jobs.h, git_wait_key). */
 static const char still_waiting_sql[] =
 	"with recursive pools as ("
 	"(select pool_id from jobs where state = 'waiting' order by pool_id limit 1) union all "
@@ -137,7 +137,8 @@ static const char still_waiting_sql[] =
 	"and state = 'waiting' and organization_id <> all(array(" QUOTAS_USED_UP ")) limit $2) j "
 	"where created_at < now() - make_interval(secs => $1::int / 1000.0)) as jobs from pools p "
 	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ") "
-	"union all " GIT_JOBS_STILL_WAITING("$1");
+	"union all select 'git ' || g.pool_id, count(*) from (select pool_id from git_jobs where state = 'waiting' "
+	"and due_at < now() - make_interval(secs => $1::int / 1000.0) limit 1000) g group by 1";
 /* clang-format on */
 
 int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err)
