@@ -13,7 +13,7 @@
 #include "scheduler/runs/vcs/events.h"
 #include "scheduler/store/vcs/contents.h"
 #include "scheduler/store/vcs/events.h"
-#include "scheduler/store/vcs/refs.h"
+#include "scheduler/store/vcs/events/refs.h"
 
 enum {
 	MAX_SLEEP_MS = 60000, /* a notification may be lost with its connection */

@@ -4,7 +4,7 @@
 #include "common/log.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_events.h"
-#include "scheduler/store/vcs/commits.h"
+#include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/contents.h"
 
 static const char differs_text[] =

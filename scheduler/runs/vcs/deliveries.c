@@ -3,7 +3,7 @@
 
 #include "common/log.h"
 #include "common/vcs/dialect.h"
-#include "scheduler/store/vcs/deliveries.h"
+#include "scheduler/store/vcs/events/deliveries.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/vcs/payload.h"
 

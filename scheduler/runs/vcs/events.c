@@ -4,9 +4,9 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
-#include "scheduler/store/vcs/commits.h"
+#include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
-#include "scheduler/store/vcs/refs.h"
+#include "scheduler/store/vcs/events/refs.h"
 
 enum { MAX_DECIDED = 50 };
 

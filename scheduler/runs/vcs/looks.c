@@ -7,7 +7,7 @@
 #include "common/vcs/address.h"
 #include "common/vcs/ref.h"
 #include "scheduler/store/vcs/events.h"
-#include "scheduler/store/vcs/refs.h"
+#include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/event.h"
 
 /* What a look at a repository tells: differences to what was seen before become events, and events that waited for the

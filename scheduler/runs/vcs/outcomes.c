@@ -9,9 +9,9 @@
 #include "common/vcs/ref.h"
 #include "scheduler/runs/run_create.h"
 #include "scheduler/runs/transition.h"
-#include "scheduler/store/vcs/commits.h"
+#include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
-#include "scheduler/store/vcs/heads.h"
+#include "scheduler/store/vcs/events/heads.h"
 
 enum { MESSAGE_MAX = 500, SENTENCE_SIZE = 1024 };
 

@@ -2,7 +2,7 @@
 #include "scheduler/store/vcs/events.h"
 
 #include "scheduler/store/vcs/git_jobs.h"
-#include "scheduler/store/vcs/refs.h"
+#include "scheduler/store/vcs/events/refs.h"
 
 enum { MAX_EXPIRED = 1000, POSTPONED_SECONDS = 15 };
 

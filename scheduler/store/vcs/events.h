@@ -18,7 +18,7 @@
  * look has confirmed that the event tells of the newest commit.
  */
 
-#include "scheduler/store/vcs/wake.h"
+#include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/vcs/event.h"
 
 /* What a user asks of a commit of one workspace or policy set. Texts are borrowed. */

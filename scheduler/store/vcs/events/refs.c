@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/refs.h"
+#include "scheduler/store/vcs/events/refs.h"
 
 #include "scheduler/store/vcs/git_jobs.h"
-#include "scheduler/store/vcs/wake.h"
+#include "scheduler/store/vcs/events/wake.h"
 
 enum { MAX_LOOKS = 100, LOOK_AGAIN_SECONDS = 600 };
 

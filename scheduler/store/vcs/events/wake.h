@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_WAKE_H
-#define SCHEDULER_STORE_VCS_WAKE_H
+#ifndef SCHEDULER_STORE_VCS_EVENTS_WAKE_H
+#define SCHEDULER_STORE_VCS_EVENTS_WAKE_H
 
 #include "scheduler/store/store.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_DELIVERIES_H
-#define SCHEDULER_STORE_VCS_DELIVERIES_H
+#ifndef SCHEDULER_STORE_VCS_EVENTS_DELIVERIES_H
+#define SCHEDULER_STORE_VCS_EVENTS_DELIVERIES_H
 
 /* Requests of providers that wait to be read (vcs_deliveries). Their bodies are sealed. */
 

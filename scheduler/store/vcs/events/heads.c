@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/heads.h"
+#include "scheduler/store/vcs/events/heads.h"
 
 /* clang-format off */
 /* Workspaces are found by workspace_repositories_repository, their heads by vcs_heads' key, their runs by an index that

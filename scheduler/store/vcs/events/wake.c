@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/wake.h"
+#include "scheduler/store/vcs/events/wake.h"
 
 int vcs_wake(struct store *store, struct err *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/commits.h"
+#include "scheduler/store/vcs/events/commits.h"
 
 #include "scheduler/store/vcs/git_jobs.h"
 

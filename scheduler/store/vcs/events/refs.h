@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_REFS_H
-#define SCHEDULER_STORE_VCS_REFS_H
+#ifndef SCHEDULER_STORE_VCS_EVENTS_REFS_H
+#define SCHEDULER_STORE_VCS_EVENTS_REFS_H
 
 /* What is known of a repository: the refs that looks and events saw last, and its pull requests. The callers hold the
  * repository's lock (vcs_repository_lock, vcs_event_pick). */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/deliveries.h"
+#include "scheduler/store/vcs/events/deliveries.h"
 
 #include "scheduler/store/content/seals.h"
 

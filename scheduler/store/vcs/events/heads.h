@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_HEADS_H
-#define SCHEDULER_STORE_VCS_HEADS_H
+#ifndef SCHEDULER_STORE_VCS_EVENTS_HEADS_H
+#define SCHEDULER_STORE_VCS_EVENTS_HEADS_H
 
 /* What events mean to workspaces and policy sets, and what became of it: heads (each commit makes one configuration
  * version in a workspace for each kind of event), outcomes, and the runs of earlier commits. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_COMMITS_H
-#define SCHEDULER_STORE_VCS_COMMITS_H
+#ifndef SCHEDULER_STORE_VCS_EVENTS_COMMITS_H
+#define SCHEDULER_STORE_VCS_EVENTS_COMMITS_H
 
 /* Configuration versions and versions of policy sets that come from commits. The attributes of the commit are the API's
  * ingress-attributes. */
