@@ -36,13 +36,23 @@ static json_t *read_commit(const struct vcs_answer *answer)
 		answer, &(struct vcs_commit_paths){"sha", "commit.message", "commit.author.name", "html_url"});
 }
 
+/* Adds the files of a commit. False if it has no list. */
+static bool files_add(json_t *files, const json_t *commit)
+{
+	const json_t *list = json_at(commit, "files");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		json_array_append_new(files, vcs_read_text(json_array_get(list, i), "filename", VCS_PATH_LIMIT));
+	return json_is_array(list);
+}
+
 /* The files stand with their commits. Whole only if all commits are there. */
 static json_t *read_compare(const struct vcs_answer *answer)
 {
 	const json_t *commits = json_at(answer->body, "commits");
-	json_t *files = json_array(), *commit, *file;
+	json_t *files = json_array(), *commit;
 	bool whole = json_int_at(answer->body, "total_commits", -1) == (long long)json_array_size(commits);
-	size_t i, k;
+	size_t i;
 
 	if (!json_is_array(commits)) {
 		json_decref(files);
@@ -50,11 +60,7 @@ static json_t *read_compare(const struct vcs_answer *answer)
 	}
 	json_array_foreach((json_t *)commits, i, commit)
 	{
-		const json_t *list = json_at(commit, "files");
-
-		whole = whole && json_is_array(list);
-		json_array_foreach((json_t *)list, k, file)
-			json_array_append_new(files, vcs_read_text(file, "filename", VCS_PATH_LIMIT));
+		whole = files_add(files, commit) && whole;
 	}
 	return json_pack("{so sb sn}", "files", files, "whole", whole, "next");
 }

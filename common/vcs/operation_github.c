@@ -10,7 +10,6 @@ enum { FILES = 100, MAX_COMPARED = 300, MAX_DESCRIPTION = 140 };
 static void github_headers(const struct vcs_api *api, json_t *headers)
 {
 	vcs_header_add(headers, "Authorization: Bearer ", api->token);
-	vcs_header_add(headers, "Accept: ", "application/vnd.github+json");
 	vcs_header_add(headers, "X-GitHub-Api-Version: ", "2022-11-28");
 }
 
