@@ -258,6 +258,12 @@ create table vcs_contents (
 	unique (repository_id, sha, submodules)
 );
 create index vcs_contents_blob on vcs_contents (blob_id) where blob_id is not null;
+create index vcs_contents_stored on vcs_contents (id) where state = 'stored';
+create trigger vcs_contents_blob_changed after update of blob_id on vcs_contents for each row
+	when (old.blob_id is not null and old.blob_id is distinct from new.blob_id) execute function blob_dereferenced();
+create trigger vcs_contents_deleted after delete on vcs_contents for each row
+	when (old.blob_id is not null) execute function blob_dereferenced();
+create index configuration_versions_fetching on configuration_versions (id) where status = 'fetching';
 
 -- The commit that a configuration version came from: the API's ingress-attributes.
 create table configuration_commits (
