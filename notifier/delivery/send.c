@@ -87,6 +87,14 @@ static const char *why(const struct sending *sending, CURLcode code)
 	return sending->error[0] ? sending->error : curl_easy_strerror(code);
 }
 
+/* A call's answer as JSON text; NULL unless it is a text without zero bytes. */
+static json_t *answer_text(const struct buf *answer)
+{
+	if (!answer->len || memchr(answer->data, '\0', answer->len))
+		return NULL;
+	return json_stringn(answer->data, answer->len);
+}
+
 static void sending_ended(struct sending *sending, CURLcode code)
 {
 	struct sender *sender = sending->sender;
@@ -113,7 +121,7 @@ static void sending_ended(struct sending *sending, CURLcode code)
 		sending->guarded.why[0] || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
 	/* If a mail was neither accepted nor refused, the server's last reply belongs to an earlier command. */
 	if (delivery->kind->one_call)
-		outcome.body = body = json_stringn(sending->answer.data, sending->answer.len);
+		outcome.body = body = answer_text(&sending->answer);
 	else if (shown && sending->answer.len && (outcome.status || !delivery->mail))
 		outcome.answer = answer = answer_clean(sending->answer.data, sending->answer.len, delivery->secret);
 	sender->spec.ended(sender->spec.data, delivery, &outcome);

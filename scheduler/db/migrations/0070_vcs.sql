@@ -404,6 +404,14 @@ create index vcs_calls_installation on vcs_calls (installation_id) where install
 create unique index vcs_calls_once on vcs_calls (coalesce(repository_id, connection_id), purpose, subject);
 create index vcs_calls_repository on vcs_calls (repository_id) where repository_id is not null;
 
+-- When the hooks of repositories are looked for. The hooks themselves stand with their repositories.
+create table vcs_hooks (
+	repository_id text primary key references vcs_repositories on delete cascade,
+	used boolean not null, -- whether something used the repository then
+	outdated boolean not null default false, -- the provider may have an earlier secret
+	due_at timestamptz not null
+) with (fillfactor = 60);
+
 -- How much a connection or an installation may still ask of its provider.
 create table vcs_limits (
 	owner_id text primary key,

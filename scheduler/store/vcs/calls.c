@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/calls.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -45,8 +44,8 @@ static int fixed_prepare(
 static const struct {
 	int urgency;
 	bool writes;
-	int (*prepare)(
-		struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err);
+	int (*prepare)(struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared,
+		struct err *err);
 } purposes[VCS_PURPOSES] = {
 	[VCS_FOR_REPORT] = {0, true, vcs_report_prepare},
 	[VCS_FOR_COMMENT] = {2, true, vcs_comment_prepare},
@@ -146,8 +145,7 @@ static struct allowance *allowance_find(struct allowance *list, size_t count, co
 	return NULL;
 }
 
-static void allowance_fill(
-	struct allowance *allowance, const struct rows *limit, int row, enum vcs_dialect dialect)
+static void allowance_fill(struct allowance *allowance, const struct rows *limit, int row, enum vcs_dialect dialect)
 {
 	double seconds = row_number(limit, row, "seconds");
 
@@ -179,8 +177,9 @@ static int allowance_put_off(
 
 	if (wait <= 0 && allowance->minute < 1)
 		wait = (1 - allowance->minute) * 60 / limits[dialect].minute;
-	if (allowance->blocked_s <= 0 && allowance->hour < 1)
-		wait = fmax(wait, (1 - allowance->hour) * 3600 / limits[dialect].hour);
+	if (allowance->blocked_s <= 0 && allowance->hour < 1 &&
+		wait < (1 - allowance->hour) * 3600 / limits[dialect].hour)
+		wait = (1 - allowance->hour) * 3600 / limits[dialect].hour;
 	if (allowance->spent)
 		return 0;
 	allowance->spent = true;
@@ -188,7 +187,7 @@ static int allowance_put_off(
 		"update vcs_calls set due_at = now() + make_interval(secs => $2) where coalesce(connection_id, "
 		"installation_id) = $1 and (connection_id = $1 or installation_id = $1) and delivery = 'waiting' "
 		"and due_at <= now() and (writes or $3)",
-		P_TEXT(allowance->owner), P_INT((long long)ceil(wait)), P_BOOL(allowance->blocked_s > 0));
+		P_TEXT(allowance->owner), P_INT((long long)wait + 1), P_BOOL(allowance->blocked_s > 0));
 }
 
 static int allowance_store(struct store *store, const struct allowance *allowance, struct err *err)
@@ -238,7 +237,8 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 	json_object_del(arguments, "secret");
 	text = json_text(arguments);
 	return db_query(store->db, NULL, err,
-		"update vcs_calls set delivery = 'claimed', attempt = attempt + 1, notifier = $2, lease_until = now() + "
+		"update vcs_calls set delivery = 'claimed', attempt = attempt + 1, notifier = $2, lease_until = now() "
+		"+ "
 		"make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, updated_at = now() "
 		"where id = $1",
 		P_TEXT(call->id), P_TEXT(notifier), P_INT(store->settings->lease_seconds),

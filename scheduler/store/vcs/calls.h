@@ -59,7 +59,8 @@ struct vcs_prepared {
 };
 
 /* Locks the call that the answer is for. *ret_there is false if it has ended, or was claimed again. */
-int vcs_call_lock(struct store *store, const char *id, int attempt, struct rows *ret_rows, bool *ret_there, struct err *err);
+int vcs_call_lock(
+	struct store *store, const char *id, int attempt, struct rows *ret_rows, bool *ret_there, struct err *err);
 /* The row's members; `arguments` is a new reference that the caller releases. */
 struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *arguments);
 /* The call has ended. */
@@ -68,7 +69,8 @@ int vcs_call_end(struct store *store, const char *id, struct err *err);
 int vcs_call_again(struct store *store, const struct vcs_claimed *call, int wait_s, const char *why, struct err *err);
 /* The call goes on at once with these arguments. */
 int vcs_call_goes_on(struct store *store, const struct vcs_claimed *call, const json_t *arguments, struct err *err);
-/* Stores that the credential of the call may not be used for a while, or why its last call failed (NULL: it did not). */
+/* Stores that the credential of the call may not be used for a while, or why its last call failed (NULL: it did not).
+ */
 int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wait_s, struct err *err);
 int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err);
 

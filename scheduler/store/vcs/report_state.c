@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 
-const char *const report_state_names[REPORT_STATES] = {
-	[REPORT_SUCCESS] = "success", [REPORT_PENDING] = "pending", [REPORT_ERROR] = "error", [REPORT_FAILURE] = "failure"};
+const char *const report_state_names[REPORT_STATES] = {[REPORT_SUCCESS] = "success",
+	[REPORT_PENDING] = "pending",
+	[REPORT_ERROR] = "error",
+	[REPORT_FAILURE] = "failure"};
 
 #define CHECKS (STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL))
 
@@ -60,9 +62,10 @@ enum report_state report_state_of(const struct report_run *run, enum report_scop
 
 /* ---- together ---- */
 
-static const char *const one_sentences[REPORT_STATES] = {
-	[REPORT_SUCCESS] = "The plan passed", [REPORT_PENDING] = "The plan is not complete",
-	[REPORT_ERROR] = "The plan was lost", [REPORT_FAILURE] = "The plan failed"};
+static const char *const one_sentences[REPORT_STATES] = {[REPORT_SUCCESS] = "The plan passed",
+	[REPORT_PENDING] = "The plan is not complete",
+	[REPORT_ERROR] = "The plan was lost",
+	[REPORT_FAILURE] = "The plan failed"};
 
 static enum report_state worst(const struct report_counts *counts)
 {
@@ -71,11 +74,12 @@ static enum report_state worst(const struct report_counts *counts)
 			return (enum report_state)state;
 	if (counts->broken)
 		return REPORT_ERROR;
-	return counts->count[REPORT_PENDING] || counts->undecided || counts->unapproved ? REPORT_PENDING : REPORT_SUCCESS;
+	return counts->count[REPORT_PENDING] || counts->undecided || counts->unapproved ? REPORT_PENDING
+											: REPORT_SUCCESS;
 }
 
-static void describe_runs(
-	const struct report_counts *counts, enum report_state state, long long all, char description[REPORT_DESCRIPTION_SIZE])
+static void describe_runs(const struct report_counts *counts, enum report_state state, long long all,
+	char description[REPORT_DESCRIPTION_SIZE])
 {
 	const char *workspace = text_or_empty(counts->workspace[state]);
 
@@ -87,8 +91,8 @@ static void describe_runs(
 		snprintf(description, REPORT_DESCRIPTION_SIZE, "%lld of %lld plans passed",
 			counts->count[REPORT_SUCCESS], all);
 	else
-		snprintf(description, REPORT_DESCRIPTION_SIZE, "%lld of %lld plans %s, such as %s", counts->count[state],
-			all, state == REPORT_FAILURE ? "failed" : "were lost", workspace);
+		snprintf(description, REPORT_DESCRIPTION_SIZE, "%lld of %lld plans %s, such as %s",
+			counts->count[state], all, state == REPORT_FAILURE ? "failed" : "were lost", workspace);
 }
 
 enum report_state report_sum(const struct report_counts *counts, char ret_description[REPORT_DESCRIPTION_SIZE])
@@ -102,9 +106,9 @@ enum report_state report_sum(const struct report_counts *counts, char ret_descri
 		describe_runs(counts, state, all, ret_description);
 	else
 		text_copy(ret_description, REPORT_DESCRIPTION_SIZE,
-			state == REPORT_ERROR         ? "The commit could not be processed"
-			: state == REPORT_SUCCESS     ? "No workspace is affected"
-			: counts->unapproved          ? "Waits for a user's approval"
-						      : "The affected workspaces are being determined");
+			state == REPORT_ERROR             ? "The commit could not be processed"
+				: state == REPORT_SUCCESS ? "No workspace is affected"
+				: counts->unapproved      ? "Waits for a user's approval"
+							  : "The affected workspaces are being determined");
 	return state;
 }

@@ -12,8 +12,7 @@ enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
 
 /* A new version is due when the last one is old enough: providers limit the statuses of a context to a thousand, so
  * the interval grows with their number. */
-#define NEXT_DUE                                                                                                       \
-	"greatest(now(), coalesce(r.sent_at + make_interval(secs => 5 + r.sent_count), now()))"
+#define NEXT_DUE "greatest(now(), coalesce(r.sent_at + make_interval(secs => 5 + r.sent_count), now()))"
 
 /* ---- contexts ---- */
 
@@ -47,7 +46,7 @@ static const char begin_sql[] =
 #define CHECK_STAGES                                                                                                   \
 	(STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL))
 
-int vcs_reports_begin(struct store *store, const char *event_id, struct err *err)
+int vcs_report_contexts_begin(struct store *store, const char *event_id, struct err *err)
 {
 	return db_query(store->db, NULL, err, begin_sql, P_TEXT(event_id), P_INT(CHECK_STAGES));
 }
@@ -248,10 +247,10 @@ static json_t *arguments_make(struct store *store, const struct rows *report, co
 	const char *state, const char *description)
 {
 	const char *event = row_text(report, 0, "event_id");
-	_cleanup_(freep) char *url = event ? mem_printf("%s/app/%s/vcs/events/%s", store->settings->public_url,
-						     row_text(report, 0, "organization"), event)
-					   : mem_printf("%s/app/%s", store->settings->public_url,
-						     row_text(report, 0, "organization"));
+	_cleanup_(freep) char *url = event
+		? mem_printf("%s/app/%s/vcs/events/%s", store->settings->public_url,
+			  row_text(report, 0, "organization"), event)
+		: mem_printf("%s/app/%s", store->settings->public_url, row_text(report, 0, "organization"));
 
 	return json_pack("{ss ss ss ss ss sI}", "sha", place->sha, "state", state, "context", place->context,
 		"description", description, "url", url, "number", (json_int_t)row_int(report, 0, "pull_request"));
@@ -261,7 +260,8 @@ static int skipped(struct store *store, const struct vcs_claimed *call, const st
 	struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"update vcs_reports set sent_version = greatest(sent_version, $4) where repository_id = $1 and sha = $2 "
+		"update vcs_reports set sent_version = greatest(sent_version, $4) where repository_id = $1 and sha = "
+		"$2 "
 		"and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place->sha), P_TEXT(place->context), P_INT(version));
 }
@@ -304,7 +304,8 @@ int vcs_report_sent(struct store *store, const struct vcs_claimed *call, struct 
 	_cleanup_(freep) char *text = json_text(sent);
 
 	return db_query(store->db, NULL, err,
-		"update vcs_reports r set sent_version = greatest(sent_version, $4), sent = $5::jsonb, sent_at = now(), "
+		"update vcs_reports r set sent_version = greatest(sent_version, $4), sent = $5::jsonb, sent_at = "
+		"now(), "
 		"sent_count = sent_count + 1, error = null, due_at = case when version > $4 then now() + "
 		"make_interval(secs => $6 + r.sent_count) else due_at end "
 		"where repository_id = $1 and sha = $2 and context = $3",

@@ -14,7 +14,7 @@
 
 /* Creates the contexts of an event's commit, or a new version of those that are there. The event's outcomes must have
  * been stored. In the event's transaction. */
-int vcs_reports_begin(struct store *store, const char *event_id, struct err *err);
+int vcs_report_contexts_begin(struct store *store, const char *event_id, struct err *err);
 /* Records that runs have changed: `rows` are objects with id and status. For every transaction of runs, so it costs one
  * statement without a wait, and none while runs only go on to their plan's end. */
 int vcs_runs_note(struct store *store, const json_t *rows, struct err *err);
