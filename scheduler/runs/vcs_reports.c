@@ -9,9 +9,7 @@ enum { MAX_ROUNDS = 20 };
 
 int vcs_reports_begin(struct store *store, const char *event_id, struct err *err)
 {
-	if (vcs_report_contexts_begin(store, event_id, err) < 0)
-		return -1;
-	return vcs_comments_begin(store, event_id, err);
+	return vcs_event_note(store, event_id, err);
 }
 
 int vcs_reports_sweep(struct store *store, struct err *err)

@@ -8,7 +8,7 @@
 
 enum { MAX_ENQUEUED = 500, MAX_PAGES = 10, MAX_ROWS = 60, FIRST_ERROR = 2000 };
 
-int vcs_comments_begin(struct store *store, const char *event_id, struct err *err)
+int vcs_comment_renew(struct store *store, const char *event_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
 		"insert into vcs_comments as c (repository_id, pull_request, event_id) "
@@ -20,7 +20,9 @@ int vcs_comments_begin(struct store *store, const char *event_id, struct err *er
 		"(select 1 from vcs_comments o where o.repository_id = e.repository_id "
 		"and o.pull_request = e.pull_request)) "
 		"on conflict (repository_id, pull_request) do update set event_id = excluded.event_id, "
-		"version = c.version + 1, error = null, due_at = now()",
+		"version = c.version + 1, error = null, due_at = greatest(c.due_at, now() + interval '2 seconds') "
+		"where coalesce((select sequence from vcs_events where id = c.event_id), 0) <= "
+		"(select sequence from vcs_events where id = excluded.event_id)",
 		P_TEXT(event_id));
 }
 

@@ -9,9 +9,9 @@
 
 #include "scheduler/store/vcs/calls.h"
 
-/* Creates the comment of the event's pull request, or a new version of it. A pull request that affects no workspace
- * gets none. In the event's transaction. */
-int vcs_comments_begin(struct store *store, const char *event_id, struct err *err);
+/* Creates the comment of the event's pull request, or a new version of it, unless a newer event has made one. A pull
+ * request that affects no workspace gets none. */
+int vcs_comment_renew(struct store *store, const char *event_id, struct err *err);
 /* Creates the calls of comments that are due. */
 int vcs_comments_enqueue(struct store *store, struct err *err);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/store/vcs/comments.h"
 #include "scheduler/store/vcs/report_state.h"
 
 enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
@@ -46,7 +47,12 @@ static const char begin_sql[] =
 #define CHECK_STAGES                                                                                                   \
 	(STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL))
 
-int vcs_report_contexts_begin(struct store *store, const char *event_id, struct err *err)
+int vcs_event_note(struct store *store, const char *event_id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "insert into vcs_notes (event_id) values ($1)", P_TEXT(event_id));
+}
+
+static int contexts_renew(struct store *store, const char *event_id, struct err *err)
 {
 	return db_query(store->db, NULL, err, begin_sql, P_TEXT(event_id), P_INT(CHECK_STAGES));
 }
@@ -96,36 +102,22 @@ static int notes_run(void *data, struct err *err)
 {
 	struct applying *a = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(db_array_release) struct db_array events = DB_ARRAY_INIT;
 
 	if (db_query(a->store->db, &rows, err,
 		    "with gone as (delete from vcs_notes where sequence = any(array(select sequence from vcs_notes "
 		    "order by sequence limit $1 for update skip locked)) returning event_id) "
-		    "select distinct event_id from gone",
+		    "select distinct e.id, e.repository_id, e.sha from gone g join vcs_events e on e.id = g.event_id "
+		    "order by e.repository_id, e.sha, e.id",
 		    P_INT(MAX_NOTES)) < 0)
 		return -1;
 	a->count = rows.count;
 	for (int i = 0; i < rows.count; i++)
-		db_array_add(&events, row_text(&rows, i, "event_id"));
-	if (!rows.count)
-		return 0;
-	if (db_query(a->store->db, NULL, err,
-		    "with noted as (select r.repository_id, r.sha, r.context from vcs_reports r join vcs_events e "
-		    "on e.repository_id = r.repository_id and e.sha = r.sha where e.id = any($1::text[]) "
-		    "order by 1, 2, 3 for update of r) "
-		    "update vcs_reports r set version = r.version + 1, error = null, due_at = " NEXT_DUE
-		    " from noted n where r.repository_id = n.repository_id and r.sha = n.sha "
-		    "and r.context = n.context",
-		    P_ARRAY(&events)) < 0)
-		return -1;
-	return db_query(a->store->db, NULL, err,
-		"with noted as (select c.repository_id, c.pull_request from vcs_comments c join vcs_events e "
-		"on e.repository_id = c.repository_id and e.pull_request = c.pull_request "
-		"where e.id = any($1::text[]) order by 1, 2 for update of c) "
-		"update vcs_comments c set version = c.version + 1, error = null, "
-		"due_at = greatest(now() + interval '2 seconds', c.due_at) from noted n "
-		"where c.repository_id = n.repository_id and c.pull_request = n.pull_request",
-		P_ARRAY(&events));
+		if (contexts_renew(a->store, row_text(&rows, i, "id"), err) < 0)
+			return -1;
+	for (int i = 0; i < rows.count; i++)
+		if (vcs_comment_renew(a->store, row_text(&rows, i, "id"), err) < 0)
+			return -1;
+	return 0;
 }
 
 int vcs_notes_apply(struct store *store, int *ret_count, struct err *err)

@@ -12,14 +12,14 @@
 
 #include "scheduler/store/vcs/calls.h"
 
-/* Creates the contexts of an event's commit, or a new version of those that are there. The event's outcomes must have
- * been stored. In the event's transaction. */
-int vcs_report_contexts_begin(struct store *store, const char *event_id, struct err *err);
+/* Records that an event's outcomes were stored, or changed. */
+int vcs_event_note(struct store *store, const char *event_id, struct err *err);
 /* Records that runs have changed: `rows` are objects with id and status. For every transaction of runs, so it costs one
  * statement without a wait, and none while runs only go on to their plan's end. */
 int vcs_runs_note(struct store *store, const json_t *rows, struct err *err);
 
-/* Makes new versions of what those runs are reported by. Returns how many events there were. */
+/* Creates the contexts of the commits of these events, and the comments of their pull requests, or new versions of
+ * those that are there. Returns how many events there were. */
 int vcs_notes_apply(struct store *store, int *ret_count, struct err *err);
 /* Creates the calls of reports that are due. */
 int vcs_reports_enqueue(struct store *store, struct err *err);
