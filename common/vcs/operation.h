@@ -9,19 +9,9 @@
  * Answers are hostile. They are read into new objects with the known members only, each checked and bounded.
  */
 
-#include <time.h>
-
-#include "common/json/json.h"
-#include "common/vcs/dialect.h"
+#include "common/vcs/operation_types.h"
 
 struct err;
-
-enum vcs_operation {
-#define OPERATION(symbol, name, writes) VCS_OP_##symbol,
-#include "common/vcs/operations.def"
-#undef OPERATION
-	VCS_OPERATIONS
-};
 
 const char *vcs_operation_name(enum vcs_operation operation);
 /* VCS_OPERATIONS for an unknown name, and for NULL. */
@@ -30,18 +20,6 @@ enum vcs_operation vcs_operation_of(const char *name);
 bool vcs_operation_writes(enum vcs_operation operation);
 /* False if the dialect lacks the operation. */
 bool vcs_operation_exists(enum vcs_dialect dialect, enum vcs_operation operation);
-
-/* The most repositories, pull requests, comments or hooks that a page of a list has. */
-enum { VCS_LIST_MAX = 100 };
-
-/* Where a request goes, and who sends it. Borrowed texts. */
-struct vcs_api {
-	enum vcs_dialect dialect;
-	const char *api_url;    /* of the connection */
-	const char *identifier; /* of the repository; NULL for verify and repositories */
-	const char *token;      /* NULL: none */
-	bool app;               /* the token is of a GitHub App's installation */
-};
 
 struct vcs_http {
 	const char *method; /* static */
@@ -54,20 +32,6 @@ void vcs_http_release(struct vcs_http *http);
  * or can't be part of a path. */
 int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const json_t *arguments,
 	struct vcs_http *ret_http, struct err *err);
-
-/* What came back. Borrowed. */
-struct vcs_answer {
-	enum vcs_dialect dialect;
-	enum vcs_operation operation;
-	const json_t *arguments;
-	int status;            /* 0: there was no complete answer, and `error` says why */
-	const json_t *headers; /* {"name": ["value", ...]}, names in lower case; or NULL */
-	const json_t *body;    /* NULL if it is not JSON */
-	const char *error;
-	bool forbidden; /* the address may not be called, so a repetition is useless */
-	bool internal;  /* only the operator's allow-list permits the address: texts of the answer are not shown */
-	time_t now;
-};
 
 enum vcs_fate {
 	VCS_TAKEN,

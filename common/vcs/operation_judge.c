@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "common/vcs/operation_rows.h"
+#include "common/vcs/operation.h"
 
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "common/vcs/operation_rows.h"
 
 enum { MAX_WAIT_S = 3600, SECONDARY_WAIT_S = 60, UNAUTHORIZED_WAIT_S = 300, MESSAGE_SIZE = 200 };
 

@@ -5,7 +5,7 @@
 /* The tables of the dialects, and what their functions share. For operation*.c only. */
 
 #include "common/buf.h"
-#include "common/vcs/operation.h"
+#include "common/vcs/operation_types.h"
 
 /* How a dialect makes one operation. */
 struct vcs_row {
@@ -32,6 +32,8 @@ struct vcs_dialect_rows {
 extern const struct vcs_dialect_rows vcs_github_rows, vcs_gitlab_rows, vcs_gitea_rows, vcs_bitbucket_cloud_rows,
 	vcs_bitbucket_server_rows, vcs_azure_rows;
 
+/* NULL for plain git. */
+const struct vcs_dialect_rows *vcs_rows_of(enum vcs_dialect dialect);
 /* NULL if the dialect lacks the operation. */
 const struct vcs_row *vcs_row_of(enum vcs_dialect dialect, enum vcs_operation operation);
 

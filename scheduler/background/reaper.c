@@ -21,7 +21,7 @@
 #include "scheduler/background/wait_notes.h"
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
-#include "scheduler/runs/vcs_reports.h"
+#include "scheduler/runs/vcs/reports.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/vcs/git_results.h"
 #include "scheduler/runs/holds.h"

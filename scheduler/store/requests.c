@@ -3,7 +3,7 @@
 
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/tasks/task_calls.h"
-#include "scheduler/store/vcs/calls.h"
+#include "scheduler/store/vcs/calls/calls.h"
 
 bool requests_have(const json_t *ids, const char *prefix)
 {

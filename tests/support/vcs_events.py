@@ -56,8 +56,9 @@ class Watched:
     def quiet(self):
         """Waits until the provider has been told everything."""
         def left():
-            return self.api_site.ask("select (select count(*) from vcs_calls), (select count(*) from vcs_notes), "
-                                     "(select count(*) from vcs_reports where sent_version < version), (select count(*) from vcs_comments where sent_version < version)")
+            return self.api_site.ask("select (select count(*) from vcs_calls where repository_id = v.id), (select count(*) from vcs_notes), "
+                                     "(select count(*) from vcs_reports where repository_id = v.id and sent_version < version), "
+                                     "(select count(*) from vcs_comments where repository_id = v.id and sent_version < version) from vcs_repositories v where id = %s", self.id)
 
         until(lambda: left() == [(0, 0, 0, 0)], lambda: f"calls, notes, statuses and comments have been sent: {left()}")
 

@@ -7,7 +7,7 @@
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/api/tasks/task_stages.h"
 #include "scheduler/runs/task_reports.h"
-#include "scheduler/runs/vcs_answers.h"
+#include "scheduler/runs/vcs/answers.h"
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/notifications/notifiers.h"
 #include "scheduler/store/requests.h"

@@ -6,7 +6,7 @@
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/tasks/task_results.h"
-#include "scheduler/store/vcs/reports.h"
+#include "scheduler/store/vcs/calls/reports.h"
 
 void changes_init(struct changes *changes, const char *now)
 {

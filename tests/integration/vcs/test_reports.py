@@ -117,7 +117,7 @@ def test_only_the_newest_status_is_sent_and_in_order_when_the_notifier_is_killed
         if number == 1:
             first.kill()
             notifier("notifier-2")
-    api_site.change("update vcs_reports set due_at = now()")
+    api_site.change("update vcs_reports set due_at = now() where repository_id = %s", watched.id)
     wait_for(watched, *states(watched)[:-1], "success")
     watched.quiet()
     assert states(watched) in (["success"], ["pending", "success"])
@@ -128,13 +128,12 @@ def test_only_the_newest_status_is_sent_and_in_order_when_the_notifier_is_killed
 def test_a_rate_limit_stops_all_calls_of_the_connection_until_it_ends(watch, notifier, api_site):
     watched = watch(GitHub)
     watched.workspace("connected")
-    watched.quiet_hooks = api_site.change("update vcs_hooks set due_at = now() + interval '1 day'")
     watched.fake.rate_limit("POST", "/statuses/", 3)
     watched.event()
     notifier()
     until(lambda: watched.fake.calls("POST", "/statuses/"), "the first try")
-    until(lambda: api_site.ask("select blocked_until > now() from vcs_limits where blocked_until is not null"), "the connection waits")
-    (error,) = api_site.ask("select error from vcs_limits where error is not null")[0]
+    until(lambda: api_site.ask("select 1 from vcs_limits where owner_id = %s and blocked_until > now()", watched.connection), "the connection waits")
+    ((error,),) = api_site.ask("select error from vcs_limits where owner_id = %s", watched.connection)
     assert "limits the rate" in error
     wait_for(watched, "success")
     one, two = watched.fake.calls("POST", "/statuses/")[:2]
@@ -150,11 +149,11 @@ def test_an_equal_status_that_gitlab_refuses_counts_as_sent(watch, notifier, api
     until(lambda: watched.repository.statuses, "the pending status is there")
     watched.quiet()
     # As if the answer had been lost.
-    api_site.change("update vcs_reports set sent = null, sent_version = 0, due_at = now()")
+    api_site.change("update vcs_reports set sent = null, sent_version = 0, due_at = now() where repository_id = %s", watched.id)
     until(lambda: len(watched.fake.calls("POST", "/statuses/")) == 2, "it is sent again")
     watched.quiet()
     assert watched.fake.calls("POST", "/statuses/")[1].status == 400
-    assert api_site.ask("select error from vcs_reports") == [(None,)]
+    assert api_site.ask("select error from vcs_reports where repository_id = %s", watched.id) == [(None,)]
 
 
 def test_a_refused_credential_is_shown_and_a_new_one_is_used(watch, notifier, api_site):
@@ -165,7 +164,7 @@ def test_a_refused_credential_is_shown_and_a_new_one_is_used(watch, notifier, ap
     notifier()
     until(lambda: api_site.ask("select state from vcs_tokens where connection_id = %s", watched.connection) == [("refused",)], "the token is refused")
     watched.fake.tokens["good-token"] = "robot"
-    api_site.change("update vcs_calls set due_at = now()")
+    api_site.change("update vcs_calls set due_at = now() where repository_id = %s", watched.id)
     wait_for(watched, "success")
 
 

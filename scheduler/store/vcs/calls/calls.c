@@ -1,34 +1,18 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/calls.h"
+#include "scheduler/store/vcs/calls/calls.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "common/log.h"
-#include "scheduler/store/vcs/comments.h"
+#include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/credentials.h"
-#include "scheduler/store/vcs/hooks.h"
-#include "scheduler/store/vcs/reports.h"
+#include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/reports.h"
 
 enum { MAX_CLAIMED = 20, GIVE_UP_MS = 30000, FIRST_WAIT_S = 5, MAX_WAIT_S = 3600, UNREADABLE_S = 5 };
 
 /* ---- purposes ---- */
-
-const char *const vcs_purpose_names[VCS_PURPOSES] = {
-	[VCS_FOR_REPORT] = "report",
-	[VCS_FOR_COMMENT] = "comment",
-	[VCS_FOR_HOOK] = "hook",
-	[VCS_FOR_LOOKUP] = "lookup",
-	[VCS_FOR_VERIFY] = "verify",
-};
-
-enum vcs_purpose vcs_purpose_of(const char *name)
-{
-	for (int i = 0; i < VCS_PURPOSES; i++)
-		if (text_equal(name, vcs_purpose_names[i]))
-			return (enum vcs_purpose)i;
-	return VCS_PURPOSES;
-}
 
 /* Asks the same in any case. */
 static int fixed_prepare(

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_COMMENTS_H
-#define SCHEDULER_STORE_VCS_COMMENTS_H
+#ifndef SCHEDULER_STORE_VCS_CALLS_COMMENTS_H
+#define SCHEDULER_STORE_VCS_CALLS_COMMENTS_H
 
 /*
  * The one comment of a pull request, which is edited in place. It is found by a hidden marker. A comment is created
  * only after a list of the comments had none: a request that was lost may have created one.
  */
 
-#include "scheduler/store/vcs/calls.h"
+#include "scheduler/store/vcs/calls/call.h"
 
 /* Creates the comment of the event's pull request, or a new version of it, unless a newer event has made one. A pull
  * request that affects no workspace gets none. */

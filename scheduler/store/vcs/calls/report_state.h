@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_REPORT_STATE_H
-#define SCHEDULER_STORE_VCS_REPORT_STATE_H
+#ifndef SCHEDULER_STORE_VCS_CALLS_REPORT_STATE_H
+#define SCHEDULER_STORE_VCS_CALLS_REPORT_STATE_H
 
 /* What a commit's status says about runs. Pure. */
 

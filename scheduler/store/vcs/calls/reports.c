@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/reports.h"
+#include "scheduler/store/vcs/calls/reports.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/store/vcs/comments.h"
-#include "scheduler/store/vcs/report_state.h"
+#include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/calls/report_state.h"
 
 enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
 

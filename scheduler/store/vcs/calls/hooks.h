@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_HOOKS_H
-#define SCHEDULER_STORE_VCS_HOOKS_H
+#ifndef SCHEDULER_STORE_VCS_CALLS_HOOKS_H
+#define SCHEDULER_STORE_VCS_CALLS_HOOKS_H
 
 /*
  * Hooks at providers: one per repository that workspaces or policy sets use. Each is made when the repository is first
@@ -9,7 +9,7 @@
  * A GitHub App has one hook for all, and plain git has none.
  */
 
-#include "scheduler/store/vcs/calls.h"
+#include "scheduler/store/vcs/calls/call.h"
 
 /* Creates the calls for hooks that are not as they should be. */
 int vcs_hooks_enqueue(struct store *store, struct err *err);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/runs/vcs_answers.h"
+#include "scheduler/runs/vcs/answers.h"
 
 #include <string.h>
 
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
-#include "scheduler/store/vcs/calls.h"
-#include "scheduler/store/vcs/comments.h"
-#include "scheduler/store/vcs/hooks.h"
-#include "scheduler/store/vcs/reports.h"
+#include "scheduler/store/vcs/calls/calls.h"
+#include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/reports.h"
 #include "scheduler/store/vcs/tokens.h"
 
 /* One answer while it is applied. */

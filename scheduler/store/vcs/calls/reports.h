@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_REPORTS_H
-#define SCHEDULER_STORE_VCS_REPORTS_H
+#ifndef SCHEDULER_STORE_VCS_CALLS_REPORTS_H
+#define SCHEDULER_STORE_VCS_CALLS_REPORTS_H
 
 /*
  * The statuses of commits. A row per context says that there is something to tell, not what: that is computed from the
@@ -10,7 +10,7 @@
  * aggregated-commit-status-enabled is false, each workspace has one for the plan and one for its checks.
  */
 
-#include "scheduler/store/vcs/calls.h"
+#include "scheduler/store/vcs/calls/call.h"
 
 /* Records that an event's outcomes were stored, or changed. */
 int vcs_event_note(struct store *store, const char *event_id, struct err *err);

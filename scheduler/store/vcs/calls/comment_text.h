@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_COMMENT_TEXT_H
-#define SCHEDULER_STORE_VCS_COMMENT_TEXT_H
+#ifndef SCHEDULER_STORE_VCS_CALLS_COMMENT_TEXT_H
+#define SCHEDULER_STORE_VCS_CALLS_COMMENT_TEXT_H
 
 /* The text of a pull request's comment, in Markdown. Pure. Nothing of a plan is shown but its counts and its first
  * error; texts from outside can't form links, mentions, HTML or further rows. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/comments.h"
+#include "scheduler/store/vcs/calls/comments.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "scheduler/store/vcs/comment_text.h"
+#include "scheduler/store/vcs/calls/comment_text.h"
 
 enum { MAX_ENQUEUED = 500, MAX_PAGES = 10, MAX_ROWS = 60, FIRST_ERROR = 2000 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/report_state.h"
+#include "scheduler/store/vcs/calls/report_state.h"
 
 #include <stdio.h>
 

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/runs/vcs_reports.h"
+#include "scheduler/runs/vcs/reports.h"
 
-#include "scheduler/store/vcs/comments.h"
-#include "scheduler/store/vcs/hooks.h"
-#include "scheduler/store/vcs/reports.h"
+#include "scheduler/store/vcs/calls/calls.h"
+#include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/reports.h"
 
 enum { MAX_ROUNDS = 20 };
 

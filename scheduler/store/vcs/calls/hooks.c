@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/hooks.h"
+#include "scheduler/store/vcs/calls/hooks.h"
 
 #include <openssl/crypto.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_RUNS_VCS_ANSWERS_H
 #define SCHEDULER_RUNS_VCS_ANSWERS_H
 
-/* Applies the answers of providers to the calls that asked for them (store/vcs/calls.h). */
+/* Applies the answers of providers to the calls that asked for them (store/vcs/calls/calls.h). */
 
 #include "scheduler/store/store.h"
 

@@ -1,29 +1,17 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_STORE_VCS_CALLS_H
-#define SCHEDULER_STORE_VCS_CALLS_H
+#ifndef SCHEDULER_STORE_VCS_CALLS_CALLS_H
+#define SCHEDULER_STORE_VCS_CALLS_CALLS_H
 
 /*
  * Calls of providers' APIs. The scheduler makes the request when a notifier claims the call, with what is true then,
- * so secrets are never stored. The notifier sends it once and returns the answer, which runs/vcs_answers.c applies.
+ * so secrets are never stored. The notifier sends it once and returns the answer, which runs/vcs/answers.c applies.
  *
  * A credential's calls are counted (vcs_limits): so many writes a minute and an hour, and none while the provider has
  * asked for a pause. Calls with a low urgency go first.
  */
 
-#include "common/vcs/operation.h"
 #include "scheduler/store/request_claim.h"
-
-/* What a call is for. Its names are the column's values. */
-enum vcs_purpose {
-	VCS_FOR_REPORT,  /* a commit's status; the subject is "<sha> <context>" */
-	VCS_FOR_COMMENT, /* a pull request's comment; the subject is its number */
-	VCS_FOR_HOOK,    /* a repository's hook */
-	VCS_FOR_LOOKUP,  /* a repository's id and default branch */
-	VCS_FOR_VERIFY,  /* a connection's credentials */
-	VCS_PURPOSES
-};
-extern const char *const vcs_purpose_names[VCS_PURPOSES];
-enum vcs_purpose vcs_purpose_of(const char *name);
+#include "scheduler/store/vcs/calls/call.h"
 
 /* Creates a call that is due now, unless there is one of the same purpose and subject. */
 struct vcs_call {
@@ -38,25 +26,6 @@ int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *e
 int vcs_calls_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err);
 /* Calls whose notifier was lost wait again. */
 int vcs_calls_rescue(struct store *store, struct err *err);
-
-/* One call that was claimed, for the functions that prepare it and that apply its answer. Borrowed. */
-struct vcs_claimed {
-	const char *id, *repository_id, *connection_id, *subject;
-	enum vcs_purpose purpose;
-	enum vcs_operation operation;
-	const json_t *arguments; /* of the operation that was sent */
-	enum vcs_dialect dialect;
-	const char *identifier; /* of the repository, or NULL */
-	long long version;      /* of what was sent */
-	int tries;
-};
-
-/* What a call asks next. */
-struct vcs_prepared {
-	enum vcs_operation operation; /* VCS_OPERATIONS: there is nothing to ask any more */
-	json_t *arguments;            /* a new reference; a member `secret` is not stored */
-	long long version;
-};
 
 /* Locks the call that the answer is for. *ret_there is false if it has ended, or was claimed again. */
 int vcs_call_lock(

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/store/vcs/comment_text.h"
+#include "scheduler/store/vcs/calls/comment_text.h"
 
 #include <ctype.h>
 #include <string.h>
