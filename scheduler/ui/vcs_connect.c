@@ -200,7 +200,7 @@ int vcs_connect_callback(struct request *req, struct response *res, struct err *
 	int found = page_user(req, err);
 
 	if (found == 0)
-		return page_say(req, res, 403, "Not connected", "Sign in first, in this browser, and begin again.");
+		return page_say(req, res, 400, "Not connected", "Sign in first, in this browser, and begin again.");
 	if (found > 0)
 		found = connection_find(req, res, &connection, err);
 	if (found <= 0)

@@ -250,7 +250,7 @@ def test_without_a_session_a_state_is_nothing(connection, owner, api_site):
     browser = owner.browser()
     back = connection.consent(browser)
     stranger = Browser(api_site.scheduler.url, address=owner.address).ask(back, follow=False)
-    assert stranger.status == 403 and "Sign in first" in stranger.text
+    assert stranger.status == 400 and "Sign in first" in stranger.text
     browser.ask("/app/settings/tokens").send("/app/logout")
     assert api_site.ask("select 1 from vcs_authorizations where connection_id = %s", connection.id) == []
 
