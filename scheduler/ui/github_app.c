@@ -44,7 +44,7 @@ static bool app_ready(const struct request *req)
 
 static int not_ready_show(const struct request *req, struct response *res)
 {
-	return failure(req, res, 404,
+	return failure(req, res, 422,
 		"This site has no GitHub App, or its client id and secret are not set: ask its operators.");
 }
 
@@ -133,7 +133,7 @@ static int consent_find(struct request *req, struct response *res, struct consen
 	if (found < 0)
 		return -1;
 	if (consent_redeem(req->store, &order, text_or_empty(query(req, "state")), ret_consent, err) < 0)
-		return err->kind == ERR_FORBIDDEN ? failure(req, res, 403, err->message) : -1;
+		return err->kind == ERR_FORBIDDEN ? failure(req, res, 422, err->message) : -1;
 	return organization_check(req, res, ret_consent->organization_id.text, err);
 }
 

@@ -40,14 +40,33 @@ static json_t *installation_resource(const struct rows *rows, int row)
 static const struct resource_kind kind_installations = {
 	.type = "github-app-installations", .resource = installation_resource};
 
+/* The organizations of the requester; with permission to read them, as for a single installation. */
+static void organizations_of(const struct request *req, struct db_array *organizations)
+{
+	const struct rows *memberships = &req->actor.scope.memberships;
+
+	for (int i = 0; i < memberships->count; i++) {
+		const char *id = row_text(memberships, i, "organization_id");
+		struct err ignored = ERR_INIT;
+
+		if (id &&
+			actor_may(req->store, &req->actor, CAN_READ_ORGANIZATION, (struct place){.organization = id},
+				&ignored) == 0)
+			db_array_add(organizations, id);
+	}
+}
+
 static int page_of_installations(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
 	const char *number = query(req, "filter[installation_id]"), *name = query(req, "filter[name]");
-	struct installation_list list = {
-		.name = *text_or_empty(name) ? name : NULL, .range = {page->size, page->offset}};
+	_cleanup_(db_array_release) struct db_array organizations = DB_ARRAY_INIT;
+	struct installation_list list = {.organizations = req->actor.is_site_admin ? NULL : &organizations,
+		.name = *text_or_empty(name) ? name : NULL,
+		.range = {page->size, page->offset}};
 
 	(void)scope;
+	organizations_of(req, &organizations);
 	if (*text_or_empty(number) && text_number(number, 1, INT64_MAX, &list.number) < 0)
 		list.number = -1; /* none has such a number */
 	return installations_list(req->store, &list, ret_rows, err);

@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
@@ -18,23 +17,19 @@ static int not_found(struct err *err)
 	return err_set(err, ERR_NOT_FOUND, "GitHub App installation not found");
 }
 
-_Static_assert((rights)1 << BIT_CAN_READ_ORGANIZATION == 4294967296, "the statement holds this bit as a number");
-
 int installations_list(
 	struct store *store, const struct installation_list *list, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
 		"with found as (select i.id, lower(i.name) as name from vcs_installations i where i.removed_at is null "
 		"and i.organization_id is not null and ($2::text is null or lower(i.name) = lower($2)) and "
-		"($3::bigint = 0 or i.installation_id = $3) and (" RIGHTS_IN_ORGANIZATION(
-			"$1", "i.organization_id") ") & 4294967296 <> 0) "
-						   "select n.total, f.* from (select count(*) as total from found) n "
-						   "left join (select " COLUMNS
-						   "from vcs_installations i where i.id in (select id from found order "
-						   "by name, id limit $4 offset $5)) f "
-						   "on true order by lower(f.name), f.id",
-		P_TEXT(response_scope_user(store->scope)), P_TEXT(list->name), P_INT(list->number),
-		P_INT(list->range.limit), P_INT(list->range.offset));
+		"($3::bigint = 0 or i.installation_id = $3) and ($1::text[] is null or i.organization_id = any($1))) "
+		"select n.total, f.* from (select count(*) as total from found) n "
+		"left join (select " COLUMNS "from vcs_installations i where i.id in (select id from found order "
+		"by name, id limit $4 offset $5)) f "
+		"on true order by lower(f.name), f.id",
+		P_TEXT(list->organizations ? db_array_text(list->organizations) : NULL), P_TEXT(list->name),
+		P_INT(list->number), P_INT(list->range.limit), P_INT(list->range.offset));
 }
 
 int installation_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
@@ -79,8 +74,9 @@ struct change {
 	bool removed;
 };
 
+/* `was` takes no lock: PostgreSQL may read it after the update below, and would not lock the row then. */
 static const char token_sql[] =
-	"with was as (select id, error from vcs_installations where id = $1 for update), "
+	"with was as (select id, error from vcs_installations where id = $1), "
 	"again as (update vcs_repositories r set state = 'unverified', error = null, look_failures = 0, "
 	"look_due = now() from was where r.installation_id = was.id and r.state = 'errored' and r.error = was.error) "
 	"update vcs_installations set token_sealed = $2, token_expires_at = now() + make_interval(secs => $3::bigint), "
@@ -108,7 +104,7 @@ int installation_token_put(struct store *store, const char *id, const struct ins
 
 /* An installation that fails again for the same reason makes no further event. */
 static const char fail_sql[] =
-	"with was as (select id, organization_id, error from vcs_installations where id = $1 for update), "
+	"with was as (select id, organization_id, error from vcs_installations where id = $1), "
 	"gone as (update vcs_installations set token_sealed = null, token_expires_at = null, error = $2, "
 	"removed_at = case when $3 then coalesce(removed_at, now()) end where id = $1), "
 	"repositories as (update vcs_repositories set state = 'errored', error = $2 where installation_id = $1 and "

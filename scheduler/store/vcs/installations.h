@@ -19,11 +19,11 @@ struct installation {
 	const char *icon_url, *web_url;
 };
 
-/* Of all organizations whose member the requester is, sorted by name, with `total`; a row with a null id if the page is
- * empty. */
+/* Sorted by name, with `total`; a row with a null id if the page is empty. */
 struct installation_list {
-	const char *name; /* NULL: of any */
-	long long number; /* 0: any */
+	struct db_array *organizations; /* ids; NULL: of all */
+	const char *name;               /* NULL: of any */
+	long long number;               /* 0: any */
 	struct list_range range;
 };
 int installations_list(

@@ -201,7 +201,7 @@ def test_a_connection_without_an_application(owner):
 
 def refused(browser, back):
     browser.ask(back, follow=False)
-    assert browser.status == 403 and "Begin again" in browser.text, browser.text
+    assert browser.status == 422 and "Begin again" in browser.text, browser.text
     return True
 
 
@@ -218,7 +218,7 @@ def test_an_unknown_state_is_refused(connection, owner, state):
     browser = owner.browser()
     back = re.sub(r"state=[^&]*", f"state={state if state == '%00' else urllib.parse.quote(state)}", connection.consent(browser))
     browser.ask(back, follow=False)
-    assert browser.status in (400, 403), browser.text
+    assert browser.status in (400, 422), browser.text
     assert connection.provider.exchanges == [] and connection.token() is None
 
 
