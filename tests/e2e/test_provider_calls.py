@@ -15,7 +15,7 @@ from support.process import clean_environment
 from support.servers import DEPS, ROOT
 from support.vcs_fakes import GitHub
 
-MIN_KINDS = 76
+MIN_KINDS = 80
 
 
 @pytest.fixture(scope="module")

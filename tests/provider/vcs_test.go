@@ -116,7 +116,7 @@ var vcsResources = []resource{
 	{name: "tfe_oauth_client (in a pool)",
 		create: func(w *world) (string, error) {
 			options := clientOptions("")
-			options.AgentPool = must(w.c.AgentPools.Create(ctx, w.org, tfe.AgentPoolCreateOptions{Name: value("of connections"), OrganizationScoped: value(true)}))
+			options.AgentPool = must(w.c.AgentPools.Create(ctx, w.org, tfe.AgentPoolCreateOptions{Name: value("connections"), OrganizationScoped: value(true)}))
 			return created(w.c.OAuthClients.Create(ctx, w.org, options))
 		},
 		read: readClient, imports: readClient,
