@@ -22,6 +22,7 @@
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/epoch.h"
+#include "scheduler/runs/vcs/git_results.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/runs/triggers.h"
@@ -291,6 +292,7 @@ static const struct {
 		struct reaper *reaper, struct err *err); /* instead of `sweep`: reads the clock after its rows */
 } sweeps[] = {
 	{"leases", 1000, SWEEP_BY_CLOCK, .with_clock = sweep_leases},
+	{"git jobs", 1000, SWEEP_BY_CLOCK, .sweep = git_jobs_sweep},
 	{"holds", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
 	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
