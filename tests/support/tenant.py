@@ -191,7 +191,7 @@ class Tenant:
     def make_rows(self):
         """Objects that only a run of many stages has, as rows."""
         ids, mark = self.ids, self.mark
-        names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe"}
+        names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe", "installation": "ghain"}
         ids.update({key: f"{prefix}-{hashlib.md5((mark + prefix).encode()).hexdigest()[:16]}" for key, prefix in names.items()})
         values = {**ids, "mark": mark}
         for statement in (
@@ -202,6 +202,8 @@ class Tenant:
             "insert into task_result_outcomes values (%(outcome)s, %(result)s, 1, %(mark)s, %(mark)s)",
             "insert into cost_estimates (id, run_id) values (%(estimate)s, %(run)s)",
             "insert into plan_exports (id, run_id, data_type, expires_at) values (%(export)s, %(run)s, 'sentinel-mock-bundle-v0', now() + interval '1 hour')",
+            "insert into vcs_installations (id, installation_id, organization_id, name, kind) select %(installation)s, ('x' || right(md5(%(mark)s), 8))::bit(32)::bigint, id, %(mark)s, 'User' "
+            "from organizations where name = %(organization)s",
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
