@@ -193,7 +193,7 @@ class Tenant:
         """Objects that only a run of many stages has, as rows."""
         ids, mark = self.ids, self.mark
         names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe",
-                 "repository": "vr", "vcs_event": "ve"}
+                 "repository": "vr", "vcs_event": "ve", "installation": "ghain"}
         ids.update({key: f"{prefix}-{hashlib.md5((mark + prefix).encode()).hexdigest()[:16]}" for key, prefix in names.items()})
         values = {**ids, "mark": mark}
         for statement in (
@@ -209,6 +209,8 @@ class Tenant:
             "connection_id, id, 'pr_open', 'refs/heads/' || %(mark)s, repeat('a', 40), 1, 'approval', %(mark)s from vcs_repositories where id = %(repository)s",
             "insert into vcs_outcomes (event_id, subject_id, reason) values (%(vcs_event)s, %(workspace)s, 'fork_approval')",
             "insert into plan_exports (id, run_id, data_type, expires_at) values (%(export)s, %(run)s, 'sentinel-mock-bundle-v0', now() + interval '1 hour')",
+            "insert into vcs_installations (id, installation_id, organization_id, name, kind) select %(installation)s, ('x' || right(md5(%(mark)s), 8))::bit(32)::bigint, id, %(mark)s, 'User' "
+            "from organizations where name = %(organization)s",
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
