@@ -200,8 +200,7 @@ char *crypto_random_hex(size_t len)
 	return text;
 }
 
-/* The caller frees it. */
-static char *base64url(const void *bytes, size_t len)
+char *crypto_base64url(const void *bytes, size_t len)
 {
 	char *text = crypto_base64(bytes, len);
 
@@ -222,7 +221,7 @@ char *crypto_challenge(const char *text)
 	unsigned int size = 0;
 
 	must(EVP_Digest(text, strlen(text), digest, &size, EVP_sha256(), NULL));
-	return base64url(digest, size);
+	return crypto_base64url(digest, size);
 }
 
 char *crypto_token(const char *prefix)
@@ -230,7 +229,7 @@ char *crypto_token(const char *prefix)
 	unsigned char bytes[32];
 
 	crypto_random(bytes, sizeof(bytes));
-	_cleanup_(freep) char *base64 = base64url(bytes, sizeof(bytes));
+	_cleanup_(freep) char *base64 = crypto_base64url(bytes, sizeof(bytes));
 	return mem_printf("%s%s", prefix, base64);
 }
 

@@ -46,6 +46,8 @@ char *crypto_random_hex(size_t len);
 
 /* Base64 (standard alphabet, padded). The caller frees the result; decoding returns -1 for anything else. */
 char *crypto_base64(const void *bytes, size_t len);
+/* Base64url without padding. */
+char *crypto_base64url(const void *bytes, size_t len);
 int crypto_base64_decode(const char *text, struct buf *ret_bytes);
 
 struct keyring;

@@ -13,6 +13,7 @@
 #include "scheduler/lifecycle/walk.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/content/objects.h"
+#include "scheduler/store/vcs/github_app.h"
 #include "scheduler/ui/assets.h"
 
 static int objects_setup(struct scheduler *s, struct err *err)
@@ -41,6 +42,22 @@ static enum replication replication_of(const char *text)
 	return text_equal(text, "async") ? REPLICATION_ASYNC : REPLICATION_NONE;
 }
 
+static int vcs_setup(struct scheduler *s, struct err *err)
+{
+	const struct scheduler_options *o = &s->options;
+	const struct github_app_settings app = {.id = o->github_app_id,
+		.key = o->github_app_key,
+		.client_id = o->github_app_client_id,
+		.client_secret = o->github_app_client_secret,
+		.webhook_secret = o->github_app_webhook_secret,
+		.url = o->github_app_url,
+		.api_url = o->github_app_api_url};
+
+	if (guard_parse(o->vcs_allow, &s->vcs_guard, err) < 0)
+		return err_context(err, "--vcs-allow");
+	return github_app_open(&app, &s->github_app, err);
+}
+
 static int scheduler_setup(struct scheduler *s, struct err *err)
 {
 	log_setup("scheduler", NULL, (enum log_level)log_level_parse(s->options.log_level));
@@ -55,7 +72,7 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		return err_context(err, "--trusted-proxies");
 	if (guard_names_ports(s->proxies))
 		return err_set(err, ERR_INVALID, "--trusted-proxies: a proxy is named without a port");
-	if (objects_setup(s, err) < 0)
+	if (objects_setup(s, err) < 0 || vcs_setup(s, err) < 0)
 		return -1;
 	s->settings = (struct store_settings){.public_url = s->options.public_url,
 		.grafana_url = s->options.grafana_url,
@@ -63,6 +80,8 @@ static int scheduler_setup(struct scheduler *s, struct err *err)
 		.lease_seconds = (int)s->options.lease_seconds,
 		.hold_alert_seconds = (int)s->options.hold_alert_seconds,
 		.task_guard = s->task_guard,
+		.vcs_guard = s->vcs_guard,
+		.github_app = s->github_app,
 		.task_limits = {.delivery_seconds = (int)s->options.task_delivery_seconds,
 			.progress_seconds = (int)s->options.task_progress_seconds,
 			.total_seconds = (int)s->options.task_total_seconds},
@@ -79,6 +98,8 @@ static void scheduler_release(struct scheduler *s)
 	db_close(s->store.db);
 	objects_close(s->objects);
 	guard_free(s->task_guard);
+	guard_free(s->vcs_guard);
+	github_app_close(s->github_app);
 	guard_free(s->proxies);
 	keyring_free(s->keyring);
 	closep(&s->signals);

@@ -15,7 +15,8 @@ struct scheduler {
 	struct arguments arguments; /* of the process, for options that are read again */
 	struct scheduler_options options;
 	struct keyring *keyring;
-	struct guard *task_guard, *proxies;
+	struct guard *task_guard, *vcs_guard, *proxies;
+	struct github_app *github_app; /* NULL: none */
 	struct objects *objects;
 	struct store_settings settings;
 	struct store store; /* the main thread's */

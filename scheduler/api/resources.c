@@ -36,14 +36,41 @@ int respond_rows(
 	return respond_page(req, res, page, json_incref(data), included);
 }
 
+/* Reads the page into ret_rows. */
+static int page_of_list(const struct request *req, const struct resource_list *list, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	struct scope scope = {.workspace_name = ""};
+
+	if (list->scope && list->scope(req, &scope, err) < 0)
+		return -1;
+	return list->read(req, &scope, page, ret_rows, err);
+}
+
 int respond_list(struct request *req, struct response *res, const struct resource_list *list, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct scope scope = {.workspace_name = ""};
 	struct page page;
 
 	if ((list->kind->includes && includes_check(req, list->kind, err) < 0) || page_read(req, &page, err) < 0 ||
-		(list->scope && list->scope(req, &scope, err) < 0) || list->read(req, &scope, &page, &rows, err) < 0)
+		page_of_list(req, list, &page, &rows, err) < 0)
 		return -1;
 	return respond_rows(req, res, &page, &(struct resource_rows){list->kind, &rows}, err);
+}
+
+int respond_whole_list(struct request *req, struct response *res, const struct resource_list *list, struct err *err)
+{
+	static const struct page all = {.number = 1, .size = MAX_WHOLE_LIST};
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	json_t *included = NULL;
+
+	if (query(req, "page[number]") || query(req, "page[size]"))
+		return respond_list(req, res, list, err);
+	if ((list->kind->includes && includes_check(req, list->kind, err) < 0) ||
+		page_of_list(req, list, &all, &rows, err) < 0 ||
+		(!row_null(&rows, 0, "id") && rows_show(req->store, list->kind, &rows, data, err) < 0) ||
+		include(req, list->kind, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(data), included);
 }

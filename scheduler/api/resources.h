@@ -30,5 +30,9 @@ struct resource_list {
 };
 
 int respond_list(struct request *req, struct response *res, const struct resource_list *list, struct err *err);
+/* The same for a short list that clients read without pages: without a page parameter the answer has all rows (up to
+ * MAX_WHOLE_LIST) and no pagination. */
+enum { MAX_WHOLE_LIST = 10000 };
+int respond_whole_list(struct request *req, struct response *res, const struct resource_list *list, struct err *err);
 
 #endif

@@ -36,6 +36,8 @@ struct sealed_kind {
  * The order is that of the index, so a page is read from where the last one ended. */
 #define KEY_OF(column)  column, column " = $1", column " > $2", column
 #define KEY_OF_RESPONSE "id::text", "id = $1::bigint", "id > coalesce(nullif($2, ''), '-1')::bigint", "id"
+#define KEY_OF_DELIVERY                                                                                                \
+	"sequence::text", "sequence = $1::bigint", "sequence > coalesce(nullif($2, ''), '-1')::bigint", "sequence"
 #define KEY_OF_CHUNK                                                                                                   \
 	"operation_id || ':' || start",                                                                                \
 		"operation_id = split_part($1, ':', 1) and start = split_part($1, ':', 2)::bigint",                    \
@@ -85,6 +87,16 @@ static const struct sealed_kind kinds[] = {
 	SEALED("rescues", KEY_OF("object_key"), "key_sealed", "object_key", reseal),
 	SEALED("state_bases", KEY_OF("state_version_id"), "difference_sealed", "state_version_id || ':' || blob_id",
 		reseal),
+	SEALED_BY_ID("vcs_connections", "secret_sealed", "'vcs-secret:' || id"),
+	SEALED_BY_ID("vcs_connections", "private_key_sealed", "'vcs-private-key:' || id"),
+	SEALED_BY_ID("vcs_tokens", "token_sealed", "'vcs-token:' || id"),
+	SEALED_BY_ID("vcs_tokens", "refresh_sealed", "'vcs-refresh:' || id"),
+	SEALED_BY_ID("vcs_tokens", "ssh_key_sealed", "'vcs-ssh-key:' || id"),
+	SEALED_BY_ID("vcs_installations", "token_sealed", "'vcs-installation:' || id"),
+	SEALED_BY_ID("vcs_repositories", "hook_secret_sealed", "'vcs-hook:' || id"),
+	SEALED_BY_ID("vcs_repositories", "hook_previous_sealed", "'vcs-hook:' || id"),
+	SEALED("vcs_deliveries", KEY_OF_DELIVERY, "body_sealed", "delivery_id", reseal),
+	SEALED("vcs_authorizations", KEY_OF("state_hash"), "verifier_sealed", "'vcs-verifier:' || state_hash", reseal),
 	SEALED("blobs", KEY_OF("id"), "bytes_sealed", "id", blob_reseal),
 	{.name = "policy_evaluations.bundle",
 		.reseal = bundle_reseal,

@@ -9,6 +9,7 @@
 #include "scheduler/db/db.h"
 
 struct contents;
+struct github_app;
 struct guard;
 struct objects;
 struct outbox_sink;
@@ -36,9 +37,11 @@ struct store_settings {
 	int lease_seconds;
 	int hold_alert_seconds; /* a hold that lasts longer raises an alert (store/runs/holds.h) */
 	struct task_limits task_limits;
-	int notification_seconds;       /* how long delivery of a notification is retried */
-	const struct guard *task_guard; /* allowed targets of run tasks and notifications (common/http/guard.h) */
-	const struct objects *rescue;   /* the object store of rescue objects (store/content/rescues.h); NULL: none */
+	int notification_seconds;            /* how long delivery of a notification is retried */
+	const struct guard *task_guard;      /* allowed targets of run tasks and notifications (common/http/guard.h) */
+	const struct guard *vcs_guard;       /* allowed addresses of VCS providers */
+	const struct github_app *github_app; /* the site's GitHub App (store/vcs/github_app.h); NULL: none */
+	const struct objects *rescue; /* the object store of rescue objects (store/content/rescues.h); NULL: none */
 };
 
 struct store {

@@ -28,6 +28,8 @@ enum vcs_event_kind {
 
 /* "push", "branch_delete", "tag", "tag_delete", "pr_open", "pr_update", "pr_close", "install", "rename", "ping". */
 extern const char *const vcs_event_names[VCS_EVENT_KINDS];
+/* VCS_EVENT_KINDS for NULL and for any other text. */
+enum vcs_event_kind vcs_event_kind_of(const char *name);
 
 enum vcs_fork {
 	VCS_FORK_UNKNOWN, /* the payload does not tell: treat it as a fork */
@@ -69,10 +71,13 @@ struct vcs_event {
 		.kind = VCS_PING                                                                                       \
 	}
 
+/* True for the three kinds of pull requests. */
+bool vcs_event_is_pr(const struct vcs_event *event);
+/* Frees what the event has, and makes it VCS_EVENT_INIT. */
 void vcs_event_release(struct vcs_event *event);
 /* The members that have no column, as an object with short names; a new reference. */
 json_t *vcs_event_detail(const struct vcs_event *event);
-/* The opposite: fills the event from `detail`. Texts that are missing become "". */
+/* The opposite: fills the event from `detail`. Texts that are missing become "". The members with a column stay. */
 void vcs_event_from_detail(struct vcs_event *event, const json_t *detail);
 
 #endif

@@ -420,7 +420,7 @@ def test_a_signature_is_valid_only_for_its_path(api_site, victim, attacker):
 # ---- positive control ----
 
 # These delete objects that other requests need, so they are called last and in this order.
-DELETED_LAST = ["teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
+DELETED_LAST = ["oauth_clients_delete", "teams_delete", "tasks_delete", "policies_delete", "policy_sets_delete", "workspaces_safe_delete", "workspaces_delete", "projects_delete", "pools_delete", "organizations_delete"]
 
 
 def headers_of(route, victim, api_site, session):

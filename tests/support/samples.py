@@ -10,6 +10,10 @@ HUGE = "x" * 900_000
 CONTROL = "a\u0001b"
 
 
+# A private key in OpenSSH's form, of no use.
+SSH_KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQAAAAAAAAABAAAAMwAAAAtz\n-----END OPENSSH PRIVATE KEY-----\n"
+
+
 class Of(str):
     """A reference to the value with that key in the world."""
 
@@ -193,6 +197,14 @@ SAMPLES = {
     "team_workspaces_update": Sample("team-workspaces", ACCESS),
     "team_projects_create": Sample("team-projects", ACCESS, {"team": ("teams", "free_team"), "project": ("projects", "project")}),
     "team_projects_update": Sample("team-projects", ACCESS),
+    "oauth_clients_create": Sample("oauth-clients", {
+        "name": text("fine", CONTROL), "service-provider": choice("git"), "http-url": text("https://git.example.com", "", "nonsense", "ftp://git.example.com"),
+        "api-url": text("https://git.example.com", "nonsense"), "key": text("bot", CONTROL), "secret": text("secret", long=HUGE), "oauth-token-string": text("token", CONTROL, long=HUGE),
+        "organization-scoped": flag(True)}, {"agent-pool": ("agent-pools", "pool")}),
+    "oauth_clients_update": Sample("oauth-clients", {"name": text("updated", CONTROL), "http-url": text("https://git.example.com", "https://evil.example"), "organization-scoped": flag(True)}),
+    "oauth_clients_add_projects": Linkage("projects", {}, {"project": None}),
+    "oauth_clients_remove_projects": Linkage("projects", {}, {"project": None}),
+    "oauth_tokens_update": Sample("oauth-tokens", {"ssh-key": text(SSH_KEY, "nonsense", long=HUGE), "host-keys": text("git.example.com ssh-ed25519 AAAA", "nonsense", long=HUGE)}),
     "ssh_keys_create": Sample("ssh-keys", {"name": name(), "value": text("-----BEGIN", "", long=HUGE)}, unique="name"),
     "ssh_keys_update": Sample("ssh-keys", {"name": name("updated")}),
     "workspace_consumers_add": Linkage("workspaces", {}, {"other": None}),

@@ -106,6 +106,9 @@ class Tenant:
         self.make("varset", f"{self.base}/varsets", "varsets", {"name": f"{mark}-varset"}, {"parent": self.link("projects", "project")})
         self.make("set_variable", f"varsets/{ids['varset']}/relationships/vars", "vars", {"key": f"{mark}_set_variable", "value": f"{mark}-value", "category": "env"})
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})
+        client = {"name": f"{mark}-client", "service-provider": "git", "http-url": "https://git.example.com", "key": mark, "oauth-token-string": f"{mark}-oauth-token"}
+        self.make("client", f"{self.base}/oauth-clients", "oauth-clients", client)
+        (ids["oauth_token"],) = [item["id"] for item in api.get(f"oauth-clients/{ids['client']}/oauth-tokens").data]
         api.post(f"{workspace}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": f"{mark}-tag"}}]})
         ids["tag"] = api.get(f"{self.base}/tags").data[0]["id"]
         self.make("trigger", f"{workspace}/run-triggers", "run-triggers", {}, {"sourceable": self.link("workspaces", "other")})

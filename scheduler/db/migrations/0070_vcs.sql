@@ -55,10 +55,39 @@ create table vcs_installations (
 	web_url text,
 	token_sealed bytea,
 	token_expires_at timestamptz,
+	error text, -- why it can't be used now, such as a suspension
 	removed_at timestamptz,
 	created_at timestamptz not null default now()
 );
 create index vcs_installations_organization on vcs_installations (organization_id) where organization_id is not null;
+
+-- Consents that a user is giving at a provider: to a connection (OAuth), or to an installation of the site's GitHub App.
+-- Each is used once, within 10 minutes, by the browser session that began it.
+create table vcs_authorizations (
+	state_hash text primary key, -- SHA-256 of the parameter `state`
+	session_hash text not null references sessions on delete cascade,
+	organization_id text not null references organizations on delete cascade,
+	connection_id text references vcs_connections on delete cascade, -- null: an installation
+	verifier_sealed bytea, -- PKCE's code verifier
+	created_at timestamptz not null default now()
+);
+create index vcs_authorizations_session on vcs_authorizations (session_hash);
+create index vcs_authorizations_organization on vcs_authorizations (organization_id);
+create index vcs_authorizations_connection on vcs_authorizations (connection_id) where connection_id is not null;
+create index vcs_authorizations_created on vcs_authorizations (created_at);
+
+-- When a token that expires is renewed: OAuth's by its refresh token, an installation's by the App's key.
+create table vcs_renewals (
+	subject_id text primary key generated always as (coalesce(token_id, installation_id)) stored,
+	token_id text unique references vcs_tokens on delete cascade,
+	installation_id text unique references vcs_installations on delete cascade,
+	due_at timestamptz not null, -- while a scheduler renews it: when another one may try
+	generation bigint not null default 0, -- of the token; a renewal of an older one is dropped
+	failures integer not null default 0, -- since the last success
+	renewed_at timestamptz not null default now(),
+	constraint vcs_renewals_one_subject check (num_nonnulls(token_id, installation_id) = 1)
+) with (fillfactor = 70);
+create index vcs_renewals_due on vcs_renewals (due_at);
 
 -- A repository that workspaces or policy sets use, once for each connection.
 create table vcs_repositories (

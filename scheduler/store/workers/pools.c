@@ -221,7 +221,8 @@ static int delete_in(void *data, struct err *err)
 	static const struct {
 		const char *column, *what;
 	} users[] = {{"is_shared", "every workspace without a pool of its own"}, {"workspaces", "workspaces"},
-		{"runs", "runs that have not ended"}, {"defaults", "the organization or a project, by default"}};
+		{"runs", "runs that have not ended"}, {"connections", "OAuth clients"},
+		{"defaults", "the organization or a project, by default"}};
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
@@ -231,6 +232,7 @@ static int delete_in(void *data, struct err *err)
 			"select exists (select 1 from agent_pools where id = $1 and organization_id is null) as "
 			"is_shared, "
 			"exists (select 1 from workspaces where pool_id = $1) as workspaces, "
+			"exists (select 1 from vcs_connections where pool_id = $1) as connections, "
 			"exists (select 1 from agent_pools p join organizations o on o.id = p.organization_id "
 			"left join projects j on j.organization_id = o.id where p.id = $1 and $1 in "
 			"(o.default_pool_id, j.default_pool_id)) as defaults, "

@@ -14,6 +14,7 @@ from support.fake_worker import FakeWorker
 from support.process import free_port
 from support.receiver import acknowledges
 from support.runyard import KEYS, Scheduler
+from support.vcs_connections import ssh_key
 from support.wait import until
 
 OLD, NEW = KEYS, "2:" + "6b" * 32
@@ -53,6 +54,10 @@ def seal_everything(api, fake, receiver):
     workspace = api.workspace()
     api.variable(workspace, "secret", "of the workspace", sensitive=True)
     post(api, f"{organization}/ssh-keys", "ssh-keys", name="git", value="-----BEGIN X-----")
+    client = post(api, f"{organization}/oauth-clients", "oauth-clients",
+                  **{"service-provider": "ado_server", "http-url": "https://ado.example.com", "api-url": "https://ado.example.com", "secret": "s", "private-key": "p", "oauth-token-string": "t"})
+    token = api.get(f"oauth-clients/{client}/oauth-tokens").data[0]["id"]
+    api.patch(f"oauth-tokens/{token}", {"data": {"type": "oauth-tokens", "attributes": {"ssh-key": ssh_key("-t", "ed25519")}}})
     post(api, f"workspaces/{workspace}/notification-configurations", "notification-configurations",
          **{"name": "n", "destination-type": "generic", "url": "https://127.0.0.1/hook", "token": "t", "enabled": False})
     policies = api.policy_set("opa", [api.policy("opa", "advisory", "package p\n")], workspace)

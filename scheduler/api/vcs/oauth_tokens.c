@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+
+#include "scheduler/api/resources.h"
+#include "scheduler/api/vcs/connections.h"
+#include "scheduler/http/columns.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/vcs/tokens.h"
+
+/* Credentials of connections. They are never shown. */
+
+/* ---- the resource ---- */
+
+static const struct column_shown attributes[] = {
+	{"service-provider-user", row_string, "user_name"},
+	{"has-ssh-key", row_boolean, "has_ssh_key"},
+	{"host-keys", row_string, "host_keys"},
+	{"state", row_string, "state"},
+	{"error", row_string, "error"},
+	{"uid", always, "null"},
+	{"created-at", row_time, "created_at"},
+};
+
+static json_t *token_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/oauth-tokens/%s", id);
+	json_t *resource = resource_new("oauth-tokens", id, columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
+		json_pack("{so}", "oauth-client", to_one("oauth-clients", row_text(rows, row, "connection_id"))));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+const struct resource_kind kind_oauth_tokens = {
+	.type = "oauth-tokens", .ask = vcs_tokens_read_all, .resource = token_resource};
+
+/* ---- reading ---- */
+
+static int token_in_path(const struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (vcs_token_read(req->store, param(req, "oauth_token"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "OAuth token", err);
+}
+
+static int page_of_organization(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	const struct vcs_token_list list = {
+		.organization_id = scope->organization.text, .limit = page->size, .offset = page->offset};
+
+	return vcs_tokens_list(req->store, &list, ret_rows, err);
+}
+
+int oauth_tokens_index(struct request *req, struct response *res, struct err *err)
+{
+	return respond_whole_list(
+		req, res, &(struct resource_list){&kind_oauth_tokens, scope_organization, page_of_organization}, err);
+}
+
+static int page_of_client(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(rows_release) struct rows client = ROWS_INIT;
+	const struct vcs_token_list list = {
+		.connection_id = param(req, "client"), .limit = page->size, .offset = page->offset};
+
+	(void)scope;
+	if (vcs_connection_in_path(req, &client, err) < 0)
+		return -1;
+	return vcs_tokens_list(req->store, &list, ret_rows, err);
+}
+
+int oauth_tokens_of_client(struct request *req, struct response *res, struct err *err)
+{
+	return respond_whole_list(req, res, &(struct resource_list){&kind_oauth_tokens, NULL, page_of_client}, err);
+}
+
+static int token_show(struct request *req, struct response *res, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (vcs_token_read(req->store, id, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, token_resource(&rows, 0));
+}
+
+int oauth_tokens_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (token_in_path(req, &rows, err) < 0)
+		return -1;
+	return respond_resource(res, 200, token_resource(&rows, 0));
+}
+
+/* ---- changing ---- */
+
+/* The attribute as the store takes it: "" is absent, null clears. */
+static int text_read(const struct request *req, const char *name, int (*check)(const char *text, struct err *err),
+	const char **ret_text, struct err *err)
+{
+	const char *text = NULL;
+
+	if (body_long_text(req, name, &text, err) < 0)
+		return -1;
+	if (!body_has(req, name) || text_equal(text, ""))
+		return 0;
+	*ret_text = text_or_empty(text);
+	return text ? check(text, err) : 0;
+}
+
+int oauth_tokens_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct vcs_token_change change = {NULL, NULL};
+
+	if (token_in_path(req, &rows, err) < 0 || body_check(req, "oauth-tokens", err) < 0 ||
+		text_read(req, "ssh-key", vcs_ssh_key_check, &change.ssh_key, err) < 0 ||
+		text_read(req, "host-keys", vcs_host_keys_check, &change.host_keys, err) < 0 ||
+		vcs_token_update(req->store, row_text(&rows, 0, "id"), &change, err) < 0)
+		return -1;
+	return token_show(req, res, row_text(&rows, 0, "id"), err);
+}
+
+int oauth_tokens_delete(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (token_in_path(req, &rows, err) < 0 || vcs_token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

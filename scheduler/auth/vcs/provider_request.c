@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/auth/vcs/provider_request.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include <curl/curl.h>
+#include <openssl/crypto.h>
+
+#include "common/err.h"
+#include "common/http/easy.h"
+#include "common/http/guard.h"
+
+enum { CONNECT_MS = 5000, TOTAL_MS = 10000, ANSWER_LIMIT = 1 << 20 };
+
+#define USER_AGENT "Runyard"
+
+struct sending {
+	CURL *easy;
+	struct curl_slist *headers;
+	struct guarded guarded;
+	struct buf body; /* has tokens, so it is cleansed */
+	bool too_large;
+	char error[CURL_ERROR_SIZE];
+};
+
+void provider_answer_release(struct provider_answer *answer)
+{
+	json_decref(answer->body);
+	answer->body = NULL;
+}
+
+bool provider_answer_is_passing(const struct provider_answer *answer)
+{
+	return answer->status == 0 || answer->status == 429 || answer->status >= 500;
+}
+
+static size_t body_came(char *bytes, size_t size, size_t count, void *data)
+{
+	struct sending *sending = data;
+
+	if (buf_append(&sending->body, bytes, size * count) == 0)
+		return size * count;
+	sending->too_large = true;
+	return 0;
+}
+
+static void sending_release(struct sending *sending)
+{
+	struct curl_slist *header;
+
+	for (header = sending->headers; header; header = header->next)
+		OPENSSL_cleanse(header->data, strlen(header->data));
+	curl_slist_free_all(sending->headers);
+	curl_easy_cleanup(sending->easy);
+	if (sending->body.data)
+		OPENSSL_cleanse(sending->body.data, sending->body.len);
+	buf_release(&sending->body);
+}
+
+static void request_set(struct sending *sending, const struct provider_request *request)
+{
+	for (size_t i = 0; i < PROVIDER_HEADERS && request->headers[i]; i++)
+		sending->headers = curl_slist_append(sending->headers, request->headers[i]);
+	sending->headers = curl_slist_append(sending->headers, "Accept: application/json");
+	sending->headers = curl_slist_append(sending->headers, "Expect:");
+	curl_easy_setopt(sending->easy, CURLOPT_URL, request->url);
+	curl_easy_setopt(sending->easy, CURLOPT_HTTPHEADER, sending->headers);
+	curl_easy_setopt(sending->easy, CURLOPT_USERAGENT, USER_AGENT);
+	if (request->body)
+		curl_easy_setopt(sending->easy, CURLOPT_POSTFIELDS, request->body);
+	curl_easy_setopt(sending->easy, CURLOPT_CUSTOMREQUEST, request->method);
+}
+
+static void bounds_set(struct sending *sending)
+{
+	curl_easy_setopt(sending->easy, CURLOPT_PROXY, "");
+	curl_easy_setopt(sending->easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(sending->easy, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(sending->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)CONNECT_MS);
+	curl_easy_setopt(sending->easy, CURLOPT_TIMEOUT_MS, (long)TOTAL_MS);
+	curl_easy_setopt(sending->easy, CURLOPT_WRITEFUNCTION, body_came);
+	curl_easy_setopt(sending->easy, CURLOPT_WRITEDATA, sending);
+	curl_easy_setopt(sending->easy, CURLOPT_ERRORBUFFER, sending->error);
+}
+
+static void body_parse(const struct sending *sending, struct provider_answer *answer)
+{
+	struct err ignored = ERR_INIT;
+
+	if (sending->too_large || json_parse(buf_str(&sending->body), sending->body.len, &answer->body, &ignored) < 0)
+		answer->body = NULL;
+}
+
+static void answer_fill(struct sending *sending, CURLcode code, struct provider_answer *answer)
+{
+	curl_off_t retry_after = 0;
+	long status = 0;
+
+	curl_easy_getinfo(sending->easy, CURLINFO_RESPONSE_CODE, &status);
+	curl_easy_getinfo(sending->easy, CURLINFO_RETRY_AFTER, &retry_after);
+	if (*sending->guarded.why) {
+		text_copy(answer->why, sizeof(answer->why), sending->guarded.why);
+		return;
+	}
+	if (code != CURLE_OK && !sending->too_large) {
+		text_copy(
+			answer->why, sizeof(answer->why), *sending->error ? sending->error : curl_easy_strerror(code));
+		return;
+	}
+	snprintf(answer->why, sizeof(answer->why), "it answered %ld", status);
+	answer->status = (int)status;
+	answer->retry_after = (int)retry_after;
+	body_parse(sending, answer);
+}
+
+void provider_request_send(
+	const struct guard *guard, const struct provider_request *request, struct provider_answer *ret_answer)
+{
+	_cleanup_(sending_release) struct sending sending = {
+		.easy = easy_new(), .guarded = {.guard = guard}, .body = BUF_INIT(ANSWER_LIMIT)};
+	struct err refused = ERR_INIT;
+
+	*ret_answer = (struct provider_answer){.status = 0};
+	request_set(&sending, request);
+	bounds_set(&sending);
+	if (guard_curl(sending.easy, request->url, &sending.guarded, &refused) < 0)
+		text_copy(ret_answer->why, sizeof(ret_answer->why), refused.message);
+	else
+		answer_fill(&sending, curl_easy_perform(sending.easy), ret_answer);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_AUTH_VCS_PROVIDER_REQUEST_H
+#define SCHEDULER_AUTH_VCS_PROVIDER_REQUEST_H
+
+/*
+ * One request to a VCS provider, whose answer the caller waits for. It takes at most 10 s, follows no redirect, and
+ * connects only to addresses that the guard permits (--vcs-allow). For handlers of BLOCKING_CALL routes and for threads
+ * of their own; never within a transaction.
+ */
+
+#include "common/buf.h"
+#include "common/json/json.h"
+
+struct guard;
+
+enum { PROVIDER_HEADERS = 4 };
+
+struct provider_request {
+	const char *method; /* "GET" */
+	const char *url;
+	const char *headers[PROVIDER_HEADERS]; /* "Name: value"; NULL: none */
+	const char *body;                      /* NULL: none */
+};
+
+struct provider_answer {
+	int status;      /* 0: no answer */
+	char why[512];   /* readable: the error, or the status. Never a part of the body */
+	json_t *body;    /* NULL: no JSON, or more than 1 MiB */
+	int retry_after; /* seconds, or 0 */
+};
+
+void provider_answer_release(struct provider_answer *answer);
+/* Fills *ret_answer in any case. */
+void provider_request_send(
+	const struct guard *guard, const struct provider_request *request, struct provider_answer *ret_answer);
+/* True if the same request may succeed later: no answer, 429 or 5xx. */
+bool provider_answer_is_passing(const struct provider_answer *answer);
+
+#endif

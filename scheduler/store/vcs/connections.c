@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/connections.h"
+
+#include "scheduler/store/access/response_scope.h"
+#include "scheduler/store/content/seals.h"
+
+enum { SEALED_LIMIT = 1 << 20 };
+
+#define EVERYWHERE(user) "((" RIGHTS_IN_ORGANIZATION(user, "c.organization_id") ") & 1048576 <> 0)"
+
+#define COLUMNS(user)                                                                                                  \
+	"c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key, "                \
+	"c.organization_scoped, c.pool_id, c.callback_id, c.created_at, o.name as organization_name, "                 \
+	"t.id as token_id, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                \
+	"vcs_connection_projects m where m.connection_id = c.id and " PROJECT_IN_SCOPE(                                \
+		EVERYWHERE(user), user, "m.project_id") ") as projects "
+
+#define TABLES                                                                                                         \
+	"from vcs_connections c join organizations o on o.id = c.organization_id "                                     \
+	"left join vcs_tokens t on t.connection_id = c.id "
+
+static int not_found(struct err *err)
+{
+	return err_set(err, ERR_NOT_FOUND, "OAuth client not found");
+}
+
+int vcs_connections_list(struct store *store, const char *organization_id, struct list_range range,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select n.total, c.* from (select count(*) as total from vcs_connections where organization_id = $1) n "
+		"left join (select " COLUMNS("$4") TABLES
+		"where c.organization_id = $1 "
+		"order by c.created_at, c.id limit $2 offset $3) c on true order by c.created_at, c.id",
+		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset),
+		P_TEXT(response_scope_user(store->scope)));
+}
+
+int vcs_connection_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where c.id = $1", P_TEXT(id),
+		    P_TEXT(response_scope_user(store->scope))) < 0)
+		return -1;
+	return ret_rows->count ? 0 : not_found(err);
+}
+
+int vcs_connections_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err,
+		"select " COLUMNS("$2") TABLES "where c.id = any($1::text[]) order by c.created_at, c.id", P_ARRAY(ids),
+		P_TEXT(response_scope_user(store->scope)));
+}
+
+/* ---- creating and changing ---- */
+
+struct change {
+	struct store *store;
+	const char *organization_id; /* for creation; else NULL */
+	const struct vcs_connection *connection;
+	struct id id;
+	struct buf secret, private_key; /* sealed */
+};
+
+static void change_release(struct change *c)
+{
+	buf_release(&c->secret);
+	buf_release(&c->private_key);
+}
+
+static void change_init(struct change *c, struct store *store, const struct vcs_connection *connection)
+{
+	*c = (struct change){.store = store,
+		.connection = connection,
+		.secret = BUF_INIT(SEALED_LIMIT),
+		.private_key = BUF_INIT(SEALED_LIMIT)};
+}
+
+static void change_seal(struct change *c)
+{
+	_cleanup_(freep) char *secret = mem_printf(VCS_SECRET_SEAL "%s", c->id.text);
+	_cleanup_(freep) char *key = mem_printf(VCS_PRIVATE_KEY_SEAL "%s", c->id.text);
+
+	if (c->connection->secret)
+		seal_text(c->store, secret, c->connection->secret, &c->secret);
+	if (c->connection->private_key)
+		seal_text(c->store, key, c->connection->private_key, &c->private_key);
+}
+
+#define SEALED(buf) P_BYTES(buf_str(&(buf)), (buf).len)
+
+static int insert(struct change *c, struct err *err)
+{
+	const struct vcs_connection *n = c->connection;
+
+	return db_query(c->store->db, NULL, err,
+		"insert into vcs_connections (id, organization_id, provider, name, http_url, api_url, key, "
+		"secret_sealed, rsa_public_key, private_key_sealed, organization_scoped, pool_id, callback_id) "
+		"values ($1, $2, $3, $4, $5, $6, $7, nullif($8::bytea, ''), $9, nullif($10::bytea, ''), $11, $12, "
+		"gen_random_uuid())",
+		P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(n->provider), P_TEXT(n->name),
+		P_TEXT(n->http_url), P_TEXT(n->api_url), P_TEXT(n->key), SEALED(c->secret), P_TEXT(n->rsa_public_key),
+		SEALED(c->private_key), P_BOOL(n->organization_scoped), P_TEXT(n->pool_id));
+}
+
+static int create_in(void *data, struct err *err)
+{
+	struct change *c = data;
+	_cleanup_(db_array_release) struct db_array projects = DB_ARRAY_INIT;
+
+	if (insert(c, err) < 0)
+		return -1;
+	if (!c->connection->projects)
+		return 0;
+	db_array_add_texts(&projects, c->connection->projects);
+	return db_query(c->store->db, NULL, err,
+		"insert into vcs_connection_projects (connection_id, project_id) select $1, id from projects "
+		"where organization_id = $2 and id = any($3::text[])",
+		P_TEXT(c->id.text), P_TEXT(c->organization_id), P_ARRAY(&projects));
+}
+
+int vcs_connection_create(struct store *store, const char *organization_id, const struct vcs_connection *connection,
+	struct id *ret_id, struct err *err)
+{
+	_cleanup_(change_release) struct change c;
+
+	change_init(&c, store, connection);
+	c.organization_id = organization_id;
+	c.id = id_new("oc");
+	change_seal(&c);
+	if (db_transaction(store->db, create_in, &c, err) < 0)
+		return -1;
+	*ret_id = c.id;
+	return 0;
+}
+
+int vcs_connection_update(struct store *store, const char *id, const struct vcs_connection *connection, struct err *err)
+{
+	_cleanup_(change_release) struct change c;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	change_init(&c, store, connection);
+	text_copy(c.id.text, sizeof(c.id.text), id);
+	change_seal(&c);
+	if (db_query(store->db, &rows, err,
+		    "update vcs_connections set name = coalesce($2, name), key = coalesce($3, key), "
+		    "secret_sealed = coalesce(nullif($4::bytea, ''), secret_sealed), "
+		    "rsa_public_key = coalesce($5, rsa_public_key), "
+		    "private_key_sealed = coalesce(nullif($6::bytea, ''), private_key_sealed), "
+		    "organization_scoped = $7, pool_id = $8 where id = $1",
+		    P_TEXT(id), P_TEXT(connection->name), P_TEXT(connection->key), SEALED(c.secret),
+		    P_TEXT(connection->rsa_public_key), SEALED(c.private_key), P_BOOL(connection->organization_scoped),
+		    P_TEXT(connection->pool_id)) < 0)
+		return -1;
+	return db_affected(&rows) ? 0 : not_found(err);
+}
+
+int vcs_connection_delete(struct store *store, const char *id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from vcs_connections where id = $1", P_TEXT(id));
+}
+
+/* ---- its projects ---- */
+
+struct adding {
+	struct store *store;
+	const char *id;
+	const json_t *projects;
+	const char *pointer;
+};
+
+static int add_in(void *data, struct err *err)
+{
+	const struct adding *a = data;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_array_add_texts(&ids, a->projects);
+	if (db_query(a->store->db, &rows, err,
+		    "with may as (select j.id from vcs_connections c join projects j on j.organization_id = "
+		    "c.organization_id where c.id = $1 and j.id = any($2::text[])), "
+		    "done as (insert into vcs_connection_projects (connection_id, project_id) select $1, id from may "
+		    "on conflict do nothing) select count(*) as found from may",
+		    P_TEXT(a->id), P_ARRAY(&ids)) < 0)
+		return -1;
+	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->projects))
+		return 0;
+	return err_at(err, a->pointer, "Projects must exist in the OAuth client's organization");
+}
+
+int vcs_connection_add_projects(
+	struct store *store, const char *id, const json_t *projects, const char *pointer, struct err *err)
+{
+	struct adding a = {store, id, projects, pointer};
+
+	return db_transaction(store->db, add_in, &a, err);
+}
+
+int vcs_connection_remove_projects(struct store *store, const char *id, const json_t *projects, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+
+	db_array_add_texts(&ids, projects);
+	return db_query(store->db, NULL, err,
+		"delete from vcs_connection_projects where connection_id = $1 and project_id = any($2::text[])",
+		P_TEXT(id), P_ARRAY(&ids));
+}
+
+/* ---- use ---- */
+
+int vcs_connection_use_check(
+	struct store *store, const char *id, const char *project_id, const char *pointer, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select c.organization_scoped or exists (select 1 from vcs_connection_projects m where "
+		    "m.connection_id = c.id and m.project_id = $2) as may from vcs_connections c where c.id = $1 "
+		    "for key share of c",
+		    P_TEXT(id), P_TEXT(project_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_at(err, pointer, "Oauth token must exist");
+	return row_bool(&rows, 0, "may") ? 0 : err_at(err, pointer, "The OAuth client is not available to the project");
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/credentials.h"
+
+#include <openssl/crypto.h>
+#include <string.h>
+
+#include "common/vcs/address.h"
+#include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/tokens.h"
+
+enum { SECRET_LIMIT = 1 << 20 };
+
+static void secret_freep(char **secret)
+{
+	if (*secret)
+		OPENSSL_cleanse(*secret, strlen(*secret));
+	free(*secret);
+	*secret = NULL;
+}
+
+void vcs_credential_release(struct vcs_credential *credential)
+{
+	free(credential->identifier);
+	free(credential->http_url);
+	free(credential->api_url);
+	free(credential->user);
+	free(credential->host_keys);
+	free(credential->pool_id);
+	secret_freep(&credential->token);
+	secret_freep(&credential->ssh_key);
+	*credential = (struct vcs_credential)VCS_CREDENTIAL_INIT;
+}
+
+/* A sealed column: its name, the context of its seal, and the column with the id that completes the context. */
+struct sealed {
+	const char *column, *context, *id;
+};
+
+/* Opens the column; NULL if it is null. */
+static int secret_open(
+	struct store *store, const struct rows *rows, const struct sealed *sealed, char **ret_secret, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SECRET_LIMIT);
+	_cleanup_(freep) char *context = NULL;
+
+	if (row_null(rows, 0, sealed->column))
+		return 0;
+	context = mem_printf("%s%s", sealed->context, row_text(rows, 0, sealed->id));
+	if (seal_open(store, context, (struct sealed_column){rows, 0, sealed->column}, &text, err) < 0)
+		return -1;
+	*ret_secret = buf_take(&text);
+	return 0;
+}
+
+/* clang-format off */
+#define CONNECTION_COLUMNS \
+	"c.id as connection_id, c.organization_id, c.provider, c.http_url, c.api_url, c.key, c.pool_id, " \
+	"t.id as token_id, t.user_name, t.token_sealed, t.ssh_key_sealed, coalesce(t.host_keys, '') as host_keys, " \
+	"coalesce(extract(epoch from t.expires_at - now())::bigint, -1) as expires_in, "
+#define CONNECTION_TABLES "vcs_connections c left join vcs_tokens t on t.connection_id = c.id "
+
+static const char of_connection_sql[] =
+	"select " CONNECTION_COLUMNS "null as identifier, null as installation_id from " CONNECTION_TABLES
+	"where c.id = $1";
+
+/* Of a connection, or of an installation of the site's GitHub App. */
+static const char of_repository_sql[] =
+	"select " CONNECTION_COLUMNS "r.identifier, null as installation_id from vcs_repositories r join "
+	CONNECTION_TABLES "on c.id = r.connection_id where r.id = $1 union all "
+	"select null, r.organization_id, 'github_app', 'https://github.com', 'https://api.github.com', null, null, "
+	"i.id, null, i.token_sealed, null, '', coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1), "
+	"r.identifier, i.id from vcs_repositories r join vcs_installations i on i.id = r.installation_id "
+	"where r.id = $1 and i.removed_at is null";
+/* clang-format on */
+
+/* Plain git logs in with the connection's key, the others with a user of the dialect, or the token's. */
+static void user_fill(const struct rows *rows, struct vcs_credential *credential)
+{
+	const char *user = row_text(rows, 0, credential->dialect == VCS_GIT ? "key" : "user_name");
+
+	credential->user = mem_text(vcs_login_user(credential->dialect, user));
+}
+
+static int credential_fill(
+	struct store *store, const struct rows *rows, struct vcs_credential *credential, struct err *err)
+{
+	bool of_app = !row_null(rows, 0, "installation_id");
+	const struct sealed token = {"token_sealed", of_app ? VCS_INSTALLATION_SEAL : VCS_TOKEN_SEAL, "token_id"};
+	const struct sealed ssh_key = {"ssh_key_sealed", VCS_SSH_KEY_SEAL, "token_id"};
+
+	credential->provider = vcs_provider_of(row_text(rows, 0, "provider"));
+	credential->dialect = vcs_dialect_of(credential->provider, row_text(rows, 0, "api_url"));
+	credential->identifier = mem_text(row_text(rows, 0, "identifier"));
+	credential->http_url = mem_text(row_text(rows, 0, "http_url"));
+	credential->api_url = mem_text(row_text(rows, 0, "api_url"));
+	credential->host_keys = mem_text(row_text(rows, 0, "host_keys"));
+	credential->pool_id = mem_text(row_text(rows, 0, "pool_id"));
+	credential->expires_in = row_int(rows, 0, "expires_in");
+	text_copy(credential->organization.text, ID_SIZE, row_text(rows, 0, "organization_id"));
+	text_copy(credential->connection.text, ID_SIZE, text_or_empty(row_text(rows, 0, "connection_id")));
+	text_copy(credential->installation.text, ID_SIZE, text_or_empty(row_text(rows, 0, "installation_id")));
+	user_fill(rows, credential);
+	if (secret_open(store, rows, &token, &credential->token, err) < 0)
+		return -1;
+	return secret_open(store, rows, &ssh_key, &credential->ssh_key, err);
+}
+
+static int credential_take(
+	struct store *store, const struct rows *rows, struct vcs_credential *ret_credential, struct err *err)
+{
+	struct vcs_credential credential = VCS_CREDENTIAL_INIT;
+
+	if (!rows->count)
+		return err_set(err, ERR_NOT_FOUND, "repository not found");
+	if (credential_fill(store, rows, &credential, err) < 0) {
+		vcs_credential_release(&credential);
+		return -1;
+	}
+	*ret_credential = credential;
+	return 0;
+}
+
+int vcs_credential_read(
+	struct store *store, const char *repository_id, struct vcs_credential *ret_credential, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, of_repository_sql, P_TEXT(repository_id)) < 0)
+		return -1;
+	return credential_take(store, &rows, ret_credential, err);
+}
+
+int vcs_credential_of_connection(
+	struct store *store, const char *connection_id, struct vcs_credential *ret_credential, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, of_connection_sql, P_TEXT(connection_id)) < 0)
+		return -1;
+	return credential_take(store, &rows, ret_credential, err);
+}

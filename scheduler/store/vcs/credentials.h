@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_CREDENTIALS_H
+#define SCHEDULER_STORE_VCS_CREDENTIALS_H
+
+/* What git and the calls of a provider's API need to log in to one repository. */
+
+#include "common/vcs/dialect.h"
+#include "scheduler/store/store.h"
+
+/* All texts are owned, and cleansed when the credential is released. Never log them. */
+struct vcs_credential {
+	enum vcs_provider provider;
+	enum vcs_dialect dialect;
+	char *identifier; /* of the repository; NULL for vcs_credential_of_connection */
+	char *http_url, *api_url;
+	char *user;                                       /* for git over https (common/vcs/address.h); NULL: none */
+	char *token;                                      /* a token, or the password of plain git; NULL: none */
+	char *ssh_key;                                    /* a private key in PEM or OpenSSH's form; NULL: none */
+	char *host_keys;                                  /* lines of known_hosts; "": none is pinned yet */
+	char *pool_id;                                    /* whose workers reach the provider; NULL: the shared pool */
+	struct id organization, connection, installation; /* connection or installation is "" */
+	/* Seconds until the token expires; -1: it does not, or that is not known. */
+	long long expires_in;
+};
+#define VCS_CREDENTIAL_INIT                                                                                            \
+	{                                                                                                              \
+		.user = NULL, .expires_in = -1                                                                         \
+	}
+
+void vcs_credential_release(struct vcs_credential *credential);
+/* ERR_NOT_FOUND if there is no such repository. ERR_UNAVAILABLE if another scheduler has the key that opens it. */
+int vcs_credential_read(
+	struct store *store, const char *repository_id, struct vcs_credential *ret_credential, struct err *err);
+/* The same of a connection, without a repository. */
+int vcs_credential_of_connection(
+	struct store *store, const char *connection_id, struct vcs_credential *ret_credential, struct err *err);
+
+#endif

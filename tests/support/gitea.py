@@ -1,0 +1,257 @@
+# SPDX-License-Identifier: MPL-2.0
+"""A real Gitea on 127.0.0.1 with SQLite, for extended/ and bench/: tests/tools/go builds it once, in minutes."""
+
+import json
+import os
+import pwd
+import subprocess
+import urllib.error
+import urllib.parse
+import urllib.request
+from pathlib import Path
+
+from support.chart import built, source
+from support.process import Process, clean_environment, free_port
+from support.wait import PATIENCE, until
+from support.work_copy import WorkCopy
+
+VERSION = "1.26.0"
+PASSWORD = "Password-of-the-tests-1"
+CONFIGURATION = """
+APP_NAME = Gitea
+RUN_USER = {user}
+RUN_MODE = prod
+WORK_PATH = {folder}
+
+[server]
+PROTOCOL = http
+HTTP_ADDR = 127.0.0.1
+HTTP_PORT = {port}
+ROOT_URL = {url}/
+STATIC_ROOT_PATH = {sources}
+DISABLE_SSH = true
+OFFLINE_MODE = true
+LFS_START_SERVER = false
+
+[database]
+DB_TYPE = sqlite3
+PATH = {folder}/gitea.db
+SQLITE_JOURNAL_MODE = WAL
+
+[security]
+INSTALL_LOCK = true
+SECRET_KEY = secret-of-the-tests
+PASSWORD_HASH_ALGO = pbkdf2_v1
+
+[webhook]
+ALLOWED_HOST_LIST = loopback,private
+DELIVER_TIMEOUT = 30
+
+[indexer]
+ISSUE_INDEXER_TYPE = db
+
+[repository]
+DEFAULT_PRIVATE = private
+DEFAULT_BRANCH = main
+
+[api]
+MAX_RESPONSE_ITEMS = 100
+
+[service]
+REGISTER_EMAIL_CONFIRM = false
+ENABLE_NOTIFY_MAIL = false
+
+[cron]
+ENABLED = false
+
+[cron.update_checker]
+ENABLED = false
+
+[actions]
+ENABLED = false
+
+[packages]
+ENABLED = false
+
+[log]
+MODE = console
+LEVEL = Warn
+"""
+
+
+class Refused(AssertionError):
+    """Gitea answered with an error."""
+
+    def __init__(self, method, path, status, body):
+        super().__init__(f"{method} {path}: {status} {body}")
+        self.status = status
+
+
+class Gitea:
+    """One server with the administrator `bot`. stop() and start() restart it with its data."""
+
+    def __init__(self, folder):
+        self.folder = Path(folder) / "gitea"
+        self.folder.mkdir()
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        self.api_url = f"{self.url}/api/v1"
+        self.program = built("gitea") / "gitea"
+        self.ini = self.folder / "app.ini"
+        self.environment = clean_environment(HOME=self.folder, GITEA_I_AM_BEING_UNSAFE_RUNNING_AS_ROOT="true")
+        self.process = Process("gitea", [self.program, "-c", self.ini, "web"], self.folder, env=self.environment)
+        self.tokens = {}
+        self.clones = 0
+
+    # ---- the server ----
+
+    def prepare(self):
+        """Makes the database and the administrator."""
+        user = pwd.getpwuid(os.geteuid()).pw_name
+        sources = source(f"code.gitea.io/gitea@v{VERSION}")
+        self.ini.write_text(CONFIGURATION.format(user=user, folder=self.folder, port=self.port, url=self.url, sources=sources))
+        self._command("migrate")
+        self._create_user("bot", "--admin")
+        return self
+
+    def start(self):
+        if not self.ini.exists():
+            self.prepare()
+        self.process.launch()
+        self.process.wait_until(self._answers, "answers")
+        return self
+
+    def stop(self):
+        self.process.stop()
+
+    def release(self):
+        if self.process.alive():
+            self.process.stop()
+
+    def _answers(self):
+        try:
+            return self.call("GET", "version")["version"] == VERSION
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
+    def _command(self, *words):
+        done = subprocess.run([self.program, "-c", self.ini, *words], env=self.environment, capture_output=True, text=True, timeout=PATIENCE, cwd=self.folder)
+        assert done.returncode == 0, f"gitea {' '.join(words)}: {done.stdout}{done.stderr}"
+        return done.stdout.strip()
+
+    def _create_user(self, name, *more):
+        self._command("admin", "user", "create", "--username", name, "--password", PASSWORD, "--email", f"{name}@example.com", "--must-change-password=false", *more)
+        self.tokens[name] = self._command("admin", "user", "generate-access-token", "--username", name, "--token-name", "tests", "--scopes", "all", "--raw").split()[-1]
+
+    def user(self, name):
+        """One more user, who is no administrator."""
+        self._create_user(name)
+        return name
+
+    @property
+    def token(self):
+        return self.tokens["bot"]
+
+    # ---- its API ----
+
+    def call(self, method, path, body=None, user="bot"):
+        """A request below /api/v1. Returns the answer's document, or None; an error raises Refused."""
+        headers = {"Authorization": f"token {self.tokens[user]}", "Content-Type": "application/json", "Accept": "application/json"}
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.api_url}/{path}", data=data, method=method, headers=headers)
+        try:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+                text = answer.read()
+        except urllib.error.HTTPError as error:
+            raise Refused(method, path, error.code, error.read().decode(errors="replace")) from None
+        return json.loads(text) if text else None
+
+    def organization(self, name):
+        self.call("POST", "orgs", {"username": name})
+        return name
+
+    def repository(self, name, files=None, owner="bot"):
+        """A repository with one commit, or an empty one if files is None."""
+        path = f"orgs/{owner}/repos" if owner not in self.tokens else f"admin/users/{owner}/repos"
+        self.call("POST", path, {"name": name, "private": False, "default_branch": "main"})
+        made = GiteaRepository(self, owner, name)
+        if files is not None:
+            made.copy.commit_and_push(files)
+        return made
+
+
+class GiteaRepository:
+    """A repository of a Gitea, and a clone of it."""
+
+    def __init__(self, gitea, owner, name):
+        self.gitea = gitea
+        self.owner = owner
+        self.name = name
+        self.identifier = f"{owner}/{name}"
+        self.url = f"{gitea.url}/{self.identifier}"
+        gitea.clones += 1
+        self.copy = WorkCopy(gitea.folder / f"clone-{gitea.clones}", self.address(owner if owner in gitea.tokens else "bot"))
+
+    def address(self, user):
+        """Where that user clones it from and pushes it to."""
+        return f"http://{user}:{self.gitea.tokens[user]}@127.0.0.1:{self.gitea.port}/{self.identifier}.git"
+
+    def call(self, method, path="", body=None, user="bot"):
+        return self.gitea.call(method, f"repos/{self.identifier}{'/' if path else ''}{path}", body, user)
+
+    def pull(self, head, title="A change", base="main", body="", user="bot", draft=False):
+        """Opens a pull request and returns it. `head` is a branch, or USER:BRANCH of a fork."""
+        title = f"WIP: {title}" if draft else title
+        return self.call("POST", "pulls", {"head": head, "base": base, "title": title, "body": body}, user)
+
+    def change_pull(self, number, user="bot", **changes):
+        """Changes title, body, base or state ("closed", "open") of a pull request."""
+        return self.call("PATCH", f"pulls/{number}", changes, user)
+
+    def merge_pull(self, number, how="merge"):
+        def merged():
+            try:
+                self.call("POST", f"pulls/{number}/merge", {"Do": how})
+                return True
+            except Refused as refused:
+                if refused.status != 405:  # it still checks for conflicts
+                    raise
+                return False
+
+        until(merged, f"pull request {number} can be merged")
+
+    def fork(self, user):
+        """Forks it for a user. Returns the fork."""
+        self.call("POST", "forks", {}, user)
+        fork = GiteaRepository(self.gitea, user, self.name)
+        fork.copy.git("fetch", "--quiet", "origin")
+        fork.copy.git("checkout", "--quiet", "-B", "main", "origin/main")
+        return fork
+
+    def statuses(self, sha):
+        """All statuses of a commit that were ever written, the newest first."""
+        return self._all(f"statuses/{sha}?sort=recentupdate")
+
+    def status(self, sha, context):
+        """The newest status of a context: {"status": "pending", ...}, or None."""
+        answer = self.call("GET", f"commits/{sha}/status")
+        return next((each for each in answer["statuses"] or () if each["context"] == context), None)
+
+    def comments(self, number):
+        return self.call("GET", f"issues/{number}/comments")
+
+    def hooks(self):
+        return self.call("GET", "hooks")
+
+    def deliver_again(self, hook):
+        """Asks Gitea to send a test delivery of its newest commit."""
+        self.call("POST", f"hooks/{hook}/tests")
+
+    def _all(self, path):
+        found, page = [], 1
+        while True:
+            more = self.call("GET", f"{path}{'&' if '?' in path else '?'}{urllib.parse.urlencode({'page': page, 'limit': 50})}")
+            found += more
+            page += 1
+            if len(more) < 50:
+                return found
