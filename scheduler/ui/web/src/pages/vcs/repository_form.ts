@@ -2,6 +2,7 @@
 // Where a workspace takes its configuration from, and which commits start runs: the values of the form, and the request.
 
 import { flag, object, type Resource, text, texts } from "../../core/resource.ts";
+import { repositoryOf } from "../../vcs/repository.ts";
 
 // When a commit starts a run. The API has four attributes for it, of which some exclude each other.
 export type Trigger = "always" | "folders" | "patterns" | "tags";
@@ -29,13 +30,8 @@ export type RepositoryValues = {
 	readonly firstRun: boolean;
 };
 
-const stringAt = (values: Readonly<Record<string, unknown>>, name: string) => {
-	const value = values[name];
-	return typeof value === "string" ? value : "";
-};
-
 export function isConnected(workspace: Resource): boolean {
-	return stringAt(object(workspace, "vcs-repo"), "identifier") !== "";
+	return repositoryOf(workspace).identifier !== "";
 }
 
 function triggerOf(workspace: Resource, tags: string): Trigger {
@@ -53,13 +49,12 @@ function triggerOf(workspace: Resource, tags: string): Trigger {
 }
 
 export function valuesOf(workspace: Resource): RepositoryValues {
-	const repository = object(workspace, "vcs-repo");
-	const tags = stringAt(repository, "tags-regex");
+	const { connection, identifier, branch, submodules, tags } = repositoryOf(workspace);
 	return {
-		connection: stringAt(repository, "oauth-token-id") || stringAt(repository, "github-app-installation-id"),
-		identifier: stringAt(repository, "identifier"),
-		branch: stringAt(repository, "branch"),
-		submodules: repository["ingress-submodules"] === true,
+		connection,
+		identifier,
+		branch,
+		submodules,
 		trigger: triggerOf(workspace, tags),
 		folders: texts(workspace, "trigger-prefixes"),
 		patterns: texts(workspace, "trigger-patterns"),

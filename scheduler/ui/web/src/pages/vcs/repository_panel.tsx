@@ -8,9 +8,11 @@ import { TextLink } from "../../components/safe_link.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { errorOf } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
-import { may, object, type Resource } from "../../core/resource.ts";
-import { navigate, pathTo } from "../../core/router.ts";
+import { may, object } from "../../core/resource.ts";
+import { pathTo } from "../../core/router.ts";
+import { repositoryOf } from "../../vcs/repository.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
+import { commitRun } from "./commit_run.ts";
 import { RepositoryHook, RepositoryLooks } from "./repository_state.tsx";
 
 const needsPlan = "you need plan access to this workspace";
@@ -24,7 +26,7 @@ function textAt(view: WorkspaceView, name: string): string {
 export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 	const [asked, setAsked] = useState(false);
 	const [failed, setFailed] = useState("");
-	const identifier = textAt(view, "display-identifier") || textAt(view, "identifier");
+	const { identifier, href } = repositoryOf(view.workspace);
 	const id = textAt(view, "repository-id");
 	const repository = useDocument(id ? address(`/vcs-repositories/${segment(id)}`) : undefined);
 	const reason = may(view.workspace, "can-queue-run") ? undefined : needsPlan;
@@ -42,7 +44,7 @@ export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 		<section class="panel" aria-label="Repository">
 			<p>
 				<strong>
-					<TextLink href={textAt(view, "repository-http-url")}>
+					<TextLink href={href}>
 						<bdi>{identifier}</bdi>
 					</TextLink>
 				</strong>{" "}
@@ -76,13 +78,8 @@ export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 function CommitDialog({ view, onClose }: { readonly view: WorkspaceView; readonly onClose: () => void }) {
 	const [sha, setSha] = useState("");
 	const run = async () => {
-		const body = sha.trim() ? { "commit-sha": sha.trim().toLowerCase() } : {};
-		const { data } = await change("POST", address(`/workspaces/${segment(view.workspace.id)}/actions/vcs-run`), body);
-		announce("The run is queued");
-		const made = data && !Array.isArray(data) ? (data as Resource) : undefined;
-		if (made?.type === "runs") {
-			navigate(pathTo("/app/:org/workspaces/:ws/runs/:run", { org: view.org, ws: view.name, run: made.id }));
-		}
+		await commitRun({ org: view.org, ws: view.name, workspace: view.workspace.id }, sha.trim().toLowerCase());
+		announce("The run is requested");
 	};
 	return (
 		<Dialog title="Run a commit" confirm="Queue run" fields={["/commit-sha"]} onConfirm={run} onClose={onClose}>
