@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { CheckField, SelectField, TextField } from "../../components/field.tsx";
-import { address, segment } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
-import { useDocument } from "../../core/hooks.ts";
-import { flag, linkOf, linksOf, type Resource, text } from "../../core/resource.ts";
-import { pathTo } from "../../core/router.ts";
+import { linkOf, text } from "../../core/resource.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
+import { ConnectionField } from "./connection_field.tsx";
 import { RepositoryField } from "./repository_field.tsx";
 import { type RepositoryValues, type Trigger, triggers } from "./repository_form.ts";
-import { connectionName, tokenOf } from "./token_state.tsx";
 
 const at = (name: string) => `/data/attributes/${name}`;
 const pointers = {
@@ -31,10 +28,17 @@ type Props = {
 };
 
 export function RepositoryFields(props: Props) {
-	const { values, error, onValues } = props;
+	const { view, values, error, onValues } = props;
 	return (
 		<>
-			<ConnectionField {...props} />
+			<ConnectionField
+				org={view.org}
+				project={linkOf(view.workspace, "project")?.id}
+				value={values.connection}
+				error={error}
+				pointer={pointers.connection}
+				onValue={(connection) => onValues({ connection })}
+			/>
 			<RepositoryField
 				token={values.connection}
 				value={values.identifier}
@@ -53,37 +57,6 @@ export function RepositoryFields(props: Props) {
 			<TriggerFields {...props} />
 			<Choices {...props} />
 		</>
-	);
-}
-
-// Whether workspaces of the project may use the connection.
-function isFor(connection: Resource, project: string | undefined): boolean {
-	return flag(connection, "organization-scoped") || linksOf(connection, "projects").some((link) => link.id === project);
-}
-
-function ConnectionField({ view, values, error, onValues }: Props) {
-	const of = useDocument(address(`/organizations/${segment(view.org)}/oauth-clients`, { include: "oauth_tokens" }));
-	const project = linkOf(view.workspace, "project")?.id;
-	const options = of.items.flatMap((connection) => {
-		const token = tokenOf(connection);
-		return token && (isFor(connection, project) || token.id === values.connection) ? [[token.id, connectionName(connection)] as const] : [];
-	});
-	const unknown = values.connection && !options.some(([id]) => id === values.connection);
-	return (
-		<SelectField
-			label="Connection"
-			hint={
-				<>
-					{of.asOf > 0 && options.length === 0 && "The organization has no connection that this workspace may use. "}
-					<a href={pathTo("/app/:org/settings/vcs-connections", { org: view.org })}>VCS connections</a>
-				</>
-			}
-			options={[["", "Choose a connection"], ...options, ...(unknown ? [[values.connection, values.connection] as const] : [])]}
-			error={error}
-			pointer={pointers.connection}
-			value={values.connection}
-			onValue={(connection) => onValues({ connection })}
-		/>
 	);
 }
 
