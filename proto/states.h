@@ -34,7 +34,8 @@ enum stage {
 
 #define STAGE_BIT(stage) (1u << (stage))
 
-enum stage_doer { BY_WORKER, BY_NOTIFIER, BY_PERSON };
+/* BY_GIT: a git job that many runs share, of the content that their configurations have in common. */
+enum stage_doer { BY_WORKER, BY_NOTIFIER, BY_PERSON, BY_GIT };
 /* The effect of an outcome other than passed on the run. */
 enum stage_end { ENDS_ERRORED, AWAITS_OVERRIDE, GOES_ON };
 

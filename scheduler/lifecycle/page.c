@@ -5,7 +5,7 @@
 
 enum { PAGE_LIMIT = 1 << 20 };
 
-static const char *const doers[] = {"worker", "notifier", "person"};
+static const char *const doers[] = {"worker", "notifier", "person", "git job"};
 static const char *const ends[] = {"ends errored", "awaits an override", "goes on"};
 static const char *const groups[] = {"", "parked", "final"};
 

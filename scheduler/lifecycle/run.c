@@ -5,7 +5,7 @@
  * A run is a pipeline of the stages of stages.def that are configured for it, in order. Invariants (run_check):
  *
  *  1. A run that ended or is parked has no work underway and is not in the queue.
- *  2. Work is underway only in a stage that a worker or a notifier does. The status is then the one that the stage runs
+ *  2. Work is underway only in a stage that a process does. The status is then the one that the stage runs
  *     as.
  *  3. Only work underway can be stopping: a stop of anything else ends the run at once.
  *  4. A run is in its queue only as pending, or as a confirmed saved plan.
@@ -100,7 +100,8 @@ static void end(struct verdict *v, enum run_status status)
 static void enter(struct verdict *v, enum stage stage)
 {
 	v->run.stage = stage;
-	v->run.underway = stages[stage].doer == BY_NOTIFIER; /* no process claims its requests first */
+	/* Only the job of a worker is the run's own, and is claimed first. */
+	v->run.underway = stages[stage].doer != BY_WORKER;
 	v->starts = true;
 	mark(v, stage, OPERATION_QUEUED);
 	reach(v, stages[stage].waiters);
@@ -121,6 +122,15 @@ static bool decide(struct verdict *v)
 	return run->status == RUN_CONFIRMED;
 }
 
+/* Passes a stage whose work is done already. */
+static void pass_by(struct verdict *v, enum stage stage)
+{
+	v->run.stage = stage;
+	mark(v, stage, OPERATION_FINISHED);
+	reach(v, stages[stage].waiters);
+	reach(v, stages[stage].rests);
+}
+
 /* Enters the next configured stage. */
 static void advance(struct verdict *v)
 {
@@ -130,6 +140,8 @@ static void advance(struct verdict *v)
 		if (next == STAGE_CONFIRM) {
 			if (!decide(v))
 				return;
+		} else if (next == STAGE_FETCH && v->run.fetched && (v->run.stages & STAGE_BIT(next))) {
+			pass_by(v, (enum stage)next);
 		} else if (v->run.stages & STAGE_BIT(next)) {
 			enter(v, (enum stage)next);
 			return;
@@ -179,7 +191,8 @@ static void is_overridden(struct verdict *v, const struct run_event *event)
 static void ends_errored(struct verdict *v, const struct run_event *event)
 {
 	(void)event;
-	work_over(v, OPERATION_ERRORED);
+	if (!v->run.queued)
+		work_over(v, OPERATION_ERRORED);
 	end(v, RUN_ERRORED);
 }
 
@@ -276,8 +289,8 @@ static void loses(struct verdict *v, const struct run_event *event)
 /* model: cancel */
 static void asks_to_stop(struct verdict *v, const struct run_event *event)
 {
-	if (stages[v->run.stage].doer == BY_NOTIFIER) {
-		ends_stopped(v, event); /* there is no process to wait for */
+	if (stages[v->run.stage].doer != BY_WORKER) {
+		ends_stopped(v, event); /* there is no process of this run to wait for */
 		return;
 	}
 	v->run.stopping = STOP_CANCEL;

@@ -20,6 +20,7 @@ struct run {
 	bool auto_apply;  /* Applies without confirmation. Set only if the creator may apply. */
 	bool allow_empty_apply; /* Applies a plan without changes. */
 	bool has_changes;       /* The plan has changes. */
+	bool fetched;           /* The files of its configuration are here, so STAGE_FETCH has no work. */
 	bool queued;            /* Waits in its workspace's queue: pending, or a confirmed saved plan. */
 	bool underway;          /* The work of its stage has started. */
 	enum stop stopping;     /* The stop that was requested. The run ends when the work has certainly ended. */

@@ -10,6 +10,7 @@
 #include "scheduler/store/runs/cost_estimates.h"
 #include "scheduler/store/tasks/task_results.h"
 #include "scheduler/store/variables/variables.h"
+#include "scheduler/store/vcs/contents.h"
 #include "scheduler/store/workers/pools.h"
 #include "scheduler/store/content/seals.h"
 
@@ -22,6 +23,8 @@ struct run_draft {
 	struct workspace_row place;
 	int workspace, configuration;   /* row numbers in the results `workspaces` and `configurations` */
 	bool behind;                    /* other runs are before it in the queue */
+	const char *content;            /* of its configuration's commit, borrowed from `configurations`; NULL: none */
+	bool stored;                    /* the content is here */
 	struct buf snapshot, variables; /* sealed; variables empty: none */
 };
 
@@ -91,13 +94,18 @@ static const char ready_sql[] = WORKSPACES " skip locked";
 
 /* A separate statement after the one that waited for the workspaces' locks, so that it sees what was committed
  * meanwhile. */
+/* clang-format off */
+#define IS_CONNECTED ANY("workspace_repositories a where a.workspace_id = u.workspace")
 static const char configuration_sql[] =
-	"select u.n - 1 as n, c.id, c.status, c.speculative, " HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS
-	"as has_variables "
+	"select u.n - 1 as n, c.id, c.status, c.speculative, c.is_commit, c.content_id, " IS_CONNECTED "as is_connected, "
+	HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS "as has_variables "
 	"from unnest($1::text[], $2::text[], $3::boolean[]) with ordinality as u(workspace, wanted, applies, n) "
-	"left join lateral (select id, status, speculative from configuration_versions v where workspace_id = "
-	"u.workspace and case when u.wanted is null then status = 'uploaded' and not provisional and not (speculative "
-	"and u.applies) else id = u.wanted end order by created_at desc limit 1) c on true";
+	"left join lateral (select v.id, v.status, v.speculative, k.id is not null as is_commit, k.content_id "
+	"from configuration_versions v left join configuration_commits k on k.configuration_version_id = v.id "
+	"where v.workspace_id = u.workspace and case when u.wanted is not null then v.id = u.wanted "
+	"when " IS_CONNECTED "then v.id = (select current_configuration_id from workspaces where id = u.workspace) "
+	"else not v.provisional and not (v.speculative and (u.applies or k.id is not null)) and (v.status = 'uploaded' or "
+	"k.content_id is not null) end order by v.created_at desc limit 1) c on true";
 /* clang-format on */
 
 static int round_load(struct round *r, struct err *err)
@@ -120,6 +128,40 @@ static int round_load(struct round *r, struct err *err)
 		P_ARRAY(&wanted), P_ARRAY(&applies));
 }
 
+/* Finds which of the configurations' contents are here. Their locks are held until the commit (store/vcs/contents.h).
+ */
+static int contents_load(struct round *r, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	for (int row = 0; row < r->configurations.count; row++)
+		if (!row_null(&r->configurations, row, "content_id"))
+			db_array_add(&ids, row_text(&r->configurations, row, "content_id"));
+	if (!ids.count)
+		return 0;
+	if (vcs_contents_read_shared(r->store, &ids, &rows, err) < 0)
+		return -1;
+	for (int row = 0; row < r->configurations.count; row++) {
+		struct run_draft *p = &r->drafts[row_int(&r->configurations, row, "n")];
+
+		p->content = row_text(&r->configurations, row, "content_id");
+		for (int i = 0; p->content && i < rows.count; i++)
+			if (text_equal(row_text(&rows, i, "id"), p->content))
+				p->stored = row_bool(&rows, i, "stored");
+	}
+	return 0;
+}
+
+/* Only commits of its branch are applied in a workspace that is connected to a repository: uploads and the heads of
+ * pull requests are planned. */
+static bool only_planned(const struct round *r, const struct run_draft *p)
+{
+	return row_bool(&r->configurations, p->configuration, "is_commit")
+		? row_bool(&r->configurations, p->configuration, "speculative")
+		: row_bool(&r->configurations, p->configuration, "is_connected");
+}
+
 static int configuration_check(const struct round *r, const struct run_draft *p, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/configuration-version";
@@ -130,9 +172,15 @@ static int configuration_check(const struct round *r, const struct run_draft *p,
 			p->creation->order->configuration_version_id
 				? "Configuration version is not one of this workspace"
 				: "Configuration version must exist: upload one first");
-	if (!text_equal(status, "uploaded"))
-		return err_at(err, pointer, "Configuration version is %s, not uploaded", status);
-	return 0;
+	if (only_planned(r, p) && p->creation->order->plan_only == CHOICE_NO)
+		return err_at(err, pointer,
+			"Configuration version can only be planned: the workspace applies the commits of its branch");
+	if (p->content || text_equal(status, "uploaded"))
+		return 0;
+	if (row_bool(&r->configurations, p->configuration, "is_commit"))
+		return err_at(err, pointer,
+			"Configuration version's files are not here, and its repository is no longer connected");
+	return err_at(err, pointer, "Configuration version is %s, not uploaded", status);
 }
 
 /* The workspace may have lost access to its pool since the pool was chosen. */
@@ -243,12 +291,13 @@ static int variables_take(const struct round *r, struct run_draft *p, struct err
 static struct run run_ordered(const struct round *r, const struct run_draft *p)
 {
 	const struct run_create_params *order = p->creation->order;
-	struct run run = run_created(0);
+	struct run run = run_created(p->content && !p->stored ? STAGE_BIT(STAGE_FETCH) : 0);
 	bool auto_apply = order->auto_apply == CHOICE_UNSET ? row_bool(&r->workspaces, p->workspace, "auto_apply")
 							    : order->auto_apply == CHOICE_YES;
 
 	run.plan_only = order->plan_only == CHOICE_UNSET ? row_bool(&r->configurations, p->configuration, "speculative")
 							 : order->plan_only == CHOICE_YES;
+	run.plan_only |= only_planned(r, p);
 	run.auto_apply = auto_apply && !run.plan_only && row_bool(&r->workspaces, p->workspace, "may_apply");
 	run.save_plan = order->save_plan;
 	run.allow_empty_apply = order->allow_empty_apply;
@@ -387,6 +436,29 @@ static int round_stages(struct round *r, struct err *err)
 	return 0;
 }
 
+/* ---- the files of commits ---- */
+
+/* Has missing contents fetched, and gives contents that are here to the configurations that lack them: those that are
+ * archived or were never fetched. */
+static int round_contents(struct round *r, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array missing = DB_ARRAY_INIT, here = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < r->count; i++) {
+		const struct run_draft *p = &r->drafts[i];
+		const char *id = row_text(&r->configurations, p->configuration, "id");
+
+		if (p->content && !p->stored)
+			db_array_add(&missing, id);
+		else if (p->content &&
+			!text_equal(row_text(&r->configurations, p->configuration, "status"), "uploaded"))
+			db_array_add(&here, id);
+	}
+	if (here.count && vcs_contents_take(r->store, &here, err) < 0)
+		return -1;
+	return missing.count ? vcs_contents_fetch(r->store, &missing, err) : 0;
+}
+
 /* ---- one round ---- */
 
 /* Adds the notification that a run was created, which is the first one of a run. */
@@ -471,7 +543,7 @@ static int round_write(struct round *r, struct err *err)
 	round_decide(r, &kicked);
 	/* The inputs reference the runs' rows. They precede the jobs, whose needs are derived from them. */
 	if (changes_save_new(r->store, &r->changes, err) < 0 || inputs_insert(r, err) < 0 ||
-		changes_save(r->store, &r->changes, err) < 0)
+		changes_save(r->store, &r->changes, err) < 0 || round_contents(r, err) < 0)
 		return -1;
 	return kicked.count ? transitions_apply_within(r->store, NULL, 0, &kicked, err) : 0;
 }
@@ -489,7 +561,10 @@ static int round_run(const struct ordering *o, struct run_draft *drafts, size_t 
 	int result;
 
 	changes_init(&r.changes, "");
-	result = round_load(&r, err) < 0 || round_begin(&r, err) < 0 || round_write(&r, err) < 0 ? -1 : 0;
+	result = round_load(&r, err) < 0 || contents_load(&r, err) < 0 || round_begin(&r, err) < 0 ||
+			round_write(&r, err) < 0
+		? -1
+		: 0;
 	changes_release(&r.changes);
 	rows_release(&r.workspaces);
 	rows_release(&r.configurations);
@@ -522,12 +597,28 @@ static size_t round_choose(struct ordering *o, struct run_draft *drafts, bool *d
 	return count;
 }
 
+/* Locks contents before workspaces, as those do who store a content. */
+static int contents_share(const struct ordering *o, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array configurations = DB_ARRAY_INIT, workspaces = DB_ARRAY_INIT;
+
+	for (size_t i = 0; i < o->count; i++) {
+		const struct run_create_params *order = o->creations[i].order;
+
+		if (order->configuration_version_id)
+			db_array_add(&configurations, order->configuration_version_id);
+		else
+			db_array_add(&workspaces, order->workspace_id);
+	}
+	return vcs_contents_share(o->store, &configurations, &workspaces, err);
+}
+
 static int orders_run(void *data, struct err *err)
 {
 	struct ordering *o = data;
 	_cleanup_(freep) struct run_draft *drafts = mem_new(o->count, sizeof(*drafts));
 	_cleanup_(freep) bool *done = mem_new(o->count, sizeof(*done));
-	int result = 0;
+	int result = contents_share(o, err);
 	size_t count;
 
 	for (size_t i = 0; i < o->count; i++) {

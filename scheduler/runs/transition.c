@@ -100,11 +100,19 @@ static const char *change_make(const struct run_row *row, const struct run_trans
 	return NULL;
 }
 
+/* Whether the run is in the stage of fetching, or comes to it. */
+static bool run_fetches(const struct run *run)
+{
+	return (run->stages & STAGE_BIT(STAGE_FETCH)) && (run->stage == STAGE_FETCH || run->status == RUN_PENDING);
+}
+
 static bool item_is_late(const struct run_transition *item, const struct run_row *row)
 {
 	const struct attempt_ref ref = {item->job, item->attempt, item->ended_lease != NULL};
 	struct attempt now = row->job;
 
+	if (item->of_content && !run_fetches(&row->run))
+		return true;
 	/* A different time means a later heartbeat or a step of the clock. */
 	now.lease_over = text_equal(item->ended_lease, row->lease_until);
 	return attempt_is_late(&now, &ref);

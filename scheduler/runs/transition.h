@@ -26,6 +26,7 @@ struct run_transition {
 	struct id job;          /* if set: the event applies only to this attempt */
 	int attempt;
 	const char *ended_lease; /* if set: applies only while jobs.lease_until is this time, and it has passed */
+	bool of_content;         /* it is about its configuration's files: applies only until STAGE_FETCH has passed */
 	bool fenced;             /* it is unknown whether terraform started: treated as started */
 	bool needs_proof;        /* only the result's MAC authenticates the sender */
 	bool at_once;            /* allows a force-cancel without the waiting time after the cancel */

@@ -230,11 +230,32 @@ static void sweep_holds(struct world *w)
 		hold_apply(w, i, HOLD_DEADLINE, "its deadline has passed");
 }
 
+/* A content arrives, or can't be fetched (runs/commit_contents.c). In the world, each run has its own. */
+static void content_arrive(struct world *w, int number)
+{
+	struct run *run = &w->db.runs[number].run;
+	struct item item = {.run = number, .job = NONE, .event = {.kind = roll(w, 8) ? EV_PASSED : EV_ERRORED}};
+
+	if (!(run->stages & STAGE_BIT(STAGE_FETCH)) || run->fetched || !(run->queued || run->stage == STAGE_FETCH) ||
+		run_ended(run) || roll(w, 3) == 0)
+		return;
+	run->fetched = item.event.kind == EV_PASSED;
+	if (!run->queued || item.event.kind == EV_ERRORED)
+		db_apply_transitions(w, &item, 1);
+}
+
+static void sweep_contents(struct world *w)
+{
+	for (int i = 0; i < w->db.run_count; i++)
+		content_arrive(w, i);
+}
+
 static enum answer serve_sweeps(struct world *w, struct note *note)
 {
 	(void)note;
 	sweep_announcements(w);
 	sweep_tasks(w);
+	sweep_contents(w);
 	sweep_holds(w);
 	return ANSWER_OK;
 }

@@ -75,7 +75,7 @@ static const struct {
 } entitlements[] = {{"agents", true}, {"audit-logging", true}, {"cost-estimation", true}, {"global-run-tasks", true},
 	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", false},
 	{"private-run-tasks", false}, {"run-tasks", true}, {"sentinel", true}, {"sso", false}, {"state-storage", true},
-	{"teams", true}, {"vcs-integrations", false}, {"waypoint-actions", false},
+	{"teams", true}, {"vcs-integrations", true}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
 static json_t *organization_resource(const struct rows *rows, int row)

@@ -115,10 +115,12 @@ create table vcs_repositories (
 	created_at timestamptz not null default now(),
 	constraint vcs_repositories_one_owner check (num_nonnulls(connection_id, installation_id) = 1)
 ) with (fillfactor = 70);
-create unique index vcs_repositories_connection on vcs_repositories (connection_id, lower(identifier))
+-- Plain git has case-sensitive paths, and clients expect the spelling that they sent.
+create unique index vcs_repositories_connection on vcs_repositories (connection_id, identifier)
 	where connection_id is not null;
 create unique index vcs_repositories_installation on vcs_repositories (organization_id, installation_id, lower(identifier))
 	where installation_id is not null;
+create index vcs_repositories_organization on vcs_repositories (organization_id);
 create index vcs_repositories_look on vcs_repositories (look_due);
 create index vcs_repositories_owner on vcs_repositories (installation_id) where installation_id is not null;
 
@@ -257,6 +259,12 @@ create table vcs_contents (
 	unique (repository_id, sha, submodules)
 );
 create index vcs_contents_blob on vcs_contents (blob_id) where blob_id is not null;
+create index vcs_contents_stored on vcs_contents (id) where state = 'stored';
+create trigger vcs_contents_blob_changed after update of blob_id on vcs_contents for each row
+	when (old.blob_id is not null and old.blob_id is distinct from new.blob_id) execute function blob_dereferenced();
+create trigger vcs_contents_deleted after delete on vcs_contents for each row
+	when (old.blob_id is not null) execute function blob_dereferenced();
+create index configuration_versions_fetching on configuration_versions (id) where status = 'fetching';
 
 -- The commit that a configuration version came from: the API's ingress-attributes.
 create table configuration_commits (

@@ -4,6 +4,10 @@
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/runs/run_views.h"
 
+/* STAGE_BIT(STAGE_FETCH) in statements. */
+#define FETCH_BIT "1"
+_Static_assert(STAGE_BIT(STAGE_FETCH) == 1, "the fragment holds it as a number");
+
 /* The columns that run_read reads, from runs r, run_inputs i, jobs j and the run's plan o, in a workspace w. */
 #define RUN_COLUMNS                                                                                                    \
 	"r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.save_plan, "  \
@@ -12,7 +16,9 @@
 	"o.base_state_id is distinct from w.current_state_id as plan_is_stale, "                                       \
 	"j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as "         \
 	"claimed, j.started, "                                                                                         \
-	"j.lease_until, i.source, extract(epoch from now() - r.updated_at) as changed_seconds "                        \
+	"j.lease_until, case when r.queued and r.stages & " FETCH_BIT " <> 0 then (select status = 'uploaded' from "   \
+	"configuration_versions where id = i.configuration_version_id) end as fetched, i.source, extract(epoch from "  \
+	"now() - r.updated_at) as changed_seconds "                                                                    \
 	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "                 \
 	"join operations o on o.id = 'plan' || substr(r.id, 4) left join jobs j on j.run_id = r.id "
 
@@ -28,6 +34,7 @@ static void run_read(const struct rows *rows, int row, struct run_row *ret_run)
 	read_id(rows, row, "organization_id", &ret_run->organization);
 	read_id(rows, row, "pool_id", &ret_run->pool);
 	ret_run->run = run_of_view(rows, row);
+	ret_run->run.fetched = row_bool(rows, row, "fetched");
 	text_copy(ret_run->source, sizeof(ret_run->source), row_text(rows, row, "source"));
 	ret_run->changed_seconds = strtod(row_text(rows, row, "changed_seconds"), NULL);
 	ret_run->cooled_off = row_bool(rows, row, "cooled_off");

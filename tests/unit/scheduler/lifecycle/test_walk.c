@@ -329,6 +329,38 @@ static void test_transitions_of_task_stages(void **state)
 	assert_status(AFTER(run, E(FAILED)), RUN_APPLIED);
 }
 
+/* The git job belongs to the content, not to the run: no worker starts or stops it for the run. */
+static void test_transitions_of_the_fetch_stage(void **state)
+{
+	struct run pending = run_created(STAGE_BIT(STAGE_FETCH)), run = AFTER(pending, E(TURN)), here = pending;
+
+	(void)state;
+	assert_status(run, RUN_FETCHING);
+	assert_false(run_accepts(&run, EV_STARTED));
+	assert_status(AFTER(run, E(PASSED)), RUN_PLAN_QUEUED);
+	assert_status(AFTER(run, E(ERRORED)), RUN_ERRORED);
+	assert_status(AFTER(run, E(CANCELED)), RUN_CANCELED);
+	assert_status(AFTER(pending, E(ERRORED)), RUN_ERRORED);
+	here.fetched = true;
+	assert_status(AFTER(here, E(TURN)), RUN_PLAN_QUEUED);
+}
+
+static void test_a_run_whose_files_are_here_passes_the_fetch_stage_at_its_turn(void **state)
+{
+	static const enum run_status reached[] = {RUN_FETCHING, RUN_FETCHING_COMPLETED, RUN_PRE_PLAN_RUNNING};
+	const struct run_event turn = {.kind = EV_TURN};
+	struct run run = run_created(STAGE_BIT(STAGE_FETCH) | STAGE_BIT(STAGE_PRE_PLAN));
+	struct verdict v;
+
+	(void)state;
+	run.fetched = true;
+	v = run_step(&run, &turn);
+	assert_int_equal(v.reached_count, ARRAY_LEN(reached));
+	for (size_t i = 0; i < ARRAY_LEN(reached); i++)
+		assert_int_equal(v.reached[i], reached[i]);
+	assert_true(v.starts && v.run.stage == STAGE_PRE_PLAN);
+}
+
 /* The labels for situations in which a run waits. */
 static void test_labels_of_runs(void **state)
 {
@@ -345,6 +377,9 @@ static void test_labels_of_runs(void **state)
 		{AFTER(run_created(0), E(TURN), E(STARTED)), "Planning"},
 		{AFTER(run_created(0), E(TURN), E(STARTED), E(FAILED)), "Plan Errored"},
 		{AFTER(run_created(STAGE_BIT(STAGE_PRE_PLAN)), E(TURN), E(FAILED)), "Plan Errored"},
+		{AFTER(run_created(STAGE_BIT(STAGE_FETCH)), E(TURN)), "Fetching"},
+		{AFTER(run_created(STAGE_BIT(STAGE_FETCH)), E(ERRORED)), "Plan Errored"},
+		{AFTER(run_created(STAGE_BIT(STAGE_FETCH)), E(TURN), E(ERRORED)), "Plan Errored"},
 		{AFTER(run_created(STAGE_BIT(STAGE_SENTINEL)), PLANNED_WITH(true), E(STARTED), E(FAILED)),
 			"Plan Errored"},
 		{planned, "Needs Confirmation"},
@@ -449,6 +484,8 @@ int main(void)
 		cmocka_unit_test(test_a_locked_busy_or_held_workspace_starts_no_run),
 		cmocka_unit_test(test_transitions_of_policy_checks_and_estimates),
 		cmocka_unit_test(test_transitions_of_task_stages),
+		cmocka_unit_test(test_transitions_of_the_fetch_stage),
+		cmocka_unit_test(test_a_run_whose_files_are_here_passes_the_fetch_stage_at_its_turn),
 		cmocka_unit_test(test_labels_of_runs),
 		cmocka_unit_test(test_a_failed_plan_makes_its_apply_unreachable),
 		cmocka_unit_test(test_a_run_with_an_invalid_row_can_be_abandoned),

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_RUNS_VCS_COMMIT_CONTENTS_H
+#define SCHEDULER_RUNS_VCS_COMMIT_CONTENTS_H
+
+/*
+ * The end of a fetch: all runs and policy sets that wait for the content of a commit go on, or end, in one batch.
+ *
+ * Both functions join the open transaction, or use one of their own. They lock the content first, then workspaces: so a
+ * caller must hold no workspace's lock. If the content was deleted meanwhile, they change nothing and return 0. Both
+ * may be called again with the same result.
+ */
+
+#include "scheduler/store/store.h"
+
+/* The blob has the files. `hash` is the SHA-256 of the tar before its compression, in hex; `size` is the tar's. */
+struct stored_content {
+	const char *content_id, *blob_id, *hash;
+	long long size;
+};
+int content_stored(struct store *store, const struct stored_content *content, struct err *err);
+/* The content can't be had. The sentence, for users, becomes the error of the runs: "Plan Errored". */
+int content_failed(struct store *store, const char *content_id, const char *sentence, struct err *err);
+
+#endif
