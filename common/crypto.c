@@ -152,11 +152,17 @@ void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33])
 	digest_hex(EVP_md5(), bytes, len, ret_hex);
 }
 
-void crypto_hmac(const void *key, size_t key_len, const char *text, unsigned char ret_digest[SHA256_SIZE])
+void crypto_hmac_bytes(
+	const void *key, size_t key_len, const void *bytes, size_t len, unsigned char ret_digest[SHA256_SIZE])
 {
 	unsigned int size = 0;
 
-	must(HMAC(EVP_sha256(), key, (int)key_len, (const unsigned char *)text, strlen(text), ret_digest, &size));
+	must(HMAC(EVP_sha256(), key, (int)key_len, bytes, len, ret_digest, &size));
+}
+
+void crypto_hmac(const void *key, size_t key_len, const char *text, unsigned char ret_digest[SHA256_SIZE])
+{
+	crypto_hmac_bytes(key, key_len, text, strlen(text), ret_digest);
 }
 
 void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE])

@@ -30,6 +30,9 @@ void crypto_md5_hex(const void *bytes, size_t len, char ret_hex[33]);
 enum { SHA256_SIZE = 32 };
 void crypto_hmac(const void *key, size_t key_len, const char *text, unsigned char ret_digest[SHA256_SIZE]);
 void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret_hex[SHA256_HEX_SIZE]);
+/* The same for any bytes, as senders of webhooks sign them. */
+void crypto_hmac_bytes(
+	const void *key, size_t key_len, const void *bytes, size_t len, unsigned char ret_digest[SHA256_SIZE]);
 /* Lowercase hexadecimal HMAC-SHA512 of the exact bytes, which signs a run task's request. */
 #define SHA512_HEX_SIZE 129
 void crypto_hmac_sha512_hex(

@@ -25,6 +25,7 @@ static const struct {
 	const char *name;
 	size_t offset;
 } texts[] = {
+	{"short_sha", offsetof(struct vcs_event, short_sha)},
 	{"repository_id", offsetof(struct vcs_event, repository_id)},
 	{"repository", offsetof(struct vcs_event, repository)},
 	{"default_branch", offsetof(struct vcs_event, default_branch)},
@@ -114,4 +115,12 @@ void vcs_event_from_detail(struct vcs_event *event, const json_t *detail)
 	event->base_changed = json_bool_at(detail, "base_changed", false);
 	event->installation = json_int_at(detail, "installation", 0);
 	event->removed = json_bool_at(detail, "removed", false);
+}
+
+void vcs_events_release(struct vcs_events *events)
+{
+	for (size_t i = 0; i < events->count; i++)
+		vcs_event_release(&events->items[i]);
+	free(events->items);
+	*events = (struct vcs_events)VCS_EVENTS_INIT;
 }

@@ -21,7 +21,7 @@ enum vcs_event_kind {
 	VCS_PR_UPDATE, /* a new head */
 	VCS_PR_CLOSE,  /* merged or closed */
 	VCS_INSTALL,   /* a GitHub App's installation was created, changed or removed */
-	VCS_RENAME,    /* the repository was renamed or moved, or its default branch changed */
+	VCS_RENAME,    /* the repository was renamed, moved or deleted, or its default branch changed */
 	VCS_PING,      /* a test of the hook */
 	VCS_EVENT_KINDS
 };
@@ -41,7 +41,10 @@ struct vcs_event {
 	enum vcs_event_kind kind;
 	char *ref;    /* full: refs/heads/main, refs/tags/v1; of a pull request: the source branch */
 	char *before; /* "": there was none, or it is not known */
-	char *sha;
+	char *sha;    /* of an annotated tag the commit's, if the payload tells it */
+	/* The first digits, if the payload has no more (pull requests of Bitbucket Cloud): then `sha` is "" until
+	 * somebody looked it up. */
+	char *short_sha;
 	/* of the repository */
 	char *repository_id; /* the provider's */
 	char *repository;    /* its identifier */
@@ -54,16 +57,16 @@ struct vcs_event {
 	bool draft;
 	bool base_changed; /* of VCS_PR_OPEN */
 	/* of the commit */
-	char *message; /* of the newest commit */
+	char *message; /* of that commit */
 	char *author;
 	char *commit_url, *compare_url, *clone_url;
 	char *sender, *sender_avatar_url, *sender_url;
-	/* The changed paths if the payload has them all (as many commits as it says, no force push, no new
-	 * branch, fewer than 300); else NULL. */
+	/* The changed paths, once they are all known; else NULL. Payloads never tell enough: that no push was forced,
+	 * or how many commits there are. */
 	json_t *files;
-	/* of VCS_INSTALL */
+	/* of GitHub's App; VCS_INSTALL has the account's name in `repository` */
 	long long installation;
-	bool removed;
+	bool removed; /* of VCS_INSTALL and VCS_RENAME: it is gone */
 };
 
 #define VCS_EVENT_INIT                                                                                                 \
@@ -79,5 +82,20 @@ void vcs_event_release(struct vcs_event *event);
 json_t *vcs_event_detail(const struct vcs_event *event);
 /* The opposite: fills the event from `detail`. Texts that are missing become "". The members with a column stay. */
 void vcs_event_from_detail(struct vcs_event *event, const json_t *detail);
+
+/* A push of more refs than that makes events of the first ones only. A look finds the others. */
+enum { VCS_EVENTS_MAX = 256 };
+
+struct vcs_events {
+	struct vcs_event *items; /* owned */
+	size_t count;
+};
+
+#define VCS_EVENTS_INIT                                                                                                \
+	{                                                                                                              \
+		.items = NULL, .count = 0                                                                              \
+	}
+
+void vcs_events_release(struct vcs_events *events);
 
 #endif

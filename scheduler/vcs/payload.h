@@ -12,21 +12,6 @@
 
 struct err;
 
-/* A push of more refs than that makes events of the first ones only. A look finds the others. */
-enum { VCS_EVENTS_MAX = 256 };
-
-struct vcs_events {
-	struct vcs_event *items; /* owned */
-	size_t count;
-};
-
-#define VCS_EVENTS_INIT                                                                                                \
-	{                                                                                                              \
-		.items = NULL, .count = 0                                                                              \
-	}
-
-void vcs_events_release(struct vcs_events *events);
-
 /*
  * Reads the events of a payload; `name` is the delivery's event (vcs_delivery_name). No events: the payload is not
  * interesting. -1 with ERR_INVALID, and a sentence that names the member. `ret_events` must be VCS_EVENTS_INIT; it is

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_VCS_PAYLOAD_READER_H
+#define SCHEDULER_VCS_PAYLOAD_READER_H
+
+/*
+ * What the readers of payloads share (payload_<dialect>.c). A reader adds events and fills them. The first member that
+ * is wrong ends the payload: the functions remember it, so that readers need not check each call.
+ */
+
+#include "scheduler/vcs/event.h"
+
+struct err;
+
+struct payload {
+	const char *name; /* of the provider's event */
+	const json_t *body;
+	struct vcs_events events;
+	struct err *err;
+	bool failed;
+};
+
+/* How a member becomes a text of an event. A member that is absent or null becomes "", but in the REQUIRED forms. */
+enum payload_form {
+	PAYLOAD_LINE,   /* cut to a title's length */
+	PAYLOAD_TEXT,   /* cut to a message's length */
+	PAYLOAD_ID,     /* a text or a number */
+	PAYLOAD_URL,    /* "" unless it begins with http:// or https:// */
+	PAYLOAD_SHA,    /* a sha, or zeros for ""; REQUIRED */
+	PAYLOAD_COMMIT, /* a sha; if it is absent, what the event has stays */
+	PAYLOAD_BRANCH, /* the short name of a branch, from a short or full one */
+	PAYLOAD_BASE,   /* likewise; REQUIRED */
+	PAYLOAD_HEAD,   /* a full ref, from the short name of a branch or a full one; REQUIRED */
+};
+
+struct payload_field {
+	const char *path; /* NULL: the end of a list */
+	size_t offset;    /* in struct vcs_event */
+	enum payload_form form;
+};
+
+#define PAYLOAD_FIELD(member, form, path)                                                                              \
+	{                                                                                                              \
+		path, offsetof(struct vcs_event, member), PAYLOAD_##form                                               \
+	}
+#define PAYLOAD_END                                                                                                    \
+	{                                                                                                              \
+		NULL, 0, PAYLOAD_LINE                                                                                  \
+	}
+
+/* Refuses the payload. */
+void payload_fail(struct payload *payload, const char *path, const char *expected);
+/* Adds an event; valid until the next one is added. NULL if the payload has failed or has too many. */
+struct vcs_event *payload_add(struct payload *payload, enum vcs_event_kind kind);
+/* Fills members of the event from members of `from`. Accepts NULL for the event. */
+void payload_fill(
+	struct payload *payload, struct vcs_event *event, const json_t *from, const struct payload_field *fields);
+/* Adds what a ref's move is: a push or the like. `ref` is full; `before` and `after` are shas, or zeros or NULL for
+ * none. NULL for refs that are neither branches nor tags. An equal `before` and `after` is the provider's test. */
+struct vcs_event *payload_move(struct payload *payload, const char *ref, const char *before, const char *after);
+/* Sets the pull request's number. */
+void payload_number(struct payload *payload, struct vcs_event *event, const char *path);
+
+/* The kind of an action. */
+struct payload_action {
+	const char *name; /* NULL: the end of a list */
+	enum vcs_event_kind kind;
+};
+/* VCS_EVENT_KINDS if it is none of them. */
+enum vcs_event_kind payload_action(const struct payload_action *actions, const char *name);
+
+/* True if both members are there and equal (texts or numbers). */
+bool payload_same(const json_t *body, const char *path, const char *other_path);
+
+/* What reads an event of a provider; `name` NULL: the end of a list. */
+struct payload_handler {
+	const char *name;
+	void (*read)(struct payload *payload);
+};
+
+extern const struct payload_handler payload_github[];
+extern const struct payload_handler payload_gitlab[];
+extern const struct payload_handler payload_bitbucket_cloud[];
+extern const struct payload_handler payload_bitbucket_server[];
+extern const struct payload_handler payload_azure[];
+extern const struct payload_handler payload_gitea[];
+
+/* For lists of handlers: a test of the hook. */
+void payload_read_ping(struct payload *payload);
+
+#endif
