@@ -181,7 +181,8 @@ static char *expand(const char *form, const struct filler *filler)
 
 static char *address(enum address kind, const struct vcs_place *place, const char *first, const char *second)
 {
-	return expand(forms[place->dialect][kind], &(struct filler){place, {first, second}});
+	return expand(
+		forms[place->dialect][kind], &(struct filler){place, {text_or_empty(first), text_or_empty(second)}});
 }
 
 /* --- addresses --- */

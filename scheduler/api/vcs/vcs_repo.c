@@ -5,6 +5,7 @@
 
 #include "common/vcs/address.h"
 #include "common/vcs/ref.h"
+#include "scheduler/store/vcs/events.h"
 #include "scheduler/vcs/tags_regex.h"
 
 #define REPO    "/data/attributes/vcs-repo"
@@ -162,6 +163,17 @@ static int identifier_check(const struct vcs_use *use, struct err *err)
 	return -1;
 }
 
+/* The head of the branch becomes the configuration, and gets a run if the workspace queues all runs. */
+static int head_request(const struct request *req, const char *user_id, const char *repository_id, struct err *err)
+{
+	const char *actor = req->actor.user.text;
+	const struct vcs_request request = {
+		.repository_id = repository_id, .subject_id = user_id, .actor = *actor ? actor : NULL};
+	struct id event;
+
+	return vcs_event_request(req->store, &request, &event, err);
+}
+
 int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_repo_input *input,
 	const struct vcs_use *more, struct err *err)
 {
@@ -182,9 +194,11 @@ int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_re
 	use.identifier = sent_or(input->identifier, used, "identifier");
 	use.branch = sent_or(input->branch, used, "branch");
 	use.tags_regex = sent_or(input->tags_regex, used, "tags-regex");
-	use.ingress_submodules = input->submodules_sent ? input->ingress_submodules
-							: json_bool_at(used, "ingress-submodules", false);
+	use.ingress_submodules =
+		input->submodules_sent ? input->ingress_submodules : json_bool_at(used, "ingress-submodules", false);
 	if (source_read(req->store, &rows, used, input, &use.source, err) < 0 || identifier_check(&use, err) < 0)
 		return -1;
-	return vcs_use_set(req->store, user, &use, &repository, &changed, err);
+	if (vcs_use_set(req->store, user, &use, &repository, &changed, err) < 0)
+		return -1;
+	return changed ? head_request(req, user.id, repository.text, err) : 0;
 }

@@ -182,7 +182,5 @@ const struct resource_kind kind_workspaces = {.type = "workspaces",
 	.includes_count = ARRAY_LEN(of_workspaces) - 1,
 	.include = workspace_includes};
 
-const struct resource_kind kind_single_workspace = {.type = "workspaces",
-	.make = workspace_make,
-	KIND_INCLUDES(of_workspaces),
-	.include = workspace_includes};
+const struct resource_kind kind_single_workspace = {
+	.type = "workspaces", .make = workspace_make, KIND_INCLUDES(of_workspaces), .include = workspace_includes};

@@ -403,7 +403,8 @@ static int tags_check(const json_t *settings, struct err *err)
 		if (json_array_size(json_object_get(settings, lists[i].name)))
 			return err_at(err, pointer, "Tags regex can't be combined with %s", lists[i].what);
 	if (json_is_true(json_object_get(settings, "file-triggers-enabled")))
-		return err_at(err, pointer, "Tags regex can't be combined with file triggers: set file-triggers-enabled to false");
+		return err_at(err, pointer,
+			"Tags regex can't be combined with file triggers: set file-triggers-enabled to false");
 	return 0;
 }
 

@@ -18,10 +18,10 @@ int workspace_show(struct request *req, struct response *res, int status, const 
 
 /* The checked body of a create or update. All members are new references, also after an error. */
 struct workspace_input {
-	json_t *fields;              /* attributes with their own columns (store/workspaces/workspaces.h) */
-	json_t *settings;            /* all other attributes */
-	json_t *tag_ids, *tag_names; /* tags to be added; NULL: none */
-	json_t *bindings;            /* replaces all tag bindings; NULL: unchanged */
+	json_t *fields;                   /* attributes with their own columns (store/workspaces/workspaces.h) */
+	json_t *settings;                 /* all other attributes */
+	json_t *tag_ids, *tag_names;      /* tags to be added; NULL: none */
+	json_t *bindings;                 /* replaces all tag bindings; NULL: unchanged */
 	struct vcs_repo_input repository; /* borrows from the body */
 };
 /* For a create, the scope has no workspace. */

@@ -168,7 +168,7 @@ int vcs_use_clear(struct store *store, struct vcs_user user, struct err *err)
 int vcs_use_of_policies(struct store *store, const char *policy_set_id, const char *policies_path,
 	const json_t *update_patterns, struct err *err)
 {
-	_cleanup_(freep) char *patterns = json_text(update_patterns);
+	_cleanup_(freep) char *patterns = update_patterns ? json_text(update_patterns) : mem_text("[]");
 
 	return db_query(store->db, NULL, err,
 		"update policy_set_repositories set policies_path = $2, update_patterns = $3::jsonb where "
@@ -214,7 +214,8 @@ int vcs_repositories_list(struct store *store, const char *organization_id, stru
 	struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select n.total, r.* from (select count(*) as total from vcs_repositories where organization_id = $1) n "
+		"select n.total, r.* from (select count(*) as total from vcs_repositories where organization_id = $1) "
+		"n "
 		"left join (select " COLUMNS TABLES "where r.organization_id = $1 "
 		"order by lower(r.identifier), r.id limit $2 offset $3) r on true order by lower(r.identifier), r.id",
 		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset));

@@ -39,7 +39,7 @@ enum { MAX_NEWEST = 1000 };
 	"r.workspace_id = w.id and r.queued order by r.position limit 1) end as held_run_id, "                         \
 	"array_to_json(array(select v.id from variables v where v.workspace_id = w.id order by v.key, v.category)) "   \
 	"as variable_ids, array_to_json(array(select t.name from tag_bindings b join tags t on t.id = b.tag_id "       \
-	"where b.workspace_id = w.id and b.value = '' order by t.name)) as tag_names, " VCS_USED_BY_WORKSPACE(             \
+	"where b.workspace_id = w.id and b.value = '' order by t.name)) as tag_names, " VCS_USED_BY_WORKSPACE(         \
 		"w.id") "as repository "
 
 #define WORKSPACE_JOINS                                                                                                \
