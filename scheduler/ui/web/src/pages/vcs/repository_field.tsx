@@ -28,9 +28,10 @@ type Props = {
 // A repository: suggestions of the provider, or an identifier that is typed.
 export function RepositoryField({ token, value, error, pointer, onValue }: Props) {
 	const list = useId();
+	const [typing, setTyping] = useState(false); // a page that is only read asks the provider nothing
 	const search = useLater(value);
 	const found = useDocument(
-		token.startsWith("ot-")
+		typing && token.startsWith("ot-")
 			? address(`/oauth-tokens/${segment(token)}/repositories`, { "search[name]": search, "page[size]": 50 })
 			: undefined,
 	);
@@ -54,7 +55,10 @@ export function RepositoryField({ token, value, error, pointer, onValue }: Props
 						maxLength={512}
 						autocomplete="off"
 						spellcheck={false}
-						onInput={(event) => onValue(event.currentTarget.value)}
+						onInput={(event) => {
+							setTyping(true);
+							onValue(event.currentTarget.value);
+						}}
 					/>
 					<datalist id={list}>
 						{names.map((name) => (
