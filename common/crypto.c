@@ -190,6 +190,14 @@ bool crypto_equal(const char *a, const char *b)
 	return len == strlen(b) && CRYPTO_memcmp(a, b, len) == 0;
 }
 
+void crypto_secret_freep(char **secret)
+{
+	if (*secret)
+		OPENSSL_cleanse(*secret, strlen(*secret));
+	free(*secret);
+	*secret = NULL;
+}
+
 void crypto_random(void *bytes, size_t len)
 {
 	/* Without randomness no token and no nonce is secure, so the process ends. */

@@ -43,6 +43,8 @@ bool crypto_equal(const char *a, const char *b);
 char *crypto_challenge(const char *text);
 /* A token of `prefix` and 43 URL-safe characters (256 random bits). The caller frees it. */
 char *crypto_token(const char *prefix);
+/* Overwrites and frees a secret text, and sets it to NULL; for _cleanup_. */
+void crypto_secret_freep(char **secret);
 void crypto_random(void *bytes, size_t len);
 /* Random bytes as lowercase hexadecimal. The caller frees it. */
 char *crypto_random_hex(size_t len);

@@ -19,6 +19,7 @@
 #include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
+#include "scheduler/background/vcs_renewals.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/events/hub.h"
 #include "scheduler/intake/dead_letters_topic.h"
@@ -304,6 +305,7 @@ static int background_start(struct scheduler *s, struct err *err)
 		.store = s->store, .database_url = o->database_url, .objects = s->objects, .limits = limits_of(o)};
 
 	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0 ||
+		vcs_renewals_start(&s->store, o->database_url, &s->vcs_renewals, err) < 0 ||
 		lag_watch_start(s->lag_command, &s->lag_watch, err) < 0)
 		return -1;
 	return retention_thread_start(&retention, &s->retention, err);
@@ -367,6 +369,7 @@ void scheduler_stop(struct scheduler *s, int status)
 	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
 	retention_thread_stop(s->retention);
 	lag_watch_stop(s->lag_watch);
+	vcs_renewals_stop(s->vcs_renewals);
 	reaper_stop(s->reaper);
 	intakes_stop(s->intakes);
 	claim_waiters_free(s->waiters);

@@ -34,6 +34,7 @@
 #include "worker/runtime/lease.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/control.h"
+#include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/stage/schemas.h"
@@ -388,6 +389,8 @@ static int open_scheduler(struct worker *worker, struct err *err)
 	worker->lease = lease_new(worker);
 	worker->source = job_source_new(worker, heartbeat_hasten);
 	worker->control = control_new(worker);
+	if (git_source_open(worker, &worker->git, err) < 0)
+		return -1;
 	results.sender = worker->kafka.sender;
 	worker->results = result_sink_new(&results);
 	disk_begin(worker);
@@ -480,6 +483,7 @@ static void process_close(struct process *process, int status)
 	for (size_t i = 0; i < worker->busy; i++)
 		job_free(worker->jobs[i]);
 	installer_stop(worker->host.installer);
+	git_source_close(worker->git);
 	networks_free(worker->networks);
 	network_lists_release(&worker->network_lists);
 	watchdog_set(WATCHDOG_CLOSE_MS, "connections are closed", status);
@@ -504,6 +508,7 @@ static void process_close(struct process *process, int status)
 	loop_free(worker->loop);
 	downloads_free(worker->downloads);
 	installer_free(worker->host.installer);
+	git_source_free(worker->git);
 	closep(&process->jobs);
 	closep(&process->lock);
 	free(process->jobs_path);

@@ -12,6 +12,7 @@
 #include "common/loop/progress.h"
 #include "common/metrics.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
 #include "scheduler/background/gauges.h"
 #include "scheduler/background/resumption.h"
@@ -21,6 +22,7 @@
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/epoch.h"
+#include "scheduler/runs/vcs/git_results.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/runs/triggers.h"
@@ -290,6 +292,7 @@ static const struct {
 		struct reaper *reaper, struct err *err); /* instead of `sweep`: reads the clock after its rows */
 } sweeps[] = {
 	{"leases", 1000, SWEEP_BY_CLOCK, .with_clock = sweep_leases},
+	{"git jobs", 1000, SWEEP_BY_CLOCK, .sweep = git_jobs_sweep},
 	{"holds", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
 	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
@@ -310,6 +313,7 @@ static const struct {
 	{"processes", 30000, SWEEP_ANY, .sweep = processes_beat},
 	{"workers", 60000, SWEEP_BY_CLOCK, .sweep = sweep_workers},
 	{"sessions", 600000, SWEEP_ANY, .sweep = sessions_sweep},
+	{"consents", 600000, SWEEP_ANY, .sweep = consents_sweep},
 	{"invitations", 600000, SWEEP_ANY, .sweep = invitations_sweep},
 	{"exports", 3600000, SWEEP_ANY, .sweep = sweep_exports},
 	{"letters", 600000, SWEEP_ANY, .sweep = dead_letters_sweep},

@@ -108,6 +108,7 @@ class Tenant:
         self.make("key", f"{self.base}/ssh-keys", "ssh-keys", {"name": f"{mark}-key", "value": f"{mark}-private-key"})
         client = {"name": f"{mark}-client", "service-provider": "git", "http-url": "https://git.example.com", "key": mark, "oauth-token-string": f"{mark}-oauth-token"}
         self.make("client", f"{self.base}/oauth-clients", "oauth-clients", client)
+        ids["callback"] = api.get(f"oauth-clients/{ids['client']}").data["attributes"]["connect-path"].split("/")[2].partition("?")[0]
         (ids["oauth_token"],) = [item["id"] for item in api.get(f"oauth-clients/{ids['client']}/oauth-tokens").data]
         api.post(f"{workspace}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": f"{mark}-tag"}}]})
         ids["tag"] = api.get(f"{self.base}/tags").data[0]["id"]

@@ -30,6 +30,7 @@ struct bounded_result {
 struct bounded_spec {
 	const struct sandbox_start *start; /* borrowed during the call */
 	const int *network;                /* as of struct child_spec */
+	int in;                            /* > 0: its standard input; borrowed during the call */
 	struct keeper_terms terms;
 	int64_t max_ms;
 	size_t max_out, max_errors; /* bytes */

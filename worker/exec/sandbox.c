@@ -21,6 +21,7 @@ static const char bwrap_name[] = "bwrap";
 static const char inside_root[] = "/job";
 static const char inside_store[] = "/providers";
 static const char inside_packages[] = "/organization-packages";
+static const char inside_cache[] = "/cache";
 static const char inside_engine[] = "/engine/";
 static const char inside_cli_config[] = "/engine/cli.tfrc";
 
@@ -73,6 +74,11 @@ const char *sandbox_store(const struct sandbox *sandbox)
 const char *sandbox_packages(const struct sandbox *sandbox, const char *packages)
 {
 	return sandbox->bwrap ? inside_packages : packages;
+}
+
+const char *sandbox_cache(const struct sandbox *sandbox, const char *cache)
+{
+	return sandbox->bwrap ? inside_cache : cache;
 }
 
 char *sandbox_path(const struct sandbox *sandbox, const struct sandbox_job *job, const char *path)
@@ -157,6 +163,8 @@ static void add_job(struct texts *args, const struct sandbox *sandbox, const str
 	add_bind(args, "--ro-bind", sandbox->store, inside_store);
 	if (job->packages)
 		add_bind(args, "--ro-bind", job->packages, inside_packages);
+	if (job->cache)
+		add_bind(args, "--bind", job->cache, inside_cache);
 	add_bind(args, "--ro-bind", job->engine, engine);
 	if (job->cli_config)
 		add_bind(args, "--ro-bind", job->cli_config, inside_cli_config);

@@ -40,6 +40,7 @@ struct sandbox_job {
 	const char *cli_config; /* the engine's CLI configuration, or NULL */
 	const char *engine;     /* the program */
 	const char *packages;   /* the provider packages of its organization, or NULL */
+	const char *cache;      /* a folder that the job may write and that outlives it, or NULL */
 };
 
 /* Paths as the job sees them. They are fixed inside bwrap, so that a plan that was made on one worker fits on
@@ -48,7 +49,9 @@ const char *sandbox_store(const struct sandbox *sandbox); /* borrowed */
 /* The organization's packages. `packages` is their path on the machine. Borrowed. */
 const char *sandbox_packages(const struct sandbox *sandbox, const char *packages);
 char *sandbox_path(
-	const struct sandbox *sandbox, const struct sandbox_job *job, const char *path);      /* below root; freed */
+	const struct sandbox *sandbox, const struct sandbox_job *job, const char *path); /* below root; freed */
+/* The cache. `cache` is its path on the machine. Borrowed. */
+const char *sandbox_cache(const struct sandbox *sandbox, const char *cache);
 const char *sandbox_cli_config(const struct sandbox *sandbox, const struct sandbox_job *job); /* borrowed */
 
 struct sandbox_command {

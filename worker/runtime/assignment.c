@@ -105,6 +105,9 @@ static void facts_read(const json_t *source, struct assignment *to)
 		to->organization_id = to->organization;
 	to->workspace = text_or_empty(json_string_at(source, "workspace.name"));
 	to->workspace_id = text_or_empty(json_string_at(source, "workspace.id"));
+	to->commit_sha = text_or_empty(json_string_at(source, "commit.sha"));
+	to->commit_branch = text_or_empty(json_string_at(source, "commit.branch"));
+	to->commit_tag = text_or_empty(json_string_at(source, "commit.tag"));
 	to->engine_needs = mem_printf(
 		"%s %s", *engine ? engine : "engine", text_or_empty(json_string_at(source, "terraform-version")));
 	to->destroy = json_bool_at(source, "destroy", false);

@@ -35,6 +35,7 @@ struct assignment {
 	const char *project;
 	const char *workspace;
 	const char *workspace_id;
+	const char *commit_sha, *commit_branch, *commit_tag; /* of the configuration; "": it has none */
 	char *engine_needs;      /* owned; the engine that the job requires (proto/capabilities.h) */
 	char *working_directory; /* owned; relative, "" for the top; no ".." in it */
 	bool destroy, refresh, refresh_only, json_log;

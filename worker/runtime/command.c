@@ -44,8 +44,8 @@ struct sandbox_job command_view(const struct job *job, char **ret_root, char **r
 		.packages = job->packages ? org_user_path(job->packages) : NULL};
 }
 
-/* HCP's names for the facts of a run, which configurations also get as input variables. An uploaded configuration
- * has no commit, so the variables of commits are empty. */
+/* HCP's names for the facts of a run, which configurations also get as input variables. The variables of commits are
+ * empty for an uploaded configuration. */
 static void add_run(const struct assignment *assignment, struct texts *env)
 {
 	_cleanup_(freep) char *slug = mem_printf("%s/%s", assignment->organization, assignment->workspace);
@@ -55,9 +55,9 @@ static void add_run(const struct assignment *assignment, struct texts *env)
 		{"TFC_WORKSPACE_ID", assignment->workspace_id},
 		{"TFC_WORKSPACE_SLUG", slug},
 		{"TFC_PROJECT_NAME", assignment->project},
-		{"TFC_CONFIGURATION_VERSION_GIT_BRANCH", ""},
-		{"TFC_CONFIGURATION_VERSION_GIT_COMMIT_SHA", ""},
-		{"TFC_CONFIGURATION_VERSION_GIT_TAG", ""},
+		{"TFC_CONFIGURATION_VERSION_GIT_BRANCH", assignment->commit_branch},
+		{"TFC_CONFIGURATION_VERSION_GIT_COMMIT_SHA", assignment->commit_sha},
+		{"TFC_CONFIGURATION_VERSION_GIT_TAG", assignment->commit_tag},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(facts); i++) {

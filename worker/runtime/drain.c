@@ -5,6 +5,7 @@
 #include "common/loop/service_manager.h"
 #include "worker/metrics.h"
 #include "worker/runtime/lease.h"
+#include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/upload/unsent.h"
 
@@ -27,7 +28,7 @@ static bool unsent_awaited(const struct worker *worker)
 
 void drain_check(struct worker *worker)
 {
-	if (worker->drain == DRAIN_NONE || worker->busy > 0)
+	if (worker->drain == DRAIN_NONE || worker->busy > 0 || git_source_busy(worker->git) > 0)
 		return;
 	if (worker->drain >= DRAIN_INTERRUPT)
 		result_sink_hurry(worker->results);
@@ -73,6 +74,7 @@ static void drain_kill(void *data)
 	loop_timer_set(worker->loop, &worker->stop_timer, REPORT_MS, let_go, worker);
 	each_job(worker, job_kill);
 	each_job(worker, job_rescue_hurry);
+	git_source_give_up(worker->git);
 	drain_check(worker);
 }
 
@@ -88,6 +90,7 @@ static void drain_interrupt(void *data)
 	worker->drain = DRAIN_INTERRUPT;
 	loop_timer_set(worker->loop, &worker->stop_timer, limit_ms, drain_kill, worker);
 	each_job(worker, job_interrupt);
+	git_source_give_up(worker->git);
 	drain_check(worker);
 }
 
@@ -100,6 +103,7 @@ void drain_begin(struct worker *worker)
 	worker->drain = DRAIN_FINISH;
 	metric_set(M_DRAINING, "", 1);
 	job_source_stop(worker->source);
+	git_source_stop(worker->git);
 	if (limit_ms > 0)
 		loop_timer_set(worker->loop, &worker->stop_timer, limit_ms, drain_interrupt, worker);
 	drain_check(worker);
@@ -114,9 +118,11 @@ static void pause_set(struct worker *worker, bool paused)
 		log_info(
 			"drained by an operator: running jobs finish, no new ones are taken until it is resumed", NULL);
 		job_source_stop(worker->source);
+		git_source_stop(worker->git);
 	} else {
 		log_info("resumed by an operator", NULL);
 		job_source_go_on(worker->source);
+		git_source_go_on(worker->git);
 	}
 }
 

@@ -61,6 +61,11 @@ void slots_stop(struct worker *worker, const char *id, int attempt, enum stop st
 	job_stop(job, stop);
 }
 
+struct keeper_lease slots_lease(int64_t sent_ms, long long lease_seconds)
+{
+	return lease_since(sent_ms, lease_seconds);
+}
+
 void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds)
 {
 	const struct keeper_lease lease = lease_since(sent_ms, lease_seconds);

@@ -17,6 +17,7 @@
 
 struct control;
 struct disk;
+struct git_source;
 struct job_source;
 struct lease;
 struct scheduler;
@@ -53,6 +54,7 @@ struct worker {
 	struct scheduler *scheduler; /* scheduler_client/scheduler.h: its own requests */
 	struct kafka_client kafka;
 	struct job_source *source;   /* scheduler_client/job_source.h: how jobs reach it */
+	struct git_source *git;      /* scheduler_client/git_source.h: jobs with git; NULL: it takes none */
 	struct result_sink *results; /* upload/result_sink.h: how results leave it */
 	struct control *control;     /* scheduler_client/control.h: stop requests */
 	struct lease *lease;         /* lease.h: registration and heartbeats */
@@ -76,6 +78,8 @@ size_t slots_free(const struct worker *worker);
 struct job *slots_find(const struct worker *worker, const char *job, int attempt);
 /* Stops the named job, if it runs here. `way` is how the request arrived: kafka, http or heartbeat. */
 void slots_stop(struct worker *worker, const char *job, int attempt, enum stop stop, const char *way);
+/* The lease of a claim or heartbeat that was sent at that time (lease.h). */
+struct keeper_lease slots_lease(int64_t sent_ms, long long lease_seconds);
 /* Starts a claimed job in a free slot. The lease is `lease_seconds` long and counts from sent_ms (clock_boot_ms),
  * when the claim was sent. */
 void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds);

@@ -49,7 +49,8 @@ static void transfer_due(void *data);
 void channel_open(struct channel *channel, const struct channel_spec *spec)
 {
 	*channel = (struct channel){.loop = spec->loop, .fetcher = spec->fetcher};
-	channel->base = mem_printf("%s/api/worker/v1/jobs/%s", spec->scheduler_url, spec->job);
+	channel->base = mem_printf(
+		"%s/api/worker/v1/%s/%s", spec->scheduler_url, spec->below ? spec->below : "jobs", spec->job);
 	channel->token = mem_text(spec->token);
 }
 

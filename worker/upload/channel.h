@@ -68,6 +68,7 @@ struct channel_spec {
 	struct loop *loop;
 	struct fetcher *fetcher;
 	const char *scheduler_url, *job, *token;
+	const char *below; /* the path that has the job; NULL: "jobs" */
 };
 
 void channel_open(struct channel *channel, const struct channel_spec *spec);

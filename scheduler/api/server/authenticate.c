@@ -11,6 +11,7 @@
 #include "scheduler/runs/job_grants.h"
 #include "scheduler/store/runs/uploads.h"
 #include "scheduler/store/tasks/task_calls.h"
+#include "scheduler/store/vcs/git_jobs.h"
 
 int actor_accepted(const struct request *req, struct err *err)
 {
@@ -81,5 +82,6 @@ int request_authenticate(struct request *req, struct err *err)
 bool bearer_is_of_job(const struct request *req)
 {
 	return job_token_valid(req->store, param(req, "job"), req->bearer) ||
+		git_job_token_valid(req->store, param(req, "job"), req->bearer) ||
 		plan_token_valid(req->store, text_or_empty(query(req, "plan")), req->bearer);
 }

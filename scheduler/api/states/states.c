@@ -121,8 +121,8 @@ json_t *state_resource(const struct store *store, const struct rows *rows, int r
 	json_object_set_new(attributes, "resources", resources);
 	json_object_set_new(attributes, "intermediate", json_boolean(row_bool(rows, row, "intermediate")));
 	json_object_set_new(attributes, "recovered", json_boolean(row_bool(rows, row, "recovered")));
-	json_object_set_new(attributes, "vcs-commit-sha", json_null());
-	json_object_set_new(attributes, "vcs-commit-url", json_null());
+	json_object_set_new(attributes, "vcs-commit-sha", row_string(rows, row, "commit_sha"));
+	json_object_set_new(attributes, "vcs-commit-url", row_string(rows, row, "commit_url"));
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }

@@ -312,9 +312,16 @@ create table git_jobs (
 	worker_id text,
 	token_hash text,
 	lease_until timestamptz,
+	again boolean not null default false, -- of a claimed look: another was asked for since, so it is repeated
+	blob_id text references blobs, -- of a fetch: the archive that the worker has sent, until its result
+	hash text, -- of that archive's tar, in hex
+	size bigint, -- of that tar, in bytes
 	created_at timestamptz not null default now()
 ) with (fillfactor = 60);
-create index git_jobs_waiting on git_jobs (pool_id, due_at, id) where state = 'waiting';
+create index git_jobs_waiting on git_jobs (pool_id, organization_id, kind, due_at, id) where state = 'waiting';
+create index git_jobs_blob on git_jobs (blob_id) where blob_id is not null;
+create trigger git_jobs_blob after update of blob_id or delete on git_jobs for each row
+	when (old.blob_id is not null) execute function blob_dereferenced();
 create index git_jobs_claimed on git_jobs (lease_until) where state = 'claimed';
 create unique index git_jobs_look on git_jobs (repository_id) where kind = 'look';
 create unique index git_jobs_fetch on git_jobs (content_id) where kind = 'fetch';

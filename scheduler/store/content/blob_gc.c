@@ -20,7 +20,8 @@ static const char sweep_sql[] =
 		"configuration_versions", "blob_id") ", " REFERRED("state_versions",
 		"blob_id") ", " REFERRED("state_versions", "json_blob_id") ", " REFERRED("operation_blobs",
 		"blob_id") ", " REFERRED("operations", "log_blob") ", " REFERRED("vcs_contents",
-		"blob_id") ", " REFERRED("policies", "blob_id") ", " REFERRED("policy_set_versions",
+		"blob_id") ", " REFERRED("git_jobs", "blob_id") ", " REFERRED("policies",
+		"blob_id") ", " REFERRED("policy_set_versions",
 		"blob_id") ") is null), "
 			   "free as (select id from blobs where id = any(array(select blob_id from loose where not "
 			   "awaited)) "

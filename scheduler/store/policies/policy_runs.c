@@ -137,10 +137,15 @@ int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, 
 
 	if (db_query(store->db, &rows, err,
 		    "select jsonb_build_object('id', r.id, 'message', i.message, 'created-at', to_char(r.created_at "
-		    "at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), 'created-by', u.username, 'is-destroy', "
+		    "at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), 'created-by', u.username, 'commit-sha', "
+		    "(select k.sha from configuration_commits k where k.configuration_version_id = "
+		    "i.configuration_version_id), 'is-destroy', "
 		    "i.is_destroy, 'speculative', r.plan_only, 'workspace', jsonb_build_object('id', w.id, 'name', "
 		    "w.name, "
-		    "'auto-apply', w.auto_apply, 'working-directory', w.working_directory), 'organization', "
+		    "'auto-apply', w.auto_apply, 'working-directory', w.working_directory, 'vcs-repo', (select "
+		    "jsonb_build_object('identifier', v.identifier, 'display-identifier', v.identifier, 'branch', "
+		    "c.branch, 'ingress-submodules', c.ingress_submodules) from workspace_repositories c "
+		    "join vcs_repositories v on v.id = c.repository_id where c.workspace_id = w.id)), 'organization', "
 		    "jsonb_build_object('name', o.name), 'cost-estimate', (select c.document from cost_estimates c "
 		    "where c.run_id = r.id)) as run from runs r "
 		    "join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "

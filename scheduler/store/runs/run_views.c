@@ -101,6 +101,18 @@ struct run run_of_view(const struct rows *rows, int row)
 /* The creator's name in lower case. */
 #define CREATOR "(select coalesce(max(lower(u.username)), '') from users u where u.id = i.created_by)"
 
+/* The name that the provider knows the commit's sender by, in lower case. */
+#define SENDER                                                                                                         \
+	"(select coalesce(max(lower(k.detail->>'sender-username')), '') from configuration_commits k "                 \
+	"where k.configuration_version_id = i.configuration_version_id)"
+
+/* The runs of commits whose hashes begin with the text, in the order of configuration_commits_sha: no hexadecimal digit
+ * is greater than f. */
+#define OF_COMMIT(text)                                                                                                \
+	"r.id in (select c.run_id from configuration_commits k "                                                       \
+	"join run_inputs c on c.configuration_version_id = k.configuration_version_id "                                \
+	"where k.sha >= lower(" text ") and k.sha < lower(" text ") || 'g')"
+
 #define DISCARDABLE                                                                                                    \
 	"('pending', 'planned', 'planned_and_saved', 'cost_estimated', 'policy_checked', 'policy_override', "          \
 	"'post_plan_running', 'post_plan_completed')"
@@ -121,18 +133,21 @@ struct run run_of_view(const struct rows *rows, int row)
 	"and (not $9::boolean or not r.ended and r.status <> 'planned_and_saved') "                                    \
 	"and ($12::bigint = 0 or extract(year from r.created_at at time zone 'UTC') = $12) "                           \
 	"and (not $13::boolean or r.created_at > now() - interval '1 year') "                                          \
-	"and $14::text is null " /* no configuration has a commit */                                                   \
-	"and " RUNS_IN_SCOPE("$15", "$16", "r.workspace_id")
+	"and ($14::text is null or " OF_COMMIT("$14") ") "                                                             \
+						      "and " RUNS_IN_SCOPE("$15", "$16", "r.workspace_id")
 
 #define BY_INPUTS                                                                                                      \
 	"and case when $5::text is null then not r.plan_only or $9 else " OPERATION                                    \
 	" = any(string_to_array($5, ',')) end "                                                                        \
 	"and ($6::text is null or i.source = any(string_to_array($6, ','))) "                                          \
 	"and ($8::text is null or r.id = $8 or strpos(lower(i.message), lower($8)) > 0 "                               \
-	"or strpos(" CREATOR ", lower($8)) > 0) "                                                                      \
-	"and ($10::text is null or i.pool_id in (select id from agent_pools p where p.organization_id = " OWN          \
-	"and p.name = any(string_to_array($10, ',')))) "                                                               \
-	"and ($11::text is null or strpos(" CREATOR ", lower($11)) > 0) "
+	"or strpos(" CREATOR ", lower($8)) > 0 or strpos(" SENDER ", lower($8)) > 0 "                                  \
+	"or length($8) >= 7 and " OF_COMMIT("$8") ") "                                                                 \
+						  "and ($10::text is null or i.pool_id in (select id from "            \
+						  "agent_pools p where p.organization_id = " OWN                       \
+						  "and p.name = any(string_to_array($10, ',')))) "                     \
+						  "and ($11::text is null or strpos(" CREATOR                          \
+						  ", lower($11)) > 0 or strpos(" SENDER ", lower($11)) > 0) "
 
 #define BY_NO_INPUTS                                                                                                   \
 	"and coalesce($5::text, $6::text, $8::text, $10::text, $11::text) is null and (not r.plan_only or $9) "

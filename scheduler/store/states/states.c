@@ -7,12 +7,19 @@
 
 enum { VALUE_LIMIT = 256 << 20 };
 
+/* Of the commit that the state's run applied. */
+#define OF_COMMIT(column)                                                                                              \
+	"(select " column " from run_inputs c join configuration_commits k "                                           \
+	"on k.configuration_version_id = c.configuration_version_id where c.run_id = s.run_id)"
+
 #define COLUMNS                                                                                                        \
 	"s.id, s.workspace_id, s.run_id, s.job_id, s.serial, s.lineage, s.md5, s.size, s.status, s.intermediate, "     \
 	"s.recovered, s.terraform_version, s.resources, s.blob_id, s.json_blob_id, s.rollback_id, s.created_by, "      \
-	"s.created_at, "                                                                                               \
-	"(select coalesce(jsonb_agg(o.id order by o.name), '[]') from state_version_outputs o "                        \
-	"where o.state_version_id = s.id) as output_ids "
+	"s.created_at, " OF_COMMIT("k.sha") " as commit_sha, " OF_COMMIT(                                              \
+		"k.detail->>'commit-url'") " as commit_url, "                                                          \
+					   "(select coalesce(jsonb_agg(o.id order by o.name), '[]') from "             \
+					   "state_version_outputs o "                                                  \
+					   "where o.state_version_id = s.id) as output_ids "
 
 /* ---- the JSON format ---- */
 

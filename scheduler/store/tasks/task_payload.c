@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/tasks/task_payload.h"
 
+#include "common/vcs/address.h"
 #include "proto/states.h"
 
 /* Takes the text; the object has a copy. */
@@ -38,6 +39,47 @@ static json_t *column(const struct rows *rows, int row, const char *name)
 	return json_string_or_null(row_text(rows, row, name));
 }
 
+/* The page of the workspace's repository; of plain git, the URL to clone it from. NULL if there is no repository. */
+static char *repository_url(const struct rows *rows, int row)
+{
+	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
+	struct vcs_place place = {
+		.http_url = row_text(rows, row, "provider_url"), .identifier = row_text(rows, row, "repository")};
+	char *url;
+
+	if (row_text(rows, row, "repository_url"))
+		return mem_text(row_text(rows, row, "repository_url"));
+	if (provider == VCS_PROVIDERS)
+		return NULL;
+	place.dialect = vcs_dialect_of(provider, row_text(rows, row, "provider_api_url"));
+	url = vcs_repository_url(&place);
+	return url ? url : vcs_clone_url(&place);
+}
+
+/* The text of the column; null if that is missing or empty. */
+static json_t *text_or_null(const struct rows *rows, int row, const char *name)
+{
+	const char *text = text_or_empty(row_text(rows, row, name));
+
+	return json_string_or_null(*text ? text : NULL);
+}
+
+/* The branch and the repository are the workspace's; the commit and the pull request are those that the run plans. */
+static void set_commit(json_t *body, const struct rows *rows, int row)
+{
+	static const char *const branches[] = {"repository_branch", "default_branch", "commit_branch"};
+	_cleanup_(freep) char *url = repository_url(rows, row);
+	const char *branch = "";
+
+	for (size_t i = 0; i < ARRAY_LEN(branches) && !*branch; i++)
+		branch = text_or_empty(row_text(rows, row, branches[i]));
+	json_object_set_new(body, "vcs_branch", json_string_or_null(*branch ? branch : NULL));
+	json_object_set_new(body, "vcs_repo_url", json_string_or_null(url));
+	json_object_set_new(body, "vcs_commit_hash", text_or_null(rows, row, "commit_sha"));
+	json_object_set_new(body, "vcs_commit_url", text_or_null(rows, row, "commit_url"));
+	json_object_set_new(body, "vcs_pull_request_url", text_or_null(rows, row, "pull_request_url"));
+}
+
 char *task_payload(const struct rows *rows, int row, const struct task_address *address)
 {
 	json_auto_t *body = json_pack("{si so ss s{sb} so sb so so so so so so so so so so so so}", "payload_version",
@@ -50,11 +92,8 @@ char *task_payload(const struct rows *rows, int row, const struct task_address *
 		column(rows, row, "id"), "workspace_id", column(rows, row, "workspace_id"), "workspace_name",
 		column(rows, row, "workspace"), "workspace_working_directory", column(rows, row, "working_directory"),
 		"project_id", column(rows, row, "project_id"), "project_name", column(rows, row, "project"));
-	static const char *const none[] = {
-		"vcs_branch", "vcs_commit_url", "vcs_pull_request_url", "vcs_repo_url", "vcs_commit_hash"};
 
-	for (size_t i = 0; i < ARRAY_LEN(none); i++)
-		json_object_set_new(body, none[i], json_null());
+	set_commit(body, rows, row);
 	set_addresses(body, rows, row, address);
 	return json_text(body);
 }

@@ -1,36 +1,365 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/git_jobs.h"
 
-/* Of the repository `r`: its pool, else the shared one. */
-#define POOL                                                                                                           \
-	"coalesce((select c.pool_id from vcs_connections c where c.id = r.connection_id), (select id from "            \
-	"agent_pools where organization_id is null)) "
-#define INSERT                                                                                                         \
-	"insert into git_jobs (id, kind, organization_id, repository_id, content_id, event_id, pool_id) "              \
-	"select $2, "
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/outbox/outbox.h"
+#include "scheduler/store/content/blobs.h"
+#include "scheduler/store/workers/draining.h"
+#include "scheduler/store/workers/workers.h"
+
+enum { MAX_LOST = 100 };
+
+static const char *const kinds[GIT_KINDS] = {[GIT_FETCH] = "fetch", [GIT_DIFF] = "diff", [GIT_LOOK] = "look"};
+
+enum git_kind git_kind_parse(const char *name)
+{
+	enum git_kind kind = 0;
+
+	while (kind < GIT_KINDS && !text_equal(kinds[kind], name))
+		kind++;
+	return kind;
+}
+
+const char *git_kind_name(enum git_kind kind)
+{
+	return kinds[kind];
+}
+
+void git_wait_key(const char *id, char ret_key[ID_SIZE])
+{
+	snprintf(ret_key, ID_SIZE, "git %s", id);
+}
+
+/* ---- new jobs ---- */
+
+struct waking {
+	struct claim_waiters *waiters;
+	char key[ID_SIZE];
+};
+
+static void committed_wake(void *data, bool committed)
+{
+	struct waking *waking = data;
+
+	if (committed)
+		claim_waiters_wake(waking->waiters, waking->key);
+	free(waking);
+}
+
+/* Wakes a worker of each pool in the column pool_id when the transaction has committed. */
+static void pools_wake(struct store *store, const struct rows *rows)
+{
+	for (int i = 0; store->sink && store->sink->waiters && i < rows->count; i++) {
+		struct waking *waking = mem_new(1, sizeof(*waking));
+
+		waking->waiters = store->sink->waiters;
+		git_wait_key(row_text(rows, i, "pool_id"), waking->key);
+		db_after_commit(store->db, committed_wake, waking);
+	}
+}
+
+/* The pool whose workers reach the repository `r`. */
+#define POOL_OF(r)                                                                                                     \
+	"coalesce((select c.pool_id from vcs_connections c where c.id = " r ".connection_id), "                        \
+	"(select p.id from agent_pools p where p.organization_id is null limit 1)) "
+
+static int job_insert(struct store *store, const char *sql, struct db_param subject, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct id id = id_new("gj");
+	struct db_param params[] = {P_TEXT(id.text), subject};
+	struct db_param all[] = {{.kind = DB_NULL}, params[0], params[1]};
+
+	if (db_run(store->db, &rows, err, sql, all, ARRAY_LEN(all)) < 0)
+		return -1;
+	if (rows.count && text_equal(row_text(&rows, 0, "state"), "waiting"))
+		pools_wake(store, &rows);
+	return 0;
+}
 
 int git_job_look(struct store *store, const char *repository_id, struct err *err)
 {
-	return db_queue(store->db, err,
-		INSERT "'look', r.organization_id, r.id, null, null, " POOL
-		       "from vcs_repositories r where r.id = $1 on conflict do nothing",
-		P_TEXT(repository_id), P_TEXT(id_new("gj").text));
+	/* clang-format off */
+	static const char sql[] =
+		"insert into git_jobs (id, kind, organization_id, repository_id, pool_id) "
+		"select $1, 'look', r.organization_id, r.id, " POOL_OF("r") "from vcs_repositories r where r.id = $2 "
+		"on conflict (repository_id) where kind = 'look' do update set due_at = least(git_jobs.due_at, now()), "
+		"again = git_jobs.state = 'claimed' returning pool_id, state";
+	/* clang-format on */
+
+	return job_insert(store, sql, (struct db_param)P_TEXT(repository_id), err);
 }
 
 int git_job_diff(struct store *store, const char *event_id, struct err *err)
 {
-	return db_queue(store->db, err,
-		INSERT "'diff', r.organization_id, r.id, null, e.id, " POOL
-		       "from vcs_events e join vcs_repositories r on r.id = e.repository_id where e.id = $1 "
-		       "on conflict do nothing",
-		P_TEXT(event_id), P_TEXT(id_new("gj").text));
+	/* clang-format off */
+	static const char sql[] =
+		"insert into git_jobs (id, kind, organization_id, repository_id, event_id, pool_id) "
+		"select $1, 'diff', r.organization_id, r.id, e.id, " POOL_OF("r") "from vcs_events e "
+		"join vcs_repositories r on r.id = e.repository_id where e.id = $2 "
+		"on conflict (event_id) where kind = 'diff' do nothing returning pool_id, state";
+	/* clang-format on */
+
+	return job_insert(store, sql, (struct db_param)P_TEXT(event_id), err);
 }
 
 int git_job_fetch(struct store *store, const char *content_id, struct err *err)
 {
+	/* clang-format off */
+	static const char sql[] =
+		"insert into git_jobs (id, kind, organization_id, repository_id, content_id, pool_id) "
+		"select $1, 'fetch', r.organization_id, r.id, v.id, " POOL_OF("r") "from vcs_contents v "
+		"join vcs_repositories r on r.id = v.repository_id where v.id = $2 "
+		"on conflict (content_id) where kind = 'fetch' do nothing returning pool_id, state";
+	/* clang-format on */
+
+	return job_insert(store, sql, (struct db_param)P_TEXT(content_id), err);
+}
+
+int git_job_fetch_drop(struct store *store, const char *content_id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from git_jobs where content_id = $1 and kind = 'fetch'",
+		P_TEXT(content_id));
+}
+
+/* ---- claims ---- */
+
+/*
+ * The claimed jobs: at most $3, in the order of their claim. The walk over `heads` jumps from organization to
+ * organization in the index git_jobs_waiting, and reads at most $3 due jobs of each kind there. One row without a job
+ * if the worker is the pool's and nothing is due. Jobs at work are read from the index git_jobs_claimed.
+ */
+/* clang-format off */
+static const char pick_sql[] =
+	"with recursive me as materialized (select " WORKER_MAY_CLAIM("w", "p") "as may_claim from ("
+	WORKER_OF_POOL("$2", "$1") ") w join agent_pools p on p.id = w.pool_id), "
+	"heads as ((select organization_id from git_jobs where pool_id = $1 and state = 'waiting' "
+	"and (select may_claim from me) order by organization_id limit 1) union all "
+	"select n.organization_id from heads h, lateral (select organization_id from git_jobs where pool_id = $1 "
+	"and state = 'waiting' and organization_id > h.organization_id order by organization_id limit 1) n), "
+	"busy as (select organization_id, count(*) as n from git_jobs where state = 'claimed' and pool_id = $1 "
+	"group by 1), "
+	"candidates as (select c.id, k.place, c.due_at, coalesce(b.n, 0) + row_number() over "
+	"(partition by k.place, h.organization_id order by c.due_at, c.id) as turn "
+	"from heads h left join busy b using (organization_id), "
+	"unnest(array['fetch', 'diff', 'look']) with ordinality as k(kind, place), "
+	"lateral (select id, due_at from git_jobs where pool_id = $1 and state = 'waiting' "
+	"and organization_id = h.organization_id and kind = k.kind and due_at <= now() "
+	"order by due_at, id limit $3) c), "
+	"picked as (select j.id, j.kind, j.attempt from candidates c join git_jobs j on j.id = c.id "
+	"where j.state = 'waiting' order by c.place, c.turn, c.due_at, c.id limit $3 "
+	"for no key update of j skip locked) "
+	"select p.id, p.kind, p.attempt, m.may_claim is not null as known from (select 1) one "
+	"left join picked p on true left join me m on true";
+/* clang-format on */
+
+static int jobs_mark(struct store *store, const struct git_claim *claim, const json_t *marks, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(marks);
+
 	return db_queue(store->db, err,
-		INSERT "'fetch', r.organization_id, r.id, v.id, null, " POOL
-		       "from vcs_contents v join vcs_repositories r on r.id = v.repository_id where v.id = $1 "
-		       "on conflict do nothing",
-		P_TEXT(content_id), P_TEXT(id_new("gj").text));
+		"update git_jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, again = false, "
+		"blob_id = null, lease_until = now() + make_interval(secs => $3) "
+		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text) "
+		"where j.id = u.id and j.id = any(array(select d.id from jsonb_to_recordset($1::jsonb) as d(id text)))",
+		P_TEXT(text), P_TEXT(claim->worker_id), P_INT(store->settings->lease_seconds));
+}
+
+int git_jobs_claim(
+	struct store *store, const struct git_claim *claim, struct rows *ret_rows, json_t **ret_tokens, struct err *err)
+{
+	json_auto_t *tokens = json_array(), *marks = json_array();
+	struct rows rows = ROWS_INIT;
+	int status;
+
+	if (db_query(store->db, &rows, err, pick_sql, P_TEXT(claim->pool_id), P_TEXT(claim->worker_id),
+		    P_INT(claim->slots)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
+		_cleanup_(freep) char *token = crypto_token("git.");
+		char hash[SHA256_HEX_SIZE];
+
+		crypto_sha256_hex(token, strlen(token), hash);
+		json_array_append_new(tokens, json_string(token));
+		json_array_append_new(marks, json_pack("{ss ss}", "id", row_text(&rows, i, "id"), "hash", hash));
+	}
+	status = row_bool(&rows, 0, "known") ? 0 : err_set(err, ERR_NOT_FOUND, "worker not found");
+	if (status == 0 && json_array_size(marks))
+		status = jobs_mark(store, claim, marks, err);
+	if (status < 0) {
+		rows_release(&rows);
+		return -1;
+	}
+	*ret_rows = rows;
+	*ret_tokens = json_incref(tokens);
+	return 0;
+}
+
+int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs, json_t **ret_jobs, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *text = json_text(jobs);
+
+	if (db_query(store->db, &rows, err,
+		    "with said as (select job, attempt from jsonb_to_recordset($2::jsonb) as u(job text, attempt "
+		    "integer)), "
+		    "mine as (select j.id from said join git_jobs j on j.id = said.job and j.attempt = said.attempt "
+		    "where j.id = any(array(select job from said)) and j.worker_id = $1 and j.state = 'claimed' "
+		    "order by j.id for no key update of j), "
+		    "held as (update git_jobs set lease_until = now() + make_interval(secs => $3) "
+		    "where id = any(array(select id from mine)) returning id) "
+		    "select said.job, said.attempt, held.id is not null as held from said "
+		    "left join held on held.id = said.job",
+		    P_TEXT(worker_id), P_TEXT(text), P_INT(store->settings->lease_seconds)) < 0)
+		return -1;
+	*ret_jobs = json_array();
+	for (int i = 0; i < rows.count; i++)
+		json_array_append_new(*ret_jobs,
+			json_pack("{ss si sb}", "job", text_or_empty(row_text(&rows, i, "job")), "attempt",
+				(int)row_int(&rows, i, "attempt"), "held", row_bool(&rows, i, "held")));
+	return 0;
+}
+
+/* ---- held jobs ---- */
+
+#define JOB_COLUMNS                                                                                                    \
+	"j.id, j.kind, j.repository_id, j.content_id, j.event_id, j.attempt, j.tries, j.again, j.blob_id, j.hash, "    \
+	"coalesce(j.size, 0) as size, j.error "
+
+void git_job_of_row(const struct rows *rows, int row, struct git_job *ret_job)
+{
+	*ret_job = (struct git_job){.kind = git_kind_parse(row_text(rows, row, "kind")),
+		.attempt = (int)row_int(rows, row, "attempt"),
+		.tries = (int)row_int(rows, row, "tries"),
+		.again = row_bool(rows, row, "again"),
+		.size = row_int(rows, row, "size")};
+	text_copy(ret_job->id.text, ID_SIZE, row_text(rows, row, "id"));
+	text_copy(ret_job->repository.text, ID_SIZE, row_text(rows, row, "repository_id"));
+	text_copy(ret_job->content.text, ID_SIZE, text_or_empty(row_text(rows, row, "content_id")));
+	text_copy(ret_job->event.text, ID_SIZE, text_or_empty(row_text(rows, row, "event_id")));
+	text_copy(ret_job->blob, ID_SIZE, text_or_empty(row_text(rows, row, "blob_id")));
+	text_copy(ret_job->hash, sizeof(ret_job->hash), text_or_empty(row_text(rows, row, "hash")));
+}
+
+#define HELD_JOB "select " JOB_COLUMNS "from git_jobs j where j.id = $1 and j.token_hash = $2 and j.state = 'claimed' "
+
+static int held_read(struct store *store, const char *job_id, const char *token, struct rows *ret_rows, struct err *err)
+{
+	char hash[SHA256_HEX_SIZE];
+
+	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
+	return db_query(store->db, ret_rows, err, HELD_JOB, P_TEXT(job_id), P_TEXT(hash));
+}
+
+int git_job_held(struct store *store, const char *job_id, const char *token, struct git_job *ret_job, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (held_read(store, job_id, token, &rows, err) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
+	git_job_of_row(&rows, 0, ret_job);
+	return 0;
+}
+
+bool git_job_token_valid(struct store *store, const char *job_id, const char *token)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err err = ERR_INIT;
+
+	return held_read(store, job_id, token, &rows, &err) == 0 && rows.count > 0;
+}
+
+struct archiving {
+	struct store *store;
+	const char *job_id, *token;
+	const struct git_archive *archive;
+};
+
+static int archive_run(void *data, struct err *err)
+{
+	struct archiving *a = data;
+	struct git_job job;
+	struct id blob;
+
+	if (git_job_held(a->store, a->job_id, a->token, &job, err) < 0)
+		return -1;
+	if (job.kind != GIT_FETCH)
+		return err_set(err, ERR_INVALID, "the job is no fetch");
+	if (blob_put_shared(a->store, a->archive->bytes, a->archive->len, &blob, err) < 0)
+		return -1;
+	return db_query(a->store->db, NULL, err, "update git_jobs set blob_id = $2, hash = $3, size = $4 where id = $1",
+		P_TEXT(job.id.text), P_TEXT(blob.text), P_TEXT(a->archive->hash), P_INT(a->archive->size));
+}
+
+int git_job_archive(
+	struct store *store, const char *job_id, const char *token, const struct git_archive *archive, struct err *err)
+{
+	struct archiving a = {store, job_id, token, archive};
+
+	return db_transaction(store->db, archive_run, &a, err);
+}
+
+/* ---- ends ---- */
+
+static int ended(const struct rows *rows, struct err *err)
+{
+	return rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "this attempt is over");
+}
+
+int git_job_again(struct store *store, const struct git_job *job, const char *error, int after_seconds, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "update git_jobs set state = 'waiting', attempt = attempt + 1, worker_id = null, token_hash = "
+		    "null, "
+		    "lease_until = null, again = false, blob_id = null, due_at = now() + make_interval(secs => $3), "
+		    "tries = case when $2::text is null then 0 else tries + 1 end, error = $2 "
+		    "where id = $1 and state = 'claimed' and attempt = $4 returning pool_id",
+		    P_TEXT(job->id.text), P_TEXT(error), P_INT(after_seconds), P_INT(job->attempt)) < 0)
+		return -1;
+	if (after_seconds == 0)
+		pools_wake(store, &rows);
+	return ended(&rows, err);
+}
+
+int git_job_end(struct store *store, const struct git_job *job, struct err *err)
+{
+	_cleanup_(rows_release) struct rows gone = ROWS_INIT;
+
+	if (db_query(store->db, &gone, err,
+		    "delete from git_jobs where id = $1 and state = 'claimed' and attempt = $2 and not again "
+		    "returning id",
+		    P_TEXT(job->id.text), P_INT(job->attempt)) < 0)
+		return -1;
+	return gone.count ? 0 : git_job_again(store, job, NULL, 0, err);
+}
+
+int git_jobs_lost(struct store *store, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " JOB_COLUMNS "from git_jobs j where j.state = 'claimed' and j.lease_until < now() "
+		"order by j.lease_until limit $1",
+		P_INT(MAX_LOST));
+}
+
+/* clang-format off */
+static const char moved_sql[] =
+	"update git_jobs j set pool_id = " POOL_OF("r") "from vcs_repositories r where r.id = j.repository_id "
+	"and j.state = 'waiting' and j.pool_id <> " POOL_OF("r") "returning j.pool_id";
+/* clang-format on */
+
+int git_jobs_tidy(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, moved_sql) < 0)
+		return -1;
+	pools_wake(store, &rows);
+	return 0;
 }

@@ -80,12 +80,6 @@ int github_app_open(const struct github_app_settings *settings, struct github_ap
 	return 0;
 }
 
-static void secret_free(char *secret)
-{
-	OPENSSL_cleanse(secret, strlen(secret));
-	free(secret);
-}
-
 void github_app_close(struct github_app *app)
 {
 	if (!app)
@@ -94,8 +88,8 @@ void github_app_close(struct github_app *app)
 	free(app->api_url);
 	free(app->id);
 	free(app->client_id);
-	secret_free(app->client_secret);
-	secret_free(app->webhook_secret);
+	crypto_secret_freep(&app->client_secret);
+	crypto_secret_freep(&app->webhook_secret);
 	EVP_PKEY_free(app->key);
 	free(app);
 }

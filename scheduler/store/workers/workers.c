@@ -126,7 +126,8 @@ static const char wait_sql[] =
 	"and organization_id <> all(array(" QUOTAS_USED_UP "))) as jobs from me w "
 	"join agent_pools p on p.id = w.pool_id";
 
-/* Walks the index from pool to pool, and reads no pool without waiting jobs. */
+/* Walks the index from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
+ * (store/vcs/git_jobs.h, git_wait_key). */
 static const char still_waiting_sql[] =
 	"with recursive pools as ("
 	"(select pool_id from jobs where state = 'waiting' order by pool_id limit 1) union all "
@@ -135,7 +136,9 @@ static const char still_waiting_sql[] =
 	"select p.pool_id, (select count(*) from (select created_at from jobs where pool_id = p.pool_id "
 	"and state = 'waiting' and organization_id <> all(array(" QUOTAS_USED_UP ")) limit $2) j "
 	"where created_at < now() - make_interval(secs => $1::int / 1000.0)) as jobs from pools p "
-	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ")";
+	"where not exists (" QUOTA_USED_OF("pool_id", "p.pool_id", POOL_RUNNING) ") "
+	"union all select 'git ' || g.pool_id, count(*) from (select pool_id from git_jobs where state = 'waiting' "
+	"and due_at < now() - make_interval(secs => $1::int / 1000.0) limit 1000) g group by 1";
 /* clang-format on */
 
 int workers_still_waiting(struct db *db, int still_ms, struct rows *ret_rows, struct err *err)

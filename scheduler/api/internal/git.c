@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <string.h>
+
+#include "scheduler/api/api.h"
+#include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/runs/vcs/git_results.h"
+#include "scheduler/store/workers/workers.h"
+
+/* The requests of workers that work with git (proto/README.md, "Work with git"). */
+
+enum { MAX_BEATS = 1024, ANSWER_LIMIT = 64 };
+
+static int respond_jobs(struct request *req, struct response *res, json_t *jobs)
+{
+	return respond_json(
+		res, 200, json_pack("{si so}", "lease-seconds", req->store->settings->lease_seconds, "jobs", jobs));
+}
+
+/* A suspended claim, and the headers of its answer. */
+struct waiting {
+	struct http_pending *pending;
+	const char *(*headers)[2];
+};
+
+/* The thread that ends the wait has no time for the claim: the worker asks again at once. */
+static void waiting_end(void *data, bool jobs)
+{
+	struct waiting *waiting = data;
+	struct http_answer answer = {.status = 200,
+		.content_type = "application/json",
+		.body = BUF_INIT(ANSWER_LIMIT),
+		.extra = waiting->headers};
+
+	(void)jobs;
+	buf_text(&answer.body, "{\"jobs\":[]}");
+	http_answer_now(waiting->pending, &answer);
+	free(waiting);
+}
+
+static int claim_wait(
+	struct request *req, struct response *res, const struct git_claim *claim, uint64_t mark, struct err *err)
+{
+	struct claim_waiters *waiters = req->services->waiters;
+	char pool[ID_SIZE], worker[ID_SIZE];
+	struct waiting *waiting;
+
+	if (claim_waiters_full(waiters))
+		return err_set(err, ERR_UNAVAILABLE, "too many workers wait: try again");
+	git_wait_key(claim->pool_id, pool);
+	git_wait_key(claim->worker_id, worker);
+	waiting = mem_new(1, sizeof(*waiting));
+	*waiting = (struct waiting){http_later(req->http), res->http->extra};
+	claim_waiters_begin(waiters,
+		&(struct wait_spec){.pool_id = pool, .worker_id = worker, .end = waiting_end, .data = waiting}, mark);
+	return 0;
+}
+
+int git_claims(struct request *req, struct response *res, struct err *err)
+{
+	struct git_claim claim = {.pool_id = req->actor.pool.text,
+		.worker_id = json_string_at(req->body, "worker"),
+		.slots = (int)json_int_at(req->body, "slots", 0)};
+	uint64_t mark = claim_waiters_mark(req->services->waiters);
+	json_t *jobs = NULL;
+
+	if (!claim.worker_id || strlen(claim.worker_id) >= ID_SIZE)
+		return err_set(err, ERR_INVALID, "'worker' is missing");
+	if (claim.slots < 1 || claim.slots > GIT_JOBS_CLAIMED)
+		return err_set(err, ERR_INVALID, "'slots' must be a whole number from 1 to %d", GIT_JOBS_CLAIMED);
+	if (git_claim_jobs(req->store, &claim, &jobs, err) < 0)
+		return -1;
+	if (json_array_size(jobs))
+		return respond_jobs(req, res, jobs);
+	json_decref(jobs);
+	return claim_wait(req, res, &claim, mark, err);
+}
+
+int git_beats(struct request *req, struct response *res, struct err *err)
+{
+	const json_t *beats = json_object_get(req->body, "jobs");
+	struct id worker;
+	json_t *jobs = NULL;
+
+	if (worker_find(req->store, req->bearer, &worker, err) < 0)
+		return -1;
+	if (!json_is_array(beats) || json_array_size(beats) > MAX_BEATS)
+		return err_set(err, ERR_INVALID, "'jobs' must be an array of at most %d attempts", MAX_BEATS);
+	if (git_jobs_beat(req->store, worker.text, beats, &jobs, err) < 0)
+		return -1;
+	return respond_jobs(req, res, jobs);
+}
+
+static bool is_sha256(const char *text)
+{
+	return text && strlen(text) == SHA256_HEX_SIZE - 1 && strspn(text, "0123456789abcdef") == SHA256_HEX_SIZE - 1;
+}
+
+int git_archive(struct request *req, struct response *res, struct err *err)
+{
+	struct git_archive archive = {
+		.bytes = buf_str(&req->http->body), .len = req->http->body.len, .hash = query(req, "hash")};
+
+	if (!is_sha256(archive.hash) || !archive.len ||
+		text_number(text_or_empty(query(req, "size")), 0, INT64_MAX / 2, &archive.size) < 0)
+		return err_set(err, ERR_INVALID, "'hash' and 'size' must be those of the archive's tar");
+	if (git_job_archive(req->store, param(req, "job"), req->bearer, &archive, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}
+
+int git_result(struct request *req, struct response *res, struct err *err)
+{
+	if (!req->body)
+		return err_set(err, ERR_INVALID, "the body must be a result");
+	if (git_result_apply(req->store, param(req, "job"), req->bearer, req->body, err) < 0)
+		return -1;
+	return respond_empty(res, 204);
+}

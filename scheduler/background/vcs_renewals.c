@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/background/vcs_renewals.h"
+
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+
+#include "common/log.h"
+#include "scheduler/auth/vcs/oauth_connection.h"
+#include "scheduler/auth/vcs/renewals.h"
+#include "scheduler/store/vcs/tokens.h"
+
+/* MAX_SLEEP_MS: for a notice that was lost with the connection. */
+enum { MAX_TAKEN = 4, TRY_MS = 5000, MAX_SLEEP_MS = 600000 };
+
+struct vcs_renewals {
+	struct store store;
+	pthread_t thread;
+	int wake;
+	atomic_bool stopping;
+};
+
+/* ---- tokens of OAuth ---- */
+
+struct renewing {
+	struct store *store;
+	const struct renewal *renewal;
+	const struct oauth_connection *connection;
+	const struct oauth_result *result;
+};
+
+/* If the token was replaced meanwhile, the new one stays. */
+static int done_in(void *data, struct err *err)
+{
+	const struct renewing *r = data;
+	bool current;
+
+	if (renewal_is_current(r->store, r->renewal, &current, err) < 0)
+		return -1;
+	return current ? oauth_store(r->store, r->connection, r->result, err) : 0;
+}
+
+static int refused_in(void *data, struct err *err)
+{
+	const struct renewing *r = data;
+	_cleanup_(freep) char *why =
+		mem_printf("The token can't be renewed: %s Connect again in a browser.", r->result->why);
+	const struct vcs_token_verdict verdict = {.state = "refused", .error = why};
+	bool current;
+
+	if (renewal_is_current(r->store, r->renewal, &current, err) < 0)
+		return -1;
+	if (!current)
+		return 0;
+	if (vcs_token_judge(r->store, r->connection->id.text, &verdict, err) < 0 ||
+		renewal_note(r->store, r->connection->id.text, why, err) < 0)
+		return -1;
+	return renewal_end(r->store, r->renewal, err);
+}
+
+static int passing(const struct renewing *r, struct err *err)
+{
+	log_warn("a VCS token is not renewed, and is tried again", "connection", r->connection->id.text, "why",
+		r->result->why, NULL);
+	return renewal_postpone(r->store, r->renewal, r->result->retry_after, err);
+}
+
+static int token_renew(struct store *store, const char *token_id, const struct renewal *renewal, struct err *err)
+{
+	_cleanup_(oauth_connection_release) struct oauth_connection connection = OAUTH_CONNECTION_INIT;
+	_cleanup_(oauth_result_release) struct oauth_result result = {.user = NULL};
+	struct renewing renewing = {store, renewal, &connection, &result};
+
+	if (oauth_connection_of_token(store, token_id, &connection, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? renewal_end(store, renewal, err) : -1;
+	oauth_refresh(store, &connection, &result);
+	if (result.outcome == OAUTH_DONE)
+		return db_transaction(store->db, done_in, &renewing, err);
+	if (result.outcome == OAUTH_REFUSED)
+		return db_transaction(store->db, refused_in, &renewing, err);
+	return passing(&renewing, err);
+}
+
+/* ---- the thread ---- */
+
+static void subject_renew(struct store *store, const struct rows *rows, int row)
+{
+	const struct renewal renewal = {.subject_id = row_text(rows, row, "subject_id"),
+		.generation = row_int(rows, row, "generation"),
+		.failures = row_int(rows, row, "failures")};
+	struct err err = ERR_INIT;
+
+	if (token_renew(store, row_text(rows, row, "token_id"), &renewal, &err) < 0)
+		log_warn("a VCS token is not renewed, and is tried again", "subject", renewal.subject_id, "why",
+			err.message, NULL);
+}
+
+/* Renews what is due. Returns the milliseconds until more is. */
+static int due_renew(struct vcs_renewals *renewals)
+{
+	struct store *store = &renewals->store;
+	struct err err = ERR_INIT;
+	long long wait_ms = 0;
+
+	while (wait_ms == 0 && !atomic_load(&renewals->stopping)) {
+		_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+		if (renewals_take(store, MAX_TAKEN, &rows, &err) < 0)
+			return TRY_MS;
+		for (int i = 0; i < rows.count && !atomic_load(&renewals->stopping); i++)
+			subject_renew(store, &rows, i);
+		if (renewals_wait(store, &wait_ms, &err) < 0)
+			return TRY_MS;
+	}
+	return wait_ms < 0 || wait_ms > MAX_SLEEP_MS ? MAX_SLEEP_MS : (int)wait_ms;
+}
+
+static void *renewals_thread(void *data)
+{
+	struct vcs_renewals *renewals = data;
+	char notice[64];
+
+	while (!atomic_load(&renewals->stopping)) {
+		int wait_ms = due_renew(renewals);
+		struct pollfd fds[] = {{.fd = renewals->wake, .events = POLLIN},
+			{.fd = db_socket(renewals->store.db), .events = POLLIN}};
+
+		poll(fds, 2, wait_ms);
+		while (db_notice(renewals->store.db, notice, sizeof(notice)))
+			;
+	}
+	return NULL;
+}
+
+int vcs_renewals_start(
+	const struct store *store, const char *database_url, struct vcs_renewals **ret_renewals, struct err *err)
+{
+	struct vcs_renewals *renewals = mem_new(1, sizeof(*renewals));
+
+	renewals->store = *store;
+	renewals->store.db = db_open_listening(database_url, RENEWALS_CHANNEL);
+	renewals->wake = eventfd(0, EFD_CLOEXEC);
+	if (renewals->wake < 0 || pthread_create(&renewals->thread, NULL, renewals_thread, renewals) != 0) {
+		err_errno(err, "renewals");
+		db_close(renewals->store.db);
+		closep(&renewals->wake);
+		free(renewals);
+		return -1;
+	}
+	*ret_renewals = renewals;
+	return 0;
+}
+
+void vcs_renewals_stop(struct vcs_renewals *renewals)
+{
+	if (!renewals)
+		return;
+	atomic_store(&renewals->stopping, true);
+	eventfd_write(renewals->wake, 1);
+	pthread_join(renewals->thread, NULL);
+	db_close(renewals->store.db);
+	closep(&renewals->wake);
+	free(renewals);
+}

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/vcs/git_results.h"
+
+#include <string.h>
+
+#include "common/log.h"
+#include "common/vcs/ref.h"
+#include "scheduler/runs/vcs/commit_contents.h"
+#include "scheduler/runs/vcs/events.h"
+
+enum { SENTENCE_MAX = 2000, RETRY_SECONDS = 5, RETRY_FACTOR = 4, LOOK_SECONDS = 300, LOOK_FAILED_MAX = 3600 };
+
+/* ---- claims ---- */
+
+struct claiming {
+	struct store *store;
+	const struct git_claim *claim;
+	struct rows rows;
+	json_t *tokens;
+};
+
+static int claim_run(void *data, struct err *err)
+{
+	struct claiming *c = data;
+
+	rows_release(&c->rows);
+	json_decref(c->tokens);
+	c->tokens = NULL;
+	return git_jobs_claim(c->store, c->claim, &c->rows, &c->tokens, err);
+}
+
+static int claim_failed(struct store *store, const char *job_id, const char *token, const struct err *why);
+
+static void claimed_add(struct claiming *c, int row, json_t *jobs)
+{
+	const char *id = row_text(&c->rows, row, "id");
+	const char *token = json_string_value(json_array_get(c->tokens, (size_t)row));
+	struct err why = ERR_INIT;
+	json_t *order = NULL;
+
+	if (git_job_order(c->store, id, &order, &why) < 0) {
+		claim_failed(c->store, id, token, &why);
+		return;
+	}
+	json_object_set_new(order, "job", json_string(id));
+	json_object_set_new(order, "attempt", json_integer(row_int(&c->rows, row, "attempt")));
+	json_object_set_new(order, "token", json_string(token));
+	json_array_append_new(jobs, order);
+}
+
+int git_claim_jobs(struct store *store, const struct git_claim *claim, json_t **ret_jobs, struct err *err)
+{
+	struct claiming c = {.store = store, .claim = claim, .rows = ROWS_INIT};
+	int status = db_transaction(store->db, claim_run, &c, err);
+
+	if (status == 0) {
+		*ret_jobs = json_array();
+		for (size_t i = 0; i < json_array_size(c.tokens); i++)
+			claimed_add(&c, (int)i, *ret_jobs);
+	}
+	rows_release(&c.rows);
+	json_decref(c.tokens);
+	return status;
+}
+
+/* ---- failures ---- */
+
+/* 5 s, 20 s, 80 s, 320 s. */
+static int retry_seconds(int tries)
+{
+	int seconds = RETRY_SECONDS;
+
+	while (tries-- > 0)
+		seconds *= RETRY_FACTOR;
+	return seconds;
+}
+
+/* The next look is later with each failure in a row. */
+static int look_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
+{
+	if (vcs_look_failed(store, job->repository.text, sentence, err) < 0)
+		return -1;
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set look_failures = look_failures + 1, look_error = $2, look_due = now() + "
+		"make_interval(secs => least($3 * power(2, least(look_failures, 10)), $4)) where id = $1",
+		P_TEXT(job->repository.text), P_TEXT(sentence), P_INT(LOOK_SECONDS), P_INT(LOOK_FAILED_MAX));
+}
+
+static int job_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
+{
+	int status = 0;
+
+	if (job->kind == GIT_FETCH)
+		status = content_failed(store, job->content.text, sentence, err);
+	if (job->kind == GIT_DIFF)
+		status = vcs_files_known(store, job->event.text, NULL, sentence, err);
+	if (job->kind == GIT_LOOK)
+		status = look_failed(store, job, sentence, err);
+	return status < 0 ? -1 : git_job_end(store, job, err);
+}
+
+/* Shows why the content is not here yet. */
+static int retry_note(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
+{
+	if (job->kind != GIT_FETCH)
+		return 0;
+	return db_query(store->db, NULL, err,
+		"update vcs_contents set error = $2 where id = $1 and state in ('absent', 'fetching')",
+		P_TEXT(job->content.text), P_TEXT(sentence));
+}
+
+static int job_retry(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
+{
+	if (job->tries + 1 >= GIT_TRIES)
+		return job_failed(store, job, sentence, err);
+	if (retry_note(store, job, sentence, err) < 0)
+		return -1;
+	return git_job_again(store, job, sentence, retry_seconds(job->tries), err);
+}
+
+struct failing {
+	struct store *store;
+	const char *job_id, *token, *sentence;
+	bool passes;
+};
+
+static int failing_run(void *data, struct err *err)
+{
+	const struct failing *f = data;
+	struct git_job job;
+
+	if (git_job_held(f->store, f->job_id, f->token, &job, err) < 0)
+		return -1;
+	return f->passes ? job_retry(f->store, &job, f->sentence, err) : job_failed(f->store, &job, f->sentence, err);
+}
+
+/* The job can't be given to a worker. */
+static int claim_failed(struct store *store, const char *job_id, const char *token, const struct err *why)
+{
+	struct failing failing = {store, job_id, token, why->message, why->kind != ERR_NOT_FOUND};
+	struct err err = ERR_INIT;
+
+	log_warn("a git job can't be started", "job", job_id, "error", why->message, NULL);
+	return db_transaction(store->db, failing_run, &failing, &err);
+}
+
+/* ---- successes ---- */
+
+struct applying {
+	struct store *store;
+	const char *job_id, *token;
+	const json_t *result;
+};
+
+/* Refs and commits whose names no rule allows are left out: they may not come near git again. */
+static json_t *refs_checked(const json_t *refs)
+{
+	json_t *checked = json_object();
+	const char *name;
+	json_t *sha;
+
+	json_object_foreach((json_t *)refs, name, sha)
+	{
+		if (vcs_ref_valid(name) && vcs_sha_valid(json_string_value(sha)))
+			json_object_set(checked, name, sha);
+	}
+	return checked;
+}
+
+/* Another look was asked for while this one ran: its refs may be older than what was asked about. */
+static int look_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
+{
+	json_auto_t *refs = refs_checked(json_object_get(result, "refs"));
+	const char *head = vcs_ref_branch(json_string_at(result, "head"));
+
+	if (job->again)
+		return 0;
+	if (vcs_refs_seen(store, job->repository.text, refs, err) < 0)
+		return -1;
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set looked_at = now(), look_failures = 0, look_error = null, "
+		"default_branch = coalesce($2, default_branch), "
+		"look_due = now() + make_interval(secs => $3 * (0.9 + 0.2 * random())) where id = $1",
+		P_TEXT(job->repository.text), P_TEXT(head), P_INT(LOOK_SECONDS));
+}
+
+static int diff_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
+{
+	const json_t *files = json_object_get(result, "files");
+	const char *note = json_string_at(result, "note");
+
+	return vcs_files_known(store, job->event.text, json_is_array(files) ? files : NULL, note, err);
+}
+
+static int fetch_stored(struct store *store, const struct git_job *job, struct err *err)
+{
+	const struct stored_content content = {
+		.content_id = job->content.text, .blob_id = job->blob, .hash = job->hash, .size = job->size};
+
+	if (!*job->blob)
+		return err_set(err, ERR_INVALID, "the archive must be sent before the result");
+	return content_stored(store, &content, err);
+}
+
+static int commits_known(struct store *store, const struct git_job *job, const json_t *commits, struct err *err)
+{
+	const char *sha;
+	json_t *commit;
+
+	json_object_foreach((json_t *)commits, sha, commit)
+	{
+		if (vcs_sha_valid(sha) && json_is_object(commit) &&
+			vcs_commit_known(store, job->repository.text, sha, commit, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* Host keys that were seen for the first time are pinned from now on. */
+static int host_keys_add(struct store *store, const struct git_job *job, const char *keys, struct err *err)
+{
+	if (!keys || !*keys)
+		return 0;
+	return db_query(store->db, NULL, err,
+		"update vcs_tokens t set host_keys = t.host_keys || $2 from vcs_repositories r where r.id = $1 "
+		"and t.connection_id = r.connection_id and position($2 in t.host_keys) = 0",
+		P_TEXT(job->repository.text), P_TEXT(keys));
+}
+
+static int success_store(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
+{
+	int status;
+
+	/* Before the job's own change: a run that starts has the message of its commit. */
+	if (commits_known(store, job, json_object_get(result, "commits"), err) < 0)
+		return -1;
+	status = job->kind == GIT_LOOK  ? look_stored(store, job, result, err)
+		: job->kind == GIT_DIFF ? diff_stored(store, job, result, err)
+					: fetch_stored(store, job, err);
+	return status < 0 ? -1 : git_job_end(store, job, err);
+}
+
+static int applying_run(void *data, struct err *err)
+{
+	const struct applying *a = data;
+	const char *outcome = json_string_at(a->result, "outcome");
+	char sentence[SENTENCE_MAX];
+	struct git_job job;
+
+	if (git_job_held(a->store, a->job_id, a->token, &job, err) < 0 ||
+		host_keys_add(a->store, &job, json_string_at(a->result, "host-keys"), err) < 0)
+		return -1;
+	text_copy(sentence, sizeof(sentence), text_or_empty(json_string_at(a->result, "error")));
+	if (text_equal(outcome, "done"))
+		return success_store(a->store, &job, a->result, err);
+	if (text_equal(outcome, "retry"))
+		return job_retry(a->store, &job, sentence, err);
+	if (text_equal(outcome, "failed"))
+		return job_failed(a->store, &job, sentence, err);
+	if (text_equal(outcome, "given-up"))
+		return git_job_again(a->store, &job, NULL, 0, err);
+	return err_set(err, ERR_INVALID, "'outcome' must be done, retry, failed or given-up");
+}
+
+int git_result_apply(struct store *store, const char *job_id, const char *token, const json_t *result, struct err *err)
+{
+	struct applying applying = {store, job_id, token, result};
+
+	return db_transaction(store->db, applying_run, &applying, err);
+}
+
+/* ---- leases ---- */
+
+struct losing {
+	struct store *store;
+	struct git_job job;
+};
+
+static int losing_run(void *data, struct err *err)
+{
+	const struct losing *l = data;
+
+	return job_retry(l->store, &l->job, "Contact with the worker that worked with git was lost.", err);
+}
+
+int git_jobs_sweep(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (git_jobs_lost(store, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++) {
+		struct losing losing = {.store = store};
+		struct err why = ERR_INIT;
+
+		git_job_of_row(&rows, i, &losing.job);
+		if (db_transaction(store->db, losing_run, &losing, &why) == 0 || why.kind == ERR_NOT_FOUND)
+			continue;
+		log_error("a lost git job can't be ended", "job", losing.job.id.text, "error", why.message, NULL);
+	}
+	return git_jobs_tidy(store, err);
+}

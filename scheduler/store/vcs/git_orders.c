@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/vcs/address.h"
+#include "scheduler/store/vcs/credentials.h"
+#include "scheduler/store/vcs/git_jobs.h"
+
+enum { MAX_REFS = 20 };
+
+/* What the job is for. `refs` are names that had the commit when they were last seen: a server that gives no commits by
+ * their names may give these. */
+static const char subject_sql[] =
+	"select j.kind, j.repository_id, r.identifier, r.default_branch, v.sha, v.submodules, e.kind as event_kind, "
+	"e.ref, e.before_sha, e.sha as after_sha, coalesce(e.pull_request, 0) as pull_request, "
+	"e.detail ->> 'base' as base, "
+	"(select jsonb_agg(n.name) from (select name from vcs_refs where repository_id = j.repository_id "
+	"and sha = coalesce(v.sha, e.sha) union select ref from vcs_events where repository_id = j.repository_id "
+	"and sha = coalesce(v.sha, e.sha) and ref <> '' limit $2) n) as refs "
+	"from git_jobs j join vcs_repositories r on r.id = j.repository_id "
+	"left join vcs_contents v on v.id = j.content_id left join vcs_events e on e.id = j.event_id where j.id = $1";
+
+/* Some servers of these providers give repositories to a key alone. */
+static bool wants_ssh(const struct vcs_credential *credential)
+{
+	return credential->ssh_key && (credential->provider == VCS_PROVIDER_ADO_SERVER || !credential->token);
+}
+
+static char *url_of(const struct vcs_credential *credential)
+{
+	const struct vcs_place place = {credential->dialect, credential->http_url, credential->identifier};
+	char *url = wants_ssh(credential) ? vcs_clone_ssh_url(&place) : NULL;
+
+	return url ? url : vcs_clone_url(&place);
+}
+
+static json_t *login(const struct vcs_credential *credential)
+{
+	return json_pack("{so so so ss}", "user",
+		json_string_or_null(vcs_login_user(credential->dialect, credential->user)), "password",
+		json_string_or_null(credential->token), "ssh-key", json_string_or_null(credential->ssh_key),
+		"host-keys", text_or_empty(credential->host_keys));
+}
+
+static void order_fetch(const struct rows *rows, json_t *order)
+{
+	json_object_update_new(order,
+		json_pack("{ss sb so}", "sha", row_text(rows, 0, "sha"), "submodules", row_bool(rows, 0, "submodules"),
+			"refs", row_null(rows, 0, "refs") ? json_array() : row_json(rows, 0, "refs")));
+}
+
+/* Of a pull request, the changes since the commit where it left its destination; of a new branch, since it left the
+ * default branch. */
+static void order_diff(const struct rows *rows, enum vcs_dialect dialect, json_t *order)
+{
+	bool pull = row_int(rows, 0, "pull_request") > 0;
+	const char *base = pull ? row_text(rows, 0, "base") : row_text(rows, 0, "default_branch");
+	const char *before = pull ? "" : row_text(rows, 0, "before_sha");
+	char ref[VCS_PR_REF_SIZE];
+	json_t *refs = row_null(rows, 0, "refs") ? json_array() : row_json(rows, 0, "refs");
+
+	if (pull && vcs_pr_ref(dialect, row_int(rows, 0, "pull_request"), ref))
+		json_array_append_new(refs, json_string(ref));
+	json_object_update_new(order,
+		json_pack("{ss ss so so}", "before", text_or_empty(before), "sha", row_text(rows, 0, "after_sha"),
+			"base", json_string_or_null(base), "refs", refs));
+}
+
+int git_job_order(struct store *store, const char *job_id, json_t **ret_order, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
+	_cleanup_(freep) char *url = NULL;
+	enum git_kind kind;
+
+	if (db_query(store->db, &rows, err, subject_sql, P_TEXT(job_id), P_INT(MAX_REFS)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "the job is gone");
+	if (vcs_credential_read(store, row_text(&rows, 0, "repository_id"), &credential, err) < 0)
+		return -1;
+	url = url_of(&credential);
+	if (!url)
+		return err_set(err, ERR_NOT_FOUND, "the repository has no address for git");
+	kind = git_kind_parse(row_text(&rows, 0, "kind"));
+	*ret_order = json_pack("{ss ss ss ss so}", "kind", row_text(&rows, 0, "kind"), "repository",
+		row_text(&rows, 0, "repository_id"), "identifier", row_text(&rows, 0, "identifier"), "url", url,
+		"login", login(&credential));
+	if (kind == GIT_FETCH)
+		order_fetch(&rows, *ret_order);
+	if (kind == GIT_DIFF)
+		order_diff(&rows, credential.dialect, *ret_order);
+	return 0;
+}

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Git jobs of a real scheduler and a real worker, with rows that the tests write."""
+
+import itertools
+
+import pytest
+
+from support.git_servers import HttpServer
+from support.runyard import KEYS
+from support.sealing import seal
+from support.wait import until
+
+KEY = KEYS.split(":")[1]
+
+
+class GitRows:
+    """Connections, repositories, contents and jobs, as rows."""
+
+    def __init__(self, ask, organization):
+        self.ask, self.organization = ask, organization
+        self.numbers = itertools.count(1)
+
+    def id(self, prefix):
+        return f"{prefix}-test{next(self.numbers):012d}"
+
+    def connection(self, url, key="ada", password="secret-of-ada-1", ssh_key=None, host_keys="", provider="git", pool=None):
+        connection, token = self.id("oc"), self.id("ot")
+        self.ask("insert into vcs_connections (id, organization_id, provider, http_url, api_url, key, callback_id, pool_id) "
+                 "values (%s, %s, %s, %s, %s, %s, %s, %s)", connection, self.organization, provider, url, url, key, connection, pool)
+        self.ask("insert into vcs_tokens (id, connection_id, token_sealed, ssh_key_sealed, host_keys) values (%s, %s, %s, %s, %s)", token, connection,
+                 password and seal(KEY, f"vcs-token:{token}", password.encode()), ssh_key and seal(KEY, f"vcs-ssh-key:{token}", ssh_key.encode()), host_keys)
+        return connection
+
+    def repository(self, connection, identifier="acme/network.git"):
+        id = self.id("vr")
+        self.ask("insert into vcs_repositories (id, organization_id, connection_id, identifier, look_due) values (%s, %s, %s, %s, now() + interval '1 day')",
+                 id, self.organization, connection, identifier)
+        return id
+
+    def job(self, kind, repository, **columns):
+        names, values = ["id", "kind", "organization_id", "repository_id", *columns], [self.id("gj"), kind, self.organization, repository, *columns.values()]
+        pool = "coalesce((select c.pool_id from vcs_connections c, vcs_repositories r where r.id = %s and c.id = r.connection_id), " \
+               "(select id from agent_pools where organization_id is null))"
+        self.ask(f"insert into git_jobs ({', '.join(names)}, pool_id) values ({', '.join(['%s'] * len(names))}, {pool})", *values, repository)
+        return values[0]
+
+    def fetch(self, repository, sha, submodules=False):
+        """A content that a policy set waits for, and its job. Returns the content's id."""
+        content, policy_set, version = self.id("vc"), self.id("polset"), self.id("polsetver")
+        self.ask("insert into vcs_contents (id, repository_id, sha, submodules, state) values (%s, %s, %s, %s, 'fetching')", content, repository, sha, submodules)
+        self.ask("insert into policy_sets (id, organization_id, name, kind) values (%s, %s, %s, 'opa')", policy_set, self.organization, policy_set)
+        self.ask("insert into policy_set_versions (id, policy_set_id, status) values (%s, %s, 'ingressing')", version, policy_set)
+        self.ask("insert into policy_set_version_commits (policy_set_version_id, content_id, sha) values (%s, %s, %s)", version, content, sha)
+        self.job("fetch", repository, content_id=content)
+        return content
+
+    def content(self, id):
+        return dict(zip(("state", "hash", "size", "error", "blob_id"),
+                        self.ask("select state, hash, size, error, blob_id from vcs_contents where id = %s", id)[0]))
+
+    def fetched(self, id):
+        """Waits for the content's end."""
+        until(lambda: self.content(id)["state"] in ("stored", "errored"), lambda: f"the fetch ends: {self.content(id)} {self.jobs()}")
+        return self.content(id)
+
+    def jobs(self):
+        return self.ask("select kind, state, tries, error from git_jobs")
+
+
+@pytest.fixture
+def rows(ask, api):
+    return GitRows(ask, ask("select id from organizations where name = 'acme'")[0][0])
+
+
+@pytest.fixture
+def http(folder):
+    server = HttpServer(folder / "http").start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def git_worker(worker):
+    """git_worker(option=value...) starts a worker whose git may connect to this machine."""
+    return lambda **options: worker(**{"vcs_allow": "127.0.0.1", **options})

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_GIT_HELPER_HELPER_H
+#define WORKER_GIT_HELPER_HELPER_H
+
+/*
+ * runyard-git works with git for a worker. It is a program of its own, in several roles:
+ *
+ *  - `runyard-git serve -- PROGRAM...` runs outside of the sandbox. It reads the order from its standard input, starts
+ *    the program (the sandbox with the next role in it), and connects git with the order's hosts (proxy.h).
+ *  - `runyard-git work` runs in the sandbox, which has no network. It drives git and writes the result to its standard
+ *    output.
+ *  - `runyard-git PROMPT` is git's GIT_ASKPASS: it answers for the connection's server only.
+ *  - `runyard-git HOST PORT` is git's core.gitProxy and ssh's ProxyCommand: it connects through the proxy.
+ *
+ * The first two roles talk over a SOCK_SEQPACKET socket, which is the second one's standard input. The order
+ * (records.h) comes first. The sandbox answers with its listening socket, at which git finds the proxy, and may name
+ * more hosts.
+ */
+
+#include "common/buf.h"
+
+enum { HELPER_ORDER_MAX = 160 * 1024 };
+
+/* The environment of the last two roles. */
+#define HELPER_CREDENTIAL "RUNYARD_GIT_CREDENTIAL" /* number of a descriptor: server, user, password, as lines */
+#define HELPER_PROXY      "RUNYARD_GIT_PROXY"      /* the proxy's port at 127.0.0.1 */
+
+/* Kinds of messages from the sandbox: the first byte. */
+#define HELPER_LISTENS 'L' /* has the listening socket */
+#define HELPER_HOST    'H' /* followed by HOST PORT: git may connect there, too */
+
+int helper_serve(char *const *program);
+int helper_work(const char *self);
+int helper_ask(const char *prompt);
+int helper_connect(const char *host, const char *port);
+
+#endif
