@@ -18,8 +18,9 @@ import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 import { shortSha } from "../../vcs/commit.ts";
 import { Sha } from "../../vcs/commit_line.tsx";
 import { Outcomes } from "./event_outcomes.tsx";
+import { useCommitRuns } from "./event_runs.ts";
 import { EventRef, EventTitle } from "./event_title.tsx";
-import { eventOf, filesOf, foundWord, needsApproval, stateOf } from "./event_words.ts";
+import { eventOf, filesOf, foundWord, needsApproval, outcomesOf, stateOf } from "./event_words.ts";
 
 const othersMs = 15_000; // the user may get no events of a workspace's runs
 
@@ -28,8 +29,9 @@ export default function EventPage({ params }: PageProps) {
 	const { org = "", event: id = "" } = params;
 	const document = useDocument(address(`/vcs-events/${segment(id)}`));
 	const event = document.item;
+	useCommitRuns(org, event ? eventOf(event).sha : "", event ? outcomesOf(event).filter(({ run }) => run).length : 0, document.asOf);
 	useLive([`org:${org}`], () => void document.reload());
-	useInterval(othersMs, () => event && text(event, "state") !== "done" && document.reload());
+	useInterval(othersMs, () => document.reload());
 	useTitle([event ? eventOf(event).what : "VCS event", org]);
 	return (
 		<>
