@@ -147,7 +147,8 @@ create index policy_set_repositories_repository on policy_set_repositories (repo
 create table vcs_refs (
 	repository_id text not null references vcs_repositories on delete cascade,
 	name text not null,
-	sha text not null,
+	sha text not null, -- '': deleted
+	updated_at timestamptz not null default now(), -- a look that began earlier does not change it
 	primary key (repository_id, name)
 ) with (fillfactor = 70);
 
@@ -312,6 +313,7 @@ create table git_jobs (
 	worker_id text,
 	token_hash text,
 	lease_until timestamptz,
+	claimed_at timestamptz,
 	again boolean not null default false, -- of a claimed look: another was asked for since, so it is repeated
 	blob_id text references blobs, -- of a fetch: the archive that the worker has sent, until its result
 	hash text, -- of that archive's tar, in hex
