@@ -4,15 +4,9 @@
 import re
 
 import psycopg
-import pytest
 from playwright.sync_api import expect
 
 from support.vcs_connections import GITEA, connect, ssh_key
-
-@pytest.fixture(autouse=True)
-def no_repositories_yet(visitors):
-    visitors.expect_console("/vcs-repositories")
-
 
 PAGE = "/app/acme/settings/vcs-connections"
 

@@ -102,7 +102,7 @@ def test_the_page_says_why_there_is_no_hook_and_how_to_make_one(browser_page, si
     axe(page)
     repository_is(site, workspace, hook_external_id="7", hook_error=None, look_error=None, looked_at="2026-11-01T00:00:00Z")
     page.reload()
-    expect(panel.get_by_text("Made", exact=True)).to_be_visible()
+    expect(panel.locator(".mark", has_text="Made")).to_be_visible()
     expect(panel).not_to_contain_text("connection refused")
 
 
