@@ -82,13 +82,13 @@ function CommitDialog({ view, onClose }: { readonly view: WorkspaceView; readonl
 		announce("The run is requested");
 	};
 	return (
-		<Dialog title="Run a commit" confirm="Queue run" fields={["/commit-sha"]} onConfirm={run} onClose={onClose}>
+		<Dialog title="Run a commit" confirm="Queue run" fields={["/data/attributes/commit-sha"]} onConfirm={run} onClose={onClose}>
 			{(error) => (
 				<TextField
 					label="Commit"
 					hint="Its full SHA. Empty: the newest commit of the branch. A commit that has run already runs again."
 					error={error}
-					pointer="/commit-sha"
+					pointer="/data/attributes/commit-sha"
 					value={sha}
 					onValue={setSha}
 				/>
