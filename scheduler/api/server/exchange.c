@@ -33,8 +33,6 @@ static int request_read_body(struct request *req, struct err *err)
 		return 0;
 	if (http->body_refused && req->route->permission == CAN_WORK_ON_JOB && !bearer_is_of_job(req))
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
-	if (http->body_refused == HTTP_BODY_NOT_ADMITTED && req->route->permission == CAN_WITHOUT_TOKEN)
-		return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
 	if (http->body_refused == HTTP_BODY_TOO_LARGE)
 		return err_set(err, ERR_TOO_LARGE, "the body is larger than %zu bytes", req->route->limit);
 	if (http->body_refused)

@@ -15,10 +15,9 @@
 #include "scheduler/auth/signed.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/store/content/objects.h"
-#include "scheduler/store/vcs/hooks.h"
 
 /* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB. Those are read before the token is checked. */
-enum { MAX_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
+enum { MAX_OBSERVERS = 64, SMALL_BODIES = 256 << 20, HOOK_BODIES = 256 << 20 };
 
 struct api {
 	struct api_settings settings;
@@ -102,9 +101,9 @@ static int body_admit(void *data, const struct http_request *http)
 	switch (req.route->permission) {
 	case CAN_WITH_SIGNATURE: /* body_limit checked it */
 		return HTTP_BUDGET_LINKS;
-	case CAN_WITHOUT_TOKEN: /* only deliveries to hooks may be large; their handler checks the proof */
-		route_fits(req.route, http->path, &req.match);
-		return vcs_hook_exists(req.store, param(&req, "hook")) ? HTTP_BUDGET_CLIENTS : -1;
+	case CAN_DELIVER: /* the whole body is the proof */
+		return HTTP_BUDGET_HOOKS;
+	case CAN_WITHOUT_TOKEN:
 	case CAN_KEEP_LEASES: /* their bodies are small */
 		return -1;
 	case CAN_WORK_ON_JOB:
@@ -163,7 +162,8 @@ static int httpd_run(struct api *api, struct err *err)
 		.request_seconds = settings->request_seconds,
 		.budgets = {[HTTP_BUDGET_SMALL] = SMALL_BODIES,
 			[HTTP_BUDGET_CLIENTS] = settings->body_memory,
-			[HTTP_BUDGET_LINKS] = settings->body_memory},
+			[HTTP_BUDGET_LINKS] = settings->body_memory,
+			[HTTP_BUDGET_HOOKS] = HOOK_BODIES},
 		.data = api,
 		.body_limit = body_limit,
 		.body_admit = body_admit,

@@ -109,7 +109,7 @@ int vcs_repositories_read(struct request *req, struct response *res, struct err 
 	json_t *resource, *included = NULL;
 
 	if (includes_check(req, &kind_repositories, err) < 0 ||
-		vcs_repository_read(req->store, param(req, "vcs_repository"), &rows, err) < 0 ||
+		vcs_repository_read(req->store, param(req, "repository"), &rows, err) < 0 ||
 		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "repository", err) <
 			0 ||
 		repository_resource(req->store, &rows, 0, &resource, err) < 0)

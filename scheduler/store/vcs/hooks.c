@@ -84,17 +84,6 @@ int vcs_hook_read(struct store *store, const char *id, struct vcs_hook *ret_hook
 	return 0;
 }
 
-bool vcs_hook_exists(struct store *store, const char *id)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct err ignored = ERR_INIT;
-
-	return uuid_valid(id) &&
-		db_query(store->db, &rows, &ignored, "select 1 from vcs_repositories where hook = $1::uuid",
-			P_TEXT(id)) == 0 &&
-		rows.count;
-}
-
 /* The notification is a part of the statement, so a duplicate sends none. */
 int vcs_delivery_add(struct store *store, const struct vcs_delivery_row *delivery, struct err *err)
 {

@@ -22,8 +22,6 @@ void vcs_hook_release(struct vcs_hook *hook);
 
 /* `id` is the last part of the hook's URL, any text. ERR_NOT_FOUND. */
 int vcs_hook_read(struct store *store, const char *id, struct vcs_hook *ret_hook, struct err *err);
-/* Whether there is such a hook. */
-bool vcs_hook_exists(struct store *store, const char *id);
 
 /* Borrowed. */
 struct vcs_delivery_row {

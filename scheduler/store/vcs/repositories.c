@@ -96,11 +96,25 @@ int vcs_source_find(
 
 /* ---- the repository ---- */
 
+/* GitLab signs deliveries with a secret of this form; older versions send it as it is. */
+static char *secret_new(enum vcs_dialect dialect)
+{
+	unsigned char key[32];
+	_cleanup_(freep) char *text = NULL;
+
+	if (dialect != VCS_GITLAB)
+		return crypto_random_hex(sizeof(key));
+	crypto_random(key, sizeof(key));
+	text = crypto_base64(key, sizeof(key));
+	OPENSSL_cleanse(key, sizeof(key));
+	return mem_printf("whsec_%s", text);
+}
+
 /* Creates the repository with a new secret for its hook, unless it is there. */
 static int repository_ensure(struct store *store, const struct vcs_use *use, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
-	_cleanup_(freep) char *context = NULL, *secret = crypto_random_hex(32);
+	_cleanup_(freep) char *context = NULL, *secret = secret_new(use->source.dialect);
 	const char *connection = *use->source.connection.text ? use->source.connection.text : NULL;
 	struct id id = id_new("vr");
 
