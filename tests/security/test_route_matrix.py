@@ -78,7 +78,7 @@ OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
 # own data.
 OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve"}
 # Answered when a job waits, or after 25 s.
-LONG_POLLS = {"worker_waits", "worker_listens"}
+LONG_POLLS = {"worker_waits", "worker_listens", "git_claims"}
 
 
 def bearer(token):

@@ -58,6 +58,10 @@ static const struct {
 	{"SOCKS5", "The server can't be reached.", PASSES},
 	{"early EOF", "The server ended the connection too early.", PASSES},
 	{"hung up unexpectedly", "The server ended the connection too early.", PASSES},
+	{"protocol error", "The server ended the connection too early.", PASSES},
+	{"unexpected disconnect", "The server ended the connection too early.", PASSES},
+	{"index-pack failed", "The server's answer is incomplete or damaged.", PASSES},
+	{"invalid index-pack output", "The server's answer is incomplete or damaged.", PASSES},
 	{"RPC failed", "The server ended the connection too early.", PASSES},
 };
 
