@@ -94,9 +94,9 @@ class Comment(Sample):
 VARIABLE = {"key": name("fine", "a b", "x" * 129), "value": text("v", long=HUGE), "description": text(), "category": choice("terraform"), "hcl": flag(), "sensitive": flag()}
 WORKSPACE = {
     "name": name("fine", "a b", "a/b"), "description": text(), "auto-apply": flag(), "auto-apply-run-trigger": flag(), "execution-mode": choice("remote"), "allow-destroy-plan": flag(),
-    "assessments-enabled": only(False), "file-triggers-enabled": only(True), "global-remote-state": flag(), "queue-all-runs": flag(), "speculative-enabled": only(True),
+    "assessments-enabled": only(False), "file-triggers-enabled": flag(), "global-remote-state": flag(), "queue-all-runs": flag(), "speculative-enabled": flag(),
     "structured-run-output-enabled": flag(True), "terraform-version": text("1.11.4", "nonsense"), "working-directory": text("a/b", "../up"),
-    "trigger-patterns": texts(), "trigger-prefixes": texts(), "source-name": text(), "source-url": text("https://example.com"),
+    "trigger-patterns": texts((), ["../up"]), "trigger-prefixes": texts((), ["../up"]), "vcs-newest-only": flag(), "vcs-skip-drafts": flag(), "vcs-fork-plans": flag(), "source-name": text(), "source-url": text("https://example.com"),
 }
 ORGANIZATION = {
     "name": name("fine-organization", "a b"), "email": text("a@example.com", "", "nobody"), "assessments-enforced": only(False), "collaborator-auth-policy": text("password", "two_factor_mandatory", "nonsense", ""),

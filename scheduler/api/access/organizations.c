@@ -37,15 +37,13 @@ static const struct field settings[] = {
 	{"user-tokens-enabled", FIELD_BOOL, "true"},
 };
 
-/* No other value has an effect. Other VCS settings are stored as sent, because go-tfe's tests read them back. */
+/* No other value has an effect. */
 static const struct field_refusal refused[] = {
 	{"assessments-enforced", "false", "Health assessments are not available"},
 	{"collaborator-auth-policy", "\"password\"", "Two-factor authentication is not available"},
 	{"enforce-hyok", "false", "Keys of one's own (HYOK) are not available"},
 	{"max-ttl-enabled", "false", "Limits on the lifetime of tokens are not available"},
 	{"owners-team-saml-role-id", "\"\"", "SAML is not available"},
-	{"send-passing-statuses-for-untriggered-speculative-plans", "false",
-		"Commit statuses need a VCS repository, which is not available"},
 };
 
 static const struct permission_shown permissions[] = {
@@ -75,7 +73,7 @@ static const struct {
 } entitlements[] = {{"agents", true}, {"audit-logging", true}, {"cost-estimation", true}, {"global-run-tasks", true},
 	{"operations", true}, {"policy-enforcement", true}, {"private-module-registry", false},
 	{"private-run-tasks", false}, {"run-tasks", true}, {"sentinel", true}, {"sso", false}, {"state-storage", true},
-	{"teams", true}, {"vcs-integrations", false}, {"waypoint-actions", false},
+	{"teams", true}, {"vcs-integrations", true}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
 static json_t *organization_resource(const struct rows *rows, int row)
@@ -208,6 +206,19 @@ static int input_read(
 	return creating || input->email ? email_check(input->email, err) : 0;
 }
 
+/* With one status for all workspaces, untriggered ones pass anyway. `old` is NULL for a new organization. */
+static int statuses_check(const json_t *old, const json_t *sent, struct err *err)
+{
+	static const char passing[] = "send-passing-statuses-for-untriggered-speculative-plans",
+			  aggregated[] = "aggregated-commit-status-enabled";
+
+	if (!json_bool_at(sent, passing, json_bool_at(old, passing, false)) ||
+		!json_bool_at(sent, aggregated, json_bool_at(old, aggregated, true)))
+		return 0;
+	return err_at(err, "/data/attributes/send-passing-statuses-for-untriggered-speculative-plans",
+		"Passing statuses for untriggered speculative plans need aggregated-commit-status-enabled: false");
+}
+
 static int create_from(struct request *req, const struct organization_input *input, struct err *err)
 {
 	struct organization_order order = {
@@ -242,6 +253,8 @@ int organizations_create(struct request *req, struct response *res, struct err *
 
 	if (result == 0)
 		result = name_check_reserved("Name", "/data/attributes/name", input.name, err);
+	if (result == 0)
+		result = statuses_check(NULL, input.settings, err);
 	if (result == 0)
 		result = create_from(req, &input, err);
 	json_decref(input.settings);
@@ -281,6 +294,8 @@ int organizations_update(struct request *req, struct response *res, struct err *
 	result = input_read(req, scope.organization.text, &input, err);
 	if (result == 0 && input.name && !text_equal(input.name, scope.organization_name))
 		result = name_check_reserved("Name", "/data/attributes/name", input.name, err);
+	if (result == 0)
+		result = statuses_check(old, input.settings, err);
 	if (result == 0)
 		result = update_from(req, &scope, &input, err);
 	json_decref(input.settings);

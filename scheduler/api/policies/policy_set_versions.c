@@ -44,8 +44,11 @@ int policy_set_versions_create(struct request *req, struct response *res, struct
 	_cleanup_(rows_release) struct rows set = ROWS_INIT, rows = ROWS_INIT;
 	struct id id;
 
-	if (policy_set_in_path(req, &set, err) < 0 ||
-		policy_set_version_create(req->store, row_text(&set, 0, "id"), &id, err) < 0 ||
+	if (policy_set_in_path(req, &set, err) < 0)
+		return -1;
+	if (!row_null(&set, 0, "repository"))
+		return err_set(err, ERR_INVALID, "The policy set's versions come from its VCS repository");
+	if (policy_set_version_create(req->store, row_text(&set, 0, "id"), &id, err) < 0 ||
 		policy_set_version_read(req->store, id.text, &rows, err) < 0)
 		return -1;
 	return respond_resource(res, 201, policy_set_version_resource(req->store, &rows, 0));

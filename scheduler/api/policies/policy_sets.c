@@ -8,6 +8,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/policies/policies.h"
+#include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
@@ -15,8 +16,9 @@
 #include "scheduler/store/policies/policies.h"
 #include "scheduler/store/policies/policy_set_versions.h"
 #include "scheduler/store/policies/policy_sets.h"
+#include "scheduler/vcs/globs.h"
 
-enum { MAX_DESCRIPTION = 1000, MAX_VERSION = 64, MAX_PATH = 1024 };
+enum { MAX_DESCRIPTION = 1000, MAX_VERSION = 64, MAX_PATH = 1024, MAX_PATTERNS = 100 };
 
 /* ---- relations ---- */
 
@@ -42,10 +44,10 @@ static json_t *overridable_show(const struct rows *rows, int row)
 	return json_boolean(row_bool(rows, row, "overridable"));
 }
 
-static json_t *set_attributes(const struct rows *rows, int row)
+static json_t *set_attributes(const struct store *store, const struct rows *rows, int row)
 {
 	json_auto_t *set = row_json(rows, row, "settings");
-	json_t *attributes = json_pack("{so so so sb so sb so so sI sI sI sn sb so so}", "name",
+	json_t *attributes = json_pack("{so so so sb so sb so so sI sI sI so sb so so}", "name",
 		row_string(rows, row, "name"), "description", row_string(rows, row, "description"), "kind",
 		row_string(rows, row, "kind"), "global", row_bool(rows, row, "global"), "overridable",
 		overridable_show(rows, row), "agent-enabled", row_bool(rows, row, "agent_enabled"),
@@ -53,15 +55,15 @@ static json_t *set_attributes(const struct rows *rows, int row)
 		row_string(rows, row, "policies_path"), "policy-count",
 		(json_int_t)related_count(rows, row, "policies"), "workspace-count",
 		(json_int_t)related_count(rows, row, "workspaces"), "project-count",
-		(json_int_t)related_count(rows, row, "projects"), "vcs-repo", "versioned",
-		!row_null(rows, row, "newest_version_id"), "created-at", row_time(rows, row, "created_at"),
+		(json_int_t)related_count(rows, row, "projects"), "vcs-repo", vcs_repo_show(store, rows, row),
+		"versioned", !row_null(rows, row, "newest_version_id"), "created-at", row_time(rows, row, "created_at"),
 		"updated-at", row_time(rows, row, "updated_at"));
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
 	return attributes;
 }
 
-static json_t *set_resource(const struct rows *rows, int row)
+static int set_resource(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-sets/%s", id);
@@ -69,12 +71,12 @@ static json_t *set_resource(const struct rows *rows, int row)
 		to_one("organizations", row_text(rows, row, "organization_name")), "current-version",
 		to_one("policy-set-versions", row_text(rows, row, "current_version_id")), "newest-version",
 		to_one("policy-set-versions", row_text(rows, row, "newest_version_id")));
-	json_t *resource;
 
+	(void)err;
 	relations_show(relations, SET_RELATIONS, rows, row, related);
-	resource = resource_new("policy-sets", id, set_attributes(rows, row), related);
-	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
-	return resource;
+	*ret_resource = resource_new("policy-sets", id, set_attributes(store, rows, row), related);
+	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
+	return 0;
 }
 
 /* ---- included ---- */
@@ -98,8 +100,7 @@ int policy_set_in_path(struct request *req, struct rows *ret_rows, struct err *e
 	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy set", err);
 }
 
-static const struct resource_kind kind_sets = {
-	.type = "policy-sets", .resource = set_resource, KIND_INCLUDES(includes)};
+static const struct resource_kind kind_sets = {.type = "policy-sets", .make = set_resource, KIND_INCLUDES(includes)};
 
 static int set_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
 {
@@ -143,6 +144,7 @@ struct set_input {
 	struct policy_set set;
 	json_t *settings;
 	json_t *related[SET_RELATIONS];
+	struct vcs_repo_input repository; /* borrows from the body */
 };
 
 static void set_input_release(struct set_input *input)
@@ -152,13 +154,8 @@ static void set_input_release(struct set_input *input)
 		json_decref(input->related[i]);
 }
 
-static int set_check(const struct request *req, struct policy_set *set, struct err *err)
+static int set_check(struct policy_set *set, struct err *err)
 {
-	const json_t *vcs = json_at(req->body, "data.attributes.vcs-repo");
-
-	if (vcs && !json_is_null(vcs))
-		return err_at(err, "/data/attributes/vcs-repo",
-			"VCS repo can't be set: a policy set has single policies, or versions that are uploaded");
 	/* Only evaluations by agents use a pinned version. OPA always runs on agents. */
 	if (text_equal(set->kind, "sentinel") && !set->agent_enabled)
 		set->tool_version = NULL;
@@ -168,6 +165,24 @@ static int set_check(const struct request *req, struct policy_set *set, struct e
 		length_check("Policies path", "/data/attributes/policies-path", set->policies_path, MAX_PATH, err) < 0)
 		return -1;
 	return name_check("Name", "/data/attributes/name", set->name, err);
+}
+
+static int patterns_check(const json_t *patterns, struct err *err)
+{
+	static const char pointer[] = "/data/attributes/policy-update-patterns";
+	const json_t *item;
+	size_t i;
+
+	if (json_array_size(patterns) > MAX_PATTERNS)
+		return err_at(err, pointer, "Policy update patterns are too many (maximum is %d)", MAX_PATTERNS);
+	json_array_foreach((json_t *)patterns, i, item)
+	{
+		if (vcs_glob_check(json_string_value(item), err) < 0) {
+			text_copy(err->pointer, sizeof(err->pointer), pointer);
+			return -1;
+		}
+	}
+	return 0;
 }
 
 /* Reads a body into *input. Attributes that were not sent stay as they are. */
@@ -187,7 +202,10 @@ static int input_read(const struct request *req, struct set_input *input, struct
 		fields_read(req, settings, ARRAY_LEN(settings), input->settings, err) < 0)
 		return -1;
 	set->description = text_or_empty(set->description);
-	return set_check(req, set, err);
+	if (patterns_check(json_object_get(input->settings, "policy-update-patterns"), err) < 0 ||
+		vcs_repo_input_read(req, &input->repository, err) < 0)
+		return -1;
+	return set_check(set, err);
 }
 
 static int related_read(const struct request *req, struct set_input *input, struct err *err)
@@ -197,6 +215,36 @@ static int related_read(const struct request *req, struct set_input *input, stru
 	for (size_t i = 0; i < SET_RELATIONS; i++)
 		input->set.related[i] = input->related[i];
 	return 0;
+}
+
+/* ---- the repository ---- */
+
+/* A set has policies or a repository. Update patterns without a repository are kept for a later one. */
+static int exclusions_check(const struct rows *set, struct err *err)
+{
+	if (!row_null(set, 0, "repository") && related_count(set, 0, "policies"))
+		return err_at(
+			err, "/data/attributes/vcs-repo", "VCS repo can't be set: the policy set has single policies");
+	return 0;
+}
+
+/* Connects the stored set, which has the new path and patterns. */
+static int repository_save(struct request *req, const char *id, const struct vcs_repo_input *input, struct err *err)
+{
+	_cleanup_(rows_release) struct rows before = ROWS_INIT, after = ROWS_INIT;
+	json_auto_t *stored = NULL;
+	struct vcs_use use = {.policies_path = NULL};
+
+	if (policy_set_read(req->store, id, &before, err) < 0)
+		return -1;
+	stored = row_json(&before, 0, "settings");
+	use.policies_path = row_text(&before, 0, "policies_path");
+	use.update_patterns = json_object_get(stored, "policy-update-patterns");
+	if (vcs_repo_save(req, (struct vcs_user){VCS_USER_POLICY_SET, id}, input, &use, err) < 0 ||
+		vcs_use_of_policies(req->store, id, use.policies_path, use.update_patterns, err) < 0 ||
+		policy_set_read(req->store, id, &after, err) < 0)
+		return -1;
+	return exclusions_check(&after, err);
 }
 
 /* ---- creating and changing ---- */
@@ -210,7 +258,8 @@ int policy_sets_create(struct request *req, struct response *res, struct err *er
 	if (scope_organization(req, &scope, err) < 0 || body_text(req, "kind", &input.set.kind, err) < 0 ||
 		policy_kind_check(input.set.kind, err) < 0 || input_read(req, &input, err) < 0 ||
 		related_read(req, &input, err) < 0 ||
-		policy_set_create(req->store, scope.organization.text, &input.set, &id, err) < 0)
+		policy_set_create(req->store, scope.organization.text, &input.set, &id, err) < 0 ||
+		repository_save(req, id.text, &input.repository, err) < 0)
 		return -1;
 	return set_show(req, res, 201, id.text, err);
 }
@@ -237,7 +286,8 @@ int policy_sets_update(struct request *req, struct response *res, struct err *er
 	if (!text_equal(kind, input.set.kind))
 		return err_at(err, "/data/attributes/kind", "Kind of a policy set can't be changed");
 	if (input_read(req, &input, err) < 0 ||
-		policy_set_update(req->store, row_text(&rows, 0, "id"), &input.set, err) < 0)
+		policy_set_update(req->store, row_text(&rows, 0, "id"), &input.set, err) < 0 ||
+		repository_save(req, row_text(&rows, 0, "id"), &input.repository, err) < 0)
 		return -1;
 	return set_show(req, res, 200, row_text(&rows, 0, "id"), err);
 }

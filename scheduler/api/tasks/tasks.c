@@ -58,7 +58,7 @@ static int include_workspaces(struct request *req, const struct rows *attached, 
 		db_array_add(&ids, row_text(attached, i, "workspace_id"));
 	if (kind_read(req->store, &kind_workspaces, &ids, &rows, err) < 0)
 		return -1;
-	workspaces_include(&rows, included);
+	workspaces_include(req->store, &rows, included);
 	return 0;
 }
 

@@ -26,7 +26,7 @@ int consumers_index(struct request *req, struct response *res, struct err *err)
 		return -1;
 	data = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(data, workspace_resource(&rows, i));
+		json_array_append_new(data, workspace_resource(req->store, &rows, i));
 	return respond_page(req, res, &page, data, NULL);
 }
 

@@ -12,6 +12,7 @@
 #include "scheduler/store/workers/tool_versions.h"
 #include "scheduler/store/workspaces/projects.h"
 #include "scheduler/store/workspaces/workspaces.h"
+#include "scheduler/vcs/globs.h"
 
 enum { MAX_LIST = 100 };
 
@@ -44,16 +45,14 @@ static const struct field settings[] = {
 	{"speculative-enabled", FIELD_BOOL, "true"},
 	{"trigger-patterns", FIELD_TEXTS, "[]"},
 	{"trigger-prefixes", FIELD_TEXTS, "[]"},
+	{"vcs-fork-plans", FIELD_BOOL, "false"},
+	{"vcs-newest-only", FIELD_BOOL, "false"},
+	{"vcs-skip-drafts", FIELD_BOOL, "false"},
 };
 
-/* No other value has an effect. Trigger prefixes, trigger patterns and queue-all-runs need a VCS repository too. They
- * are stored as sent, because go-tfe's tests and the provider send them for every workspace. */
+/* No other value has an effect. */
 static const struct field_refusal refused[] = {
 	{"assessments-enabled", "false", "Health assessments are not available"},
-	{"file-triggers-enabled", "true", "File triggers need a VCS repository, which is not available"},
-	{"speculative-enabled", "true",
-		"Speculative plans are started by hand alone: there is no VCS repository whose pull requests start "
-		"any"},
 };
 
 void workspace_settings_show(const json_t *set, json_t *attributes)
@@ -262,19 +261,47 @@ static int lengths_check(const struct workspace_input *input, struct err *err)
 	return 0;
 }
 
-static int triggers_check(const struct request *req, json_t *set, struct err *err)
+/* A prefix is a path without wildcards: as a pattern it names no file, but its text has the same limits. */
+static bool folder_valid(const char *folder)
 {
-	const json_t *vcs = json_at(req->body, "data.attributes.vcs-repo");
+	struct err ignored = ERR_INIT;
+
+	return strlen(folder) && vcs_glob_check(folder, &ignored) == 0;
+}
+
+static int paths_check(const json_t *patterns, const json_t *prefixes, struct err *err)
+{
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach((json_t *)patterns, i, item)
+	{
+		if (vcs_glob_check(json_string_value(item), err) < 0) {
+			text_copy(err->pointer, sizeof(err->pointer), "/data/attributes/trigger-patterns");
+			return -1;
+		}
+	}
+	json_array_foreach((json_t *)prefixes, i, item)
+	{
+		if (!folder_valid(json_string_value(item)))
+			return err_at(err, "/data/attributes/trigger-prefixes",
+				"Trigger prefixes must be folders of the repository");
+	}
+	return 0;
+}
+
+static int triggers_check(json_t *set, struct err *err)
+{
 	json_t *patterns = json_object_get(set, "trigger-patterns"),
 	       *prefixes = json_object_get(set, "trigger-prefixes");
 
-	if (vcs && !json_is_null(vcs))
-		return err_at(err, "/data/attributes/vcs-repo", "VCS repo can't be set: configurations are uploaded");
 	if (json_array_size(patterns) && json_array_size(prefixes))
 		return err_at(err, "/data/attributes/trigger-patterns",
 			"Trigger patterns can't be combined with trigger prefixes");
 	if (json_array_size(patterns) > MAX_LIST || json_array_size(prefixes) > MAX_LIST)
 		return err_at(err, "/data/attributes/trigger-patterns", "Trigger patterns and prefixes are too many");
+	if (paths_check(patterns, prefixes, err) < 0)
+		return -1;
 	/* Prefixes and patterns exclude each other: setting one clears the other. */
 	if (json_array_size(patterns))
 		json_object_set_new(set, "trigger-prefixes", json_array());
@@ -310,8 +337,8 @@ static int tags_read(const struct request *req, struct workspace_input *input, s
 static int settings_check(const struct request *req, struct workspace_input *input, struct err *err)
 {
 	if (fields_refuse(refused, ARRAY_LEN(refused), input->settings, err) < 0 || lengths_check(input, err) < 0 ||
-		triggers_check(req, input->settings, err) < 0 || sharing_check(input->settings, err) < 0 ||
-		auto_destroy_read(input->settings, err) < 0)
+		triggers_check(input->settings, err) < 0 || sharing_check(input->settings, err) < 0 ||
+		auto_destroy_read(input->settings, err) < 0 || vcs_repo_input_read(req, &input->repository, err) < 0)
 		return -1;
 	return tags_read(req, input, err);
 }

@@ -160,7 +160,6 @@ static const struct column_shown attributes[] = {
 	{"workspace-kpis-runs-count", row_number, "run_count"},
 	/* constants for features that do not exist */
 	{"environment", always_text, "default"},
-	{"vcs-repo", always, "null"},
 	{"source", always_text, "tfe-api"},
 	{"source-module-id", always, "null"},
 	{"no-code-upgrade-available", always, "false"},
@@ -172,14 +171,17 @@ static bool workspace_locked(const struct rows *rows, int row)
 		!row_null(rows, row, "hold_run_id");
 }
 
-static json_t *workspace_attributes(const struct rows *rows, int row, const json_t *settings)
+static json_t *workspace_attributes(const struct store *store, const struct rows *rows, int row, const json_t *settings)
 {
 	const char *version = row_text(rows, row, "terraform_version");
 	bool local = text_equal(row_text(rows, row, "execution_mode"), "local");
 	bool undestroyable = json_is_false(json_object_get(settings, "allow-destroy-plan"));
 	json_t *overwrites = json_object_get(settings, "setting-overwrites");
 	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+	json_t *repository = vcs_repo_show(store, rows, row), *identifier = json_object_get(repository, "identifier");
 
+	json_object_set_new(shown, "vcs-repo", repository);
+	json_object_set_new(shown, "vcs-repo-identifier", identifier ? json_incref(identifier) : json_null());
 	json_object_set_new(shown, "operations", json_boolean(!local));
 	json_object_set_new(shown, "terraform-version", json_string(*version ? version : "latest"));
 	json_object_set_new(shown, "locked", json_boolean(workspace_locked(rows, row)));
@@ -210,24 +212,31 @@ static void kept_link(const struct rows *rows, int row, json_t *links)
 	json_object_set_new(links, "kept-state-versions", json_string(kept));
 }
 
-json_t *workspace_resource(const struct rows *rows, int row)
+json_t *workspace_resource(const struct store *store, const struct rows *rows, int row)
 {
 	json_auto_t *settings = row_json(rows, row, "settings");
 	const char *organization = row_text(rows, row, "organization_name"), *name = row_text(rows, row, "name");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/organizations/%s/workspaces/%s", organization, name);
 	_cleanup_(freep) char *html = mem_printf("/app/%s/workspaces/%s", organization, name);
 	json_t *resource = resource_new("workspaces", row_text(rows, row, "id"),
-		workspace_attributes(rows, row, settings), workspace_relations(rows, row));
+		workspace_attributes(store, rows, row, settings), workspace_relations(rows, row));
 
 	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "self-html", html));
 	kept_link(rows, row, json_object_get(resource, "links"));
 	return resource;
 }
 
-static json_t *resource_without_runs(const struct rows *rows, int row)
+int workspace_make(struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	(void)err;
+	*ret_resource = workspace_resource(store, rows, row);
+	return 0;
+}
+
+static json_t *resource_without_runs(const struct store *store, const struct rows *rows, int row)
 {
 	static const char *const back[] = {"current-run", "latest-run", "locked-by"};
-	json_t *resource = workspace_resource(rows, row);
+	json_t *resource = workspace_resource(store, rows, row);
 
 	for (size_t i = 0; i < ARRAY_LEN(back); i++)
 		json_object_del(json_object_get(resource, "relationships"), back[i]);
@@ -243,11 +252,11 @@ static bool included_holds(const json_t *included, const char *id)
 	return false;
 }
 
-void workspaces_include(const struct rows *rows, json_t *included)
+void workspaces_include(const struct store *store, const struct rows *rows, json_t *included)
 {
 	for (int i = 0; i < rows->count; i++)
 		if (!included_holds(included, row_text(rows, i, "id")))
-			json_array_append_new(included, resource_without_runs(rows, i));
+			json_array_append_new(included, resource_without_runs(store, rows, i));
 }
 
 /* ---- reading ---- */
@@ -382,6 +391,59 @@ static int update_from(
 	return workspaces_inherit_mode(store, scope->organization.text, err);
 }
 
+/* Pushes start runs by the names of tags, or by branch and changed files. */
+static int tags_check(const json_t *settings, struct err *err)
+{
+	static const struct {
+		const char *name, *what;
+	} lists[] = {{"trigger-patterns", "trigger patterns"}, {"trigger-prefixes", "trigger prefixes"}};
+	static const char pointer[] = "/data/attributes/vcs-repo/tags-regex";
+
+	for (size_t i = 0; i < ARRAY_LEN(lists); i++)
+		if (json_array_size(json_object_get(settings, lists[i].name)))
+			return err_at(err, pointer, "Tags regex can't be combined with %s", lists[i].what);
+	if (json_is_true(json_object_get(settings, "file-triggers-enabled")))
+		return err_at(err, pointer,
+			"Tags regex can't be combined with file triggers: set file-triggers-enabled to false");
+	return 0;
+}
+
+/* Checks the workspace's triggers as they are now. With a tags regex, file triggers are off unless they were set. */
+static int triggers_settle(struct store *store, const char *id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *settings = NULL, *used = NULL, *off = NULL, *none = NULL;
+
+	if (vcs_used_read(store, (struct vcs_user){VCS_USER_WORKSPACE, id}, &rows, err) < 0)
+		return -1;
+	settings = row_json(&rows, 0, "settings");
+	used = row_json(&rows, 0, "repository");
+	if (!*text_or_empty(json_string_at(used, "tags-regex")))
+		return 0;
+	if (tags_check(settings, err) < 0)
+		return -1;
+	if (json_object_get(settings, "file-triggers-enabled"))
+		return 0;
+	off = json_pack("{sb}", "file-triggers-enabled", 0);
+	none = json_object();
+	return workspace_update(store, id, (struct workspace_attributes){none, off}, err);
+}
+
+/* A workspace that moves takes its repository along, if the other project may use it. */
+static int repository_save(
+	struct request *req, const struct scope *scope, const struct workspace_input *input, struct err *err)
+{
+	const char *id = scope->workspace.text, *project = json_string_at(input->fields, "project-id");
+	const struct vcs_user user = {VCS_USER_WORKSPACE, id};
+	json_auto_t *ids = json_pack("[s]", id);
+
+	if (vcs_repo_save(req, user, &input->repository, NULL, err) < 0)
+		return -1;
+	if (project && vcs_available_check(req->store, ids, "/data/relationships/project", err) < 0)
+		return -1;
+	return triggers_settle(req->store, id, err);
+}
+
 int workspaces_create(struct request *req, struct response *res, struct err *err)
 {
 	struct workspace_input input;
@@ -395,6 +457,8 @@ int workspaces_create(struct request *req, struct response *res, struct err *err
 		result = may_create(req, &scope, input.fields, err);
 	if (result == 0)
 		result = create_from(req->store, &scope, &input, err);
+	if (result == 0)
+		result = repository_save(req, &scope, &input, err);
 	workspace_input_release(&input);
 	return result == 0 ? workspace_show(req, res, 201, scope.workspace.text, err) : -1;
 }
@@ -412,6 +476,8 @@ int workspaces_update(struct request *req, struct response *res, struct err *err
 		result = may_move(req, &scope, input.fields, err);
 	if (result == 0)
 		result = update_from(req->store, &scope, &input, err);
+	if (result == 0)
+		result = repository_save(req, &scope, &input, err);
 	workspace_input_release(&input);
 	return result == 0 ? workspace_show(req, res, 200, scope.workspace.text, err) : -1;
 }

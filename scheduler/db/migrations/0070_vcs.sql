@@ -115,10 +115,12 @@ create table vcs_repositories (
 	created_at timestamptz not null default now(),
 	constraint vcs_repositories_one_owner check (num_nonnulls(connection_id, installation_id) = 1)
 ) with (fillfactor = 70);
-create unique index vcs_repositories_connection on vcs_repositories (connection_id, lower(identifier))
+-- Plain git has case-sensitive paths, and clients expect the spelling that they sent.
+create unique index vcs_repositories_connection on vcs_repositories (connection_id, identifier)
 	where connection_id is not null;
 create unique index vcs_repositories_installation on vcs_repositories (organization_id, installation_id, lower(identifier))
 	where installation_id is not null;
+create index vcs_repositories_organization on vcs_repositories (organization_id);
 create index vcs_repositories_look on vcs_repositories (look_due);
 create index vcs_repositories_owner on vcs_repositories (installation_id) where installation_id is not null;
 
@@ -145,7 +147,8 @@ create index policy_set_repositories_repository on policy_set_repositories (repo
 create table vcs_refs (
 	repository_id text not null references vcs_repositories on delete cascade,
 	name text not null,
-	sha text not null,
+	sha text not null, -- '': deleted
+	updated_at timestamptz not null default now(), -- a look that began earlier does not change it
 	primary key (repository_id, name)
 ) with (fillfactor = 70);
 
@@ -310,6 +313,7 @@ create table git_jobs (
 	worker_id text,
 	token_hash text,
 	lease_until timestamptz,
+	claimed_at timestamptz,
 	again boolean not null default false, -- of a claimed look: another was asked for since, so it is repeated
 	blob_id text references blobs, -- of a fetch: the archive that the worker has sent, until its result
 	hash text, -- of that archive's tar, in hex

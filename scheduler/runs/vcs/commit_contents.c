@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_events.h"
+#include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/contents.h"
 
 static const char differs_text[] =
@@ -52,7 +53,8 @@ static int stored_in(void *data, struct err *err)
 		return -1;
 	if (!known)
 		return 0;
-	if (vcs_content_runs(a->store, a->content_id, &rows, err) < 0)
+	if (vcs_policy_versions_end(a->store, a->content_id, NULL, err) < 0 ||
+		vcs_content_runs(a->store, a->content_id, &rows, err) < 0)
 		return -1;
 	if (differs && differences_note(a, &rows, err) < 0)
 		return -1;
@@ -69,7 +71,8 @@ static int failed_in(void *data, struct err *err)
 		return -1;
 	if (!known)
 		return 0;
-	if (vcs_content_runs(a->store, a->content_id, &rows, err) < 0)
+	if (vcs_policy_versions_end(a->store, a->content_id, a->sentence, err) < 0 ||
+		vcs_content_runs(a->store, a->content_id, &rows, err) < 0)
 		return -1;
 	return runs_step(a, &rows, EV_ERRORED, err);
 }

@@ -1,44 +1,218 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/vcs/events.h"
 
-int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *refs, struct err *err)
-{
-	_cleanup_(freep) char *text = json_text(refs);
+#include "common/log.h"
+#include "common/vcs/address.h"
+#include "scheduler/runs/vcs/outcomes.h"
+#include "scheduler/store/vcs/events/commits.h"
+#include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/events/refs.h"
 
-	return db_query(store->db, NULL, err,
-		"with seen as (select key as name, value as sha from jsonb_each_text($2::jsonb)), "
-		"gone as (delete from vcs_refs r where r.repository_id = $1 and not exists (select 1 from seen s "
-		"where s.name = r.name)) "
-		"insert into vcs_refs (repository_id, name, sha) select $1, name, sha from seen "
-		"on conflict (repository_id, name) do update set sha = excluded.sha where vcs_refs.sha <> excluded.sha",
-		P_TEXT(repository_id), P_TEXT(text));
+enum { MAX_DECIDED = 50 };
+
+/* ---- the order ---- */
+
+/* The ref by which the repository has the pull request's head; false if it has none. Azure DevOps has the merge only.
+ */
+static bool head_ref(const struct vcs_decision *d, char ret_ref[VCS_PR_REF_SIZE])
+{
+	enum vcs_dialect dialect =
+		vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
+
+	return dialect != VCS_AZURE && vcs_pr_ref(dialect, d->event.number, ret_ref);
 }
 
-int vcs_look_failed(struct store *store, const char *repository_id, const char *sentence, struct err *err)
+static bool follows(const struct vcs_event *e, const char *seen)
 {
-	(void)store;
-	(void)repository_id;
-	(void)sentence;
-	(void)err;
+	return text_equal(e->sha, seen) || text_equal(e->before, seen);
+}
+
+/* Reads what is known of the pull request: whether it is new, closed, approved, and whether the event is in order. */
+static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const struct vcs_event *e = &d->event;
+	char ref[VCS_PR_REF_SIZE];
+	struct vcs_seen seen;
+	bool is_new;
+
+	if (vcs_pull_requests_read(d->store, d->repository_id, e->number, NULL, &rows, err) < 0)
+		return -1;
+	is_new = rows.count == 0;
+	d->approved = !is_new && text_equal(row_text(&rows, 0, "approved_sha"), e->sha);
+	d->closed = !is_new && text_equal(row_text(&rows, 0, "state"), "closed");
+	*ret_known = true;
+	if (e->kind == VCS_PR_CLOSE || (is_new && e->kind == VCS_PR_OPEN) || !head_ref(d, ref))
+		return 0;
+	if (!is_new &&
+		(text_equal(row_text(&rows, 0, "head_sha"), e->sha) ||
+			(*e->before && text_equal(row_text(&rows, 0, "head_sha"), e->before))))
+		return 0;
+	if (vcs_ref_read(d->store, d->repository_id, ref, e->ref, &seen, err) < 0)
+		return -1;
+	*ret_known = text_equal(seen.ref, e->sha) || (e->fork == VCS_FORK_NO && text_equal(seen.other, e->sha));
 	return 0;
 }
+
+/* *ret_known: the event follows what was seen last, or a look has confirmed it. */
+static int order_check(struct vcs_decision *d, bool *ret_known, struct err *err)
+{
+	struct vcs_seen seen;
+
+	if (vcs_event_is_pr(&d->event)) {
+		if (pull_request_check(d, ret_known, err) < 0)
+			return -1;
+	} else {
+		if (vcs_ref_read(d->store, d->repository_id, d->event.ref, d->event.ref, &seen, err) < 0)
+			return -1;
+		*ret_known = follows(&d->event, seen.ref);
+	}
+	*ret_known |= json_bool_at(d->detail, "looked", false);
+	return 0;
+}
+
+/* Remembers the newest commit. A pull request's head that came by an event is not in `vcs_refs`, so the next look finds
+ * it as a difference, and drops it (looks.c). */
+static int seen_write(struct vcs_decision *d, struct err *err)
+{
+	const struct vcs_event *e = &d->event;
+	json_auto_t *detail = NULL;
+
+	if (json_string_at(d->detail, "subject"))
+		return 0;
+	if (!vcs_event_is_pr(e))
+		return vcs_ref_write(d->store, d->repository_id, e->ref, e->sha, err);
+	detail = vcs_event_detail(e);
+	json_object_set_new(detail, "ref", json_string(e->ref));
+	return vcs_pull_request_write(d->store,
+		&(struct vcs_pull_request){.repository_id = d->repository_id,
+			.head_sha = e->sha,
+			.number = e->number,
+			.is_open = e->kind != VCS_PR_CLOSE,
+			.detail = detail},
+		err);
+}
+
+/* ---- one event ---- */
+
+static int commit_decide(struct vcs_decision *d, struct err *err)
+{
+	bool known;
+
+	if (order_check(d, &known, err) < 0)
+		return -1;
+	if (!known)
+		return vcs_event_look(d->store, d->id, d->repository_id, err);
+	if (d->closed && d->event.kind == VCS_PR_UPDATE)
+		return vcs_event_end(
+			d->store, &(struct vcs_end){.id = d->id, .message = "The pull request is closed."}, err);
+	if (vcs_subjects_load(d, err) < 0)
+		return -1;
+	if (vcs_files_wanted(d))
+		return vcs_event_compare(d->store, d->id, err);
+	return seen_write(d, err) < 0 ? -1 : vcs_outcomes_apply(d, err);
+}
+
+static int rename_apply(struct vcs_decision *d, struct err *err)
+{
+	const struct vcs_end end = {
+		.id = d->id, .message = "The repository was renamed, or has another default branch."};
+
+	if (vcs_repository_rename(d->store, d->repository_id, d->event.repository, d->event.default_branch, err) < 0)
+		return -1;
+	return vcs_event_end(d->store, &end, err);
+}
+
+static int end_only(struct vcs_decision *d, struct err *err)
+{
+	return vcs_event_end(d->store, &(struct vcs_end){.id = d->id, .message = "Nothing has to be done."}, err);
+}
+
+static int (*const deciders[VCS_EVENT_KINDS])(struct vcs_decision *d, struct err *err) = {
+	[VCS_PUSH] = commit_decide,
+	[VCS_BRANCH_DELETE] = commit_decide,
+	[VCS_TAG] = commit_decide,
+	[VCS_TAG_DELETE] = commit_decide,
+	[VCS_PR_OPEN] = commit_decide,
+	[VCS_PR_UPDATE] = commit_decide,
+	[VCS_PR_CLOSE] = commit_decide,
+	[VCS_INSTALL] = end_only,
+	[VCS_RENAME] = rename_apply,
+	[VCS_PING] = end_only,
+};
+
+static void decision_release(struct vcs_decision *d)
+{
+	vcs_event_release(&d->event);
+	rows_release(&d->subjects);
+	json_decref((json_t *)d->detail);
+}
+
+struct deciding {
+	struct store *store;
+	struct id event; /* the picked one; "": none */
+};
+
+static int decide_in(void *data, struct err *err)
+{
+	struct deciding *deciding = data;
+	_cleanup_(rows_release) struct rows row = ROWS_INIT;
+	_cleanup_(decision_release) struct vcs_decision d = {.store = deciding->store, .row = &row};
+
+	deciding->event.text[0] = '\0';
+	if (vcs_event_pick(deciding->store, &row, err) < 0)
+		return -1;
+	if (!row.count)
+		return 0;
+	d.id = row_text(&row, 0, "event_id");
+	d.repository_id = row_text(&row, 0, "repository_id");
+	d.detail = row_json(&row, 0, "detail");
+	text_copy(deciding->event.text, ID_SIZE, d.id);
+	vcs_event_of_row(&row, 0, &d.event);
+	if (d.event.kind == VCS_EVENT_KINDS) /* of a newer version of the scheduler */
+		return vcs_event_postpone(d.store, d.id, "This scheduler does not know this kind of event.", err);
+	return deciders[d.event.kind](&d, err);
+}
+
+int vcs_events_decide(struct store *store, bool *ret_more, struct err *err)
+{
+	struct deciding deciding = {.store = store};
+
+	for (int i = 0; i < MAX_DECIDED; i++) {
+		struct err why = ERR_INIT;
+
+		if (db_transaction(store->db, decide_in, &deciding, &why) == 0) {
+			if (deciding.event.text[0])
+				continue;
+			*ret_more = false;
+			return 0;
+		}
+		if (why.kind == ERR_UNAVAILABLE || !deciding.event.text[0]) {
+			*err = why;
+			return -1;
+		}
+		log_error("a VCS event can't be decided and is tried again", "event", deciding.event.text, "error",
+			why.message, NULL);
+		if (vcs_event_postpone(store, deciding.event.text, why.message, err) < 0)
+			return -1;
+	}
+	*ret_more = true;
+	return 0;
+}
+
+/* ---- the results of git jobs that are about one event or commit ---- */
 
 int vcs_files_known(struct store *store, const char *event_id, const json_t *files, const char *note, struct err *err)
 {
 	_cleanup_(freep) char *text = files ? json_text(files) : NULL;
 
-	return db_query(store->db, NULL, err,
-		"update vcs_events set files = $2::jsonb, files_note = $3, state = 'waiting' where id = $1",
-		P_TEXT(event_id), P_TEXT(text), P_TEXT(note));
+	if (vcs_event_compared(store, event_id, text, files ? NULL : note ? note : "they can't be had", err) < 0)
+		return -1;
+	return vcs_wake(store, err);
 }
 
 int vcs_commit_known(
 	struct store *store, const char *repository_id, const char *sha, const json_t *commit, struct err *err)
 {
-	_cleanup_(freep) char *text = json_text(commit);
-
-	return db_query(store->db, NULL, err,
-		"update vcs_events set detail = detail || $3::jsonb where repository_id = $1 and sha = $2 "
-		"and coalesce(detail ->> 'message', '') = ''",
-		P_TEXT(repository_id), P_TEXT(sha), P_TEXT(text));
+	return vcs_commit_describe(store, repository_id, sha, commit, err);
 }

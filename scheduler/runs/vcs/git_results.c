@@ -167,7 +167,8 @@ static json_t *refs_checked(const json_t *refs)
 	return checked;
 }
 
-/* Another look was asked for while this one ran: its refs may be older than what was asked about. */
+/* Another look was asked for while this one ran: its refs may be older than what was asked about. A request for a look
+ * that the VCS thread has not seen yet stays (vcs_look_now). */
 static int look_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
 {
 	json_auto_t *refs = refs_checked(json_object_get(result, "refs"));
@@ -175,13 +176,18 @@ static int look_stored(struct store *store, const struct git_job *job, const jso
 
 	if (job->again)
 		return 0;
+	/* Requests may be for the default branch. */
+	if (head &&
+		db_query(store->db, NULL, err, "update vcs_repositories set default_branch = $2 where id = $1",
+			P_TEXT(job->repository.text), P_TEXT(head)) < 0)
+		return -1;
 	if (vcs_refs_seen(store, job->repository.text, refs, err) < 0)
 		return -1;
 	return db_query(store->db, NULL, err,
 		"update vcs_repositories set looked_at = now(), look_failures = 0, look_error = null, "
-		"default_branch = coalesce($2, default_branch), "
-		"look_due = now() + make_interval(secs => $3 * (0.9 + 0.2 * random())) where id = $1",
-		P_TEXT(job->repository.text), P_TEXT(head), P_INT(LOOK_SECONDS));
+		"look_due = case when look_due <= now() then look_due else now() + make_interval(secs => $2 * (0.9 + "
+		"0.2 * random())) end where id = $1",
+		P_TEXT(job->repository.text), P_INT(LOOK_SECONDS));
 }
 
 static int diff_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)

@@ -2,6 +2,7 @@
 #include "scheduler/store/policies/policy_sets.h"
 
 #include "scheduler/store/names.h"
+#include "scheduler/store/vcs/repositories.h"
 
 #define RELATED(table, column, condition)                                                                              \
 	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m "                      \
@@ -13,7 +14,7 @@
 		" and not m.excluded") "workspaces, " RELATED("policy_set_workspaces", "workspace_id",                 \
 		" and m.excluded") "workspace_exclusions, " RELATED("policy_set_projects", "project_id",               \
 		" and not m.excluded") "projects, " RELATED("policy_set_projects", "project_id",                       \
-		" and m.excluded") "project_exclusions "
+		" and m.excluded") "project_exclusions, " VCS_USED_BY_POLICY_SET("s.id") "as repository "
 
 #define TABLES "from policy_sets s join organizations o on o.id = s.organization_id "
 
@@ -56,7 +57,9 @@ static const struct {
 	const char *what, *attach, *detach;
 } relations[SET_RELATIONS] = {
 	[SET_POLICIES] = {"Policies",
-		ATTACH("policies", " and x.kind = s.kind and s.newest_version_id is null",
+		ATTACH("policies",
+			" and x.kind = s.kind and s.newest_version_id is null and not exists (select 1 from "
+			"policy_set_repositories u where u.policy_set_id = s.id)",
 			"policy_set_policies (policy_set_id, policy_id) select $1, id from may on conflict do nothing"),
 		DETACH("policy_set_policies", "policy_id", "")},
 	[SET_WORKSPACES] = {"Workspaces",
@@ -94,7 +97,7 @@ static int attach_in(void *data, struct err *err)
 	if (relation == SET_POLICIES)
 		return err_at(err, a->pointer,
 			"Policies must exist and be of the policy set's kind, and the policy set must have no "
-			"versions");
+			"versions and no repository");
 	return err_at(err, a->pointer, "%s must exist in the policy set's organization", relations[relation].what);
 }
 

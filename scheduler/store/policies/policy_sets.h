@@ -8,7 +8,7 @@
  * workspace is both included and excluded, the last call wins.
  *
  * Columns read: the table's, organization_name, and an array of ids (JSON) for each relation: policies, workspaces,
- * workspace_exclusions, projects, project_exclusions.
+ * workspace_exclusions, projects, project_exclusions. And `repository` (store/vcs/repositories.h).
  */
 
 #include "scheduler/store/store.h"

@@ -2,16 +2,11 @@
 #include "scheduler/store/vcs/events.h"
 
 #include "scheduler/store/vcs/git_jobs.h"
+#include "scheduler/store/vcs/events/refs.h"
 
-int vcs_wake(struct store *store, struct err *err)
-{
-	return db_queue(store->db, err, "select pg_notify('runyard_vcs', '')");
-}
+enum { MAX_EXPIRED = 1000, POSTPONED_SECONDS = 15 };
 
-/* The organization and the connection of the repository $2. An id without a repository inserts nothing. */
-#define INSERT                                                                                                         \
-	"insert into vcs_events (id, organization_id, connection_id, repository_id, found_by, kind, ref, sha, "        \
-	"detail, state) select $1, r.organization_id, r.connection_id, r.id, "
+/* ---- new events ---- */
 
 /* The members of a request are those of the event's detail, too. */
 static json_t *request_detail(const struct vcs_request *request)
@@ -32,11 +27,195 @@ int vcs_event_request(struct store *store, const struct vcs_request *request, st
 	struct id id = id_new("ve");
 
 	if (db_query(store->db, NULL, err,
-		    INSERT "'request', 'push', '', coalesce($3, ''), $4::jsonb, 'looking' "
-			   "from vcs_repositories r where r.id = $2",
+		    "insert into vcs_events (id, organization_id, connection_id, repository_id, found_by, kind, sha, "
+		    "detail, state) select $1, r.organization_id, r.connection_id, r.id, 'request', 'push', "
+		    "coalesce($3, ''), $4::jsonb, 'looking' from vcs_repositories r where r.id = $2",
 		    P_TEXT(id.text), P_TEXT(request->repository_id), P_TEXT(request->sha), P_TEXT(text)) < 0 ||
-		git_job_look(store, request->repository_id, err) < 0)
+		vcs_look_now(store, request->repository_id, err) < 0)
 		return -1;
 	*ret_id = id;
 	return vcs_wake(store, err);
+}
+
+static json_t *event_row(const struct vcs_event *event)
+{
+	json_t *row = json_pack("{ss ss ss ss ss so}", "id", id_new("ve").text, "kind", vcs_event_names[event->kind],
+		"ref", text_or_empty(event->ref), "before_sha", text_or_empty(event->before), "sha",
+		text_or_empty(event->sha), "detail", vcs_event_detail(event));
+
+	if (event->number)
+		json_object_set_new(row, "pull_request", json_integer(event->number));
+	if (event->files)
+		json_object_set(row, "files", event->files);
+	return row;
+}
+
+int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
+	size_t count, struct err *err)
+{
+	json_auto_t *rows = json_array();
+	struct db_param delivery = P_INT(origin->delivery);
+
+	if (!origin->delivery)
+		delivery.kind = DB_NULL;
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(rows, event_row(&events[i]));
+	_cleanup_(freep) char *text = json_text(rows);
+	return db_query(store->db, NULL, err,
+		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, "
+		"ref, before_sha, sha, pull_request, detail, files) select u.id, r.organization_id, r.connection_id, "
+		"r.id, $2, $3, u.kind, u.ref, u.before_sha, u.sha, u.pull_request, u.detail, u.files from rows from "
+		"(jsonb_to_recordset($4::jsonb) as (id text, kind text, ref text, before_sha text, sha text, "
+		"pull_request bigint, detail jsonb, files jsonb)) with ordinality as u(id, kind, ref, before_sha, sha, "
+		"pull_request, detail, files, n) join vcs_repositories r on r.id = $1 order by u.n",
+		P_TEXT(origin->repository_id), delivery, P_TEXT(origin->found_by), P_TEXT(text));
+}
+
+int vcs_event_unreadable(
+	struct store *store, const char *repository_id, long long delivery, const char *why, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, kind, state, "
+		"level, message, done_at) select $1, r.organization_id, r.connection_id, r.id, $3, 'ping', 'done', "
+		"'error', left('A delivery can''t be read: ' || $4, 1000), now() from vcs_repositories r where r.id = "
+		"$2",
+		P_TEXT(id_new("ve").text), P_TEXT(repository_id), P_INT(delivery), P_TEXT(why));
+}
+
+/* ---- reading ---- */
+
+#define EVENT_COLUMNS                                                                                                  \
+	"e.id as event_id, e.state, e.found_by, e.kind, e.ref, e.before_sha, e.sha, e.pull_request, e.detail, "        \
+	"e.files, e.files_note "
+
+/* The open events of a repository are read from vcs_events_open, since only few are open. */
+int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select r.id from vcs_repositories r where r.id = any(array(select repository_id from vcs_events "
+		    "where state = 'waiting' and due_at <= now() order by due_at, sequence limit 1000)) limit 1 "
+		    "for no key update skip locked") < 0)
+		return -1;
+	/* A second statement, so that it sees what was committed before the lock. */
+	return db_query(store->db, ret_rows, err,
+		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
+		"r.looked_at, coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, "
+		"'https://github.com') as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
+		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.repository_id = $1 and "
+		"e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
+		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL));
+}
+
+void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)
+{
+	json_auto_t *detail = row_json(rows, row, "detail");
+	json_t *files = row_json(rows, row, "files");
+
+	ret_event->kind = vcs_event_kind_of(row_text(rows, row, "kind"));
+	ret_event->ref = mem_text(row_text(rows, row, "ref"));
+	ret_event->before = mem_text(row_text(rows, row, "before_sha"));
+	ret_event->sha = mem_text(row_text(rows, row, "sha"));
+	ret_event->number = row_int(rows, row, "pull_request");
+	vcs_event_from_detail(ret_event, detail);
+	if (json_is_array(files))
+		ret_event->files = files;
+	else
+		json_decref(files);
+}
+
+int vcs_events_looking(
+	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select " EVENT_COLUMNS "from vcs_events e where e.repository_id = $1 and e.state = 'looking' and "
+		"e.due_at < $2::timestamptz order by e.sequence for update",
+		P_TEXT(repository_id), P_TEXT(began));
+}
+
+/* ---- changes ---- */
+
+int vcs_event_look(struct store *store, const char *id, const char *repository_id, struct err *err)
+{
+	if (db_query(store->db, NULL, err, "update vcs_events set state = 'looking', due_at = now() where id = $1",
+		    P_TEXT(id)) < 0)
+		return -1;
+	return vcs_look_now(store, repository_id, err);
+}
+
+int vcs_event_compare(struct store *store, const char *id, struct err *err)
+{
+	if (db_query(store->db, NULL, err, "update vcs_events set state = 'comparing' where id = $1", P_TEXT(id)) < 0)
+		return -1;
+	return git_job_diff(store, id, err);
+}
+
+int vcs_event_looked(struct store *store, const char *id, const char *ref, const char *sha, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_events set state = 'waiting', due_at = now(), ref = coalesce($2, ref), "
+		"sha = coalesce($3, sha), detail = detail || '{\"looked\": true}' where id = $1",
+		P_TEXT(id), P_TEXT(ref), P_TEXT(sha));
+}
+
+int vcs_event_compared(struct store *store, const char *id, const char *files, const char *note, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_events set state = 'waiting', due_at = now(), files = $2::jsonb, files_note = $3 where id "
+		"= "
+		"$1 and state = 'comparing'",
+		P_TEXT(id), P_TEXT(files), P_TEXT(note));
+}
+
+int vcs_event_end(struct store *store, const struct vcs_end *end, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_events set state = case when $4 then 'approval' else 'done' end, done_at = case when not "
+		"$4 then now() end, message = $2, level = case when $3 then 'error' else 'info' end where id = $1",
+		P_TEXT(end->id), P_TEXT(end->message), P_BOOL(end->is_error), P_BOOL(end->approval));
+}
+
+int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_events set due_at = now() + make_interval(secs => $3), message = $2, level = 'error' "
+		"where id = $1 and state = 'waiting'",
+		P_TEXT(id), P_TEXT(why), P_INT(POSTPONED_SECONDS));
+}
+
+/* ---- the thread ---- */
+
+/* clang-format off */
+static const char next_sql[] =
+	"select ceil(1000 * extract(epoch from least("
+	"(select min(due_at) from vcs_deliveries where state = 'waiting'), "
+	"(select min(due_at) from vcs_events where state = 'waiting'), "
+	"(select r.look_due from vcs_repositories r where " REPOSITORY_IS_USED("r") "order by r.look_due limit 1)) "
+	"- now()))::bigint as ms";
+/* clang-format on */
+
+int vcs_next_due(struct store *store, long long *ret_ms, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	long long ms;
+
+	if (db_query(store->db, &rows, err, next_sql) < 0)
+		return -1;
+	ms = row_int(&rows, 0, "ms");
+	*ret_ms = row_null(&rows, 0, "ms") ? -1 : ms < 0 ? 0 : ms;
+	return 0;
+}
+
+int vcs_events_expire(struct store *store, struct err *err)
+{
+	if (db_query(store->db, NULL, err,
+		    "delete from vcs_deliveries where sequence = any(array(select sequence from vcs_deliveries where "
+		    "received_at < now() - interval '30 days' order by received_at limit $1))",
+		    P_INT(MAX_EXPIRED)) < 0)
+		return -1;
+	return db_query(store->db, NULL, err,
+		"delete from vcs_events where id = any(array(select id from vcs_events where created_at < now() - "
+		"interval '30 days' order by created_at limit $1))",
+		P_INT(MAX_EXPIRED));
 }

@@ -13,13 +13,13 @@
  *  - comparing  It waits for the list of changed files.
  *  - approval   A user has to approve the head of a fork.
  *  - done       Its outcomes stand in vcs_outcomes.
+ *
+ * Beside the members of struct vcs_event, `detail` may have: subject, actor, again (struct vcs_request), and looked: a
+ * look has confirmed that the event tells of the newest commit.
  */
 
-#include "scheduler/store/store.h"
+#include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/vcs/event.h"
-
-/* Wakes the VCS threads of all schedulers when the transaction has committed. */
-int vcs_wake(struct store *store, struct err *err);
 
 /* What a user asks of a commit of one workspace or policy set. Texts are borrowed. */
 struct vcs_request {
@@ -35,5 +35,55 @@ struct vcs_request {
  * VCS threads.
  */
 int vcs_event_request(struct store *store, const struct vcs_request *request, struct id *ret_id, struct err *err);
+
+/* Where events come from. */
+struct vcs_origin {
+	const char *repository_id;
+	const char *found_by; /* webhook, poll, request */
+	long long delivery;   /* of a webhook; 0: none */
+};
+/* Adds events that wait, in their order. */
+int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
+	size_t count, struct err *err);
+
+/* Adds an event that is done: a delivery that can't be read. */
+int vcs_event_unreadable(
+	struct store *store, const char *repository_id, long long delivery, const char *why, struct err *err);
+
+/*
+ * Locks a repository that has events to decide and that no other transaction has locked, and reads the first of them.
+ * One row, or none: the event's columns as event_id, state, found_by, kind, ref, before_sha, sha, pull_request, detail,
+ * files, files_note; and repository_id, organization_id, identifier, default_branch, looked_at, provider, http_url,
+ * api_url. In a transaction.
+ */
+int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err);
+/* The event's members from such a row. */
+void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event);
+
+/* Lets the event wait for a look (vcs_look_now), or for the changed files, with a git job. */
+int vcs_event_look(struct store *store, const char *id, const char *repository_id, struct err *err);
+int vcs_event_compare(struct store *store, const char *id, struct err *err);
+/* The look of a request, or of an event that tells of the newest commit: it waits to be decided. ref and sha are NULL
+ * if they stay. */
+int vcs_event_looked(struct store *store, const char *id, const char *ref, const char *sha, struct err *err);
+/* The changed files, as a JSON array, or NULL and a note: it waits to be decided. */
+int vcs_event_compared(struct store *store, const char *id, const char *files, const char *note, struct err *err);
+/* Ends it, or lets it wait for an approval. */
+struct vcs_end {
+	const char *id, *message;
+	bool is_error, approval;
+};
+int vcs_event_end(struct store *store, const struct vcs_end *end, struct err *err);
+/* Decides it again later, after a failure. */
+int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err);
+/* The events of a repository that wait for the look that began at that time, the oldest first: columns of
+ * vcs_event_of_row, and event_id, found_by, detail. Locks them. */
+int vcs_events_looking(
+	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err);
+
+/* Milliseconds until the next event, delivery or look is due; -1: none. */
+int vcs_next_due(struct store *store, long long *ret_ms, struct err *err);
+/* Deletes deliveries and events of more than 30 days ago, in batches. */
+int vcs_events_expire(struct store *store, struct err *err);
 
 #endif

@@ -162,7 +162,7 @@ static int jobs_mark(struct store *store, const struct git_claim *claim, const j
 
 	return db_queue(store->db, err,
 		"update git_jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, again = false, "
-		"blob_id = null, lease_until = now() + make_interval(secs => $3) "
+		"blob_id = null, claimed_at = now(), lease_until = now() + make_interval(secs => $3) "
 		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text) "
 		"where j.id = u.id and j.id = any(array(select d.id from jsonb_to_recordset($1::jsonb) as d(id text)))",
 		P_TEXT(text), P_TEXT(claim->worker_id), P_INT(store->settings->lease_seconds));

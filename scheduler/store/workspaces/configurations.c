@@ -28,16 +28,19 @@ static int create_in(void *data, struct err *err)
 {
 	struct creation *c = data;
 	const struct configuration_order *order = c->order;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	c->id = id_new("cv");
-	if (db_query(c->store->db, NULL, err,
+	/* What is uploaded into a workspace with a repository can only be planned. */
+	if (db_query(c->store->db, &rows, err,
 		    "insert into configuration_versions (id, workspace_id, source, auto_queue_runs, speculative, "
-		    "provisional, created_by) values ($1, $2, $3, $4, $5, $6, $7)",
+		    "provisional, created_by) values ($1, $2, $3, $4, $5 or exists (select 1 from "
+		    "workspace_repositories where workspace_id = $2), $6, $7) returning speculative",
 		    P_TEXT(c->id.text), P_TEXT(order->workspace_id), P_TEXT(order->source),
 		    P_BOOL(order->auto_queue_runs), P_BOOL(order->speculative), P_BOOL(order->provisional),
 		    P_TEXT(order->created_by)) < 0)
 		return -1;
-	if (order->speculative || order->provisional)
+	if (row_bool(&rows, 0, "speculative") || order->provisional)
 		return 0;
 	return db_query(c->store->db, NULL, err, "update workspaces set current_configuration_id = $2 where id = $1",
 		P_TEXT(order->workspace_id), P_TEXT(c->id.text));

@@ -4,6 +4,7 @@
 #include "proto/states.h"
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
+#include "scheduler/store/vcs/repositories.h"
 #include "scheduler/store/workspaces/projects.h"
 
 /* The largest offset at which a list is first searched by the newest runs. */
@@ -38,7 +39,8 @@ enum { MAX_NEWEST = 1000 };
 	"r.workspace_id = w.id and r.queued order by r.position limit 1) end as held_run_id, "                         \
 	"array_to_json(array(select v.id from variables v where v.workspace_id = w.id order by v.key, v.category)) "   \
 	"as variable_ids, array_to_json(array(select t.name from tag_bindings b join tags t on t.id = b.tag_id "       \
-	"where b.workspace_id = w.id and b.value = '' order by t.name)) as tag_names "
+	"where b.workspace_id = w.id and b.value = '' order by t.name)) as tag_names, " VCS_USED_BY_WORKSPACE(         \
+		"w.id") "as repository "
 
 #define WORKSPACE_JOINS                                                                                                \
 	"join organizations o on o.id = w.organization_id left join users u on u.id = w.locked_by "                    \
@@ -481,6 +483,8 @@ static int move_in(void *data, struct err *err)
 		return -1;
 	if (row_int(&rows, 0, "found") != (long long)json_array_size(m->ids))
 		return err_at(err, "/data", "Workspaces must exist in the project's organization");
+	if (vcs_available_check(m->store, m->ids, "/data", err) < 0)
+		return -1;
 	return workspaces_inherit_mode(m->store, m->organization_id, err);
 }
 

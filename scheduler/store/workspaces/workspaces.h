@@ -19,6 +19,7 @@
  *  - admins_delete (whether workspace admins may force its deletion);
  *  - hold_run_id, hold_worker, hold_since and hold_deadline (of its hold), kept_states (the number of detached
  *    states);
+ *  - repository (its VCS repository, store/vcs/repositories.h);
  *  - destroy_after (the effective auto-destroy activity duration) and destroy_at (the resulting time).
  *
  * Counts and averages cover the last 30 runs that ended. ERR_NOT_FOUND.

@@ -97,15 +97,13 @@ def test_invalid_attributes_are_refused(api):
 
 UNSUPPORTED = [  # type, attribute, clients' default, refused value, a word of the reason
     ("workspaces", "assessments-enabled", False, True, "assessments"),
-    ("workspaces", "file-triggers-enabled", True, False, "VCS"),
-    ("workspaces", "speculative-enabled", True, False, "VCS"),
     ("organizations", "assessments-enforced", False, True, "assessments"),
     ("organizations", "collaborator-auth-policy", "password", "two_factor_mandatory", "Two-factor"),
     ("organizations", "collaborator-auth-policy", "password", "nonsense", "Two-factor"),
     ("organizations", "enforce-hyok", False, True, "HYOK"),
     ("organizations", "max-ttl-enabled", False, True, "tokens"),
     ("organizations", "owners-team-saml-role-id", "", "a-role", "SAML"),
-    ("organizations", "send-passing-statuses-for-untriggered-speculative-plans", False, True, "VCS"),
+    ("organizations", "send-passing-statuses-for-untriggered-speculative-plans", False, True, "aggregated-commit-status-enabled: false"),
 ]
 
 

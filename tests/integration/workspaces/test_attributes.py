@@ -290,7 +290,7 @@ def test_a_projects_auto_destroy_duration_is_inherited(api):
 
 def test_contradicting_attributes_are_refused(api):
     workspace = api.workspace("w")
-    for wrong in ({"trigger_prefixes": ["/a"], "trigger_patterns": ["/b/*"]}, {"vcs_repo": {"identifier": "a/b"}}, {"source_name": "x" * 256},
+    for wrong in ({"trigger_prefixes": ["/a"], "trigger_patterns": ["/b/*"]}, {"vcs_repo": {"identifier": "a/b"}}, {"vcs_repo": "a/b"}, {"source_name": "x" * 256},
                   {"trigger_prefixes": [f"/{i}" for i in range(101)]}, {"description": "x" * 3000}):
         refused(422, lambda wrong=wrong: change(api, workspace, **wrong))
     change(api, workspace, trigger_prefixes=["/a"], vcs_repo=None)

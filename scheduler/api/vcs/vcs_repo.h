@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_VCS_VCS_REPO_H
+#define SCHEDULER_API_VCS_VCS_REPO_H
+
+/* The attribute vcs-repo of workspaces and policy sets. */
+
+#include "scheduler/api/api.h"
+#include "scheduler/store/vcs/repositories.h"
+
+/* What a body says. The texts are borrowed from it; NULL: not sent. */
+struct vcs_repo_input {
+	bool sent;       /* the body has the attribute */
+	bool disconnect; /* it is null */
+	const char *identifier, *branch, *tags_regex, *token_id, *installation_id;
+	bool submodules_sent, ingress_submodules;
+};
+/* ERR_INVALID with a pointer for a wrong type, a bad branch and a bad regular expression. */
+int vcs_repo_input_read(const struct request *req, struct vcs_repo_input *ret_input, struct err *err);
+/* Merges the input into what the user of the repository has, and stores it. The members `policies_path` and
+ * `update_patterns` of `more` are those of a policy set; `more` may be NULL. Does nothing if nothing was sent, or if it
+ * says what is there. */
+int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_repo_input *input,
+	const struct vcs_use *more, struct err *err);
+
+/* The attribute from the column `repository`, which VCS_USED gives. A new reference; null: there is none. */
+json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int row);
+/* The URL of a hook, or null if the provider has none for each repository. */
+json_t *vcs_webhook_url(const struct store *store, enum vcs_provider provider, const char *hook);
+
+#endif

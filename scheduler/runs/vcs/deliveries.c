@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/vcs/deliveries.h"
+
+#include "common/log.h"
+#include "common/vcs/dialect.h"
+#include "scheduler/store/vcs/events/deliveries.h"
+#include "scheduler/store/vcs/events.h"
+#include "scheduler/vcs/payload.h"
+
+enum { BODY_LIMIT = 26 << 20 };
+
+struct reading {
+	struct store *store;
+	struct rows rows;
+	int count;
+};
+
+/* The events of a payload of a repository's hook. */
+static int events_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
+{
+	const struct vcs_origin origin = {.repository_id = row_text(&r->rows, row, "repository_id"),
+		.found_by = "webhook",
+		.delivery = row_int(&r->rows, row, "sequence")};
+
+	return events->count ? vcs_events_insert(r->store, &origin, events->items, events->count, err) : 0;
+}
+
+/* One event of the App's hook, for each organization that has the repository. */
+static int app_event_keep(const struct reading *r, int row, const struct vcs_event *event, struct err *err)
+{
+	_cleanup_(rows_release) struct rows repositories = ROWS_INIT;
+
+	if (vcs_repositories_of_app(r->store, event->installation, event->repository, &repositories, err) < 0)
+		return -1;
+	for (int i = 0; i < repositories.count; i++) {
+		const struct vcs_origin origin = {.repository_id = row_text(&repositories, i, "id"),
+			.found_by = "webhook",
+			.delivery = row_int(&r->rows, row, "sequence")};
+
+		if (vcs_events_insert(r->store, &origin, event, 1, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int payload_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
+{
+	if (!row_null(&r->rows, row, "repository_id"))
+		return events_keep(r, row, events, err);
+	for (size_t i = 0; i < events->count; i++)
+		if (app_event_keep(r, row, &events->items[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+/* -1 with *ret_why: the delivery can't be read. */
+static int payload_read(const struct reading *r, int row, struct vcs_events *ret_events, struct err *ret_why)
+{
+	const struct rows *rows = &r->rows;
+	_cleanup_(buf_release) struct buf body = BUF_INIT(BODY_LIMIT);
+	json_auto_t *payload = NULL;
+
+	if (vcs_delivery_open(r->store, rows, row, &body, ret_why) < 0 ||
+		json_parse(buf_str(&body), body.len, &payload, ret_why) < 0)
+		return -1;
+	return vcs_payload_read(
+		vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url")),
+		row_text(rows, row, "event"), payload, ret_events, ret_why);
+}
+
+static int delivery_read(const struct reading *r, int row, struct err *err)
+{
+	_cleanup_(vcs_events_release) struct vcs_events events = VCS_EVENTS_INIT;
+	long long sequence = row_int(&r->rows, row, "sequence");
+	struct err why = ERR_INIT;
+
+	if (payload_read(r, row, &events, &why) == 0)
+		return payload_keep(r, row, &events, err) < 0 ? -1 : vcs_delivery_end(r->store, sequence, NULL, err);
+	if (why.kind == ERR_UNAVAILABLE)
+		return vcs_delivery_postpone(r->store, sequence, why.message, err);
+	log_warn("a delivery of a VCS provider can't be read", "delivery", row_text(&r->rows, row, "delivery_id"),
+		"repository", text_or_empty(row_text(&r->rows, row, "repository_id")), "why", why.message, NULL);
+	if (!row_null(&r->rows, row, "repository_id") &&
+		vcs_event_unreadable(r->store, row_text(&r->rows, row, "repository_id"), sequence, why.message, err) <
+			0)
+		return -1;
+	return vcs_delivery_end(r->store, sequence, why.message, err);
+}
+
+static int read_in(void *data, struct err *err)
+{
+	struct reading *r = data;
+
+	rows_release(&r->rows);
+	r->rows = (struct rows)ROWS_INIT;
+	if (vcs_deliveries_pick(r->store, &r->rows, err) < 0)
+		return -1;
+	r->count = r->rows.count;
+	for (int row = 0; row < r->rows.count; row++)
+		if (delivery_read(r, row, err) < 0)
+			return -1;
+	return 0;
+}
+
+int vcs_deliveries_read(struct store *store, bool *ret_more, struct err *err)
+{
+	struct reading r = {.store = store, .rows = ROWS_INIT};
+	int result = db_transaction(store->db, read_in, &r, err);
+
+	rows_release(&r.rows);
+	*ret_more = result == 0 && r.count > 0;
+	return result;
+}

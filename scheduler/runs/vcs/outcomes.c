@@ -1,0 +1,446 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/vcs/outcomes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "common/vcs/dialect.h"
+#include "common/vcs/ref.h"
+#include "scheduler/runs/run_create.h"
+#include "scheduler/runs/transition.h"
+#include "scheduler/store/vcs/events/commits.h"
+#include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/events/heads.h"
+
+enum { MESSAGE_MAX = 500, SENTENCE_SIZE = 1024 };
+
+static const char pull_request_kind[] = "pull_request";
+
+/* What the event does in one workspace or policy set. */
+struct subject_outcome {
+	enum vcs_reason reason;
+	struct id version; /* a configuration version, or a version of a policy set; "": none */
+	struct run_creation run;
+	bool has_run; /* a run is to be created, or was */
+};
+
+/* All outcomes of a decision, in the order of its subjects. */
+struct outcomes {
+	struct vcs_decision *d;
+	struct subject_outcome *items;
+	size_t count, made; /* made: with a run or a version of a policy set */
+	struct run_create_params params;
+	char message[MESSAGE_MAX + 1];
+	struct id contents[2]; /* without and with submodules; "": not needed yet */
+	bool stored[2];
+	json_t *configurations, *policy_versions; /* to create */
+};
+
+/* ---- the commit ---- */
+
+static bool is_tag(const struct vcs_event *event)
+{
+	return event->kind == VCS_TAG || event->kind == VCS_TAG_DELETE;
+}
+
+static struct vcs_head head_of(const struct vcs_event *event)
+{
+	return (struct vcs_head){.kind = vcs_event_is_pr(event) ? pull_request_kind
+			: is_tag(event)                         ? vcs_event_names[VCS_TAG]
+								: vcs_event_names[VCS_PUSH],
+		.pull_request = event->number,
+		.sha = event->sha};
+}
+
+static bool is_request(const struct vcs_decision *d)
+{
+	return json_string_at(d->detail, "subject") != NULL;
+}
+
+static bool on_default_branch(const struct vcs_decision *d)
+{
+	const char *branch = *d->event.default_branch ? d->event.default_branch : row_text(d->row, 0, "default_branch");
+
+	return d->event.kind == VCS_PUSH && text_equal(vcs_ref_branch(d->event.ref), branch);
+}
+
+/* The attributes that have no column, by their names in the API. A new reference. */
+static json_t *ingress_detail(const struct vcs_decision *d)
+{
+	const struct vcs_event *e = &d->event;
+	const struct {
+		const char *name, *text;
+	} texts[] = {
+		{"clone-url", e->clone_url},
+		{"commit-message", e->message},
+		{"commit-url", e->commit_url},
+		{"compare-url", e->compare_url},
+		{"identifier", row_text(d->row, 0, "identifier")},
+		{"pull-request-url", e->pull_request_url},
+		{"pull-request-title", e->title},
+		{"pull-request-body", e->body},
+		{"sender-username", e->sender},
+		{"sender-avatar-url", e->sender_avatar_url},
+		{"sender-html-url", e->sender_url},
+	};
+	json_t *detail = json_pack("{sb}", "on-default-branch", on_default_branch(d));
+
+	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
+		if (texts[i].text && *texts[i].text)
+			json_object_set_new(detail, texts[i].name, json_string(texts[i].text));
+	return detail;
+}
+
+/* The first line of the commit's message, else of the pull request's title. */
+static void message_write(const struct vcs_event *e, char ret_message[MESSAGE_MAX + 1])
+{
+	const char *text = *e->message ? e->message : e->title;
+	size_t len = strcspn(text, "\r\n");
+
+	if (!len) {
+		snprintf(ret_message, MESSAGE_MAX + 1, "Commit %.8s", e->sha);
+		return;
+	}
+	while (len > MESSAGE_MAX || (len && len < strlen(text) && ((unsigned char)text[len] & 0xc0) == 0x80))
+		len--;
+	memcpy(ret_message, text, len);
+	ret_message[len] = '\0';
+}
+
+/* ---- decisions ---- */
+
+int vcs_subjects_load(struct vcs_decision *d, struct err *err)
+{
+	const struct vcs_head head = head_of(&d->event);
+
+	return vcs_subjects_read(
+		d->store, d->repository_id, json_string_at(d->detail, "subject"), &head, &d->subjects, err);
+}
+
+static bool setting(const json_t *settings, const char *name, bool fallback)
+{
+	const json_t *value = json_object_get(settings, name);
+
+	return json_is_boolean(value) ? json_is_true(value) : fallback;
+}
+
+/* The reader holds what a subject borrows. */
+struct subject_reader {
+	json_t *settings, *patterns;
+	struct vcs_subject subject;
+};
+
+static void subject_reader_release(struct subject_reader *reader)
+{
+	json_decref(reader->settings);
+	json_decref(reader->patterns);
+}
+
+/* A request is for the subject's branch, whatever files have changed. What it asks of a workspace that is connected
+ * just now does not depend on earlier runs. */
+static void subject_read(const struct vcs_decision *d, int row, struct subject_reader *ret_reader)
+{
+	const struct rows *rows = &d->subjects;
+	json_t *settings = row_json(rows, row, "settings");
+	bool is_policy_set = row_bool(rows, row, "policy_set");
+	json_t *patterns = is_policy_set ? row_json(rows, row, "patterns") : NULL;
+
+	*ret_reader = (struct subject_reader){.settings = settings,
+		.patterns = patterns,
+		.subject = {.policy_set = is_policy_set,
+			.branch = row_text(rows, row, "branch"),
+			.default_branch = text_or_empty(row_text(d->row, 0, "default_branch")),
+			.patterns = is_policy_set ? patterns : json_object_get(settings, "trigger-patterns"),
+			.folder = row_text(rows, row, "folder"),
+			.tags_regex = is_request(d) ? "" : row_text(rows, row, "tags_regex"),
+			.prefixes = json_object_get(settings, "trigger-prefixes"),
+			.file_triggers = !is_request(d) && setting(settings, "file-triggers-enabled", true),
+			.speculative = setting(settings, "speculative-enabled", true),
+			.cancels_plans = row_bool(rows, row, "cancels"),
+			.queue_all_runs = setting(settings, "queue-all-runs", false),
+			.had_run = !is_request(d) && row_bool(rows, row, "had_run"),
+			.locked = row_bool(rows, row, "locked"),
+			.newest_only = row_bool(rows, row, "newest_only"),
+			.skip_drafts = setting(settings, "vcs-skip-drafts", false),
+			.fork_plans = setting(settings, "vcs-fork-plans", false),
+			.approved = d->approved,
+			.duplicate = !is_request(d) && row_bool(rows, row, "has_head") &&
+				!(d->closed && row_bool(rows, row, "head_canceled"))}};
+}
+
+bool vcs_files_wanted(const struct vcs_decision *d)
+{
+	bool wanted = false;
+
+	if (d->event.files || !row_null(d->row, 0, "files_note") || is_request(d))
+		return false;
+	for (int row = 0; row < d->subjects.count && !wanted; row++) {
+		struct subject_reader reader;
+
+		subject_read(d, row, &reader);
+		wanted = vcs_files_matter(&d->event, &reader.subject);
+		subject_reader_release(&reader);
+	}
+	return wanted;
+}
+
+/* ---- what is made ---- */
+
+static int content_choose(struct outcomes *o, bool submodules, struct err *err)
+{
+	const struct vcs_commit commit = {o->d->repository_id, o->d->event.sha, submodules};
+
+	if (o->contents[submodules].text[0])
+		return 0;
+	return vcs_content_of(o->d->store, &commit, &o->contents[submodules], &o->stored[submodules], err);
+}
+
+static void run_add(struct outcomes *o, struct subject_outcome *item, const char *workspace_id)
+{
+	struct run_create_params *params = mem_new(1, sizeof(*params));
+
+	*params = o->params;
+	params->workspace_id = workspace_id;
+	params->configuration_version_id = item->version.text;
+	item->run.order = params;
+	item->has_run = true;
+}
+
+static int version_add(struct outcomes *o, int row, struct err *err)
+{
+	const struct rows *rows = &o->d->subjects;
+	bool is_policy_set = row_bool(rows, row, "policy_set"), submodules = row_bool(rows, row, "submodules");
+	struct subject_outcome *item = &o->items[row];
+
+	if (content_choose(o, submodules, err) < 0)
+		return -1;
+	item->version = id_new(is_policy_set ? "polsetver" : "cv");
+	json_array_append_new(is_policy_set ? o->policy_versions : o->configurations,
+		json_pack("{ss ss ss sb}", "id", item->version.text, is_policy_set ? "policy_set_id" : "workspace_id",
+			row_text(rows, row, "id"), "content_id", o->contents[submodules].text, "stored",
+			o->stored[submodules]));
+	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN)
+		o->made++;
+	if (vcs_reason_makes(item->reason) == VCS_MAKES_RUN && !is_policy_set)
+		run_add(o, item, row_text(rows, row, "id"));
+	return 0;
+}
+
+static int reasons_decide(struct outcomes *o, struct err *err)
+{
+	bool again = json_bool_at(o->d->detail, "again", false);
+
+	for (int row = 0; row < o->d->subjects.count; row++) {
+		struct subject_outcome *item = &o->items[row];
+		struct subject_reader reader;
+		enum vcs_makes makes;
+
+		subject_read(o->d, row, &reader);
+		item->reason = again ? (reader.subject.policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
+				     : vcs_decide(&o->d->event, &reader.subject);
+		subject_reader_release(&reader);
+		makes = vcs_reason_makes(item->reason);
+		if ((makes == VCS_MAKES_RUN || makes == VCS_MAKES_VERSION) && version_add(o, row, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int versions_create(struct outcomes *o, struct err *err)
+{
+	const struct vcs_decision *d = o->d;
+	json_auto_t *detail = ingress_detail(d);
+	const struct vcs_ingress ingress = {.event_id = d->id,
+		.sha = d->event.sha,
+		.source = vcs_provider_source(vcs_provider_of(row_text(d->row, 0, "provider"))),
+		.branch = is_tag(&d->event) ? "" : vcs_ref_short(d->event.ref),
+		.tag = is_tag(&d->event) ? vcs_ref_short(d->event.ref) : "",
+		.actor = json_string_at(d->detail, "actor"),
+		.pull_request = d->event.number,
+		.detail = detail};
+
+	if (json_array_size(o->configurations) &&
+		vcs_configurations_create(d->store, &ingress, o->configurations, err) < 0)
+		return -1;
+	if (!json_array_size(o->policy_versions))
+		return 0;
+	if (vcs_policy_versions_create(d->store, &ingress, o->policy_versions, err) < 0)
+		return -1;
+	for (size_t i = 0; i < ARRAY_LEN(o->contents); i++)
+		if (o->contents[i].text[0] && o->stored[i] &&
+			vcs_policy_versions_end(d->store, o->contents[i].text, NULL, err) < 0)
+			return -1;
+	return 0;
+}
+
+/* All runs in one batch. A workspace where no run can be created does not stop the others. */
+static int runs_create(struct outcomes *o, struct err *err)
+{
+	_cleanup_(freep) struct run_creation *creations = mem_new(o->count + 1, sizeof(*creations));
+	size_t count = 0;
+
+	for (size_t i = 0; i < o->count; i++)
+		if (o->items[i].has_run)
+			creations[count++] = o->items[i].run;
+	if (!count)
+		return 0;
+	if (run_creations_apply(o->d->store, creations, count, err) < 0)
+		return -1;
+	count = 0;
+	for (size_t i = 0; i < o->count; i++) {
+		struct subject_outcome *item = &o->items[i];
+
+		if (!item->has_run)
+			continue;
+		item->run = creations[count++];
+		if (item->run.err.kind == ERR_NONE)
+			continue;
+		log_warn("a commit's run is not created", "workspace", item->run.order->workspace_id, "event", o->d->id,
+			"why", item->run.err.message, NULL);
+		item->reason = VCS_BECAUSE_REFUSED;
+		o->made--;
+	}
+	return 0;
+}
+
+static int outcomes_write(struct outcomes *o, struct err *err)
+{
+	const struct vcs_head head = head_of(&o->d->event);
+	json_auto_t *all = json_array(), *commits = json_array();
+
+	for (int row = 0; row < o->d->subjects.count; row++) {
+		const struct subject_outcome *item = &o->items[row];
+		bool is_policy_set = row_bool(&o->d->subjects, row, "policy_set");
+		bool has_run = item->has_run && item->run.err.kind == ERR_NONE;
+		json_t *outcome = json_pack("{ss ss}", "subject_id", row_text(&o->d->subjects, row, "id"), "reason",
+			vcs_reason_name(item->reason));
+
+		if (has_run)
+			json_object_set_new(outcome, "run_id", json_string(item->run.run.text));
+		if (item->version.text[0] && !is_policy_set)
+			json_object_set_new(outcome, "configuration_version_id", json_string(item->version.text));
+		json_array_append_new(all, outcome);
+		/* A run that could not be created is tried again by the next event of the commit. */
+		if (!is_policy_set && (has_run || vcs_reason_makes(item->reason) == VCS_MAKES_VERSION))
+			json_array_append(commits, outcome);
+	}
+	if (json_array_size(all) && vcs_outcomes_write(o->d->store, o->d->id, all, err) < 0)
+		return -1;
+	return json_array_size(commits) ? vcs_heads_write(o->d->store, o->d->id, &head, commits, err) : 0;
+}
+
+/* ---- earlier runs ---- */
+
+static const struct {
+	enum vcs_earlier which;
+	enum run_event_kind event;
+	const char *reason;
+} endings[] = {
+	[VCS_OLDER_STAY] = {.reason = NULL},
+	[VCS_OLDER_DISCARD_PENDING] = {VCS_EARLIER_PENDING, EV_DISCARDED, "A newer commit of the branch was pushed."},
+	[VCS_OLDER_CANCEL_PLANS] = {VCS_EARLIER_HEADS, EV_CANCELED, "The pull request has a newer head."},
+	[VCS_OLDER_CANCEL_ALL] = {VCS_EARLIER_ALL, EV_CANCELED, "The pull request was closed."},
+};
+
+/* Runs that have ended meanwhile refuse the event. */
+static int earlier_end(struct outcomes *o, enum vcs_older older, struct db_array *workspaces, struct err *err)
+{
+	const struct vcs_earlier_runs wanted = {.which = endings[older].which,
+		.workspace_ids = workspaces,
+		.branch = vcs_ref_short(o->d->event.ref),
+		.sha = o->d->event.sha,
+		.pull_request = o->d->event.number};
+	_cleanup_(db_array_release) struct db_array kicked = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) struct run_transition *items = NULL;
+
+	if (vcs_earlier_runs_read(o->d->store, &wanted, &rows, err) < 0)
+		return -1;
+	items = mem_new((size_t)rows.count + 1, sizeof(*items));
+	for (int i = 0; i < rows.count; i++) {
+		items[i] = (struct run_transition){
+			.event = {.kind = endings[older].event}, .reason = endings[older].reason};
+		text_copy(items[i].run.text, ID_SIZE, row_text(&rows, i, "id"));
+	}
+	if (!rows.count)
+		return 0;
+	return transitions_apply_within(o->d->store, items, (size_t)rows.count, &kicked, err);
+}
+
+static int all_earlier_end(struct outcomes *o, struct err *err)
+{
+	for (enum vcs_older older = VCS_OLDER_STAY + 1; older < ARRAY_LEN(endings); older++) {
+		_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT;
+
+		for (int row = 0; row < o->d->subjects.count; row++) {
+			struct subject_reader reader;
+
+			subject_read(o->d, row, &reader);
+			if (!reader.subject.policy_set &&
+				vcs_older_runs(&o->d->event, &reader.subject, o->items[row].reason) == older)
+				db_array_add(&workspaces, row_text(&o->d->subjects, row, "id"));
+			subject_reader_release(&reader);
+		}
+		if (workspaces.count && earlier_end(o, older, &workspaces, err) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the end ---- */
+
+/* What the event did, in one sentence; of several reasons, the first. */
+static void sentence_write(const struct outcomes *o, char ret_sentence[SENTENCE_SIZE])
+{
+	if (o->made)
+		snprintf(ret_sentence, SENTENCE_SIZE, "%zu of %zu workspaces and policy sets use the commit.", o->made,
+			o->count);
+	else if (!o->count)
+		snprintf(ret_sentence, SENTENCE_SIZE, "No workspace or policy set uses the repository.");
+	else
+		snprintf(ret_sentence, SENTENCE_SIZE, "%s", vcs_reason_sentence(o->items[0].reason));
+}
+
+static int event_end(struct outcomes *o, struct err *err)
+{
+	char sentence[SENTENCE_SIZE];
+	struct vcs_end end = {.id = o->d->id, .message = sentence};
+
+	for (size_t i = 0; i < o->count; i++) {
+		end.is_error |= vcs_reason_level(o->items[i].reason) == VCS_LEVEL_ERROR;
+		end.approval |= vcs_reason_makes(o->items[i].reason) == VCS_MAKES_APPROVAL;
+	}
+	sentence_write(o, sentence);
+	return vcs_event_end(o->d->store, &end, err);
+}
+
+static void outcomes_release(struct outcomes *o)
+{
+	for (size_t i = 0; i < o->count; i++)
+		free((void *)o->items[i].run.order);
+	free(o->items);
+	json_decref(o->configurations);
+	json_decref(o->policy_versions);
+}
+
+int vcs_outcomes_apply(struct vcs_decision *d, struct err *err)
+{
+	_cleanup_(outcomes_release) struct outcomes o = {.d = d,
+		.count = (size_t)d->subjects.count,
+		.items = mem_new((size_t)d->subjects.count + 1, sizeof(struct subject_outcome)),
+		.configurations = json_array(),
+		.policy_versions = json_array(),
+		.params = {.actor = json_string_at(d->detail, "actor"),
+			.source = "tfe-configuration-version",
+			.trigger_reason = is_request(d) ? NULL : "vcs",
+			.plan_only = vcs_event_is_pr(&d->event) ? CHOICE_YES : CHOICE_UNSET,
+			.auto_apply = CHOICE_UNSET}};
+
+	message_write(&d->event, o.message);
+	o.params.message = o.message;
+	if (reasons_decide(&o, err) < 0 || versions_create(&o, err) < 0 || runs_create(&o, err) < 0 ||
+		outcomes_write(&o, err) < 0 || all_earlier_end(&o, err) < 0)
+		return -1;
+	return event_end(&o, err);
+}

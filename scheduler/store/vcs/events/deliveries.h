@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_EVENTS_DELIVERIES_H
+#define SCHEDULER_STORE_VCS_EVENTS_DELIVERIES_H
+
+/* Requests of providers that wait to be read (vcs_deliveries). Their bodies are sealed. */
+
+#include "scheduler/store/store.h"
+
+/* Locks deliveries that are due and that no other transaction has locked, the oldest first: the table's columns, and
+ * provider and api_url of the connection. In a transaction. */
+int vcs_deliveries_pick(struct store *store, struct rows *ret_rows, struct err *err);
+/* Appends the body of such a row. ERR_UNAVAILABLE: another scheduler has the key. */
+int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err);
+/* It was read; or it can't be read, for that reason. */
+int vcs_delivery_end(struct store *store, long long sequence, const char *error, struct err *err);
+int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err);
+/* The repositories that a delivery to the site's GitHub App is about. Column id. */
+int vcs_repositories_of_app(
+	struct store *store, long long installation, const char *identifier, struct rows *ret_rows, struct err *err);
+
+#endif

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/events/heads.h"
+
+/* clang-format off */
+/* Workspaces are found by workspace_repositories_repository, their heads by vcs_heads' key, their runs by an index that
+ * begins with the workspace. */
+static const char subjects_sql[] =
+	"select w.id, false as policy_set, a.branch, a.tags_regex, a.ingress_submodules as submodules, w.settings, "
+	"w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked, "
+	"coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run, "
+	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, "
+	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, "
+	"h.workspace_id is not null as has_head, coalesce(r.status = 'canceled', false) as head_canceled "
+	"from workspace_repositories a join workspaces w on w.id = a.workspace_id "
+	"join organizations o on o.id = w.organization_id "
+	"left join vcs_heads h on h.workspace_id = w.id and h.kind = $3 and h.pull_request = $4 and h.sha = $5 "
+	"left join runs r on r.id = h.run_id "
+	"where a.repository_id = $1 and ($2::text is null or w.id = $2) union all "
+	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), "
+	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join "
+	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), "
+	"false), false from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
+	"where a.repository_id = $1 and ($2::text is null or s.id = $2) order by 1";
+/* clang-format on */
+
+int vcs_subjects_read(struct store *store, const char *repository_id, const char *subject_id,
+	const struct vcs_head *head, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, subjects_sql, P_TEXT(repository_id), P_TEXT(subject_id),
+		P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha));
+}
+
+#define OUTCOMES                                                                                                       \
+	"jsonb_to_recordset($2::jsonb) as u(subject_id text, reason text, run_id text, configuration_version_id "      \
+	"text) "
+
+int vcs_outcomes_write(struct store *store, const char *event_id, const json_t *outcomes, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(outcomes);
+
+	return db_queue(store->db, err,
+		"insert into vcs_outcomes (event_id, subject_id, reason, run_id, configuration_version_id) select $1, "
+		"u.subject_id, u.reason, u.run_id, u.configuration_version_id from " OUTCOMES
+		"on conflict (event_id, subject_id) do update set reason = excluded.reason, run_id = excluded.run_id, "
+		"configuration_version_id = excluded.configuration_version_id",
+		P_TEXT(event_id), P_TEXT(text));
+}
+
+int vcs_heads_write(
+	struct store *store, const char *event_id, const struct vcs_head *head, const json_t *outcomes, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(outcomes);
+
+	return db_queue(store->db, err,
+		"insert into vcs_heads (workspace_id, kind, pull_request, sha, event_id, run_id) select u.subject_id, "
+		"$3, $4, $5, $1, u.run_id from " OUTCOMES "where u.configuration_version_id is not null "
+		"on conflict (workspace_id, kind, pull_request, sha) do update set event_id = excluded.event_id, "
+		"run_id = coalesce(excluded.run_id, vcs_heads.run_id)",
+		P_TEXT(event_id), P_TEXT(text), P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha));
+}
+
+/* ---- earlier runs ---- */
+
+/* Each reads $1 workspaces, $2 branch, $3 sha, $4 pull request. */
+static const char *const earlier_sql[] = {
+	[VCS_EARLIER_PENDING] =
+		"select r.id from unnest($1::text[]) u(id) join runs r on r.workspace_id = u.id and r.queued and not "
+		"r.plan_only and r.status = 'pending' join run_inputs i on i.run_id = r.id join configuration_commits "
+		"k on k.configuration_version_id = i.configuration_version_id where k.branch = $2 and k.sha <> $3 and "
+		"not k.is_pull_request and $4::bigint is not null order by r.id",
+	[VCS_EARLIER_HEADS] =
+		"select r.id from unnest($1::text[]) u(id) join vcs_heads h on h.workspace_id = u.id and h.kind = "
+		"'pull_request' and h.pull_request = $4 join runs r on r.id = h.run_id where h.sha <> $3 and not "
+		"r.ended and r.plan_only and $2::text is not null order by r.id",
+	[VCS_EARLIER_ALL] =
+		"select r.id from unnest($1::text[]) u(id) join vcs_heads h on h.workspace_id = u.id and h.kind = "
+		"'pull_request' and h.pull_request = $4 join runs r on r.id = h.run_id where not r.ended and "
+		"r.plan_only and $2::text is not null and $3::text is not null order by r.id",
+};
+
+int vcs_earlier_runs_read(
+	struct store *store, const struct vcs_earlier_runs *runs, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, earlier_sql[runs->which], P_ARRAY(runs->workspace_ids),
+		P_TEXT(text_or_empty(runs->branch)), P_TEXT(text_or_empty(runs->sha)), P_INT(runs->pull_request));
+}

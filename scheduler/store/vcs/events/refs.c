@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/events/refs.h"
+
+#include "scheduler/store/vcs/git_jobs.h"
+#include "scheduler/store/vcs/events/wake.h"
+
+enum { MAX_LOOKS = 100, LOOK_AGAIN_SECONDS = 600 };
+
+int vcs_repository_lock(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, NULL, err, "select 1 from vcs_repositories where id = $1 for no key update",
+		    P_TEXT(repository_id)) < 0)
+		return -1;
+	return db_query(store->db, ret_rows, err,
+		"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at, "
+		"coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, 'https://github.com') as "
+		"http_url, c.api_url, coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' and "
+		"g.repository_id = r.id), now()) as look_began from vcs_repositories r left join vcs_connections c on "
+		"c.id = r.connection_id "
+		"where r.id = $1",
+		P_TEXT(repository_id));
+}
+
+/* No lock is held while the job is made: the result of a look locks the job first, then the repository. The result sets
+ * the next time; until then the repository is not due again. */
+static int look_begin(struct store *store, const char *repository_id, struct err *err)
+{
+	if (git_job_look(store, repository_id, err) < 0)
+		return -1;
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set look_due = now() + make_interval(secs => $2) where id = $1 and look_due "
+		"<= now()",
+		P_TEXT(repository_id), P_INT(LOOK_AGAIN_SECONDS));
+}
+
+int vcs_looks_due(struct store *store, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select r.id from vcs_repositories r where r.look_due <= now() and " REPOSITORY_IS_USED(
+			    "r") "order by r.look_due limit $1",
+		    P_INT(MAX_LOOKS)) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		if (look_begin(store, row_text(&rows, i, "id"), err) < 0)
+			return -1;
+	return 0;
+}
+
+int vcs_look_now(struct store *store, const char *repository_id, struct err *err)
+{
+	if (db_query(store->db, NULL, err, "update vcs_repositories set look_due = now() where id = $1",
+		    P_TEXT(repository_id)) < 0)
+		return -1;
+	return vcs_wake(store, err);
+}
+
+/* ---- refs ---- */
+
+int vcs_refs_read(struct store *store, const char *repository_id, const char *began, json_t **ret_refs,
+	json_t **ret_newer, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select name, sha, updated_at >= $2::timestamptz as newer from vcs_refs where repository_id = $1",
+		    P_TEXT(repository_id), P_TEXT(began)) < 0)
+		return -1;
+	*ret_refs = json_object();
+	*ret_newer = json_object();
+	for (int i = 0; i < rows.count; i++) {
+		const char *name = row_text(&rows, i, "name");
+
+		json_object_set_new(*ret_refs, name, json_string(row_text(&rows, i, "sha")));
+		if (row_bool(&rows, i, "newer"))
+			json_object_set_new(*ret_newer, name, json_true());
+	}
+	return 0;
+}
+
+int vcs_ref_read(struct store *store, const char *repository_id, const char *ref, const char *other,
+	struct vcs_seen *ret_seen, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select (select sha from vcs_refs where repository_id = $1 and name = $2) as ref, "
+		    "(select sha from vcs_refs where repository_id = $1 and name = $3) as other",
+		    P_TEXT(repository_id), P_TEXT(ref), P_TEXT(other)) < 0)
+		return -1;
+	text_copy(ret_seen->ref, sizeof(ret_seen->ref), text_or_empty(row_text(&rows, 0, "ref")));
+	text_copy(ret_seen->other, sizeof(ret_seen->other), text_or_empty(row_text(&rows, 0, "other")));
+	return 0;
+}
+
+int vcs_refs_write(
+	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(refs);
+
+	return db_query(store->db, NULL, err,
+		"with seen as materialized (select key as name, value as sha from jsonb_each_text($3::jsonb)), "
+		"gone as (delete from vcs_refs r where r.repository_id = $1 and r.updated_at < $2::timestamptz and not "
+		"exists (select 1 from seen s where s.name = r.name)) "
+		"insert into vcs_refs (repository_id, name, sha) select $1, name, sha from seen "
+		"on conflict (repository_id, name) do update set sha = excluded.sha, updated_at = excluded.updated_at "
+		"where vcs_refs.sha <> excluded.sha and vcs_refs.updated_at < $2::timestamptz",
+		P_TEXT(repository_id), P_TEXT(began), P_TEXT(text));
+}
+
+int vcs_ref_write(struct store *store, const char *repository_id, const char *ref, const char *sha, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_refs (repository_id, name, sha) values ($1, $2, $3) "
+		"on conflict (repository_id, name) do update set sha = excluded.sha, updated_at = excluded.updated_at",
+		P_TEXT(repository_id), P_TEXT(ref), P_TEXT(sha));
+}
+
+int vcs_branches_followed(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select branch from workspace_repositories where repository_id = $1 union "
+		"select branch from policy_set_repositories where repository_id = $1",
+		P_TEXT(repository_id));
+}
+
+int vcs_subject_branch(
+	struct store *store, const char *repository_id, const char *subject_id, char **ret_branch, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select branch from workspace_repositories where workspace_id = $2 and repository_id = $1 union "
+		    "all select branch from policy_set_repositories where policy_set_id = $2 and repository_id = $1",
+		    P_TEXT(repository_id), P_TEXT(subject_id)) < 0)
+		return -1;
+	*ret_branch = rows.count ? mem_text(row_text(&rows, 0, "branch")) : NULL;
+	return 0;
+}
+
+/* ---- pull requests ---- */
+
+int vcs_pull_requests_read(struct store *store, const char *repository_id, long long number, const char *began,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select number, head_sha, state, detail, approved_sha from vcs_pull_requests where repository_id = $1 "
+		"and case when $2 = 0 then state = 'open' and updated_at < $3::timestamptz else number = $2 end "
+		"order by number",
+		P_TEXT(repository_id), P_INT(number), P_TEXT(began));
+}
+
+int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *pull_request, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(pull_request->detail);
+
+	return db_query(store->db, NULL, err,
+		"insert into vcs_pull_requests (repository_id, number, head_sha, state, detail) values ($1, $2, $3, "
+		"case when $4 then 'open' else 'closed' end, $5::jsonb) on conflict (repository_id, number) do update "
+		"set head_sha = excluded.head_sha, state = excluded.state, detail = excluded.detail, updated_at = "
+		"now()",
+		P_TEXT(pull_request->repository_id), P_INT(pull_request->number), P_TEXT(pull_request->head_sha),
+		P_BOOL(pull_request->is_open), P_TEXT(text));
+}
+
+int vcs_repository_rename(struct store *store, const char *repository_id, const char *identifier,
+	const char *default_branch, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories r set default_branch = coalesce(nullif($3, ''), default_branch), "
+		"identifier = case when $2 <> '' and not exists (select 1 from vcs_repositories o where o.id <> r.id "
+		"and lower(o.identifier) = lower($2) and o.connection_id is not distinct from r.connection_id and "
+		"o.installation_id is not distinct from r.installation_id and o.organization_id = r.organization_id) "
+		"then $2 else identifier end where r.id = $1",
+		P_TEXT(repository_id), P_TEXT(identifier), P_TEXT(default_branch));
+}

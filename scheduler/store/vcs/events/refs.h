@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_EVENTS_REFS_H
+#define SCHEDULER_STORE_VCS_EVENTS_REFS_H
+
+/* What is known of a repository: the refs that looks and events saw last, and its pull requests. The callers hold the
+ * repository's lock (vcs_repository_lock, vcs_event_pick). */
+
+#include "scheduler/store/store.h"
+
+/* Locks the repository, and reads its columns of vcs_event_pick, and look_began: when the worker claimed the look whose
+ * result is being stored. No row if it was deleted. */
+int vcs_repository_lock(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err);
+/* Whether a workspace or policy set uses the repository `r`. */
+#define REPOSITORY_IS_USED(r)                                                                                          \
+	"(exists (select 1 from workspace_repositories a where a.repository_id = " r ".id) or "                        \
+	"exists (select 1 from policy_set_repositories a where a.repository_id = " r ".id)) "
+/* Makes the git jobs of the looks that are due. Outside of a transaction. */
+int vcs_looks_due(struct store *store, struct err *err);
+/* Has the repository looked at now: by the VCS thread, which makes the job. */
+int vcs_look_now(struct store *store, const char *repository_id, struct err *err);
+
+/* {name: sha} of all refs; "": deleted. *ret_newer: those that an event has changed since the time, so that a look
+ * which began then can't judge them. New references. */
+int vcs_refs_read(struct store *store, const char *repository_id, const char *began, json_t **ret_refs,
+	json_t **ret_newer, struct err *err);
+/* The shas of a ref, and of a second one. "" if they are not known. */
+struct vcs_seen {
+	char ref[80], other[80];
+};
+int vcs_ref_read(struct store *store, const char *repository_id, const char *ref, const char *other,
+	struct vcs_seen *ret_seen, struct err *err);
+/* Replaces all refs but those that have changed since the time. */
+int vcs_refs_write(
+	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err);
+/* Sets one ref; "": it was deleted. */
+int vcs_ref_write(struct store *store, const char *repository_id, const char *ref, const char *sha, struct err *err);
+/* The short names of the branches that workspaces and policy sets follow; "" is the default branch. Column branch. */
+int vcs_branches_followed(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err);
+
+/* The branch that a workspace or policy set follows, "" for the default one; NULL if it is not attached to the
+ * repository. To be freed. */
+int vcs_subject_branch(
+	struct store *store, const char *repository_id, const char *subject_id, char **ret_branch, struct err *err);
+
+/* Columns number, head_sha, state, detail, approved_sha. With number 0: of all open ones that have not
+ * changed since the time. */
+int vcs_pull_requests_read(struct store *store, const char *repository_id, long long number, const char *began,
+	struct rows *ret_rows, struct err *err);
+struct vcs_pull_request {
+	const char *repository_id, *head_sha;
+	long long number;
+	bool is_open;
+	const json_t *detail;
+};
+int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *pull_request, struct err *err);
+
+/* The repository has another name, or another default branch ("": unchanged). ERR_CONFLICT is not returned: a name that
+ * another row has stays as it was. */
+int vcs_repository_rename(struct store *store, const char *repository_id, const char *identifier,
+	const char *default_branch, struct err *err);
+
+#endif

@@ -1,0 +1,7 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/events/wake.h"
+
+int vcs_wake(struct store *store, struct err *err)
+{
+	return db_queue(store->db, err, "select pg_notify('runyard_vcs', '')");
+}

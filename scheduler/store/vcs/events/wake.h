@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_EVENTS_WAKE_H
+#define SCHEDULER_STORE_VCS_EVENTS_WAKE_H
+
+#include "scheduler/store/store.h"
+
+/* Wakes the VCS threads (background/vcs.h) of all schedulers when the transaction has committed. */
+int vcs_wake(struct store *store, struct err *err);
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/repositories.h"
+
+#include <openssl/crypto.h>
+#include <string.h>
+
+#include "common/crypto.h"
+#include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/connections.h"
+
+enum { SEALED_LIMIT = 4 << 10 };
+
+/* ---- its users ---- */
+
+static const struct {
+	const char *what, *read, *set, *clear;
+} users[] = {
+	[VCS_USER_WORKSPACE] = {"workspace",
+		"select u.organization_id, u.project_id, u.settings, " VCS_USED_BY_WORKSPACE(
+			"u.id") "as repository from workspaces u where u.id = $1",
+		"insert into workspace_repositories (workspace_id, repository_id, branch, ingress_submodules, "
+		"tags_regex) "
+		"select $1, $2, $3, $4, $5 where $6::text is null and $7::text is null "
+		"on conflict (workspace_id) do update set repository_id = excluded.repository_id, "
+		"branch = excluded.branch, ingress_submodules = excluded.ingress_submodules, "
+		"tags_regex = excluded.tags_regex",
+		"delete from workspace_repositories where workspace_id = $1"},
+	[VCS_USER_POLICY_SET] = {"policy set",
+		"select u.organization_id, null as project_id, u.settings, " VCS_USED_BY_POLICY_SET(
+			"u.id") "as repository from policy_sets u where u.id = $1",
+		"insert into policy_set_repositories (policy_set_id, repository_id, branch, ingress_submodules, "
+		"policies_path, update_patterns) "
+		"select $1, $2, $3, $4, $6, $7::jsonb where $5::text = '' "
+		"on conflict (policy_set_id) do update set repository_id = excluded.repository_id, "
+		"branch = excluded.branch, ingress_submodules = excluded.ingress_submodules, "
+		"policies_path = excluded.policies_path, update_patterns = excluded.update_patterns",
+		"delete from policy_set_repositories where policy_set_id = $1"},
+};
+
+int vcs_used_read(struct store *store, struct vcs_user user, struct rows *ret_rows, struct err *err)
+{
+	if (db_run(store->db, ret_rows, err, users[user.kind].read,
+		    (struct db_param[]){{.kind = DB_NULL}, P_TEXT(user.id)}, 2) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", users[user.kind].what);
+}
+
+/* ---- what it comes from ---- */
+
+static int connection_find(
+	struct store *store, const struct vcs_source_ids *ids, struct vcs_source *ret_source, struct err *err)
+{
+	static const char pointer[] = "/data/attributes/vcs-repo/oauth-token-id";
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select c.id, c.provider, c.api_url from vcs_tokens t join vcs_connections c on c.id = "
+		    "t.connection_id where t.id = $1 and c.organization_id = $2",
+		    P_TEXT(ids->token_id), P_TEXT(ids->organization_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_at(err, pointer, "Oauth token must exist");
+	ret_source->provider = vcs_provider_of(row_text(&rows, 0, "provider"));
+	ret_source->dialect = vcs_dialect_of(ret_source->provider, row_text(&rows, 0, "api_url"));
+	text_copy(ret_source->connection.text, ID_SIZE, row_text(&rows, 0, "id"));
+	return vcs_connection_use_check(store, ret_source->connection.text, ids->project_id, pointer, err);
+}
+
+static int installation_find(
+	struct store *store, const struct vcs_source_ids *ids, struct vcs_source *ret_source, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select id from vcs_installations where id = $1 and organization_id = $2 and removed_at is null "
+		    "for key share",
+		    P_TEXT(ids->installation_id), P_TEXT(ids->organization_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_at(err, "/data/attributes/vcs-repo/github-app-installation-id",
+			"Github app installation must exist");
+	ret_source->provider = VCS_PROVIDER_GITHUB_APP;
+	ret_source->dialect = VCS_GITHUB;
+	text_copy(ret_source->installation.text, ID_SIZE, row_text(&rows, 0, "id"));
+	return 0;
+}
+
+int vcs_source_find(
+	struct store *store, const struct vcs_source_ids *ids, struct vcs_source *ret_source, struct err *err)
+{
+	*ret_source = (struct vcs_source){.provider = VCS_PROVIDERS};
+	return ids->token_id ? connection_find(store, ids, ret_source, err)
+			     : installation_find(store, ids, ret_source, err);
+}
+
+/* ---- the repository ---- */
+
+/* Creates the repository with a new secret for its hook, unless it is there. */
+static int repository_ensure(struct store *store, const struct vcs_use *use, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
+	_cleanup_(freep) char *context = NULL, *secret = crypto_random_hex(32);
+	const char *connection = *use->source.connection.text ? use->source.connection.text : NULL;
+	struct id id = id_new("vr");
+
+	context = mem_printf(VCS_HOOK_SEAL "%s", id.text);
+	seal_text(store, context, secret, &sealed);
+	OPENSSL_cleanse(secret, strlen(secret));
+	return db_query(store->db, NULL, err,
+		"insert into vcs_repositories (id, organization_id, connection_id, installation_id, identifier, "
+		"hook_secret_sealed) values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
+		P_TEXT(id.text), P_TEXT(use->organization_id), P_TEXT(connection),
+		P_TEXT(connection ? NULL : use->source.installation.text), P_TEXT(use->identifier),
+		P_BYTES(buf_str(&sealed), sealed.len));
+}
+
+static int repository_find(struct store *store, const struct vcs_use *use, struct id *ret_id, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (repository_ensure(store, use, err) < 0 ||
+		db_query(store->db, &rows, err,
+			"select id from vcs_repositories where connection_id = $1 and identifier = $4 union all "
+			"select id from vcs_repositories where organization_id = $2 and installation_id = $3 "
+			"and lower(identifier) = lower($4) limit 1",
+			P_TEXT(use->source.connection.text), P_TEXT(use->organization_id),
+			P_TEXT(use->source.installation.text), P_TEXT(use->identifier)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_INTERNAL, "the repository was deleted meanwhile");
+	text_copy(ret_id->text, ID_SIZE, row_text(&rows, 0, "id"));
+	return 0;
+}
+
+static int row_set(struct store *store, struct vcs_user user, const struct vcs_use *use, const char *repository_id,
+	struct err *err)
+{
+	bool policies = user.kind == VCS_USER_POLICY_SET;
+	_cleanup_(freep) char *patterns = use->update_patterns ? json_text(use->update_patterns) : mem_text("[]");
+	struct db_param params[] = {{.kind = DB_NULL}, P_TEXT(user.id), P_TEXT(repository_id), P_TEXT(use->branch),
+		P_BOOL(use->ingress_submodules), P_TEXT(policies ? "" : use->tags_regex),
+		P_TEXT(policies ? text_or_empty(use->policies_path) : NULL), P_TEXT(policies ? patterns : NULL)};
+
+	return db_run(store->db, NULL, err, users[user.kind].set, params, ARRAY_LEN(params));
+}
+
+int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use *use, struct id *ret_repository,
+	bool *ret_changed, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *before = NULL;
+
+	if (vcs_used_read(store, user, &rows, err) < 0 || repository_find(store, use, ret_repository, err) < 0 ||
+		row_set(store, user, use, ret_repository->text, err) < 0)
+		return -1;
+	before = row_json(&rows, 0, "repository");
+	*ret_changed = !text_equal(json_string_at(before, "repository"), ret_repository->text) ||
+		!text_equal(json_string_at(before, "branch"), use->branch);
+	return 0;
+}
+
+int vcs_use_clear(struct store *store, struct vcs_user user, struct err *err)
+{
+	return db_run(store->db, NULL, err, users[user.kind].clear,
+		(struct db_param[]){{.kind = DB_NULL}, P_TEXT(user.id)}, 2);
+}
+
+int vcs_use_of_policies(struct store *store, const char *policy_set_id, const char *policies_path,
+	const json_t *update_patterns, struct err *err)
+{
+	_cleanup_(freep) char *patterns = update_patterns ? json_text(update_patterns) : mem_text("[]");
+
+	return db_query(store->db, NULL, err,
+		"update policy_set_repositories set policies_path = $2, update_patterns = $3::jsonb where "
+		"policy_set_id = $1",
+		P_TEXT(policy_set_id), P_TEXT(text_or_empty(policies_path)), P_TEXT(patterns));
+}
+
+int vcs_available_check(struct store *store, const json_t *workspace_ids, const char *pointer, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	db_array_add_texts(&ids, workspace_ids);
+	if (db_query(store->db, &rows, err,
+		    "select w.name from workspace_repositories u join vcs_repositories r on r.id = u.repository_id "
+		    "join vcs_connections c on c.id = r.connection_id join workspaces w on w.id = u.workspace_id "
+		    "where u.workspace_id = any($1::text[]) and not c.organization_scoped "
+		    "and not exists (select 1 from vcs_connection_projects m where m.connection_id = c.id "
+		    "and m.project_id = w.project_id) limit 1",
+		    P_ARRAY(&ids)) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	return err_at(err, pointer,
+		"The OAuth client of the repository of workspace %s is not available to the project",
+		row_text(&rows, 0, "name"));
+}
+
+/* ---- lists ---- */
+
+#define COLUMNS                                                                                                        \
+	"r.id, r.organization_id, r.connection_id, r.installation_id, r.identifier, r.external_id, "                   \
+	"r.default_branch, r.web_url, r.state, r.error, r.hook, r.hook_external_id, r.hook_error, "                    \
+	"r.hook_previous_until, r.looked_at, r.look_due, r.look_failures, r.look_error, r.created_at, "                \
+	"coalesce(c.provider, 'github_app') as provider, c.http_url, c.api_url, t.id as token_id, "                    \
+	"(select count(*) from workspace_repositories u where u.repository_id = r.id) as workspaces, "                 \
+	"(select count(*) from policy_set_repositories u where u.repository_id = r.id) as policy_sets "
+#define TABLES                                                                                                         \
+	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id "                               \
+	"left join vcs_tokens t on t.connection_id = c.id "
+
+int vcs_repositories_list(struct store *store, const char *organization_id, struct list_range range,
+	struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select n.total, r.* from (select count(*) as total from vcs_repositories where organization_id = $1) "
+		"n "
+		"left join (select " COLUMNS TABLES "where r.organization_id = $1 "
+		"order by lower(r.identifier), r.id limit $2 offset $3) r on true order by lower(r.identifier), r.id",
+		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset));
+}
+
+int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where r.id = $1", P_TEXT(id)) < 0)
+		return -1;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "repository not found");
+}
+
+int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(freep) char *context = mem_printf(VCS_HOOK_SEAL "%s", id);
+	_cleanup_(buf_release) struct buf secret = BUF_INIT(SEALED_LIMIT);
+
+	*ret_secret = NULL;
+	if (db_query(store->db, &rows, err, "select hook_secret_sealed from vcs_repositories where id = $1",
+		    P_TEXT(id)) < 0)
+		return -1;
+	if (!rows.count || row_null(&rows, 0, "hook_secret_sealed"))
+		return 0;
+	if (seal_open(store, context, (struct sealed_column){&rows, 0, "hook_secret_sealed"}, &secret, err) < 0)
+		return -1;
+	*ret_secret = buf_take(&secret);
+	return 0;
+}

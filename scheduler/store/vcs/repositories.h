@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_REPOSITORIES_H
+#define SCHEDULER_STORE_VCS_REPOSITORIES_H
+
+/*
+ * Repositories that workspaces and policy sets use, once for each connection and spelling. A repository that none uses
+ * any more stays, with its events, until its connection is deleted.
+ */
+
+#include "common/vcs/dialect.h"
+#include "scheduler/store/store.h"
+
+/* The context of the seals of hook_secret_sealed and hook_previous_sealed: followed by the repository's id. */
+#define VCS_HOOK_SEAL "vcs-hook:"
+
+/* ---- its users ---- */
+
+enum vcs_user_kind { VCS_USER_WORKSPACE, VCS_USER_POLICY_SET };
+
+struct vcs_user {
+	enum vcs_user_kind kind;
+	const char *id;
+};
+
+/* SQL: the repository that a workspace or policy set uses, as a jsonb object; null: none. `user` is the SQL of its id,
+ * `more` further members (", 'name', value"). Members: repository, identifier, branch, ingress-submodules, token,
+ * installation, provider, http-url, api-url, web-url, hook. */
+#define VCS_USED(table, column, user, more)                                                                            \
+	"(select jsonb_build_object('repository', vr.id, 'identifier', vr.identifier, 'branch', vu.branch, "           \
+	"'ingress-submodules', vu.ingress_submodules, 'token', vt.id, 'installation', vr.installation_id, "            \
+	"'provider', coalesce(vc.provider, 'github_app'), 'http-url', vc.http_url, 'api-url', vc.api_url, "            \
+	"'web-url', vr.web_url, 'hook', vr.hook" more ") from " table " vu join vcs_repositories vr on vr.id = "       \
+	"vu.repository_id left join vcs_connections vc on vc.id = vr.connection_id "                                   \
+	"left join vcs_tokens vt on vt.connection_id = vc.id where vu." column " = " user ") "
+#define VCS_USED_BY_WORKSPACE(user)                                                                                    \
+	VCS_USED("workspace_repositories", "workspace_id", user, ", 'tags-regex', vu.tags_regex")
+#define VCS_USED_BY_POLICY_SET(user) VCS_USED("policy_set_repositories", "policy_set_id", user, "")
+
+/* Reads the organization, the project (of a workspace), the settings and, in `repository`, what VCS_USED gives: columns
+ * organization_id, project_id, settings, repository. ERR_NOT_FOUND. */
+int vcs_used_read(struct store *store, struct vcs_user user, struct rows *ret_rows, struct err *err);
+
+/* A connection that a token belongs to, or an installation of the site's GitHub App. */
+struct vcs_source {
+	struct id connection, installation; /* one of them is "" */
+	enum vcs_provider provider;
+	enum vcs_dialect dialect;
+};
+/* Exactly one of the ids is not NULL. ERR_INVALID at the pointer of vcs-repo's attribute if it is not in the
+ * organization, or is not available in the project (NULL: in the whole organization). Prevents its deletion until the
+ * transaction ends. */
+struct vcs_source_ids {
+	const char *organization_id, *project_id, *token_id, *installation_id;
+};
+int vcs_source_find(
+	struct store *store, const struct vcs_source_ids *ids, struct vcs_source *ret_source, struct err *err);
+
+/* What a workspace or policy set uses. All texts are set. */
+struct vcs_use {
+	const char *organization_id;
+	struct vcs_source source;
+	const char *identifier, *branch, *tags_regex; /* tags_regex: of workspaces */
+	bool ingress_submodules;
+	const char *policies_path;     /* of policy sets, or NULL */
+	const json_t *update_patterns; /* of policy sets: an array, or NULL */
+};
+/* Connects the user to that repository, which is created if no other user has it. ret_changed: it is another repository
+ * or branch than before. */
+int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use *use, struct id *ret_repository,
+	bool *ret_changed, struct err *err);
+int vcs_use_clear(struct store *store, struct vcs_user user, struct err *err);
+/* Copies the path and the patterns of a policy set that has a repository. */
+int vcs_use_of_policies(struct store *store, const char *policy_set_id, const char *policies_path,
+	const json_t *update_patterns, struct err *err);
+
+/* ERR_INVALID at the pointer if one of the workspaces has a repository whose connection is not available in its
+ * project: call it after workspaces were moved. */
+int vcs_available_check(struct store *store, const json_t *workspace_ids, const char *pointer, struct err *err);
+
+/* ---- lists ---- */
+
+/* Columns: those of the table but the sealed ones; provider, http_url, api_url, token_id; workspaces, policy_sets
+ * (their numbers). */
+int vcs_repositories_list(struct store *store, const char *organization_id, struct list_range range,
+	struct rows *ret_rows, struct err *err);
+/* ERR_NOT_FOUND. */
+int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+/* The hook's secret, which the provider signs with; NULL: there is none. The caller frees it. */
+int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret, struct err *err);
+
+#endif
