@@ -429,6 +429,8 @@ def headers_of(route, victim, api_site, session):
                      "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
     if route.kind == "SITE":
         return session.cookie
+    if ":git_job" in route.path:
+        return bearer(victim.git_token)
     return bearer(by_permission.get(route.permission, victim.api.token))
 
 

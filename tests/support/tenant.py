@@ -191,9 +191,11 @@ class Tenant:
     def make_rows(self):
         """Objects that only a run of many stages has, as rows."""
         ids, mark = self.ids, self.mark
-        names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe"}
+        names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe",
+                 "git_repository": "vr", "git_job": "gj"}
         ids.update({key: f"{prefix}-{hashlib.md5((mark + prefix).encode()).hexdigest()[:16]}" for key, prefix in names.items()})
-        values = {**ids, "mark": mark}
+        self.git_token = f"git.{mark}-git-token"
+        values = {**ids, "mark": mark, "git_hash": hashlib.sha256(self.git_token.encode()).hexdigest()}
         for statement in (
             "insert into policy_set_versions (id, policy_set_id) values (%(version)s, %(set)s)",
             "insert into policy_evaluations (id, run_id, kind, bundle) values (%(evaluation)s, %(run)s, 'opa', '[]')",
@@ -202,6 +204,10 @@ class Tenant:
             "insert into task_result_outcomes values (%(outcome)s, %(result)s, 1, %(mark)s, %(mark)s)",
             "insert into cost_estimates (id, run_id) values (%(estimate)s, %(run)s)",
             "insert into plan_exports (id, run_id, data_type, expires_at) values (%(export)s, %(run)s, 'sentinel-mock-bundle-v0', now() + interval '1 hour')",
+            "insert into vcs_repositories (id, organization_id, connection_id, identifier, look_due) select %(git_repository)s, c.organization_id, c.id, %(mark)s, "
+            "now() + interval '1 day' from vcs_connections c where c.id = %(client)s",
+            "insert into git_jobs (id, kind, organization_id, repository_id, pool_id, state, worker_id, token_hash, lease_until) select %(git_job)s, 'look', r.organization_id, "
+            "r.id, %(pool)s, 'claimed', %(agent)s, %(git_hash)s, now() + interval '1 day' from vcs_repositories r where r.id = %(git_repository)s",
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)

@@ -42,6 +42,7 @@ static const struct {
 	{"server certificate verification failed", "The server's certificate is not trusted.", FINAL},
 	{"SSL certificate problem", "The server's certificate is not trusted.", FINAL},
 	{"SSL: no alternative certificate", "The server's certificate is of another name.", FINAL},
+	{"invalid refspec", "The name of a ref is not valid.", FINAL},
 	{"transport '", "The kind of address is not permitted.", FINAL},
 	{"not our ref", "The server does not have the commit.", FINAL},
 	{"unadvertised object", "The server does not give the commit.", FINAL},
