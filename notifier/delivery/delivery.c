@@ -24,13 +24,39 @@ static char *body_secret(const char *body)
 	return secret;
 }
 
+/* The call's method. NULL for any other: it is a part of a request line. */
+static const char *method_of(const json_t *claimed)
+{
+	static const char *const methods[] = {"GET", "POST", "PUT", "PATCH", "DELETE"};
+
+	for (size_t i = 0; i < ARRAY_LEN(methods); i++)
+		if (text_equal(json_string_at(claimed, "method"), methods[i]))
+			return methods[i];
+	return NULL;
+}
+
+/* True if the item has what its kind needs. */
+static bool is_whole(const struct delivery_kind *kind, const json_t *claimed)
+{
+	if (!kind || (kind != &delivery_kinds[KIND_MAIL] && !json_string_at(claimed, "url")))
+		return false;
+	return kind->one_call ? method_of(claimed) != NULL : json_string_at(claimed, "body") != NULL;
+}
+
+static void call_fill(struct delivery *delivery, const json_t *claimed)
+{
+	delivery->method = method_of(claimed);
+	delivery->url = mem_text(json_string_at(claimed, "url"));
+	delivery->headers = json_deep_copy(json_at(claimed, "headers"));
+}
+
 struct delivery *delivery_new(const json_t *claimed, int64_t now_ms)
 {
 	const struct delivery_kind *kind = delivery_kind_of(claimed);
-	const char *body = json_string_at(claimed, "body");
+	const char *body = text_or_empty(json_string_at(claimed, "body"));
 	struct delivery *delivery;
 
-	if (!kind || !body || (kind != &delivery_kinds[KIND_MAIL] && !json_string_at(claimed, "url")))
+	if (!is_whole(kind, claimed))
 		return NULL;
 	delivery = mem_new(1, sizeof(*delivery));
 	delivery->kind = kind;
@@ -42,6 +68,8 @@ struct delivery *delivery_new(const json_t *claimed, int64_t now_ms)
 	delivery->body_len = strlen(body);
 	delivery->secret = body_secret(body);
 	delivery->give_up_ms = now_ms + json_int_at(claimed, "give-up-in-ms", 0);
+	if (kind->one_call)
+		call_fill(delivery, claimed);
 	request_sign(json_string_at(claimed, "hmac-key"), body, delivery->body_len, delivery->signature);
 	return delivery;
 }
@@ -59,6 +87,8 @@ void delivery_free(struct delivery *delivery)
 		return;
 	secret_free(delivery->body);
 	secret_free(delivery->secret);
+	free(delivery->url);
+	json_decref(delivery->headers);
 	json_decref(delivery->mail);
 	free(delivery);
 }
@@ -73,6 +103,11 @@ char *delivery_report(const struct delivery *delivery, const struct outcome *out
 	json_object_set_new(value, "end", json_string_or_null(end));
 	if (outcome->headers)
 		json_object_set(value, "headers", (json_t *)outcome->headers);
+	if (delivery->kind->one_call) {
+		json_object_set(value, "body", outcome->body ? (json_t *)outcome->body : json_null());
+		json_object_set_new(value, "internal", json_boolean(outcome->internal));
+		json_object_set_new(value, "forbidden", json_boolean(outcome->forbidden));
+	}
 	return json_text(value);
 }
 

@@ -33,8 +33,11 @@ struct delivery {
 	bool settled; /* the service has reported its result, or this notifier has lost the request: no more tries */
 	char *body;
 	size_t body_len;
-	json_t *mail; /* {"to","subject"}, or NULL */
-	char *secret; /* the access token in the body, which is redacted from answers; or NULL */
+	const char *method; /* of a call: static */
+	char *url;          /* of a call; NULL: the route's */
+	json_t *headers;    /* of a call: "Name: value", with its token; or NULL */
+	json_t *mail;       /* {"to","subject"}, or NULL */
+	char *secret;       /* the access token in the body, which is redacted from answers; or NULL */
 	char signature[SHA512_HEX_SIZE];
 	int64_t give_up_ms; /* by clock_mono_ms */
 	int failures;

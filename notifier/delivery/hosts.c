@@ -85,7 +85,7 @@ static struct route *route_find(struct hosts *hosts, const char *url)
 void hosts_assign(struct hosts *hosts, struct delivery *delivery, const char *url, int64_t now_ms)
 {
 	delivery->host = host_find(hosts, url);
-	delivery->route = route_find(hosts, url);
+	delivery->route = route_find(hosts, delivery->kind && delivery->kind->one_call ? delivery->host->origin : url);
 	delivery->host->users++;
 	delivery->route->users++;
 	delivery->route->secret |= delivery->kind && delivery->kind->secret_path;
@@ -94,7 +94,7 @@ void hosts_assign(struct hosts *hosts, struct delivery *delivery, const char *ur
 
 const char *delivery_url(const struct delivery *delivery)
 {
-	return delivery->route->url;
+	return delivery->url ? delivery->url : delivery->route->url;
 }
 
 void hosts_leave(struct hosts *hosts, struct delivery *delivery, int64_t now_ms)

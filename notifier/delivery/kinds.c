@@ -26,6 +26,18 @@ static enum fate hook_judge(const struct outcome *outcome)
 											       : FATE_NEVER;
 }
 
+/* The scheduler decides what an answer means, and when a call is repeated. */
+static enum fate call_judge(const struct outcome *outcome)
+{
+	return outcome->status && !outcome->forbidden ? FATE_TAKEN : FATE_NEVER;
+}
+
+/* A rate limit is the credential's, not the host's. */
+static bool call_in_trouble(int status)
+{
+	return status == 0 || status >= 500;
+}
+
 static bool http_in_trouble(int status)
 {
 	return status == 0 || status == 429 || status >= 500;
@@ -62,6 +74,14 @@ const struct delivery_kind delivery_kinds[KINDS] = {
 		.shows_headers = true,
 		.judge = hook_judge,
 		.in_trouble = http_in_trouble},
+	[KIND_CALL] = {.name = "call",
+		.what = "call of a VCS provider",
+		.prefix = "vcscall",
+		.agent = "Runyard",
+		.shows_headers = true,
+		.one_call = true,
+		.judge = call_judge,
+		.in_trouble = call_in_trouble},
 	[KIND_MAIL] = {.name = "mail",
 		.what = "notification by mail",
 		.prefix = "ntf",

@@ -18,7 +18,7 @@
 #include "common/loop/loop.h"
 #include "notifier/delivery/mail.h"
 
-enum { ANSWER_BYTES = 64 << 10, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };
+enum { ANSWER_BYTES = 64 << 10, CALL_BYTES = 2 << 20, HEADER_BYTES = 64 << 10, READ_BYTES = 4096 };
 
 struct sender {
 	struct sender_spec spec;
@@ -37,9 +37,11 @@ struct sending {
 	char error[CURL_ERROR_SIZE];
 	char signature[SHA512_HEX_SIZE + 32];
 	struct curl_slist header; /* the signature, linked to sender->headers */
-	struct buf answer;        /* the first ANSWER_COLLECTED bytes */
-	json_t *headers;          /* of the answer, if its kind reports them */
-	char *message;            /* a mail's */
+	struct buf answer;        /* the first ANSWER_COLLECTED bytes; of a call, all */
+	size_t max_answer;        /* bytes; a larger one is an error */
+	struct curl_slist *call_headers;
+	json_t *headers; /* of the answer, if its kind reports them */
+	char *message;   /* a mail's */
 	size_t message_len, message_sent;
 	struct curl_slist *recipients;
 	size_t answer_len, header_len;
@@ -68,6 +70,7 @@ static void sending_free(struct sending *sending)
 	json_decref(sending->headers);
 	free(sending->message);
 	curl_slist_free_all(sending->recipients);
+	curl_slist_free_all(sending->call_headers);
 	sending->delivery->sending = NULL;
 	free(sending);
 }
@@ -79,18 +82,28 @@ static const char *why(const struct sending *sending, CURLcode code)
 	if (sending->guarded.why[0])
 		return sending->guarded.why;
 	if (sending->too_large)
-		return "the answer is larger than 64 KiB";
+		return sending->delivery->kind->one_call ? "the answer is larger than 2 MiB"
+							 : "the answer is larger than 64 KiB";
 	return sending->error[0] ? sending->error : curl_easy_strerror(code);
+}
+
+/* A call's answer as JSON text; NULL unless it is a text without zero bytes. */
+static json_t *answer_text(const struct buf *answer)
+{
+	if (!answer->len || memchr(answer->data, '\0', answer->len))
+		return NULL;
+	return json_stringn(answer->data, answer->len);
 }
 
 static void sending_ended(struct sending *sending, CURLcode code)
 {
 	struct sender *sender = sending->sender;
 	struct delivery *delivery = sending->delivery;
-	struct outcome outcome = {.error = code ? why(sending, code) : NULL};
+	struct outcome outcome = {.error = code ? why(sending, code) : NULL, .internal = sending->guarded.listed};
 	/* An address that only the allow-list permits is internal. Its answers must not be shown to tenants. */
 	bool shown = !sending->guarded.listed;
 	_cleanup_(freep) char *answer = NULL;
+	json_auto_t *body = NULL;
 	curl_off_t retry_after = 0, took_us = 0;
 	long status = 0;
 
@@ -99,15 +112,17 @@ static void sending_ended(struct sending *sending, CURLcode code)
 	curl_easy_getinfo(sending->easy, CURLINFO_RESPONSE_CODE, &status);
 	/* The status counts if the answer is complete, was cut off here for its size, or is a mail server's refusal.
 	 * It does not count if the connection broke off. */
-	if (!code || sending->too_large || (delivery->mail && status >= 400))
+	if (!code || (sending->too_large && !delivery->kind->one_call) || (delivery->mail && status >= 400))
 		outcome.status = (int)status;
 	outcome.seconds = (double)took_us / 1e6;
 	outcome.retry_after = retry_after < INT32_MAX ? (int)retry_after : INT32_MAX;
-	outcome.headers = outcome.status && shown ? sending->headers : NULL;
+	outcome.headers = outcome.status && (shown || delivery->kind->one_call) ? sending->headers : NULL;
 	outcome.forbidden =
 		sending->guarded.why[0] || code == CURLE_URL_MALFORMAT || code == CURLE_UNSUPPORTED_PROTOCOL;
 	/* If a mail was neither accepted nor refused, the server's last reply belongs to an earlier command. */
-	if (shown && sending->answer.len && (outcome.status || !delivery->mail))
+	if (delivery->kind->one_call)
+		outcome.body = body = answer_text(&sending->answer);
+	else if (shown && sending->answer.len && (outcome.status || !delivery->mail))
 		outcome.answer = answer = answer_clean(sending->answer.data, sending->answer.len, delivery->secret);
 	sender->spec.ended(sender->spec.data, delivery, &outcome);
 	sending_free(sending);
@@ -222,11 +237,11 @@ void sender_free(struct sender *sender)
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct sending *sending = data;
-	size_t len = size * count, room = ANSWER_COLLECTED - sending->answer.len;
+	size_t len = size * count, room = sending->answer.limit - sending->answer.len;
 
 	buf_append(&sending->answer, bytes, len < room ? len : room);
 	sending->answer_len += len;
-	sending->too_large = sending->answer_len > ANSWER_BYTES;
+	sending->too_large = sending->answer_len > sending->max_answer;
 	return sending->too_large ? 0 : len;
 }
 
@@ -253,21 +268,50 @@ static void goes_out(void *data)
 
 /* ---- requests ---- */
 
+static void set_signed(struct sending *sending)
+{
+	struct delivery *delivery = sending->delivery;
+
+	/* For a header without a value libcurl expects a semicolon. */
+	snprintf(sending->signature, sizeof(sending->signature), "%s%s%s", delivery->kind->signature,
+		*delivery->signature ? ": " : ";", delivery->signature);
+	sending->header = (struct curl_slist){.data = sending->signature, .next = sending->sender->headers};
+	curl_easy_setopt(sending->easy, CURLOPT_HTTPHEADER, &sending->header);
+	curl_easy_setopt(sending->easy, CURLOPT_POST, 1L);
+}
+
+/* A request whose method and headers the scheduler chose, in addition to the usual ones. */
+static void set_call(struct sending *sending)
+{
+	struct delivery *delivery = sending->delivery;
+	struct curl_slist *headers = NULL;
+
+	for (size_t i = 0; i < json_array_size(delivery->headers); i++)
+		headers = curl_slist_append(headers, json_string_value(json_array_get(delivery->headers, i)));
+	for (const struct curl_slist *usual = sending->sender->headers; usual; usual = usual->next)
+		headers = curl_slist_append(headers, usual->data);
+	sending->call_headers = headers;
+	curl_easy_setopt(sending->easy, CURLOPT_HTTPHEADER, headers);
+	if (delivery->body_len)
+		curl_easy_setopt(sending->easy, CURLOPT_POST, 1L);
+	curl_easy_setopt(sending->easy, CURLOPT_CUSTOMREQUEST, delivery->method);
+}
+
 static void set_request(struct sending *sending)
 {
 	struct sender *sender = sending->sender;
 	struct delivery *delivery = sending->delivery;
 	CURL *easy = sending->easy;
 
-	/* For a header without a value libcurl expects a semicolon. */
-	snprintf(sending->signature, sizeof(sending->signature), "%s%s%s", delivery->kind->signature,
-		*delivery->signature ? ": " : ";", delivery->signature);
-	sending->header = (struct curl_slist){.data = sending->signature, .next = sender->headers};
-	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, &sending->header);
+	if (delivery->kind->one_call)
+		set_call(sending);
+	else
+		set_signed(sending);
+	if (delivery->body_len || !delivery->kind->one_call) {
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDS, delivery->body);
+		curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body_len);
+	}
 	curl_easy_setopt(easy, CURLOPT_URL, delivery_url(delivery));
-	curl_easy_setopt(easy, CURLOPT_POST, 1L);
-	curl_easy_setopt(easy, CURLOPT_POSTFIELDS, delivery->body);
-	curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)delivery->body_len);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, sender->user_agents[delivery->kind - delivery_kinds]);
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_PROXY, sender->spec.proxy);
@@ -376,7 +420,8 @@ static struct sending *sending_new(struct sender *sender, struct delivery *deliv
 	sending->sender = sender;
 	sending->delivery = delivery;
 	sending->opening = true;
-	sending->answer = (struct buf)BUF_INIT(ANSWER_COLLECTED);
+	sending->max_answer = delivery->kind->one_call ? CALL_BYTES : ANSWER_BYTES;
+	sending->answer = (struct buf)BUF_INIT(delivery->kind->one_call ? CALL_BYTES : ANSWER_COLLECTED);
 	sending->guarded.guard = sender->spec.guard;
 	sending->guarded.proxied = *sender->spec.proxy != '\0';
 	sending->guarded.goes_out = goes_out;

@@ -147,6 +147,7 @@ static const struct {
 	{"outbox_oldest", M_OUTBOX_OLDEST},
 	{"task", M_TASKS_OPEN},
 	{"backlog", M_NOTIFIER_BACKLOG},
+	{"vcs", M_VCS_WAITING},
 	{"held", M_HELD},
 	{"held_long", M_HELD_LONG},
 	{"schema", M_SCHEMA},
@@ -215,6 +216,11 @@ int gauges_site(struct store *store, struct err *err)
 		    "+ (select count(*) from task_results where delivery = 'acknowledged') union all "
 		    "select 'backlog', '', (select count(*) from task_results where delivery = 'waiting') "
 		    "+ (select count(*) from notifications where delivery = 'waiting') union all "
+		    "select 'vcs', 'kind=\"calls\"', (select count(*) from vcs_calls) union all "
+		    "select 'vcs', 'kind=\"statuses\"', (select count(*) from vcs_reports where sent_version < "
+		    "version) "
+		    "union all select 'vcs', 'kind=\"comments\"', (select count(*) from vcs_comments "
+		    "where sent_version < version) union all "
 		    "select unnest(array['held', 'held_long']), '', unnest(array[count(*), "
 		    "count(*) filter (where began_at < now() - make_interval(secs => $1))]) "
 		    "from workspace_holds where until is not null union all "

@@ -21,6 +21,7 @@
 #include "scheduler/background/wait_notes.h"
 #include "scheduler/intake/dead_letters.h"
 #include "scheduler/metrics.h"
+#include "scheduler/runs/vcs/reports.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/vcs/git_results.h"
 #include "scheduler/runs/holds.h"
@@ -296,6 +297,8 @@ static const struct {
 	{"holds", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
 	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
+	{"commit statuses", 1000, SWEEP_BY_CLOCK, .sweep = vcs_reports_sweep},
+	{"hooks", 5000, SWEEP_ANY, .sweep = vcs_hooks_sweep},
 	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
 	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
 	{"site", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_site},

@@ -2,7 +2,8 @@
 #ifndef SCHEDULER_STORE_REQUEST_CLAIM_H
 #define SCHEDULER_STORE_REQUEST_CLAIM_H
 
-/* A notifier's claim of requests. store/requests.h divides it between run tasks and notifications. */
+/* A notifier's claim of requests. store/requests.h divides it between run tasks, notifications and calls of VCS
+ * providers. */
 
 #include "scheduler/store/store.h"
 
@@ -11,6 +12,7 @@ struct request_claim {
 	const char *callback_url; /* base of the callback URLs */
 	const json_t *ids;        /* the requests to claim; empty: the oldest waiting ones */
 	int max;
+	bool calls; /* the notifier is of a version that can send calls of VCS providers */
 };
 
 #endif

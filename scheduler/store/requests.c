@@ -3,6 +3,7 @@
 
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/tasks/task_calls.h"
+#include "scheduler/store/vcs/calls/calls.h"
 
 bool requests_have(const json_t *ids, const char *prefix)
 {
@@ -38,8 +39,12 @@ static int claim_in(void *data, struct err *err)
 	if ((any || requests_have(rest.ids, "taskrs-")) && task_calls_claim(c->store, c->claim, c->requests, err) < 0)
 		return -1;
 	rest.max -= (int)json_array_size(c->requests);
-	if (rest.max > 0 && (any || requests_have(rest.ids, "ntf-")))
-		return notifications_claim(c->store, &rest, c->requests, err);
+	if (rest.max > 0 && (any || requests_have(rest.ids, "ntf-")) &&
+		notifications_claim(c->store, &rest, c->requests, err) < 0)
+		return -1;
+	rest.max = c->claim->max - (int)json_array_size(c->requests);
+	if (rest.max > 0 && rest.calls && (any || requests_have(rest.ids, "vcscall-")))
+		return vcs_calls_claim(c->store, &rest, c->requests, err);
 	return 0;
 }
 
@@ -68,12 +73,13 @@ int requests_beat(struct store *store, const char *notifier, const json_t *held,
 	if (db_query(store->db, &rows, err,
 		    "with said as (select id, attempt, ord from rows from (jsonb_to_recordset($1::jsonb) "
 		    "as (id text, attempt integer)) with ordinality as u(id, attempt, ord)), "
-		    "tasks as " KEPT("task_results") ", told as " KEPT(
-			    "notifications") ", "
-					     "kept as (select id from tasks union all select id from told) "
-					     "select s.id, s.attempt, k.id is not null as held from said s left join "
-					     "kept k on k.id = s.id "
-					     "order by s.ord",
+		    "tasks as " KEPT("task_results") ", told as " KEPT("notifications") ", calls as " KEPT(
+			    "vcs_calls") ", "
+					 "kept as (select id from tasks union all select id from told union all "
+					 "select id from calls) "
+					 "select s.id, s.attempt, k.id is not null as held from said s left join "
+					 "kept k on k.id = s.id "
+					 "order by s.ord",
 		    P_TEXT(text), P_TEXT(notifier), P_INT(store->settings->lease_seconds)) < 0)
 		return -1;
 	*ret_held = json_array();
@@ -94,6 +100,7 @@ int requests_release(struct store *store, const char *notifier, const json_t *re
 
 	return db_query(store->db, NULL, err,
 		"with said as (select id, attempt from jsonb_to_recordset($1::jsonb) as u(id text, attempt integer)), "
-		"tasks as (" PUT_BACK("task_results") ") " PUT_BACK("notifications"),
+		"tasks as (" PUT_BACK("task_results") "), told as (" PUT_BACK("notifications") ") " PUT_BACK(
+			"vcs_calls"),
 		P_TEXT(text), P_TEXT(notifier));
 }

@@ -4,9 +4,10 @@
 
 /*
  * HTTP requests that notifiers send for the scheduler: calls of run tasks (rows of task_results,
- * store/tasks/task_calls.h) and notifications (store/notifications/notifications.h). Both tables have the same columns
- * for delivery: delivery (waiting, claimed), attempt, notifier, lease_until, give_up_at. proto/README.md defines the
- * messages of notifiers. Arrays have the order and form given there. Each response is a new reference.
+ * store/tasks/task_calls.h), notifications (store/notifications/notifications.h) and calls of VCS providers
+ * (store/vcs/calls/calls.h). The tables have the same columns for delivery: delivery (waiting, claimed), attempt,
+ * notifier, lease_until, give_up_at. proto/README.md defines the messages of notifiers. Arrays have the order and form
+ * given there. Each response is a new reference.
  */
 
 #include "scheduler/store/request_claim.h"

@@ -192,7 +192,7 @@ class Tenant:
         """Objects that only a run of many stages has, as rows."""
         ids, mark = self.ids, self.mark
         names = {"check": "polchk", "evaluation": "poleval", "version": "polsetver", "policy_outcome": "psout", "outcome": "taskrsout", "estimate": "ce", "export": "pe",
-                 "git_repository": "vr", "git_job": "gj"}
+                 "installation": "ghain", "git_repository": "vr", "git_job": "gj"}
         ids.update({key: f"{prefix}-{hashlib.md5((mark + prefix).encode()).hexdigest()[:16]}" for key, prefix in names.items()})
         self.git_token = f"git.{mark}-git-token"
         values = {**ids, "mark": mark, "git_hash": hashlib.sha256(self.git_token.encode()).hexdigest()}
@@ -208,6 +208,8 @@ class Tenant:
             "now() + interval '1 day' from vcs_connections c where c.id = %(client)s",
             "insert into git_jobs (id, kind, organization_id, repository_id, pool_id, state, worker_id, token_hash, lease_until) select %(git_job)s, 'look', r.organization_id, "
             "r.id, %(pool)s, 'claimed', %(agent)s, %(git_hash)s, now() + interval '1 day' from vcs_repositories r where r.id = %(git_repository)s",
+            "insert into vcs_installations (id, installation_id, organization_id, name, kind) select %(installation)s, ('x' || right(md5(%(mark)s), 8))::bit(32)::bigint, id, %(mark)s, 'User' "
+            "from organizations where name = %(organization)s",
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)

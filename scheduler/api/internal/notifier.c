@@ -7,6 +7,7 @@
 #include "scheduler/api/tasks/callback_relay.h"
 #include "scheduler/api/tasks/task_stages.h"
 #include "scheduler/runs/task_reports.h"
+#include "scheduler/runs/vcs/answers.h"
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/notifications/notifiers.h"
 #include "scheduler/store/requests.h"
@@ -70,6 +71,7 @@ int notifier_claims(struct request *req, struct response *res, struct err *err)
 	json_t *calls = NULL;
 	long long max = json_int_at(req->body, "max", MAX_REQUESTS_CLAIMED);
 
+	claim.calls = json_bool_at(req->body, "calls", false);
 	claim.max = max < 0 ? 0 : max < MAX_REQUESTS_CLAIMED ? (int)max : MAX_REQUESTS_CLAIMED;
 	if (!claim.notifier || !claim.callback_url)
 		return err_set(err, ERR_INVALID, "'notifier' and 'callback-url' must be texts");
@@ -119,13 +121,30 @@ static int reports_decide(struct store *store, struct db_array *decided, struct 
 	return 0;
 }
 
+/* Applies the answers of VCS providers, and drops their texts: no other part reads them. */
+static int answers_apply(struct store *store, const json_t *deliveries, struct err *err)
+{
+	json_t *delivery;
+	size_t i;
+
+	if (!requests_have(deliveries, "vcscall-"))
+		return 0;
+	if (vcs_answers_apply(store, deliveries, err) < 0)
+		return -1;
+	json_array_foreach((json_t *)deliveries, i, delivery)
+	{
+		json_object_del(delivery, "body");
+	}
+	return 0;
+}
+
 int notifier_delivers(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array decided = DB_ARRAY_INIT;
 	const json_t *deliveries;
 	json_t *answer = NULL;
 
-	if (body_array(req, "deliveries", &deliveries, err) < 0 ||
+	if (body_array(req, "deliveries", &deliveries, err) < 0 || answers_apply(req->store, deliveries, err) < 0 ||
 		task_calls_delivered(req->store, deliveries, &answer, &decided, err) < 0)
 		return -1;
 	if (reports_decide(req->store, &decided, err) < 0 ||

@@ -68,6 +68,7 @@ create table vcs_authorizations (
 	session_hash text not null references sessions on delete cascade,
 	organization_id text not null references organizations on delete cascade,
 	connection_id text references vcs_connections on delete cascade, -- null: an installation
+	installation bigint, -- GitHub's number of it; null: GitHub has not told it yet
 	verifier_sealed bytea, -- PKCE's code verifier
 	created_at timestamptz not null default now()
 );
@@ -210,6 +211,7 @@ create table vcs_events (
 ) with (fillfactor = 80);
 create index vcs_events_organization on vcs_events (organization_id, sequence desc);
 create index vcs_events_repository on vcs_events (repository_id, sequence desc);
+create index vcs_events_commit on vcs_events (repository_id, sha);
 create index vcs_events_open on vcs_events (due_at, sequence) where state in ('waiting', 'looking', 'comparing');
 create index vcs_events_created on vcs_events (created_at);
 create index vcs_events_connection on vcs_events (connection_id) where connection_id is not null;
@@ -333,22 +335,28 @@ create index git_jobs_content on git_jobs (content_id) where content_id is not n
 create index git_jobs_event on git_jobs (event_id) where event_id is not null;
 create index git_jobs_organization on git_jobs (organization_id);
 
--- What a commit's status at its provider shall be. The newest wish of each context is sent.
+-- The statuses of commits at their provider. What a status says is computed from the runs when it is sent; a change only
+-- makes a new version. Only the newest version is sent.
 create table vcs_reports (
 	repository_id text not null references vcs_repositories on delete cascade,
 	sha text not null,
-	context text not null, -- 'Runyard/<organization>'
-	pull_request bigint not null default 0, -- whose comment shows the event, too; 0: none
-	event_id text references vcs_events on delete set null,
-	wanted jsonb not null, -- {state, description, url}
-	version bigint not null default 1, -- of what is wanted
+	context text not null, -- 'Runyard/<organization>', or with '/<workspace>/<stage>'
+	workspace_id text references workspaces on delete cascade, -- null: of all workspaces together
+	stage text not null default '', -- of a workspace's context: plan, policies
+	pull_request bigint not null default 0, -- 0: none
+	event_id text references vcs_events on delete set null, -- whose page it links to
+	version bigint not null default 1,
 	sent_version bigint not null default 0,
+	sent jsonb, -- {state, description}
+	sent_at timestamptz,
+	sent_count integer not null default 0, -- providers limit the statuses of a context: later ones are sent less often
 	due_at timestamptz not null default now(),
-	error text,
+	error text, -- why the last try failed
 	primary key (repository_id, sha, context)
 ) with (fillfactor = 60);
 create index vcs_reports_due on vcs_reports (due_at) where sent_version < version;
 create index vcs_reports_event on vcs_reports (event_id) where event_id is not null;
+create index vcs_reports_workspace on vcs_reports (workspace_id) where workspace_id is not null;
 
 -- The one comment of a pull request.
 create table vcs_comments (
@@ -356,7 +364,7 @@ create table vcs_comments (
 	pull_request bigint not null,
 	external_id text, -- the provider's id of the comment; null: not known
 	external_version bigint, -- Bitbucket Data Center's
-	unsure boolean not null default false, -- a request may have created it: list the comments first
+	unsure boolean not null default true, -- there may be a comment that is not known: list the comments first
 	event_id text references vcs_events on delete set null, -- of its newest head
 	version bigint not null default 1,
 	sent_version bigint not null default 0,
@@ -367,6 +375,13 @@ create table vcs_comments (
 create index vcs_comments_due on vcs_comments (due_at) where sent_version < version;
 create index vcs_comments_event on vcs_comments (event_id) where event_id is not null;
 
+-- Events whose runs have changed. Rows are only inserted and deleted, so that the transactions of runs don't wait for
+-- each other.
+create table vcs_notes (
+	sequence bigint generated always as identity primary key,
+	event_id text not null
+);
+
 -- Calls of provider APIs, for notifiers. A row is deleted when its answer is applied.
 create table vcs_calls (
 	id text primary key, -- vcscall-
@@ -374,22 +389,46 @@ create table vcs_calls (
 	connection_id text references vcs_connections on delete cascade,
 	installation_id text references vcs_installations on delete cascade,
 	repository_id text references vcs_repositories on delete cascade,
-	operation text not null,
-	subject text not null default '', -- what the answer is for: an event's id, "sha context", a number
+	operation text not null, -- common/vcs/operations.def
+	purpose text not null, -- what its answer is for: report, comment, hook, ...
+	subject text not null default '', -- a report's "sha context", a comment's number
 	arguments jsonb not null default '{}',
 	version bigint not null default 0, -- of the report or comment that it sends
 	urgency smallint not null default 1, -- 0: statuses, 1: reads and hooks, 2: comments
-	state text not null default 'waiting' constraint vcs_calls_state check (state in ('waiting', 'claimed')),
-	tries integer not null default 0,
+	writes boolean not null, -- counts against the limits of writes
+	delivery text not null default 'waiting' constraint vcs_calls_delivery check (delivery in ('waiting', 'claimed')),
+	attempt integer not null default 0,
+	tries integer not null default 0, -- that failed
 	due_at timestamptz not null default now(),
 	notifier text,
 	lease_until timestamptz,
 	error text,
+	updated_at timestamptz not null default now(),
 	created_at timestamptz not null default now()
 ) with (fillfactor = 60);
-create index vcs_calls_due on vcs_calls (due_at, urgency, id);
+create index vcs_calls_due on vcs_calls (due_at, urgency, id) where delivery = 'waiting';
+create index vcs_calls_lease on vcs_calls (lease_until) where delivery = 'claimed';
 create index vcs_calls_connection on vcs_calls (connection_id) where connection_id is not null;
 create index vcs_calls_organization on vcs_calls (organization_id);
 create index vcs_calls_installation on vcs_calls (installation_id) where installation_id is not null;
-create index vcs_calls_repository on vcs_calls (repository_id);
-create unique index vcs_calls_once on vcs_calls (repository_id, operation, subject);
+create unique index vcs_calls_once on vcs_calls (coalesce(repository_id, connection_id), purpose, subject);
+create index vcs_calls_repository on vcs_calls (repository_id) where repository_id is not null;
+
+-- When the hooks of repositories are looked for. The hooks themselves stand with their repositories.
+create table vcs_hooks (
+	repository_id text primary key references vcs_repositories on delete cascade,
+	used boolean not null, -- whether something used the repository then
+	outdated boolean not null default false, -- the provider may have an earlier secret
+	due_at timestamptz not null
+) with (fillfactor = 60);
+
+-- How much a connection or an installation may still ask of its provider.
+create table vcs_limits (
+	owner_id text primary key,
+	minute_left real not null, -- writes, refilled with time
+	hour_left real not null,
+	refilled_at timestamptz not null default now(),
+	blocked_until timestamptz, -- the provider asked for a pause
+	error text, -- of the last call that failed; null: the last one did not
+	error_at timestamptz
+) with (fillfactor = 50);

@@ -6,6 +6,7 @@
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/tasks/task_results.h"
+#include "scheduler/store/vcs/calls/reports.h"
 
 void changes_init(struct changes *changes, const char *now)
 {
@@ -441,6 +442,8 @@ int changes_save(struct store *store, struct changes *changes, struct err *err)
 			return -1;
 	if (task_results_follow(store, changes->rows[CHANGED_TASK_STAGES], &changes->outbox, err) < 0 ||
 		notifications_put_up(store, changes->rows[CHANGED_NOTIFICATIONS], &changes->outbox, err) < 0)
+		return -1;
+	if (vcs_runs_note(store, changes->rows[CHANGED_RUNS], err) < 0)
 		return -1;
 	return outbox_insert(&changes->outbox, store->db, store->sink, err);
 }

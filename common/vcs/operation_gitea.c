@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "common/vcs/operation_rows.h"
+
+/* The API of Gitea 1.x and Forgejo. Most of its forms are GitHub's. */
+
+enum { PAGE = 50 };
+
+static void gitea_headers(const struct vcs_api *api, json_t *headers)
+{
+	vcs_header_add(headers, "Authorization: token ", api->token);
+}
+
+/* Tags that are made come as `create`. `pull_request` would subscribe to comments and labels, too. There is no edit:
+ * Gitea ignores a changed secret. */
+static json_t *hook_body(const json_t *arguments)
+{
+	return json_pack("{ss sb s[ssssss] s{ss ss ss}}", "type", "gitea", "active", 1, "events", "push", "create",
+		"delete", "pull_request_only", "pull_request_sync", "repository", "config", "url",
+		json_string_at(arguments, "url"), "content_type", "json", "secret",
+		json_string_at(arguments, "secret"));
+}
+
+static json_t *read_repositories(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "data"), PAGE, vcs_github_repository);
+}
+
+static json_t *read_branch(const struct vcs_answer *answer)
+{
+	return vcs_read_head(answer, "name", "commit.id");
+}
+
+static json_t *read_commit(const struct vcs_answer *answer)
+{
+	return vcs_read_commit(
+		answer, &(struct vcs_commit_paths){"sha", "commit.message", "commit.author.name", "html_url"});
+}
+
+/* Adds the files of a commit. False if it has no list. */
+static bool files_add(json_t *files, const json_t *commit)
+{
+	const json_t *list = json_at(commit, "files");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		json_array_append_new(files, vcs_read_text(json_array_get(list, i), "filename", VCS_PATH_LIMIT));
+	return json_is_array(list);
+}
+
+/* The files stand with their commits. Whole only if all commits are there. */
+static json_t *read_compare(const struct vcs_answer *answer)
+{
+	const json_t *commits = json_at(answer->body, "commits");
+	json_t *files = json_array(), *commit;
+	bool whole = json_int_at(answer->body, "total_commits", -1) == (long long)json_array_size(commits);
+	size_t i;
+
+	if (!json_is_array(commits)) {
+		json_decref(files);
+		return NULL;
+	}
+	json_array_foreach((json_t *)commits, i, commit)
+	{
+		whole = files_add(files, commit) && whole;
+	}
+	return json_pack("{so sb sn}", "files", files, "whole", whole, "next");
+}
+
+static json_t *read_pulls(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, PAGE, vcs_github_pull);
+}
+
+static json_t *read_files(const struct vcs_answer *answer)
+{
+	static const char *const paths[2] = {"filename", "previous_filename"};
+
+	return vcs_read_files(answer, answer->body, PAGE, paths);
+}
+
+/* One answer has all comments. */
+static json_t *read_comments(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, SIZE_MAX, vcs_github_comment_item);
+}
+
+static json_t *read_hooks(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, PAGE, vcs_github_hook);
+}
+
+static const struct vcs_row rows[VCS_OPERATIONS] = {
+	[VCS_OP_VERIFY] = {"GET", "/user", .read = vcs_github_read_user},
+	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .read = vcs_github_read_repository},
+	[VCS_OP_REPOSITORIES] = {"GET", "/repos/search?limit=50&page={page}&q={filter}", .read = read_repositories},
+	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .read = read_branch},
+	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/git/commits/{sha}", .read = read_commit},
+	[VCS_OP_COMPARE] = {"GET", "/repos/{repo}/compare/{base}...{head}", .read = read_compare},
+	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .read = vcs_github_read_pull},
+	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&limit=50&page={page}", .read = read_pulls},
+	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?limit=50&page={page}", .read = read_files},
+	[VCS_OP_STATUS] = {"POST", "/repos/{repo}/statuses/{sha}", vcs_github_status},
+	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments", .read = read_comments},
+	[VCS_OP_COMMENT_CREATE] = {"POST", "/repos/{repo}/issues/{number}/comments", vcs_github_comment,
+		vcs_github_read_comment},
+	[VCS_OP_COMMENT_EDIT] = {"PATCH", "/repos/{repo}/issues/comments/{comment}", vcs_github_comment,
+		vcs_github_read_comment},
+	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?limit=50&page={page}", .read = read_hooks},
+	[VCS_OP_HOOK_CREATE] = {"POST", "/repos/{repo}/hooks", hook_body, vcs_read_made},
+	[VCS_OP_HOOK_DELETE] = {"DELETE", "/repos/{repo}/hooks/{hook}", .taken = vcs_is_gone},
+};
+
+const struct vcs_dialect_rows vcs_gitea_rows = {rows, gitea_headers, NULL};

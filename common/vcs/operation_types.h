@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_VCS_OPERATION_TYPES_H
+#define COMMON_VCS_OPERATION_TYPES_H
+
+/* The operations, who asks for them, and what came back: for common/vcs/operation.h and the tables of the dialects. */
+
+#include <time.h>
+
+#include "common/json/json.h"
+#include "common/vcs/dialect.h"
+
+enum vcs_operation {
+#define OPERATION(symbol, name, writes) VCS_OP_##symbol,
+#include "common/vcs/operations.def"
+#undef OPERATION
+	VCS_OPERATIONS
+};
+
+/* The most repositories, pull requests, comments or hooks that a page of a list has. */
+enum { VCS_LIST_MAX = 100 };
+
+/* Where a request goes, and who sends it. Borrowed texts. */
+struct vcs_api {
+	enum vcs_dialect dialect;
+	const char *api_url;    /* of the connection */
+	const char *identifier; /* of the repository; NULL for verify and repositories */
+	const char *token;      /* NULL: none */
+	bool app;               /* the token is of a GitHub App's installation */
+};
+
+/* What came back. Borrowed. */
+struct vcs_answer {
+	enum vcs_dialect dialect;
+	enum vcs_operation operation;
+	const json_t *arguments;
+	int status;            /* 0: there was no complete answer, and `error` says why */
+	const json_t *headers; /* {"name": ["value", ...]}, names in lower case; or NULL */
+	const json_t *body;    /* NULL if it is not JSON */
+	const char *error;
+	bool forbidden; /* the address may not be called, so a repetition is useless */
+	bool internal;  /* only the operator's allow-list permits the address: texts of the answer are not shown */
+	time_t now;
+};
+
+#endif

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/runs/vcs/answers.h"
+
+#include <string.h>
+
+#include "common/log.h"
+#include "common/metrics.h"
+#include "scheduler/metrics.h"
+#include "scheduler/store/vcs/calls/calls.h"
+#include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/reports.h"
+#include "scheduler/store/vcs/tokens.h"
+
+/* One answer while it is applied. */
+struct applying {
+	struct store *store;
+	const json_t *delivery;
+	json_t *body; /* parsed, or NULL */
+};
+
+/* ---- by purpose ---- */
+
+/* `taken` and `refused` may set *ret_goes_on (a new reference), with which the call asks on. */
+struct purpose_rows {
+	int (*taken)(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+		struct err *err);
+	int (*refused)(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+		json_t **ret_goes_on, struct err *err);
+};
+
+/* A pull request of Azure DevOps has statuses of its own: they follow those of its commit. */
+static int report_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	(void)result;
+	if (call->operation == VCS_OP_STATUS && json_int_at(call->arguments, "number", 0) > 0 &&
+		vcs_operation_exists(call->dialect, VCS_OP_PULL_STATUS))
+		*ret_goes_on = json_pack("{sb}", "of_pull", 1);
+	return vcs_report_sent(store, call, err);
+}
+
+static int report_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	(void)ret_goes_on;
+	return vcs_report_refused(store, call, verdict->why, err);
+}
+
+/* A missing operation at a repository without this right is 404 at some providers. */
+static int hook_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	(void)ret_goes_on;
+	return vcs_hook_refused(store, call, verdict->why, err);
+}
+
+static int lookup_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	(void)ret_goes_on;
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set external_id = $2, default_branch = coalesce($3, default_branch), "
+		"web_url = coalesce($4, web_url), state = 'verified', error = null where id = $1",
+		P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "id")),
+		P_TEXT(json_string_at(result, "default_branch")), P_TEXT(json_string_at(result, "web_url")));
+}
+
+static int lookup_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	(void)ret_goes_on;
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set state = 'errored', error = left($2, 500) where id = $1",
+		P_TEXT(call->repository_id), P_TEXT(verdict->why));
+}
+
+static int verify_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	const struct vcs_token_verdict verdict = {.state = "verified", .user_name = json_string_at(result, "user")};
+
+	(void)ret_goes_on;
+	return vcs_token_judge(store, call->connection_id, &verdict, err);
+}
+
+static int verify_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	const struct vcs_token_verdict refused = {.state = "refused", .error = verdict->why};
+
+	(void)ret_goes_on;
+	return vcs_token_judge(store, call->connection_id, &refused, err);
+}
+
+static const struct purpose_rows purposes[VCS_PURPOSES] = {
+	[VCS_FOR_REPORT] = {report_taken, report_refused},
+	[VCS_FOR_COMMENT] = {vcs_comment_step, vcs_comment_refused},
+	[VCS_FOR_HOOK] = {vcs_hook_step, hook_refused},
+	[VCS_FOR_LOOKUP] = {lookup_taken, lookup_refused},
+	[VCS_FOR_VERIFY] = {verify_taken, verify_refused},
+};
+
+/* ---- one answer ---- */
+
+static int ends_or_goes_on(struct store *store, const struct vcs_claimed *call, json_t *goes_on, struct err *err)
+{
+	int result = goes_on ? vcs_call_goes_on(store, call, goes_on, err) : vcs_call_end(store, call->id, err);
+
+	json_decref(goes_on);
+	return result;
+}
+
+static int taken(struct store *store, const struct vcs_claimed *call, const struct vcs_answer *answer, struct err *err)
+{
+	json_auto_t *result = NULL;
+	json_t *goes_on = NULL;
+	struct err unread = ERR_INIT;
+
+	if (vcs_answer_read(answer, &result, &unread) < 0)
+		return vcs_call_again(store, call, 0, unread.message, err);
+	if (vcs_limit_note(store, call, NULL, err) < 0 ||
+		purposes[call->purpose].taken(store, call, result, &goes_on, err) < 0) {
+		json_decref(goes_on);
+		return -1;
+	}
+	return ends_or_goes_on(store, call, goes_on, err);
+}
+
+static int refused(
+	struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict, struct err *err)
+{
+	json_t *goes_on = NULL;
+
+	if (vcs_limit_note(store, call, verdict->why, err) < 0 ||
+		purposes[call->purpose].refused(store, call, verdict, &goes_on, err) < 0) {
+		json_decref(goes_on);
+		return -1;
+	}
+	return ends_or_goes_on(store, call, goes_on, err);
+}
+
+/* The call is repeated. A refused credential is also noted where users see it, and a new one is taken then. */
+static int again(
+	struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict, struct err *err)
+{
+	const struct vcs_token_verdict token = {.state = "refused", .error = verdict->why};
+
+	if (vcs_limit_note(store, call, verdict->why, err) < 0)
+		return -1;
+	if (verdict->unauthorized && vcs_token_judge(store, call->connection_id, &token, err) < 0)
+		return -1;
+	return vcs_call_again(store, call, verdict->wait_s, verdict->why, err);
+}
+
+static void note(const struct vcs_claimed *call, const struct vcs_answer *answer, const struct vcs_verdict *verdict)
+{
+	static const char *const fates[] = {[VCS_TAKEN] = "taken", [VCS_AGAIN] = "again", [VCS_NEVER] = "refused"};
+
+	metric_addf(M_VCS_CALLS, 1, "operation=\"%s\",outcome=\"%s\"", vcs_operation_name(call->operation),
+		fates[verdict->fate]);
+	if (verdict->fate != VCS_TAKEN)
+		log_warn("a VCS provider did not take a call", "call", call->id, "repository", call->repository_id,
+			"operation", vcs_operation_name(answer->operation), "error", verdict->why, NULL);
+}
+
+static int decide(struct store *store, const struct vcs_claimed *call, const struct vcs_answer *answer, struct err *err)
+{
+	struct vcs_verdict verdict;
+
+	vcs_answer_judge(answer, &verdict);
+	note(call, answer, &verdict);
+	if (verdict.limited && vcs_limit_block(store, call, verdict.wait_s, err) < 0)
+		return -1;
+	if (verdict.fate == VCS_TAKEN)
+		return taken(store, call, answer, err);
+	if (verdict.fate == VCS_NEVER)
+		return refused(store, call, &verdict, err);
+	return again(store, call, &verdict, err);
+}
+
+static int apply_in(void *data, struct err *err)
+{
+	struct applying *a = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *arguments = NULL;
+	struct vcs_claimed call;
+	struct vcs_answer answer;
+	bool there;
+
+	if (vcs_call_lock(a->store, json_string_at(a->delivery, "id"), (int)json_int_at(a->delivery, "attempt", 0),
+		    &rows, &there, err) < 0)
+		return -1;
+	if (!there)
+		return 0;
+	arguments = row_json(&rows, 0, "arguments");
+	call = vcs_call_of(&rows, 0, arguments);
+	answer = (struct vcs_answer){.dialect = call.dialect,
+		.operation = call.operation,
+		.arguments = arguments,
+		.status = (int)json_int_at(a->delivery, "status", 0),
+		.headers = json_at(a->delivery, "headers"),
+		.body = a->body,
+		.error = json_string_at(a->delivery, "error"),
+		.forbidden = json_bool_at(a->delivery, "forbidden", false),
+		.internal = json_bool_at(a->delivery, "internal", false),
+		.now = time(NULL)};
+	if (call.purpose == VCS_PURPOSES || call.operation == VCS_OPERATIONS)
+		return vcs_call_end(a->store, call.id, err);
+	return decide(a->store, &call, &answer, err);
+}
+
+static int answer_apply(struct store *store, const json_t *delivery, struct err *err)
+{
+	struct applying a = {.store = store, .delivery = delivery};
+	const char *body = json_string_at(delivery, "body");
+	struct err unread = ERR_INIT;
+	int result;
+
+	if (body)
+		json_parse(body, strlen(body), &a.body, &unread);
+	result = db_transaction(store->db, apply_in, &a, err);
+	json_decref(a.body);
+	return result;
+}
+
+int vcs_answers_apply(struct store *store, const json_t *deliveries, struct err *err)
+{
+	const json_t *delivery;
+	size_t i;
+
+	json_array_foreach(deliveries, i, delivery)
+	{
+		const char *id = text_or_empty(json_string_at(delivery, "id"));
+		struct err why = ERR_INIT;
+
+		if (!text_starts(id, "vcscall-") || answer_apply(store, delivery, &why) == 0)
+			continue;
+		if (why.kind == ERR_UNAVAILABLE) {
+			*err = why;
+			return -1;
+		}
+		log_error("the answer to a call of a VCS provider can't be applied", "call", id, "error", why.message,
+			NULL);
+	}
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_RUNS_VCS_ANSWERS_H
+#define SCHEDULER_RUNS_VCS_ANSWERS_H
+
+/* Applies the answers of providers to the calls that asked for them (store/vcs/calls/calls.h). */
+
+#include "scheduler/store/store.h"
+
+/* `deliveries` is the list that a notifier reported; those that are no calls are ignored. Each answer is applied in a
+ * transaction of its own, once; an answer that can't be applied is logged, and its call is repeated. -1 only if the
+ * database is not available, so that the notifier repeats its report. */
+int vcs_answers_apply(struct store *store, const json_t *deliveries, struct err *err);
+
+#endif

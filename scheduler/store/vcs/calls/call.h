@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_CALLS_CALL_H
+#define SCHEDULER_STORE_VCS_CALLS_CALL_H
+
+/* One call of a provider's API (store/vcs/calls/calls.h), as those see it who know what it is for. */
+
+#include "common/vcs/operation.h"
+#include "scheduler/store/store.h"
+
+/* What a call is for. Its names are the column's values. */
+enum vcs_purpose {
+	VCS_FOR_REPORT,  /* a commit's status; the subject is "<sha> <context>" */
+	VCS_FOR_COMMENT, /* a pull request's comment; the subject is its number */
+	VCS_FOR_HOOK,    /* a repository's hook */
+	VCS_FOR_LOOKUP,  /* a repository's id and default branch */
+	VCS_FOR_VERIFY,  /* a connection's credentials */
+	VCS_PURPOSES
+};
+extern const char *const vcs_purpose_names[VCS_PURPOSES];
+enum vcs_purpose vcs_purpose_of(const char *name);
+
+/* One call that was claimed, for the functions that prepare it and that apply its answer. Borrowed. */
+struct vcs_claimed {
+	const char *id, *repository_id, *connection_id, *subject;
+	enum vcs_purpose purpose;
+	enum vcs_operation operation;
+	const json_t *arguments; /* of the operation that was sent */
+	enum vcs_dialect dialect;
+	const char *identifier; /* of the repository, or NULL */
+	long long version;      /* of what was sent */
+	int tries;
+};
+
+/* What a call asks next. */
+struct vcs_prepared {
+	enum vcs_operation operation; /* VCS_OPERATIONS: there is nothing to ask any more */
+	json_t *arguments;            /* a new reference; a member `secret` is not stored */
+	long long version;
+};
+
+#endif

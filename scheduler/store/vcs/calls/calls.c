@@ -1,0 +1,395 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/calls/calls.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/log.h"
+#include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/credentials.h"
+#include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/reports.h"
+
+enum { MAX_CLAIMED = 20, GIVE_UP_MS = 30000, FIRST_WAIT_S = 5, MAX_WAIT_S = 3600, UNREADABLE_S = 5 };
+
+/* ---- purposes ---- */
+
+/* Asks the same in any case. */
+static int fixed_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	(void)store;
+	(void)err;
+	ret_prepared->operation = call->purpose == VCS_FOR_VERIFY ? VCS_OP_VERIFY : VCS_OP_REPOSITORY;
+	ret_prepared->arguments = json_object();
+	return 0;
+}
+
+static const struct {
+	int urgency;
+	bool writes;
+	int (*prepare)(struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared,
+		struct err *err);
+} purposes[VCS_PURPOSES] = {
+	[VCS_FOR_REPORT] = {0, true, vcs_report_prepare},
+	[VCS_FOR_COMMENT] = {2, true, vcs_comment_prepare},
+	[VCS_FOR_HOOK] = {1, true, vcs_hook_prepare},
+	[VCS_FOR_LOOKUP] = {1, false, fixed_prepare},
+	[VCS_FOR_VERIFY] = {1, false, fixed_prepare},
+};
+
+int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
+		"purpose, subject, urgency, writes) select $1, coalesce(r.organization_id, c.organization_id), "
+		"coalesce(r.connection_id, c.id), r.installation_id, r.id, '', $4, $5, $6, $7 "
+		"from (select $2::text as repository, $3::text as connection) u "
+		"left join vcs_repositories r on r.id = u.repository "
+		"left join vcs_connections c on c.id = u.connection where num_nonnulls(r.id, c.id) > 0 "
+		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
+		P_TEXT(id_new("vcscall").text), P_TEXT(call->repository_id), P_TEXT(call->connection_id),
+		P_TEXT(vcs_purpose_names[call->purpose]), P_TEXT(text_or_empty(call->subject)),
+		P_INT(purposes[call->purpose].urgency), P_BOOL(purposes[call->purpose].writes));
+}
+
+/* ---- limits ---- */
+
+/* Writes that are sent at once, and are refilled evenly: at most twice as many within that time. GitHub permits 80 a
+ * minute and 500 an hour; the others permit far more. */
+static const struct {
+	double minute, hour;
+} limits[VCS_DIALECTS] = {
+	[VCS_GITHUB] = {40, 250},
+	[VCS_GITLAB] = {150, 5000},
+	[VCS_BITBUCKET_CLOUD] = {60, 450},
+	[VCS_BITBUCKET_SERVER] = {150, 5000},
+	[VCS_AZURE] = {100, 3000},
+	[VCS_GITEA] = {300, 10000},
+};
+
+/* What a credential may send in this claim. */
+struct allowance {
+	const char *owner; /* borrowed */
+	double minute, hour, blocked_s;
+	bool spent; /* its calls were put off */
+};
+
+/* The candidates: the most urgent calls that are due. */
+static const char candidates_sql[] =
+	"select c.id, c.attempt, c.repository_id, c.connection_id, c.subject, c.purpose, c.operation, c.arguments, "
+	"c.version, c.tries, c.writes, coalesce(c.connection_id, c.installation_id) as owner, "
+	"coalesce(k.provider, 'github_app') as provider, k.api_url, r.identifier from vcs_calls c "
+	"left join vcs_connections k on k.id = c.connection_id left join vcs_repositories r on r.id = c.repository_id "
+	"where c.delivery = 'waiting' and c.due_at <= now() and (jsonb_array_length($1::jsonb) = 0 or c.id in "
+	"(select jsonb_array_elements_text($1::jsonb))) order by c.urgency, c.due_at, c.id limit $2 "
+	"for update of c skip locked";
+
+/* Locks the limits of all owners, in one order. */
+static int limits_lock(struct store *store, const struct rows *calls, struct rows *ret_rows, struct err *err)
+{
+	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;
+
+	for (int i = 0; i < calls->count; i++)
+		db_array_add(&owners, row_text(calls, i, "owner"));
+	if (db_query(store->db, NULL, err,
+		    "insert into vcs_limits (owner_id, minute_left, hour_left) select distinct u, -1, -1 "
+		    "from unnest($1::text[]) u order by u on conflict do nothing",
+		    P_ARRAY(&owners)) < 0)
+		return -1;
+	return db_query(store->db, ret_rows, err,
+		"select owner_id, minute_left, hour_left, extract(epoch from now() - refilled_at) as seconds, "
+		"extract(epoch from blocked_until - now()) as blocked from vcs_limits "
+		"where owner_id = any($1::text[]) order by owner_id for update",
+		P_ARRAY(&owners));
+}
+
+static double row_number(const struct rows *rows, int row, const char *column)
+{
+	return row_null(rows, row, column) ? 0 : strtod(row_text(rows, row, column), NULL);
+}
+
+/* -1 stands for a bucket that was never used. */
+static double refilled(double left, double max, double seconds, double period)
+{
+	left = left < 0 ? max : left + max * seconds / period;
+	return left < max ? left : max;
+}
+
+static enum vcs_dialect row_dialect(const struct rows *rows, int row)
+{
+	return vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
+}
+
+static struct allowance *allowance_find(struct allowance *list, size_t count, const char *owner)
+{
+	for (size_t i = 0; i < count; i++)
+		if (text_equal(list[i].owner, owner))
+			return &list[i];
+	return NULL;
+}
+
+static void allowance_fill(struct allowance *allowance, const struct rows *limit, int row, enum vcs_dialect dialect)
+{
+	double seconds = row_number(limit, row, "seconds");
+
+	*allowance = (struct allowance){.owner = row_text(limit, row, "owner_id"),
+		.minute = refilled(row_number(limit, row, "minute_left"), limits[dialect].minute, seconds, 60),
+		.hour = refilled(row_number(limit, row, "hour_left"), limits[dialect].hour, seconds, 3600),
+		.blocked_s = row_number(limit, row, "blocked")};
+}
+
+/* Counts the call. False if it must wait. */
+static bool allowance_take(struct allowance *allowance, bool writes)
+{
+	if (allowance->blocked_s > 0)
+		return false;
+	if (!writes)
+		return true;
+	if (allowance->minute < 1 || allowance->hour < 1)
+		return false;
+	allowance->minute -= 1;
+	allowance->hour -= 1;
+	return true;
+}
+
+/* Puts the owner's calls off, so that they don't hide those of others. Called once per owner and claim. */
+static int allowance_put_off(
+	struct store *store, struct allowance *allowance, enum vcs_dialect dialect, struct err *err)
+{
+	double wait = allowance->blocked_s;
+
+	if (wait <= 0 && allowance->minute < 1)
+		wait = (1 - allowance->minute) * 60 / limits[dialect].minute;
+	if (allowance->blocked_s <= 0 && allowance->hour < 1 &&
+		wait < (1 - allowance->hour) * 3600 / limits[dialect].hour)
+		wait = (1 - allowance->hour) * 3600 / limits[dialect].hour;
+	if (allowance->spent)
+		return 0;
+	allowance->spent = true;
+	return db_query(store->db, NULL, err,
+		"update vcs_calls set due_at = now() + make_interval(secs => $2) where coalesce(connection_id, "
+		"installation_id) = $1 and (connection_id = $1 or installation_id = $1) and delivery = 'waiting' "
+		"and due_at <= now() and (writes or $3)",
+		P_TEXT(allowance->owner), P_INT((long long)wait + 1), P_BOOL(allowance->blocked_s > 0));
+}
+
+static int allowance_store(struct store *store, const struct allowance *allowance, struct err *err)
+{
+	char minute[32], hour[32];
+
+	snprintf(minute, sizeof(minute), "%.3f", allowance->minute);
+	snprintf(hour, sizeof(hour), "%.3f", allowance->hour);
+	return db_queue(store->db, err,
+		"update vcs_limits set minute_left = $2::real, hour_left = $3::real, refilled_at = now() "
+		"where owner_id = $1",
+		P_TEXT(allowance->owner), P_TEXT(minute), P_TEXT(hour));
+}
+
+/* ---- claim ---- */
+
+struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *arguments)
+{
+	return (struct vcs_claimed){.id = row_text(rows, row, "id"),
+		.repository_id = row_text(rows, row, "repository_id"),
+		.connection_id = row_text(rows, row, "owner"),
+		.subject = row_text(rows, row, "subject"),
+		.purpose = vcs_purpose_of(row_text(rows, row, "purpose")),
+		.operation = vcs_operation_of(row_text(rows, row, "operation")),
+		.arguments = arguments,
+		.dialect = row_dialect(rows, row),
+		.identifier = row_text(rows, row, "identifier"),
+		.version = row_int(rows, row, "version"),
+		.tries = (int)row_int(rows, row, "tries")};
+}
+
+static int put_off(struct store *store, const char *id, int wait_s, const char *why, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_calls set delivery = 'waiting', tries = tries + 1, error = left($3, 500), "
+		"due_at = now() + make_interval(secs => $2), updated_at = now() where id = $1",
+		P_TEXT(id), P_INT(wait_s), P_TEXT(why));
+}
+
+/* Stores what is sent, without the secret. */
+static int claim_store(struct store *store, const struct vcs_claimed *call, const struct vcs_prepared *prepared,
+	const char *notifier, struct err *err)
+{
+	json_auto_t *arguments = json_copy(prepared->arguments);
+	_cleanup_(freep) char *text = NULL;
+
+	json_object_del(arguments, "secret");
+	text = json_text(arguments);
+	return db_query(store->db, NULL, err,
+		"update vcs_calls set delivery = 'claimed', attempt = attempt + 1, notifier = $2, lease_until = now() "
+		"+ "
+		"make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, updated_at = now() "
+		"where id = $1",
+		P_TEXT(call->id), P_TEXT(notifier), P_INT(store->settings->lease_seconds),
+		P_TEXT(vcs_operation_name(prepared->operation)), P_TEXT(text), P_INT(prepared->version));
+}
+
+static int request_add(struct store *store, const struct vcs_claimed *call, int attempt,
+	const struct vcs_prepared *prepared, json_t *requests, struct err *err)
+{
+	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
+	_cleanup_(vcs_http_release) struct vcs_http http = {.method = NULL};
+	struct vcs_api api;
+
+	if ((call->repository_id ? vcs_credential_read(store, call->repository_id, &credential, err)
+				 : vcs_credential_of_connection(store, call->connection_id, &credential, err)) < 0)
+		return -1;
+	api = (struct vcs_api){.dialect = credential.dialect,
+		.api_url = credential.api_url,
+		.identifier = credential.identifier,
+		.token = credential.token,
+		.app = *credential.installation.text != '\0'};
+	if (vcs_http_make(&api, prepared->operation, prepared->arguments, &http, err) < 0)
+		return -1;
+	json_array_append_new(requests,
+		json_pack("{ss si sn ss ss sO so sI}", "id", call->id, "attempt", attempt + 1, "run", "method",
+			http.method, "url", http.url, "headers", http.headers, "body", json_string_or_null(http.body),
+			"give-up-in-ms", (json_int_t)GIVE_UP_MS));
+	return 0;
+}
+
+/* A call that can't be made waits or ends; it never keeps others from being claimed. */
+static int unmade(struct store *store, const struct vcs_claimed *call, const struct err *why, struct err *err)
+{
+	if (why->kind == ERR_UNAVAILABLE)
+		return put_off(store, call->id, UNREADABLE_S, why->message, err);
+	log_warn("a call of a VCS provider can't be made", "call", call->id, "repository", call->repository_id,
+		"purpose", vcs_purpose_names[call->purpose], "error", why->message, NULL);
+	return vcs_call_end(store, call->id, err);
+}
+
+static int call_claim(struct store *store, const struct rows *rows, int row, const struct request_claim *claim,
+	json_t *requests, struct err *err)
+{
+	json_auto_t *arguments = row_json(rows, row, "arguments");
+	const struct vcs_claimed call = vcs_call_of(rows, row, arguments);
+	struct vcs_prepared prepared = {.operation = VCS_OPERATIONS};
+	int attempt = (int)row_int(rows, row, "attempt"), result;
+	struct err why = ERR_INIT;
+
+	if (call.purpose == VCS_PURPOSES)
+		return vcs_call_end(store, call.id, err);
+	if (purposes[call.purpose].prepare(store, &call, &prepared, err) < 0)
+		return -1;
+	if (prepared.operation == VCS_OPERATIONS || !vcs_operation_exists(call.dialect, prepared.operation))
+		result = vcs_call_end(store, call.id, err);
+	else if (request_add(store, &call, attempt, &prepared, requests, &why) < 0)
+		result = unmade(store, &call, &why, err);
+	else
+		result = claim_store(store, &call, &prepared, claim->notifier, err);
+	json_decref(prepared.arguments);
+	return result;
+}
+
+static int candidates_claim(struct store *store, const struct rows *calls, struct allowance *allowances, size_t count,
+	const struct request_claim *claim, json_t *requests, struct err *err)
+{
+	for (int i = 0; i < calls->count; i++) {
+		struct allowance *allowance = allowance_find(allowances, count, row_text(calls, i, "owner"));
+
+		if (!allowance || !allowance_take(allowance, row_bool(calls, i, "writes"))) {
+			if (allowance && allowance_put_off(store, allowance, row_dialect(calls, i), err) < 0)
+				return -1;
+			continue;
+		}
+		if (call_claim(store, calls, i, claim, requests, err) < 0)
+			return -1;
+	}
+	for (size_t i = 0; i < count; i++)
+		if (allowance_store(store, &allowances[i], err) < 0)
+			return -1;
+	return 0;
+}
+
+int vcs_calls_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err)
+{
+	_cleanup_(rows_release) struct rows calls = ROWS_INIT, limit = ROWS_INIT;
+	_cleanup_(freep) char *asked = json_text(claim->ids);
+	struct allowance allowances[MAX_CLAIMED];
+
+	if (db_query(store->db, &calls, err, candidates_sql, P_TEXT(asked),
+		    P_INT(claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED)) < 0)
+		return -1;
+	if (!calls.count)
+		return 0;
+	if (limits_lock(store, &calls, &limit, err) < 0)
+		return -1;
+	for (int i = 0; i < limit.count; i++)
+		for (int k = 0; k < calls.count; k++)
+			if (text_equal(row_text(&limit, i, "owner_id"), row_text(&calls, k, "owner")))
+				allowance_fill(&allowances[i], &limit, i, row_dialect(&calls, k));
+	return candidates_claim(store, &calls, allowances, (size_t)limit.count, claim, requests, err);
+}
+
+int vcs_calls_rescue(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_calls set delivery = 'waiting', updated_at = now() where id = any(array(select id from "
+		"vcs_calls where delivery = 'claimed' and lease_until < now() order by lease_until limit 500 "
+		"for update skip locked))");
+}
+
+/* ---- answers ---- */
+
+int vcs_call_lock(
+	struct store *store, const char *id, int attempt, struct rows *ret_rows, bool *ret_there, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select c.id, c.repository_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries, "
+		    "coalesce(c.connection_id, c.installation_id) as owner, coalesce(k.provider, 'github_app') as "
+		    "provider, k.api_url, r.identifier from vcs_calls c "
+		    "left join vcs_connections k on k.id = c.connection_id "
+		    "left join vcs_repositories r on r.id = c.repository_id "
+		    "where c.id = $1 and c.attempt = $2 and c.delivery = 'claimed' for update of c",
+		    P_TEXT(id), P_INT(attempt)) < 0)
+		return -1;
+	*ret_there = ret_rows->count > 0;
+	return 0;
+}
+
+int vcs_call_end(struct store *store, const char *id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from vcs_calls where id = $1", P_TEXT(id));
+}
+
+int vcs_call_again(struct store *store, const struct vcs_claimed *call, int wait_s, const char *why, struct err *err)
+{
+	int wait = FIRST_WAIT_S << (call->tries < 10 ? call->tries : 10);
+
+	if (wait > MAX_WAIT_S)
+		wait = MAX_WAIT_S;
+	return put_off(store, call->id, wait > wait_s ? wait : wait_s, why, err);
+}
+
+int vcs_call_goes_on(struct store *store, const struct vcs_claimed *call, const json_t *arguments, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(arguments);
+
+	return db_query(store->db, NULL, err,
+		"update vcs_calls set delivery = 'waiting', tries = 0, error = null, arguments = $2::jsonb, "
+		"due_at = now(), updated_at = now() where id = $1",
+		P_TEXT(call->id), P_TEXT(text));
+}
+
+int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wait_s, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"with blocked as (update vcs_limits set blocked_until = greatest(coalesce(blocked_until, now()), "
+		"now() + make_interval(secs => $2)) where owner_id = $1 returning blocked_until) "
+		"update vcs_calls c set due_at = b.blocked_until from blocked b where (c.connection_id = $1 or "
+		"c.installation_id = $1) and c.delivery = 'waiting' and c.due_at < b.blocked_until",
+		P_TEXT(call->connection_id), P_INT(wait_s));
+}
+
+int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_limits set error = left($2, 500), error_at = case when $2::text is null then error_at else "
+		"now() end where owner_id = $1 and (error is distinct from left($2, 500))",
+		P_TEXT(call->connection_id), P_TEXT(why));
+}

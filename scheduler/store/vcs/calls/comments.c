@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/calls/comments.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "scheduler/store/vcs/calls/comment_text.h"
+
+enum { MAX_ENQUEUED = 500, MAX_PAGES = 10, MAX_ROWS = 60, FIRST_ERROR = 2000 };
+
+int vcs_comment_renew(struct store *store, const char *event_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_comments as c (repository_id, pull_request, event_id) "
+		"select e.repository_id, e.pull_request, e.id from vcs_events e "
+		"join vcs_repositories v on v.id = e.repository_id "
+		"left join vcs_connections k on k.id = v.connection_id "
+		"where e.id = $1 and e.pull_request > 0 and k.provider is distinct from 'git' "
+		"and (exists (select 1 from vcs_outcomes u where u.event_id = e.id and u.run_id is not null) or exists "
+		"(select 1 from vcs_comments o where o.repository_id = e.repository_id "
+		"and o.pull_request = e.pull_request)) "
+		"on conflict (repository_id, pull_request) do update set event_id = excluded.event_id, "
+		"version = c.version + 1, error = null, due_at = greatest(c.due_at, now() + interval '2 seconds') "
+		"where coalesce((select sequence from vcs_events where id = c.event_id), 0) <= "
+		"(select sequence from vcs_events where id = excluded.event_id)",
+		P_TEXT(event_id));
+}
+
+int vcs_comments_enqueue(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
+		"purpose, subject, urgency, writes, due_at) "
+		"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), v.organization_id, v.connection_id, "
+		"v.installation_id, v.id, '', $2, c.pull_request::text, 2, true, "
+		"greatest(now(), coalesce(l.blocked_until, now())) "
+		"from (select * from vcs_comments where sent_version < version and due_at <= now() "
+		"order by due_at limit $1) c join vcs_repositories v on v.id = c.repository_id "
+		"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id) "
+		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
+		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_COMMENT]));
+}
+
+/* ---- the request ---- */
+
+static long long number_of(const struct vcs_claimed *call)
+{
+	long long number = 0;
+
+	text_number(call->subject, 1, INT64_MAX, &number);
+	return number;
+}
+
+static int comment_read(struct store *store, const struct vcs_claimed *call, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select c.*, e.kind, e.sha, e.state as event_state, o.name as organization from vcs_comments c "
+		"join vcs_repositories v on v.id = c.repository_id join organizations o on o.id = v.organization_id "
+		"left join vcs_events e on e.id = c.event_id where c.repository_id = $1 and c.pull_request = $2 "
+		"for no key update of c",
+		P_TEXT(call->repository_id), P_INT(number_of(call)));
+}
+
+/* The workspaces that the pull request's newest event affects, and their runs: the newest of each for the commit. */
+static int affected_read(struct store *store, const struct rows *comment, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select count(*) over () as total, w.name as workspace, n.id as run, n.status, n.stage, n.has_changes, "
+		"p.additions, p.changes, p.destructions, left(i.error, $3) as error from (select distinct on "
+		"(n.workspace_id) n.* from vcs_events e join vcs_outcomes u on u.event_id = e.id "
+		"join runs n on n.id = u.run_id where e.repository_id = $1 and e.pull_request = $2 and e.sha = $4 "
+		"order by n.workspace_id, n.position desc) n join workspaces w on w.id = n.workspace_id "
+		"join run_inputs i on i.run_id = n.id left join operations p on p.id = 'plan' || substr(n.id, 4) "
+		"order by n.status <> 'errored', w.name limit $5",
+		P_TEXT(row_text(comment, 0, "repository_id")), P_INT(row_int(comment, 0, "pull_request")),
+		P_INT(FIRST_ERROR), P_TEXT(text_or_empty(row_text(comment, 0, "sha"))), P_INT(MAX_ROWS));
+}
+
+static struct comment_line line_of(const struct rows *rows, int row)
+{
+	return (struct comment_line){.workspace = row_text(rows, row, "workspace"),
+		.run = row_text(rows, row, "run"),
+		.status = row_text(rows, row, "status"),
+		.error = row_text(rows, row, "error"),
+		.planned = !row_null(rows, row, "additions"),
+		.additions = row_null(rows, row, "additions") ? 0 : row_int(rows, row, "additions"),
+		.changes = row_null(rows, row, "changes") ? 0 : row_int(rows, row, "changes"),
+		.destructions = row_null(rows, row, "destructions") ? 0 : row_int(rows, row, "destructions")};
+}
+
+static int body_make(struct store *store, const struct rows *comment, char **ret_body, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct comment_line lines[MAX_ROWS];
+	struct comment_text text = {.public_url = store->settings->public_url,
+		.organization = row_text(comment, 0, "organization"),
+		.marker = row_text(comment, 0, "repository_id"),
+		.event = row_text(comment, 0, "event_id"),
+		.sha = row_text(comment, 0, "sha"),
+		.closed = text_equal(row_text(comment, 0, "kind"), "pr_close"),
+		.lines = lines};
+
+	if (affected_read(store, comment, &rows, err) < 0)
+		return -1;
+	for (int i = 0; i < rows.count; i++)
+		lines[text.count++] = line_of(&rows, i);
+	text.total = rows.count ? row_int(&rows, 0, "total") : 0;
+	*ret_body = comment_write(&text);
+	return 0;
+}
+
+/* What there is to send: an edit of the known comment, or a new one. */
+static int write_prepare(struct store *store, const struct vcs_claimed *call, const struct rows *comment,
+	struct vcs_prepared *prepared, struct err *err)
+{
+	const char *external = row_text(comment, 0, "external_id");
+	_cleanup_(freep) char *body = NULL;
+
+	if (body_make(store, comment, &body, err) < 0)
+		return -1;
+	prepared->arguments = json_pack("{sI ss sI}", "number", (json_int_t)number_of(call), "body", body, "version",
+		(json_int_t)(row_null(comment, 0, "external_version") ? 0 : row_int(comment, 0, "external_version")));
+	prepared->operation = external ? VCS_OP_COMMENT_EDIT : VCS_OP_COMMENT_CREATE;
+	if (external)
+		json_object_set_new(prepared->arguments, "comment", json_string(external));
+	/* From now on there may be a comment that is not known, until the answer is here. */
+	if (external)
+		return 0;
+	return db_query(store->db, NULL, err,
+		"update vcs_comments set unsure = true where repository_id = $1 and pull_request = $2",
+		P_TEXT(call->repository_id), P_INT(number_of(call)));
+}
+
+int vcs_comment_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	_cleanup_(rows_release) struct rows comment = ROWS_INIT;
+
+	ret_prepared->operation = VCS_OPERATIONS;
+	if (comment_read(store, call, &comment, err) < 0)
+		return -1;
+	if (!comment.count || row_int(&comment, 0, "sent_version") >= row_int(&comment, 0, "version"))
+		return 0;
+	ret_prepared->version = row_int(&comment, 0, "version");
+	if (row_null(&comment, 0, "external_id") && row_bool(&comment, 0, "unsure")) {
+		ret_prepared->operation = VCS_OP_COMMENTS;
+		ret_prepared->arguments = json_pack("{sI sI}", "number", (json_int_t)number_of(call), "page",
+			(json_int_t)json_int_at(call->arguments, "page", 1));
+		return 0;
+	}
+	return write_prepare(store, call, &comment, ret_prepared, err);
+}
+
+/* ---- answers ---- */
+
+/* `unsure` ends: the comment is known, or it is known that there is none. */
+static int known_store(struct store *store, const struct vcs_claimed *call, const json_t *comment, struct err *err)
+{
+	const json_t *version = json_at(comment, "version");
+	_cleanup_(freep) char *number =
+		json_is_integer(version) ? mem_printf("%lld", json_int_at(comment, "version", 0)) : NULL;
+
+	return db_query(store->db, NULL, err,
+		"update vcs_comments set external_id = $3, external_version = $4::bigint, unsure = false "
+		"where repository_id = $1 and pull_request = $2",
+		P_TEXT(call->repository_id), P_INT(number_of(call)), P_TEXT(json_string_at(comment, "id")),
+		P_TEXT(number));
+}
+
+static const json_t *marked_find(const struct vcs_claimed *call, const json_t *result)
+{
+	const json_t *items = json_at(result, "items");
+	_cleanup_(freep) char *marker = comment_marker(call->repository_id);
+
+	for (size_t i = 0; i < json_array_size(items); i++) {
+		const char *body = json_string_at(json_array_get(items, i), "body");
+
+		if (body && strstr(body, marker))
+			return json_array_get(items, i);
+	}
+	return NULL;
+}
+
+static int listed(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	const json_t *marked = marked_find(call, result);
+	long long next = json_int_at(result, "next", 0);
+
+	if (!marked && next && next <= MAX_PAGES) {
+		*ret_goes_on = json_pack("{sI}", "page", (json_int_t)next);
+		return 0;
+	}
+	*ret_goes_on = json_object();
+	return known_store(store, call, marked, err);
+}
+
+int vcs_comment_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	if (call->operation == VCS_OP_COMMENTS)
+		return listed(store, call, result, ret_goes_on, err);
+	if (known_store(store, call, result, err) < 0)
+		return -1;
+	return db_query(store->db, NULL, err,
+		"update vcs_comments set sent_version = greatest(sent_version, $3), error = null, "
+		"due_at = case when version > $3 then now() + interval '5 seconds' else due_at end "
+		"where repository_id = $1 and pull_request = $2",
+		P_TEXT(call->repository_id), P_INT(number_of(call)), P_INT(call->version));
+}
+
+/* A comment that was deleted, or changed by others since, is looked for again. */
+int vcs_comment_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	if (call->operation == VCS_OP_COMMENT_EDIT && !json_bool_at(call->arguments, "anew", false)) {
+		*ret_goes_on = json_object();
+		return db_query(store->db, NULL, err,
+			"update vcs_comments set external_id = null, external_version = null, unsure = true "
+			"where repository_id = $1 and pull_request = $2",
+			P_TEXT(call->repository_id), P_INT(number_of(call)));
+	}
+	return db_query(store->db, NULL, err,
+		"update vcs_comments set sent_version = greatest(sent_version, $3), error = left($4, 500) "
+		"where repository_id = $1 and pull_request = $2",
+		P_TEXT(call->repository_id), P_INT(number_of(call)), P_INT(call->version), P_TEXT(verdict->why));
+}

@@ -1,0 +1,272 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/calls/hooks.h"
+
+#include <openssl/crypto.h>
+#include <string.h>
+
+#include "scheduler/store/vcs/repositories.h"
+
+enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
+
+/*
+ * The arguments of a call have its next step:
+ *
+ *   (none)  list the hooks, to find the one with this repository's URL
+ *   remove  delete `hook`
+ *   edit    give `hook` the secret, where the dialect can
+ *   create  make it
+ *   facts   read the ids of project and repository: subscriptions of Azure DevOps need them
+ */
+
+#define IS_USED                                                                                                        \
+	"(exists (select 1 from workspace_repositories u where u.repository_id = v.id) or "                            \
+	"exists (select 1 from policy_set_repositories u where u.repository_id = v.id))"
+
+/* The events of Azure DevOps, which has a subscription for each. */
+static const char *const azure_events[] = {
+	"git.push", "git.pullrequest.created", "git.pullrequest.updated", "git.pullrequest.merged"};
+
+/* ---- when ---- */
+
+/* A day later, the hook is looked for: somebody may have deleted it. */
+#define NEXT_LOOK "now() + interval '20 hours' + random() * interval '8 hours'"
+
+int vcs_hooks_enqueue(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"with due as (select v.id, v.organization_id, v.connection_id, " IS_USED
+		" as used from vcs_repositories v join vcs_connections k on k.id = v.connection_id "
+		"left join vcs_hooks h on h.repository_id = v.id where k.provider <> 'git' "
+		"and (h.repository_id is null or h.due_at <= now() or h.used <> " IS_USED ") limit $1), "
+		"noted as (insert into vcs_hooks (repository_id, used, due_at) select id, used, " NEXT_LOOK
+		" from due on conflict (repository_id) do update set used = excluded.used, due_at = excluded.due_at) "
+		"insert into vcs_calls (id, organization_id, connection_id, repository_id, operation, purpose, "
+		"urgency, "
+		"writes) select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), organization_id, "
+		"connection_id, id, '', $2, 1, true from due "
+		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
+		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_HOOK]));
+}
+
+static int repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select v.hook, v.hook_external_id, coalesce(h.outdated, false) as outdated, " IS_USED
+		" as used from vcs_repositories v left join vcs_hooks h on h.repository_id = v.id where v.id = $1",
+		P_TEXT(id));
+}
+
+static char *hook_url(const struct store *store, const struct rows *repository)
+{
+	return mem_printf("%s/webhooks/vcs/%s", store->settings->public_url, row_text(repository, 0, "hook"));
+}
+
+/* ---- the next request ---- */
+
+/* Deletes the first of the hooks that are known: Azure DevOps has several, separated by commas. */
+static json_t *removal(const char *known)
+{
+	_cleanup_(freep) char *first = mem_printf("%.*s", (int)strcspn(known, ","), known);
+
+	return json_pack("{ss ss}", "step", "remove", "hook", first);
+}
+
+/* The request that gives the provider the secret. */
+static int secret_add(struct store *store, const struct vcs_claimed *call, const struct rows *repository,
+	json_t *arguments, struct err *err)
+{
+	_cleanup_(freep) char *url = hook_url(store, repository);
+	char *secret = NULL;
+
+	if (vcs_hook_secret_read(store, call->repository_id, &secret, err) < 0)
+		return -1;
+	json_object_set_new(arguments, "url", json_string(url));
+	json_object_set_new(arguments, "secret", json_string(text_or_empty(secret)));
+	if (secret)
+		OPENSSL_cleanse(secret, strlen(secret));
+	free(secret);
+	return 0;
+}
+
+static enum vcs_operation operation_of(const char *step)
+{
+	static const struct {
+		const char *step;
+		enum vcs_operation operation;
+	} steps[] = {{"remove", VCS_OP_HOOK_DELETE}, {"edit", VCS_OP_HOOK_EDIT}, {"create", VCS_OP_HOOK_CREATE},
+		{"facts", VCS_OP_REPOSITORY}};
+
+	for (size_t i = 0; i < ARRAY_LEN(steps); i++)
+		if (text_equal(step, steps[i].step))
+			return steps[i].operation;
+	return VCS_OP_HOOKS;
+}
+
+int vcs_hook_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	_cleanup_(rows_release) struct rows repository = ROWS_INIT;
+	json_auto_t *arguments = json_deep_copy(call->arguments);
+	bool used;
+
+	ret_prepared->operation = VCS_OPERATIONS;
+	if (repository_read(store, call->repository_id, &repository, err) < 0)
+		return -1;
+	used = repository.count && row_bool(&repository, 0, "used");
+	if (!repository.count || (!used && row_null(&repository, 0, "hook_external_id")))
+		return 0;
+	if (!used) {
+		json_decref(arguments);
+		arguments = removal(row_text(&repository, 0, "hook_external_id"));
+	}
+	ret_prepared->operation = operation_of(json_string_at(arguments, "step"));
+	if ((ret_prepared->operation == VCS_OP_HOOK_CREATE || ret_prepared->operation == VCS_OP_HOOK_EDIT) &&
+		secret_add(store, call, &repository, arguments, err) < 0)
+		return -1;
+	ret_prepared->arguments = json_incref(arguments);
+	return 0;
+}
+
+/* ---- answers ---- */
+
+static int hook_store(struct store *store, const struct vcs_claimed *call, const char *external_id, struct err *err)
+{
+	if (db_query(store->db, NULL, err, "update vcs_hooks set outdated = false where repository_id = $1",
+		    P_TEXT(call->repository_id)) < 0)
+		return -1;
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set hook_external_id = $2, hook_error = null where id = $1",
+		P_TEXT(call->repository_id), P_TEXT(external_id));
+}
+
+static json_t *creation(const struct vcs_claimed *call)
+{
+	return json_pack("{ss}", "step", call->dialect == VCS_AZURE ? "facts" : "create");
+}
+
+/* The ids of the hooks with that URL, separated by commas. Appends those of earlier pages. */
+static void hooks_match(const struct vcs_claimed *call, const json_t *result, const char *url, struct buf *ret_ids)
+{
+	const json_t *items = json_at(result, "items");
+
+	buf_text(ret_ids, text_or_empty(json_string_at(call->arguments, "found")));
+	for (size_t i = 0; i < json_array_size(items); i++) {
+		const json_t *item = json_array_get(items, i);
+
+		if (!text_equal(json_string_at(item, "url"), url) || !json_string_at(item, "id"))
+			continue;
+		if (ret_ids->len)
+			buf_text(ret_ids, ",");
+		buf_text(ret_ids, json_string_at(item, "id"));
+	}
+}
+
+/* The number of hooks that a repository should have. */
+static size_t wanted_count(const struct vcs_claimed *call)
+{
+	return call->dialect == VCS_AZURE ? ARRAY_LEN(azure_events) : 1;
+}
+
+static size_t ids_count(const char *ids)
+{
+	size_t count = *ids ? 1 : 0;
+
+	for (; *ids; ids++)
+		count += *ids == ',';
+	return count;
+}
+
+/* The list is complete. A hook that is not the known one may have another secret: its request was lost. */
+static int found(struct store *store, const struct vcs_claimed *call, const struct rows *repository, const char *ids,
+	json_t **ret_goes_on, struct err *err)
+{
+	const char *known = text_or_empty(row_text(repository, 0, "hook_external_id"));
+	bool same = ids_count(ids) == wanted_count(call) && text_equal(ids, known);
+
+	if (!*ids) {
+		*ret_goes_on = creation(call);
+		return 0;
+	}
+	if (same && !row_bool(repository, 0, "outdated"))
+		return hook_store(store, call, known, err);
+	if (ids_count(ids) == 1 && vcs_operation_exists(call->dialect, VCS_OP_HOOK_EDIT))
+		*ret_goes_on = json_pack("{ss ss}", "step", "edit", "hook", ids);
+	else
+		*ret_goes_on = removal(ids);
+	return 0;
+}
+
+static int listed(struct store *store, const struct vcs_claimed *call, const struct rows *repository,
+	const json_t *result, json_t **ret_goes_on, struct err *err)
+{
+	_cleanup_(buf_release) struct buf ids = BUF_INIT(64 << 10);
+	_cleanup_(freep) char *url = hook_url(store, repository);
+	long long next = json_int_at(result, "next", 0);
+
+	hooks_match(call, result, url, &ids);
+	if (!next || next > MAX_PAGES)
+		return found(store, call, repository, buf_str(&ids), ret_goes_on, err);
+	*ret_goes_on = json_pack("{sI ss}", "page", (json_int_t)next, "found", buf_str(&ids));
+	return 0;
+}
+
+/* Made one of the hooks. */
+static int created(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	const char *before = text_or_empty(json_string_at(call->arguments, "made"));
+	const char *id = text_or_empty(json_string_at(result, "id"));
+	_cleanup_(freep) char *made = mem_printf("%s%s%s", before, *before ? "," : "", id);
+	size_t count = ids_count(made);
+
+	if (count >= wanted_count(call))
+		return hook_store(store, call, made, err);
+	*ret_goes_on = json_deep_copy(call->arguments);
+	json_object_del(*ret_goes_on, "url");
+	json_object_set_new(*ret_goes_on, "made", json_string(made));
+	json_object_set_new(*ret_goes_on, "event", json_string(azure_events[count]));
+	return 0;
+}
+
+/* Deleted one: an unused repository's next one follows, and a used one's are listed again. */
+static int removed(struct store *store, const struct vcs_claimed *call, const struct rows *repository,
+	json_t **ret_goes_on, struct err *err)
+{
+	const char *known = text_or_empty(row_text(repository, 0, "hook_external_id")), *rest = strchr(known, ',');
+
+	*ret_goes_on = json_object();
+	return hook_store(store, call, rest ? rest + 1 : NULL, err);
+}
+
+int vcs_hook_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	_cleanup_(rows_release) struct rows repository = ROWS_INIT;
+
+	if (repository_read(store, call->repository_id, &repository, err) < 0)
+		return -1;
+	if (!repository.count)
+		return 0;
+	switch (call->operation) {
+	case VCS_OP_HOOKS:
+		return listed(store, call, &repository, result, ret_goes_on, err);
+	case VCS_OP_HOOK_CREATE:
+		return created(store, call, result, ret_goes_on, err);
+	case VCS_OP_HOOK_DELETE:
+		return removed(store, call, &repository, ret_goes_on, err);
+	case VCS_OP_REPOSITORY:
+		*ret_goes_on = json_pack("{ss ss sO sO}", "step", "create", "event", azure_events[0], "project_id",
+			json_at(result, "project_id"), "repository_id", json_at(result, "id"));
+		return 0;
+	default:
+		return hook_store(store, call, json_string_at(call->arguments, "hook"), err);
+	}
+}
+
+int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories v set hook_error = left($2, 500), hook_external_id = case when " IS_USED
+		" then hook_external_id end where id = $1",
+		P_TEXT(call->repository_id), P_TEXT(why));
+}

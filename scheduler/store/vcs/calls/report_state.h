@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_CALLS_REPORT_STATE_H
+#define SCHEDULER_STORE_VCS_CALLS_REPORT_STATE_H
+
+/* What a commit's status says about runs. Pure. */
+
+#include "common/base.h"
+#include "proto/states.h"
+
+enum report_state { REPORT_SUCCESS, REPORT_PENDING, REPORT_ERROR, REPORT_FAILURE, REPORT_STATES };
+
+/* "success", "pending", "error", "failure". */
+extern const char *const report_state_names[REPORT_STATES];
+
+/* The part of a run that a status is about. */
+enum report_scope { REPORT_ALL, REPORT_PLAN, REPORT_CHECKS };
+
+struct report_run {
+	int status;      /* enum run_status */
+	int stage;       /* enum stage: the current one, or the last */
+	unsigned stages; /* STAGE_BITs */
+	bool lost;       /* it ended without a result of its own: its worker was lost */
+};
+
+/* A run counts as passed once its plan and its checks have: what becomes of its apply is not a commit's status. */
+enum report_state report_state_of(const struct report_run *run, enum report_scope scope);
+
+/* Runs by their state, with the name of a workspace for each. */
+struct report_counts {
+	long long count[REPORT_STATES];
+	const char *workspace[REPORT_STATES]; /* borrowed; NULL: none */
+	bool undecided;                       /* the event is not worked on to its end */
+	bool unapproved;                      /* it waits for a user's approval */
+	bool broken;                          /* the event could not be worked on */
+};
+
+/* The state of all together, with a sentence for it. */
+enum { REPORT_DESCRIPTION_SIZE = 256 };
+enum report_state report_sum(const struct report_counts *counts, char ret_description[REPORT_DESCRIPTION_SIZE]);
+
+#endif
