@@ -80,7 +80,7 @@ class Owner:
         number = number or self.github.installation(self.account, identifiers, kind="User")
         browser = self.connect(self.browser(), number)
         assert browser.status == 303, browser.text
-        return re.fullmatch(rf"/app/{self.name}/settings/vcs\?connected=(ghain-\w+)", browser.headers["Location"])[1]
+        return re.fullmatch(rf"/app/{self.name}/settings/vcs-connections\?connected=(ghain-\w+)", browser.headers["Location"])[1]
 
     def installations(self, query=""):
         return self.api.get(f"github-app/installations{query}").data
