@@ -9,7 +9,14 @@
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
 
-enum { SENTENCE_MAX = 2000, RETRY_SECONDS = 5, RETRY_FACTOR = 4, LOGIN_TRIES = 2, LOOK_SECONDS = 300, LOOK_FAILED_MAX = 3600 };
+enum {
+	SENTENCE_MAX = 2000,
+	RETRY_SECONDS = 5,
+	RETRY_FACTOR = 4,
+	LOGIN_TRIES = 2,
+	LOOK_SECONDS = 300,
+	LOOK_FAILED_MAX = 3600
+};
 
 /* ---- claims ---- */
 
