@@ -34,6 +34,7 @@ enum http_budget {
 	HTTP_BUDGET_SMALL,   /* bodies of up to HTTP_BODY_UNKNOWN bytes, and those that are not admitted yet */
 	HTTP_BUDGET_CLIENTS, /* of requests with a token */
 	HTTP_BUDGET_LINKS,   /* of requests with a signed path */
+	HTTP_BUDGET_HOOKS,   /* of webhooks, which are proven by the whole body */
 	HTTP_BUDGETS
 };
 

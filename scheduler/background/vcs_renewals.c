@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 
 #include "common/log.h"
+#include "scheduler/auth/vcs/app.h"
 #include "scheduler/auth/vcs/oauth_connection.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/store/vcs/tokens.h"
@@ -82,6 +83,81 @@ static int token_renew(struct store *store, const char *token_id, const struct r
 	return passing(&renewing, err);
 }
 
+/* ---- tokens of the App's installations ---- */
+
+/* A suspended installation is asked for again, since GitHub's webhook of its end may be lost. */
+enum { SUSPENDED_SECONDS = 900 };
+
+struct installing {
+	struct store *store;
+	const struct renewal *renewal;
+	const char *id;
+	const struct app_token *token; /* NULL: a failure */
+	const char *why;
+	bool removed;
+};
+
+static int token_saved_in(void *data, struct err *err)
+{
+	const struct installing *i = data;
+	const struct installation_token token = {i->token->token, i->token->expires_in};
+	bool current;
+
+	if (renewal_is_current(i->store, i->renewal, &current, err) < 0)
+		return -1;
+	if (!current)
+		return 0;
+	if (installation_token_put(i->store, i->id, &token, err) < 0)
+		return -1;
+	return renewal_plan_installation(i->store, i->id, token.expires_in * 3 / 4, err);
+}
+
+static int failed_in(void *data, struct err *err)
+{
+	const struct installing *i = data;
+
+	if (installation_fail(i->store, i->id, i->why, i->removed, err) < 0)
+		return -1;
+	return i->removed ? renewal_end(i->store, i->renewal, err)
+			  : renewal_postpone(i->store, i->renewal, SUSPENDED_SECONDS, err);
+}
+
+/* GitHub gave no token. The installation itself tells whether it was removed or suspended. */
+static int installation_examine(struct installing *i, long long number, int retry_after, struct err *err)
+{
+	_cleanup_(app_installation_release) struct app_installation found = {.account = NULL};
+	char why[APP_WHY_SIZE];
+	enum app_outcome outcome = app_installation_ask(i->store, number, &found, why);
+
+	i->removed = outcome == APP_GONE;
+	if (i->removed || (outcome == APP_DONE && found.suspended)) {
+		i->why = i->removed ? "The installation of the GitHub App was removed at GitHub"
+				    : "The installation of the GitHub App is suspended at GitHub";
+		return db_transaction(i->store->db, failed_in, i, err);
+	}
+	log_warn("the token of a GitHub App's installation is not renewed, and is tried again", "installation", i->id,
+		"why", i->why, NULL);
+	return renewal_postpone(i->store, i->renewal, retry_after, err);
+}
+
+static int installation_renew(struct store *store, const char *id, const struct renewal *renewal, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(app_token_release) struct app_token token = {.token = NULL};
+	char why[APP_WHY_SIZE];
+	struct installing installing = {store, renewal, id, &token, why, false};
+	long long number;
+
+	if (installation_read(store, id, &rows, err) < 0)
+		return err->kind == ERR_NOT_FOUND ? renewal_end(store, renewal, err) : -1;
+	if (!store->settings->github_app)
+		return renewal_postpone(store, renewal, SUSPENDED_SECONDS, err);
+	number = row_int(&rows, 0, "installation_id");
+	if (app_token_ask(store, number, &token, why) == APP_DONE)
+		return db_transaction(store->db, token_saved_in, &installing, err);
+	return installation_examine(&installing, number, token.retry_after, err);
+}
+
 /* ---- the thread ---- */
 
 static void subject_renew(struct store *store, const struct rows *rows, int row)
@@ -89,9 +165,12 @@ static void subject_renew(struct store *store, const struct rows *rows, int row)
 	const struct renewal renewal = {.subject_id = row_text(rows, row, "subject_id"),
 		.generation = row_int(rows, row, "generation"),
 		.failures = row_int(rows, row, "failures")};
+	const char *token = row_text(rows, row, "token_id"), *installation = row_text(rows, row, "installation_id");
 	struct err err = ERR_INIT;
+	int result = token ? token_renew(store, token, &renewal, &err)
+			   : installation_renew(store, installation, &renewal, &err);
 
-	if (token_renew(store, row_text(rows, row, "token_id"), &renewal, &err) < 0)
+	if (result < 0)
 		log_warn("a VCS token is not renewed, and is tried again", "subject", renewal.subject_id, "why",
 			err.message, NULL);
 }

@@ -200,14 +200,14 @@ int vcs_connect_callback(struct request *req, struct response *res, struct err *
 	int found = page_user(req, err);
 
 	if (found == 0)
-		return page_say(req, res, 403, "Not connected", "Sign in first, in this browser, and begin again.");
+		return page_say(req, res, 400, "Not connected", "Sign in first, in this browser, and begin again.");
 	if (found > 0)
 		found = connection_find(req, res, &connection, err);
 	if (found <= 0)
 		return found;
 	order.connection_id = connection.id.text;
 	if (consent_redeem(req->store, &order, text_or_empty(query(req, "state")), &consent, err) < 0)
-		return err->kind == ERR_FORBIDDEN ? page_say(req, res, 403, "Not connected", err->message) : -1;
+		return err->kind == ERR_FORBIDDEN ? page_say(req, res, 422, "Not connected", err->message) : -1;
 	if (!*code || strlen(code) > MAX_CODE)
 		return denial_show(req, res);
 	return code_exchange(req, res, &connection, &consent, err);

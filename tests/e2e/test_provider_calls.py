@@ -13,16 +13,29 @@ import pytest
 from support.gotfe import Echo
 from support.process import clean_environment
 from support.servers import DEPS, ROOT
+from support.vcs_fakes import GitHub
 
-MIN_KINDS = 60
+MIN_KINDS = 80
 
 
 @pytest.fixture(scope="module")
-def output(full_site):
+def github(full_site):
+    provider = GitHub(full_site.folder)
+    copy = provider.repository("acme/network", {"main.tf": ""}).copy
+    copy.branch("policies")
+    copy.commit_and_push({"policy-sets/foo/policies.hcl": "", "policy-sets/bar/policies.hcl": ""})
+    yield provider
+    provider.release()
+    provider.check()
+
+
+@pytest.fixture(scope="module")
+def output(full_site, github):
     program = subprocess.run([ROOT / "tests/provider/build"], env={**os.environ, "RUNYARD_DEPS": DEPS}, check=True, capture_output=True, text=True).stdout.split()[-1]
     service = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
     threading.Thread(target=service.serve_forever, daemon=True).start()
-    environment = clean_environment(TFE_ADDRESS=full_site.scheduler.url, TFE_TOKEN=full_site.api.token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{service.server_port}/")
+    environment = clean_environment(TFE_ADDRESS=full_site.scheduler.url, TFE_TOKEN=full_site.api.token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{service.server_port}/",
+                                    GITHUB_URL=github.url, GITHUB_API_URL=github.api_url, GITHUB_POLICY_SET_IDENTIFIER="acme/network")
     try:
         yield subprocess.run([program, "-test.v"], env=environment, capture_output=True, text=True).stdout
     finally:

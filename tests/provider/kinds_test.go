@@ -49,6 +49,7 @@ type world struct {
 	varset           *tfe.VariableSet
 	member           *tfe.OrganizationMembership
 	taskURL          string
+	connection       *tfe.OAuthClient // of connect()
 }
 
 func must[T any](value T, err error) T {
@@ -117,7 +118,7 @@ func linked[T any](list []T, id func(T) string, wanted string) (any, error) {
 func TestResources(t *testing.T) {
 	w := newWorld()
 	t.Cleanup(w.remove)
-	for _, kind := range resources {
+	for _, kind := range append(resources, vcsResources...) {
 		t.Run(kind.name, func(t *testing.T) { live(t, w, kind) })
 	}
 }
@@ -170,7 +171,7 @@ func TestSources(t *testing.T) {
 	w := newWorld()
 	t.Cleanup(w.remove)
 	w.fill()
-	for _, kind := range sources {
+	for _, kind := range append(sources, vcsSources...) {
 		t.Run(kind.name, func(t *testing.T) {
 			first, err := kind.read(w)
 			if err != nil {

@@ -40,9 +40,9 @@ NOT_FOUND, UNAUTHENTICATED = {404}, {401}
 NO_CSRF = {403}
 
 # The other routes accept only tokens of their own kind (proto/README.md).
-REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}}
+REFUSED = {"CAN_WORK": {401}, "CAN_NOTIFY": {401}, "CAN_KEEP_LEASES": {404}, "CAN_WORK_ON_JOB": {404}, "CAN_WITH_SIGNATURE": {404}, "CAN_CALL_BACK": {401}, "CAN_DELIVER": {401}}
 # The permissions of routes that ignore cookies.
-NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK"}
+NO_COOKIE = {"CAN_WITHOUT_TOKEN", "CAN_KEEP_LEASES", "CAN_WORK_ON_JOB", "CAN_WITH_SIGNATURE", "CAN_CALL_BACK", "CAN_DELIVER"}
 # Two routes of a job answer a token of another attempt differently. A part that asks whether the apply may start gets
 # 409. A result gets 204, like one that came too late.
 REFUSED_BY_HANDLER = {"jobs_upload_batch": {404, 409}, "jobs_result": {204, 404}}
@@ -475,6 +475,8 @@ def is_gate_closed(route, answer):
     """True for the answer of a closed gate. An object whose state does not allow the action is answered 403 as well."""
     if answer.status == 404:
         return route.handler not in NO_CONTENT
+    if route.permission == "CAN_DELIVER":
+        return answer.status != 401  # this site has no GitHub App (tests/integration/vcs/test_github_app.py)
     if route.permission == "CAN_CALL_BACK":
         return answer.status != 503 or "No notifier" not in answer.text  # this site has none
     return answer.status == 401 or answer.status >= 500 or answer.status == 403 and "transition not allowed" not in answer.text

@@ -18,6 +18,7 @@ from pathlib import Path
 from support.process import clean_environment
 from support.servers import ROOT, Broker, Postgres, Redis
 from support.site import FullSite, new_folder, release_all, sandbox_kind
+from support.vcs_fakes import GitHub
 
 LIST = ROOT / "tests/gotfe.txt"
 # These tests set environment variables that all others read (each other's, too), or expect their objects on the first
@@ -28,6 +29,7 @@ LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
 ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|TerraformVersions|OPAVersions|SentinelVersions)_")
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
 RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
+REPOSITORY = "acme/policies"  # at the fake of GitHub
 ROLES = ("SITE_ADMIN", "CONFIGURATION", "PROVISION_LICENSES", "SUBSCRIPTION", "SUPPORT", "SECURITY_MAINTENANCE", "VERSION_MAINTENANCE")
 
 
@@ -110,6 +112,16 @@ class Stack:
         postgres, redis, bus = self.servers
         self.site = FullSite(self.folder, bus, postgres.new_database(), sandbox_kind(), redis)
         self.site.worker.options["slots"] = slots
+        self.github = GitHub(self.folder)
+        self.policies()
+
+    def policies(self):
+        """The repository of the tests' policy sets and workspaces."""
+        repository = self.github.repository(REPOSITORY, {"main.tf": 'resource "terraform_data" "foo" {}\n'})
+        repository.copy.git("checkout", "--quiet", "-b", "policies")
+        policies = {f"policy-sets/{name}/sentinel.hcl": 'policy "one" {\n  source = "./one.sentinel"\n}\n' for name in ("foo", "bar")}
+        sources = {f"policy-sets/{name}/one.sentinel": "main = rule { true }\n" for name in ("foo", "bar")}
+        repository.copy.commit_and_push({**policies, **sources})
 
     def start(self):
         self.site.start()
@@ -121,7 +133,8 @@ class Stack:
     def environment(self):
         token = self.site.api.token
         roles = {f"TFE_ADMIN_{role}_TOKEN": token for role in ROLES}
-        return clean_environment(TFE_ADDRESS=self.site.scheduler.url, TFE_TOKEN=token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{self.echo.server_port}/", **roles)
+        github = {"GITHUB_URL": self.github.url, "GITHUB_API_URL": self.github.api_url, "OAUTH_CLIENT_GITHUB_TOKEN": "good-token", "GITHUB_POLICY_SET_IDENTIFIER": REPOSITORY}
+        return clean_environment(TFE_ADDRESS=self.site.scheduler.url, TFE_TOKEN=token, TFC_RUN_TASK_URL=f"http://127.0.0.1:{self.echo.server_port}/", **roles, **github)
 
     def release(self):
         site = self.site
@@ -129,6 +142,8 @@ class Stack:
             release_all([*self.servers, site.scheduler, site.worker, site.notifier, site.receiver])
         finally:
             self.echo.shutdown()
+            self.github.release()
+        self.github.check()
 
 
 def listed():

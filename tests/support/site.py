@@ -81,8 +81,8 @@ class FullSite(Site):
     def __init__(self, folder, bus, database, sandbox, redis, engine=None):
         super().__init__(folder, bus, database, sandbox, engine)
         self.receiver = Receiver()
-        self.scheduler.options.update(task_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
-        self.worker.options.update(infracost=self.program("infracost", INFRACOST), sentinel=self.program("sentinel", SENTINEL))
+        self.scheduler.options.update(task_allow="127.0.0.1", vcs_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
+        self.worker.options.update(vcs_allow="127.0.0.1", infracost=self.program("infracost", INFRACOST), sentinel=self.program("sentinel", SENTINEL))
         self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
                                  response_timeout_ms=3000, **bus.options)
 

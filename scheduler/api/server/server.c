@@ -17,7 +17,7 @@
 #include "scheduler/store/content/objects.h"
 
 /* SMALL_BODIES: bytes of memory for bodies of up to 64 KiB. Those are read before the token is checked. */
-enum { MAX_OBSERVERS = 64, SMALL_BODIES = 256 << 20 };
+enum { MAX_OBSERVERS = 64, SMALL_BODIES = 256 << 20, HOOK_BODIES = 256 << 20 };
 
 struct api {
 	struct api_settings settings;
@@ -101,6 +101,8 @@ static int body_admit(void *data, const struct http_request *http)
 	switch (req.route->permission) {
 	case CAN_WITH_SIGNATURE: /* body_limit checked it */
 		return HTTP_BUDGET_LINKS;
+	case CAN_DELIVER: /* the whole body is the proof */
+		return HTTP_BUDGET_HOOKS;
 	case CAN_WITHOUT_TOKEN:
 	case CAN_KEEP_LEASES: /* their bodies are small */
 		return -1;
@@ -160,7 +162,8 @@ static int httpd_run(struct api *api, struct err *err)
 		.request_seconds = settings->request_seconds,
 		.budgets = {[HTTP_BUDGET_SMALL] = SMALL_BODIES,
 			[HTTP_BUDGET_CLIENTS] = settings->body_memory,
-			[HTTP_BUDGET_LINKS] = settings->body_memory},
+			[HTTP_BUDGET_LINKS] = settings->body_memory,
+			[HTTP_BUDGET_HOOKS] = HOOK_BODIES},
 		.data = api,
 		.body_limit = body_limit,
 		.body_admit = body_admit,

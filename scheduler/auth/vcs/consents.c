@@ -17,6 +17,7 @@ void consent_release(struct consent *consent)
 {
 	crypto_secret_freep(&consent->state);
 	crypto_secret_freep(&consent->verifier);
+	free(consent->organization_name);
 }
 
 /* A session has at most MAX_OPEN consents: a further one replaces the oldest. */
@@ -30,9 +31,9 @@ static int consent_insert(struct store *store, const struct consent_order *order
 		"with old as (delete from vcs_authorizations where state_hash = any(array(select state_hash from "
 		"vcs_authorizations where session_hash = $2 order by created_at desc offset $6))) "
 		"insert into vcs_authorizations (state_hash, session_hash, organization_id, connection_id, "
-		"verifier_sealed) values ($1, $2, $3, $4, $5)",
+		"verifier_sealed, installation) values ($1, $2, $3, $4, $5, nullif($7::bigint, 0))",
 		P_TEXT(hash), P_TEXT(session), P_TEXT(order->organization_id), P_TEXT(order->connection_id),
-		P_BYTES(verifier->data, verifier->len), P_INT(MAX_OPEN - 1));
+		P_BYTES(verifier->data, verifier->len), P_INT(MAX_OPEN - 1), P_INT(order->installation));
 }
 
 int consent_begin(struct store *store, const struct consent_order *order, struct consent *ret_consent, struct err *err)
@@ -62,7 +63,9 @@ static int consent_take(struct store *store, const struct consent_order *order, 
 	return db_query(store->db, ret_rows, err,
 		"with gone as (delete from vcs_authorizations where state_hash = $1 and session_hash = $2 and "
 		"connection_id is not distinct from $3 returning *) "
-		"select organization_id, verifier_sealed from gone where created_at > now() - " LIFETIME,
+		"select g.organization_id, o.name as organization_name, coalesce(g.installation, 0) as installation, "
+		"g.verifier_sealed from gone g join organizations o on o.id = g.organization_id "
+		"where g.created_at > now() - " LIFETIME,
 		P_TEXT(hash), P_TEXT(session), P_TEXT(order->connection_id));
 }
 
@@ -84,7 +87,10 @@ int consent_redeem(struct store *store, const struct consent_order *order, const
 	context = mem_printf(VERIFIER_SEAL "%s", hash);
 	if (seal_open(store, context, (struct sealed_column){&rows, 0, "verifier_sealed"}, &verifier, err) < 0)
 		return -1;
-	*ret_consent = (struct consent){.state = mem_text(state), .verifier = buf_take(&verifier)};
+	*ret_consent = (struct consent){.state = mem_text(state),
+		.verifier = buf_take(&verifier),
+		.organization_name = mem_text(row_text(&rows, 0, "organization_name")),
+		.installation = row_int(&rows, 0, "installation")};
 	text_copy(ret_consent->organization_id.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
 	return 0;
 }

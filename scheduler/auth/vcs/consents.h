@@ -14,13 +14,17 @@ struct consent_order {
 	const char *cookie; /* of the browser's session */
 	const char *organization_id;
 	const char *connection_id; /* NULL: an installation of the site's GitHub App */
+	long long installation;    /* its number; 0: it is not known yet. consent_redeem does not read it */
 };
 
 /* The texts of a consent. Owned; consent_release cleanses them. */
 struct consent {
 	char *state;
-	char *verifier;            /* PKCE's (RFC 7636), whose crypto_challenge the provider gets */
-	struct id organization_id; /* of consent_redeem */
+	char *verifier; /* PKCE's (RFC 7636), whose crypto_challenge the provider gets */
+	/* Of consent_redeem: */
+	struct id organization_id;
+	char *organization_name;
+	long long installation;
 };
 #define CONSENT_INIT                                                                                                   \
 	{                                                                                                              \

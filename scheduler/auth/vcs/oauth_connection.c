@@ -183,7 +183,8 @@ void oauth_exchange(const struct store *store, const struct oauth_connection *co
 
 	oauth_exchange_request(&connection->application, code, verifier, &request);
 	tokens_ask(store, connection, &request, ret_result);
-	if (ret_result->outcome == OAUTH_DONE)
+	/* Users of the GitHub App are checked by its own rules (app.h). */
+	if (ret_result->outcome == OAUTH_DONE && connection->application.provider != VCS_PROVIDER_GITHUB_APP)
 		user_ask(store, connection, ret_result);
 }
 

@@ -68,6 +68,7 @@ create table vcs_authorizations (
 	session_hash text not null references sessions on delete cascade,
 	organization_id text not null references organizations on delete cascade,
 	connection_id text references vcs_connections on delete cascade, -- null: an installation
+	installation bigint, -- GitHub's number of it; null: GitHub has not told it yet
 	verifier_sealed bytea, -- PKCE's code verifier
 	created_at timestamptz not null default now()
 );

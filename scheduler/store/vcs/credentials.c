@@ -7,6 +7,7 @@
 #include "common/vcs/address.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/vcs/tokens.h"
 
 enum { SECRET_LIMIT = 1 << 20 };
@@ -68,7 +69,7 @@ static const char of_connection_sql[] =
 static const char of_repository_sql[] =
 	"select " CONNECTION_COLUMNS "r.identifier, null as installation_id from vcs_repositories r join "
 	CONNECTION_TABLES "on c.id = r.connection_id where r.id = $1 union all "
-	"select null, r.organization_id, 'github_app', 'https://github.com', 'https://api.github.com', null, null, "
+	"select null, r.organization_id, 'github_app', $2::text, $3::text, null, null, "
 	"i.id, null, i.token_sealed, null, '', coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1), "
 	"r.identifier, i.id from vcs_repositories r join vcs_installations i on i.id = r.installation_id "
 	"where r.id = $1 and i.removed_at is null";
@@ -124,9 +125,12 @@ static int credential_take(
 int vcs_credential_read(
 	struct store *store, const char *repository_id, struct vcs_credential *ret_credential, struct err *err)
 {
+	const struct github_app *app = store->settings->github_app;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, of_repository_sql, P_TEXT(repository_id)) < 0)
+	if (db_query(store->db, &rows, err, of_repository_sql, P_TEXT(repository_id),
+		    P_TEXT(app ? app->url : "https://github.com"),
+		    P_TEXT(app ? app->api_url : "https://api.github.com")) < 0)
 		return -1;
 	return credential_take(store, &rows, ret_credential, err);
 }

@@ -201,7 +201,7 @@ def test_a_connection_without_an_application(owner):
 
 def refused(browser, back):
     browser.ask(back, follow=False)
-    assert browser.status == 403 and "Begin again" in browser.text, browser.text
+    assert browser.status == 422 and "Begin again" in browser.text, browser.text
     return True
 
 
@@ -218,7 +218,7 @@ def test_an_unknown_state_is_refused(connection, owner, state):
     browser = owner.browser()
     back = re.sub(r"state=[^&]*", f"state={state if state == '%00' else urllib.parse.quote(state)}", connection.consent(browser))
     browser.ask(back, follow=False)
-    assert browser.status in (400, 403), browser.text
+    assert browser.status in (400, 422), browser.text
     assert connection.provider.exchanges == [] and connection.token() is None
 
 
@@ -250,7 +250,7 @@ def test_without_a_session_a_state_is_nothing(connection, owner, api_site):
     browser = owner.browser()
     back = connection.consent(browser)
     stranger = Browser(api_site.scheduler.url, address=owner.address).ask(back, follow=False)
-    assert stranger.status == 403 and "Sign in first" in stranger.text
+    assert stranger.status == 400 and "Sign in first" in stranger.text
     browser.ask("/app/settings/tokens").send("/app/logout")
     assert api_site.ask("select 1 from vcs_authorizations where connection_id = %s", connection.id) == []
 

@@ -1,0 +1,359 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The site's GitHub App: who may connect and use an installation, its tokens, its webhook, and its end."""
+
+import json
+import random
+import re
+import urllib.parse
+import uuid
+
+import pytest
+
+from support.api import Api
+from support.api_site import open_api_site
+from support.browser import Browser
+from support.site import new_folder
+from support.vcs_fakes.github_login import GitHubWithLogin
+from support.wait import until
+
+ASKED = {"Sec-Fetch-Site": "same-origin"}
+SECRET = "the secret of the App's webhook"
+
+
+@pytest.fixture(scope="module")
+def github():
+    fake = GitHubWithLogin(new_folder("github"))
+    fake.key = fake.app()
+    yield fake
+    fake.release()
+
+
+@pytest.fixture(autouse=True)
+def checked(github):
+    yield
+    github.check()
+
+
+@pytest.fixture(scope="module")
+def api_site(postgres, github):
+    options = {"vcs_allow": "127.0.0.1", "github_app_id": github.app_id, "github_app_key": github.key.read_text(), "github_app_client_id": github.client_id,
+               "github_app_client_secret": github.client_secret, "github_app_webhook_secret": SECRET, "github_app_url": github.url}
+    with open_api_site(postgres, **options) as api_site:
+        yield api_site
+
+
+class Owner:
+    """The owner of an organization, who has an account at GitHub."""
+
+    def __init__(self, api_site, github):
+        self.name = f"u-{uuid.uuid4().hex[:12]}"
+        created = api_site.bootstrap(self.name, self.name)
+        api_site.change("update users set is_site_admin = false where username = %s", self.name)
+        self.api_site, self.github, self.password = api_site, github, created["password"]
+        self.address = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
+        self.api = Api(api_site.scheduler.url, created["token"], self.name)
+        self.account = f"{self.name}-at-github"
+
+    def browser(self):
+        browser = Browser(self.api_site.scheduler.url, address=self.address).sign_in(self.name, self.password)
+        assert browser.status == 200, browser.text
+        return browser
+
+    def asked(self, browser):
+        """The address of GitHub's page on which the App is installed."""
+        browser.ask(f"/github-app/connect/{self.name}", headers=ASKED, follow=False)
+        assert browser.status == 303, browser.text
+        return browser.headers["Location"]
+
+    def set_up(self, browser, number):
+        """Installs the App: the address of GitHub's login."""
+        browser.ask(self.github.install(self.asked(browser), number, f"{self.api_site.scheduler.url}/github-app/setup"), follow=False)
+        assert browser.status == 303, browser.text
+        return browser.headers["Location"]
+
+    def connect(self, browser, number, login=None):
+        """The browser after all steps."""
+        return browser.ask(self.github.log_in(self.set_up(browser, number), login or self.account), follow=False)
+
+    def connected(self, number=None, identifiers=()):
+        """Connects the installation of the user's own account. Returns its id."""
+        number = number or self.github.installation(self.account, identifiers, kind="User")
+        browser = self.connect(self.browser(), number)
+        assert browser.status == 303, browser.text
+        return re.fullmatch(rf"/app/{self.name}/settings/vcs\?connected=(ghain-\w+)", browser.headers["Location"])[1]
+
+    def installations(self, query=""):
+        return self.api.get(f"github-app/installations{query}").data
+
+
+@pytest.fixture
+def owner(api_site, github):
+    return Owner(api_site, github)
+
+
+@pytest.fixture
+def row(api_site):
+    """row(id, columns): values of an installation."""
+
+    def row(id, columns):
+        return api_site.ask(f"select {columns} from vcs_installations where id = %s", id)[0]
+
+    return row
+
+
+def has_token(row, id):
+    return row(id, "token_expires_at > now()")[0]
+
+
+# ---- connecting ----
+
+
+def test_an_account_is_connected(owner, github, row, api_site):
+    number = github.installation(owner.account, [], kind="User")
+    id = owner.connected(number)
+    (shown,) = owner.installations()
+    assert shown["id"] == id and shown["type"] == "github-app-installations"
+    assert shown["attributes"] | {"created-at": 0} == {
+        "name": owner.account, "installation-id": number, "icon-url": github.user(owner.account)["avatar_url"], "installation-type": "User",
+        "installation-url": f"{github.url}/organizations/{owner.account}/settings/installations/{number}", "error": None, "created-at": 0}
+    assert owner.api.get(f"github-app/installation/{id}").data == shown
+    until(lambda: has_token(row, id), "a token of the installation")
+    assert (owner.name, "connect") in api_site.ask("select actor_name, action from audit_events where resource_id = %s", id)
+
+
+def test_an_organization_is_connected_by_its_owner(owner, github):
+    company = f"company-{owner.name}"
+    number = github.installation(company, [])
+    github.owners[company] = {owner.account}
+    owner.connected(number)
+    assert owner.installations()[0]["attributes"]["installation-type"] == "Organization"
+
+
+def test_lists_are_filtered(owner, github):
+    id, number = owner.connected(), None
+    number = owner.installations()[0]["attributes"]["installation-id"]
+    for query, wanted in ((f"filter[installation_id]={number}", [id]), ("filter[installation_id]=1", []), ("filter[installation_id]=x", []), (f"filter[name]={owner.account.upper()}", [id]),
+                          ("filter[name]=another", []), (f"filter[name]=&filter[installation_id]=", [id]), ("page[size]=1", [id]), ("page[number]=2", [])):
+        assert [each["id"] for each in owner.installations(f"?{query}")] == wanted, query
+
+
+def test_another_tenant_sees_and_takes_nothing(owner, api_site, github):
+    id = owner.connected()
+    number = owner.installations()[0]["attributes"]["installation-id"]
+    stranger = Owner(api_site, github)
+    assert stranger.installations() == [] and stranger.installations(f"?filter[installation_id]={number}") == []
+    assert stranger.api.call("GET", f"github-app/installation/{id}").status == 404
+    # A number that the browser was given, and not GitHub: the stranger does not own that account.
+    browser = stranger.connect(stranger.browser(), number)
+    assert browser.status == 404 and "is yours" in browser.text
+    # Not even the account's owner connects it to a second organization.
+    browser = stranger.connect(stranger.browser(), number, login=owner.account)
+    assert browser.status == 409 and "another organization" in browser.text
+    assert [each["id"] for each in owner.installations()] == [id] and stranger.installations() == []
+    body = {"data": {"type": "workspaces", "attributes": {"name": "stolen", "vcs-repo": {"identifier": "a/b", "github-app-installation-id": id}}}}
+    assert stranger.api.call("POST", f"organizations/{stranger.name}/workspaces", body).status == 422
+
+
+def test_a_member_of_the_account_is_not_its_owner(owner, github):
+    company = f"company-{owner.name}"
+    number = github.installation(company, [])
+    for owners in ({"somebody"}, None):
+        if owners:
+            github.owners[company] = owners
+        else:
+            del github.owners[company]
+        browser = owner.connect(owner.browser(), number)
+        assert browser.status == 404 and "owner of the organization" in browser.text
+    assert owner.installations() == []
+
+
+def test_only_people_who_manage_connections(owner, api_site, github):
+    stranger = Owner(api_site, github).browser()
+    assert stranger.ask(f"/github-app/connect/{owner.name}", headers=ASKED).status == 404
+    asked = owner.browser().ask(f"/github-app/connect/{owner.name}", headers={"Sec-Fetch-Site": "cross-site"})
+    assert asked.status == 200 and "Continue to GitHub" in asked.text
+
+
+def test_states_are_used_once_by_their_session(owner, github, api_site):
+    browser, other = owner.browser(), owner.browser()
+    number = github.installation(owner.account, [], kind="User")
+    setup_url = f"{api_site.scheduler.url}/github-app/setup"
+    setup = github.install(owner.asked(browser), number, setup_url)
+    assert other.ask(setup, follow=False).status == 422
+    browser.ask(setup, follow=False)
+    login = browser.headers["Location"]
+    assert browser.ask(setup, follow=False).status == 422
+    back = github.log_in(login, owner.account)
+    assert other.ask(back, follow=False).status == 422
+    # The states of the two steps are not exchangeable.
+    state = dict(urllib.parse.parse_qsl(urllib.parse.urlsplit(owner.asked(browser)).query))["state"]
+    assert browser.ask(re.sub("state=[^&]*", f"state={state}", back), follow=False).status == 422
+    assert browser.ask(back, follow=False).status == 303
+    assert browser.ask(back, follow=False).status == 422
+    for query in ("", "?state=x", f"?installation_id={number}&setup_action=install"):
+        assert browser.ask(f"/github-app/setup{query}", follow=False).status == 422
+        assert browser.ask(f"/github-app/callback{query}", follow=False).status == 422
+
+
+@pytest.mark.parametrize("number", ["", "0", "-1", "x", "99999999999999999999", "1"])
+def test_useless_numbers(owner, github, api_site, number):
+    browser = owner.browser()
+    browser.ask(github.install(owner.asked(browser), number, f"{api_site.scheduler.url}/github-app/setup"), follow=False)
+    if number == "1":  # there is none
+        browser.ask(github.log_in(browser.headers["Location"], owner.account), follow=False)
+        assert browser.status == 404 and "no such installation" in browser.text
+    else:
+        assert browser.status == 422
+
+
+def test_a_request_for_an_installation_waits_for_github(owner, github, api_site):
+    browser = owner.browser()
+    browser.ask(github.install(owner.asked(browser), 1, f"{api_site.scheduler.url}/github-app/setup", action="request"), follow=False)
+    assert browser.status == 422 and "must approve" in browser.text
+
+
+def test_a_site_without_an_app(postgres):
+    with open_api_site(postgres) as api_site:
+        owner = Owner(api_site, None)
+        assert owner.browser().ask(f"/github-app/connect/{owner.name}", headers=ASKED).status == 422
+        assert owner.installations() == []
+        assert deliver(api_site, "push", {"installation": {"id": 1}}) == 401
+
+
+# ---- tokens ----
+
+
+def test_tokens_are_renewed_before_they_expire(owner, github, row):
+    github.token_seconds = 4
+    try:
+        id = owner.connected()
+        until(lambda: has_token(row, id), "a token")
+        first = row(id, "token_sealed")
+        until(lambda: row(id, "token_sealed") != first, "another token")
+        assert has_token(row, id)
+    finally:
+        github.token_seconds = 3600
+
+
+def test_github_is_down_for_a_while(owner, github, row):
+    github.fault("POST", r"/access_tokens$", github.limited(1), github.limited(1))
+    id = owner.connected()
+    until(lambda: has_token(row, id), "a token")
+    assert row(id, "error") == (None,)
+
+
+# ---- the webhook ----
+
+
+def deliver(api_site, event, document, secret=SECRET, changed=lambda body: body, **headers):
+    """The status of a delivery."""
+    sent, body = GitHubWithLogin.signed(None, event, document, secret)
+    browser = Browser(api_site.scheduler.url)
+    import urllib.request
+    request = urllib.request.Request(f"{api_site.scheduler.url}/webhooks/github-app", data=changed(body), headers={**sent, **headers})
+    try:
+        return browser.opener.open(request).status
+    except urllib.error.HTTPError as error:
+        return error.code
+
+
+@pytest.fixture
+def used(owner, github, api_site):
+    """An installation, and the row of a repository that its organization uses."""
+    repository = github.repository(f"{owner.account}/network", {"main.tf": ""})
+    owner.id = owner.connected(identifiers=[repository.identifier])
+    ((organization,),) = api_site.ask("select organization_id from vcs_installations where id = %s", owner.id)
+    owner.repository, owner.row_id = repository, f"vr-{uuid.uuid4().hex[:16]}"
+    api_site.change("insert into vcs_repositories (id, organization_id, installation_id, identifier, state, look_due) values (%s, %s, %s, %s, 'verified', now() + interval '1 day')",
+                    owner.row_id, organization, owner.id, repository.identifier)
+    owner.number = api_site.ask("select installation_id from vcs_installations where id = %s", owner.id)[0][0]
+    return owner
+
+
+def push_of(owner, **changes):
+    return {"ref": "refs/heads/main", "before": "0" * 40, "after": "a" * 40, "commits": [], "created": True, "deleted": False, "forced": False,
+            "repository": {"id": owner.repository.id, "full_name": owner.repository.identifier, "default_branch": "main"}, "installation": {"id": owner.number}, **changes}
+
+
+def deliveries(api_site, owner):
+    return api_site.ask("select event, delivery_id from vcs_deliveries where repository_id = %s order by sequence", owner.row_id)
+
+
+def test_deliveries_are_stored_for_the_repository(used, api_site):
+    assert deliver(api_site, "push", push_of(used), **{"X-GitHub-Delivery": f"d-{used.name}"}) == 204
+    assert deliveries(api_site, used) == [("push", f"d-{used.name}")]
+    assert deliver(api_site, "push", push_of(used), **{"X-GitHub-Delivery": f"d-{used.name}"}) == 204
+    assert len(deliveries(api_site, used)) == 1
+
+
+@pytest.mark.parametrize("case", ["another repository", "another installation", "no installation", "no repository", "no object", "ping"])
+def test_deliveries_of_no_interest(used, api_site, github, case):
+    other = Owner(api_site, github)
+    other.connected()
+    document = {"another repository": push_of(used, repository={"id": 1, "full_name": "some/thing"}), "no installation": push_of(used, installation=None),
+                "another installation": push_of(used, installation={"id": other.installations()[0]["attributes"]["installation-id"]}),
+                "no repository": push_of(used, repository=7), "no object": [1], "ping": {"zen": "Speak like a human."}}[case]
+    assert deliver(api_site, "ping" if case == "ping" else "push", document) == 204
+    assert deliveries(api_site, used) == []
+
+
+def test_wrong_proofs_are_refused(used, api_site):
+    assert deliver(api_site, "push", push_of(used), secret="wrong") == 401
+    assert deliver(api_site, "push", push_of(used), changed=lambda body: body.replace(b"main", b"Main", 1)) == 401
+    assert deliver(api_site, "push", push_of(used), **{"X-Hub-Signature-256": ""}) == 401
+    assert deliver(api_site, "push", push_of(used), changed=lambda body: body + b" " * (26 << 20)) in (401, 413)
+    assert deliveries(api_site, used) == []
+
+
+# ---- the end ----
+
+
+def repository_state(api_site, owner):
+    return api_site.ask("select state, error from vcs_repositories where id = %s", owner.row_id)[0]
+
+
+def test_a_removed_installation_is_shown(used, api_site, github, row):
+    until(lambda: has_token(row, used.id), "a token")
+    github.installations[used.number]["removed"] = True
+    _, document = github.installation_event(used.number, "deleted")
+    assert deliver(api_site, "installation", document) == 204
+    until(lambda: row(used.id, "removed_at is not null")[0], "the removal")
+    state, error = repository_state(api_site, used)
+    assert state == "errored" and "was removed at GitHub" in error
+    assert row(used.id, "token_sealed") == (None,)
+    assert used.installations() == [] and used.api.call("GET", f"github-app/installation/{used.id}").status == 404
+    ((level, message),) = api_site.ask("select level, message from vcs_events v join organizations o on o.id = v.organization_id where o.name = %s", used.name)
+    assert level == "error" and "was removed at GitHub" in message
+
+
+def test_a_forged_end_changes_nothing(used, api_site, github, row):
+    """The webhook makes the scheduler ask GitHub, which knows better."""
+    until(lambda: has_token(row, used.id), "a token")
+    first = row(used.id, "token_sealed")
+    _, document = github.installation_event(used.number, "deleted")
+    assert deliver(api_site, "installation", document) == 204
+    until(lambda: row(used.id, "token_sealed") != first, "the question to GitHub")
+    assert row(used.id, "removed_at") == (None,) and repository_state(api_site, used)[0] == "verified"
+
+
+def test_a_suspended_installation_comes_back(used, api_site, github, row):
+    until(lambda: has_token(row, used.id), "a token")
+    github.suspended.add(used.number)
+    assert deliver(api_site, "installation", github.installation_event(used.number, "suspend")[1]) == 204
+    until(lambda: row(used.id, "error is not null")[0], "the suspension")
+    assert repository_state(api_site, used)[0] == "errored"
+    assert "is suspended" in used.installations()[0]["attributes"]["error"]
+    github.suspended.clear()
+    assert deliver(api_site, "installation", github.installation_event(used.number, "unsuspend")[1]) == 204
+    until(lambda: has_token(row, used.id), "a token")
+    assert repository_state(api_site, used) == ("unverified", None) and used.installations()[0]["attributes"]["error"] is None
+
+
+def test_secrets_are_sealed_and_not_logged(owner, github, row, api_site):
+    id = owner.connected()
+    until(lambda: has_token(row, id), "a token")
+    log = "".join(path.read_text() for path in api_site.folder.glob("*.log"))
+    stored = "".join(str(each) for table in ("vcs_installations", "vcs_authorizations", "vcs_renewals") for each in api_site.ask(f"select t::text from {table} t"))
+    for secret in [*map(str, github.tokens), github.client_secret, SECRET, "BEGIN PRIVATE KEY", "BEGIN RSA"]:
+        assert secret not in log and secret not in stored and secret.encode().hex() not in stored
+    assert json.dumps(owner.installations()).count("ghs_") == 0
