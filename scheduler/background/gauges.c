@@ -148,6 +148,7 @@ static const struct {
 	{"task", M_TASKS_OPEN},
 	{"backlog", M_NOTIFIER_BACKLOG},
 	{"vcs", M_VCS_WAITING},
+	{"vcs_oldest", M_VCS_OLDEST},
 	{"held", M_HELD},
 	{"held_long", M_HELD_LONG},
 	{"schema", M_SCHEMA},
@@ -180,52 +181,62 @@ static void gauge_site(const struct rows *rows, int row)
 				strtod(row_text(rows, row, "value"), NULL));
 }
 
+/* What waits in the rows that the text selects: how many there are, and the age of the oldest in seconds. Nothing is
+ * older than 0 s before it is due. */
+#define VCS_WAITING(kind, rows, since)                                                                                 \
+	"select unnest(array['vcs', 'vcs_oldest']), 'kind=\"" kind "\"', unnest(array[count(*), "                      \
+	"coalesce(greatest(extract(epoch from now() - min(" since ")), 0), 0)]) from " rows " union all "
+
 /* One row per value: its kind, its labels, the value. Labels are the product's own words, but for the versions of
  * processes. A worker can register with any text: an unusual one is "other", a missing one "unknown". There are at most
  * 50 versions.
  *
  * Runs that have not ended are read in the index runs_live, run tasks in task_results_waiting, _leases and _due,
  * notifications in notifications_waiting, holds in workspace_holds_until, the oldest message by the primary key. The
- * other tables are small. */
+ * other tables are small. clang-format would move the text after a macro to the next line. */
+/* clang-format off */
+static const char site_sql[] =
+	"select 'run' as kind, 'status=\"' || status || '\"' as labels, count(*)::numeric as value from "
+	"runs "
+	"where not ended group by status union all "
+	"(select 'process', 'kind=\"' || kind || '\",version=\"' || version || '\"', count(*) from (select "
+	"kind, "
+	"case when version = '' then 'unknown' when version ~ '^[0-9A-Za-z.+~_-]{1,40}$' then version else "
+	"'other' end as version from "
+	"processes "
+	"where seen_at > now() - interval '2 minutes') p group by kind, version "
+	"order by count(*) desc limit 50) union all "
+	"select 'key', 'key=\"' || number || '\"', extract(epoch from first_used_at) from sealing_keys "
+	"where first_used_at is not null union all "
+	"select 'maintenance', '', (reason is not null)::int from maintenance union all "
+	"select 'backup', '', extract(epoch from backup_at) from database_history where backup_at is not "
+	"null "
+	"union all "
+	"select 'outbox', '', count(*) from outbox union all "
+	"select 'outbox_oldest', '', coalesce((select extract(epoch from clock_timestamp() - created_at) "
+	"from outbox order by id limit 1), 0) union all "
+	"select 'task', '', (select count(*) from task_results where delivery = 'waiting') "
+	"+ (select count(*) from task_results where delivery = 'claimed') "
+	"+ (select count(*) from task_results where delivery = 'acknowledged') union all "
+	"select 'backlog', '', (select count(*) from task_results where delivery = 'waiting') "
+	"+ (select count(*) from notifications where delivery = 'waiting') union all "
+	VCS_WAITING("deliveries", "vcs_deliveries where state = 'waiting'", "received_at")
+	VCS_WAITING("events", "vcs_events where state in ('waiting', 'looking', 'comparing')", "created_at")
+	VCS_WAITING("git", "git_jobs where state = 'waiting' and kind <> 'look'", "created_at")
+	VCS_WAITING("calls", "vcs_calls", "created_at")
+	VCS_WAITING("statuses", "vcs_reports where sent_version < version", "due_at")
+	VCS_WAITING("comments", "vcs_comments where sent_version < version", "due_at")
+	"select unnest(array['held', 'held_long']), '', unnest(array[count(*), "
+	"count(*) filter (where began_at < now() - make_interval(secs => $1))]) "
+	"from workspace_holds where until is not null union all "
+	"select 'schema', 'of=\"database\"', max(split_part(name, '_', 1)::int) from schema_migrations";
+/* clang-format on */
+
 int gauges_site(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select 'run' as kind, 'status=\"' || status || '\"' as labels, count(*)::numeric as value from "
-		    "runs "
-		    "where not ended group by status union all "
-		    "(select 'process', 'kind=\"' || kind || '\",version=\"' || version || '\"', count(*) from (select "
-		    "kind, "
-		    "case when version = '' then 'unknown' when version ~ '^[0-9A-Za-z.+~_-]{1,40}$' then version else "
-		    "'other' end as version from "
-		    "processes "
-		    "where seen_at > now() - interval '2 minutes') p group by kind, version "
-		    "order by count(*) desc limit 50) union all "
-		    "select 'key', 'key=\"' || number || '\"', extract(epoch from first_used_at) from sealing_keys "
-		    "where first_used_at is not null union all "
-		    "select 'maintenance', '', (reason is not null)::int from maintenance union all "
-		    "select 'backup', '', extract(epoch from backup_at) from database_history where backup_at is not "
-		    "null "
-		    "union all "
-		    "select 'outbox', '', count(*) from outbox union all "
-		    "select 'outbox_oldest', '', coalesce((select extract(epoch from clock_timestamp() - created_at) "
-		    "from outbox order by id limit 1), 0) union all "
-		    "select 'task', '', (select count(*) from task_results where delivery = 'waiting') "
-		    "+ (select count(*) from task_results where delivery = 'claimed') "
-		    "+ (select count(*) from task_results where delivery = 'acknowledged') union all "
-		    "select 'backlog', '', (select count(*) from task_results where delivery = 'waiting') "
-		    "+ (select count(*) from notifications where delivery = 'waiting') union all "
-		    "select 'vcs', 'kind=\"calls\"', (select count(*) from vcs_calls) union all "
-		    "select 'vcs', 'kind=\"statuses\"', (select count(*) from vcs_reports where sent_version < "
-		    "version) "
-		    "union all select 'vcs', 'kind=\"comments\"', (select count(*) from vcs_comments "
-		    "where sent_version < version) union all "
-		    "select unnest(array['held', 'held_long']), '', unnest(array[count(*), "
-		    "count(*) filter (where began_at < now() - make_interval(secs => $1))]) "
-		    "from workspace_holds where until is not null union all "
-		    "select 'schema', 'of=\"database\"', max(split_part(name, '_', 1)::int) from schema_migrations",
-		    P_INT(store->settings->hold_alert_seconds)) < 0)
+	if (db_query(store->db, &rows, err, site_sql, P_INT(store->settings->hold_alert_seconds)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		gauge_site(&rows, i);

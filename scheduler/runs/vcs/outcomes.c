@@ -437,6 +437,7 @@ int vcs_outcomes_apply(struct vcs_decision *d, struct err *err)
 			.source = "tfe-configuration-version",
 			.trigger_reason = is_request(d) ? NULL : "vcs",
 			.plan_only = vcs_event_is_pr(&d->event) ? CHOICE_YES : CHOICE_UNSET,
+			.no_secrets = vcs_event_is_pr(&d->event) && d->event.fork != VCS_FORK_NO,
 			.auto_apply = CHOICE_UNSET}};
 
 	message_write(&d->event, o.message);
