@@ -18,7 +18,8 @@ struct reading {
 	int count;
 };
 
-/* The provider's id stays when a repository is renamed. A repository that was made anew has the name, and another id. */
+/* The provider's id stays when a repository is renamed. A repository that was made anew has the name, and another id.
+ */
 static bool is_about(const struct rows *rows, int row, const struct vcs_event *event)
 {
 	const char *name = text_or_empty(event->repository), *id = text_or_empty(event->repository_id);

@@ -122,8 +122,8 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 	struct err why = ERR_INIT;
 
 	if (*d->event.repository && vcs_identifier_check(dialect, d->event.repository, &why) < 0)
-		return vcs_event_end(d->store,
-			&(struct vcs_end){.id = d->id, .is_error = true, .message = why.message}, err);
+		return vcs_event_end(
+			d->store, &(struct vcs_end){.id = d->id, .is_error = true, .message = why.message}, err);
 	if (vcs_repository_rename(d->store, d->repository_id, d->event.repository, d->event.default_branch, err) < 0)
 		return -1;
 	return vcs_event_end(d->store, &end, err);

@@ -240,7 +240,7 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 		subject_read(o->d, row, &reader);
 		item->reason = again && !reader.subject.unavailable
 			? (reader.subject.policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
-				     : vcs_decide(&o->d->event, &reader.subject);
+			: vcs_decide(&o->d->event, &reader.subject);
 		subject_reader_release(&reader);
 		makes = vcs_reason_makes(item->reason);
 		if ((makes == VCS_MAKES_RUN || makes == VCS_MAKES_VERSION) && version_add(o, row, err) < 0)
