@@ -13,7 +13,8 @@
 
 static bool route_counts(const struct route *route)
 {
-	static const char *const free_of[] = {SIGNED_PREFIX "/", "/api/worker/", "/api/notifier/", "/assets/"};
+	static const char *const free_of[] = {
+		SIGNED_PREFIX "/", "/api/worker/", "/api/notifier/", "/assets/", "/webhooks/vcs/"};
 
 	/* A service may send the callbacks of all its runs at once, each with another token, and may not retry them. */
 	if (route && route->permission == CAN_CALL_BACK)

@@ -5,7 +5,7 @@
 /*
  * Rate limits of requests. A token has its own limit after its first successful authentication. All other requests are
  * limited per address. Each scheduler counts separately. Requests of workers and notifiers, callbacks of run tasks, and
- * signed links are not limited.
+ * signed links are not limited. Hooks of repositories have limits of their own (api/vcs/webhooks.c).
  */
 
 #include "scheduler/http/request.h"

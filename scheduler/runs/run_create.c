@@ -244,6 +244,8 @@ static int snapshot_read(const struct round *r, const struct run_draft *p, char 
 	for (int i = 0; i < rows.count; i++) {
 		_cleanup_(buf_release) struct buf value = BUF_INIT(RUN_VARIABLES_LIMIT);
 
+		if (p->creation->order->no_secrets && row_bool(&rows, i, "sensitive"))
+			continue;
 		if (row_null(&rows, i, "value_sealed")) {
 			snapshot_too_large(row_int(&rows, i, "bytes"), own);
 			return 0;

@@ -31,7 +31,7 @@ class FakeRepository:
         self.head = "main"
         self.refs = {}
         self.commits = {}  # sha: (parent's sha or "", {path: text}, message)
-        self.commit({"main.tf": "# first"}, "First commit")
+        self.commit({"main.tf": f"# {secrets.token_hex(4)}"}, "First commit")
 
     def commit(self, files, message="A change", branch="main", parent=None):
         """A commit on a branch: the files that changed since its parent, by default the branch's head. Returns its sha."""
@@ -95,6 +95,7 @@ class FakeGit:
 
     def _work(self):
         while not self.stopping:
+            self.worker.url = self.site.scheduler.url
             try:
                 answer = self.worker.call("POST", "git/claim", {"worker": self.worker.id, "slots": 50}, check=False)
             except (urllib.error.URLError, OSError):

@@ -33,6 +33,7 @@ PAGES = {
     "/app/:org/workspaces/:ws/states/:state": "Outputs",
     "/app/:org/workspaces/:ws/variables": "region",
     "/app/:org/workspaces/:ws/settings/general": "Working directory",
+    "/app/:org/workspaces/:ws/settings/version-control": "Connect a repository",
     "/app/:org/workspaces/:ws/settings/locking": "In use by",
     "/app/:org/workspaces/:ws/settings/run-tasks": "naming",
     "/app/:org/workspaces/:ws/settings/team-access": "Custom",
@@ -48,6 +49,8 @@ PAGES = {
     "/app/admin/queue": "Pending runs",
     "/app/settings/keyboard": "Use keys",
     "/app/settings/theme": "Theme",
+    "/app/:org/vcs/events": "Push to",
+    "/app/:org/vcs/events/:event": "Needs approval",
     "/app/:org/queue": "Pending runs",
     "/app/:org/settings/general": "Save",
     "/app/:org/settings/teams": "owners",
@@ -57,6 +60,7 @@ PAGES = {
     "/app/:org/settings/policy-sets": "guardrails",
     "/app/:org/settings/policies": "no-public",
     "/app/:org/settings/variable-sets": "1 workspace",
+    "/app/:org/settings/vcs-connections": "Unverified",
     "/app/:org/settings/ssh-keys": "New SSH key",
     "/app/:org/settings/tokens": "Teams",
     "/app/:org/settings/notifications": "Project or team",
@@ -74,6 +78,10 @@ VIEWS = {
     "/app/:org/workspaces/running/runs/:running": "Planning",
     "/app/:org/workspaces/storage/runs/:override": "Override Policy",
     "/app/:org/workspaces/:ws/runs/:errored": "Plan Errored",
+    "/app/:org/workspaces/tracked/settings/version-control": "Not made",
+    "/app/:org/vcs/events?level=error": "Error",
+    "/app/:org/vcs/events/:pushed": "No changed file matches",
+    "/app/:org/settings/vcs-connections?id=:connection": "acme/network",
     "/app/:org/settings/teams?id=:team": "Members",
     "/app/:org/settings/agent-pools?id=:pool": "Tokens",
     "/app/:org/settings/policy-sets?id=:set": "Parameters",
@@ -122,6 +130,7 @@ class RichSite:
         self.make_runs()
         self.make_waiting()
         self.make_held()
+        self.make_vcs()
 
     def address(self, pattern):
         """The path of a page's pattern."""
@@ -320,6 +329,35 @@ class RichSite:
             connection.execute("insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until) "
                                "values ('job-lost', %s, %s, %s, 'none', 'infinity')", [ids["held"], lost, self.say("machine-7")])
             connection.execute("update workspaces set hold_job_id = 'job-lost' where id = %s", [ids["held"]])
+
+    # ---- version control ----
+
+    def make_vcs(self):
+        """A connection, a workspace with a repository that is not reached, and events of it. The provider does not exist."""
+        ids, say = self.ids, self.say
+        client = {"name": say("Forge"), "service-provider": "gitea", "http-url": "https://forge.example", "api-url": "https://forge.example/api/v1", "oauth-token-string": "wine-dark"}
+        ids["connection"] = self.api.post(f"{self.base}/oauth-clients", {"data": {"type": "oauth-clients", "attributes": client}}).data["id"]
+        token = self.api.get(f"oauth-clients/{ids['connection']}").data["relationships"]["oauth-tokens"]["data"][0]["id"]
+        workspace = self.workspace("tracked", **{"vcs-repo": {"oauth-token-id": token, "identifier": "acme/network", "branch": "main"}})
+        ids.update(pushed="ve-pushed", event="ve-fork")
+        with psycopg.connect(self.site.database, autocommit=True) as connection:
+            connection.execute("update vcs_tokens set error = %s where id = %s", [say("no answer in 10 s"), token])
+            repository, organization = connection.execute(
+                "update vcs_repositories set error = %s, hook_error = %s, look_error = %s, default_branch = %s, look_due = 'infinity' "
+                "where identifier = 'acme/network' returning id, organization_id", [say("not found"), say("403"), say("timeout"), say("trunk", size="word")]).fetchone()
+            connection.execute("delete from vcs_events where repository_id = %s", [repository])
+            event = ("insert into vcs_events (id, organization_id, connection_id, repository_id, kind, ref, sha, before_sha, pull_request, detail, state, level, message, files) "
+                     "values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)")
+            detail = json.dumps({"title": say("Open a port"), "message": say("Add a route\n\nIt is needed.", size="text"), "sender": say("ada", size="word"), "sender_url": "javascript:pwned=1",
+                                 "commit_url": "https://forge.example/acme/network/commit/1", "url": "javascript:pwned=1"})
+            of = [organization, ids["connection"], repository]
+            connection.execute(event, [ids["pushed"], *of, "push", f"refs/heads/{say('main')}", "1" * 40, "0" * 40, None, detail, "done", "info", "", json.dumps([say("main.tf"), "a/b.tf"])])
+            connection.execute(event, [ids["event"], *of, "pr_open", "refs/heads/x", "2" * 40, "", 7, detail, "approval", "info", "", None])
+            connection.execute(event, ["ve-broken", *of, "push", "refs/heads/main", "3" * 40, "1" * 40, None, detail, "done", "error", say("the delivery can't be read"), None])
+            outcome = "insert into vcs_outcomes (event_id, subject_id, reason, run_id) values (%s, %s, %s, %s)"
+            connection.execute(outcome, [ids["pushed"], workspace, "path", None])
+            connection.execute(outcome, [ids["pushed"], ids["storage"], "started", ids["override"]])
+            connection.execute(outcome, [ids["event"], workspace, "fork_approval", None])
 
 
 COST = {

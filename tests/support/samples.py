@@ -129,6 +129,7 @@ SAMPLES = {
     "organizations_update": Sample("organizations", {key: value for key, value in ORGANIZATION.items() if key != "name"}),
     "workspaces_create": Sample("workspaces", WORKSPACE, {"project": ("projects", "project")}, unique="name"),
     "workspaces_update": Sample("workspaces", {**WORKSPACE, "name": name("updated", "a b")}, {"project": ("projects", "project")}),
+    "vcs_run": Sample("", {"commit-sha": text("a" * 40, "a" * 39, "g" * 40)}, needed=False),
     "workspaces_lock": Sample("", {"reason": text()}, needed=False),
     "projects_create": Sample("projects", PROJECT, unique="name"),
     "projects_update": Sample("projects", {**PROJECT, "name": name("updated", "x" * 41)}),

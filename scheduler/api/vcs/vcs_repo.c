@@ -47,14 +47,15 @@ json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int ro
 	if (!identifier)
 		return json_null();
 	provider = vcs_provider_of(json_string_at(used, "provider"));
-	return json_pack("{ss ss ss sb so so so so so so}", "identifier", identifier, "display-identifier", identifier,
-		"branch", text_or_empty(json_string_at(used, "branch")), "ingress-submodules",
+	return json_pack("{ss ss ss sb so so so so so so so}", "identifier", identifier, "display-identifier",
+		identifier, "branch", text_or_empty(json_string_at(used, "branch")), "ingress-submodules",
 		json_bool_at(used, "ingress-submodules", false), "oauth-token-id",
 		json_string_or_null(json_string_at(used, "token")), "github-app-installation-id",
 		json_string_or_null(json_string_at(used, "installation")), "tags-regex",
 		text_or_null(json_string_at(used, "tags-regex")), "repository-http-url", page_url(used, provider),
 		"service-provider", json_string_or_null(json_string_at(used, "provider")), "webhook-url",
-		vcs_webhook_url(store, provider, json_string_at(used, "hook")));
+		vcs_webhook_url(store, provider, json_string_at(used, "hook")), "repository-id",
+		json_string_or_null(json_string_at(used, "repository")));
 }
 
 /* ---- reading ---- */

@@ -23,7 +23,8 @@ static json_t *configuration_resource(const struct rows *rows, int row)
 		row_string(rows, row, "error"), "error-message", row_string(rows, row, "error_message"),
 		"changed-files");
 	json_t *resource = resource_new("configuration-versions", id, attributes,
-		json_pack("{s:o, s:o}", "ingress-attributes", to_one("ingress-attributes", NULL), "run",
+		json_pack("{s:o, s:o}", "ingress-attributes",
+			to_one("ingress-attributes", row_text(rows, row, "ingress_id")), "run",
 			to_one("runs", row_text(rows, row, "run_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "download", download));
@@ -87,7 +88,7 @@ int configurations_create(struct request *req, struct response *res, struct err 
 }
 
 static const struct inclusion includes[] = {
-	{"ingress_attributes", NULL, NULL, NULL},
+	{"ingress_attributes", "configuration-versions", "ingress-attributes", &kind_ingress_attributes},
 	{"run", "configuration-versions", "run", &kind_runs},
 };
 

@@ -9,7 +9,9 @@ static const struct {
 } kinds[] = {
 	[BACKING_CONFIGURATION] = {"configuration version", "uploaded",
 		"select c.status, case when exists (select 1 from workspaces w where "
-		"w.current_configuration_id = c.id) then 'it is current' when exists (select 1 from run_inputs i "
+		"w.current_configuration_id = c.id) then 'it is current' when exists (select 1 from "
+		"configuration_commits k where k.configuration_version_id = c.id) then 'it came from a repository' "
+		"when exists (select 1 from run_inputs i "
 		"join runs r on r.id = i.run_id where i.configuration_version_id = c.id and not r.ended) "
 		"then 'a run needs it' end as needed from configuration_versions c where c.id = $1 for update",
 		"update configuration_versions set status = $2, hidden_at = now() where id = $1",

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/crypto.h"
+#include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
 
@@ -95,11 +96,25 @@ int vcs_source_find(
 
 /* ---- the repository ---- */
 
+/* GitLab signs deliveries with a secret of this form; older versions send it as it is. */
+static char *secret_new(enum vcs_dialect dialect)
+{
+	unsigned char key[32];
+	_cleanup_(freep) char *text = NULL;
+
+	if (dialect != VCS_GITLAB)
+		return crypto_random_hex(sizeof(key));
+	crypto_random(key, sizeof(key));
+	text = crypto_base64(key, sizeof(key));
+	OPENSSL_cleanse(key, sizeof(key));
+	return mem_printf("whsec_%s", text);
+}
+
 /* Creates the repository with a new secret for its hook, unless it is there. */
 static int repository_ensure(struct store *store, const struct vcs_use *use, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
-	_cleanup_(freep) char *context = NULL, *secret = crypto_random_hex(32);
+	_cleanup_(freep) char *context = NULL, *secret = secret_new(use->source.dialect);
 	const char *connection = *use->source.connection.text ? use->source.connection.text : NULL;
 	struct id id = id_new("vr");
 
@@ -199,13 +214,17 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 
 /* ---- lists ---- */
 
-#define COLUMNS                                                                                                        \
+#define COLUMNS(user)                                                                                                  \
 	"r.id, r.organization_id, r.connection_id, r.installation_id, r.identifier, r.external_id, "                   \
 	"r.default_branch, r.web_url, r.state, r.error, r.hook, r.hook_external_id, r.hook_error, "                    \
 	"r.hook_previous_until, r.looked_at, r.look_due, r.look_failures, r.look_error, r.created_at, "                \
 	"coalesce(c.provider, 'github_app') as provider, c.http_url, c.api_url, t.id as token_id, "                    \
-	"(select count(*) from workspace_repositories u where u.repository_id = r.id) as workspaces, "                 \
-	"(select count(*) from policy_set_repositories u where u.repository_id = r.id) as policy_sets "
+	"(select coalesce(jsonb_agg(u.workspace_id order by u.workspace_id), '[]') from workspace_repositories u "     \
+	"where u.repository_id = r.id and (" RIGHTS_IN_WORKSPACE(                                                      \
+		user, "r.organization_id", "u.workspace_id") ") & 1 <> 0) as workspaces, "                             \
+							     "(select coalesce(jsonb_agg(u.policy_set_id order by "    \
+							     "u.policy_set_id), '[]') from policy_set_repositories u " \
+							     "where u.repository_id = r.id) as policy_sets "
 #define TABLES                                                                                                         \
 	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id "                               \
 	"left join vcs_tokens t on t.connection_id = c.id "
@@ -216,14 +235,17 @@ int vcs_repositories_list(struct store *store, const char *organization_id, stru
 	return db_query(store->db, ret_rows, err,
 		"select n.total, r.* from (select count(*) as total from vcs_repositories where organization_id = $1) "
 		"n "
-		"left join (select " COLUMNS TABLES "where r.organization_id = $1 "
+		"left join (select " COLUMNS("$4") TABLES
+		"where r.organization_id = $1 "
 		"order by lower(r.identifier), r.id limit $2 offset $3) r on true order by lower(r.identifier), r.id",
-		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset));
+		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset),
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where r.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where r.id = $1", P_TEXT(id),
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "repository not found");
 }

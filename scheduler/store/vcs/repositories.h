@@ -79,8 +79,8 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 
 /* ---- lists ---- */
 
-/* Columns: those of the table but the sealed ones; provider, http_url, api_url, token_id; workspaces, policy_sets
- * (their numbers). */
+/* Columns: those of the table but the sealed ones; provider, http_url, api_url, token_id; workspaces and policy_sets
+ * (JSON arrays of ids: of workspaces that the requester sees). */
 int vcs_repositories_list(struct store *store, const char *organization_id, struct list_range range,
 	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */

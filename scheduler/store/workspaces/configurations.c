@@ -6,6 +6,7 @@
 #define COLUMNS                                                                                                        \
 	"c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id, "       \
 	"c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at, "                                  \
+	"(select k.id from configuration_commits k where k.configuration_version_id = c.id) as ingress_id, "           \
 	"(select i.run_id from run_inputs i join runs r on r.id = i.run_id "                                           \
 	"where i.configuration_version_id = c.id order by r.position limit 1) as run_id "
 
@@ -173,7 +174,9 @@ static int archive_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(a->store->db, &rows, err,
-		    "select c.status, exists (select 1 from workspaces w where w.current_configuration_id = c.id) as "
+		    "select c.status, exists (select 1 from configuration_commits k where k.configuration_version_id = "
+		    "c.id) as is_commit, exists (select 1 from workspaces w where w.current_configuration_id = c.id) "
+		    "as "
 		    "current, exists (select 1 from run_inputs i join runs r on r.id = i.run_id "
 		    "where i.configuration_version_id = c.id and not r.ended) as used "
 		    "from configuration_versions c where c.id = $1 for update",
@@ -181,6 +184,10 @@ static int archive_in(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
+	if (row_bool(&rows, 0, "is_commit"))
+		return not_allowed(err,
+			"configuration could not be archived because it came from a repository: it is archived when no "
+			"run needs it");
 	if (!text_equal(row_text(&rows, 0, "status"), "uploaded"))
 		return not_allowed(err, "configuration could not be archived because it is not uploaded");
 	if (row_bool(&rows, 0, "current"))

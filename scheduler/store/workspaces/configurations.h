@@ -5,6 +5,9 @@
 /*
  * Configuration versions. Their statuses: pending until the archive is uploaded, uploaded, archived after the files
  * were deleted, errored if the archive was rejected. A version that a run refers to is immutable.
+ *
+ * Those that came from a commit (store/vcs/events/commits.h) are pending until a run needs their files, fetching, and
+ * archived whenever no run needs them. Users can't archive or delete them.
  */
 
 #include "scheduler/store/store.h"
@@ -19,7 +22,7 @@ struct configuration_order {
 int configuration_create(
 	struct store *store, const struct configuration_order *order, struct id *ret_id, struct err *err);
 
-/* The table's columns and run_id, the first run that used it. ERR_NOT_FOUND. */
+/* The table's columns, ingress_id (of its commit, or null) and run_id, the first run that used it. ERR_NOT_FOUND. */
 int configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

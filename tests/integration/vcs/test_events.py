@@ -7,6 +7,7 @@ import secrets
 
 import pytest
 
+from support.api import FINAL
 from support.fake_git import FakeGit
 from support.vcs_connections import GIT, GITEA, connect
 from support.wait import until
@@ -76,6 +77,25 @@ class Vcs:
     def reason(self, event, subject):
         rows = self.site.ask("select reason from vcs_outcomes where event_id = %s and subject_id = %s", event, subject)
         return rows[0][0] if rows else None
+
+    def finish(self, *workspaces):
+        """Discards and cancels the runs that have not ended."""
+        for workspace in workspaces:
+            for run, _, _ in self.runs(workspace):
+                for action in ("cancel", "discard", "force-cancel"):
+                    if status(self.org, run) not in FINAL:
+                        self.org.call("POST", f"runs/{run}/actions/{action}")
+
+    def look(self):
+        """Has the repository looked at, as its next poll would, and waits for the result."""
+        before = self.site.ask("select looked_at from vcs_repositories where id = %s", self.id)
+        self.site.change("update vcs_repositories set look_due = now() where id = %s", self.id)
+        self.site.change("select pg_notify('runyard_vcs', '')")
+        until(lambda: self.site.ask("select looked_at from vcs_repositories where id = %s", self.id) != before, "it was looked at")
+        return self.settled()
+
+    def statuses(self, workspace):
+        return [status(self.org, run) for run, _, _ in self.runs(workspace)]
 
     def ready(self, *workspaces):
         """The first look and the events of the connections are done."""
@@ -227,3 +247,309 @@ def test_tags_run_only_where_a_regular_expression_matches(vcs):
     assert vcs.shas(plain)[-1] == head and vcs.shas(releases)[-1] == sha
     errors = vcs.site.ask("select level from vcs_events where repository_id = %s and ref like 'refs/tags/aaa%%'", vcs.id)
     assert errors == [("error",)]
+
+
+# ---- pull requests ----
+
+
+def test_a_pull_request_is_planned_and_its_older_head_is_canceled(vcs, org):
+    workspace, other = vcs.ready(vcs.workspace(), vcs.workspace("dev", queue_all_runs=False))
+    count = len(vcs.runs(workspace))
+    first = vcs.repository.commit({"a.tf": "1"}, branch="feature", parent=vcs.repository.sha())
+    vcs.pull_request("pr_open", 1, first)
+    vcs.settled()
+    (run, sha, plan_only), = vcs.runs(workspace)[count:]
+    assert sha == first and plan_only and not vcs.runs(other)
+    current = org.get(f"workspaces/{workspace}").data["relationships"]["current-configuration-version"]["data"]["id"]
+    assert vcs.site.ask("select sha from configuration_commits where configuration_version_id = %s", current) == [(vcs.repository.sha(),)]
+    second = vcs.repository.commit({"a.tf": "2"}, branch="feature")
+    vcs.pull_request("pr_update", 1, second, before=first)
+    vcs.settled()
+    assert vcs.shas(workspace)[count:] == [first, second]
+    assert status(org, run) == "canceled"
+    vcs.pull_request("pr_close", 1, second)
+    vcs.settled()
+    assert vcs.statuses(workspace)[count:] == ["canceled", "canceled"]
+    vcs.pull_request("pr_open", 1, second)
+    vcs.settled()
+    assert vcs.shas(workspace)[count:] == [first, second, second], "its closing had canceled the run"
+
+
+def test_older_heads_stay_without_the_organizations_setting(vcs, org):
+    org.patch(f"organizations/{org.organization}", {"data": {"type": "organizations", "attributes": {"speculative-plan-management-enabled": False}}})
+    (workspace,) = vcs.ready(vcs.workspace())
+    count = len(vcs.runs(workspace))
+    first = vcs.repository.commit({"a.tf": "1"}, branch="feature", parent=vcs.repository.sha())
+    vcs.pull_request("pr_open", 7, first)
+    second = vcs.repository.commit({"a.tf": "2"}, branch="feature")
+    vcs.pull_request("pr_update", 7, second, before=first)
+    vcs.settled()
+    assert vcs.shas(workspace)[count:] == [first, second] and "canceled" not in vcs.statuses(workspace)[count:]
+
+
+def test_drafts_are_planned_unless_the_workspace_skips_them(vcs):
+    every, ready_ones, none = vcs.ready(vcs.workspace(), vcs.workspace(vcs_skip_drafts=True), vcs.workspace(speculative_enabled=False))
+    counts = [len(vcs.runs(workspace)) for workspace in (every, ready_ones, none)]
+    sha = vcs.repository.commit({"a.tf": "1"}, branch="feature", parent=vcs.repository.sha())
+    draft = vcs.pull_request("pr_open", 2, sha, draft=True)
+    vcs.settled()
+    assert [vcs.reason(draft, workspace) for workspace in (every, ready_ones, none)] == ["planned", "draft", "speculative_off"]
+    vcs.pull_request("pr_open", 2, sha)
+    vcs.settled()
+    assert [len(vcs.runs(workspace)) - count for workspace, count in zip((every, ready_ones, none), counts)] == [1, 1, 0]
+
+
+def test_a_changed_base_is_planned_in_the_workspaces_of_the_new_one(vcs):
+    vcs.repository.commit({"b.tf": "1"}, branch="dev")
+    main, dev = vcs.ready(vcs.workspace("main"), vcs.workspace("dev"))
+    counts = [len(vcs.runs(workspace)) for workspace in (main, dev)]
+    sha = vcs.repository.commit({"a.tf": "1"}, branch="feature", parent=vcs.repository.sha())
+    vcs.pull_request("pr_open", 3, sha, base="main")
+    vcs.settled()
+    vcs.pull_request("pr_open", 3, sha, base="dev", base_changed=True)
+    vcs.settled()
+    assert [len(vcs.runs(workspace)) - count for workspace, count in zip((main, dev), counts)] == [1, 1]
+
+
+def test_a_fork_is_planned_only_where_allowed_and_after_each_head_is_approved(vcs, org, api_site):
+    closed, allowed = vcs.ready(vcs.workspace(), vcs.workspace(vcs_fork_plans=True))
+    org.variable(allowed, "secret", "hidden", sensitive=True)
+    org.variable(allowed, "plain", "shown")
+    counts = [len(vcs.runs(workspace)) for workspace in (closed, allowed)]
+    first = vcs.repository.commit({"a.tf": "1"}, branch="theirs", parent=vcs.repository.sha())
+    event = vcs.pull_request("pr_open", 4, first, fork="yes")
+    vcs.settled()
+    assert [vcs.reason(event, workspace) for workspace in (closed, allowed)] == ["fork", "fork_approval"]
+    stranger = api_site.stranger()
+    assert stranger.call("POST", f"vcs-events/{event}/actions/approve").status == 404
+    assert org.call("POST", f"vcs-events/{event}/actions/approve").status == 202
+    vcs.settled()
+    assert [len(vcs.runs(workspace)) - count for workspace, count in zip((closed, allowed), counts)] == [0, 1]
+    run = vcs.runs(allowed)[-1][0]
+    reaches(org, run, "plan_queued")
+    job = api_site.fake_worker().take(run, "plan")
+    assert [variable["key"] for variable in job["variables"]] == ["plain"]
+    assert org.call("POST", f"vcs-events/{event}/actions/approve").status == 404
+    second = vcs.repository.commit({"a.tf": "2"}, branch="theirs")
+    newer = vcs.pull_request("pr_update", 4, second, fork="yes", before=first)
+    vcs.settled()
+    assert vcs.reason(newer, allowed) == "fork_approval" and len(vcs.runs(allowed)) == counts[1] + 1
+
+
+# ---- the stage of fetching, and archived contents ----
+
+
+def test_one_fetch_serves_all_workspaces(vcs, org, git):
+    workspaces = vcs.ready(*[vcs.workspace() for _ in range(20)])
+    vcs.finish(*workspaces)
+    git.hold("fetch")
+    try:
+        sha = vcs.push()
+        vcs.settled()
+        runs = [vcs.runs(workspace)[-1][0] for workspace in workspaces]
+        assert {status(org, run) for run in runs} == {"fetching"}
+        assert org.call("POST", f"runs/{runs[0]}/actions/cancel").status == 202
+        assert status(org, runs[0]) == "canceled"
+        git.claimed("fetch")
+    finally:
+        git.release("fetch")
+    for run in runs[1:]:
+        reaches(org, run, "plan_queued")
+    assert git.count("fetch", sha) == 1 and status(org, runs[0]) == "canceled"
+    assert vcs.site.ask("select count(distinct blob_id) from configuration_versions c join configuration_commits k on k.configuration_version_id = c.id "
+                        "where k.sha = %s and c.blob_id is not null", sha) == [(1,)]
+
+
+def test_a_fetch_that_nobody_waits_for_is_given_up(vcs, org, git):
+    (workspace,) = vcs.ready(vcs.workspace())
+    vcs.finish(workspace)
+    git.hold("fetch")
+    try:
+        sha = vcs.push()
+        vcs.settled()
+        git.claimed("fetch")
+        org.call("POST", f"runs/{vcs.runs(workspace)[-1][0]}/actions/cancel")
+        until(lambda: not vcs.site.ask("select 1 from git_jobs g join vcs_contents v on v.id = g.content_id where v.sha = %s", sha), "the job is given up")
+        assert vcs.site.ask("select c.status from configuration_versions c join configuration_commits k on k.configuration_version_id = c.id where k.sha = %s", sha) == [("pending",)]
+    finally:
+        git.release("fetch")
+
+
+def test_a_content_is_archived_after_its_last_run_and_fetched_again(vcs, org, git, api_site):
+    (workspace,) = vcs.ready(vcs.workspace())
+    run, sha, _ = vcs.runs(workspace)[0]
+    reaches(org, run, "plan_queued")
+    version = org.get(f"runs/{run}").data["relationships"]["configuration-version"]["data"]["id"]
+    path = f"configuration-versions/{version}"
+    assert org.get(f"{path}/download").status == 200
+    for change in ("archive", "soft_delete_backing_data"):
+        assert org.call("POST", f"{path}/actions/{change}").status == 409
+    blob = api_site.ask("select blob_id from vcs_contents where sha = %s", sha)[0][0]
+    vcs.finish(workspace)
+    until(lambda: org.attributes(path)["status"] == "archived", "it is archived")
+    until(lambda: not api_site.ask("select 1 from blobs where id = %s", blob), "its files are deleted")
+    assert org.call("GET", f"{path}/download").status == 404
+    again = org.run(workspace)
+    reaches(org, again, "plan_queued")
+    assert org.get(f"runs/{again}").data["relationships"]["configuration-version"]["data"]["id"] == version
+    assert git.count("fetch", sha) == 2
+    assert api_site.ask("select blob_id, hash = first_hash from vcs_contents where sha = %s", sha) == [(blob, True)]
+    assert org.get(f"{path}/download").status == 200
+
+
+def test_other_files_of_the_same_commit_are_flagged(vcs, org, git):
+    (workspace,) = vcs.ready(vcs.workspace())
+    run, sha, _ = vcs.runs(workspace)[0]
+    reaches(org, run, "plan_queued")
+    vcs.finish(workspace)
+    until(lambda: vcs.site.ask("select state from vcs_contents where sha = %s", sha) == [("absent",)], "it is archived")
+    git.changes[sha] = {"main.tf": "moved"}
+    again = org.run(workspace)
+    reaches(org, again, "plan_queued")
+    assert org.events(again, "content-changed")
+
+
+def test_a_commit_that_is_gone_ends_its_runs(vcs, org, git):
+    (workspace,) = vcs.ready(vcs.workspace())
+    run, sha, _ = vcs.runs(workspace)[0]
+    reaches(org, run, "plan_queued")
+    vcs.finish(workspace)
+    until(lambda: vcs.site.ask("select state from vcs_contents where sha = %s", sha) == [("absent",)], "it is archived")
+    git.outcomes[sha] = ("failed", f"commit {sha} no longer exists in {vcs.identifier}")
+    again = org.run(workspace)
+    reaches(org, again, "errored")
+    shown = org.get(f"runs/{again}").data["attributes"]
+    assert shown["error"] == f"commit {sha} no longer exists in {vcs.identifier}" and shown["status-label"] == "Plan Errored"
+    version = org.get(f"runs/{again}").data["relationships"]["configuration-version"]["data"]["id"]
+    assert org.attributes(f"configuration-versions/{version}")["status"] == "errored"
+    del git.outcomes[sha]
+    reaches(org, org.run(workspace), "plan_queued")
+
+
+# ---- what the API shows and asks ----
+
+
+def test_a_commit_is_shown_with_its_run(vcs, org):
+    (workspace,) = vcs.ready(vcs.workspace())
+    sha = vcs.push(message="Subject\n\nBody", sender="ada", sender_url="https://gitea.example.com/ada", commit_url="https://gitea.example.com/c", compare_url="https://gitea.example.com/d")
+    vcs.settled()
+    run = vcs.runs(workspace)[-1][0]
+    document = org.get(f"runs/{run}", include="configuration_version.ingress_attributes").json
+    (ingress,) = [item for item in document["included"] if item["type"] == "ingress-attributes"]
+    assert ingress["attributes"] == {
+        "branch": "main", "clone-url": None, "commit-message": "Subject\n\nBody", "commit-sha": sha, "commit-url": "https://gitea.example.com/c",
+        "compare-url": "https://gitea.example.com/d", "identifier": vcs.identifier, "is-pull-request": False, "on-default-branch": True, "pull-request-number": None,
+        "pull-request-url": None, "pull-request-title": None, "pull-request-body": None, "tag": None, "sender-username": "ada", "sender-avatar-url": None,
+        "sender-html-url": "https://gitea.example.com/ada"}
+    version = document["data"]["relationships"]["configuration-version"]["data"]["id"]
+    assert org.get(f"configuration-versions/{version}/ingress-attributes").data == ingress
+    assert org.get(f"configuration-versions/{version}").data["relationships"]["ingress-attributes"]["data"]["id"] == ingress["id"]
+    assert org.attributes(f"runs/{run}")["message"] == "Subject"
+
+
+def test_a_user_runs_a_commit_again_and_looks_now(vcs, org):
+    (workspace,) = vcs.ready(vcs.workspace())
+    first = vcs.repository.sha()
+    assert org.call("POST", f"workspaces/{workspace}/actions/vcs-run", {"commit-sha": first}).status == 202
+    vcs.settled()
+    assert vcs.shas(workspace) == [first, first]
+    head = vcs.push(event=False)
+    assert org.call("POST", f"workspaces/{workspace}/actions/vcs-check").status == 202
+    until(lambda: head in vcs.shas(workspace), "the head runs")
+    assert org.call("POST", f"workspaces/{workspace}/actions/vcs-run", {}).status == 202
+    vcs.settled()
+    assert vcs.shas(workspace) == [first, first, head, head]
+    assert org.call("POST", f"workspaces/{workspace}/actions/vcs-run", {"commit-sha": "--upload-pack"}).status == 422
+    assert org.call("POST", f"workspaces/{org.workspace()}/actions/vcs-check").status == 409
+
+
+def test_uploads_in_a_connected_workspace_are_only_planned(vcs, org):
+    (workspace,) = vcs.ready(vcs.workspace())
+    version = org.upload(workspace, {"main.tf": ""})
+    run = org.run(workspace, version)
+    assert org.attributes(f"runs/{run}")["plan-only"]
+    assert vcs.shas(workspace)[-1] is None
+    manual = org.run(workspace)
+    assert vcs.shas(workspace)[-1] == vcs.repository.sha() and not org.attributes(f"runs/{manual}")["plan-only"]
+
+
+def test_runs_of_a_locked_workspace_wait_and_go_on(vcs, org, git):
+    (workspace,) = vcs.ready(vcs.workspace())
+    vcs.finish(workspace)
+    org.post(f"workspaces/{workspace}/actions/lock", {})
+    sha = vcs.push()
+    vcs.settled()
+    run = vcs.runs(workspace)[-1][0]
+    until(lambda: git.count("fetch", sha), "it is fetched before its turn")
+    assert status(org, run) == "pending"
+    org.post(f"workspaces/{workspace}/actions/unlock")
+    reaches(org, run, "plan_queued")
+    assert git.count("fetch", sha) == 1
+
+
+def test_a_commit_changes_no_run_that_awaits_its_apply(vcs, org, api_site):
+    (workspace,) = vcs.ready(vcs.workspace(auto_apply=False))
+    run, sha, _ = vcs.runs(workspace)[0]
+    reaches(org, run, "plan_queued")
+    api_site.fake_worker().plan(run)
+    reaches(org, run, "planned")
+    vcs.push()
+    vcs.settled()
+    assert status(org, run) == "planned" and vcs.shas(workspace)[0] == sha and vcs.statuses(workspace)[1] == "pending"
+
+
+def test_newest_only_discards_pending_runs_of_earlier_commits(vcs, org, api_site):
+    (workspace,) = vcs.ready(vcs.workspace(vcs_newest_only=True))
+    reaches(org, vcs.runs(workspace)[0][0], "plan_queued")
+    shas = [vcs.push() for _ in range(3)]
+    vcs.settled()
+    assert vcs.shas(workspace)[1:] == shas
+    assert vcs.statuses(workspace) == ["plan_queued", "discarded", "discarded", "pending"]
+
+
+def test_a_policy_set_gets_a_version_and_keeps_it_when_the_next_one_fails(vcs, org, git):
+    vcs.ready(vcs.workspace())
+    body = {"data": {"type": "policy-sets", "attributes": {"name": "checks", "kind": "opa", "vcs-repo": {"identifier": vcs.identifier, "oauth-token-id": vcs.token}}}}
+    policy_set = org.post(f"organizations/{org.organization}/policy-sets", body).data["id"]
+    row = "select s.current_version_id, s.newest_version_id, v.status, k.sha from policy_sets s left join policy_set_versions v on v.id = s.newest_version_id " \
+          "left join policy_set_version_commits k on k.policy_set_version_id = v.id where s.id = %s"
+    until(lambda: vcs.site.ask(row, policy_set)[0][2] == "ready", "the first version is ready")
+    first = vcs.site.ask(row, policy_set)[0]
+    assert first[0] == first[1] and first[3] == vcs.repository.sha()
+    git.hold("fetch")
+    sha = vcs.push()
+    vcs.settled()
+    assert vcs.site.ask(row, policy_set)[0][2] == "ingressing"
+    git.outcomes[sha] = ("failed", "too large")
+    git.release("fetch")
+    until(lambda: vcs.site.ask(row, policy_set)[0][2] == "errored", "the second version errs")
+    assert vcs.site.ask(row, policy_set)[0][0] == first[0]
+
+
+def test_a_new_default_branch_is_followed(vcs):
+    (workspace,) = vcs.ready(vcs.workspace())
+    first = vcs.repository.sha()
+    trunk = vcs.repository.commit({"a": "b"}, branch="trunk", parent=first)
+    vcs.repository.head = "trunk"
+    vcs.look()
+    assert vcs.site.ask("select default_branch from vcs_repositories where id = %s", vcs.id) == [("trunk",)]
+    vcs.push(event=False)
+    head = vcs.repository.commit({"a": "c"}, branch="trunk")
+    vcs.look()
+    assert vcs.shas(workspace)[1:] in ([trunk, head], [head])
+
+
+def test_eight_commits_and_301_files(vcs, git):
+    """A list of files that is not whole is replaced by git's own."""
+    net, rest = vcs.ready(vcs.workspace(working_directory="net"), vcs.workspace(working_directory="rest"))
+    before = vcs.repository.sha()
+    for number in range(8):
+        head = vcs.push({f"net/{number}.tf": "x"}, event=False)
+    vcs.event("push", "refs/heads/main", before, head)
+    vcs.settled()
+    assert vcs.shas(net)[1:] == [head] and vcs.shas(rest)[1:] == []
+    before, head = head, vcs.push({f"rest/{number}.tf": "x" for number in range(301)}, event=False)
+    vcs.event("push", "refs/heads/main", before, head)
+    vcs.settled()
+    assert len(vcs.runs(net)) == 2 and vcs.shas(rest)[1:] == [head]
+    assert git.count("diff") >= 2

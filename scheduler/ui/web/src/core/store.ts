@@ -12,6 +12,9 @@ export class Store {
 	put(document: Document): void {
 		const { data, included = [] } = document;
 		for (const resource of [...included, ...(Array.isArray(data) ? data : data ? [data as Resource] : [])]) {
+			if (!resource.attributes) {
+				continue; // an answer that only names an object
+			}
 			const key = `${resource.type}/${resource.id}`;
 			const old = this.#objects.get(key);
 			this.#objects.set(key, old ? { ...resource, relationships: { ...old.relationships, ...resource.relationships } } : resource);

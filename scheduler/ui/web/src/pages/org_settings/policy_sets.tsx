@@ -4,9 +4,10 @@ import { count } from "../../core/format.ts";
 import { useQuery } from "../../core/hooks.ts";
 import { flag, number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
-import { store } from "../../core/store.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
+import { repositoryOf } from "../../vcs/repository.ts";
+import { PolicySource } from "../vcs/policy_source.tsx";
 import { ObjectPage } from "./object_page.tsx";
 import type { Linked } from "./relation_list.tsx";
 import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
@@ -65,7 +66,7 @@ function linkedOf(view: OrganizationView, set: Resource): readonly Linked[] {
 				projectsOf(view.path, "project-exclusions", "Projects without it"),
 			]
 		: [workspacesOf(view.path), projectsOf(view.path)];
-	return flag(set, "versioned") ? places : [policies, ...places];
+	return flag(set, "versioned") || repositoryOf(set).identifier ? places : [policies, ...places];
 }
 
 function SetList({ view }: { readonly view: OrganizationView }) {
@@ -93,7 +94,7 @@ function SetList({ view }: { readonly view: OrganizationView }) {
 		>
 			{(set, of) => (
 				<>
-					{flag(set, "versioned") && <Version set={set} />}
+					<PolicySource org={view.org} set={set} reason={reason} onDone={of.reload} />
 					<Places item={set} path={kind.item(id)} places={linkedOf(view, set)} reason={reason} onDone={of.reload} />
 					<ObjectList
 						kind={{ ...parameterKind, fields, columns }}
@@ -105,16 +106,5 @@ function SetList({ view }: { readonly view: OrganizationView }) {
 				</>
 			)}
 		</ObjectPage>
-	);
-}
-
-// A set that was uploaded as an archive has its policies in the archive.
-function Version({ set }: { readonly set: Resource }) {
-	const version = store.one(set, "newest-version");
-	return (
-		<p class="note">
-			The policies are in an uploaded archive: {text(version, "status") || "none yet"}
-			{text(version, "error-message") && `, ${text(version, "error-message")}`}.
-		</p>
 	);
 }

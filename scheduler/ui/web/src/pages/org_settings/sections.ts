@@ -16,6 +16,7 @@ export const sections: readonly Section[] = [
 	{ key: "policy-sets", word: "Policy sets" },
 	{ key: "policies", word: "Policies" },
 	{ key: "variable-sets", word: "Variable sets" },
+	{ key: "vcs-connections", word: "VCS connections" },
 	{ key: "ssh-keys", word: "SSH keys" },
 	{ key: "tokens", word: "Tokens", right: "can-update-api-token" },
 	{ key: "notifications", word: "Notifications" },

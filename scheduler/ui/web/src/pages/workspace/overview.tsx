@@ -65,7 +65,7 @@ function OverviewPage({ view }: { readonly view: WorkspaceView }) {
 				<Made view={view} />
 			</div>
 			<aside class="overview-side" aria-label="About the workspace">
-				<Numbers workspace={workspace} />
+				<Numbers view={view} />
 				<Tags view={view} />
 				{may(workspace, "can-read-run") && <RunTriggers view={view} />}
 			</aside>

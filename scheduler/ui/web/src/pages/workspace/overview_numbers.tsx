@@ -4,7 +4,10 @@ import { CopyId } from "../../components/copy_id.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { count, duration } from "../../core/format.ts";
 import { flag, linkOf, number, type Resource, text } from "../../core/resource.ts";
+import { pathTo } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
+import { repositoryOf } from "../../vcs/repository.ts";
+import type { WorkspaceView } from "./frame.tsx";
 import { lockOf } from "./frame_links.ts";
 
 const executionWords: Readonly<Record<string, string>> = { remote: "Remote", local: "Local", agent: "Agent pool" };
@@ -29,9 +32,21 @@ function lockWord(workspace: Resource): string {
 }
 
 // Settings that matter for runs, and what the last 30 runs were like.
-export function Numbers({ workspace }: { readonly workspace: Resource }) {
+export function Numbers({ view }: { readonly view: WorkspaceView }) {
+	const { workspace } = view;
+	const { identifier, branch, tags } = repositoryOf(workspace);
 	return (
 		<dl class="numbers">
+			{identifier && (
+				<Fact word="Repository">
+					<a href={pathTo("/app/:org/workspaces/:ws/settings/version-control", { org: view.org, ws: view.name })}>
+						<bdi>{identifier}</bdi>
+					</a>
+					<div class="muted">
+						{tags ? "tags" : branch ? "branch " : "default branch"} <bdi>{tags || branch}</bdi>
+					</div>
+				</Fact>
+			)}
 			<Fact word="Execution">{executionWords[text(workspace, "execution-mode")] ?? text(workspace, "execution-mode")}</Fact>
 			<Fact word="Terraform">{text(workspace, "terraform-version")}</Fact>
 			<Fact word="Auto-apply">{flag(workspace, "auto-apply") ? "On" : "Off"}</Fact>

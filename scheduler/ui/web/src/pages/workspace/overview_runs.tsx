@@ -11,6 +11,7 @@ import { pathTo } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
+import { repositoryOf } from "../../vcs/repository.ts";
 import { Waiting } from "../run/waiting.tsx";
 import { RunWait } from "../runs/run_wait.tsx";
 import { cloudBlock } from "../workspaces/list.ts";
@@ -50,6 +51,16 @@ function Queue({ view, runs }: { readonly view: WorkspaceView; readonly runs: re
 }
 
 function NoRuns({ view }: { readonly view: WorkspaceView }) {
+	if (repositoryOf(view.workspace).identifier) {
+		return (
+			<EmptyState title="No runs yet">
+				<p>
+					The next commit of the repository starts one.{" "}
+					<a href={pathTo("/app/:org/workspaces/:ws/settings/version-control", { org: view.org, ws: view.name })}>Run a commit now</a>
+				</p>
+			</EmptyState>
+		);
+	}
 	return (
 		<EmptyState title="No runs yet">
 			<p>Add this block to a configuration, then run terraform init and terraform plan.</p>

@@ -3,10 +3,19 @@
 
 import { type Params, pathTo } from "../../core/router.ts";
 
-export type Section = "general" | "locking" | "run-tasks" | "team-access" | "notifications" | "remote-state" | "destruction";
+export type Section =
+	| "general"
+	| "version-control"
+	| "locking"
+	| "run-tasks"
+	| "team-access"
+	| "notifications"
+	| "remote-state"
+	| "destruction";
 
 export const sectionWords: Readonly<Record<Section, string>> = {
 	general: "General",
+	"version-control": "Version control",
 	locking: "Locking",
 	"run-tasks": "Run tasks",
 	"team-access": "Team access",

@@ -3,9 +3,10 @@
 
 import { address, change, segment } from "../../../core/api.ts";
 import { timeOf } from "../../../core/format.ts";
-import { can, flag, linkOf, may, object, text } from "../../../core/resource.ts";
+import { can, flag, linkOf, may, text } from "../../../core/resource.ts";
 import { isFinal } from "../../../core/status.ts";
 import { commitOf } from "../../../vcs/commit.ts";
+import { repositoryOf } from "../../../vcs/repository.ts";
 import { destroyedBy } from "../destroyed.tsx";
 import type { RunView } from "../view.ts";
 import { planAgain } from "./again.ts";
@@ -141,7 +142,7 @@ export const actions: readonly Action[] = [
 		...simple,
 		key: "commit",
 		word: () => "Run this commit again",
-		shown: (view) => hasEnded(view) && commitOf(view.run) !== undefined && "identifier" in object(view.workspace, "vcs-repo"),
+		shown: (view) => hasEnded(view) && commitOf(view.run) !== undefined && repositoryOf(view.workspace).identifier !== "",
 		right: (view) => may(view.workspace, "can-queue-run"),
 		needed: "you may not queue runs in this workspace",
 		send: commitAgain,

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/api.h"
+
+#include <stdio.h>
+
+#include "common/vcs/address.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
+#include "scheduler/http/columns.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/vcs/event_list.h"
+#include "scheduler/vcs/rules.h"
+
+/* What happened in the repositories of an organization, and what became of it. */
+
+/* ---- the resource ---- */
+
+static const struct column_shown attributes[] = {
+	{"created-at", row_time, "created_at"},
+	{"level", row_string, "level"},
+	{"message", row_string, "message"},
+	{"organization-id", row_string, "organization_name"},
+	/* not of other servers of this API */
+	{"kind", row_string, "kind"},
+	{"state", row_string, "state"},
+	{"found-by", row_string, "found_by"},
+	{"identifier", row_string, "identifier"},
+	{"ref", row_string, "ref"},
+	{"before-sha", row_string, "before_sha"},
+	{"commit-sha", row_string, "sha"},
+	{"files", row_json, "files"},
+	{"files-note", row_string, "files_note"},
+};
+
+/* Attributes that are members of the event's detail (scheduler/vcs/event.h). */
+static const struct {
+	const char *name, *member;
+} details[] = {{"commit-message", "message"}, {"commit-url", "commit_url"}, {"compare-url", "compare_url"},
+	{"pull-request-title", "title"}, {"pull-request-url", "url"}, {"sender-username", "sender"},
+	{"sender-avatar-url", "sender_avatar_url"}, {"sender-html-url", "sender_url"}};
+
+/* The page of the commit, if its provider did not tell it. */
+static void commit_url_complete(const struct rows *rows, int row, json_t *shown)
+{
+	const char *identifier = row_text(rows, row, "identifier"), *http_url = row_text(rows, row, "http_url");
+	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
+	_cleanup_(freep) char *url = NULL;
+
+	if (json_is_string(json_object_get(shown, "commit-url")) || !identifier || !http_url ||
+		!*row_text(rows, row, "sha") || provider == VCS_PROVIDERS)
+		return;
+	url = vcs_commit_url(
+		&(struct vcs_place){vcs_dialect_of(provider, row_text(rows, row, "api_url")), http_url, identifier},
+		row_text(rows, row, "sha"));
+	json_object_set_new(shown, "commit-url", json_string_or_null(url));
+}
+
+static json_t *event_attributes(const struct rows *rows, int row)
+{
+	json_auto_t *detail = row_json(rows, row, "detail");
+	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+
+	for (size_t i = 0; i < ARRAY_LEN(details); i++) {
+		const char *text = json_string_at(detail, details[i].member);
+
+		json_object_set_new(shown, details[i].name, json_string_or_null(text && *text ? text : NULL));
+	}
+	json_object_set_new(shown, "pull-request-number",
+		row_null(rows, row, "pull_request") ? json_null() : row_number(rows, row, "pull_request"));
+	commit_url_complete(rows, row, shown);
+	return shown;
+}
+
+static json_t *event_resource(const struct rows *rows, int row)
+{
+	const char *id = row_text(rows, row, "id");
+	_cleanup_(freep) char *self = mem_printf("/api/v2/vcs-events/%s", id);
+	json_t *resource = resource_new("vcs-events", id, event_attributes(rows, row),
+		json_pack("{so so so}", "oauth-client", to_one("oauth-clients", row_text(rows, row, "connection_id")),
+			"oauth-token", to_one("oauth-tokens", row_text(rows, row, "token_id")), "vcs-repository",
+			to_one("vcs-repositories", row_text(rows, row, "repository_id"))));
+
+	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
+	return resource;
+}
+
+static const struct inclusion includes[] = {{"oauth_client", "vcs-events", "oauth-client", &kind_oauth_clients}};
+
+static const struct resource_kind kind_vcs_events = {
+	.type = "vcs-events", .resource = event_resource, KIND_INCLUDES(includes)};
+
+/* ---- the list ---- */
+
+static const char *present(const char *text)
+{
+	return *text_or_empty(text) ? text : NULL;
+}
+
+static int time_check(const struct request *req, const char *name, const char **ret_time, struct err *err)
+{
+	const char *time = present(query(req, name));
+
+	if (time && !time_valid(time))
+		return err_set(err, ERR_MALFORMED, "%s must be a time such as 2026-01-31T12:00:00Z", name);
+	*ret_time = time;
+	return 0;
+}
+
+static int page_of_events(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	struct vcs_event_list list = {.organization_id = scope->organization.text,
+		.levels = present(query(req, "filter[levels]")),
+		.connection_ids = present(query(req, "filter[oauth_client_external_ids]")),
+		.workspace = present(query(req, "filter[workspace]")),
+		.limit = page->size,
+		.offset = page->offset};
+
+	if (time_check(req, "filter[from]", &list.from, err) < 0 || time_check(req, "filter[to]", &list.to, err) < 0)
+		return -1;
+	return vcs_events_list(req->store, &list, ret_rows, err);
+}
+
+int vcs_events_index(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(
+		req, res, &(struct resource_list){&kind_vcs_events, scope_organization, page_of_events}, err);
+}
+
+/* ---- one event ---- */
+
+static json_t *outcome_show(const struct rows *rows, int row)
+{
+	const char *name = row_text(rows, row, "reason");
+	enum vcs_reason reason = vcs_reason_of(name);
+
+	return json_pack("{so so so so so so}", "subject-id", row_string(rows, row, "subject_id"), "name",
+		row_string(rows, row, "name"), "reason", row_string(rows, row, "reason"), "message",
+		json_string(reason == VCS_REASONS ? name : vcs_reason_sentence(reason)), "run-id",
+		row_string(rows, row, "run_id"), "configuration-version-id",
+		row_string(rows, row, "configuration_version_id"));
+}
+
+/* Commit statuses link to an event. Whoever sees one of its workspaces may read it, others need the permission for the
+ * list. */
+static int may_read(const struct request *req, const struct rows *event, const struct rows *outcomes, struct err *err)
+{
+	const struct place place = {.organization = row_text(event, 0, "organization_id")};
+
+	if (may(req, place, "VCS event", err) < 0)
+		return -1;
+	for (int i = 0; i < outcomes->count; i++)
+		if (text_starts(row_text(outcomes, i, "subject_id"), "ws-"))
+			return 0;
+	return may_with(req, CAN_MANAGE_VCS, place, "VCS event", err);
+}
+
+int vcs_events_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, outcomes = ROWS_INIT;
+	json_auto_t *data = json_array();
+	json_t *resource, *shown = json_array(), *included = NULL;
+
+	json_array_append_new(data, json_null());
+	if (includes_check(req, &kind_vcs_events, err) < 0 ||
+		vcs_event_read(req->store, param(req, "vcs_event"), &rows, err) < 0 ||
+		vcs_outcomes_read(req->store, row_text(&rows, 0, "id"), &outcomes, err) < 0 ||
+		may_read(req, &rows, &outcomes, err) < 0) {
+		json_decref(shown);
+		return -1;
+	}
+	resource = event_resource(&rows, 0);
+	for (int i = 0; i < outcomes.count; i++)
+		json_array_append_new(shown, outcome_show(&outcomes, i));
+	json_object_set_new(json_object_get(resource, "attributes"), "outcomes", shown);
+	json_array_set_new(data, 0, resource);
+	if (includes_follow(req, &kind_vcs_events, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(resource), included);
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <openssl/crypto.h>
+#include <string.h>
+
+#include "common/vcs/address.h"
+#include "scheduler/api/include_resolver.h"
+#include "scheduler/api/resources.h"
+#include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/http/columns.h"
+
+/* Repositories that workspaces and policy sets use: whether they are found, when they were looked at, and their
+ * hooks. */
+
+static const struct column_shown attributes[] = {
+	{"identifier", row_string, "identifier"},
+	{"service-provider", row_string, "provider"},
+	{"default-branch", row_string, "default_branch"},
+	{"state", row_string, "state"},
+	{"error", row_string, "error"},
+	{"looked-at", row_time, "looked_at"},
+	{"look-due", row_time, "look_due"},
+	{"look-failures", row_number, "look_failures"},
+	{"look-error", row_string, "look_error"},
+	{"hook-error", row_string, "hook_error"},
+	{"created-at", row_time, "created_at"},
+};
+
+static json_t *page_url(const struct rows *rows, int row, enum vcs_provider provider)
+{
+	const char *http_url = row_text(rows, row, "http_url"), *known = row_text(rows, row, "web_url");
+	const struct vcs_place place = {.dialect = vcs_dialect_of(provider, row_text(rows, row, "api_url")),
+		.http_url = http_url,
+		.identifier = row_text(rows, row, "identifier")};
+	_cleanup_(freep) char *url = known ? mem_text(known) : http_url ? vcs_repository_url(&place) : NULL;
+
+	return json_string_or_null(url);
+}
+
+static int repository_resource(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
+{
+	const char *id = row_text(rows, row, "id");
+	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
+	_cleanup_(freep) char *self = mem_printf("/api/v2/vcs-repositories/%s", id);
+	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
+
+	(void)err;
+	json_object_set_new(shown, "web-url", page_url(rows, row, provider));
+	json_object_set_new(shown, "webhook-url", vcs_webhook_url(store, provider, row_text(rows, row, "hook")));
+	json_object_set_new(shown, "hook-made", json_boolean(!row_null(rows, row, "hook_external_id")));
+	*ret_resource = resource_new("vcs-repositories", id, shown,
+		json_pack("{so so so so so}", "oauth-client",
+			to_one("oauth-clients", row_text(rows, row, "connection_id")), "oauth-token",
+			to_one("oauth-tokens", row_text(rows, row, "token_id")), "github-app-installation",
+			to_one("github-app-installations", row_text(rows, row, "installation_id")), "workspaces",
+			row_many(rows, row, "workspaces", "workspaces"), "policy-sets",
+			row_many(rows, row, "policy_sets", "policy-sets")));
+	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
+	return 0;
+}
+
+static const struct inclusion includes[] = {
+	{"workspaces", "vcs-repositories", "workspaces", &kind_workspaces},
+	{"policy_sets", "vcs-repositories", "policy-sets", NULL},
+	{"oauth_client", "vcs-repositories", "oauth-client", &kind_oauth_clients},
+};
+
+static const struct resource_kind kind_repositories = {
+	.type = "vcs-repositories", .make = repository_resource, KIND_INCLUDES(includes)};
+
+static int page_of_repositories(const struct request *req, const struct scope *scope, const struct page *page,
+	struct rows *ret_rows, struct err *err)
+{
+	return vcs_repositories_list(
+		req->store, scope->organization.text, (struct list_range){page->size, page->offset}, ret_rows, err);
+}
+
+int vcs_repositories_index(struct request *req, struct response *res, struct err *err)
+{
+	return respond_list(
+		req, res, &(struct resource_list){&kind_repositories, scope_organization, page_of_repositories}, err);
+}
+
+/* Only those who may manage the hook see its secret. */
+static int secret_show(const struct request *req, const struct rows *rows, json_t *resource, struct err *err)
+{
+	const struct place place = {.organization = row_text(rows, 0, "organization_id")};
+	json_t *shown = json_object_get(resource, "attributes");
+	struct err hidden = ERR_INIT;
+	char *secret = NULL;
+
+	json_object_set_new(shown, "webhook-secret", json_null());
+	if (json_is_null(json_object_get(shown, "webhook-url")) ||
+		may_with(req, CAN_MANAGE_VCS, place, "repository", &hidden) < 0)
+		return 0;
+	if (vcs_hook_secret_read(req->store, row_text(rows, 0, "id"), &secret, err) < 0)
+		return -1;
+	json_object_set_new(shown, "webhook-secret", json_string_or_null(secret));
+	if (secret)
+		OPENSSL_cleanse(secret, strlen(secret));
+	free(secret);
+	return 0;
+}
+
+int vcs_repositories_read(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *data = json_array();
+	json_t *resource, *included = NULL;
+
+	if (includes_check(req, &kind_repositories, err) < 0 ||
+		vcs_repository_read(req->store, param(req, "repository"), &rows, err) < 0 ||
+		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "repository", err) <
+			0 ||
+		repository_resource(req->store, &rows, 0, &resource, err) < 0)
+		return -1;
+	json_array_append_new(data, resource);
+	if (secret_show(req, &rows, resource, err) < 0 ||
+		includes_follow(req, &kind_repositories, data, &included, err) < 0)
+		return -1;
+	return respond_including(res, 200, json_incref(resource), included);
+}

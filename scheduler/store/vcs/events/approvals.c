@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/events/approvals.h"
+
+#include "scheduler/store/vcs/events/wake.h"
+
+static int not_allowed(struct err *err, const char *why)
+{
+	err_set(err, ERR_CONFLICT, "%s", why);
+	text_copy(err->title, sizeof(err->title), "transition not allowed");
+	return -1;
+}
+
+int vcs_approval_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err)
+{
+	if (db_query(store->db, ret_rows, err,
+		    "select e.state, o.subject_id as workspace_id from vcs_events e left join vcs_outcomes o on "
+		    "o.event_id = e.id and o.reason = 'fork_approval' where e.id = $1",
+		    P_TEXT(event_id)) < 0)
+		return -1;
+	if (!ret_rows->count)
+		return err_set(err, ERR_NOT_FOUND, "event not found");
+	if (row_null(ret_rows, 0, "workspace_id"))
+		return err_set(err, ERR_NOT_FOUND, "event not found");
+	if (!text_equal(row_text(ret_rows, 0, "state"), "approval"))
+		return not_allowed(err, "the event does not wait for an approval");
+	return 0;
+}
+
+struct approval {
+	struct store *store;
+	const char *event_id, *actor;
+};
+
+static int give_in(void *data, struct err *err)
+{
+	const struct approval *a = data;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(a->store->db, &rows, err,
+		    "update vcs_pull_requests p set approved_sha = e.sha, approved_by = $2 from vcs_events e where "
+		    "e.id = $1 and p.repository_id = e.repository_id and p.number = e.pull_request and p.head_sha = "
+		    "e.sha and p.state = 'open'",
+		    P_TEXT(a->event_id), P_TEXT(a->actor)) < 0)
+		return -1;
+	if (!db_affected(&rows))
+		return not_allowed(err, "the pull request is closed, or has a newer head");
+	if (db_query(a->store->db, NULL, err,
+		    "update vcs_events set state = 'waiting', due_at = now() where id = $1 and state = 'approval'",
+		    P_TEXT(a->event_id)) < 0)
+		return -1;
+	return vcs_wake(a->store, err);
+}
+
+int vcs_approval_give(struct store *store, const char *event_id, const char *actor, struct err *err)
+{
+	struct approval a = {store, event_id, actor};
+
+	return db_transaction(store->db, give_in, &a, err);
+}
+
+int vcs_repository_of_workspace(
+	struct store *store, const char *workspace_id, struct id *ret_repository, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, "select repository_id from workspace_repositories where workspace_id = $1",
+		    P_TEXT(workspace_id)) < 0)
+		return -1;
+	if (!rows.count)
+		return not_allowed(err, "the workspace is not connected to a repository");
+	text_copy(ret_repository->text, ID_SIZE, row_text(&rows, 0, "repository_id"));
+	return 0;
+}

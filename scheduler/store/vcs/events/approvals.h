@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_STORE_VCS_EVENTS_APPROVALS_H
+#define SCHEDULER_STORE_VCS_EVENTS_APPROVALS_H
+
+/* Heads of pull requests from forks, which run only after a user has approved them. */
+
+#include "scheduler/store/store.h"
+
+/* The workspaces in which the event waits for an approval: column workspace_id. ERR_NOT_FOUND if there is no such
+ * event; ERR_CONFLICT if it waits for none. */
+int vcs_approval_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err);
+/* Approves the head, and decides the event again. ERR_CONFLICT if the pull request has a newer head, or is closed. */
+int vcs_approval_give(struct store *store, const char *event_id, const char *actor, struct err *err);
+
+/* The repository to which a workspace is connected. ERR_CONFLICT if there is none. */
+int vcs_repository_of_workspace(
+	struct store *store, const char *workspace_id, struct id *ret_repository, struct err *err);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useEffect, useId, useState } from "preact/hooks";
+import { Field } from "../../components/field.tsx";
+import { address, segment } from "../../core/api.ts";
+import type { ApiError } from "../../core/errors.ts";
+import { useDocument } from "../../core/hooks.ts";
+import { text } from "../../core/resource.ts";
+
+const typingMs = 300;
+
+function useLater(value: string): string {
+	const [late, setLate] = useState(value);
+	useEffect(() => {
+		const timer = setTimeout(() => setLate(value), typingMs);
+		return () => clearTimeout(timer);
+	}, [value]);
+	return late;
+}
+
+type Props = {
+	readonly token: string; // of the connection; "": none is chosen
+	readonly value: string;
+	readonly error: ApiError | undefined;
+	readonly pointer: string;
+	readonly onValue: (identifier: string) => void;
+};
+
+// A repository: suggestions of the provider, or an identifier that is typed.
+export function RepositoryField({ token, value, error, pointer, onValue }: Props) {
+	const list = useId();
+	const [typing, setTyping] = useState(false); // a page that is only read asks the provider nothing
+	const search = useLater(value);
+	const found = useDocument(
+		typing && token.startsWith("ot-")
+			? address(`/oauth-tokens/${segment(token)}/repositories`, { "search[name]": search, "page[size]": 50 })
+			: undefined,
+	);
+	const names = found.items.map((item) => text(item, "identifier")).filter(Boolean);
+	const hint = found.error
+		? `The provider's list is not available (${found.error.message}). Type the identifier.`
+		: "Type to search, or enter it as the provider writes it, such as org/repository.";
+	return (
+		<Field
+			label="Repository"
+			hint={hint}
+			error={error}
+			pointer={pointer}
+			control={(props) => (
+				<>
+					<input
+						{...props}
+						type="text"
+						list={list}
+						value={value}
+						maxLength={512}
+						autocomplete="off"
+						spellcheck={false}
+						onInput={(event) => {
+							setTyping(true);
+							onValue(event.currentTarget.value);
+						}}
+					/>
+					<datalist id={list}>
+						{names.map((name) => (
+							<option key={name} value={name} />
+						))}
+					</datalist>
+				</>
+			)}
+		/>
+	);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Button } from "../../components/button.tsx";
+import { copyText } from "../../components/copy.tsx";
+import { CopyId } from "../../components/copy_id.tsx";
+import { Mark } from "../../components/status_mark.tsx";
+import { TimeAgo } from "../../components/time_ago.tsx";
+import { type Resource, text } from "../../core/resource.ts";
+import type { Tone } from "../../core/status.ts";
+
+const words: Readonly<Record<string, readonly [Tone, string]>> = {
+	verified: ["success", "Found"],
+	unverified: ["wait", "Unverified"],
+	errored: ["failure", "Errored"],
+};
+
+export function RepositoryState({ repository }: { readonly repository: Resource }) {
+	const [tone, word] = words[text(repository, "state")] ?? ["muted", text(repository, "state")];
+	return <Mark tone={tone}>{word}</Mark>;
+}
+
+function Problem({ tone, error }: { readonly tone: "wait" | "failure"; readonly error: string }) {
+	return error ? (
+		<p class={`note ${tone}`}>
+			<bdi>{error}</bdi>
+		</p>
+	) : null;
+}
+
+// Whether the repository was found, when it was looked at last, and why that failed.
+export function RepositoryLooks({ repository }: { readonly repository: Resource }) {
+	const looked = repository.attributes["looked-at"];
+	return (
+		<>
+			<dl class="facts">
+				<dt>State</dt>
+				<dd>
+					<RepositoryState repository={repository} />
+				</dd>
+				<dt>Default branch</dt>
+				<dd>
+					{text(repository, "default-branch") ? <bdi>{text(repository, "default-branch")}</bdi> : <span class="muted">Not known yet</span>}
+				</dd>
+				<dt>Last look</dt>
+				<dd>{looked ? <TimeAgo time={looked} /> : <span class="muted">None has succeeded yet</span>}</dd>
+				{text(repository, "look-due") && (
+					<>
+						<dt>Next look</dt>
+						<dd>
+							<TimeAgo time={repository.attributes["look-due"]} />
+						</dd>
+					</>
+				)}
+			</dl>
+			<Problem tone="failure" error={text(repository, "error")} />
+			<Problem tone="wait" error={text(repository, "look-error")} />
+		</>
+	);
+}
+
+// The webhook: made by this site, or its address and secret for the person who makes it.
+export function RepositoryHook({ repository }: { readonly repository: Resource }) {
+	const url = text(repository, "webhook-url");
+	const secret = text(repository, "webhook-secret");
+	const error = text(repository, "hook-error");
+	if (!url) {
+		return (
+			<p>
+				This provider has no webhooks. The repository is looked at every few minutes; <strong>Check now</strong> looks at once.
+			</p>
+		);
+	}
+	if (repository.attributes["hook-made"] === true) {
+		return (
+			<p>
+				<Mark tone="success">Made</Mark> The provider tells this site of each push, tag and pull request.
+			</p>
+		);
+	}
+	return (
+		<>
+			<p>
+				<Mark tone="wait">Not made</Mark> Commits are found by a look every few minutes.
+			</p>
+			<Problem tone="wait" error={error} />
+			<p>To hear of them at once, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
+			<dl class="facts">
+				<dt>URL</dt>
+				<dd>
+					<CopyId id={url} />
+				</dd>
+				{secret && (
+					<>
+						<dt>Secret</dt>
+						<dd>
+							<Button onPress={() => copyText(secret)}>Copy secret</Button>
+						</dd>
+					</>
+				)}
+			</dl>
+		</>
+	);
+}

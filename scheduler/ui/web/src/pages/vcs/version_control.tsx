@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MPL-2.0
+import { useState } from "preact/hooks";
+import { Button } from "../../components/button.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { ProblemList } from "../../components/error_panel.tsx";
+import { announce } from "../../components/live_region.tsx";
+import { address, change, segment } from "../../core/api.ts";
+import { type ApiError, errorOf } from "../../core/errors.ts";
+import { may } from "../../core/resource.ts";
+import { type PageProps, pathTo } from "../../core/router.ts";
+import type { WorkspaceView } from "../workspace/frame.tsx";
+import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame } from "../workspace_settings/settings_frame.tsx";
+import { RepositoryFields, repositoryPointers } from "./repository_fields.tsx";
+import { attributesOf, isConnected, missing, type RepositoryValues, valuesOf } from "./repository_form.ts";
+import { RepositoryPanel } from "./repository_panel.tsx";
+
+export default function VersionControl({ params }: PageProps) {
+	return (
+		<SettingsFrame params={params} section="version-control">
+			{(view) => <Panel view={view} />}
+		</SettingsFrame>
+	);
+}
+
+function Panel({ view }: { readonly view: WorkspaceView }) {
+	const connected = isConnected(view.workspace);
+	return (
+		<>
+			<ReadOnlyNote shown={!mayManage(view)} what="these settings" />
+			{connected ? (
+				<RepositoryPanel view={view} />
+			) : (
+				<p>
+					Configurations of this workspace are uploaded by the CLI or the API. With a repository, its commits start runs, and only they can
+					be applied.
+				</p>
+			)}
+			<RepositoryForm key={view.workspace.id} view={view} connected={connected} />
+			{connected && <Disconnect view={view} />}
+		</>
+	);
+}
+
+function save(view: WorkspaceView, attributes: Record<string, unknown>): Promise<unknown> {
+	return change("PATCH", address(`/workspaces/${segment(view.workspace.id)}`), { data: { type: "workspaces", attributes } });
+}
+
+// The edited values. They are kept after an error.
+function RepositoryForm({ view, connected }: { readonly view: WorkspaceView; readonly connected: boolean }) {
+	const [typed, setTyped] = useState<Partial<RepositoryValues>>({});
+	const [error, setError] = useState<ApiError | undefined>();
+	const values = { ...valuesOf(view.workspace), ...typed };
+	const attributes = attributesOf(values, view.workspace);
+	const unchanged = Object.keys(attributes).length === 0 ? "nothing has changed" : undefined;
+	const reason = mayManage(view) ? (missing(values) ?? unchanged) : needsAdmin;
+	const submit = async () => {
+		try {
+			setError(undefined);
+			await save(view, attributes);
+			announce(connected ? "The settings are saved" : "The repository is connected");
+			setTyped({});
+			await view.reload();
+		} catch (failure) {
+			setError(errorOf(failure));
+		}
+	};
+	const rest = error?.outside(repositoryPointers) ?? [];
+	return (
+		<>
+			<h3>{connected ? "Settings" : "Connect a repository"}</h3>
+			<fieldset class="bare" disabled={!mayManage(view)}>
+				<RepositoryFields view={view} values={values} error={error} onValues={(more) => setTyped((before) => ({ ...before, ...more }))} />
+			</fieldset>
+			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
+			<div class="actions">
+				<Button kind="primary" reason={reason} onPress={submit}>
+					{connected ? "Save settings" : "Connect repository"}
+				</Button>
+				{Object.keys(typed).length > 0 && <Button onPress={() => setTyped({})}>Undo changes</Button>}
+			</div>
+		</>
+	);
+}
+
+function Disconnect({ view }: { readonly view: WorkspaceView }) {
+	const [asked, setAsked] = useState(false);
+	const disconnect = async () => {
+		await save(view, { "vcs-repo": null });
+		announce("The repository is disconnected");
+		await view.reload();
+	};
+	return (
+		<>
+			<h3>Disconnect</h3>
+			<p>Commits start no more runs. Earlier runs, states and variables stay, and configurations can be uploaded again.</p>
+			<Button kind="danger" reason={mayManage(view) ? undefined : needsAdmin} onPress={() => setAsked(true)}>
+				Disconnect repository
+			</Button>
+			{asked && (
+				<Dialog title={`Disconnect ${view.name}`} confirm="Disconnect" danger onConfirm={disconnect} onClose={() => setAsked(false)}>
+					<p>
+						{may(view.workspace, "can-queue-run")
+							? "Runs that have started go on. Runs that wait for the files of a commit may not find them."
+							: "Runs that have started go on."}
+					</p>
+					<p>
+						<a href={pathTo("/app/:org/workspaces/:ws/runs", { org: view.org, ws: view.name })}>Runs of the workspace</a>
+					</p>
+				</Dialog>
+			)}
+		</>
+	);
+}

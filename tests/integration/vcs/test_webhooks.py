@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Deliveries of providers to hooks: their proofs, what is stored, what is refused, and what users see of it."""
+
+import base64
+import hashlib
+import hmac
+import http.client
+import json
+import time
+import urllib.parse
+import uuid
+
+import psycopg
+import pytest
+
+from support.api_site import open_api_site
+from support.people import People
+from support.vcs_connections import GIT, connect
+
+BODY = json.dumps({"ref": "refs/heads/main", "note": "ünïcode"}, indent=1).encode() + b"\n"  # not as any library prints it again
+PROVIDERS = {
+    "gitea": {}, "forgejo": {"service_provider": "forgejo"},
+    "github": {"service_provider": "github", "http_url": "https://github.com", "api_url": "https://api.github.com"},
+    "gitlab": {"service_provider": "gitlab_hosted", "http_url": "https://gitlab.com", "api_url": "https://gitlab.com/api/v4"},
+    "bitbucket": {"service_provider": "bitbucket_hosted", "http_url": "https://bitbucket.org", "api_url": "https://api.bitbucket.org/2.0"},
+    "azure": {"service_provider": "ado_services", "http_url": "https://dev.azure.com", "api_url": "https://dev.azure.com"},
+}
+IDENTIFIER = {"azure": "acme/project/_git/network"}
+
+
+@pytest.fixture(scope="module")
+def api_site(postgres):
+    """Without the rate limit of addresses: hooks have limits of their own."""
+    with open_api_site(postgres) as api_site:
+        yield api_site
+
+
+def hook_of(org, kind="gitea", **changes):
+    """A connected workspace's hook: its URL, its secret, and its repository."""
+    token = connect(org, **PROVIDERS[kind], **changes)[1]
+    repo = {"oauth-token-id": token, "identifier": IDENTIFIER.get(kind, "acme/network")}
+    workspace = org.post(f"organizations/{org.organization}/workspaces", {"data": {"type": "workspaces", "attributes": {"name": f"w{next(org.names)}", "vcs-repo": repo}}})
+    shown = workspace.data["attributes"]["vcs-repo"]
+    repository = org.get(f"vcs-repositories/{shown['repository-id']}").data
+    return shown["webhook-url"], repository["attributes"]["webhook-secret"], repository["id"]
+
+
+def sha256(secret, body):
+    return hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()
+
+
+def proof(kind, secret, body):
+    """The headers of a delivery."""
+    id = str(uuid.uuid4())
+    return {
+        "gitea": {"X-Gitea-Signature": sha256(secret, body), "X-Gitea-Event": "push", "X-Gitea-Delivery": id},
+        "forgejo": {"X-Forgejo-Signature": sha256(secret, body), "X-Gitea-Signature": sha256(secret, body), "X-Gitea-Event": "push", "X-Gitea-Delivery": id},
+        "github": {"X-Hub-Signature-256": f"sha256={sha256(secret, body)}", "X-GitHub-Event": "push", "X-GitHub-Delivery": id},
+        "gitlab": {"X-Gitlab-Token": secret, "X-Gitlab-Event": "Push Hook", "X-Gitlab-Event-UUID": id},
+        "bitbucket": {"X-Hub-Signature": f"sha256={sha256(secret, body)}", "X-Event-Key": "repo:push", "X-Request-UUID": id},
+        "azure": {"X-Runyard-Secret": secret},
+    }[kind]
+
+
+def deliver(url, body=BODY, headers=None, method="POST"):
+    """Sends it without a token. Returns the status and the body of the answer."""
+    parts = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+    try:
+        connection.request(method, parts.path, body, {"Content-Type": "application/json", **(headers or {})})
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+def stored(api_site, repository):
+    return api_site.ask("select delivery_id, event, headers, body_sealed from vcs_deliveries where repository_id = %s order by sequence", repository)
+
+
+# ---- proofs ----
+
+
+@pytest.mark.parametrize("kind", PROVIDERS)
+def test_a_delivery_with_a_proof_is_stored(org, api_site, kind):
+    url, secret, repository = hook_of(org, kind)
+    body = json.dumps({"id": "a-delivery-of-azure", "eventType": "git.push"}).encode() if kind == "azure" else BODY
+    headers = proof(kind, secret, body)
+    assert deliver(url, body, headers) == (204, "")
+    ((id, event, kept, sealed),) = stored(api_site, repository)
+    assert id and event and kept == {}
+    assert body not in bytes(sealed) and secret.encode() not in bytes(sealed)
+    for _ in range(9):
+        assert deliver(url, body, headers)[0] == 204
+    assert len(stored(api_site, repository)) == 1, "ten times the same delivery is one"
+    assert deliver(url, body, proof(kind, secret, body))[0] == 204
+    assert len(stored(api_site, repository)) == (1 if kind == "azure" else 2)
+
+
+@pytest.mark.parametrize("kind", PROVIDERS)
+def test_other_secrets_and_changed_bytes_prove_nothing(org, api_site, kind):
+    url, secret, repository = hook_of(org, kind)
+    wrong = [proof(kind, other, BODY) for other in ("", "wrong", secret[:-1], secret + "0", secret.upper())]
+    refused = [deliver(url, BODY, headers) for headers in [{}, *wrong]]
+    if kind not in ("gitlab", "azure"):
+        refused += [deliver(url, BODY[:-1] + b" ", proof(kind, secret, BODY)), deliver(url, json.dumps(json.loads(BODY)).encode(), proof(kind, secret, BODY))]
+    assert {status for status, _ in refused} == {401}
+    assert len({text for _, text in refused}) == 1 and secret not in refused[0][1], "no detail"
+    assert stored(api_site, repository) == []
+
+
+def seal_previous(api_site, repository, until):
+    """Makes the hook's secret its previous one."""
+    api_site.change("update vcs_repositories set hook_previous_sealed = hook_secret_sealed, hook_secret_sealed = null, "
+                    f"hook_previous_until = now() + interval '{until}' where id = %s", repository)
+
+
+def test_the_previous_secret_holds_until_its_end(org, api_site):
+    url, secret, repository = hook_of(org)
+    seal_previous(api_site, repository, "1 hour")
+    assert deliver(url, BODY, proof("gitea", secret, BODY))[0] == 204
+    seal_previous(api_site, repository, "-1 second")
+    assert deliver(url, BODY, proof("gitea", secret, BODY))[0] == 401
+
+
+def test_a_hook_without_a_secret_proves_nothing(org, api_site):
+    url, _, repository = hook_of(org)
+    api_site.change("update vcs_repositories set hook_secret_sealed = null where id = %s", repository)
+    for secret in ("", "null"):
+        assert deliver(url, BODY, proof("gitea", secret, BODY))[0] == 401
+
+
+def test_a_signed_time_must_be_near(org, api_site):
+    """GitLab's newer hooks sign the id, the time and the body."""
+    url, secret, repository = hook_of(org, "gitlab")
+    key = base64.b64decode(secret.removeprefix("whsec_"), validate=True)
+
+    def headers(seconds, body=BODY):
+        at = str(int(time.time()) + seconds)
+        signature = base64.b64encode(hmac.new(key, f"msg_{seconds}.{at}.".encode() + body, hashlib.sha256).digest()).decode()
+        return {"webhook-id": f"msg_{seconds}", "webhook-timestamp": at, "webhook-signature": f"v1,{signature}", "X-Gitlab-Event": "Push Hook"}
+
+    assert [deliver(url, BODY, headers(seconds))[0] for seconds in (0, -280, 280, -320, 320, -86400)] == [204, 204, 204, 401, 401, 401]
+    assert deliver(url, BODY, {**headers(1), "webhook-timestamp": "now"})[0] == 401
+    assert deliver(url, BODY, headers(2, BODY + b" "))[0] == 401
+    assert len(stored(api_site, repository)) == 1, "the same bytes are the same delivery"
+
+
+# ---- hostile input ----
+
+
+@pytest.mark.parametrize("path", ["/webhooks/vcs/00000000-0000-0000-0000-000000000000", "/webhooks/vcs/x", "/webhooks/vcs/'--", "/webhooks/vcs/00000000000000000000000000000000",
+                                  "/webhooks/vcs/%00", "/webhooks/vcs/0000000000000000-0000-0000-000000000000-", "/webhooks/vcs/"])
+def test_unknown_hooks_are_nothing(api_site, path):
+    status, _ = deliver(api_site.scheduler.url + path)
+    assert status in (400, 404)
+    assert deliver(api_site.scheduler.url + path, b"x" * 200_000)[0] in (400, 404, 413)
+
+
+def test_hooks_take_posts_only(org):
+    url, secret, _ = hook_of(org)
+    for method in ("GET", "PUT", "DELETE", "PATCH"):
+        assert deliver(url, BODY, proof("gitea", secret, BODY), method)[0] == 404
+
+
+def test_large_bodies_are_taken_up_to_25_megabytes(org, api_site):
+    url, secret, repository = hook_of(org)
+    body = b'{"a": "' + b"x" * (25 * 2**20 - 9) + b'"}'
+    assert len(body) == 25 * 2**20
+    assert deliver(url, body, proof("gitea", secret, body))[0] == 204
+    assert len(stored(api_site, repository)) == 1
+    more = body + b" " * 2**20
+    try:
+        assert deliver(url, more, proof("gitea", secret, more))[0] == 413
+    except (BrokenPipeError, ConnectionResetError):
+        pass  # the server answers and closes before it has read all
+    assert len(stored(api_site, repository)) == 1
+    wrong = b"x" * 2**20
+    assert deliver(url, wrong, {"X-Gitea-Signature": "0" * 64})[0] == 401
+
+
+@pytest.mark.parametrize("body", [b"", b"[" * 100_000, b"\xff\xfe\x00", b"null", b"7", b'{"a":' * 5000, b'{"a": "\\ud800"}', b"payload=%7B%7D"])
+def test_any_bytes_with_a_proof_are_kept_for_the_reader(org, api_site, body):
+    """Whether they are interesting is not the hook's business: providers disable hooks that fail."""
+    for kind in ("gitea", "azure"):
+        url, secret, repository = hook_of(org, kind)
+        assert deliver(url, body, proof(kind, secret, body))[0] == 204
+        assert len(stored(api_site, repository)) == 1
+
+
+def test_a_form_has_the_payload_in_a_field(org, api_site):
+    url, secret, repository = hook_of(org, "github")
+    body = urllib.parse.urlencode({"payload": BODY.decode()}).encode()
+    headers = {**proof("github", secret, body), "Content-Type": "application/x-www-form-urlencoded"}
+    assert deliver(url, body, headers)[0] == 204
+    ((_, _, _, sealed),) = stored(api_site, repository)
+    assert len(bytes(sealed)) == len(BODY) + 32  # the seal's own bytes
+
+
+def test_headers_of_any_kind_are_names_only(org, api_site):
+    url, secret, repository = hook_of(org)
+    headers = {**proof("gitea", secret, BODY), "X-Gitea-Event": "p" * 3000, "X-Gitea-Delivery": "'; drop table runs; --" * 50}
+    assert deliver(url, BODY, headers)[0] == 204
+    ((id, event, _, _),) = stored(api_site, repository)
+    assert len(id) < 200 and len(event) < 100
+
+
+# ---- floods ----
+
+
+def test_a_flood_of_failures_is_limited_and_proven_deliveries_pass(api_site):
+    org = api_site.organization()
+    url, secret, repository = hook_of(org)
+    source = {"X-Forwarded-For": "203.0.113.9"}
+    statuses = [deliver(url, BODY, source)[0] for _ in range(90)]
+    assert statuses[0] == 401 and statuses[-1] == 429
+    assert deliver(api_site.scheduler.url + f"/webhooks/vcs/{uuid.uuid4()}", BODY, source)[0] == 429
+    assert deliver(url, BODY, {**proof("gitea", secret, BODY), "X-Forwarded-For": "203.0.113.10"})[0] == 204
+    assert api_site.scheduler.metric("runyard_vcs_deliveries_total", outcome="refused") >= 60
+    assert api_site.scheduler.metric("runyard_vcs_deliveries_total", outcome="limited") >= 1
+
+
+def test_a_flood_on_one_hook_does_not_slow_another(api_site):
+    org = api_site.organization()
+    url, secret, _ = hook_of(org)
+    other, other_secret, _ = hook_of(org)
+    headers = proof("gitea", secret, BODY)
+    parts, statuses = urllib.parse.urlsplit(url), []
+    connection = http.client.HTTPConnection(parts.netloc, timeout=60)
+    while 429 not in statuses and len(statuses) < 5000:
+        connection.request("POST", parts.path, BODY, headers)
+        answer = connection.getresponse()
+        answer.read()
+        statuses.append(answer.status)
+    retry = answer.headers["Retry-After"]
+    connection.close()
+    assert statuses[-1] == 429 and set(statuses) == {204, 429} and int(retry) >= 1
+    assert deliver(other, BODY, proof("gitea", other_secret, BODY))[0] == 204
+
+
+# ---- repositories ----
+
+
+def test_repositories_show_their_hooks_and_only_vcs_managers_see_secrets(org, api_site):
+    url, secret, id = hook_of(org)
+    people = People(org, api_site.database)
+    reader, manager = people.member("hook-reader", people.team("r")), people.member("hook-manager", people.team("m", manage_vcs_settings=True))
+    shown = org.get(f"vcs-repositories/{id}").data
+    attributes = shown["attributes"]
+    assert attributes["webhook-url"] == url and len(secret) == 64 and attributes["identifier"] == "acme/network" and attributes["hook-made"] is False
+    assert attributes["state"] == "unverified" and attributes["web-url"] == "https://gitea.example.com/acme/network" and attributes["looked-at"] is None
+    assert manager.get(f"vcs-repositories/{id}").data["attributes"]["webhook-secret"] == secret
+    hidden = reader.get(f"vcs-repositories/{id}").data
+    assert hidden["attributes"]["webhook-secret"] is None and hidden["relationships"]["workspaces"]["data"] == []
+    assert len(shown["relationships"]["workspaces"]["data"]) == 1
+    listed = org.get(f"organizations/{org.organization}/vcs-repositories", include="workspaces,policy_sets,oauth_client")
+    (item,) = listed.data
+    assert item["id"] == id and "webhook-secret" not in item["attributes"]
+    assert {each["type"] for each in listed.json["included"]} == {"workspaces", "oauth-clients"}
+    stranger = api_site.stranger()
+    assert stranger.call("GET", f"vcs-repositories/{id}").status == 404
+    assert stranger.call("GET", f"organizations/{org.organization}/vcs-repositories").status == 404
+    with psycopg.connect(api_site.database) as connection:
+        (row,) = connection.execute("select r::text from vcs_repositories r where id = %s", [id]).fetchone()
+    assert secret not in row and secret.encode().hex() not in row
+
+
+def test_plain_git_has_no_hook_to_show(org):
+    token = connect(org, GIT)[1]
+    body = {"data": {"type": "workspaces", "attributes": {"name": "plain", "vcs-repo": {"oauth-token-id": token, "identifier": "a.git"}}}}
+    repo = org.post(f"organizations/{org.organization}/workspaces", body).data["attributes"]["vcs-repo"]
+    attributes = org.get(f"vcs-repositories/{repo['repository-id']}").data["attributes"]
+    assert attributes["webhook-url"] is None and attributes["webhook-secret"] is None and attributes["web-url"] is None
+
+
+# ---- events ----
+
+
+def add_event(api_site, repository, **columns):
+    values = {"id": f"ve-{uuid.uuid4().hex[:16]}", "kind": "push", "ref": "refs/heads/main", "sha": "a" * 40, "state": "done", "level": "info", "message": "m", "detail": "{}", **columns}
+    names = ", ".join(values)
+    api_site.change(f"insert into vcs_events (organization_id, connection_id, repository_id, {names}) select organization_id, connection_id, id, "
+                    f"{', '.join(['%s'] * len(values))} from vcs_repositories where id = %s", *values.values(), repository)
+    return values["id"]
+
+
+def test_events_are_listed_and_filtered(org, api_site):
+    _, _, repository = hook_of(org)
+    _, _, other = hook_of(org)
+    api_site.change("delete from vcs_events where repository_id = any(%s)", [repository, other])
+    old = add_event(api_site, repository, created_at="2026-01-01T00:00:00Z", level="error", message="it failed")
+    new = add_event(api_site, other, pull_request=7, kind="pr_open", detail=json.dumps({"title": "<b>t</b>", "sender": "ada", "message": "first\nsecond", "url": "https://gitea.example.com/p/7"}))
+    path = f"organizations/{org.organization}/vcs-events"
+    found = lambda **query: [item["id"] for item in org.get(path, **query).data]  # noqa: E731
+    assert found() == [new, old]
+    assert found(**{"filter[levels]": "error"}) == [old] and found(**{"filter[levels]": "info,error"}) == [new, old]
+    assert found(**{"filter[from]": "2026-02-01T00:00:00Z"}) == [new] and found(**{"filter[to]": "2026-02-01T00:00:00Z"}) == [old]
+    assert found(**{"page[size]": 1, "page[number]": 2}) == [old]
+    client = org.get(f"vcs-events/{old}").data["relationships"]["oauth-client"]["data"]["id"]
+    assert found(**{"filter[oauth_client_external_ids]": client}) == [old]
+    listed = org.get(path, include="oauth_client")
+    assert len(listed.json["included"]) == 2 and listed.json["meta"]["pagination"]["total-count"] == 2
+    attributes = org.get(f"vcs-events/{new}").data["attributes"]
+    assert attributes["pull-request-number"] == 7 and attributes["pull-request-title"] == "<b>t</b>" and attributes["sender-username"] == "ada"
+    assert attributes["commit-url"] == f"https://gitea.example.com/acme/network/commit/{'a' * 40}" and attributes["organization-id"] == org.organization
+    assert attributes["outcomes"] == [] and attributes["commit-message"] == "first\nsecond"
+    for bad in ("filter[from]=yesterday", "filter[to]=%27", "page[size]=x"):
+        assert org.call("GET", f"{path}?{bad}").status == 400
+    assert found(**{"filter[levels]": "'; drop", "filter[workspace]": "'"}) == []
+
+
+def test_an_event_shows_what_it_did_to_those_who_see_it(org, api_site):
+    _, _, repository = hook_of(org)
+    ((workspace,),) = api_site.ask("select workspace_id from workspace_repositories where repository_id = %s", repository)
+    hidden = org.workspace("hidden")
+    event = add_event(api_site, repository)
+    for subject, reason in ((workspace, "path"), (hidden, "started")):
+        api_site.change("insert into vcs_outcomes (event_id, subject_id, reason) values (%s, %s, %s)", event, subject, reason)
+    outcomes = org.get(f"vcs-events/{event}").data["attributes"]["outcomes"]
+    assert {(item["subject-id"], item["reason"]) for item in outcomes} == {(workspace, "path"), (hidden, "started")}
+    (sentence,) = [item["message"] for item in outcomes if item["reason"] == "path"]
+    assert sentence.startswith("No changed file matches")
+    people = People(org, api_site.database)
+    team = people.team("some")
+    people.give(team, "workspace", workspace, "read")
+    seer, blind = people.member("event-seer", team), people.member("event-blind", people.team("none"))
+    manager = people.member("event-manager", people.team("vcs", manage_vcs_settings=True))
+    assert [item["subject-id"] for item in seer.get(f"vcs-events/{event}").data["attributes"]["outcomes"]] == [workspace]
+    assert blind.call("GET", f"vcs-events/{event}").status == 404
+    assert manager.get(f"vcs-events/{event}").data["attributes"]["outcomes"] == []
+    path = f"organizations/{org.organization}/vcs-events"
+    assert [who.call("GET", path).status for who in (seer, blind, manager, api_site.stranger())] == [404, 404, 200, 404]
+    assert [item["id"] for item in org.get(path, **{"filter[workspace]": "HIDDEN"}).data] == [event]
+    assert api_site.stranger().call("GET", f"vcs-events/{event}").status == 404
