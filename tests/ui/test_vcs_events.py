@@ -55,8 +55,15 @@ class Tracked:
         until(lambda: len(self.site.ask(query, self.id, sha)) >= count, f"{count} runs of {sha}")
         return self.site.ask(query, self.id, sha)[0][0]
 
+    def settled(self):
+        """All events are decided, and no look is under way, which would find a commit before its event tells of it."""
+        open_work = ("select (select count(*) from vcs_events e where e.repository_id = r.id and e.state not in ('done', 'approval')) + "
+                     "(select count(*) from git_jobs j where j.repository_id = r.id and j.kind = 'look') from vcs_repositories r where r.identifier = %s")
+        until(lambda: self.site.ask(open_work, self.identifier)[0][0] == 0, f"the events of {self.identifier} are decided")
+
     def push(self, message="A change", branch="main", files=("main.tf",), **detail):
         """A commit and its event: (sha, event)."""
+        self.settled()
         before = self.repository.refs.get(f"refs/heads/{branch}", "")
         sha = self.repository.commit({path: message for path in files}, message, branch)
         return sha, self.event("push", f"refs/heads/{branch}", sha, before, files=list(files), message=message, default_branch="main", **detail)
