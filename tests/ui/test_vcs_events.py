@@ -100,6 +100,10 @@ def test_a_run_shows_its_commit_and_runs_it_again(vcs_page, api, tracked, axe):
     expect(row.locator(".commit-line")).to_contain_text("main")
     expect(row.locator(".commit-line")).to_contain_text("ada")
     axe(page)
+    page.get_by_role("link", name="Overview").click()
+    expect(page.locator(".now .commit-line").first.get_by_role("link", name=f"Commit {sha[:7]}")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="Runs", exact=True).last.click()
     row.locator(".row-link").click()
     facts = page.locator(".run-facts")
     expect(page.get_by_role("heading", level=1)).to_have_text("Open <b>port</b> 443")
@@ -214,3 +218,9 @@ def test_check_now_looks_at_the_repository(vcs_page, git, tracked):
     place.run_of(sha)
     page.get_by_role("region", name="Repository").get_by_role("link", name="Events").click()
     expect(page.get_by_role("row", name=re.compile("Missed by the hook|checked")).first).to_contain_text("by a look at the repository")
+
+
+def test_the_list_of_events_says_what_it_needs(browser_page, visitors, site, colleague):
+    visitors.expect_console("/vcs-events?")
+    page = browser_page("/app/acme/vcs/events", user=colleague("ezra", site.api.workspace("small"), "read"))
+    expect(page.get_by_text("needs the permission to manage VCS settings")).to_be_visible()
