@@ -52,18 +52,40 @@ static bool request_ref(const struct look *l, const char *branch, char *ret_ref,
 	return true;
 }
 
+/* A branch or tag has the commit now, or had it. Refs of pull requests don't count: they may be a fork's. */
+static int commit_check(const struct look *l, const char *sha, bool *ret_known, struct err *err)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)l->refs, name, value)
+	{
+		if ((vcs_ref_branch(name) || vcs_ref_tag(name)) && text_equal(json_string_value(value), sha)) {
+			*ret_known = true;
+			return 0;
+		}
+	}
+	return vcs_commit_came(l->store, l->repository_id, sha, ret_known, err);
+}
+
 static int request_go_on(struct look *l, int row, const char *subject, struct err *err)
 {
 	const char *id = row_text(&l->looking, row, "event_id"), *sha = row_text(&l->looking, row, "sha");
 	struct vcs_end end = {.id = id, .is_error = true, .message = "The branch is not in the repository."};
 	_cleanup_(freep) char *branch = NULL;
 	char ref[VCS_REF_MAX + 1];
+	bool known = true;
 
 	if (vcs_subject_branch(l->store, l->repository_id, subject, &branch, err) < 0)
 		return -1;
 	if (!branch)
 		end.message = "The workspace or policy set is no longer connected to the repository.";
 	if (!branch || !request_ref(l, branch, ref, sizeof(ref)) || (!*sha && !*sha_of(l->refs, ref)))
+		return vcs_event_end(l->store, &end, err);
+	if (*sha && commit_check(l, sha, &known, err) < 0)
+		return -1;
+	end.message = "No branch or tag has the commit, and no push brought it. Push it to a branch first.";
+	if (!known)
 		return vcs_event_end(l->store, &end, err);
 	return vcs_event_looked(l->store, id, ref, *sha ? NULL : sha_of(l->refs, ref), err);
 }
