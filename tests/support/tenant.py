@@ -109,7 +109,6 @@ class Tenant:
         client = {"name": f"{mark}-client", "service-provider": "git", "http-url": "https://git.example.com", "key": mark, "oauth-token-string": f"{mark}-oauth-token"}
         self.make("client", f"{self.base}/oauth-clients", "oauth-clients", client)
         ids["callback"] = api.get(f"oauth-clients/{ids['client']}").data["attributes"]["connect-path"].split("/")[2].partition("?")[0]
-        ids["hook"] = "00000000-0000-0000-0000-000000000000"
         (ids["oauth_token"],) = [item["id"] for item in api.get(f"oauth-clients/{ids['client']}/oauth-tokens").data]
         api.post(f"{workspace}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": f"{mark}-tag"}}]})
         ids["tag"] = api.get(f"{self.base}/tags").data[0]["id"]
@@ -214,6 +213,7 @@ class Tenant:
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
+        ((ids["hook"],),) = self.api_site.ask("select hook::text from vcs_repositories where id = %s", ids["repository"])
 
     # ---- paths ----
 
