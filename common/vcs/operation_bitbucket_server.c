@@ -213,7 +213,7 @@ static json_t *read_hooks(const struct vcs_answer *answer)
 #define PAGE       "start={start}&limit=100"
 
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_VERIFY] = {"GET", "/profile/recent/repos?limit=1", .read = read_user},
+	[VCS_OP_VERIFY] = {"GET", "/repos?limit=1", .read = read_user},
 	[VCS_OP_REPOSITORY] = {"GET", REPOSITORY, .read = read_repository},
 	[VCS_OP_DEFAULT_BRANCH] = {"GET", REPOSITORY "/default-branch", .read = read_default},
 	[VCS_OP_REPOSITORIES] = {"GET", "/repos?name={filter}&" PAGE, .read = read_repositories},

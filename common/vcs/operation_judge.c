@@ -86,10 +86,18 @@ static void why_set(const struct vcs_answer *answer, struct vcs_verdict *verdict
 		vcs_operation_name(answer->operation), answer->status, *message ? ": " : "", message);
 }
 
+/* Azure DevOps answers with the page for signing in. */
+static bool is_sign_in(const struct vcs_answer *answer)
+{
+	return answer->dialect == VCS_AZURE && answer->status == 203;
+}
+
 static bool counts_as_taken(const struct vcs_answer *answer)
 {
 	const struct vcs_row *row = vcs_row_of(answer->dialect, answer->operation);
 
+	if (is_sign_in(answer))
+		return false;
 	return (answer->status >= 200 && answer->status < 300) || (row && row->taken && row->taken(answer));
 }
 
@@ -114,7 +122,7 @@ static void judge_refused(const struct vcs_answer *answer, struct vcs_verdict *v
 {
 	int status = answer->status;
 
-	if (status == 401) {
+	if (status == 401 || is_sign_in(answer)) {
 		verdict->fate = VCS_AGAIN;
 		verdict->unauthorized = true;
 		verdict->wait_s = UNAUTHORIZED_WAIT_S;

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "scheduler/api/vcs/lookup.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/store/workspaces/workspaces.h"
@@ -266,6 +267,8 @@ int request_audit_run(struct request *req, struct response *res, struct err *err
 
 	if (!route_changes(req->route) || route_is_batched(req->route))
 		return handler_run(req, res, err);
+	if (req->route->executor == BLOCKING_LOOKUP && vcs_repo_lookup(req, err) < 0)
+		return -1;
 	db_before_commit(db, serving_write, &serving);
 	if (route_blocks(req->route) || req->route->permission == CAN_WITH_SIGNATURE)
 		result = handler_run(req, res, err);

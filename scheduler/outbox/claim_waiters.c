@@ -61,6 +61,7 @@ struct claim_waiters {
 	struct wait_list all;  /* the oldest first */
 	TAILQ_HEAD(, pool) telling;
 	size_t count;
+	long long workers_waiting; /* of them, those that wait for jobs of runs */
 	uint64_t mark;
 	bool closed; /* accepts no more waits */
 	bool stopping;
@@ -93,6 +94,15 @@ static struct wait *wait_of(struct claim_waiters *waiters, const char *worker_id
 	return found ? *found : NULL;
 }
 
+/* A worker that waits for a git job, too, counts once. */
+static void waits_show(struct claim_waiters *waiters, const struct wait *wait, int change)
+{
+	if (text_starts(wait->worker, "git "))
+		return;
+	waiters->workers_waiting += change;
+	metric_set(M_WAITS, "", (double)waiters->workers_waiting);
+}
+
 static void wait_add(struct claim_waiters *waiters, const struct wait_spec *spec)
 {
 	struct wait *wait = mem_new(1, sizeof(*wait));
@@ -105,7 +115,8 @@ static void wait_add(struct claim_waiters *waiters, const struct wait_spec *spec
 	mem_check(tsearch(wait, &waiters->workers, by_id));
 	TAILQ_INSERT_TAIL(&wait->pool->waiters, wait, in_pool);
 	TAILQ_INSERT_TAIL(&waiters->all, wait, in_all);
-	metric_set(M_WAITS, "", (double)++waiters->count);
+	waiters->count++;
+	waits_show(waiters, wait, 1);
 }
 
 /* Removes the wait from all lists. The caller ends it after it has released the lock. NULL-safe. */
@@ -116,7 +127,8 @@ static struct wait *wait_take(struct claim_waiters *waiters, struct wait *wait)
 	tdelete(wait->worker, &waiters->workers, by_id);
 	TAILQ_REMOVE(&wait->pool->waiters, wait, in_pool);
 	TAILQ_REMOVE(&waiters->all, wait, in_all);
-	metric_set(M_WAITS, "", (double)--waiters->count);
+	waiters->count--;
+	waits_show(waiters, wait, -1);
 	return wait;
 }
 

@@ -78,7 +78,7 @@ OWN_ACCOUNT = {"account_update", "account_password", "organizations_create"}
 # own data.
 OWN_SESSION = {"ui_sign_in", "ui_sign_out", "ui_tokens_create", "ui_tokens_revoke", "ui_password_set", "oauth_approve"}
 # Answered when a job waits, or after 25 s.
-LONG_POLLS = {"worker_waits", "worker_listens"}
+LONG_POLLS = {"worker_waits", "worker_listens", "git_claims"}
 
 
 def bearer(token):
@@ -429,6 +429,8 @@ def headers_of(route, victim, api_site, session):
                      "CAN_NOTIFY": api_site.tokens["notifier-token"], "CAN_ADMINISTER_SITE": api_site.tokens["token"], "CAN_CALL_BACK": victim.task_tokens["run"]}
     if route.kind == "SITE":
         return session.cookie
+    if ":git_job" in route.path:
+        return bearer(victim.git_token)
     return bearer(by_permission.get(route.permission, victim.api.token))
 
 

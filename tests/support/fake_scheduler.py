@@ -89,6 +89,8 @@ class FakeScheduler:
                 return 200, json.dumps({"stops": self.stops(json.loads(body)["told"])}).encode()
             if path == "leave":
                 return 204, b""
+            if path.startswith("git/"):
+                return 404, b"{}"
             return self.of_job(method, path, body)
 
     def stops(self, told):

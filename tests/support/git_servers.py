@@ -2,6 +2,7 @@
 """Real git servers on 127.0.0.1: lighttpd with git http-backend, git daemon, sshd. And repositories for them."""
 
 import os
+import pwd
 import shutil
 import subprocess
 from pathlib import Path
@@ -133,3 +134,71 @@ class HttpServer(GitServer):
         self.process.stop()
         path = self.folder / "lighttpd.requests"
         return path.read_text().splitlines() if path.exists() else []
+
+
+class Daemon(GitServer):
+    """git daemon: the git:// protocol, without any login."""
+
+    @property
+    def url(self):
+        return f"git://127.0.0.1:{self.port}"
+
+    def start(self):
+        argv = [shutil.which("git"), "daemon", "--reuseaddr", "--listen=127.0.0.1", f"--port={self.port}", f"--base-path={self.root}", "--verbose"]
+        self.process = Process(f"git-daemon-{self.port}", argv, self.folder, env=clean_environment(GIT_CONFIG_GLOBAL=self.folder / "gitconfig"))
+        self.process.launch()
+        self.process.wait_until(lambda: answers(self.port), "listens")
+        return self
+
+
+SSHD = """
+Port {port}
+ListenAddress 127.0.0.1
+HostKey {folder}/host_key
+AuthorizedKeysFile {folder}/authorized_keys
+PidFile {folder}/sshd.pid
+PasswordAuthentication no
+KbdInteractiveAuthentication no
+UsePAM no
+StrictModes no
+SetEnv GIT_CONFIG_GLOBAL={folder}/gitconfig
+"""
+
+
+def new_key(path):
+    """Makes a key pair without a passphrase, and returns the private key."""
+    Path(path).unlink(missing_ok=True)
+    subprocess.run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-C", "", "-f", path], check=True)
+    return Path(path).read_text()
+
+
+class SshServer(GitServer):
+    """sshd for the account that runs the tests. `key` is the private key that it takes. Identifiers are paths below the
+    root of the file system."""
+
+    def __init__(self, folder):
+        super().__init__(folder)
+        self.key = new_key(self.folder / "client_key")
+        shutil.copy(self.folder / "client_key.pub", self.folder / "authorized_keys")
+        new_key(self.folder / "host_key")
+        self.user = pwd.getpwuid(os.geteuid()).pw_name
+
+    @property
+    def url(self):
+        return f"ssh://{self.user}@127.0.0.1:{self.port}{self.root}"
+
+    @property
+    def host_keys(self):
+        """The line that pins its host key."""
+        kind, key = (self.folder / "host_key.pub").read_text().split()[:2]
+        return f"[127.0.0.1]:{self.port} {kind} {key}\n"
+
+    def start(self):
+        settings = self.folder / "sshd_config"
+        settings.write_text(SSHD.format(port=self.port, folder=self.folder))
+        Path("/run/sshd").mkdir(exist_ok=True)
+        sshd = shutil.which("sshd", path=os.environ["PATH"] + ":/usr/sbin")
+        self.process = Process(f"sshd-{self.port}", [sshd, "-D", "-e", "-f", settings], self.folder, env=clean_environment())
+        self.process.launch()
+        self.process.wait_until(lambda: answers(self.port), "listens")
+        return self

@@ -286,7 +286,6 @@ int tree_pack(int folder, int fd, const struct tree_limits *limits, struct tree_
 		.err = err};
 	int status = pack(&packing, folder, fd);
 
-	archive_write_fail(packing.tar);
 	archive_write_free(packing.tar);
 	archive_write_free(packing.gzip);
 	crypto_sha256_end(packing.digest, ret_packed->hash);

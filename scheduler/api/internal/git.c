@@ -100,19 +100,22 @@ int git_archive(struct request *req, struct response *res, struct err *err)
 	struct git_archive archive = {
 		.bytes = buf_str(&req->http->body), .len = req->http->body.len, .hash = query(req, "hash")};
 
+	/* A stranger learns nothing of the request's rules. */
+	if (!git_job_token_valid(req->store, param(req, "git_job"), req->bearer))
+		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
 	if (!is_sha256(archive.hash) || !archive.len ||
 		text_number(text_or_empty(query(req, "size")), 0, INT64_MAX / 2, &archive.size) < 0)
 		return err_set(err, ERR_INVALID, "'hash' and 'size' must be those of the archive's tar");
-	if (git_job_archive(req->store, param(req, "job"), req->bearer, &archive, err) < 0)
+	if (git_job_archive(req->store, param(req, "git_job"), req->bearer, &archive, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
 
 int git_result(struct request *req, struct response *res, struct err *err)
 {
-	if (!req->body)
+	if (!req->body && git_job_token_valid(req->store, param(req, "git_job"), req->bearer))
 		return err_set(err, ERR_INVALID, "the body must be a result");
-	if (git_result_apply(req->store, param(req, "job"), req->bearer, req->body, err) < 0)
+	if (git_result_apply(req->store, param(req, "git_job"), req->bearer, req->body, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -83,6 +83,6 @@ int request_authenticate(struct request *req, struct err *err)
 bool bearer_is_of_job(const struct request *req)
 {
 	return job_token_valid(req->store, param(req, "job"), req->bearer) ||
-		git_job_token_valid(req->store, param(req, "job"), req->bearer) ||
+		git_job_token_valid(req->store, param(req, "git_job"), req->bearer) ||
 		plan_token_valid(req->store, text_or_empty(query(req, "plan")), req->bearer);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/server/executors.h"
 
+#include <string.h>
+
 #include "scheduler/api/internal/results.h"
 #include "scheduler/api/internal/uploads.h"
 #include "scheduler/api/runs/creations.h"
@@ -184,6 +186,15 @@ static void batch_run(struct executors *executors, const struct http_request *ht
 	*answer = batched_end(exchange);
 }
 
+/* True if the request may have to ask a VCS provider. */
+static bool looks_up(const struct route *route, const struct http_request *http)
+{
+	static const char member[] = "\"vcs-repo\"";
+
+	return route->executor == BLOCKING_LOOKUP && http->body.len &&
+		memmem(http->body.data, http->body.len, member, strlen(member));
+}
+
 void executors_run(struct executors *executors, const struct http_request *http, struct http_answer *answer)
 {
 	const struct route *route = http->target;
@@ -192,6 +203,8 @@ void executors_run(struct executors *executors, const struct http_request *http,
 		batch_run(executors, http, answer);
 	else if (route && route_blocks(route))
 		hand_over(executors->pools[route->executor], http, answer);
+	else if (route && looks_up(route, http))
+		hand_over(executors->pools[BLOCKING_CALL], http, answer);
 	else
 		inline_run(executors, http, answer);
 }

@@ -5,8 +5,10 @@
 
 #include "common/vcs/address.h"
 #include "scheduler/api/include_resolver.h"
+#include "scheduler/api/request_audit.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/connections.h"
+#include "scheduler/api/vcs/lookup.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
@@ -121,6 +123,7 @@ struct client_input {
 	struct vcs_connection connection;
 	enum vcs_provider provider;
 	const char *token; /* NULL: none was sent */
+	struct vcs_trial_result tried;
 	char *http_url, *api_url;
 	json_t *projects;
 };
@@ -317,7 +320,19 @@ static int token_save(struct request *req, const char *id, const struct client_i
 {
 	if (!input->token && input->provider != VCS_PROVIDER_GIT)
 		return 0;
-	return vcs_token_put(req->store, id, &(struct vcs_token){.token = input->token}, err);
+	return vcs_token_put(req->store, id,
+		&(struct vcs_token){.token = input->token,
+			.verified = input->tried.verified,
+			.user_name = present(input->tried.user)},
+		err);
+}
+
+/* Asks the provider about the token that was sent. */
+static int token_try(struct request *req, struct client_input *input, const char *api_url, struct err *err)
+{
+	const struct vcs_trial trial = {.provider = input->provider, .api_url = api_url, .token = input->token};
+
+	return vcs_credential_try(req->store, &trial, &input->tried, err);
 }
 
 int oauth_clients_create(struct request *req, struct response *res, struct err *err)
@@ -327,6 +342,7 @@ int oauth_clients_create(struct request *req, struct response *res, struct err *
 	struct id id;
 
 	if (scope_organization(req, &scope, err) < 0 || create_read(req, scope.organization.text, &input, err) < 0 ||
+		token_try(req, &input, input.connection.api_url, err) < 0 || request_audit_begin(req, err) < 0 ||
 		vcs_connection_create(req->store, scope.organization.text, &input.connection, &id, err) < 0 ||
 		token_save(req, id.text, &input, err) < 0)
 		return -1;
@@ -370,6 +386,7 @@ int oauth_clients_update(struct request *req, struct response *res, struct err *
 	input.connection.pool_id = row_text(&rows, 0, "pool_id");
 	if (body_check(req, "oauth-clients", err) < 0 || fixed_check(req, &rows, err) < 0 ||
 		common_read(req, row_text(&rows, 0, "organization_id"), &input, err) < 0 ||
+		token_try(req, &input, row_text(&rows, 0, "api_url"), err) < 0 || request_audit_begin(req, err) < 0 ||
 		vcs_connection_update(req->store, id, &input.connection, err) < 0 ||
 		(input.token && token_save(req, id, &input, err) < 0))
 		return -1;

@@ -55,10 +55,21 @@ static int hook_refused(struct store *store, const struct vcs_claimed *call, con
 	return vcs_hook_refused(store, call, verdict->why, err);
 }
 
+static int default_branch_store(
+	struct store *store, const struct vcs_claimed *call, const json_t *result, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set default_branch = coalesce($2, default_branch) where id = $1",
+		P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "name")));
+}
+
 static int lookup_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
-	(void)ret_goes_on;
+	if (call->operation == VCS_OP_DEFAULT_BRANCH)
+		return default_branch_store(store, call, result, err);
+	if (!json_string_at(result, "default_branch") && vcs_operation_exists(call->dialect, VCS_OP_DEFAULT_BRANCH))
+		*ret_goes_on = json_pack("{ss}", "step", "branch");
 	return db_query(store->db, NULL, err,
 		"update vcs_repositories set external_id = $2, default_branch = coalesce($3, default_branch), "
 		"web_url = coalesce($4, web_url), state = 'verified', error = null where id = $1",
@@ -87,10 +98,13 @@ static int verify_taken(struct store *store, const struct vcs_claimed *call, con
 static int verify_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
 	json_t **ret_goes_on, struct err *err)
 {
-	const struct vcs_token_verdict refused = {.state = "refused", .error = verdict->why};
+	/* A repository's access token of Bitbucket Cloud may not read its user. */
+	bool known = call->dialect == VCS_BITBUCKET_CLOUD && !verdict->missing;
+	const struct vcs_token_verdict judged = {
+		.state = known ? "verified" : "refused", .error = known ? NULL : verdict->why};
 
 	(void)ret_goes_on;
-	return vcs_token_judge(store, call->connection_id, &refused, err);
+	return vcs_token_judge(store, call->connection_id, &judged, err);
 }
 
 static const struct purpose_rows purposes[VCS_PURPOSES] = {

@@ -27,5 +27,7 @@ int vcs_reports_sweep(struct store *store, struct err *err)
 
 int vcs_hooks_sweep(struct store *store, struct err *err)
 {
+	if (vcs_checks_enqueue(store, err) < 0)
+		return -1;
 	return vcs_hooks_enqueue(store, err);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/vcs/address.h"
+#include "common/vcs/ref.h"
 #include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/git_jobs.h"
 
@@ -39,11 +40,26 @@ static json_t *login(const struct vcs_credential *credential)
 		"host-keys", text_or_empty(credential->host_keys));
 }
 
+/* The names that may be arguments of git. A new reference. */
+static json_t *refs_of(const struct rows *rows)
+{
+	json_auto_t *refs = row_json(rows, 0, "refs");
+	json_t *valid = json_array(), *ref;
+	size_t i;
+
+	json_array_foreach(refs, i, ref)
+	{
+		if (vcs_ref_valid(json_string_value(ref)))
+			json_array_append(valid, ref);
+	}
+	return valid;
+}
+
 static void order_fetch(const struct rows *rows, json_t *order)
 {
 	json_object_update_new(order,
 		json_pack("{ss sb so}", "sha", row_text(rows, 0, "sha"), "submodules", row_bool(rows, 0, "submodules"),
-			"refs", row_null(rows, 0, "refs") ? json_array() : row_json(rows, 0, "refs")));
+			"refs", refs_of(rows)));
 }
 
 /* Of a pull request, the changes since the commit where it left its destination; of a new branch, since it left the
@@ -54,13 +70,13 @@ static void order_diff(const struct rows *rows, enum vcs_dialect dialect, json_t
 	const char *base = pull ? row_text(rows, 0, "base") : row_text(rows, 0, "default_branch");
 	const char *before = pull ? "" : row_text(rows, 0, "before_sha");
 	char ref[VCS_PR_REF_SIZE];
-	json_t *refs = row_null(rows, 0, "refs") ? json_array() : row_json(rows, 0, "refs");
+	json_t *refs = refs_of(rows);
 
 	if (pull && vcs_pr_ref(dialect, row_int(rows, 0, "pull_request"), ref))
 		json_array_append_new(refs, json_string(ref));
 	json_object_update_new(order,
 		json_pack("{ss ss so so}", "before", text_or_empty(before), "sha", row_text(rows, 0, "after_sha"),
-			"base", json_string_or_null(base), "refs", refs));
+			"base", json_string_or_null(vcs_ref_name_valid(base) ? base : NULL), "refs", refs));
 }
 
 int git_job_order(struct store *store, const char *job_id, json_t **ret_order, struct err *err)

@@ -73,6 +73,11 @@ static int put_in(void *data, struct err *err)
 	id = row_text(&rows, 0, "id");
 	seal(p->store, VCS_TOKEN_SEAL, id, p->token->token, &token);
 	seal(p->store, VCS_REFRESH_SEAL, id, p->token->refresh, &refresh);
+	/* What the provider refused with the token before is tried again at once. */
+	if (db_query(p->store->db, NULL, err,
+		    "update vcs_calls set due_at = now(), tries = 0 where connection_id = $1 and delivery = 'waiting'",
+		    P_TEXT(p->connection_id)) < 0)
+		return -1;
 	return db_query(p->store->db, NULL, err,
 		"update vcs_tokens set token_sealed = nullif($2::bytea, ''), refresh_sealed = nullif($3::bytea, ''), "
 		"expires_at = case when $4 > 0 then now() + make_interval(secs => $4::bigint) end, user_name = $5, "

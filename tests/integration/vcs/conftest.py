@@ -2,12 +2,15 @@
 """Git jobs of a real scheduler and a real worker, with rows that the tests write."""
 
 import itertools
+import json
 
 import pytest
 
-from support.git_servers import HttpServer
+from support.git_servers import Daemon, HttpServer, SshServer
 from support.runyard import KEYS
 from support.sealing import seal
+from support.vcs_events import Watched, start_notifier
+from support.vcs_fakes import FAKES
 from support.wait import until
 
 KEY = KEYS.split(":")[1]
@@ -63,6 +66,27 @@ class GitRows:
         until(lambda: self.content(id)["state"] in ("stored", "errored"), lambda: f"the fetch ends: {self.content(id)} {self.jobs()}")
         return self.content(id)
 
+    def look(self, repository):
+        """Looks at the repository, and returns its refs."""
+        before = self.ask("select looked_at from vcs_repositories where id = %s", repository)
+        self.job("look", repository)
+        until(lambda: not self.jobs() and self.ask("select looked_at from vcs_repositories where id = %s", repository) != before, lambda: f"the look ends: {self.jobs()}")
+        return dict(self.ask("select name, sha from vcs_refs where repository_id = %s", repository))
+
+    def event(self, repository, kind="push", ref="refs/heads/main", before="", sha="", pull_request=None, base=None):
+        id = self.id("ve")
+        self.ask("insert into vcs_events (id, organization_id, repository_id, kind, ref, before_sha, sha, pull_request, detail, state, due_at) values "
+                 "(%s, %s, %s, %s, %s, %s, %s, %s, %s, 'comparing', now() + interval '1 day')", id, self.organization, repository, kind, ref, before, sha,
+                 pull_request, json.dumps({"base": base} if base else {}))
+        return id
+
+    def diff(self, repository, **event):
+        """Compares an event's commits, and returns the changed files, or why they are not known."""
+        id = self.event(repository, **event)
+        job = self.job("diff", repository, event_id=id)
+        until(lambda: not self.ask("select 1 from git_jobs where id = %s", job), lambda: f"the diff ends: {self.jobs()}")
+        return self.ask("select coalesce(files, to_jsonb(files_note)) from vcs_events where id = %s", id)[0][0]
+
     def jobs(self):
         return self.ask("select kind, state, tries, error from git_jobs")
 
@@ -80,6 +104,58 @@ def http(folder):
 
 
 @pytest.fixture
+def daemon(folder):
+    server = Daemon(folder / "daemon").start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def ssh(folder):
+    server = SshServer(folder / "ssh").start()
+    yield server
+    server.release()
+
+
+@pytest.fixture
 def git_worker(worker):
     """git_worker(option=value...) starts a worker whose git may connect to this machine."""
     return lambda **options: worker(**{"vcs_allow": "127.0.0.1", **options})
+
+
+# ---- what providers are told ----
+
+
+@pytest.fixture
+def provider(tmp_path):
+    """provider(GitHub) starts a fake; all are checked and stopped at the end."""
+    made = []
+
+    def start(kind):
+        made.append(kind(tmp_path / str(len(made))))
+        return made[-1]
+
+    yield start
+    for one in made:
+        one.release()
+        one.check()
+
+
+@pytest.fixture
+def notifier(api_site, redis):
+    """notifier() starts a notifier."""
+    started = []
+
+    def start(name="notifier-1", **options):
+        started.append(start_notifier(api_site, redis, name, **options))
+        return started[-1]
+
+    yield start
+    for one in started:
+        one.release()
+
+
+@pytest.fixture
+def watch(api_site, org, provider):
+    """watch(GitHub) connects a repository of a new fake."""
+    return lambda kind, **changes: Watched(api_site, org, provider(kind), FAKES[kind], **changes)

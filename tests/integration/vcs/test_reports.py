@@ -4,43 +4,8 @@
 
 import pytest
 
-from support.vcs_events import Watched, start_notifier
 from support.vcs_fakes import FAKES, GitHub, GitLab
 from support.wait import until
-
-
-@pytest.fixture
-def provider(tmp_path):
-    """provider(GitHub) starts a fake; all are checked and stopped at the end."""
-    made = []
-
-    def start(kind):
-        made.append(kind(tmp_path))
-        return made[-1]
-
-    yield start
-    for one in made:
-        one.release()
-        one.check()
-
-
-@pytest.fixture
-def notifier(api_site, redis):
-    started = []
-
-    def start(name="notifier-1", **options):
-        started.append(start_notifier(api_site, redis, name, **options))
-        return started[-1]
-
-    yield start
-    for one in started:
-        one.release()
-
-
-@pytest.fixture
-def watch(api_site, org, provider):
-    """watch(GitHub) connects a repository of a new fake."""
-    return lambda kind, **changes: Watched(api_site, org, provider(kind), FAKES[kind], **changes)
 
 
 def states(watched, sha=None):

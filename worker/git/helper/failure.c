@@ -42,6 +42,7 @@ static const struct {
 	{"server certificate verification failed", "The server's certificate is not trusted.", FINAL},
 	{"SSL certificate problem", "The server's certificate is not trusted.", FINAL},
 	{"SSL: no alternative certificate", "The server's certificate is of another name.", FINAL},
+	{"invalid refspec", "The name of a ref is not valid.", FINAL},
 	{"transport '", "The kind of address is not permitted.", FINAL},
 	{"not our ref", "The server does not have the commit.", FINAL},
 	{"unadvertised object", "The server does not give the commit.", FINAL},
@@ -58,6 +59,10 @@ static const struct {
 	{"SOCKS5", "The server can't be reached.", PASSES},
 	{"early EOF", "The server ended the connection too early.", PASSES},
 	{"hung up unexpectedly", "The server ended the connection too early.", PASSES},
+	{"protocol error", "The server ended the connection too early.", PASSES},
+	{"unexpected disconnect", "The server ended the connection too early.", PASSES},
+	{"index-pack failed", "The server's answer is incomplete or damaged.", PASSES},
+	{"invalid index-pack output", "The server's answer is incomplete or damaged.", PASSES},
 	{"RPC failed", "The server ended the connection too early.", PASSES},
 };
 

@@ -10,17 +10,19 @@
 #include "scheduler/store/vcs/calls/hooks.h"
 #include "scheduler/store/vcs/calls/reports.h"
 
-enum { MAX_CLAIMED = 20, GIVE_UP_MS = 30000, FIRST_WAIT_S = 5, MAX_WAIT_S = 3600, UNREADABLE_S = 5 };
+enum { MAX_CLAIMED = 20, MAX_CHECKED = 200, GIVE_UP_MS = 30000, FIRST_WAIT_S = 5, MAX_WAIT_S = 3600, UNREADABLE_S = 5 };
 
 /* ---- purposes ---- */
 
-/* Asks the same in any case. */
+/* A step says that the default branch is not known yet. */
 static int fixed_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
 	(void)store;
 	(void)err;
-	ret_prepared->operation = call->purpose == VCS_FOR_VERIFY ? VCS_OP_VERIFY : VCS_OP_REPOSITORY;
+	ret_prepared->operation = call->purpose == VCS_FOR_VERIFY ? VCS_OP_VERIFY
+		: json_string_at(call->arguments, "step")         ? VCS_OP_DEFAULT_BRANCH
+								  : VCS_OP_REPOSITORY;
 	ret_prepared->arguments = json_object();
 	return 0;
 }
@@ -324,6 +326,25 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 			if (text_equal(row_text(&limit, i, "owner_id"), row_text(&calls, k, "owner")))
 				allowance_fill(&allowances[i], &limit, i, row_dialect(&calls, k));
 	return candidates_claim(store, &calls, allowances, (size_t)limit.count, claim, requests, err);
+}
+
+/* Azure DevOps and plain git have no request that tries credentials alone. */
+int vcs_checks_enqueue(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_calls (id, organization_id, connection_id, repository_id, operation, purpose, "
+		"urgency, "
+		"writes) select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), u.* from "
+		"(select k.organization_id, k.id, null, '', $1, 1, false from vcs_tokens t "
+		"join vcs_connections k on k.id = t.connection_id where t.state = 'unverified' and t.token_sealed is "
+		"not "
+		"null and k.provider not in ('git', 'ado_services', 'ado_server') union all "
+		"select v.organization_id, v.connection_id, v.id, '', $2, 1, false from vcs_repositories v "
+		"join vcs_connections k on k.id = v.connection_id where v.state = 'unverified' and k.provider <> "
+		"'git') u "
+		"limit $3 on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
+		P_TEXT(vcs_purpose_names[VCS_FOR_VERIFY]), P_TEXT(vcs_purpose_names[VCS_FOR_LOOKUP]),
+		P_INT(MAX_CHECKED));
 }
 
 int vcs_calls_rescue(struct store *store, struct err *err)

@@ -24,6 +24,8 @@ int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *e
 
 /* Appends claimed calls to `requests`. In a transaction. */
 int vcs_calls_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err);
+/* Creates the calls for credentials and repositories that no provider has confirmed yet. */
+int vcs_checks_enqueue(struct store *store, struct err *err);
 /* Calls whose notifier was lost wait again. */
 int vcs_calls_rescue(struct store *store, struct err *err);
 

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/api/vcs/lookup.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "common/vcs/address.h"
+#include "common/vcs/operation.h"
+#include "scheduler/api/api.h"
+#include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/auth/vcs/provider_request.h"
+#include "scheduler/http/scope.h"
+#include "scheduler/store/vcs/credentials.h"
+#include "scheduler/store/vcs/tokens.h"
+
+#define REPO "/data/attributes/vcs-repo"
+
+/* ---- one request ---- */
+
+struct asking {
+	struct vcs_api api;
+	enum vcs_operation operation;
+	const json_t *arguments;
+};
+
+/* Fills *ret_verdict in any case; *ret_result is the result of a request that was taken and could be read, or NULL. */
+static void provider_ask(
+	struct store *store, const struct asking *asking, struct vcs_verdict *ret_verdict, json_t **ret_result)
+{
+	_cleanup_(vcs_http_release) struct vcs_http http = {.method = NULL};
+	_cleanup_(provider_answer_release) struct provider_answer sent = {.status = 0};
+	struct provider_request request;
+	struct vcs_answer answer;
+	struct err err = ERR_INIT;
+
+	*ret_result = NULL;
+	*ret_verdict = (struct vcs_verdict){.fate = VCS_NEVER};
+	if (vcs_http_make(&asking->api, asking->operation, asking->arguments, &http, &err) < 0) {
+		text_copy(ret_verdict->why, sizeof(ret_verdict->why), err.message);
+		return;
+	}
+	request = (struct provider_request){.method = http.method, .url = http.url};
+	for (size_t i = 0; i < PROVIDER_HEADERS && i < json_array_size(http.headers); i++)
+		request.headers[i] = json_string_value(json_array_get(http.headers, i));
+	provider_request_send(store->settings->vcs_guard, &request, &sent);
+	answer = (struct vcs_answer){.dialect = asking->api.dialect,
+		.operation = asking->operation,
+		.arguments = asking->arguments,
+		.status = sent.status,
+		.body = sent.body,
+		.error = sent.why,
+		.internal = true, /* what a host says is not shown: the client chose it */
+		.now = time(NULL)};
+	vcs_answer_judge(&answer, ret_verdict);
+	if (ret_verdict->fate == VCS_TAKEN)
+		vcs_answer_read(&answer, ret_result, &err);
+}
+
+/* ---- credentials ---- */
+
+int vcs_credential_try(
+	struct store *store, const struct vcs_trial *trial, struct vcs_trial_result *ret_result, struct err *err)
+{
+	json_auto_t *arguments = json_object(), *result = NULL;
+	const struct asking asking = {.api = {.dialect = vcs_dialect_of(trial->provider, trial->api_url),
+					      .api_url = trial->api_url,
+					      .token = trial->token},
+		.operation = VCS_OP_VERIFY,
+		.arguments = arguments};
+	struct vcs_verdict verdict;
+
+	*ret_result = (struct vcs_trial_result){.verified = false};
+	if (!trial->token || !vcs_operation_exists(asking.api.dialect, VCS_OP_VERIFY))
+		return 0;
+	provider_ask(store, &asking, &verdict, &result);
+	if (verdict.unauthorized)
+		return err_at(err, "/data/attributes/oauth-token-string",
+			"Oauth token string is refused by the provider: check the token and the API url");
+	ret_result->verified = result != NULL;
+	text_copy(ret_result->user, sizeof(ret_result->user), text_or_empty(json_string_at(result, "user")));
+	return 0;
+}
+
+/* ---- repositories ---- */
+
+/* What is looked up: the parts of the repository after the change. */
+struct wanted {
+	struct vcs_source source;
+	const char *identifier, *branch; /* borrowed; branch: "" for the default one */
+	bool is_new, branch_is_new;
+};
+
+static const char *sent_or(const char *sent, const json_t *used, const char *member)
+{
+	return sent ? sent : text_or_empty(json_string_at(used, member));
+}
+
+static const char *present(const char *text)
+{
+	return *text_or_empty(text) ? text : NULL;
+}
+
+/* Who will use the repository. */
+struct place_of_use {
+	struct id organization, project; /* project: "" for a policy set, and if the body names none */
+	json_t *used;                    /* what it has now, or NULL */
+};
+
+/* False if there is nothing to look up. An input that is not valid is left to vcs_repo_save, which says why. */
+static bool wanted_read(struct store *store, const struct place_of_use *place, const struct vcs_repo_input *input,
+	struct wanted *ret_wanted)
+{
+	const json_t *used = place->used;
+	struct vcs_source_ids ids = {.organization_id = place->organization.text,
+		.project_id = present(place->project.text),
+		.token_id = present(input->token_id)};
+	struct err ignored = ERR_INIT;
+
+	if (present(input->installation_id))
+		return false;
+	if (!ids.token_id)
+		ids.token_id = json_string_at(used, "token");
+	*ret_wanted = (struct wanted){.identifier = sent_or(input->identifier, used, "identifier"),
+		.branch = sent_or(input->branch, used, "branch")};
+	ret_wanted->is_new = !text_equal(ret_wanted->identifier, json_string_at(used, "identifier")) ||
+		!text_equal(ids.token_id, json_string_at(used, "token"));
+	ret_wanted->branch_is_new = *ret_wanted->branch &&
+		(ret_wanted->is_new || !text_equal(ret_wanted->branch, json_string_at(used, "branch")));
+	if (!ids.token_id || (!ret_wanted->is_new && !ret_wanted->branch_is_new))
+		return false;
+	return vcs_source_find(store, &ids, &ret_wanted->source, &ignored) == 0 &&
+		*ret_wanted->source.connection.text &&
+		vcs_identifier_check(ret_wanted->source.dialect, ret_wanted->identifier, &ignored) == 0;
+}
+
+static int verdict_check(const struct vcs_verdict *verdict, const char *pointer, const char *what, struct err *err)
+{
+	if (verdict->unauthorized)
+		return err_at(err, REPO "/oauth-token-id", "Oauth token is refused by the provider");
+	if (verdict->fate == VCS_NEVER)
+		return err_at(err, pointer, "%s: %s", what, verdict->why);
+	return 0;
+}
+
+static int repository_ask(struct store *store, const struct vcs_api *api, const struct wanted *wanted, struct err *err)
+{
+	json_auto_t *arguments = json_pack("{ss}", "branch", wanted->branch), *result = NULL;
+	struct asking asking = {.api = *api, .operation = VCS_OP_REPOSITORY, .arguments = arguments};
+	struct vcs_verdict verdict = {.fate = VCS_TAKEN};
+
+	if (wanted->is_new)
+		provider_ask(store, &asking, &verdict, &result);
+	if (verdict_check(&verdict, REPO "/identifier", "Identifier can't be used", err) < 0)
+		return -1;
+	if (!wanted->branch_is_new || verdict.fate != VCS_TAKEN)
+		return 0;
+	json_decref(result);
+	asking.operation = VCS_OP_BRANCH;
+	provider_ask(store, &asking, &verdict, &result);
+	if (verdict_check(&verdict, REPO "/branch", "Branch can't be used", err) < 0)
+		return -1;
+	if (verdict.fate == VCS_TAKEN && !result)
+		return err_at(err, REPO "/branch", "Branch is not there");
+	return 0;
+}
+
+static int wanted_lookup(struct store *store, const struct wanted *wanted, struct err *err)
+{
+	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
+	struct err ignored = ERR_INIT;
+	struct vcs_api api;
+
+	if (!vcs_operation_exists(wanted->source.dialect, VCS_OP_REPOSITORY) ||
+		vcs_credential_of_connection(store, wanted->source.connection.text, &credential, &ignored) < 0 ||
+		!credential.token)
+		return 0;
+	api = (struct vcs_api){.dialect = wanted->source.dialect,
+		.api_url = credential.api_url,
+		.identifier = wanted->identifier,
+		.token = credential.token};
+	return repository_ask(store, &api, wanted, err);
+}
+
+/* Reads what the user of the path has. */
+static int used_read(struct store *store, struct vcs_user user, struct place_of_use *place, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (vcs_used_read(store, user, &rows, err) < 0)
+		return -1;
+	text_copy(place->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	text_copy(place->project.text, ID_SIZE, text_or_empty(row_text(&rows, 0, "project_id")));
+	place->used = row_json(&rows, 0, "repository");
+	return 0;
+}
+
+/* Finds the user of the repository by the path, and checks the route's permission. A path without one creates it. */
+static int place_read(struct request *req, struct place_of_use *place, struct err *err)
+{
+	const struct vcs_user set = {VCS_USER_POLICY_SET, param(req, "set")};
+	struct scope scope;
+
+	if (*set.id) {
+		if (used_read(req->store, set, place, err) < 0)
+			return -1;
+		return may(req, (struct place){.organization = place->organization.text}, "policy set", err);
+	}
+	if (!*param(req, "workspace") && !*param(req, "name")) {
+		if (scope_organization(req, &scope, err) < 0)
+			return -1;
+		place->organization = scope.organization;
+		text_copy(place->project.text, ID_SIZE, text_or_empty(body_relation(req, "project")));
+		return 0;
+	}
+	if (scope_workspace(req, &scope, err) < 0)
+		return -1;
+	return used_read(req->store, (struct vcs_user){VCS_USER_WORKSPACE, scope.workspace.text}, place, err);
+}
+
+int vcs_repo_lookup(struct request *req, struct err *err)
+{
+	struct place_of_use place = {.used = NULL};
+	struct vcs_repo_input input;
+	struct wanted wanted;
+	int result = 0;
+
+	if (!json_is_object(json_at(req->body, "data.attributes.vcs-repo")))
+		return 0;
+	if (vcs_repo_input_read(req, &input, err) < 0 || place_read(req, &place, err) < 0)
+		result = -1;
+	else if (wanted_read(req->store, &place, &input, &wanted))
+		result = wanted_lookup(req->store, &wanted, err);
+	json_decref(place.used);
+	return result;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_VCS_LOOKUP_H
+#define SCHEDULER_API_VCS_LOOKUP_H
+
+/*
+ * Asks a provider about what a client sends, and waits for the answer, for at most 10 s per request: credentials,
+ * repositories, branches. Never within a transaction. What the provider refuses or does not know is 422. A provider
+ * that does not answer decides nothing: it may be reachable by notifiers or workers only.
+ */
+
+#include "common/vcs/dialect.h"
+#include "scheduler/http/request.h"
+
+/* A credential before it is stored. */
+struct vcs_trial {
+	enum vcs_provider provider;
+	const char *api_url, *token;
+};
+struct vcs_trial_result {
+	bool verified;
+	char user[256]; /* of the provider; "": not known */
+};
+/* ERR_INVALID at the attribute oauth-token-string if the provider refuses it. */
+int vcs_credential_try(
+	struct store *store, const struct vcs_trial *trial, struct vcs_trial_result *ret_result, struct err *err);
+
+/* For routes of BLOCKING_LOOKUP, before the handler's transaction: looks the repository and the branch of the body's
+ * vcs-repo up, if they are new. Checks the route's permission first. ERR_INVALID at the member of vcs-repo. */
+int vcs_repo_lookup(struct request *req, struct err *err);
+
+#endif

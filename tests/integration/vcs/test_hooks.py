@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""Hooks at providers: made with a repository's use, repaired, deleted with its end. Real scheduler and notifier, fakes of the providers."""
+
+import pytest
+
+from support.vcs_fakes import FAKES, Azure, GitHub
+from support.wait import until
+
+
+def disconnect(watched, workspace):
+    answer = watched.org.call("PATCH", f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"vcs-repo": None}}})
+    assert answer.status == 200, answer.text
+
+
+def hook_url(watched):
+    ((hook,),) = watched.api_site.ask("select hook from vcs_repositories where id = %s", watched.id)
+    return f"{watched.org.url}/webhooks/vcs/{hook}"
+
+
+def kept(watched):
+    """What the scheduler knows of the hook: its id at the provider, and the error."""
+    return watched.api_site.ask("select hook_external_id, hook_error from vcs_repositories where id = %s", watched.id)[0]
+
+
+def hooks(watched):
+    """The hooks at the provider."""
+    return list(watched.repository.hooks.values())
+
+
+def made(watched):
+    until(lambda: kept(watched)[0], lambda: f"the hook was made: {kept(watched)}")
+    watched.quiet()
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_one_hook_serves_all_workspaces_and_goes_with_the_last(watch, notifier, kind):
+    watched = watch(kind)
+    one, two = watched.workspace("one"), watched.workspace("two")
+    notifier()
+    made(watched)
+    wanted = 4 if kind is Azure else 1
+    assert len(hooks(watched)) == wanted
+    assert {each["url"] for each in hooks(watched)} == {hook_url(watched)}
+    assert all(each["secret"] for each in hooks(watched))
+    disconnect(watched, one)
+    watched.quiet()
+    assert len(hooks(watched)) == wanted
+    disconnect(watched, two)
+    until(lambda: not hooks(watched), "the hook is deleted")
+    until(lambda: kept(watched) == (None, None), "the hook is forgotten")
+
+
+def test_a_hook_that_was_deleted_at_the_provider_is_made_again(watch, notifier, api_site):
+    watched = watch(GitHub)
+    watched.workspace("one")
+    notifier()
+    made(watched)
+    watched.repository.hooks.clear()
+    api_site.change("update vcs_hooks set due_at = now() where repository_id = %s", watched.id)
+    until(lambda: len(hooks(watched)) == 1, "the hook is there again")
+    watched.quiet()
+
+
+def test_a_lost_answer_makes_no_second_hook(watch, notifier, api_site):
+    watched = watch(GitHub)
+    watched.workspace("one")
+    watched.fake.fault("GET", "/hooks", "hang up")
+    notifier()
+    made(watched)
+    (before,) = hooks(watched)
+    # As if the answer to its creation had been lost.
+    api_site.change("update vcs_repositories set hook_external_id = null where id = %s", watched.id)
+    api_site.change("update vcs_hooks set due_at = now() where repository_id = %s", watched.id)
+    made(watched)
+    assert len(hooks(watched)) == 1
+    assert len(watched.fake.calls("POST", "/hooks$")) == 1
+    assert hooks(watched)[0]["secret"] == before["secret"]
+
+
+def test_where_hooks_are_not_allowed_the_reason_is_shown(watch, notifier):
+    watched = watch(GitHub)
+    watched.workspace("one")
+    watched.fake.fault("GET", "/hooks", 404)
+    notifier()
+    until(lambda: kept(watched)[1], "there is an error")
+    assert "may not see it" in kept(watched)[1]
+    watched.quiet()

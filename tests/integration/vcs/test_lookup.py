@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""What is asked of a provider while a client waits: credentials, repositories, branches; and what notifiers ask later."""
+
+import pytest
+
+from support.vcs_connections import create_client
+from support.vcs_events import Watched
+from support.vcs_fakes import FAKES, Azure, BitbucketServer, GitHub, GitLab
+from support.wait import until
+
+
+@pytest.fixture
+def connected(api_site, org, provider):
+    """A repository with two branches, whose connection was tried."""
+    watched = Watched(api_site, org, provider(GitHub), FAKES[GitHub])
+    watched.repository.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/release/1.0")
+    return watched
+
+
+def client_of(fake, **changes):
+    return {"service-provider": fake.dialect, "http-url": fake.url, "api-url": fake.api_url, "oauth-token-string": "good-token", **changes}
+
+
+def repository_of(watched, workspace, **attributes):
+    repository = {"identifier": watched.identifier, "oauth-token-id": watched.token, **{name.replace("_", "-"): value for name, value in attributes.items()}}
+    return watched.org.call("PATCH", f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"vcs-repo": repository}}})
+
+
+def refused(answer, pointer):
+    assert answer.status == 422, answer.text
+    (error,) = answer.json["errors"]
+    assert error["source"]["pointer"] == pointer, error
+    return error["detail"]
+
+
+def token_state(api_site, connection):
+    return api_site.ask("select state, user_name from vcs_tokens where connection_id = %s", connection)[0]
+
+
+@pytest.mark.parametrize("kind", [kind for kind in FAKES if kind is not Azure])
+def test_credentials_are_tried_when_they_are_set(api_site, org, provider, kind):
+    fake = provider(kind)
+    assert "refused by the provider" in refused(create_client(org, client_of(fake), oauth_token_string="bad-token"), "/data/attributes/oauth-token-string")
+    assert api_site.ask("select count(*) from vcs_connections where api_url = %s", fake.api_url) == [(0,)]
+    made = create_client(org, client_of(fake))
+    assert made.status == 201, made.text
+    state, user = token_state(api_site, made.data["id"])
+    assert state == "verified" and (user or kind is BitbucketServer)
+    change = {"data": {"type": "oauth-clients", "attributes": {"oauth-token-string": "bad-token"}}}
+    refused(org.call("PATCH", f"oauth-clients/{made.data['id']}", change), "/data/attributes/oauth-token-string")
+    assert token_state(api_site, made.data["id"])[0] == "verified"
+
+
+def test_a_provider_that_does_not_answer_leaves_the_credential_unverified(api_site, org, provider, notifier):
+    fake = provider(GitLab)
+    fake.fault("GET", "/user", "hang up", 500, 500)
+    made = create_client(org, client_of(fake))
+    assert made.status == 201, made.text
+    assert token_state(api_site, made.data["id"]) == ("unverified", None)
+    notifier()
+    until(lambda: token_state(api_site, made.data["id"]) == ("verified", "robot"), "a notifier has tried it again")
+
+
+def test_a_repository_that_is_not_there_is_refused(connected):
+    workspace = connected.org.workspace("one")
+    assert "does not find it" in refused(repository_of(connected, workspace, identifier="acme/other"), "/data/attributes/vcs-repo/identifier")
+    refused(repository_of(connected, workspace, branch="no/such"), "/data/attributes/vcs-repo/branch")
+    assert repository_of(connected, workspace, branch="release/1.0").status == 200
+    calls = len(connected.fake.calls("GET", "/repos/"))
+    assert repository_of(connected, workspace, branch="release/1.0").status == 200
+    assert len(connected.fake.calls("GET", "/repos/")) == calls, "the same again calls nobody"
+
+
+def test_a_workspace_is_not_created_with_a_repository_that_is_not_there(connected):
+    attributes = {"name": "one", "vcs-repo": {"identifier": "acme/other", "oauth-token-id": connected.token}}
+    answer = connected.org.call("POST", f"organizations/{connected.org.organization}/workspaces", {"data": {"type": "workspaces", "attributes": attributes}})
+    refused(answer, "/data/attributes/vcs-repo/identifier")
+    assert connected.org.call("GET", f"organizations/{connected.org.organization}/workspaces/one").status == 404
+
+
+def test_nobody_is_asked_for_those_without_the_permission(connected, api_site):
+    stranger = api_site.stranger()
+    workspace = connected.org.workspace("one")
+    repository = {"identifier": "acme/other", "oauth-token-id": connected.token}
+    before = len(connected.fake.requests)
+    answer = stranger.call("PATCH", f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": {"vcs-repo": repository}}})
+    assert answer.status == 404
+    assert len(connected.fake.requests) == before
+
+
+def test_an_unreachable_provider_refuses_no_repository(connected):
+    workspace = connected.org.workspace("one")
+    connected.fake.fault("GET", "/repos/", "hang up")
+    assert repository_of(connected, workspace).status == 200
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_notifiers_read_what_a_repository_is(api_site, org, provider, notifier, kind):
+    watched = Watched(api_site, org, provider(kind), FAKES[kind])
+    watched.workspace("one")
+    notifier()
+
+    def known():
+        return api_site.ask("select state, default_branch, external_id is not null from vcs_repositories where id = %s", watched.id)
+
+    until(lambda: known() == [("verified", "main", True)], lambda: f"the repository is known: {known()}")
+    watched.quiet()
+    if kind is BitbucketServer:
+        assert watched.fake.calls("GET", "/default-branch")
