@@ -18,7 +18,7 @@ from support.people import People
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
 OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
 # A tenant has the object of these routes, but no content of it: no job has sent any.
-NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies"}
+NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks"}
