@@ -256,6 +256,8 @@ enum vcs_reason vcs_decide(const struct vcs_event *event, const struct vcs_subje
 {
 	if (!kinds[event->kind].decide || (kinds[event->kind].needs_sha && !is_text(event->sha)))
 		return VCS_BECAUSE_NO_COMMIT;
+	if (subject->unavailable && kinds[event->kind].needs_sha)
+		return VCS_BECAUSE_NOT_AVAILABLE;
 	return kinds[event->kind].decide(event, subject);
 }
 

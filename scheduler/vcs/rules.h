@@ -37,6 +37,7 @@ const char *vcs_reason_sentence(enum vcs_reason reason);
 /* A workspace or policy set that is attached to the event's repository. Borrowed; texts may be NULL for "". */
 struct vcs_subject {
 	bool policy_set;
+	bool unavailable;           /* its project may not use the connection any more */
 	const char *branch;         /* "": the default branch */
 	const char *default_branch; /* last known of the repository; used if the event does not tell it */
 	const json_t *patterns;     /* trigger-patterns; policy-update-patterns of a policy set: an array of texts */

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/vcs/deliveries.h"
 
+#include <strings.h>
+
 #include "common/log.h"
 #include "common/vcs/dialect.h"
 #include "scheduler/store/vcs/events/deliveries.h"
 #include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/payload.h"
 
 enum { BODY_LIMIT = 26 << 20 };
@@ -15,6 +18,27 @@ struct reading {
 	int count;
 };
 
+/* The provider's id stays when a repository is renamed. A repository that was made anew has the name, and another id.
+ */
+static bool is_about(const struct rows *rows, int row, const struct vcs_event *event)
+{
+	const char *name = text_or_empty(event->repository), *id = text_or_empty(event->repository_id);
+
+	return !*name || strcasecmp(name, row_text(rows, row, "identifier")) == 0 ||
+		(*id && text_equal(id, row_text(rows, row, "external_id")));
+}
+
+/* Nothing that the payload says is taken over. The look finds what has really happened. */
+static int stranger_note(const struct reading *r, int row, struct err *err)
+{
+	const char *repository = row_text(&r->rows, row, "repository_id");
+
+	if (vcs_event_unreadable(r->store, repository, row_int(&r->rows, row, "sequence"),
+		    "it is about another repository.", err) < 0)
+		return -1;
+	return vcs_look_now(r->store, repository, err);
+}
+
 /* The events of a payload of a repository's hook. */
 static int events_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
 {
@@ -22,6 +46,9 @@ static int events_keep(const struct reading *r, int row, const struct vcs_events
 		.found_by = "webhook",
 		.delivery = row_int(&r->rows, row, "sequence")};
 
+	for (size_t i = 0; i < events->count; i++)
+		if (!is_about(&r->rows, row, &events->items[i]))
+			return stranger_note(r, row, err);
 	return events->count ? vcs_events_insert(r->store, &origin, events->items, events->count, err) : 0;
 }
 

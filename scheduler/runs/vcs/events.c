@@ -117,7 +117,13 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 {
 	const struct vcs_end end = {
 		.id = d->id, .message = "The repository was renamed, or has another default branch."};
+	enum vcs_dialect dialect =
+		vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
+	struct err why = ERR_INIT;
 
+	if (*d->event.repository && vcs_identifier_check(dialect, d->event.repository, &why) < 0)
+		return vcs_event_end(
+			d->store, &(struct vcs_end){.id = d->id, .is_error = true, .message = why.message}, err);
 	if (vcs_repository_rename(d->store, d->repository_id, d->event.repository, d->event.default_branch, err) < 0)
 		return -1;
 	return vcs_event_end(d->store, &end, err);

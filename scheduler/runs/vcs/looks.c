@@ -52,18 +52,40 @@ static bool request_ref(const struct look *l, const char *branch, char *ret_ref,
 	return true;
 }
 
+/* A branch or tag has the commit now, or had it. Refs of pull requests don't count: they may be a fork's. */
+static int commit_check(const struct look *l, const char *sha, bool *ret_known, struct err *err)
+{
+	const char *name;
+	json_t *value;
+
+	json_object_foreach((json_t *)l->refs, name, value)
+	{
+		if ((vcs_ref_branch(name) || vcs_ref_tag(name)) && text_equal(json_string_value(value), sha)) {
+			*ret_known = true;
+			return 0;
+		}
+	}
+	return vcs_commit_came(l->store, l->repository_id, sha, ret_known, err);
+}
+
 static int request_go_on(struct look *l, int row, const char *subject, struct err *err)
 {
 	const char *id = row_text(&l->looking, row, "event_id"), *sha = row_text(&l->looking, row, "sha");
 	struct vcs_end end = {.id = id, .is_error = true, .message = "The branch is not in the repository."};
 	_cleanup_(freep) char *branch = NULL;
 	char ref[VCS_REF_MAX + 1];
+	bool known = true;
 
 	if (vcs_subject_branch(l->store, l->repository_id, subject, &branch, err) < 0)
 		return -1;
 	if (!branch)
 		end.message = "The workspace or policy set is no longer connected to the repository.";
 	if (!branch || !request_ref(l, branch, ref, sizeof(ref)) || (!*sha && !*sha_of(l->refs, ref)))
+		return vcs_event_end(l->store, &end, err);
+	if (*sha && commit_check(l, sha, &known, err) < 0)
+		return -1;
+	end.message = "No branch or tag has the commit, and no push brought it. Push it to a branch first.";
+	if (!known)
 		return vcs_event_end(l->store, &end, err);
 	return vcs_event_looked(l->store, id, ref, *sha ? NULL : sha_of(l->refs, ref), err);
 }
@@ -281,19 +303,28 @@ int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *
 	return repository.count ? look_apply(l, err) : 0;
 }
 
-/* Requests end with the reason. Other events wait for the next look: their commits are still to come. */
+/* What somebody asked for now ends with the reason. A new workspace still needs its configuration, and other events'
+ * commits are still to come: they wait for the next look. */
+static int look_missed(struct store *store, const struct rows *looking, int row, const char *sentence, struct err *err)
+{
+	const char *id = row_text(looking, row, "event_id");
+	const struct vcs_end end = {.id = id, .message = sentence, .is_error = true};
+	json_auto_t *detail = row_json(looking, row, "detail");
+
+	if (!text_equal(row_text(looking, row, "found_by"), "request"))
+		return 0;
+	return json_bool_at(detail, "again", false) ? vcs_event_end(store, &end, err)
+						    : vcs_event_unanswered(store, id, sentence, err);
+}
+
 int vcs_look_failed(struct store *store, const char *repository_id, const char *sentence, struct err *err)
 {
 	_cleanup_(rows_release) struct rows looking = ROWS_INIT;
 
 	if (vcs_events_looking(store, repository_id, "infinity", &looking, err) < 0)
 		return -1;
-	for (int row = 0; row < looking.count; row++) {
-		const struct vcs_end end = {
-			.id = row_text(&looking, row, "event_id"), .message = sentence, .is_error = true};
-
-		if (text_equal(row_text(&looking, row, "found_by"), "request") && vcs_event_end(store, &end, err) < 0)
+	for (int row = 0; row < looking.count; row++)
+		if (look_missed(store, &looking, row, sentence, err) < 0)
 			return -1;
-	}
 	return 0;
 }

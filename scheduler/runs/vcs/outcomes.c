@@ -8,6 +8,7 @@
 #include "common/vcs/dialect.h"
 #include "common/vcs/ref.h"
 #include "scheduler/runs/run_create.h"
+#include "scheduler/runs/vcs/reports.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
@@ -149,6 +150,7 @@ static void subject_read(const struct vcs_decision *d, int row, struct subject_r
 	*ret_reader = (struct subject_reader){.settings = settings,
 		.patterns = patterns,
 		.subject = {.policy_set = is_policy_set,
+			.unavailable = !row_bool(rows, row, "available"),
 			.branch = row_text(rows, row, "branch"),
 			.default_branch = text_or_empty(row_text(d->row, 0, "default_branch")),
 			.patterns = is_policy_set ? patterns : json_object_get(settings, "trigger-patterns"),
@@ -237,8 +239,9 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 		enum vcs_makes makes;
 
 		subject_read(o->d, row, &reader);
-		item->reason = again ? (reader.subject.policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
-				     : vcs_decide(&o->d->event, &reader.subject);
+		item->reason = again && !reader.subject.unavailable
+			? (reader.subject.policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
+			: vcs_decide(&o->d->event, &reader.subject);
 		subject_reader_release(&reader);
 		makes = vcs_reason_makes(item->reason);
 		if ((makes == VCS_MAKES_RUN || makes == VCS_MAKES_VERSION) && version_add(o, row, err) < 0)
@@ -412,7 +415,9 @@ static int event_end(struct outcomes *o, struct err *err)
 		end.approval |= vcs_reason_makes(o->items[i].reason) == VCS_MAKES_APPROVAL;
 	}
 	sentence_write(o, sentence);
-	return vcs_event_end(o->d->store, &end, err);
+	if (vcs_event_end(o->d->store, &end, err) < 0)
+		return -1;
+	return vcs_reports_begin(o->d->store, o->d->id, err);
 }
 
 static void outcomes_release(struct outcomes *o)

@@ -9,7 +9,8 @@ int vcs_deliveries_pick(struct store *store, struct rows *ret_rows, struct err *
 {
 	return db_query(store->db, ret_rows, err,
 		"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, d.tries, "
-		"coalesce(c.provider, 'github_app') as provider, c.api_url from vcs_deliveries d left join "
+		"r.identifier, r.external_id, coalesce(c.provider, 'github_app') as provider, c.api_url "
+		"from vcs_deliveries d left join "
 		"vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
 		"where d.state = 'waiting' and d.due_at <= now() order by d.due_at, d.sequence limit $1 "
 		"for update of d skip locked",

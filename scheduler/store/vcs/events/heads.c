@@ -2,6 +2,10 @@
 #include "scheduler/store/vcs/events/heads.h"
 
 /* clang-format off */
+/* Whether the connection of the repository $1 may be used: in all projects, or in this one. */
+#define AVAILABLE(in_project) \
+	"coalesce((select c.organization_scoped or " in_project " from vcs_repositories v join vcs_connections c " \
+	"on c.id = v.connection_id where v.id = $1), true) as available "
 /* Workspaces are found by workspace_repositories_repository, their heads by vcs_heads' key, their runs by an index that
  * begins with the workspace. */
 static const char subjects_sql[] =
@@ -10,7 +14,9 @@ static const char subjects_sql[] =
 	"coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run, "
 	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, "
 	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, "
-	"h.workspace_id is not null as has_head, coalesce(r.status = 'canceled', false) as head_canceled "
+	"h.workspace_id is not null as has_head, coalesce(r.status = 'canceled', false) as head_canceled, "
+	AVAILABLE("exists (select 1 from vcs_connection_projects m where m.connection_id = c.id and "
+		"m.project_id = w.project_id)")
 	"from workspace_repositories a join workspaces w on w.id = a.workspace_id "
 	"join organizations o on o.id = w.organization_id "
 	"left join vcs_heads h on h.workspace_id = w.id and h.kind = $3 and h.pull_request = $4 and h.sha = $5 "
@@ -19,7 +25,7 @@ static const char subjects_sql[] =
 	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), "
 	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join "
 	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), "
-	"false), false from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
+	"false), false, " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
 	"where a.repository_id = $1 and ($2::text is null or s.id = $2) order by 1";
 /* clang-format on */
 

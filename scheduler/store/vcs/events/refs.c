@@ -175,3 +175,18 @@ int vcs_repository_rename(struct store *store, const char *repository_id, const 
 		"then $2 else identifier end where r.id = $1",
 		P_TEXT(repository_id), P_TEXT(identifier), P_TEXT(default_branch));
 }
+
+int vcs_commit_came(struct store *store, const char *repository_id, const char *sha, bool *ret_came, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err,
+		    "select exists (select 1 from configuration_commits k join vcs_contents v on v.id = k.content_id "
+		    "where k.sha = $2 and v.repository_id = $1 and not k.is_pull_request) or exists (select 1 from "
+		    "vcs_events e where e.repository_id = $1 and e.sha = $2 and e.found_by <> 'request' and (e.kind in "
+		    "('push', 'tag') or (e.kind in ('pr_open', 'pr_update') and e.detail ->> 'fork' = 'no'))) as came",
+		    P_TEXT(repository_id), P_TEXT(sha)) < 0)
+		return -1;
+	*ret_came = row_bool(&rows, 0, "came");
+	return 0;
+}

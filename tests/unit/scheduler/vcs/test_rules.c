@@ -26,7 +26,7 @@ struct row {
 	/* the workspace */
 	const char *branch, *no_default, *tags_regex, *patterns, *prefixes, *folder;
 	bool triggers, no_speculative, stays, lazy, fresh, locked, newest, no_drafts, forks, approved, duplicate,
-		policy_set;
+		policy_set, unavailable;
 	/* expected */
 	enum vcs_reason reason;
 	bool matter;
@@ -49,6 +49,11 @@ static const struct row rows[] = {
 	{PUSH, .no_sha = true, BECAUSE(NO_COMMIT)},
 	{PUSH, .duplicate = true, BECAUSE(DUPLICATE)},
 	{.kind = VCS_BRANCH_DELETE, .ref = "refs/heads/main", .no_sha = true, BECAUSE(DELETED)},
+	/* the connection is for other projects */
+	{PUSH, .unavailable = true, BECAUSE(NOT_AVAILABLE)},
+	{PUSH, .unavailable = true, .policy_set = true, BECAUSE(NOT_AVAILABLE)},
+	{PUSH, .unavailable = true, .triggers = true, .folder = "a", BECAUSE(NOT_AVAILABLE)},
+	{.kind = VCS_BRANCH_DELETE, .ref = "refs/heads/main", .no_sha = true, .unavailable = true, BECAUSE(DELETED)},
 	/* locked, and workspaces without a first run */
 	{PUSH, .locked = true, BECAUSE(LOCKED)},
 	{PUSH, .fresh = true, BECAUSE(STARTED)},
@@ -173,6 +178,7 @@ static void check(size_t number, const struct row *row)
 		.draft = row->draft,
 		.files = files};
 	const struct vcs_subject subject = {.policy_set = row->policy_set,
+		.unavailable = row->unavailable,
 		.branch = row->branch,
 		.default_branch = row->no_default ? row->no_default : "main",
 		.patterns = patterns,
