@@ -95,6 +95,7 @@ class FakeGit:
 
     def _work(self):
         while not self.stopping:
+            self.worker.url = self.site.scheduler.url
             try:
                 answer = self.worker.call("POST", "git/claim", {"worker": self.worker.id, "slots": 50}, check=False)
             except (urllib.error.URLError, OSError):

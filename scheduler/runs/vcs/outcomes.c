@@ -8,6 +8,7 @@
 #include "common/vcs/dialect.h"
 #include "common/vcs/ref.h"
 #include "scheduler/runs/run_create.h"
+#include "scheduler/runs/vcs/reports.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
@@ -418,7 +419,9 @@ static int event_end(struct outcomes *o, struct err *err)
 		end.approval |= vcs_reason_makes(o->items[i].reason) == VCS_MAKES_APPROVAL;
 	}
 	sentence_write(o, sentence);
-	return vcs_event_end(o->d->store, &end, err);
+	if (vcs_event_end(o->d->store, &end, err) < 0)
+		return -1;
+	return vcs_reports_begin(o->d->store, o->d->id, err);
 }
 
 static void outcomes_release(struct outcomes *o)

@@ -12,6 +12,7 @@ import pytest
 from support.api import Api
 from support.api_site import open_api_site
 from support.browser import Browser
+from support.fake_git import FakeGit
 from support.site import new_folder
 from support.vcs_fakes.github_login import GitHubWithLogin
 from support.wait import until
@@ -80,7 +81,7 @@ class Owner:
         number = number or self.github.installation(self.account, identifiers, kind="User")
         browser = self.connect(self.browser(), number)
         assert browser.status == 303, browser.text
-        return re.fullmatch(rf"/app/{self.name}/settings/vcs\?connected=(ghain-\w+)", browser.headers["Location"])[1]
+        return re.fullmatch(rf"/app/{self.name}/settings/vcs-connections\?connected=(ghain-\w+)", browser.headers["Location"])[1]
 
     def installations(self, query=""):
         return self.api.get(f"github-app/installations{query}").data
@@ -303,6 +304,51 @@ def test_wrong_proofs_are_refused(used, api_site):
     assert deliver(api_site, "push", push_of(used), **{"X-Hub-Signature-256": ""}) == 401
     assert deliver(api_site, "push", push_of(used), changed=lambda body: body + b" " * (26 << 20)) in (401, 413)
     assert deliveries(api_site, used) == []
+
+
+# ---- git ----
+
+
+@pytest.fixture
+def git(api_site):
+    git = FakeGit(api_site)
+    git.hold("look", "diff", "fetch")
+    yield git
+    git.stop()
+
+
+def look(api_site, owner):
+    api_site.change("insert into git_jobs (id, kind, organization_id, repository_id, pool_id) select %s, 'look', organization_id, id, "
+                    "(select id from agent_pools where organization_id is null) from vcs_repositories where id = %s", f"gj-{uuid.uuid4().hex[:16]}", owner.row_id)
+
+
+def refuse(git, job, **more):
+    """The worker's git was refused. Returns the job's next try."""
+    git.waiting.remove(job)
+    assert git.send(job, outcome="failed", error="The server refused the connection's user and password.", **more) == 204
+
+
+def test_a_token_that_expires_while_git_works_is_replaced(used, api_site, github, row, git):
+    until(lambda: has_token(row, used.id), "a token")
+    look(api_site, used)
+    job = git.claimed("look")
+    first = job["login"]["password"]
+    assert job["login"]["user"] == "x-access-token" and github.tokens[first] == used.number
+    assert job["url"] == f"{github.url}/{used.repository.identifier}.git"
+    api_site.change("update vcs_renewals set renewed_at = now() - interval '1 hour' where installation_id = %s", used.id)
+    github.expiring[first] = 0
+    refuse(git, job, **{"login-refused": True})
+    second = git.claimed("look")["login"]["password"]
+    assert second != first and github.tokens[second] == used.number and github.expiring[second] > 0
+    assert repository_state(api_site, used)[0] == "verified"
+
+
+def test_other_failures_of_git_are_not_tried_again(used, api_site, row, git):
+    until(lambda: has_token(row, used.id), "a token")
+    look(api_site, used)
+    refuse(git, git.claimed("look"))
+    until(lambda: api_site.ask("select look_failures from vcs_repositories where id = %s", used.row_id) == [(1,)], "the failure")
+    assert api_site.ask("select 1 from git_jobs where repository_id = %s", used.row_id) == []
 
 
 # ---- the end ----
