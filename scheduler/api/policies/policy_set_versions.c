@@ -14,11 +14,12 @@ static json_t *policy_set_version_resource(const struct store *store, const stru
 	_cleanup_(freep) char *path = mem_printf("/policy-set-versions/%s/upload", id);
 	_cleanup_(freep) char *url = signed_url(store, path);
 	json_t *resource = resource_new("policy-set-versions", id,
-		json_pack("{so so so so so sn so so}", "source", row_string(rows, row, "source"), "status",
+		json_pack("{so so so so so so so so}", "source", row_string(rows, row, "source"), "status",
 			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
 			"error", row_string(rows, row, "error"), "error-message",
-			row_string(rows, row, "error_message"), "ingress-attributes", "created-at",
-			row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at")),
+			row_string(rows, row, "error_message"), "ingress-attributes", row_json(rows, row, "ingress"),
+			"created-at", row_time(rows, row, "created_at"), "updated-at",
+			row_time(rows, row, "updated_at")),
 		json_pack("{so}", "policy-set", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
 	json_t *links = json_pack("{ss}", "self", self);
 

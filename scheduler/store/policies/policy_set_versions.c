@@ -7,7 +7,12 @@
 #define STAMP(key)                                                                                                     \
 	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 
-#define VIEW "select v.*, s.organization_id from policy_set_versions v join policy_sets s on s.id = v.policy_set_id "
+/* `ingress`: the commit that it came from, or null. */
+#define VIEW                                                                                                           \
+	"select v.*, s.organization_id, (select jsonb_build_object('commit-sha', k.sha, 'commit-url', "                \
+	"k.detail->>'commit-url', 'identifier', k.detail->>'identifier') from policy_set_version_commits k "           \
+	"where k.policy_set_version_id = v.id) as ingress "                                                            \
+	"from policy_set_versions v join policy_sets s on s.id = v.policy_set_id "
 
 static int not_found(struct err *err)
 {

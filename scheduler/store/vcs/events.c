@@ -178,6 +178,13 @@ int vcs_event_end(struct store *store, const struct vcs_end *end, struct err *er
 		P_TEXT(end->id), P_TEXT(end->message), P_BOOL(end->is_error), P_BOOL(end->approval));
 }
 
+int vcs_event_unanswered(struct store *store, const char *id, const char *why, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_events set message = $2, level = 'error' where id = $1 and state = 'looking'", P_TEXT(id),
+		P_TEXT(why));
+}
+
 int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err)
 {
 	return db_query(store->db, NULL, err,
