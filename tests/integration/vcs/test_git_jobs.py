@@ -179,3 +179,11 @@ def test_the_fifth_failure_is_the_last(rows, claimer, ask):
         pauses += ask("select round(extract(epoch from due_at - now()))::int from git_jobs")
         assert rows.content(content)["error"] == f"try {attempt + 1}"
     assert pauses == [(5,), (20,), (80,), (320,)] and rows.content(content)["state"] == "errored" and rows.jobs() == []
+
+
+def test_waiting_jobs_follow_their_connection_to_another_pool(rows, claimer, ask, api):
+    connection = rows.connection("https://git.example.com")
+    rows.job("look", rows.repository(connection))
+    pool = api.post("organizations/acme/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "edge"}}}).data["id"]
+    ask("update vcs_connections set pool_id = %s where id = %s", pool, connection)
+    until(lambda: ask("select pool_id from git_jobs") == [(pool,)], "the job has moved")
