@@ -7,6 +7,18 @@
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 
+/* The commit of a version; null for an upload. */
+static json_t *version_commit(const struct rows *rows, int row)
+{
+	json_auto_t *detail = row_json(rows, row, "commit_detail");
+
+	if (row_null(rows, row, "commit_sha"))
+		return json_null();
+	return json_pack("{ss so so}", "commit-sha", row_text(rows, row, "commit_sha"), "commit-url",
+		json_string_or_null(json_string_at(detail, "commit-url")), "identifier",
+		json_string_or_null(json_string_at(detail, "identifier")));
+}
+
 static json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
@@ -14,15 +26,16 @@ static json_t *policy_set_version_resource(const struct store *store, const stru
 	_cleanup_(freep) char *path = mem_printf("/policy-set-versions/%s/upload", id);
 	_cleanup_(freep) char *url = signed_url(store, path);
 	json_t *resource = resource_new("policy-set-versions", id,
-		json_pack("{so so so so so sn so so}", "source", row_string(rows, row, "source"), "status",
+		json_pack("{so so so so so so so so}", "source", row_string(rows, row, "source"), "status",
 			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
 			"error", row_string(rows, row, "error"), "error-message",
-			row_string(rows, row, "error_message"), "ingress-attributes", "created-at",
-			row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at")),
+			row_string(rows, row, "error_message"), "ingress-attributes", version_commit(rows, row),
+			"created-at", row_time(rows, row, "created_at"), "updated-at",
+			row_time(rows, row, "updated_at")),
 		json_pack("{so}", "policy-set", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
 	json_t *links = json_pack("{ss}", "self", self);
 
-	if (!text_equal(row_text(rows, row, "status"), "ready"))
+	if (!text_equal(row_text(rows, row, "status"), "ready") && row_null(rows, row, "commit_sha"))
 		json_object_set_new(links, "upload", json_string(url));
 	json_object_set_new(resource, "links", links);
 	return resource;
