@@ -19,7 +19,7 @@ static const struct bucket_rate fixed_rates[LIMITS] = {
 	[LIMIT_SIGN_IN_PAIR] = {.per_second = 1.0 / 30, .burst = 10},
 	[LIMIT_SIGN_IN_NAME] = {.per_second = 1.0 / 6, .burst = 100},
 	[LIMIT_HOOKS] = {.per_second = 50, .burst = 500},
-	[LIMIT_HOOK_FAILURES] = {.per_second = 1, .burst = 60},
+	[LIMIT_HOOK_FAILURES] = {.per_second = 2, .burst = 200},
 	[LIMIT_PASSWORD_CHANGE] = {.per_second = 1.0 / 30, .burst = 10},
 };
 

@@ -294,6 +294,7 @@ static const struct {
 } sweeps[] = {
 	{"leases", 1000, SWEEP_BY_CLOCK, .with_clock = sweep_leases},
 	{"git jobs", 1000, SWEEP_BY_CLOCK, .sweep = git_jobs_sweep},
+	{"git pools", 10000, SWEEP_ANY, .sweep = git_jobs_tidy},
 	{"holds", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
 	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},

@@ -68,7 +68,7 @@ int vcs_page_settings(struct response *res, const char *organization, const char
 
 	buf_text(&location, "/app/");
 	buf_url(&location, organization);
-	buf_printf(&location, "/settings/vcs?%s", outcome);
+	buf_printf(&location, "/settings/vcs-connections?%s", outcome);
 	result = page_redirect(res, buf_str(&location));
 	buf_release(&location);
 	return result;

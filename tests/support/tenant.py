@@ -18,7 +18,7 @@ from support.people import People
 # The body of these routes names the workspace or the project, so an error in the body may come before a refusal.
 OBJECT_IN_BODY = {"runs_create", "team_workspaces_create", "team_projects_create", "workspaces_create", "plan_exports_create"}
 # A tenant has the object of these routes, but no content of it: no job has sent any.
-NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies"}
+NO_CONTENT = {"states_json_download", "plan_exports_download", "applies_errored_state", "jobs_policies", "ingress_attributes_read"}
 
 # The scheduler's background work, and each use of a token, change these without a request.
 RESTLESS_TABLES = {"outbox", "dead_letters", "pool_capacity", "queue_samples", "audit_totals", "audit_counted", "sessions", "retention_marks"}
@@ -109,7 +109,6 @@ class Tenant:
         client = {"name": f"{mark}-client", "service-provider": "git", "http-url": "https://git.example.com", "key": mark, "oauth-token-string": f"{mark}-oauth-token"}
         self.make("client", f"{self.base}/oauth-clients", "oauth-clients", client)
         ids["callback"] = api.get(f"oauth-clients/{ids['client']}").data["attributes"]["connect-path"].split("/")[2].partition("?")[0]
-        ids["hook"] = "00000000-0000-0000-0000-000000000000"
         (ids["oauth_token"],) = [item["id"] for item in api.get(f"oauth-clients/{ids['client']}/oauth-tokens").data]
         api.post(f"{workspace}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": f"{mark}-tag"}}]})
         ids["tag"] = api.get(f"{self.base}/tags").data[0]["id"]
@@ -217,6 +216,7 @@ class Tenant:
         ):
             with psycopg.connect(self.api_site.database, autocommit=True) as connection:
                 connection.execute(statement, values)
+        ((ids["hook"],),) = self.api_site.ask("select hook::text from vcs_repositories where id = %s", ids["repository"])
 
     # ---- paths ----
 

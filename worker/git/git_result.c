@@ -155,6 +155,8 @@ json_t *git_result_read(const json_t *order, struct bytes records, bool ended, l
 		return result;
 	}
 	json_object_set_new(result, "outcome", json_string(text_equal(outcome, "failed") ? "failed" : "retry"));
+	if (text_equal(record_value(records, "login"), "refused"))
+		json_object_set_new(result, "login-refused", json_true());
 	error_add(order, result, records, max_mib);
 	if (!*json_string_at(result, "error"))
 		json_object_set_new(result, "error", json_string("git was killed, or could not be started."));

@@ -15,11 +15,10 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
+#include "worker/git/pointers.h"
 #include "worker/packages/archive.h"
 
 enum { CHUNK = 64 * 1024, POINTER_MAX = 1024, DEPTH_MAX = 200 };
-
-static const char pointer_start[] = "version https://git-lfs.github.com/spec/";
 
 /* The tar goes through a digest into a second archive, which only compresses. */
 struct packing {
@@ -74,8 +73,7 @@ static int header_write(struct packing *packing, const struct item *item)
 
 static void pointer_note(struct packing *packing, const char *path, const char *bytes, size_t len)
 {
-	if (len >= sizeof(pointer_start) - 1 && !memcmp(bytes, pointer_start, sizeof(pointer_start) - 1) &&
-		json_array_size(packing->pointers) < TREE_POINTERS)
+	if (pointer_begins(bytes, len) && json_array_size(packing->pointers) < TREE_POINTERS)
 		json_array_append_new(packing->pointers, json_string(path));
 }
 

@@ -11,6 +11,7 @@
 #include "worker/engine/backend.h"
 #include "worker/engine/ephemeral.h"
 #include "worker/exec/access.h"
+#include "worker/git/pointers.h"
 #include "worker/metrics.h"
 #include "worker/packages/archive.h"
 #include "worker/packages/lockfile.h"
@@ -237,6 +238,8 @@ static void unpack(void *data)
 		return;
 	}
 	job->has_modules = folder_calls_modules(unpacking->folder);
+	if (job->assignment.stage == STAGE_PLAN && *job->assignment.commit_sha)
+		pointers_refuse(job->dir.root, job->folder, &unpacking->err);
 	if (job->assignment.stage == STAGE_APPLY)
 		unpack_bundle(unpacking);
 	if (job->assignment.stage == STAGE_APPLY && unpacking->err.kind == ERR_NONE)

@@ -7,18 +7,6 @@
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
 
-/* The commit of a version; null for an upload. */
-static json_t *version_commit(const struct rows *rows, int row)
-{
-	json_auto_t *detail = row_json(rows, row, "commit_detail");
-
-	if (row_null(rows, row, "commit_sha"))
-		return json_null();
-	return json_pack("{ss so so}", "commit-sha", row_text(rows, row, "commit_sha"), "commit-url",
-		json_string_or_null(json_string_at(detail, "commit-url")), "identifier",
-		json_string_or_null(json_string_at(detail, "identifier")));
-}
-
 static json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
@@ -29,13 +17,13 @@ static json_t *policy_set_version_resource(const struct store *store, const stru
 		json_pack("{so so so so so so so so}", "source", row_string(rows, row, "source"), "status",
 			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
 			"error", row_string(rows, row, "error"), "error-message",
-			row_string(rows, row, "error_message"), "ingress-attributes", version_commit(rows, row),
+			row_string(rows, row, "error_message"), "ingress-attributes", row_json(rows, row, "ingress"),
 			"created-at", row_time(rows, row, "created_at"), "updated-at",
 			row_time(rows, row, "updated_at")),
 		json_pack("{so}", "policy-set", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
 	json_t *links = json_pack("{ss}", "self", self);
 
-	if (!text_equal(row_text(rows, row, "status"), "ready") && row_null(rows, row, "commit_sha"))
+	if (!text_equal(row_text(rows, row, "status"), "ready") && row_null(rows, row, "ingress"))
 		json_object_set_new(links, "upload", json_string(url));
 	json_object_set_new(resource, "links", links);
 	return resource;

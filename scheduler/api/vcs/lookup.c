@@ -4,9 +4,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/clock.h"
+#include "common/err.h"
 #include "common/vcs/address.h"
 #include "common/vcs/operation.h"
 #include "scheduler/api/api.h"
+#include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/auth/vcs/provider_request.h"
 #include "scheduler/http/scope.h"
@@ -14,6 +17,8 @@
 #include "scheduler/store/vcs/tokens.h"
 
 #define REPO "/data/attributes/vcs-repo"
+
+enum { MAX_PAGES = 5, MAX_LIST_MS = 8000 };
 
 /* ---- one request ---- */
 
@@ -232,4 +237,64 @@ int vcs_repo_lookup(struct request *req, struct err *err)
 		result = wanted_lookup(req->store, &wanted, err);
 	json_decref(place.used);
 	return result;
+}
+
+/* ---- the repositories that a token sees ---- */
+
+/* Appends those whose identifier has the text. */
+static void matching_append(json_t *list, const json_t *items, const char *text)
+{
+	for (size_t i = 0; i < json_array_size(items) && json_array_size(list) < VCS_LIST_MAX; i++) {
+		const json_t *item = json_array_get(items, i);
+		const char *identifier = json_string_at(item, "identifier"), *id = json_string_at(item, "id");
+
+		if (identifier && id && strcasestr(identifier, text))
+			json_array_append_new(list,
+				resource_new("provider-repositories", id,
+					json_pack("{ss sO sO}", "identifier", identifier, "default-branch",
+						json_at(item, "default_branch"), "web-url", json_at(item, "web_url")),
+					NULL));
+	}
+}
+
+static int pages_read(
+	struct store *store, const struct vcs_credential *credential, const char *text, json_t *list, struct err *err)
+{
+	const int64_t until = clock_mono_ms() + MAX_LIST_MS;
+	struct asking asking = {
+		.api = {.dialect = credential->dialect, .api_url = credential->api_url, .token = credential->token},
+		.operation = VCS_OP_REPOSITORIES};
+	long long page = 1;
+
+	while (page > 0 && page <= MAX_PAGES && json_array_size(list) < VCS_LIST_MAX && clock_mono_ms() < until) {
+		json_auto_t *arguments = json_pack("{sI ss}", "page", (json_int_t)page, "filter", text), *result = NULL;
+		struct vcs_verdict verdict;
+
+		asking.arguments = arguments;
+		provider_ask(store, &asking, &verdict, &result);
+		if (!result && page == 1)
+			return err_set(
+				err, ERR_INVALID, "%s", *verdict.why ? verdict.why : "The provider can't be read");
+		matching_append(list, json_at(result, "items"), text);
+		page = json_int_at(result, "next", 0);
+	}
+	return 0;
+}
+
+int oauth_tokens_repositories(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_auto_t *list = json_array();
+	struct page page;
+
+	if (page_read(req, &page, err) < 0 || vcs_token_read(req->store, param(req, "oauth_token"), &rows, err) < 0 ||
+		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "OAuth token", err) <
+			0 ||
+		vcs_credential_of_connection(req->store, row_text(&rows, 0, "connection_id"), &credential, err) < 0)
+		return -1;
+	if (credential.token && vcs_operation_exists(credential.dialect, VCS_OP_REPOSITORIES) &&
+		pages_read(req->store, &credential, text_or_empty(query(req, "search[name]")), list, err) < 0)
+		return -1;
+	return respond_slice(req, res, &page, list, NULL);
 }

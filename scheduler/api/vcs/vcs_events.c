@@ -141,40 +141,50 @@ static json_t *outcome_show(const struct rows *rows, int row)
 		row_string(rows, row, "configuration_version_id"));
 }
 
-/* Commit statuses link to an event. Whoever sees one of its workspaces may read it, others need the permission for the
- * list. */
-static int may_read(const struct request *req, const struct rows *event, const struct rows *outcomes, struct err *err)
+/* Commit statuses link to an event, so members may read it. What its repository contains is shown to those who see one
+ * of its workspaces, or may list events. */
+static bool sees_content(const struct request *req, const struct rows *event, const struct rows *outcomes)
 {
 	const struct place place = {.organization = row_text(event, 0, "organization_id")};
+	struct err hidden = ERR_INIT;
 
-	if (may(req, place, "VCS event", err) < 0)
-		return -1;
 	for (int i = 0; i < outcomes->count; i++)
 		if (text_starts(row_text(outcomes, i, "subject_id"), "ws-"))
-			return 0;
-	return may_with(req, CAN_MANAGE_VCS, place, "VCS event", err);
+			return true;
+	return may_with(req, CAN_MANAGE_VCS, place, "VCS event", &hidden) == 0;
+}
+
+static void content_hide(json_t *shown)
+{
+	static const char *const content[] = {"message", "commit-message", "pull-request-title", "ref", "files-note",
+		"sender-username", "sender-avatar-url", "sender-html-url"};
+
+	for (size_t i = 0; i < ARRAY_LEN(content); i++)
+		if (json_is_string(json_object_get(shown, content[i])))
+			json_object_set_new(shown, content[i], json_string(""));
+	json_object_set_new(shown, "files", json_null());
 }
 
 int vcs_events_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, outcomes = ROWS_INIT;
 	json_auto_t *data = json_array();
-	json_t *resource, *shown = json_array(), *included = NULL;
+	json_t *shown, *list, *included = NULL;
 
-	json_array_append_new(data, json_null());
 	if (includes_check(req, &kind_vcs_events, err) < 0 ||
 		vcs_event_read(req->store, param(req, "vcs_event"), &rows, err) < 0 ||
-		vcs_outcomes_read(req->store, row_text(&rows, 0, "id"), &outcomes, err) < 0 ||
-		may_read(req, &rows, &outcomes, err) < 0) {
-		json_decref(shown);
+		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "VCS event", err) < 0 ||
+		vcs_outcomes_read(req->store, row_text(&rows, 0, "id"), &outcomes, err) < 0)
 		return -1;
-	}
-	resource = event_resource(&rows, 0);
+	json_array_append_new(data, event_resource(&rows, 0));
+	shown = json_object_get(json_array_get(data, 0), "attributes");
+	list = json_array();
 	for (int i = 0; i < outcomes.count; i++)
-		json_array_append_new(shown, outcome_show(&outcomes, i));
-	json_object_set_new(json_object_get(resource, "attributes"), "outcomes", shown);
-	json_array_set_new(data, 0, resource);
+		json_array_append_new(list, outcome_show(&outcomes, i));
+	json_object_set_new(shown, "outcomes", list);
+	if (!sees_content(req, &rows, &outcomes))
+		content_hide(shown);
 	if (includes_follow(req, &kind_vcs_events, data, &included, err) < 0)
 		return -1;
-	return respond_including(res, 200, json_incref(resource), included);
+	return respond_including(res, 200, json_incref(json_array_get(data, 0)), included);
 }

@@ -5,12 +5,16 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/vcs/calls/calls.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/calls/hooks.h"
 #include "scheduler/store/vcs/calls/reports.h"
 #include "scheduler/store/vcs/tokens.h"
+
+/* A call whose token is being renewed: how often it waits for that, and for how long. */
+enum { RENEWAL_TRIES = 3, RENEWAL_WAIT_S = 2 };
 
 /* One answer while it is applied. */
 struct applying {
@@ -159,9 +163,13 @@ static int again(
 	struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict, struct err *err)
 {
 	const struct vcs_token_verdict token = {.state = "refused", .error = verdict->why};
+	bool renewed = false;
 
-	if (vcs_limit_note(store, call, verdict->why, err) < 0)
+	if (vcs_limit_note(store, call, verdict->why, err) < 0 ||
+		(verdict->unauthorized && renewal_hasten(store, call->repository_id, &renewed, err) < 0))
 		return -1;
+	if (renewed && call->tries < RENEWAL_TRIES)
+		return vcs_call_again(store, call, RENEWAL_WAIT_S, verdict->why, err);
 	if (verdict->unauthorized && vcs_token_judge(store, call->connection_id, &token, err) < 0)
 		return -1;
 	return vcs_call_again(store, call, verdict->wait_s, verdict->why, err);

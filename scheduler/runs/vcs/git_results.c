@@ -5,10 +5,18 @@
 
 #include "common/log.h"
 #include "common/vcs/ref.h"
+#include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
 
-enum { SENTENCE_MAX = 2000, RETRY_SECONDS = 5, RETRY_FACTOR = 4, LOOK_SECONDS = 300, LOOK_FAILED_MAX = 3600 };
+enum {
+	SENTENCE_MAX = 2000,
+	RETRY_SECONDS = 5,
+	RETRY_FACTOR = 4,
+	LOGIN_TRIES = 2,
+	LOOK_SECONDS = 300,
+	LOOK_FAILED_MAX = 3600
+};
 
 /* ---- claims ---- */
 
@@ -246,6 +254,20 @@ static int success_store(struct store *store, const struct git_job *job, const j
 	return status < 0 ? -1 : git_job_end(store, job, err);
 }
 
+/* A token may expire while git works, or be revoked early. If it can be renewed, the job is tried again with the new
+ * one. */
+static int failure_apply(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
+{
+	bool again = false;
+	char sentence[SENTENCE_MAX];
+
+	text_copy(sentence, sizeof(sentence), text_or_empty(json_string_at(result, "error")));
+	if (json_bool_at(result, "login-refused", false) && job->tries < LOGIN_TRIES &&
+		renewal_hasten(store, job->repository.text, &again, err) < 0)
+		return -1;
+	return again ? job_retry(store, job, sentence, err) : job_failed(store, job, sentence, err);
+}
+
 static int applying_run(void *data, struct err *err)
 {
 	const struct applying *a = data;
@@ -262,7 +284,7 @@ static int applying_run(void *data, struct err *err)
 	if (text_equal(outcome, "retry"))
 		return job_retry(a->store, &job, sentence, err);
 	if (text_equal(outcome, "failed"))
-		return job_failed(a->store, &job, sentence, err);
+		return failure_apply(a->store, &job, a->result, err);
 	if (text_equal(outcome, "given-up"))
 		return git_job_again(a->store, &job, NULL, 0, err);
 	return err_set(err, ERR_INVALID, "'outcome' must be done, retry, failed or given-up");
@@ -304,5 +326,5 @@ int git_jobs_sweep(struct store *store, struct err *err)
 			continue;
 		log_error("a lost git job can't be ended", "job", losing.job.id.text, "error", why.message, NULL);
 	}
-	return git_jobs_tidy(store, err);
+	return 0;
 }

@@ -19,7 +19,7 @@ int git_claim_jobs(struct store *store, const struct git_claim *claim, json_t **
 /* Applies the result of the attempt that the token is for (proto/README.md). ERR_NOT_FOUND if the attempt is over;
  * ERR_INVALID. */
 int git_result_apply(struct store *store, const char *job_id, const char *token, const json_t *result, struct err *err);
-/* Ends attempts whose lease has ended, and moves jobs to other pools. For the reaper. */
+/* Ends attempts whose lease has ended. For the reaper. */
 int git_jobs_sweep(struct store *store, struct err *err);
 
 #endif

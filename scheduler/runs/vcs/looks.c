@@ -303,19 +303,28 @@ int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *
 	return repository.count ? look_apply(l, err) : 0;
 }
 
-/* Requests end with the reason. Other events wait for the next look: their commits are still to come. */
+/* What somebody asked for now ends with the reason. A new workspace still needs its configuration, and other events'
+ * commits are still to come: they wait for the next look. */
+static int look_missed(struct store *store, const struct rows *looking, int row, const char *sentence, struct err *err)
+{
+	const char *id = row_text(looking, row, "event_id");
+	const struct vcs_end end = {.id = id, .message = sentence, .is_error = true};
+	json_auto_t *detail = row_json(looking, row, "detail");
+
+	if (!text_equal(row_text(looking, row, "found_by"), "request"))
+		return 0;
+	return json_bool_at(detail, "again", false) ? vcs_event_end(store, &end, err)
+						    : vcs_event_unanswered(store, id, sentence, err);
+}
+
 int vcs_look_failed(struct store *store, const char *repository_id, const char *sentence, struct err *err)
 {
 	_cleanup_(rows_release) struct rows looking = ROWS_INIT;
 
 	if (vcs_events_looking(store, repository_id, "infinity", &looking, err) < 0)
 		return -1;
-	for (int row = 0; row < looking.count; row++) {
-		const struct vcs_end end = {
-			.id = row_text(&looking, row, "event_id"), .message = sentence, .is_error = true};
-
-		if (text_equal(row_text(&looking, row, "found_by"), "request") && vcs_event_end(store, &end, err) < 0)
+	for (int row = 0; row < looking.count; row++)
+		if (look_missed(store, &looking, row, sentence, err) < 0)
 			return -1;
-	}
 	return 0;
 }

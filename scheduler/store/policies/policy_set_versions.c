@@ -7,10 +7,12 @@
 #define STAMP(key)                                                                                                     \
 	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 
+/* `ingress`: the commit that it came from, or null. */
 #define VIEW                                                                                                           \
-	"select v.*, s.organization_id, k.sha as commit_sha, k.detail as commit_detail from policy_set_versions v "    \
-	"join policy_sets s on s.id = v.policy_set_id left join policy_set_version_commits k "                         \
-	"on k.policy_set_version_id = v.id "
+	"select v.*, s.organization_id, (select jsonb_build_object('commit-sha', k.sha, 'commit-url', "                \
+	"k.detail->>'commit-url', 'identifier', k.detail->>'identifier') from policy_set_version_commits k "           \
+	"where k.policy_set_version_id = v.id) as ingress "                                                            \
+	"from policy_set_versions v join policy_sets s on s.id = v.policy_set_id "
 
 static int not_found(struct err *err)
 {

@@ -9,8 +9,7 @@
  *
  * Versions from commits are ingressing until their files are fetched.
  *
- * Columns read: the table's, organization_id, and commit_sha and commit_detail (the attributes of the API's
- * ingress-attributes), which are null for an upload.
+ * Columns read: the table's, organization_id, and ingress: the commit that it came from, or null.
  */
 
 #include "scheduler/store/store.h"

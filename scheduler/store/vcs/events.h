@@ -74,6 +74,8 @@ struct vcs_end {
 	bool is_error, approval;
 };
 int vcs_event_end(struct store *store, const struct vcs_end *end, struct err *err);
+/* It waits for the next look, because this one failed. */
+int vcs_event_unanswered(struct store *store, const char *id, const char *why, struct err *err);
 /* Decides it again later, after a failure. */
 int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err);
 /* The events of a repository that wait for the look that began at that time, the oldest first: columns of

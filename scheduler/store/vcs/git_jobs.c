@@ -210,9 +210,9 @@ int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs
 		    "where j.id = any(array(select job from said)) and j.worker_id = $1 and j.state = 'claimed' "
 		    "order by j.id for no key update of j), "
 		    "held as (update git_jobs set lease_until = now() + make_interval(secs => $3) "
-		    "where id = any(array(select id from mine)) returning id) "
+		    "where id = any(array(select id from mine)) returning id, attempt) "
 		    "select said.job, said.attempt, held.id is not null as held from said "
-		    "left join held on held.id = said.job",
+		    "left join held on held.id = said.job and held.attempt = said.attempt",
 		    P_TEXT(worker_id), P_TEXT(text), P_INT(store->settings->lease_seconds)) < 0)
 		return -1;
 	*ret_jobs = json_array();

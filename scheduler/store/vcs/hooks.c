@@ -6,6 +6,7 @@
 
 #include "common/crypto.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/store/vcs/repositories.h"
 
 enum { SECRET_LIMIT = 4 << 10, BODY_LIMIT = 32 << 20, UUID_SIZE = 36 };
@@ -84,18 +85,23 @@ int vcs_hook_read(struct store *store, const char *id, struct vcs_hook *ret_hook
 	return 0;
 }
 
-/* The notification is a part of the statement, so a duplicate sends none. */
+/* The notification is a transaction of its own: PostgreSQL commits one transaction with notifications after another, so
+ * they would wait for each other's disk writes. If it is lost, the VCS thread finds the delivery at its next round. */
 int vcs_delivery_add(struct store *store, const struct vcs_delivery_row *delivery, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(BODY_LIMIT);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct err ignored = ERR_INIT;
 
 	if (keyring_seal(store->keyring, delivery->id, delivery->body, &sealed) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the delivery is too large");
-	return db_query(store->db, &rows, err,
-		"with added as (insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
-		"values ($1, $2, $3, '{}', $4) on conflict do nothing returning 1) "
-		"select pg_notify('runyard_vcs', '') from added",
-		P_TEXT(delivery->repository_id), P_TEXT(delivery->id), P_TEXT(delivery->event),
-		P_BYTES(sealed.data, sealed.len));
+	if (db_query(store->db, &rows, err,
+		    "insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
+		    "values ($1, $2, $3, '{}', $4) on conflict do nothing",
+		    P_TEXT(delivery->repository_id), P_TEXT(delivery->id), P_TEXT(delivery->event),
+		    P_BYTES(sealed.data, sealed.len)) < 0)
+		return -1;
+	if (db_affected(&rows))
+		vcs_wake(store, &ignored);
+	return 0;
 }

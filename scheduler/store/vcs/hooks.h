@@ -29,7 +29,7 @@ struct vcs_delivery_row {
 	const char *id, *event;    /* scheduler/vcs/proof.h */
 	struct bytes body;         /* JSON */
 };
-/* Stores the delivery unless one with its id is there, and wakes the VCS threads when that has committed. */
+/* Stores the delivery unless one with its id is there, and then wakes the VCS threads. Outside of a transaction. */
 int vcs_delivery_add(struct store *store, const struct vcs_delivery_row *delivery, struct err *err);
 
 #endif

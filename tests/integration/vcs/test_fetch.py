@@ -18,3 +18,13 @@ def test_a_wrong_password_is_one_clear_error(rows, http, git_worker):
     content = rows.fetched(rows.fetch(rows.repository(rows.connection(http.url, password="wrong-password")), sha))
     assert content["error"] == "The server refused the connection's user and password."
     assert rows.jobs() == []
+
+
+def test_without_a_sandbox(rows, http, git_worker):
+    git_worker(sandbox="none", job_network="host")
+    repository = http.repository()
+    sha = repository.commit({"main.tf": ""})
+    row = rows.repository(rows.connection(http.url))
+    assert rows.fetched(rows.fetch(row, sha))["state"] == "stored"
+    assert rows.look(row) == {"refs/heads/main": sha}
+    assert rows.diff(row, before=sha, sha=repository.commit({"x.tf": ""})) == ["x.tf"]

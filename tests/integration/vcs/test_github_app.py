@@ -12,6 +12,7 @@ import pytest
 from support.api import Api
 from support.api_site import open_api_site
 from support.browser import Browser
+from support.fake_git import FakeGit
 from support.site import new_folder
 from support.vcs_fakes.github_login import GitHubWithLogin
 from support.wait import until
@@ -80,7 +81,7 @@ class Owner:
         number = number or self.github.installation(self.account, identifiers, kind="User")
         browser = self.connect(self.browser(), number)
         assert browser.status == 303, browser.text
-        return re.fullmatch(rf"/app/{self.name}/settings/vcs\?connected=(ghain-\w+)", browser.headers["Location"])[1]
+        return re.fullmatch(rf"/app/{self.name}/settings/vcs-connections\?connected=(ghain-\w+)", browser.headers["Location"])[1]
 
     def installations(self, query=""):
         return self.api.get(f"github-app/installations{query}").data
@@ -303,6 +304,79 @@ def test_wrong_proofs_are_refused(used, api_site):
     assert deliver(api_site, "push", push_of(used), **{"X-Hub-Signature-256": ""}) == 401
     assert deliver(api_site, "push", push_of(used), changed=lambda body: body + b" " * (26 << 20)) in (401, 413)
     assert deliveries(api_site, used) == []
+
+
+# ---- git ----
+
+
+@pytest.fixture
+def git(api_site):
+    git = FakeGit(api_site)
+    git.hold("look", "diff", "fetch")
+    yield git
+    git.stop()
+
+
+def look(api_site, owner):
+    api_site.change("insert into git_jobs (id, kind, organization_id, repository_id, pool_id) select %s, 'look', organization_id, id, "
+                    "(select id from agent_pools where organization_id is null) from vcs_repositories where id = %s", f"gj-{uuid.uuid4().hex[:16]}", owner.row_id)
+
+
+def refuse(git, job, **more):
+    """The worker's git was refused. Returns the job's next try."""
+    git.waiting.remove(job)
+    assert git.send(job, outcome="failed", error="The server refused the connection's user and password.", **more) == 204
+
+
+def test_a_token_that_expires_while_git_works_is_replaced(used, api_site, github, row, git):
+    until(lambda: has_token(row, used.id), "a token")
+    look(api_site, used)
+    job = git.claimed("look")
+    first = job["login"]["password"]
+    assert job["login"]["user"] == "x-access-token" and github.tokens[first] == used.number
+    assert job["url"] == f"{github.url}/{used.repository.identifier}.git"
+    api_site.change("update vcs_renewals set renewed_at = now() - interval '1 hour' where installation_id = %s", used.id)
+    github.expiring[first] = 0
+    refuse(git, job, **{"login-refused": True})
+    second = git.claimed("look")["login"]["password"]
+    assert second != first and github.tokens[second] == used.number and github.expiring[second] > 0
+    assert repository_state(api_site, used)[0] == "verified"
+
+
+def test_other_failures_of_git_are_not_tried_again(used, api_site, row, git):
+    until(lambda: has_token(row, used.id), "a token")
+    look(api_site, used)
+    refuse(git, git.claimed("look"))
+    until(lambda: api_site.ask("select look_failures from vcs_repositories where id = %s", used.row_id) == [(1,)], "the failure")
+    assert api_site.ask("select 1 from git_jobs where repository_id = %s", used.row_id) == []
+
+
+def test_a_push_makes_a_run(owner, api_site, github, row):
+    """The App's webhook, its token for git, and a run of the commit."""
+    repository = github.repository(f"{owner.account}/network", {"main.tf": ""})
+    id = owner.connected(identifiers=[repository.identifier])
+    until(lambda: has_token(row, id), "a token")
+    git = FakeGit(api_site)
+    fake = git.repository(repository.identifier)
+    vcs_repo = {"identifier": repository.identifier, "github-app-installation-id": id}
+    workspace = owner.api.post(f"organizations/{owner.name}/workspaces", {"data": {"type": "workspaces", "attributes": {"name": "network", "queue-all-runs": True, "vcs-repo": vcs_repo}}}).data
+    shown = workspace["attributes"]["vcs-repo"]
+    assert shown["service-provider"] == "github_app" and shown["github-app-installation-id"] == id and shown["oauth-token-id"] is None
+    assert shown["repository-http-url"] == f"{github.url}/{repository.identifier}"
+
+    def commits():
+        runs = owner.api.get(f"workspaces/{workspace['id']}/runs?include=configuration_version.ingress_attributes")
+        return {each["attributes"]["commit-sha"] for each in runs.json.get("included", []) if each["type"] == "ingress-attributes"}
+
+    until(lambda: commits() == {fake.sha()}, "the first run")
+    before, after = fake.sha(), fake.commit({"main.tf": "# second"})
+    number = owner.installations()[0]["attributes"]["installation-id"]
+    document = {"ref": "refs/heads/main", "before": before, "after": after, "commits": [{"id": after, "added": [], "removed": [], "modified": ["main.tf"], "message": "Second"}], "created": False,
+                "deleted": False, "forced": False, "size": 1, "head_commit": {"id": after, "message": "Second"}, "installation": {"id": number},
+                "repository": {"id": repository.id, "full_name": repository.identifier, "default_branch": "main"}, "sender": {"login": "ann"}}
+    assert deliver(api_site, "push", document) == 204
+    until(lambda: after in commits(), "the run of the push")
+    git.stop()
 
 
 # ---- the end ----

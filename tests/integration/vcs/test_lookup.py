@@ -108,3 +108,18 @@ def test_notifiers_read_what_a_repository_is(api_site, org, provider, notifier, 
     watched.quiet()
     if kind is BitbucketServer:
         assert watched.fake.calls("GET", "/default-branch")
+
+
+def test_the_repositories_that_a_token_sees_can_be_searched(connected, api_site):
+    for number in range(120):
+        connected.fake.repository(f"acme/service-{number}")
+
+    def found(search=""):
+        return [item["attributes"]["identifier"] for item in connected.org.get(f"oauth-tokens/{connected.token}/repositories?page[size]=100&search[name]={search}").data]
+
+    assert len(found()) == 100
+    assert found("SERVICE-119") == ["acme/service-119"]
+    assert found("no-such") == []
+    assert api_site.stranger().call("GET", f"oauth-tokens/{connected.token}/repositories").status == 404
+    connected.fake.tokens.clear()
+    assert connected.org.call("GET", f"oauth-tokens/{connected.token}/repositories").status == 422

@@ -90,7 +90,7 @@ class Connection:
     def connected(self, browser):
         self.connect(browser)
         assert browser.status == 303, browser.text
-        assert browser.headers["Location"] == f"/app/{self.owner.name}/settings/vcs?connected={self.id}"
+        assert browser.headers["Location"] == f"/app/{self.owner.name}/settings/vcs-connections?connected={self.id}"
         return self.token()
 
     def token(self):

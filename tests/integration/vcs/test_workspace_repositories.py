@@ -62,12 +62,14 @@ def test_a_connected_workspace_shows_its_repository(org, token, api_site):
     attributes = org.get(f"workspaces/{id}").data["attributes"]
     hook = attributes["vcs-repo"].pop("webhook-url")
     assert re.fullmatch(rf"{re.escape(api_site.scheduler.url)}/webhooks/vcs/[a-f0-9]{{8}}-[a-f0-9]{{4}}-[a-f0-9]{{4}}-[a-f0-9]{{4}}-[a-f0-9]{{12}}", hook)
+    repository = attributes["vcs-repo"].pop("repository-id")
+    assert org.get(f"vcs-repositories/{repository}").data["attributes"]["webhook-url"] == hook
     assert attributes["vcs-repo"] == {
         "identifier": "acme/network", "display-identifier": "acme/network", "branch": "main", "ingress-submodules": True, "oauth-token-id": token,
         "github-app-installation-id": None, "tags-regex": None, "repository-http-url": "https://gitea.example.com/acme/network", "service-provider": "gitea"}
     assert attributes["vcs-repo-identifier"] == "acme/network"
     (listed,) = [item for item in org.get(f"organizations/{org.organization}/workspaces").data if item["id"] == id]
-    assert listed["attributes"]["vcs-repo"] == attributes["vcs-repo"] | {"webhook-url": hook}
+    assert listed["attributes"]["vcs-repo"] == attributes["vcs-repo"] | {"webhook-url": hook, "repository-id": repository}
     free = org.workspace()
     assert shown(org, free) is None and org.get(f"workspaces/{free}").data["attributes"]["vcs-repo-identifier"] is None
 
@@ -270,8 +272,8 @@ def test_a_policy_set_has_a_repository(org, token, api_site):
     answer = policy_set(org, repo(token, identifier="acme/policies", branch="main", ingress_submodules=True), policies_path="sets/a", policy_update_patterns=["lib/**"])
     assert answer.status == 201, answer.text
     id, found = answer.data["id"], answer.data["attributes"]["vcs-repo"]
-    assert found | {"webhook-url": 0} == {**EMPTY, "identifier": "acme/policies", "display-identifier": "acme/policies", "branch": "main", "ingress-submodules": True, "oauth-token-id": token,
-                                          "repository-http-url": "https://gitea.example.com/acme/policies", "service-provider": "gitea", "webhook-url": 0}
+    assert found | {"webhook-url": 0, "repository-id": 0} == {**EMPTY, "identifier": "acme/policies", "display-identifier": "acme/policies", "branch": "main", "ingress-submodules": True, "oauth-token-id": token,
+                                          "repository-http-url": "https://gitea.example.com/acme/policies", "service-provider": "gitea", "webhook-url": 0, "repository-id": 0}
     row = lambda: api_site.ask("select policies_path, update_patterns from policy_set_repositories where policy_set_id = %s", id)  # noqa: E731
     assert row() == [("sets/a", ["lib/**"])]
     assert patch(org, id, kind="policy-sets", vcs_repo={"branch": ""}, policies_path="sets/b").data["attributes"]["vcs-repo"] == found | {"branch": ""}

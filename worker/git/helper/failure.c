@@ -141,6 +141,9 @@ void work_failed_by_git(struct work *work, const char *what)
 		snprintf(sentence, sizeof(sentence), "%s failed. (git: %s)", what, line);
 	printable(sentence);
 	outcome_add(work, !at || meanings[i].meaning == PASSES, sentence);
+	/* The scheduler may have a newer token for another try. */
+	if (at && text_equal(meanings[i].sentence, meanings[0].sentence))
+		record_add(&work->result, "login", "refused");
 }
 
 bool git_lacks_commit(const struct work *work)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""The one comment of a pull request: real scheduler and notifiers, fakes of the providers."""
+
+import pytest
+
+from support.vcs_fakes import FAKES, GitHub
+from support.wait import until
+
+
+@pytest.fixture
+def pulled(watch):
+    """pulled(GitHub) is a connected repository with a pull request, number 1."""
+    def make(kind):
+        watched = watch(kind)
+        watched.workspace("connected")
+        watched.repository.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/topic")
+        watched.pull = watched.repository.pull("topic")
+        return watched
+
+    return make
+
+
+def planned(watched, name, **attributes):
+    """A run of another workspace, in an event of the pull request."""
+    workspace = watched.org.workspace(name)
+    return watched.run(workspace, plan_only=True, **attributes)
+
+
+def event(watched, *runs, kind="pr_open"):
+    return watched.event(runs, kind=kind, number=watched.pull.number, sha=watched.pull.head)
+
+
+def texts(watched):
+    return [each["text"] for each in watched.pull.comments]
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_one_comment_is_edited_in_place(pulled, notifier, api_site, kind):
+    watched = pulled(kind)
+    run = planned(watched, "network")
+    event(watched, run)
+    notifier()
+    until(lambda: texts(watched), "the comment is there")
+    api_site.fake_worker().plan(run)
+    until(lambda: "+1 ~0 -0" in texts(watched)[0], lambda: f"it shows the changes: {texts(watched)}")
+    watched.quiet()
+    (text,) = texts(watched)
+    assert f"/app/{watched.org.organization}/network/runs/{run}" in text
+    event(watched, run, kind="pr_close")
+    until(lambda: "closed" in texts(watched)[0], "it says that the pull request is closed")
+    watched.quiet()
+    assert len(texts(watched)) == 1
+
+
+def test_a_pull_request_that_affects_no_workspace_gets_no_comment(pulled, notifier):
+    watched = pulled(GitHub)
+    event(watched)
+    notifier()
+    until(lambda: watched.repository.statuses, "its status is there")
+    watched.quiet()
+    assert not texts(watched)
+
+
+def test_hostile_texts_stay_texts(pulled, notifier, api_site):
+    watched = pulled(GitHub)
+    run = planned(watched, "network")
+    event(watched, run)
+    worker = api_site.fake_worker()
+    worker.end(worker.take(run, "plan"), "failed", error="```\n# Big\n@everyone <script>alert(1)</script>\n```\n| a | b |")
+    notifier()
+    until(lambda: texts(watched), "the comment is there")
+    (text,) = texts(watched)
+    block = text.split("```")
+    assert len(block) == 3 and "@everyone" in block[1], "all of the error is in one block of code"
+
+
+@pytest.mark.parametrize("answered", [True, False], ids=["answered", "unanswered"])
+def test_a_notifier_that_is_killed_after_it_sent_the_comment_makes_no_second_one(pulled, notifier, api_site, answered):
+    """`answered`: the provider's answer arrived, but was never reported. Else the connection broke off behind the request."""
+    watched = pulled(GitHub)
+    run = planned(watched, "network")
+    fake, made = watched.fake, []
+    whole = fake.answer
+
+    def answer(request):
+        result = whole(request)
+        if request.method == "POST" and request.path.endswith("/comments") and not made:
+            made.append(request)
+            first.kill()
+            return result if answered else "hang up"
+        return result
+
+    fake.answer = answer
+    first = notifier()
+    event(watched, run)
+    until(lambda: made, "the comment was sent")
+    api_site.change("update vcs_calls set lease_until = now() where repository_id = %s and delivery = 'claimed'", watched.id)
+    api_site.fake_worker().plan(run)
+    notifier("notifier-2")
+    until(lambda: texts(watched) and "+1 ~0 -0" in texts(watched)[0], lambda: f"it shows the changes: {texts(watched)}")
+    watched.quiet()
+    assert len(texts(watched)) == 1
+    assert len(fake.calls("POST", "/comments$")) == 1
+
+
+def test_a_comment_that_a_user_deleted_is_made_again(pulled, notifier, api_site):
+    watched = pulled(GitHub)
+    run = planned(watched, "network")
+    event(watched, run)
+    notifier()
+    until(lambda: texts(watched), "the comment is there")
+    watched.quiet()
+    watched.pull.comments.clear()
+    api_site.fake_worker().plan(run)
+    until(lambda: texts(watched) and "+1 ~0 -0" in texts(watched)[0], "there is a new one")
+    watched.quiet()
+    assert len(texts(watched)) == 1
