@@ -3,6 +3,7 @@
 
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/refs.h"
+#include "scheduler/store/vcs/github_app.h"
 
 enum { MAX_EXPIRED = 1000, POSTPONED_SECONDS = 15 };
 
@@ -102,10 +103,11 @@ int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
 	return db_query(store->db, ret_rows, err,
 		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
 		"r.looked_at, coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, "
-		"'https://github.com') as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
+		"$2) as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
 		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.repository_id = $1 and "
 		"e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
-		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL));
+		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),
+		P_TEXT(github_app_url(store->settings->github_app)));
 }
 
 void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)
