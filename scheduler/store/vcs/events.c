@@ -157,7 +157,9 @@ int vcs_event_looked(struct store *store, const char *id, const char *ref, const
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_events set state = 'waiting', due_at = now(), ref = coalesce($2, ref), "
-		"sha = coalesce($3, sha), detail = detail || '{\"looked\": true}' where id = $1",
+		"sha = coalesce($3, sha), detail = (case when $3::text is null then detail "
+		"else detail - '{message,author,commit_url,compare_url}'::text[] end) || '{\"looked\": true}' where id "
+		"= $1",
 		P_TEXT(id), P_TEXT(ref), P_TEXT(sha));
 }
 
