@@ -208,7 +208,7 @@ json_t *relation_linked(json_t *relation, const char *collection, const char *id
 static const char *const addressed[] = {"agent-pools", "agents", "applies", "comments", "configuration-versions",
 	"cost-estimates", "organizations", "plans", "policies", "policy-evaluations", "policy-set-versions",
 	"policy-sets", "projects", "runs", "ssh-keys", "state-versions", "task-results", "task-stages", "tasks",
-	"teams", "users", "varsets", "workspaces"};
+	"teams", "users", "varsets", "workspaces", "oauth-clients", "oauth-tokens", "vcs-repositories"};
 
 static bool has_address(const char *type)
 {

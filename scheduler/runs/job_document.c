@@ -33,6 +33,8 @@ static const char documents_sql[] =
 	"join workspaces w on w.id = j.workspace_id join organizations g on g.id = w.organization_id "
 	"join projects x on x.id = w.project_id "
 	"left join ssh_keys s on s.id = w.ssh_key_id and j.stage in ('plan', 'apply') "
+	"and not exists (select 1 from configuration_commits k where k.configuration_version_id = "
+	"i.configuration_version_id and k.detail @> '{\"from-fork\": true}') "
 	"join operations p on p.id = 'plan' || substr(r.id, 4) join agent_pools ap on ap.id = j.pool_id "
 	"left join organizations ao on ao.id = ap.organization_id where j.id = any($1::text[])";
 

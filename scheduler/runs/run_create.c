@@ -97,10 +97,12 @@ static const char ready_sql[] = WORKSPACES " skip locked";
 /* clang-format off */
 #define IS_CONNECTED ANY("workspace_repositories a where a.workspace_id = u.workspace")
 static const char configuration_sql[] =
-	"select u.n - 1 as n, c.id, c.status, c.speculative, c.is_commit, c.content_id, " IS_CONNECTED "as is_connected, "
+	"select u.n - 1 as n, c.id, c.status, c.speculative, c.is_commit, c.from_fork, c.content_id, " IS_CONNECTED
+	"as is_connected, "
 	HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS "as has_variables "
 	"from unnest($1::text[], $2::text[], $3::boolean[]) with ordinality as u(workspace, wanted, applies, n) "
-	"left join lateral (select v.id, v.status, v.speculative, k.id is not null as is_commit, k.content_id "
+	"left join lateral (select v.id, v.status, v.speculative, k.id is not null as is_commit, k.content_id, "
+	"coalesce(k.detail @> '{\"from-fork\": true}', false) as from_fork "
 	"from configuration_versions v left join configuration_commits k on k.configuration_version_id = v.id "
 	"where v.workspace_id = u.workspace and case when u.wanted is not null then v.id = u.wanted "
 	"when " IS_CONNECTED "then v.id = (select current_configuration_id from workspaces where id = u.workspace) "
@@ -229,8 +231,8 @@ static json_t *snapshot_variable(const struct rows *rows, int row, const struct 
 		row_bool(rows, row, "sensitive"), "beats-run", row_bool(rows, row, "beats_run"));
 }
 
-/* Reads the current values of all variables as JSON. If a variable cannot be read or the snapshot is too large, it sets
- * the creation's own error, and returns 0 without *ret_text. */
+/* Reads the current values of all variables as JSON; of a fork's commit, only those that are no secrets. If a variable
+ * cannot be read or the snapshot is too large, it sets the creation's own error, and returns 0 without *ret_text. */
 static int snapshot_read(const struct round *r, const struct run_draft *p, char **ret_text, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -244,7 +246,7 @@ static int snapshot_read(const struct round *r, const struct run_draft *p, char 
 	for (int i = 0; i < rows.count; i++) {
 		_cleanup_(buf_release) struct buf value = BUF_INIT(RUN_VARIABLES_LIMIT);
 
-		if (p->creation->order->no_secrets && row_bool(&rows, i, "sensitive"))
+		if (row_bool(&r->configurations, p->configuration, "from_fork") && row_bool(&rows, i, "sensitive"))
 			continue;
 		if (row_null(&rows, i, "value_sealed")) {
 			snapshot_too_large(row_int(&rows, i, "bytes"), own);

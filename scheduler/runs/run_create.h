@@ -19,7 +19,6 @@ struct run_create_params {
 	enum choice plan_only, auto_apply;
 	bool is_destroy, no_refresh, refresh_only, save_plan, allow_empty_apply, allow_config_generation;
 	bool debugging_mode;         /* the engine logs at debug level */
-	bool no_secrets;             /* leaves out sensitive variables: its configuration is not trusted */
 	bool plain_log;              /* the client can't render terraform's JSON lines */
 	const json_t *target_addrs;  /* an array of texts, or NULL */
 	const json_t *replace_addrs; /* an array of texts, or NULL, as the next two */

@@ -174,7 +174,7 @@ def test_a_fork_is_never_planned_unasked(stack, gitea, repo, repository, ask):
 
 
 def test_force_pushes_and_deleted_branches(stack, repo, repository, ask):
-    workspace = hooked(repo, repository, "forced", repo={"branch": ""})
+    workspace = hooked(repo, repository, "forced")
     old = repository.copy.commit_and_push(telling("old"))
     pending = repo.run(workspace, old)
     repository.copy.git("reset", "--quiet", "--hard", "HEAD~1")

@@ -2,6 +2,8 @@
 """What a user of an organization can't reach through connections, repositories and commits: other organizations', other projects' and forks'. A worker in memory answers the git
 jobs; test_route_matrix.py tries the ids in paths."""
 
+import hashlib
+import hmac
 import itertools
 import json
 import secrets
@@ -13,6 +15,7 @@ from support.hostile_texts import CORPUS, SHORT
 from support.people import People
 from support.runyard import KEYS
 from support.sealing import seal
+from support.vcs_fakes.repository import post
 from support.vcs_connections import GITEA, client_document, connect, create_client
 from support.wait import until
 
@@ -61,14 +64,14 @@ class Place:
     def id(self):
         return self.site.ask("select r.id from vcs_repositories r where r.identifier = %s and r.connection_id = %s", self.identifier, self.client)[0][0]
 
-    def event(self, kind="push", sha=None, ref="refs/heads/main", before="", number=None, found_by="webhook", state="waiting", **detail):
-        """An event as the reader of deliveries makes it, or a request of a user. Returns its id when it is decided."""
+    def event(self, kind="push", sha=None, ref="refs/heads/main", before="", number=None, **detail):
+        """An event as the reader of deliveries makes it. Returns its id when it is decided."""
         event = f"ve-{secrets.token_hex(8)}"
         self.site.change(
-            "with new as (insert into vcs_events (id, organization_id, connection_id, repository_id, kind, ref, before_sha, sha, pull_request, detail, found_by, state) "
-            "select %s, organization_id, connection_id, id, %s, %s, %s, %s, %s, %s, %s, %s from vcs_repositories where id = %s returning id), "
-            "look as (update vcs_repositories set look_due = now() where id = %s) select pg_notify('runyard_vcs', '') from new",
-            event, kind, ref, before, sha or self.repository.sha(), number, json.dumps({"default_branch": "main", **detail}), found_by, state, self.id, self.id)
+            "with new as (insert into vcs_events (id, organization_id, connection_id, repository_id, kind, ref, before_sha, sha, pull_request, detail) "
+            "select %s, organization_id, connection_id, id, %s, %s, %s, %s, %s, %s from vcs_repositories where id = %s returning id) "
+            "select pg_notify('runyard_vcs', '') from new",
+            event, kind, ref, before, sha or self.repository.sha(), number, json.dumps({"default_branch": "main", **detail}), self.id)
         self.settled()
         return event
 
@@ -76,9 +79,18 @@ class Place:
         before, sha = self.repository.sha(), self.repository.commit({"main.tf": secrets.token_hex(4)})
         return sha, self.event("push", sha, before=before, **detail)
 
-    def asks_for(self, workspace, sha):
+    def asks_for(self, workspace, sha, api=None):
         """The event of a user's request to run a commit in the workspace."""
-        return self.event("push", sha, "", found_by="request", state="looking", subject=workspace, again=True)
+        answer = (api or self.api).call("POST", f"workspaces/{workspace}/actions/vcs-run", {"commit-sha": sha})
+        assert answer.status == 202, answer.text
+        self.settled()
+        return answer.data["id"]
+
+    def member(self, workspace, access):
+        """A user who has that access to the workspace, and no other."""
+        team = self.people.team(f"{access}-{secrets.token_hex(3)}")
+        self.people.give(team, "workspace", workspace, access)
+        return self.people.member(f"m{secrets.token_hex(4)}", team)
 
     def settled(self):
         query = "select id, state, message from vcs_events where repository_id = %s and state not in ('done', 'approval')"
@@ -191,10 +203,8 @@ def test_a_connection_of_projects_serves_these_alone(mine):
 
 def test_only_managers_connect_and_members_see_no_secret(mine):
     workspace = mine.workspace()
-    for access, queues in (("read", False), ("plan", True), ("write", True)):
-        team = mine.people.team(f"{access}-{secrets.token_hex(3)}")
-        mine.people.give(team, "workspace", workspace, access)
-        member = mine.people.member(f"m{secrets.token_hex(4)}", team)
+    for access in ("read", "plan", "write"):
+        member = mine.member(workspace, access)
         repo = {"vcs-repo": {"identifier": "acme/theirs", "oauth-token-id": mine.token}}
         for attributes in (repo, {"vcs-repo": None}, {"vcs-fork-plans": True}):
             answer = member.call("PATCH", f"workspaces/{workspace}", {"data": {"type": "workspaces", "attributes": attributes}})
@@ -205,6 +215,17 @@ def test_only_managers_connect_and_members_see_no_secret(mine):
             assert member.call(method, path, body).status in (403, 404), (method, path)
         for path in (f"{mine.base}/oauth-clients", f"{mine.base}/oauth-tokens", f"oauth-clients/{mine.client}", f"oauth-tokens/{mine.token}", f"workspaces/{workspace}"):
             assert GITEA["oauth-token-string"] not in member.call("GET", path).text
+
+
+def test_members_see_the_repositories_of_their_workspaces(mine):
+    workspace = mine.workspace()
+    sees, other = mine.member(workspace, "read"), mine.member(mine.api.workspace(), "admin")
+    path = f"vcs-repositories/{mine.id}"
+    for user, identifiers in ((mine.api, [mine.identifier]), (sees, [mine.identifier]), (other, [])):
+        listed = user.get(f"{mine.base}/vcs-repositories")
+        assert [item["attributes"]["identifier"] for item in listed.data] == identifiers and listed.json["meta"]["pagination"]["total-count"] == len(identifiers)
+        assert user.call("GET", path).status == (200 if identifiers else 404)
+    assert len(mine.api.get(path).data["attributes"]["webhook-secret"]) == 64 and sees.get(path).data["attributes"]["webhook-secret"] is None
 
 
 # ---- commits that are not the repository's ----
@@ -218,12 +239,50 @@ def test_the_head_of_a_fork_is_not_run_by_its_sha(mine):
     mine.repository.refs["refs/pull/7/head"] = fork
     waits = mine.event("pr_open", fork, "refs/heads/of-the-fork", number=7, base="main", fork="yes", title="Please")
     assert mine.reason(waits, workspace) == "fork_approval"
-    for _ in range(2):
-        refusal = mine.asks_for(workspace, fork)
+    for user in (mine.api, mine.member(workspace, "plan"), mine.api):
+        refusal = mine.asks_for(workspace, fork, user)
         assert "No branch or tag has the commit" in mine.message(refusal) and mine.reason(refusal, workspace) is None
         mine.site.change("update vcs_pull_requests set approved_sha = %s where repository_id = %s", fork, mine.id)
     assert "No branch or tag" in mine.message(mine.asks_for(workspace, NOBODYS_SHA))
     assert mine.shas(workspace) == [first]
+
+
+def secrets_of(place, run):
+    """The secrets that the run's job has: the keys of its variables, and whether it has the workspace's SSH key."""
+    until(lambda: place.api.attributes(f"runs/{run}")["status"] in ("plan_queued", "planning"), f"{run} has its files")
+    job = place.worker.take(run, "plan")
+    return sorted(variable["key"] for variable in job["variables"]), bool(job["ssh-key"])
+
+
+def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
+    """Managers of the workspace alone approve it. Its configuration gets no secrets in later runs either, and is never applied."""
+    api, workspace = mine.api, mine.workspace()
+    mine.worker = mine.site.fake_worker()
+    api.variable(workspace, "plain", "visible", category="env")
+    api.variable(workspace, "secret", "hidden", category="env", sensitive=True)
+    key = api.post(f"{mine.base}/ssh-keys", {"data": {"type": "ssh-keys", "attributes": {"name": "modules", "value": "private"}}}).data["id"]
+    api.call("PATCH", f"workspaces/{workspace}/relationships/ssh-key", {"data": {"type": "workspaces", "attributes": {"id": key}}})
+    own = mine.repository.commit({"main.tf": "# own"}, branch="own")
+    fork = mine.repository.commit({"main.tf": "# evil"}, branch="of-the-fork")
+    mine.repository.refs["refs/pull/7/head"] = mine.repository.refs.pop("refs/heads/of-the-fork")
+    waits = mine.event("pr_open", fork, "refs/heads/of-the-fork", number=7, base="main", fork="yes", title="Please")
+    approve = f"vcs-events/{waits}/actions/approve"
+    for stranger in (Place(mine.site, mine.git).api, *(mine.member(workspace, access) for access in ("read", "plan", "write"))):
+        assert stranger.call("POST", approve).status in (403, 404)
+    assert fork not in mine.shas(workspace)
+    assert api.call("POST", approve).status == 202
+    mine.settled()
+    assert Place(mine.site, mine.git).api.call("POST", approve).status == 404
+    mine.event("pr_open", own, "refs/heads/own", number=8, base="main", fork="no", title="Mine")
+    runs = {sha: (run, configuration) for sha, run, configuration in mine.site.ask(
+        "select k.sha, r.id, i.configuration_version_id from runs r join run_inputs i on i.run_id = r.id join configuration_commits k "
+        "on k.configuration_version_id = i.configuration_version_id where r.workspace_id = %s and r.plan_only", workspace)}
+    assert secrets_of(mine, runs[own][0]) == (["plain", "secret"], True)
+    assert secrets_of(mine, runs[fork][0]) == (["plain"], False)
+    assert secrets_of(mine, api.run(workspace, runs[fork][1])) == (["plain"], False)
+    body = {"data": {"type": "runs", "attributes": {"plan-only": False}, "relationships": {
+        "workspace": {"data": {"type": "workspaces", "id": workspace}}, "configuration-version": {"data": {"type": "configuration-versions", "id": runs[fork][1]}}}}}
+    assert api.call("POST", "runs", body).status == 422
 
 
 def test_commits_of_branches_tags_and_own_pull_requests_run_by_their_sha(mine):
@@ -261,6 +320,20 @@ def deliver(place, name, payload):
                       "select pg_notify('runyard_vcs', '') from new", place.id, delivery, name, seal(key, delivery, json.dumps(payload).encode()))
     until(lambda: place.site.ask("select state from vcs_deliveries where delivery_id = %s", delivery) != [("waiting",)], "the delivery was read")
     place.settled()
+
+
+def test_the_secret_of_one_hook_proves_nothing_at_another(mine, other):
+    """Neither of another organization's, nor of another repository's of the same connection."""
+    mine.workspace(), other.workspace()
+    beside = mine.workspace(identifier=f"acme/{secrets.token_hex(4)}")
+    shown = [place.api.get(f"vcs-repositories/{place.id}").data["attributes"] for place in (mine, other)]
+    (repository,), = mine.site.ask("select repository_id from workspace_repositories where workspace_id = %s", beside)
+    shown.append(mine.api.get(f"vcs-repositories/{repository}").data["attributes"])
+    body = json.dumps({"ref": "refs/heads/main", "repository": {"full_name": "acme/x"}}).encode()
+    for hook, signer in itertools.product(shown, shown):
+        signature = hmac.new(signer["webhook-secret"].encode(), body, hashlib.sha256).hexdigest()
+        headers = {"Content-Type": "application/json", "X-Gitea-Event": "push", "X-Gitea-Delivery": secrets.token_hex(8), "X-Gitea-Signature": signature}
+        assert post(hook["webhook-url"], headers, body) == (204 if hook is signer else 401)
 
 
 def messages(place):

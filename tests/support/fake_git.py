@@ -3,8 +3,8 @@
 
 import gzip
 import hashlib
+import http.client
 import io
-import json
 import secrets
 import tarfile
 import threading
@@ -98,7 +98,7 @@ class FakeGit:
             self.worker.url = self.site.scheduler.url
             try:
                 answer = self.worker.call("POST", "git/claim", {"worker": self.worker.id, "slots": 50}, check=False)
-            except (urllib.error.URLError, OSError):
+            except (urllib.error.URLError, OSError, http.client.HTTPException):
                 threading.Event().wait(0.05)  # the scheduler is not up
                 continue
             if answer.status != 200:
@@ -123,7 +123,7 @@ class FakeGit:
                 answer = self.worker.call(method, path, body, job["token"], check=False)
                 if answer.status != 503:
                     return answer.status
-            except (urllib.error.URLError, OSError):
+            except (urllib.error.URLError, OSError, http.client.HTTPException):
                 pass
             threading.Event().wait(0.05)
         return 0
@@ -159,6 +159,3 @@ class FakeGit:
             return status
         return self.send(job, outcome="done", commits={sha: {"message": repository.commits[sha][2], "author": "ada"}})
 
-
-def detail_text(detail):
-    return json.dumps(detail)

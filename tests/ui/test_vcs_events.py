@@ -55,8 +55,15 @@ class Tracked:
         until(lambda: len(self.site.ask(query, self.id, sha)) >= count, f"{count} runs of {sha}")
         return self.site.ask(query, self.id, sha)[0][0]
 
+    def settled(self):
+        """All events are decided, and no look is under way, which would find a commit before its event tells of it."""
+        open_work = ("select (select count(*) from vcs_events e where e.repository_id = r.id and e.state not in ('done', 'approval')) + "
+                     "(select count(*) from git_jobs j where j.repository_id = r.id and j.kind = 'look') from vcs_repositories r where r.identifier = %s")
+        until(lambda: self.site.ask(open_work, self.identifier)[0][0] == 0, f"the events of {self.identifier} are decided")
+
     def push(self, message="A change", branch="main", files=("main.tf",), **detail):
         """A commit and its event: (sha, event)."""
+        self.settled()
         before = self.repository.refs.get(f"refs/heads/{branch}", "")
         sha = self.repository.commit({path: message for path in files}, message, branch)
         return sha, self.event("push", f"refs/heads/{branch}", sha, before, files=list(files), message=message, default_branch="main", **detail)
@@ -93,6 +100,10 @@ def test_a_run_shows_its_commit_and_runs_it_again(vcs_page, api, tracked, axe):
     expect(row.locator(".commit-line")).to_contain_text("main")
     expect(row.locator(".commit-line")).to_contain_text("ada")
     axe(page)
+    page.get_by_role("link", name="Overview").click()
+    expect(page.locator(".now .commit-line").first.get_by_role("link", name=f"Commit {sha[:7]}")).to_be_visible()
+    axe(page)
+    page.get_by_role("link", name="Runs", exact=True).last.click()
     row.locator(".row-link").click()
     facts = page.locator(".run-facts")
     expect(page.get_by_role("heading", level=1)).to_have_text("Open <b>port</b> 443")
@@ -207,3 +218,9 @@ def test_check_now_looks_at_the_repository(vcs_page, git, tracked):
     place.run_of(sha)
     page.get_by_role("region", name="Repository").get_by_role("link", name="Events").click()
     expect(page.get_by_role("row", name=re.compile("Missed by the hook|checked")).first).to_contain_text("by a look at the repository")
+
+
+def test_the_list_of_events_says_what_it_needs(browser_page, visitors, site, colleague):
+    visitors.expect_console("/vcs-events?")
+    page = browser_page("/app/acme/vcs/events", user=colleague("ezra", site.api.workspace("small"), "read"))
+    expect(page.get_by_text("needs the permission to manage VCS settings")).to_be_visible()

@@ -23,7 +23,7 @@ static json_t *policy_set_version_resource(const struct store *store, const stru
 		json_pack("{so}", "policy-set", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
 	json_t *links = json_pack("{ss}", "self", self);
 
-	if (!text_equal(row_text(rows, row, "status"), "ready"))
+	if (!text_equal(row_text(rows, row, "status"), "ready") && row_null(rows, row, "ingress"))
 		json_object_set_new(links, "upload", json_string(url));
 	json_object_set_new(resource, "links", links);
 	return resource;

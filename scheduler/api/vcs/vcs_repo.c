@@ -6,10 +6,10 @@
 #include "common/vcs/address.h"
 #include "common/vcs/ref.h"
 #include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/github_app.h"
 #include "scheduler/vcs/tags_regex.h"
 
-#define REPO    "/data/attributes/vcs-repo"
-#define APP_URL "https://github.com"
+#define REPO "/data/attributes/vcs-repo"
 
 /* ---- showing ---- */
 
@@ -21,11 +21,11 @@ json_t *vcs_webhook_url(const struct store *store, enum vcs_provider provider, c
 	return json_string_or_null(provider == VCS_PROVIDER_GIT || provider == VCS_PROVIDER_GITHUB_APP ? NULL : url);
 }
 
-static json_t *page_url(const json_t *used, enum vcs_provider provider)
+static json_t *page_url(const struct store *store, const json_t *used, enum vcs_provider provider)
 {
 	const char *http_url = json_string_at(used, "http-url"), *known = json_string_at(used, "web-url");
 	const struct vcs_place place = {.dialect = vcs_dialect_of(provider, json_string_at(used, "api-url")),
-		.http_url = http_url ? http_url : APP_URL,
+		.http_url = http_url ? http_url : github_app_url(store->settings->github_app),
 		.identifier = json_string_at(used, "identifier")};
 	_cleanup_(freep) char *url = known ? mem_text(known) : vcs_repository_url(&place);
 
@@ -52,8 +52,9 @@ json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int ro
 		json_bool_at(used, "ingress-submodules", false), "oauth-token-id",
 		json_string_or_null(json_string_at(used, "token")), "github-app-installation-id",
 		json_string_or_null(json_string_at(used, "installation")), "tags-regex",
-		text_or_null(json_string_at(used, "tags-regex")), "repository-http-url", page_url(used, provider),
-		"service-provider", json_string_or_null(json_string_at(used, "provider")), "webhook-url",
+		text_or_null(json_string_at(used, "tags-regex")), "repository-http-url",
+		page_url(store, used, provider), "service-provider",
+		json_string_or_null(json_string_at(used, "provider")), "webhook-url",
 		vcs_webhook_url(store, provider, json_string_at(used, "hook")), "repository-id",
 		json_string_or_null(json_string_at(used, "repository")));
 }

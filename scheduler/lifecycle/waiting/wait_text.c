@@ -231,6 +231,16 @@ static void claim_say(struct sentence *s)
 	say(s, "A worker in pool %s has a free slot and takes the run within seconds.", s->subject->pool.name);
 }
 
+static void fetch_say(struct sentence *s)
+{
+	if (!s->subject->git_error || !*s->subject->git_error) {
+		say(s, "No worker fetches the commit's files yet.");
+		return;
+	}
+	say(s, "The commit's files could not be fetched, and are tried again");
+	say_reason(s, s->subject->git_error);
+}
+
 static void tasks_say(struct sentence *s)
 {
 	char name[WHO_SIZE], passed[DURATION_SIZE], limit[DURATION_SIZE];

@@ -64,6 +64,7 @@ struct wait_subject {
 		const char *worker;
 		long long seconds;
 	} stop;
+	const char *git_error; /* of the last try to fetch the commit */
 };
 
 /* Writes the sentence for why the run of the facts waits. */

@@ -53,6 +53,8 @@ enum wait_kind wait_of(const struct wait_facts *facts)
 		return wait_in_queue(facts);
 	if (facts->job_waiting)
 		return wait_for_worker(facts);
+	if (facts->git_waiting)
+		return WAIT_FETCH;
 	switch (run_situation(&facts->run)) {
 	case AT_STOPPING:
 		return WAIT_STOPPING;

@@ -27,6 +27,7 @@ struct wait_facts {
 	struct queue_view workspace;
 	bool first;       /* no queued run of the workspace precedes it */
 	bool job_waiting; /* its job waits for a worker */
+	bool git_waiting; /* it fetches, and the git job of its commit waits for a worker */
 	struct pool_view pool;
 };
 

@@ -107,18 +107,32 @@ static bool is_newest(const struct look *l, int row)
 	return text_equal(sha_of(l->refs, ref), sha);
 }
 
+/* A pull request that was opened or reopened, or whose base was changed, is that with its newer head, too. NULL: the
+ * event is nothing of the kind. */
+static const char *newer_head(const struct look *l, int row)
+{
+	long long number = row_int(&l->looking, row, "pull_request");
+	char head[VCS_PR_REF_SIZE];
+
+	if (vcs_event_kind_of(row_text(&l->looking, row, "kind")) != VCS_PR_OPEN || !number ||
+		!vcs_pr_ref(l->dialect, number, head))
+		return NULL;
+	return sha_of(l->refs, head);
+}
+
 static int looking_settle(struct look *l, struct err *err)
 {
 	for (int row = 0; row < l->looking.count; row++) {
 		const char *id = row_text(&l->looking, row, "event_id");
 		json_auto_t *detail = row_json(&l->looking, row, "detail");
 		const char *subject = json_string_at(detail, "subject");
+		const char *head = newer_head(l, row);
 		int result;
 
 		if (subject)
 			result = request_go_on(l, row, subject, err);
-		else if (is_newest(l, row))
-			result = vcs_event_looked(l->store, id, NULL, NULL, err);
+		else if (is_newest(l, row) || head)
+			result = vcs_event_looked(l->store, id, NULL, is_newest(l, row) ? NULL : head, err);
 		else
 			result = vcs_event_end(l->store,
 				&(struct vcs_end){.id = id, .message = "Superseded: the ref has a newer commit."}, err);

@@ -90,6 +90,10 @@ static json_t *ingress_detail(const struct vcs_decision *d)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (texts[i].text && *texts[i].text)
 			json_object_set_new(detail, texts[i].name, json_string(texts[i].text));
+	/* Any run of this configuration, also one that a user queues, gets no secrets (run_create.c, job_document.c).
+	 */
+	if (vcs_event_is_pr(e) && e->fork != VCS_FORK_NO)
+		json_object_set_new(detail, "from-fork", json_true());
 	return detail;
 }
 
@@ -440,7 +444,6 @@ int vcs_outcomes_apply(struct vcs_decision *d, struct err *err)
 			.source = "tfe-configuration-version",
 			.trigger_reason = is_request(d) ? NULL : "vcs",
 			.plan_only = vcs_event_is_pr(&d->event) ? CHOICE_YES : CHOICE_UNSET,
-			.no_secrets = vcs_event_is_pr(&d->event) && d->event.fork != VCS_FORK_NO,
 			.auto_apply = CHOICE_UNSET}};
 
 	message_write(&d->event, o.message);

@@ -106,8 +106,13 @@ _Static_assert(
 	"(select name from organizations where id = w.organization_id) as organization, h.run_id as hold_run, "        \
 	"h.worker as hold_worker, h.engine_ended as hold_engine_ended, h.settled_at is not null as hold_settled, "     \
 	"m.reason as maintenance_reason, " MINUTE("m.since") "as maintenance_since, "
+/* The git job that fetches the commit of run `r`, while it waits. */
+#define GIT_JOB                                                                                                        \
+	"lateral (select g.id, g.error from run_inputs i join configuration_commits k on k.configuration_version_id "  \
+	"= i.configuration_version_id join git_jobs g on g.content_id = k.content_id and g.kind = 'fetch' where "      \
+	"r.status = 'fetching' and i.run_id = r.id and g.state = 'waiting') "
 #define JOB_FACTS                                                                                                      \
-	"j.id as job_id, not r.plan_only and " EPOCH_IS_YOUNG("$2") "as failover, j.id is not null and "               \
+	"g.id is not null as git_waiting, g.error as git_error, j.id as job_id, not r.plan_only and " EPOCH_IS_YOUNG("$2") "as failover, j.id is not null and "               \
 	JOB_KEY_IS_MISSING("j", "$4") "as key_missing, case when x.total <= $3 then x.place end as place, "            \
 	"least(x.total, $3) as places, (x.place * p.job_seconds / greatest(p.slots, 1))::bigint as eta_seconds, "      \
 	TIME("now() + make_interval(secs => (x.place * p.job_seconds / greatest(p.slots, 1))::float8)") "as eta, "     \
@@ -140,6 +145,7 @@ static const char waits_sql[] =
 	"left join " BLOCKER "b on true cross join lateral (select case when r.queued then " DECISION("b") "else "
 	DECISION("r") "end as bit) d cross join " DECIDERS "e left join " TASKS "t on true "
 	"left join waiting j on j.run_id = r.id left join pools p on p.id = j.pool_id left join places x on x.id = j.id "
+	"left join " GIT_JOB "g on true "
 	"left join run_quotas o on o.organization_id = r.organization_id and j.id is not null";
 /* clang-format on */
 
@@ -160,6 +166,7 @@ static void facts_read(const struct rows *rows, int row, struct wait_facts *ret_
 			.maintenance = workspace.maintenance},
 		.first = row_int(rows, row, "before") == 0,
 		.job_waiting = !row_null(rows, row, "job_id"),
+		.git_waiting = row_bool(rows, row, "git_waiting"),
 		.pool = {.drained = row_bool(rows, row, "drained"),
 			.failover = row_bool(rows, row, "failover"),
 			.key_missing = row_bool(rows, row, "key_missing"),
@@ -218,7 +225,8 @@ static struct wait_subject subject_of(struct store *store, const struct rows *ro
 		.task = {cell(rows, row, "task_name"), row_int(rows, row, "task_seconds"),
 			row_int(rows, row, "task_limit"), row_int(rows, row, "task_others"),
 			row_bool(rows, row, "taken")},
-		.stop = {cell(rows, row, "stop_worker"), row_int(rows, row, "stop_seconds")}};
+		.stop = {cell(rows, row, "stop_worker"), row_int(rows, row, "stop_seconds")},
+		.git_error = cell(rows, row, "git_error")};
 }
 
 void wait_of_row(struct store *store, const struct rows *rows, int row, struct run_wait *ret_wait)

@@ -7,7 +7,9 @@
  * the upload was rejected. A set's newest version is the one created last. Its current version, which applies to runs,
  * is the last one that is ready.
  *
- * Columns read: the table's and organization_id.
+ * Versions from commits are ingressing until their files are fetched.
+ *
+ * Columns read: the table's, organization_id, and ingress: the commit that it came from, or null.
  */
 
 #include "scheduler/store/store.h"

@@ -128,9 +128,8 @@ int vcs_credential_read(
 	const struct github_app *app = store->settings->github_app;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, of_repository_sql, P_TEXT(repository_id),
-		    P_TEXT(app ? app->url : "https://github.com"),
-		    P_TEXT(app ? app->api_url : "https://api.github.com")) < 0)
+	if (db_query(store->db, &rows, err, of_repository_sql, P_TEXT(repository_id), P_TEXT(github_app_url(app)),
+		    P_TEXT(github_app_api_url(app))) < 0)
 		return -1;
 	return credential_take(store, &rows, ret_credential, err);
 }

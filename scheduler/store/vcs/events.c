@@ -3,6 +3,7 @@
 
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/refs.h"
+#include "scheduler/store/vcs/github_app.h"
 
 enum { MAX_EXPIRED = 1000, POSTPONED_SECONDS = 15 };
 
@@ -102,10 +103,11 @@ int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
 	return db_query(store->db, ret_rows, err,
 		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
 		"r.looked_at, coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, "
-		"'https://github.com') as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
+		"$2) as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
 		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.repository_id = $1 and "
 		"e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
-		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL));
+		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),
+		P_TEXT(github_app_url(store->settings->github_app)));
 }
 
 void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)
@@ -155,7 +157,9 @@ int vcs_event_looked(struct store *store, const char *id, const char *ref, const
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_events set state = 'waiting', due_at = now(), ref = coalesce($2, ref), "
-		"sha = coalesce($3, sha), detail = detail || '{\"looked\": true}' where id = $1",
+		"sha = coalesce($3, sha), detail = (case when $3::text is null then detail "
+		"else detail - '{message,author,commit_url,compare_url}'::text[] end) || '{\"looked\": true}' where id "
+		"= $1",
 		P_TEXT(id), P_TEXT(ref), P_TEXT(sha));
 }
 

@@ -64,7 +64,7 @@ void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_ev
 int vcs_event_look(struct store *store, const char *id, const char *repository_id, struct err *err);
 int vcs_event_compare(struct store *store, const char *id, struct err *err);
 /* The look of a request, or of an event that tells of the newest commit: it waits to be decided. ref and sha are NULL
- * if they stay. */
+ * if they stay; the detail forgets what it says of an earlier commit. */
 int vcs_event_looked(struct store *store, const char *id, const char *ref, const char *sha, struct err *err);
 /* The changed files, as a JSON array, or NULL and a note: it waits to be decided. */
 int vcs_event_compared(struct store *store, const char *id, const char *files, const char *note, struct err *err);

@@ -13,7 +13,8 @@
 
 enum { KEY_BITS_LEAST = 2048 };
 
-#define PUBLIC_URL "https://github.com"
+#define PUBLIC_URL     "https://github.com"
+#define PUBLIC_API_URL "https://api.github.com"
 
 static void key_freep(EVP_PKEY **key)
 {
@@ -52,7 +53,7 @@ static char *api_url_make(const struct github_app_settings *settings)
 {
 	if (*settings->api_url)
 		return mem_text(settings->api_url);
-	return text_equal(settings->url, PUBLIC_URL) ? mem_text("https://api.github.com")
+	return text_equal(settings->url, PUBLIC_URL) ? mem_text(PUBLIC_API_URL)
 						     : mem_printf("%s/api/v3", settings->url);
 }
 
@@ -92,6 +93,16 @@ void github_app_close(struct github_app *app)
 	crypto_secret_freep(&app->webhook_secret);
 	EVP_PKEY_free(app->key);
 	free(app);
+}
+
+const char *github_app_url(const struct github_app *app)
+{
+	return app ? app->url : PUBLIC_URL;
+}
+
+const char *github_app_api_url(const struct github_app *app)
+{
+	return app ? app->api_url : PUBLIC_API_URL;
 }
 
 /* ---- the token ---- */

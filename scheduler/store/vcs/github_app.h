@@ -38,6 +38,11 @@ int github_app_open(const struct github_app_settings *settings, struct github_ap
 /* NULL-safe. */
 void github_app_close(struct github_app *app);
 
+/* The addresses of the GitHub that the App is at, for repositories of its installations: those of github.com if the
+ * site has no App any more (NULL). Borrowed. */
+const char *github_app_url(const struct github_app *app);
+const char *github_app_api_url(const struct github_app *app);
+
 /* A JWT of the App, signed with RS256: issued JWT_SKEW before `now` (seconds since 1970), so that a clock of GitHub
  * that is behind accepts it, and valid until JWT_SECONDS after. The caller frees it. */
 char *github_app_jwt(const struct github_app *app, long long now);

@@ -225,6 +225,15 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 							     "(select coalesce(jsonb_agg(u.policy_set_id order by "    \
 							     "u.policy_set_id), '[]') from policy_set_repositories u " \
 							     "where u.repository_id = r.id) as policy_sets "
+/* Members see the repositories of the workspaces that they see, and managers of connections all. */
+#define VISIBLE(user)                                                                                                  \
+	"(((" RIGHTS_IN_ORGANIZATION(                                                                                  \
+		user, "r.organization_id") ") & " EVERY_REPOSITORY " <> 0) or exists "                                 \
+					   "(select 1 from workspace_repositories u where u.repository_id = r.id and " \
+					   "(" RIGHTS_IN_WORKSPACE(                                                    \
+						   user, "r.organization_id", "u.workspace_id") ") & 1 <> 0)) "
+/* CAN_READ_WORKSPACE in all workspaces, or CAN_MANAGE_VCS */
+#define EVERY_REPOSITORY "(1 | (1::bigint << 38))"
 #define TABLES                                                                                                         \
 	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id "                               \
 	"left join vcs_tokens t on t.connection_id = c.id "
@@ -233,19 +242,19 @@ int vcs_repositories_list(struct store *store, const char *organization_id, stru
 	struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select n.total, r.* from (select count(*) as total from vcs_repositories where organization_id = $1) "
-		"n "
-		"left join (select " COLUMNS("$4") TABLES
-		"where r.organization_id = $1 "
-		"order by lower(r.identifier), r.id limit $2 offset $3) r on true order by lower(r.identifier), r.id",
+		"select n.total, r.* from (select count(*) as total from vcs_repositories r where r.organization_id = "
+		"$1 and " VISIBLE("$4") ") n "
+					"left join (select " COLUMNS("$4") TABLES
+		"where r.organization_id = $1 and " VISIBLE("$4") "order by lower(r.identifier), r.id limit $2 offset "
+								  "$3) r on true order by lower(r.identifier), r.id",
 		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset),
 		P_TEXT(response_scope_user(store->scope)));
 }
 
 int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where r.id = $1", P_TEXT(id),
-		    P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where r.id = $1 and " VISIBLE("$2"),
+		    P_TEXT(id), P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "repository not found");
 }

@@ -59,7 +59,7 @@ def test_requests_have_the_attributes_that_handlers_read(handler):
     schema = operation["requestBody"]["content"]["application/vnd.api+json"]["schema"]
     sample = SAMPLES[handler].document(defaultdict(str))
     assert [error.message for error in validator(json.dumps(schema)).iter_errors(sample)] == []
-    if "attributes" in sample.get("data", {}) and "$ref" in schema["properties"].get("data", {}):
+    if "attributes" in sample.get("data", {}) and "$ref" in schema.get("properties", {}).get("data", {}):
         known = document()["components"]["schemas"][schema["properties"]["data"]["$ref"].rpartition("/")[2]]["properties"]
         assert set(sample["data"]["attributes"]) <= set(known["attributes"]["properties"])
         assert set(sample["data"]["relationships"]) <= set(known.get("relationships", {"properties": {}})["properties"])

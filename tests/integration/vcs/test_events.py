@@ -426,6 +426,20 @@ def test_a_commit_that_is_gone_ends_its_runs(vcs, org, git):
     reaches(org, org.run(workspace), "plan_queued")
 
 
+def test_a_fetch_that_failed_is_tried_again_and_says_why(vcs, org, git):
+    (workspace,) = vcs.ready(vcs.workspace())
+    vcs.finish(workspace)
+    sha = vcs.push(event=False)
+    git.outcomes[sha] = ("retry", "the server does not answer")
+    vcs.look()
+    run = vcs.runs(workspace)[-1][0]
+    text = 'The commit\'s files could not be fetched, and are tried again: "the server does not answer".'
+    waits = until(lambda: next((shown for shown in [org.get(f"runs/{run}/waiting").data["attributes"]] if shown["text"] == text), None), "it says why it waits")
+    assert waits["code"] == "fetch"
+    del git.outcomes[sha]
+    reaches(org, run, "plan_queued")
+
+
 # ---- what the API shows and asks ----
 
 
@@ -516,6 +530,8 @@ def test_a_policy_set_gets_a_version_and_keeps_it_when_the_next_one_fails(vcs, o
     until(lambda: vcs.site.ask(row, policy_set)[0][2] == "ready", "the first version is ready")
     first = vcs.site.ask(row, policy_set)[0]
     assert first[0] == first[1] and first[3] == vcs.repository.sha()
+    shown = org.attributes(f"policy-set-versions/{first[0]}")
+    assert shown["ingress-attributes"] == {"commit-sha": first[3], "commit-url": None, "identifier": vcs.identifier} and shown["source"] == "gitea"
     git.hold("fetch")
     sha = vcs.push()
     vcs.settled()

@@ -351,6 +351,34 @@ def test_other_failures_of_git_are_not_tried_again(used, api_site, row, git):
     assert api_site.ask("select 1 from git_jobs where repository_id = %s", used.row_id) == []
 
 
+def test_a_push_makes_a_run(owner, api_site, github, row):
+    """The App's webhook, its token for git, and a run of the commit."""
+    repository = github.repository(f"{owner.account}/network", {"main.tf": ""})
+    id = owner.connected(identifiers=[repository.identifier])
+    until(lambda: has_token(row, id), "a token")
+    git = FakeGit(api_site)
+    fake = git.repository(repository.identifier)
+    vcs_repo = {"identifier": repository.identifier, "github-app-installation-id": id}
+    workspace = owner.api.post(f"organizations/{owner.name}/workspaces", {"data": {"type": "workspaces", "attributes": {"name": "network", "queue-all-runs": True, "vcs-repo": vcs_repo}}}).data
+    shown = workspace["attributes"]["vcs-repo"]
+    assert shown["service-provider"] == "github_app" and shown["github-app-installation-id"] == id and shown["oauth-token-id"] is None
+    assert shown["repository-http-url"] == f"{github.url}/{repository.identifier}"
+
+    def commits():
+        runs = owner.api.get(f"workspaces/{workspace['id']}/runs?include=configuration_version.ingress_attributes")
+        return {each["attributes"]["commit-sha"] for each in runs.json.get("included", []) if each["type"] == "ingress-attributes"}
+
+    until(lambda: commits() == {fake.sha()}, "the first run")
+    before, after = fake.sha(), fake.commit({"main.tf": "# second"})
+    number = owner.installations()[0]["attributes"]["installation-id"]
+    document = {"ref": "refs/heads/main", "before": before, "after": after, "commits": [{"id": after, "added": [], "removed": [], "modified": ["main.tf"], "message": "Second"}], "created": False,
+                "deleted": False, "forced": False, "size": 1, "head_commit": {"id": after, "message": "Second"}, "installation": {"id": number},
+                "repository": {"id": repository.id, "full_name": repository.identifier, "default_branch": "main"}, "sender": {"login": "ann"}}
+    assert deliver(api_site, "push", document) == 204
+    until(lambda: after in commits(), "the run of the push")
+    git.stop()
+
+
 # ---- the end ----
 
 

@@ -244,15 +244,18 @@ def test_a_flood_on_one_hook_does_not_slow_another(api_site):
 def test_repositories_show_their_hooks_and_only_vcs_managers_see_secrets(org, api_site):
     url, secret, id = hook_of(org)
     people = People(org, api_site.database)
-    reader, manager = people.member("hook-reader", people.team("r")), people.member("hook-manager", people.team("m", manage_vcs_settings=True))
+    reader_team = people.team("r")
+    reader, manager = people.member("hook-reader", reader_team), people.member("hook-manager", people.team("m", manage_vcs_settings=True))
     shown = org.get(f"vcs-repositories/{id}").data
-    attributes = shown["attributes"]
+    attributes, (workspace,) = shown["attributes"], shown["relationships"]["workspaces"]["data"]
+    assert reader.call("GET", f"vcs-repositories/{id}").status == 404, "who sees none of its workspaces does not see it"
+    people.give(reader_team, "workspace", workspace["id"], "read")
     assert attributes["webhook-url"] == url and len(secret) == 64 and attributes["identifier"] == "acme/network" and attributes["hook-made"] is False
     assert attributes["state"] == "unverified" and attributes["web-url"] == "https://gitea.example.com/acme/network" and attributes["looked-at"] is None
     assert manager.get(f"vcs-repositories/{id}").data["attributes"]["webhook-secret"] == secret
     hidden = reader.get(f"vcs-repositories/{id}").data
-    assert hidden["attributes"]["webhook-secret"] is None and hidden["relationships"]["workspaces"]["data"] == []
-    assert len(shown["relationships"]["workspaces"]["data"]) == 1
+    assert hidden["attributes"]["webhook-secret"] is None and hidden["relationships"]["workspaces"]["data"] == [workspace]
+    assert manager.get(f"vcs-repositories/{id}").data["relationships"]["workspaces"]["data"] == []
     listed = org.get(f"organizations/{org.organization}/vcs-repositories", include="workspaces,policy_sets,oauth_client")
     (item,) = listed.data
     assert item["id"] == id and "webhook-secret" not in item["attributes"]

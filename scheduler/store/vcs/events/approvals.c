@@ -13,17 +13,11 @@ static int not_allowed(struct err *err, const char *why)
 int vcs_approval_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select e.state, o.subject_id as workspace_id from vcs_events e left join vcs_outcomes o on "
-		    "o.event_id = e.id and o.reason = 'fork_approval' where e.id = $1",
+		    "select w.id as workspace_id from vcs_outcomes o join workspaces w on w.id = o.subject_id where "
+		    "o.event_id = $1 and o.reason = 'fork_approval'",
 		    P_TEXT(event_id)) < 0)
 		return -1;
-	if (!ret_rows->count)
-		return err_set(err, ERR_NOT_FOUND, "event not found");
-	if (row_null(ret_rows, 0, "workspace_id"))
-		return err_set(err, ERR_NOT_FOUND, "event not found");
-	if (!text_equal(row_text(ret_rows, 0, "state"), "approval"))
-		return not_allowed(err, "the event does not wait for an approval");
-	return 0;
+	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "event not found");
 }
 
 struct approval {
@@ -38,12 +32,14 @@ static int give_in(void *data, struct err *err)
 
 	if (db_query(a->store->db, &rows, err,
 		    "update vcs_pull_requests p set approved_sha = e.sha, approved_by = $2 from vcs_events e where "
-		    "e.id = $1 and p.repository_id = e.repository_id and p.number = e.pull_request and p.head_sha = "
+		    "e.id = $1 and e.state = 'approval' and p.repository_id = e.repository_id and p.number = "
+		    "e.pull_request and p.head_sha = "
 		    "e.sha and p.state = 'open'",
 		    P_TEXT(a->event_id), P_TEXT(a->actor)) < 0)
 		return -1;
 	if (!db_affected(&rows))
-		return not_allowed(err, "the pull request is closed, or has a newer head");
+		return not_allowed(err,
+			"the event does not wait for an approval, or the pull request is closed or has a newer head");
 	if (db_query(a->store->db, NULL, err,
 		    "update vcs_events set state = 'waiting', due_at = now() where id = $1 and state = 'approval'",
 		    P_TEXT(a->event_id)) < 0)

@@ -6,8 +6,8 @@
 
 #include "scheduler/store/store.h"
 
-/* The workspaces in which the event waits for an approval: column workspace_id. ERR_NOT_FOUND if there is no such
- * event; ERR_CONFLICT if it waits for none. */
+/* The workspaces in which the event waited for an approval when it was decided last: column workspace_id. ERR_NOT_FOUND
+ * if there are none. */
 int vcs_approval_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err);
 /* Approves the head, and decides the event again. ERR_CONFLICT if the pull request has a newer head, or is closed. */
 int vcs_approval_give(struct store *store, const char *event_id, const char *actor, struct err *err);

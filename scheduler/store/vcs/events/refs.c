@@ -3,6 +3,7 @@
 
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/wake.h"
+#include "scheduler/store/vcs/github_app.h"
 
 enum { MAX_LOOKS = 100, LOOK_AGAIN_SECONDS = 600 };
 
@@ -13,12 +14,12 @@ int vcs_repository_lock(struct store *store, const char *repository_id, struct r
 		return -1;
 	return db_query(store->db, ret_rows, err,
 		"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at, "
-		"coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, 'https://github.com') as "
+		"coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, $2) as "
 		"http_url, c.api_url, coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' and "
 		"g.repository_id = r.id), now()) as look_began from vcs_repositories r left join vcs_connections c on "
 		"c.id = r.connection_id "
 		"where r.id = $1",
-		P_TEXT(repository_id));
+		P_TEXT(repository_id), P_TEXT(github_app_url(store->settings->github_app)));
 }
 
 /* No lock is held while the job is made: the result of a look locks the job first, then the repository. The result sets

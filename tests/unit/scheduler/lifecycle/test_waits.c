@@ -71,6 +71,18 @@ static void test_for_a_worker(void **state)
 	assert_int_equal(wait_of(&facts), WAIT_FAILOVER);
 }
 
+static void test_a_commit_waits_to_be_fetched(void **state)
+{
+	const struct run_event turn = {.kind = EV_TURN};
+	struct wait_facts facts = {.run = run_created(STAGE_BIT(STAGE_FETCH)), .first = true};
+
+	(void)state;
+	facts.run = run_step(&facts.run, &turn).run;
+	assert_int_equal(wait_of(&facts), WAIT_NONE);
+	facts.git_waiting = true;
+	assert_int_equal(wait_of(&facts), WAIT_FETCH);
+}
+
 static void test_who_is_worked_on_waits_for_nothing(void **state)
 {
 	struct wait_facts facts = planning();
@@ -94,6 +106,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_in_the_queue),
 		cmocka_unit_test(test_for_a_worker),
+		cmocka_unit_test(test_a_commit_waits_to_be_fetched),
 		cmocka_unit_test(test_who_is_worked_on_waits_for_nothing),
 	};
 

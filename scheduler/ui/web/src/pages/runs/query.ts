@@ -49,7 +49,7 @@ export const sources: readonly (readonly [string, string])[] = [
 	["tfe-ui", "Web UI"],
 	["tfe-api", "API"],
 	["terraform+cloud", "CLI"],
-	["tfe-configuration-version", "Uploaded configuration"],
+	["tfe-configuration-version", "Commit or uploaded configuration"],
 	["tfe-run-trigger", "Run trigger"],
 	["tfe-infrastructure-lifecycle", "Automatic destroy"],
 ];

@@ -117,7 +117,7 @@ function columnsOf({ org, ws, more = [], brief = false }: Props): readonly Colum
 
 // The time, the user and the source.
 function Created({ run }: { readonly run: Resource }) {
-	const source = sourceWord(text(run, "source"));
+	const source = commitOf(run) ? "Commit" : sourceWord(text(run, "source"));
 	const reason = text(run, "trigger-reason");
 	return (
 		<>

@@ -130,6 +130,14 @@ function EventList({ org }: { readonly org: string }) {
 	const rows = useStableRows(list, url);
 	const total = list.pages?.["total-count"];
 	useLive([`org:${org}`], () => void list.reload());
+	if (list.error?.status === 404 && list.asOf === 0) {
+		return (
+			<p class="note">
+				The list of events needs the permission to manage VCS settings. The event of a workspace that you see opens by its own address, such
+				as from a commit status.
+			</p>
+		);
+	}
 	return (
 		<>
 			<Filters org={org} />

@@ -19,7 +19,7 @@ import { Tags } from "./tags.tsx";
 
 export default function Overview({ params }: PageProps) {
 	return (
-		<Frame params={params} page="overview">
+		<Frame params={params} page="overview" include="current_run.configuration_version.ingress_attributes">
 			{(view) => <OverviewPage view={view} />}
 		</Frame>
 	);

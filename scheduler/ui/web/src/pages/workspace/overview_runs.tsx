@@ -11,6 +11,8 @@ import { pathTo } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { isFinal } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
+import { commitOf } from "../../vcs/commit.ts";
+import { CommitLine } from "../../vcs/commit_line.tsx";
 import { repositoryOf } from "../../vcs/repository.ts";
 import { Waiting } from "../run/waiting.tsx";
 import { RunWait } from "../runs/run_wait.tsx";
@@ -20,15 +22,17 @@ import type { WorkspaceView } from "./frame.tsx";
 type RunProps = { readonly view: WorkspaceView; readonly run: Resource };
 
 function RunLine({ view, run }: RunProps) {
+	const commit = commitOf(run);
 	return (
-		<p class="run-line">
+		<div class="run-line">
 			<StatusMark run={run} />{" "}
 			<a href={pathTo("/app/:org/workspaces/:ws/runs/:run", { org: view.org, ws: view.name, run: run.id })}>{runTitle(run)}</a>{" "}
 			<PlanCounts plan={store.one(run, "plan")} />{" "}
 			<span class="muted">
 				{text(store.one(run, "created-by"), "username")} <TimeAgo time={run.attributes["created-at"]} />
 			</span>
-		</p>
+			{commit && <CommitLine commit={commit} />}
+		</div>
 	);
 }
 
@@ -69,7 +73,7 @@ function NoRuns({ view }: { readonly view: WorkspaceView }) {
 	);
 }
 
-const include = "plan,created_by";
+const include = "plan,created_by,configuration_version.ingress_attributes";
 
 // The current run and why it waits, the queue behind it, and the last applied run.
 export function NowAndNext({ view }: { readonly view: WorkspaceView }) {
