@@ -22,6 +22,8 @@ static bool stage_follows(const struct report_run *run, unsigned mask)
 /* True if all stages up to the end of the scope have passed. */
 static bool is_past(const struct report_run *run, enum report_scope scope)
 {
+	if (run->stage == STAGE_NONE) /* before the first */
+		return false;
 	return run->stage > (scope == REPORT_PLAN ? STAGE_PLAN : STAGE_SENTINEL);
 }
 
@@ -41,7 +43,7 @@ enum report_state report_state_of(const struct report_run *run, enum report_scop
 	case RUN_FORCE_CANCELED:
 		return state_of_end(run, scope);
 	case RUN_DISCARDED: /* a person's decision about a plan that passed, unless it had none */
-		return run->stage >= STAGE_PLAN ? REPORT_SUCCESS : REPORT_FAILURE;
+		return run->stage != STAGE_NONE && run->stage >= STAGE_PLAN ? REPORT_SUCCESS : REPORT_FAILURE;
 	case RUN_POLICY_OVERRIDE:
 	case RUN_POLICY_SOFT_FAILED:
 		return scope == REPORT_PLAN ? REPORT_SUCCESS : REPORT_FAILURE;
