@@ -73,12 +73,13 @@ int renewals_take(struct store *store, int max, struct rows *ret_rows, struct er
 int renewals_wait(struct store *store, long long *ret_ms, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	long long ms;
 
 	if (db_query(store->db, &rows, err,
-		    "select greatest(0, ceil(extract(epoch from min(due_at) - now()) * 1000))::bigint as ms "
-		    "from vcs_renewals") < 0)
+		    "select ceil(extract(epoch from min(due_at) - now()) * 1000)::bigint as ms from vcs_renewals") < 0)
 		return -1;
-	*ret_ms = row_null(&rows, 0, "ms") ? -1 : row_int(&rows, 0, "ms");
+	ms = row_int(&rows, 0, "ms");
+	*ret_ms = row_null(&rows, 0, "ms") ? -1 : ms < 0 ? 0 : ms;
 	return 0;
 }
 
