@@ -62,8 +62,8 @@ static int refused_in(void *data, struct err *err)
 
 static int passing(const struct renewing *r, struct err *err)
 {
-	log_warn("a VCS token is not renewed, and is tried again", "connection", r->connection->id.text, "why",
-		r->result->why, NULL);
+	log_warn("the provider renews no VCS token for now, and is asked again", "connection", r->connection->id.text,
+		"why", r->result->why, NULL);
 	return renewal_postpone(r->store, r->renewal, r->result->retry_after, err);
 }
 

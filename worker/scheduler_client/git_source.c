@@ -103,7 +103,7 @@ static void claim_heard(struct git_source *source, const struct fetch_answer *an
 
 	backoff_reset(&source->backoff);
 	if (json_parse(buf_str(&answer->body), answer->body.len, &value, &err) < 0) {
-		log_error("the scheduler's answer to a claim can't be read", "why", err.message, NULL);
+		log_error("the scheduler's answer to a claim of git jobs can't be read", "why", err.message, NULL);
 		claim_later(source, backoff_next(&source->backoff, 0));
 		return;
 	}

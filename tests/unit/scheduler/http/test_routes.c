@@ -112,7 +112,8 @@ static void only_listed_routes_need_no_token(void **state)
 		"/app/settings/tokens/:token/revoke", "/app/settings/password", "/app/settings/invitations",
 		"/app/settings/invitations/:membership", "/app/invitations/:membership",
 		"/app/workspaces/:workspace/hold", "/app/runs/:run", "/app/runs/:run/unrecorded-resources",
-		"/oauth/authorize", "/oauth/token"};
+		"/oauth/authorize", "/oauth/token", "/auth/:callback", "/auth/:callback/callback",
+		"/github-app/connect/:organization", "/github-app/setup", "/github-app/callback"};
 
 	(void)state;
 	for (size_t i = 0; i < routes_count; i++) {
@@ -125,6 +126,8 @@ static void only_listed_routes_need_no_token(void **state)
 			fail_msg("%s %s needs no token", routes[i].method, routes[i].pattern);
 		if (routes[i].permission == CAN_WITH_SIGNATURE)
 			assert_true(text_starts(routes[i].pattern, "/signed/:signature/"));
+		if (routes[i].permission == CAN_DELIVER)
+			assert_true(text_starts(routes[i].pattern, "/webhooks/"));
 		if (routes[i].permission == CAN_WORK || routes[i].permission == CAN_WORK_ON_JOB)
 			assert_true(text_starts(routes[i].pattern, "/api/worker/v1/"));
 	}
