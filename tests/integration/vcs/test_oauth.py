@@ -323,7 +323,7 @@ def test_a_token_that_the_provider_itself_refuses(connection, owner):
 
 
 def test_private_addresses_are_not_called(postgres, providers):
-    with open_api_site(postgres) as api_site:
+    with open_api_site(postgres, vcs_allow="") as api_site:
         owner = Owner(api_site)
         connection = Connection(owner, providers())
         browser = owner.browser()
@@ -398,6 +398,7 @@ def test_a_new_consent_during_a_renewal_wins(owner, providers):
 def test_a_token_that_was_set_by_the_api_is_not_renewed(owner, providers, api_site):
     connection = Connection(owner, providers(lifetime=2))
     connection.connected(owner.browser())
+    connection.provider.personal_tokens.add("personal")
     attributes = {"type": "oauth-clients", "attributes": {"oauth-token-string": "personal"}}
     owner.api.patch(f"oauth-clients/{connection.id}", {"data": attributes})
     until(lambda: api_site.ask("select 1 from vcs_renewals r join vcs_tokens t on t.id = r.token_id where t.connection_id = %s", connection.id) == [], "the end of its renewal")
