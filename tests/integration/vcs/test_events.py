@@ -281,6 +281,26 @@ def test_a_pull_request_is_planned_and_its_older_head_is_canceled(vcs, org):
     assert vcs.shas(workspace)[count:] == [first, second, second], "its closing had canceled the run"
 
 
+def test_late_events_of_a_pull_request_change_nothing(vcs):
+    (workspace,) = vcs.ready(vcs.workspace())
+    count = len(vcs.runs(workspace))
+    sha = vcs.repository.commit({"a.tf": "1"}, branch="feature", parent=vcs.repository.sha())
+    late = "Superseded: the pull request has changed since."
+    vcs.pull_request("pr_close", 8, sha)
+    vcs.settled()
+    vcs.pull_request("pr_open", 8, sha, is_new=True)
+    assert vcs.settled()[-1][4] == late, "it was closed before its creation was told of"
+    vcs.pull_request("pr_open", 8, sha, changed_at=3000)
+    vcs.settled()
+    assert len(vcs.runs(workspace)) == count + 1, "it was opened again"
+    vcs.pull_request("pr_close", 8, sha, changed_at=2000)
+    assert vcs.settled()[-1][4] == late and "canceled" not in vcs.statuses(workspace)[count:]
+    vcs.pull_request("pr_close", 8, sha, changed_at=4000)
+    vcs.settled()
+    vcs.pull_request("pr_open", 8, sha, changed_at=3500)
+    assert vcs.settled()[-1][4] == late and vcs.statuses(workspace)[count:] == ["canceled"]
+
+
 def test_older_heads_stay_without_the_organizations_setting(vcs, org):
     org.patch(f"organizations/{org.organization}", {"data": {"type": "organizations", "attributes": {"speculative-plan-management-enabled": False}}})
     (workspace,) = vcs.ready(vcs.workspace())
