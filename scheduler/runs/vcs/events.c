@@ -116,7 +116,8 @@ static int commit_decide(struct vcs_decision *d, struct err *err)
 		return vcs_event_look(d->store, d->id, d->repository_id, err);
 	if (d->late)
 		return vcs_event_end(d->store,
-			&(struct vcs_end){.id = d->id, .message = "Superseded: the pull request has changed since."}, err);
+			&(struct vcs_end){.id = d->id, .message = "Superseded: the pull request has changed since."},
+			err);
 	if (d->closed && d->event.kind == VCS_PR_UPDATE)
 		return vcs_event_end(
 			d->store, &(struct vcs_end){.id = d->id, .message = "The pull request is closed."}, err);

@@ -10,7 +10,7 @@ enum { SEALED_LIMIT = 1 << 20 };
 
 #define COLUMNS(user)                                                                                                  \
 	"c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key, "                \
-	"c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at, o.name as organization_name, "                 \
+	"c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at, o.name as organization_name, " \
 	"t.id as token_id, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                \
 	"vcs_connection_projects m where m.connection_id = c.id and " PROJECT_IN_SCOPE(                                \
 		EVERYWHERE(user), user, "m.project_id") ") as projects "

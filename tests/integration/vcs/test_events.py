@@ -10,6 +10,7 @@ import pytest
 from support.api import FINAL
 from support.documents import refused, refused_at, send
 from support.fake_git import FakeGit
+from support.people import People
 from support.vcs_connections import GIT, GITEA, client_document, connect
 from support.wait import until
 
@@ -375,6 +376,26 @@ def test_a_fork_is_planned_only_where_allowed_and_after_each_head_is_approved(vc
     vcs.plans_forks(None)
     assert send(org, "PATCH", f"workspaces/{allowed}", "workspaces", execution_mode="remote").status == 200
     assert "comes from a fork" in refused_at(refused(422, org.run, allowed, version), "/data/relationships/workspace")
+
+
+# ---- auto-apply ----
+
+
+def test_a_commit_applies_by_itself_and_a_users_run_needs_the_right_to_apply(vcs, org, api_site):
+    (workspace,) = vcs.ready(vcs.workspace(auto_apply=True))
+    people = People(org, api_site.database)
+    team = people.team("planners")
+    people.give(team, "workspace", workspace, "custom", runs="plan", variables="none", state_versions="none")
+    planner = people.member(f"planner-{secrets.token_hex(4)}", team)
+    count = len(vcs.runs(workspace))
+    pushed = vcs.push()
+    vcs.settled()
+    for client in (planner, org):
+        assert client.call("POST", f"workspaces/{workspace}/actions/vcs-run", {"commit-sha": pushed}).status == 202
+        vcs.look()
+    runs = [run for run, sha, _ in vcs.runs(workspace)[count:] if sha == pushed]
+    assert [org.attributes(f"runs/{run}")["auto-apply"] for run in runs] == [True, False, True]
+    assert [org.attributes(f"runs/{run}")["plan-only"] for run in runs] == [False, False, False]
 
 
 # ---- the stage of fetching, and archived contents ----

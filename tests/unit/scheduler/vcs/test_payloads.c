@@ -599,8 +599,8 @@ static const struct {
 	bool is_new;
 	long long changed_at;
 } ages[] = {
-	{VCS_GITHUB, "pull_request", GITHUB_PR("opened", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Z", true,
-		1795224300000},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("opened", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Z",
+		true, 1795224300000},
 	{VCS_GITHUB, "pull_request", GITHUB_PR("reopened", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Z",
 		false, 1795224300000},
 	{VCS_GITEA, "pull_request", GITEA_PR("opened", "false", "42", ""), "pull_request", "updated_at",
@@ -611,15 +611,19 @@ static const struct {
 		"2026-11-21T01:25:00.5Z", false, 1795224300500},
 	{VCS_BITBUCKET_CLOUD, "pullrequest:created", CLOUD_PR(A, "{'uuid': '{r-1}'}"), "pullrequest", "updated_on",
 		"2026-11-21T01:25:00.195330+00:00", true, 1795224300195},
-	{VCS_BITBUCKET_SERVER, "pr:opened", SERVER_PR("42", ""), "pullRequest", "updatedDate", NULL, true, 1795224300000},
+	{VCS_BITBUCKET_SERVER, "pr:opened", SERVER_PR("42", ""), "pullRequest", "updatedDate", NULL, true,
+		1795224300000},
 	{VCS_BITBUCKET_SERVER, "pr:reopened", SERVER_PR("42", ""), "pullRequest", "updatedDate", "yesterday", false, 0},
 	{VCS_AZURE, "git.pullrequest.created", AZURE_PR("active", "false", ""), NULL, "createdDate",
 		"2026-11-21T01:25:00.3025616Z", true, 1795224300302},
-	{VCS_AZURE, "git.pullrequest.updated", AZURE_PR("active", "false", ""), NULL, "createdDate", "2026-11-21", false, 0},
-	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "2026-11-21T01:25:00", false, 0},
-	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Zulu", false,
-		0},
-	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "1960-11-21T01:25:00Z", false, 0},
+	{VCS_AZURE, "git.pullrequest.updated", AZURE_PR("active", "false", ""), NULL, "createdDate", "2026-11-21",
+		false, 0},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "2026-11-21T01:25:00",
+		false, 0},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Zulu",
+		false, 0},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "1960-11-21T01:25:00Z",
+		false, 0},
 };
 
 static void pull_requests_tell_when_they_changed(void **state)
@@ -636,7 +640,8 @@ static void pull_requests_tell_when_they_changed(void **state)
 		assert_int_equal(vcs_payload_read(ages[i].dialect, ages[i].name, body, &events, &err), 0);
 		assert_int_equal(events.count, 1);
 		if (events.items[0].is_new != ages[i].is_new || events.items[0].changed_at != ages[i].changed_at)
-			fail_msg("row %zu: new %d, changed at %lld", i, events.items[0].is_new, events.items[0].changed_at);
+			fail_msg("row %zu: new %d, changed at %lld", i, events.items[0].is_new,
+				events.items[0].changed_at);
 	}
 }
 
