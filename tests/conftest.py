@@ -17,7 +17,7 @@ from support.mail_server import MailServer
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, Broker, Kafka, Postgres, Redis, Servers
-from support.site import FullSite, Site, bootstrap, new_folder, release_all, sandbox_kind
+from support.site import FullSite, Site, new_folder, release_all, sandbox_kind
 from support.terraform import BODY, Terraform
 
 
@@ -86,8 +86,7 @@ def postgres():
 @pytest.fixture(scope="session")
 def template(postgres):
     """A database in which bootstrap was run, and bootstrap's output. Each test gets a copy."""
-    url = postgres.new_database()
-    return url, bootstrap(url)
+    return postgres.new_bootstrapped()
 
 
 @pytest.fixture
@@ -225,8 +224,8 @@ def servers(folder):
 @pytest.fixture
 def services(folder, servers, sandbox):
     """A scheduler, a worker and a notifier that use those servers."""
-    url, bus = servers.postgres.new_database(), servers.broker.options
-    tokens = bootstrap(url)
+    url, tokens = servers.postgres.new_bootstrapped()
+    bus = servers.broker.options
     scheduler = Scheduler("scheduler-1", folder, database_url=url, keys=KEYS, **bus).start()
     worker = Worker("worker-1", folder, scheduler_url=scheduler.url, agent_token=tokens["agent-token"], name="east-7", data_dir=folder / "worker-1", sandbox=sandbox, **bus)
     notifier = Notifier("notifier-1", folder, scheduler_url=scheduler.url, notifier_token=tokens["notifier-token"], redis_url=servers.redis.url, name="west-2", **bus)
@@ -281,7 +280,7 @@ def site(postgres, sandbox, engine):
     """One scheduler and one worker, with the embedded broker, for all tests of a file that do not affect them."""
     folder = new_folder("site")
     bus = Broker(folder).start()
-    site = Site(folder, bus, postgres.new_database(), sandbox, engine.option)
+    site = Site(folder, bus, postgres, sandbox, engine.option)
     try:
         yield site.start()
     finally:
@@ -295,7 +294,7 @@ def full_site(postgres, sandbox, redis, engine):
     folder = new_folder("site")
     bus = Broker(folder).start()
     redis.command("flushall")
-    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
+    site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
     try:
         yield site.start()
     finally:

@@ -17,12 +17,10 @@ from support.servers import Broker
 
 
 class ApiSite:
-    def __init__(self, folder, bus, database, **options):
+    def __init__(self, folder, bus, postgres, **options):
         self.folder = folder
         self.bus = bus
-        self.database = database
-        Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-        self.tokens = self.bootstrap("admin", "acme")
+        self.database, self.tokens = postgres.new_bootstrapped()
         self.scheduler = self.new_scheduler("scheduler-1", **options)
 
     def new_scheduler(self, name, **options):
@@ -68,7 +66,7 @@ def open_api_site(postgres, **options):
     """An api_site whose scheduler is running, with a broker and a folder of its own."""
     folder = Path(tempfile.mkdtemp(prefix="runyard-api_site."))
     bus = Broker(folder).start()
-    api_site = ApiSite(folder, bus, postgres.new_database(), **options)
+    api_site = ApiSite(folder, bus, postgres, **options)
     try:
         api_site.scheduler.start()
         yield api_site

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 """Stacks that serve many tests: the processes of one site, started and stopped together."""
 
-import json
 import subprocess
 import tempfile
 from pathlib import Path
@@ -19,12 +18,6 @@ def new_folder(name):
     return path
 
 
-def bootstrap(database):
-    Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-    result = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
-    return json.loads(result.stdout)
-
-
 def sandbox_kind():
     """bwrap if it works: containers often forbid the namespaces that it needs."""
     script = f"source {ROOT}/deploy/local/lib.sh; source {ROOT}/deploy/local/servers.sh; sandbox_kind 2>/dev/null"
@@ -34,13 +27,12 @@ def sandbox_kind():
 class Site:
     """One scheduler and one worker, which binds the gates below `gates` into its jobs. engine: the worker's --engine."""
 
-    def __init__(self, folder, bus, database, sandbox, engine=None):
+    def __init__(self, folder, bus, postgres, sandbox, engine=None):
         self.folder = folder
-        self.database = database
-        self.tokens = bootstrap(database)
+        self.database, self.tokens = postgres.new_bootstrapped()
         self.gates = folder / "gates"
         self.gates.mkdir()
-        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options)
+        self.scheduler = Scheduler("scheduler-1", folder, database_url=self.database, keys=KEYS, **bus.options)
         self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
                              data_dir=folder / "worker-1", sandbox=sandbox, sandbox_bind=self.gates, engine=engine, **bus.options)
 
@@ -78,8 +70,8 @@ esac
 class FullSite(Site):
     """With a notifier, services for run tasks, and replacements for commercial programs. Deadlines are short."""
 
-    def __init__(self, folder, bus, database, sandbox, redis, engine=None):
-        super().__init__(folder, bus, database, sandbox, engine)
+    def __init__(self, folder, bus, postgres, sandbox, redis, engine=None):
+        super().__init__(folder, bus, postgres, sandbox, engine)
         self.receiver = Receiver()
         self.scheduler.options.update(task_allow="127.0.0.1", vcs_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
         self.worker.options.update(vcs_allow="127.0.0.1", infracost=self.program("infracost", INFRACOST), sentinel=self.program("sentinel", SENTINEL))

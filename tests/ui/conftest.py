@@ -99,7 +99,7 @@ def rich_full_site(postgres, sandbox, redis, engine):
     folder = new_folder("site")
     bus = Broker(folder).start()
     redis.command("flushall")
-    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
+    site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
     site.scheduler.options.update(lease_seconds=3600)
     try:
         yield site.start()

@@ -20,7 +20,7 @@ def stack(postgres, sandbox, redis, engine):
     folder = new_folder("site")
     bus = Broker(folder).start()
     redis.command("flushall")
-    site = VcsSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
+    site = VcsSite(folder, bus, postgres, sandbox, redis, engine.option)
     try:
         yield site.start()
     finally:
