@@ -7,8 +7,10 @@
 #include "common/metrics.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/metrics.h"
+#include "scheduler/runs/vcs/pulls.h"
 #include "scheduler/store/vcs/calls/calls.h"
 #include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
 #include "scheduler/store/vcs/calls/reports.h"
 #include "scheduler/store/vcs/tokens.h"
@@ -117,6 +119,9 @@ static const struct purpose_rows purposes[VCS_PURPOSES] = {
 	[VCS_FOR_HOOK] = {vcs_hook_step, hook_refused},
 	[VCS_FOR_LOOKUP] = {lookup_taken, lookup_refused},
 	[VCS_FOR_VERIFY] = {verify_taken, verify_refused},
+	[VCS_FOR_PULLS] = {vcs_pulls_step, vcs_pulls_refused},
+	[VCS_FOR_COMMIT] = {vcs_commit_step, vcs_commit_refused},
+	[VCS_FOR_FILES] = {vcs_files_step, vcs_files_refused},
 };
 
 /* ---- one answer ---- */

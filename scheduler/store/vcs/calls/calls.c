@@ -7,7 +7,9 @@
 #include "common/log.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/credentials.h"
+#include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/calls/reports.h"
 
 enum { MAX_CLAIMED = 20, MAX_CHECKED = 200, GIVE_UP_MS = 30000, FIRST_WAIT_S = 5, MAX_WAIT_S = 3600, UNREADABLE_S = 5 };
@@ -38,6 +40,9 @@ static const struct {
 	[VCS_FOR_HOOK] = {1, true, vcs_hook_prepare},
 	[VCS_FOR_LOOKUP] = {1, false, fixed_prepare},
 	[VCS_FOR_VERIFY] = {1, false, fixed_prepare},
+	[VCS_FOR_PULLS] = {1, false, vcs_pulls_prepare},
+	[VCS_FOR_COMMIT] = {1, false, vcs_commit_prepare},
+	[VCS_FOR_FILES] = {1, false, vcs_files_prepare},
 };
 
 int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *err)
