@@ -45,13 +45,16 @@ static bool is_tag(const struct vcs_event *event)
 	return event->kind == VCS_TAG || event->kind == VCS_TAG_DELETE;
 }
 
-static struct vcs_head head_of(const struct vcs_event *event)
+static struct vcs_head head_of(const struct vcs_decision *d)
 {
+	const struct vcs_event *event = &d->event;
+
 	return (struct vcs_head){.kind = vcs_event_is_pr(event) ? pull_request_kind
 			: is_tag(event)                         ? vcs_event_names[VCS_TAG]
 								: vcs_event_names[VCS_PUSH],
 		.pull_request = event->number,
-		.sha = event->sha};
+		.sha = event->sha,
+		.event_id = d->id};
 }
 
 static bool is_request(const struct vcs_decision *d)
@@ -117,7 +120,7 @@ static void message_write(const struct vcs_event *e, char ret_message[MESSAGE_MA
 
 int vcs_subjects_load(struct vcs_decision *d, struct err *err)
 {
-	const struct vcs_head head = head_of(&d->event);
+	const struct vcs_head head = head_of(d);
 
 	return vcs_subjects_read(
 		d->store, d->repository_id, json_string_at(d->detail, "subject"), &head, &d->subjects, err);
@@ -140,6 +143,16 @@ static void subject_reader_release(struct subject_reader *reader)
 {
 	json_decref(reader->settings);
 	json_decref(reader->patterns);
+}
+
+/* A push of the branch may bring the commit to a workspace between its connection and the look that this asked for. */
+static bool is_duplicate(const struct vcs_decision *d, int row)
+{
+	const struct rows *rows = &d->subjects;
+
+	if (is_request(d))
+		return row_bool(rows, row, "head_newer") && !json_bool_at(d->detail, "again", false);
+	return row_bool(rows, row, "has_head") && !(d->closed && row_bool(rows, row, "head_canceled"));
 }
 
 /* A request is for the subject's branch, whatever files have changed. What it asks of a workspace that is connected
@@ -171,8 +184,7 @@ static void subject_read(const struct vcs_decision *d, int row, struct subject_r
 			.skip_drafts = setting(settings, "vcs-skip-drafts", false),
 			.fork_plans = setting(settings, "vcs-fork-plans", false),
 			.approved = d->approved,
-			.duplicate = !is_request(d) && row_bool(rows, row, "has_head") &&
-				!(d->closed && row_bool(rows, row, "head_canceled"))}};
+			.duplicate = is_duplicate(d, row)}};
 }
 
 bool vcs_files_wanted(const struct vcs_decision *d)
@@ -313,7 +325,7 @@ static int runs_create(struct outcomes *o, struct err *err)
 
 static int outcomes_write(struct outcomes *o, struct err *err)
 {
-	const struct vcs_head head = head_of(&o->d->event);
+	const struct vcs_head head = head_of(o->d);
 	json_auto_t *all = json_array(), *commits = json_array();
 
 	for (int row = 0; row < o->d->subjects.count; row++) {

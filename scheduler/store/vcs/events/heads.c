@@ -14,7 +14,9 @@ static const char subjects_sql[] =
 	"coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run, "
 	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, "
 	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, "
-	"h.workspace_id is not null as has_head, coalesce(r.status = 'canceled', false) as head_canceled, "
+	"h.workspace_id is not null as has_head, "
+	"coalesce(h.created_at >= (select e.created_at from vcs_events e where e.id = $6), false) as head_newer, "
+	"coalesce(r.status = 'canceled', false) as head_canceled, "
 	AVAILABLE("exists (select 1 from vcs_connection_projects m where m.connection_id = c.id and "
 		"m.project_id = w.project_id)")
 	"from workspace_repositories a join workspaces w on w.id = a.workspace_id "
@@ -25,7 +27,7 @@ static const char subjects_sql[] =
 	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), "
 	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join "
 	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), "
-	"false), false, " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
+	"false), false, false, " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
 	"where a.repository_id = $1 and ($2::text is null or s.id = $2) order by 1";
 /* clang-format on */
 
@@ -33,7 +35,7 @@ int vcs_subjects_read(struct store *store, const char *repository_id, const char
 	const struct vcs_head *head, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, subjects_sql, P_TEXT(repository_id), P_TEXT(subject_id),
-		P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha));
+		P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha), P_TEXT(head->event_id));
 }
 
 #define OUTCOMES                                                                                                       \
