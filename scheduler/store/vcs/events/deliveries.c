@@ -39,6 +39,13 @@ int vcs_delivery_postpone(struct store *store, long long sequence, const char *w
 		P_INT(sequence), P_TEXT(why), P_INT(POSTPONED_SECONDS));
 }
 
+int vcs_deliveries_hasten(struct store *store, const char *repository_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_deliveries set due_at = now() where repository_id = $1 and state = 'waiting'",
+		P_TEXT(repository_id));
+}
+
 int vcs_repositories_of_app(
 	struct store *store, long long installation, const char *identifier, struct rows *ret_rows, struct err *err)
 {

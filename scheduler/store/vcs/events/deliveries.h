@@ -14,6 +14,8 @@ int vcs_delivery_open(struct store *store, const struct rows *rows, int row, str
 /* It was read; or it can't be read, for that reason. */
 int vcs_delivery_end(struct store *store, long long sequence, const char *error, struct err *err);
 int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err);
+/* The repository's deliveries that were postponed are due now. */
+int vcs_deliveries_hasten(struct store *store, const char *repository_id, struct err *err);
 /* The repositories that a delivery to the site's GitHub App is about. Column id. */
 int vcs_repositories_of_app(
 	struct store *store, long long installation, const char *identifier, struct rows *ret_rows, struct err *err);
