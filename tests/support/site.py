@@ -2,14 +2,18 @@
 """Stacks that serve many tests: the processes of one site, started and stopped together."""
 
 import json
+import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
+
+import psycopg
 
 from support.api import Api
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import ROOT
+from support.servers import ROOT, Broker
 
 
 def new_folder(name):
@@ -50,6 +54,12 @@ class Site:
         self.worker.start()
         self.api = Api(self.scheduler.url, self.tokens["token"])
         return self
+
+    def ask(self, query, *values):
+        """Runs the query in the database and returns its rows; None: it has none."""
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            cursor = connection.execute(query, values)
+            return cursor.fetchall() if cursor.description else None
 
 
 INFRACOST = """#!/bin/bash
@@ -103,6 +113,21 @@ class FullSite(Site):
         """Enables cost estimates for future runs, or disables them."""
         body = {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": wanted}}}
         self.api.patch(f"organizations/{self.api.organization}", body)
+
+
+@contextmanager
+def open_full_site(postgres, sandbox, redis, engine, **options):
+    """A FullSite that is running, with a broker, a database and a folder of its own. The options are the scheduler's."""
+    folder = new_folder("site")
+    bus = Broker(folder).start()
+    redis.command("flushall")
+    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
+    site.scheduler.options.update(options)
+    try:
+        yield site.start()
+    finally:
+        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def release_all(services):
