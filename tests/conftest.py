@@ -3,13 +3,13 @@
 
 import shutil
 
-import psycopg
 import pytest
 
 from support import api as client
 from support.api import Api
 from support.authority import Authority
 from support.contract import Contract
+from support.database import Database
 from support.engine import ENGINES
 from support.gate import Gate
 from support.hooks import Hooks
@@ -17,7 +17,7 @@ from support.mail_server import MailServer
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, Broker, Kafka, Postgres, Redis, Servers
-from support.site import Site, bootstrap, new_folder, open_full_site, release_all, sandbox_kind
+from support.site import Site, new_folder, open_full_site, release_all, sandbox_kind
 from support.terraform import BODY, Terraform
 
 
@@ -86,8 +86,7 @@ def postgres():
 @pytest.fixture(scope="session")
 def template(postgres):
     """A database in which bootstrap was run, and bootstrap's output. Each test gets a copy."""
-    url = postgres.new_database()
-    return url, bootstrap(url)
+    return postgres.new_bootstrapped()
 
 
 @pytest.fixture
@@ -99,13 +98,9 @@ def database(postgres, template):
 @pytest.fixture
 def ask(database):
     """ask(query, value...) runs the query in PostgreSQL."""
-
-    def ask(query, *values):
-        with psycopg.connect(database, autocommit=True) as connection:
-            cursor = connection.execute(query, values)
-            return cursor.fetchall() if cursor.description else None
-
-    return ask
+    asked = Database(database)
+    yield asked.ask
+    asked.close()
 
 
 @pytest.fixture(scope="session")
@@ -225,8 +220,8 @@ def servers(folder):
 @pytest.fixture
 def services(folder, servers, sandbox):
     """A scheduler, a worker and a notifier that use those servers."""
-    url, bus = servers.postgres.new_database(), servers.broker.options
-    tokens = bootstrap(url)
+    url, tokens = servers.postgres.new_bootstrapped()
+    bus = servers.broker.options
     scheduler = Scheduler("scheduler-1", folder, database_url=url, keys=KEYS, **bus).start()
     worker = Worker("worker-1", folder, scheduler_url=scheduler.url, agent_token=tokens["agent-token"], name="east-7", data_dir=folder / "worker-1", sandbox=sandbox, **bus)
     notifier = Notifier("notifier-1", folder, scheduler_url=scheduler.url, notifier_token=tokens["notifier-token"], redis_url=servers.redis.url, name="west-2", **bus)
@@ -281,7 +276,7 @@ def site(postgres, sandbox, engine):
     """One scheduler and one worker, with the embedded broker, for all tests of a file that do not affect them."""
     folder = new_folder("site")
     bus = Broker(folder).start()
-    site = Site(folder, bus, postgres.new_database(), sandbox, engine.option)
+    site = Site(folder, bus, postgres, sandbox, engine.option)
     try:
         yield site.start()
     finally:

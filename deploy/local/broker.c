@@ -21,6 +21,7 @@
 
 #include "common/base.h"
 #include "common/err.h"
+#include "common/ids.h"
 #include "common/log.h"
 #include "common/options/options.h"
 
@@ -91,7 +92,7 @@ int listen(int fd, int backlog)
 
 static int64_t rejoin_us;
 
-#ifdef BROKER_TIMERS
+#ifdef BROKER_WRAPS
 /*
  * Shortens the mock cluster's delays. The first member of a group would wait 3 s for others. After a member has
  * joined or left, all would wait 5 s (the session's timeout less one), although the others rejoin by their next
@@ -114,6 +115,32 @@ void __wrap_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t
 	void (*callback)(void *, void *), void *data)
 {
 	__real_rd_kafka_timer_start0(timers, timer, once ? patience_us(us) : us, once, again, callback, data);
+}
+
+/* librdkafka's length and bytes of a string in a request. */
+struct request_text {
+	int len;
+	const char *bytes;
+};
+
+/*
+ * Names a new member of a group. The mock cluster would use the address of its memory, which a later member can get
+ * again, surely after a restart under the address sanitizer. Clients come back with the name that they were given: two
+ * of them would then be one member, and an assertion ends the broker.
+ */
+int __real_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *answer, const struct request_text *member,
+	const void *protocol_type, void *protocols, int protocol_count, int session_ms);
+int __wrap_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *answer, const struct request_text *member,
+	const void *protocol_type, void *protocols, int protocol_count, int session_ms);
+
+int __wrap_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *answer, const struct request_text *member,
+	const void *protocol_type, void *protocols, int protocol_count, int session_ms)
+{
+	struct id id = id_new("member");
+	const struct request_text named = {.len = (int)strlen(id.text), .bytes = id.text};
+
+	return __real_rd_kafka_mock_cgrp_member_add(group, connection, answer, member->len > 0 ? member : &named,
+		protocol_type, protocols, protocol_count, session_ms);
 }
 #endif
 

@@ -13,6 +13,7 @@
 #include "scheduler/store/vcs/contents.h"
 #include "scheduler/store/workers/pools.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/vcs/rules.h"
 
 enum { SEALED_LIMIT = RUN_VARIABLES_LIMIT + 1024 };
 
@@ -97,12 +98,16 @@ static const char ready_sql[] = WORKSPACES " skip locked";
 /* clang-format off */
 #define IS_CONNECTED ANY("workspace_repositories a where a.workspace_id = u.workspace")
 static const char configuration_sql[] =
-	"select u.n - 1 as n, c.id, c.status, c.speculative, c.is_commit, c.from_fork, c.content_id, " IS_CONNECTED
+	"select u.n - 1 as n, c.id, c.status, c.speculative, c.is_commit, c.from_fork, c.fork_pool_id, c.content_id, "
+	IS_CONNECTED
 	"as is_connected, "
 	HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS "as has_variables "
 	"from unnest($1::text[], $2::text[], $3::boolean[]) with ordinality as u(workspace, wanted, applies, n) "
 	"left join lateral (select v.id, v.status, v.speculative, k.id is not null as is_commit, k.content_id, "
-	"coalesce(k.detail @> '{\"from-fork\": true}', false) as from_fork "
+	"coalesce(k.detail @> '{\"from-fork\": true}', false) as from_fork, "
+	"case when k.detail @> '{\"from-fork\": true}' then (select n.fork_pool_id from vcs_contents x join "
+	"vcs_repositories y on y.id = x.repository_id join vcs_connections n on n.id = y.connection_id "
+	"where x.id = k.content_id) end as fork_pool_id "
 	"from configuration_versions v left join configuration_commits k on k.configuration_version_id = v.id "
 	"where v.workspace_id = u.workspace and case when u.wanted is not null then v.id = u.wanted "
 	"when " IS_CONNECTED "then v.id = (select current_configuration_id from workspaces where id = u.workspace) "
@@ -185,16 +190,27 @@ static int configuration_check(const struct round *r, const struct run_draft *p,
 	return err_at(err, pointer, "Configuration version is %s, not uploaded", status);
 }
 
-/* The workspace may have lost access to its pool since the pool was chosen. */
+static bool is_from_fork(const struct round *r, const struct run_draft *p)
+{
+	return row_bool(&r->configurations, p->configuration, "from_fork");
+}
+
+/* The code of a fork runs in a pool of its own only. The workspace may have lost access to its pool since the pool was
+ * chosen. */
 static int pool_check(const struct round *r, const struct run_draft *p, struct err *err)
 {
+	static const char pointer[] = "/data/relationships/workspace";
 	const struct pool_use use = {.organization_id = row_text(&r->workspaces, p->workspace, "organization_id"),
-		.workspace_id = p->creation->order->workspace_id};
+		.workspace_id = p->creation->order->workspace_id,
+		.any_scope = is_from_fork(r, p)};
+	const char *own = row_text(&r->workspaces, p->workspace, "own_pool_id"), *pool = own;
 
-	if (row_null(&r->workspaces, p->workspace, "own_pool_id"))
-		return 0;
-	return pool_use_check(r->store, row_text(&r->workspaces, p->workspace, "own_pool_id"), &use,
-		"/data/relationships/workspace", err);
+	if (is_from_fork(r, p)) {
+		pool = row_text(&r->configurations, p->configuration, "fork_pool_id");
+		if (!pool || text_equal(pool, own))
+			return err_at(err, pointer, "%s", vcs_reason_sentence(VCS_BECAUSE_FORK_POOL));
+	}
+	return pool ? pool_use_check(r->store, pool, &use, pointer, err) : 0;
 }
 
 static int workspace_check(const struct round *r, const struct run_draft *p, struct err *err)
@@ -246,7 +262,7 @@ static int snapshot_read(const struct round *r, const struct run_draft *p, char 
 	for (int i = 0; i < rows.count; i++) {
 		_cleanup_(buf_release) struct buf value = BUF_INIT(RUN_VARIABLES_LIMIT);
 
-		if (row_bool(&r->configurations, p->configuration, "from_fork") && row_bool(&rows, i, "sensitive"))
+		if (is_from_fork(r, p) && row_bool(&rows, i, "sensitive"))
 			continue;
 		if (row_null(&rows, i, "value_sealed")) {
 			snapshot_too_large(row_int(&rows, i, "bytes"), own);
@@ -323,7 +339,9 @@ static int run_draft_begin(struct round *r, struct run_draft *p, struct err *err
 	p->row = (struct run_row){.id = id_new("run"), .run = run_ordered(r, p)};
 	text_copy(p->row.workspace.text, ID_SIZE, p->creation->order->workspace_id);
 	text_copy(p->row.organization.text, ID_SIZE, row_text(workspaces, p->workspace, "organization_id"));
-	text_copy(p->row.pool.text, ID_SIZE, row_text(workspaces, p->workspace, "pool_id"));
+	text_copy(p->row.pool.text, ID_SIZE,
+		is_from_fork(r, p) ? row_text(&r->configurations, p->configuration, "fork_pool_id")
+				   : row_text(workspaces, p->workspace, "pool_id"));
 	p->place.id = p->row.workspace;
 	workspace_row_read(workspaces, p->workspace, &p->place);
 	p->behind = !p->row.run.plan_only && row_bool(&r->configurations, p->configuration, "has_queue");

@@ -89,6 +89,10 @@ json_t *vcs_event_detail(const struct vcs_event *event)
 		json_object_set_new(detail, "draft", json_true());
 	if (event->base_changed)
 		json_object_set_new(detail, "base_changed", json_true());
+	if (event->is_new)
+		json_object_set_new(detail, "is_new", json_true());
+	if (event->changed_at)
+		json_object_set_new(detail, "changed_at", json_integer(event->changed_at));
 	if (event->installation)
 		json_object_set_new(detail, "installation", json_integer(event->installation));
 	if (event->removed)
@@ -113,6 +117,8 @@ void vcs_event_from_detail(struct vcs_event *event, const json_t *detail)
 	}
 	event->draft = json_bool_at(detail, "draft", false);
 	event->base_changed = json_bool_at(detail, "base_changed", false);
+	event->is_new = json_bool_at(detail, "is_new", false);
+	event->changed_at = json_int_at(detail, "changed_at", 0);
 	event->installation = json_int_at(detail, "installation", 0);
 	event->removed = json_bool_at(detail, "removed", false);
 }

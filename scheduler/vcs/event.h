@@ -55,7 +55,9 @@ struct vcs_event {
 	char *title, *body, *pull_request_url;
 	enum vcs_fork fork;
 	bool draft;
-	bool base_changed; /* of VCS_PR_OPEN */
+	bool base_changed;    /* of VCS_PR_OPEN */
+	bool is_new;          /* of VCS_PR_OPEN: it was just created, not opened again or changed */
+	long long changed_at; /* when it changed by the provider's clock, in ms since 1970; 0: not told */
 	/* of the commit */
 	char *message; /* of that commit */
 	char *author;

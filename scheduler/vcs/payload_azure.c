@@ -157,6 +157,8 @@ static void read_pull_request(struct payload *payload)
 	if (!event)
 		return;
 	event->draft = json_bool_at(body, "resource.isDraft", false);
+	event->is_new = text_equal(payload->name, "git.pullrequest.created");
+	event->changed_at = payload_time(body, "createdDate");
 	event->fork = fork && !json_is_null(fork) ? VCS_FORK_YES : VCS_FORK_NO;
 }
 

@@ -109,6 +109,8 @@ static void read_pull_request(struct payload *payload)
 		return;
 	set_head(payload, event);
 	event->draft = json_bool_at(body, "pullrequest.draft", false);
+	event->is_new = text_equal(payload->name, "pullrequest:created");
+	event->changed_at = payload_time(body, "pullrequest.updated_on");
 	event->fork =
 		payload_same(body, "pullrequest.source.repository.uuid", "pullrequest.destination.repository.uuid")
 		? VCS_FORK_NO

@@ -119,6 +119,8 @@ static void read_pull_request(struct payload *payload)
 	if (!event)
 		return;
 	event->base_changed = base_changes(body);
+	event->is_new = text_equal(payload->name, "pr:opened");
+	event->changed_at = payload_time(body, "pullRequest.updatedDate");
 	event->draft = is_draft(body);
 	event->fork = payload_same(body, "pullRequest.fromRef.repository.id", "pullRequest.toRef.repository.id")
 		? VCS_FORK_NO

@@ -110,6 +110,8 @@ static void read_pull_request(struct payload *payload)
 	if (!event)
 		return;
 	event->base_changed = json_at(body, "changes.ref") != NULL;
+	event->is_new = text_equal(action, "opened");
+	event->changed_at = payload_time(body, "pull_request.updated_at");
 	event->draft = is_draft(body);
 	event->fork = payload_same(body, "pull_request.head.repo_id", "pull_request.base.repo_id") ? VCS_FORK_NO
 												   : VCS_FORK_YES;

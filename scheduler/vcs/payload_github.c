@@ -83,6 +83,8 @@ static void read_pull_request(struct payload *payload)
 	if (!event)
 		return;
 	event->base_changed = base_changed;
+	event->is_new = text_equal(action, "opened");
+	event->changed_at = payload_time(body, "pull_request.updated_at");
 	event->draft = json_bool_at(body, "pull_request.draft", false);
 	/* The repository of the head is null if a fork was deleted. */
 	event->fork = payload_same(body, "pull_request.head.repo.id", "pull_request.base.repo.id") ? VCS_FORK_NO

@@ -123,6 +123,8 @@ static void read_merge_request(struct payload *payload)
 	if (!event)
 		return;
 	event->base_changed = base_changes(body);
+	event->is_new = text_equal(json_string_at(body, "object_attributes.action"), "open");
+	event->changed_at = payload_time(body, "object_attributes.updated_at");
 	event->draft = is_draft(body);
 	event->fork = payload_same(body, "object_attributes.source_project_id", "object_attributes.target_project_id")
 		? VCS_FORK_NO

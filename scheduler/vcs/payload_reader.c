@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "common/err.h"
 #include "common/vcs/ref.h"
@@ -194,6 +195,46 @@ void payload_number(struct payload *payload, struct vcs_event *event, const char
 		payload_fail(payload, path, "the number of a pull request");
 	else
 		event->number = json_integer_value(value);
+}
+
+/* The digits of a fraction, as milliseconds. */
+static long long fraction_ms(const char *digits, size_t count)
+{
+	long long ms = 0;
+
+	for (size_t i = 0; i < 3; i++)
+		ms = ms * 10 + (i < count ? digits[i] - '0' : 0);
+	return ms;
+}
+
+static long long text_time(const char *text)
+{
+	struct tm parts = {.tm_mday = 1}, zone = {.tm_gmtoff = 0};
+	const char *rest = strptime(text, "%Y-%m-%d", &parts);
+	long long ms = 0;
+
+	if (!rest || (*rest != 'T' && *rest != ' '))
+		return 0;
+	rest = strptime(rest + 1, "%H:%M:%S", &parts);
+	if (rest && *rest == '.') {
+		size_t count = strspn(rest + 1, "0123456789");
+
+		ms = fraction_ms(rest + 1, count);
+		rest += 1 + count;
+	}
+	if (rest && !text_equal(rest, " UTC"))
+		rest = strptime(rest, "%z", &zone);
+	if (!rest || (*rest && !text_equal(rest, " UTC")) || parts.tm_year < 70 || parts.tm_year > 1100)
+		return 0;
+	return ((long long)timegm(&parts) - zone.tm_gmtoff) * 1000 + ms;
+}
+
+long long payload_time(const json_t *body, const char *path)
+{
+	const char *text = json_string_at(body, path);
+	long long at = text ? text_time(text) : json_int_at(body, path, 0);
+
+	return at > 0 ? at : 0;
 }
 
 enum vcs_event_kind payload_action(const struct payload_action *actions, const char *name)

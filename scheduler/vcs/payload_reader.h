@@ -60,6 +60,10 @@ struct vcs_event *payload_move(struct payload *payload, const char *ref, const c
 /* Sets the pull request's number. */
 void payload_number(struct payload *payload, struct vcs_event *event, const char *path);
 
+/* A time in ms since 1970: "2026-11-21T01:25:00.5+02:00", "2026-11-21 01:25:00 UTC", or a number of ms. 0 if the member
+ * is absent or no such time. */
+long long payload_time(const json_t *body, const char *path);
+
 /* The kind of an action. */
 struct payload_action {
 	const char *name; /* NULL: the end of a list */

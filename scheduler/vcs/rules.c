@@ -203,6 +203,8 @@ static enum vcs_reason pr_refuses(const struct vcs_event *event, const struct vc
 		return VCS_BECAUSE_SPECULATIVE_OFF;
 	if (event->fork != VCS_FORK_NO && !subject->fork_plans)
 		return VCS_BECAUSE_FORK;
+	if (event->fork != VCS_FORK_NO && !subject->fork_pool)
+		return VCS_BECAUSE_FORK_POOL;
 	if (event->draft && subject->skip_drafts)
 		return VCS_BECAUSE_DRAFT;
 	if (!subject->queue_all_runs && !subject->had_run)

@@ -54,6 +54,7 @@ struct vcs_subject {
 	bool newest_only; /* vcs-newest-only */
 	bool skip_drafts; /* vcs-skip-drafts */
 	bool fork_plans;  /* vcs-fork-plans */
+	bool fork_pool;   /* there is an agent pool for plans of forks, which is not the workspace's own */
 	bool approved;    /* a user approved this head of the fork */
 	/* This kind of event with this sha (and pull request) has made something here before (vcs_heads). For a pull
 	 * request that is opened again, the caller leaves out what its closing had canceled. */

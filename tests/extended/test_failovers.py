@@ -13,7 +13,6 @@ from support.configurations import applying
 from support.http_proxy import HttpProxy
 from support.runyard import Scheduler
 from support.servers import Postgres
-from support.site import bootstrap
 from support.wait import until
 
 LEASE = 6
@@ -70,8 +69,7 @@ def postgres():
 
 @pytest.fixture
 def template(postgres):
-    url = postgres.primary.new_database()
-    return url, bootstrap(url)
+    return postgres.primary.new_bootstrapped()
 
 
 @pytest.fixture

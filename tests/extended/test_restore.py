@@ -14,7 +14,6 @@ from support.gate import Gate
 from support.receiver import says
 from support.runyard import KEYS, Scheduler
 from support.servers import Postgres
-from support.site import bootstrap
 from support.wait import until
 
 LEASE = 6
@@ -30,8 +29,7 @@ def postgres():
 
 @pytest.fixture
 def template(postgres):
-    url = postgres.new_database()
-    return url, bootstrap(url)
+    return postgres.new_bootstrapped()
 
 
 @pytest.fixture

@@ -256,7 +256,7 @@ def test_a_variable_that_moves_the_state_makes_the_run_errored(hostile, key, val
 
 
 def test_nested_folders_are_removed(hostile):
-    """30,000 nested folders."""
+    """20,000 nested folders, with 80 MiB of names: less than the job may use."""
     before = hostile.folders()
     try:
         attributes, log = hostile.run(corpus("nested_folders"))

@@ -8,21 +8,19 @@ import uuid
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
-
 from support.api import Api
+from support.database import Database
 from support.fake_worker import FakeWorker
 from support.runyard import KEYS, Scheduler
 from support.servers import Broker
 
 
 class ApiSite:
-    def __init__(self, folder, bus, database, **options):
+    def __init__(self, folder, bus, postgres, **options):
         self.folder = folder
         self.bus = bus
-        self.database = database
-        Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-        self.tokens = self.bootstrap("admin", "acme")
+        self.database, self.tokens = postgres.new_bootstrapped()
+        self.statements = Database(self.database)
         self.scheduler = self.new_scheduler("scheduler-1", **options)
 
     def new_scheduler(self, name, **options):
@@ -55,12 +53,14 @@ class ApiSite:
 
     def ask(self, query, *values):
         """The rows that the query returns."""
-        with psycopg.connect(self.database) as connection:
-            return connection.execute(query, values).fetchall()
+        return self.statements.ask(query, *values)
 
     def change(self, statement, *values):
-        with psycopg.connect(self.database, autocommit=True) as connection:
-            connection.execute(statement, values)
+        self.statements.ask(statement, *values)
+
+    def release(self):
+        self.statements.close()
+        self.scheduler.release()
 
 
 @contextmanager
@@ -68,11 +68,11 @@ def open_api_site(postgres, **options):
     """An api_site whose scheduler is running, with a broker and a folder of its own."""
     folder = Path(tempfile.mkdtemp(prefix="runyard-api_site."))
     bus = Broker(folder).start()
-    api_site = ApiSite(folder, bus, postgres.new_database(), **options)
+    api_site = ApiSite(folder, bus, postgres, **options)
     try:
         api_site.scheduler.start()
         yield api_site
     finally:
-        api_site.scheduler.release()
+        api_site.release()
         bus.release()
         shutil.rmtree(folder, ignore_errors=True)

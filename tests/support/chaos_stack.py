@@ -21,7 +21,7 @@ from support.receiver import Receiver
 from support.record import Record
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, Broker, Kafka, Postgres, Redis
-from support.site import bootstrap, release_all, sandbox_kind
+from support.site import release_all, sandbox_kind
 from support.wait import until
 
 EACH = 2  # schedulers, workers and notifiers
@@ -143,8 +143,7 @@ class Stack:
         self.postgres = self.start_part("postgres", Postgres())
         self.redis = self.start_part("redis", Redis(self.folder))
         self.bus = self.start_part("broker", Broker(self.folder) if self.embedded else self._kafka())
-        self.database = self.postgres.new_database()
-        self.tokens = bootstrap(self.database)
+        self.database, self.tokens = self.postgres.new_bootstrapped()
         numbers = range(1, EACH + 1)
         schedulers = [self._scheduler(number) for number in numbers]
         ports = [one.port for one in schedulers]

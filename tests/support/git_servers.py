@@ -20,6 +20,7 @@ server.modules = ("mod_auth", "mod_authn_file", "mod_redirect", "mod_alias", "mo
 accesslog.filename = "{folder}/lighttpd.requests"
 accesslog.format = "%r %s %{{Authorization}}i"
 {auth}
+{tls}
 {more}
 $HTTP["url"] =~ "^/git/" {{
 	setenv.add-environment = ("GIT_PROJECT_ROOT" => "{root}", "GIT_HTTP_EXPORT_ALL" => "1", "GIT_CONFIG_GLOBAL" => "{folder}/gitconfig")
@@ -31,6 +32,12 @@ AUTH = """
 auth.backend = "plain"
 auth.backend.plain.userfile = "{folder}/passwords"
 auth.require = ("/git/" => ("method" => "basic", "realm" => "git", "require" => "valid-user"))
+"""
+TLS = """
+server.modules += ("mod_openssl")
+ssl.engine = "enable"
+ssl.pemfile = "{0}"
+ssl.privkey = "{1}"
 """
 
 
@@ -103,15 +110,16 @@ class GitServer:
 
 
 class HttpServer(GitServer):
-    """Basic authentication with the given user and password, or none. more: lines of lighttpd's configuration."""
+    """Basic authentication with the given user and password, or none. more: lines of lighttpd's configuration.
+    certificate: its file and that of its key (Authority.issue), for https."""
 
-    def __init__(self, folder, user="ada", password="secret-of-ada-1", more=""):
+    def __init__(self, folder, user="ada", password="secret-of-ada-1", more="", certificate=None):
         super().__init__(folder)
-        self.user, self.password, self.more = user, password, more
+        self.user, self.password, self.more, self.certificate = user, password, more, certificate
 
     @property
     def url(self):
-        return f"http://127.0.0.1:{self.port}/git"
+        return f"{'https' if self.certificate else 'http'}://127.0.0.1:{self.port}/git"
 
     def start(self):
         documents = self.folder / "documents"
@@ -122,7 +130,8 @@ class HttpServer(GitServer):
         (self.folder / "passwords").write_text(f"{self.user}:{self.password}\n")
         settings = self.folder / "lighttpd.conf"
         auth = AUTH.format(folder=self.folder) if self.user else ""
-        settings.write_text(HTTP.format(port=self.port, folder=self.folder, root=self.root, backend=script, auth=auth, more=self.more))
+        settings.write_text(HTTP.format(port=self.port, folder=self.folder, root=self.root, backend=script, auth=auth, more=self.more,
+                                        tls=TLS.format(*self.certificate) if self.certificate else ""))
         lighttpd = shutil.which("lighttpd", path=os.environ["PATH"] + ":/usr/sbin")
         self.process = Process(f"lighttpd-{self.port}", [lighttpd, "-D", "-f", settings], self.folder, env=clean_environment())
         self.process.launch()

@@ -110,7 +110,7 @@ class Stack:
         threading.Thread(target=self.echo.serve_forever, daemon=True).start()
         self.servers = [Postgres().start(), Redis(self.folder).start(), Broker(self.folder).start()]
         postgres, redis, bus = self.servers
-        self.site = FullSite(self.folder, bus, postgres.new_database(), sandbox_kind(), redis)
+        self.site = FullSite(self.folder, bus, postgres, sandbox_kind(), redis)
         self.site.worker.options["slots"] = slots
         self.github = GitHub(self.folder)
         self.policies()

@@ -4,38 +4,49 @@
 import fcntl
 import glob
 import itertools
+import json
 import os
 import shutil
 import signal
 import subprocess
 import tempfile
+import zlib
 from pathlib import Path
 
 import psycopg
 
 from support.process import Process, answers, clean_environment, free_port, program, which
+from support.runyard import KEYS, Scheduler
 
 ROOT = Path(__file__).parents[2]
 DEPS = Path(os.environ.get("RUNYARD_DEPS", ROOT / "build/deps"))
 
 
+def memory_folder():
+    """Where this machine keeps files in memory, if much is free; otherwise None. A database has a thousand files, which
+    a disk's file system takes long to make and delete."""
+    folder = Path("/dev/shm")
+    return folder if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free > 8 << 30 else None
+
+
 class Postgres:
-    """A private cluster; root runs it as the postgres account. It begins as a copy of one initialized cluster. With
-    `steps` its clock can be set: step(seconds). With `primary` it is that cluster's standby."""
+    """A private cluster; root runs it as the postgres account. It begins as a copy of one cluster, in whose database
+    `bootstrapped` the build's scheduler has run bootstrap. With `steps` its clock can be set: step(seconds). With
+    `primary` it is that cluster's standby."""
 
     def __init__(self, steps=False, primary=None):
-        self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg."))
+        self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg.", dir=memory_folder()))
         self.account = "postgres" if os.geteuid() == 0 else None
         self.port = free_port()
         self.programs = Path(max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: float(path.split("/")[4]), default="/usr/bin"))
         self.numbers = itertools.count(1)
         if self.account:
             shutil.chown(self.folder, self.account, self.account)
+        self.process = Process("postgres", [*(self._clock() if steps else []), *self._command()], self.folder, account=self.account)
         if primary:
             self._copy(primary)
         else:
-            subprocess.run(["cp", "-a", self._cluster(), self.folder / "data"], check=True)
-        self.process = Process("postgres", [*(self._clock() if steps else []), *self._command()], self.folder, account=self.account)
+            self._copy_prepared()
 
     def _clock(self):
         (library,) = glob.glob("/usr/lib/*/faketime/libfaketime.so.1")
@@ -49,20 +60,34 @@ class Postgres:
         written.chmod(0o644)
         written.rename(self.folder / "clock")
 
-    def _cluster(self):
+    def _copy_prepared(self):
+        """Copies the cluster that this build's first test file prepares for all."""
+        binary = Path(program("runyard-scheduler")).resolve()
+        made_by = f"{binary} {binary.stat().st_mtime_ns}"
+        prepared = DEPS / f"cluster-{self.programs.parent.name}-{zlib.crc32(bytes(binary)):08x}"
         DEPS.mkdir(parents=True, exist_ok=True)
-        cluster = DEPS / f"cluster-{self.programs.parent.name}"
         with open(DEPS / "cluster.lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
-            if not cluster.exists():
-                self._init(self.folder / "cluster")
-                shutil.rmtree(f"{cluster}.new", ignore_errors=True)
-                subprocess.run(["cp", "-a", self.folder / "cluster", f"{cluster}.new"], check=True)
-                os.rename(f"{cluster}.new", cluster)
-        return cluster
+            if not (prepared / "made_by").exists() or (prepared / "made_by").read_text() != made_by:
+                self._prepare(prepared)
+                (prepared / "made_by").write_text(made_by)
+        subprocess.run(["cp", "-a", prepared / "data", self.folder / "data"], check=True)
+        self.tokens = json.loads((prepared / "tokens.json").read_text())
 
-    def _init(self, folder):
-        self._run("initdb", "-D", folder, "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+    def _prepare(self, prepared):
+        self._run("initdb", "-D", self.folder / "data", "-U", "runyard", "-A", "trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+        self.start()
+        with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
+            connection.execute("create database bootstrapped")
+        options = {"database_url": self.url("bootstrapped"), "keys": KEYS}
+        Scheduler.run_command("migrate", **options)
+        tokens = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", **options).stdout
+        self.stop()
+        shutil.rmtree(prepared, ignore_errors=True)
+        prepared.mkdir()
+        (prepared / "tokens.json").write_text(tokens)
+        subprocess.run(["cp", "-a", self.folder / "data", prepared / "data"], check=True)
+        shutil.rmtree(self.folder / "data")
 
     def _run(self, name, *arguments):
         lend = ["setpriv", "--reuid", self.account, "--regid", self.account, "--init-groups"] if self.account else []
@@ -113,13 +138,16 @@ class Postgres:
     def url(self, database):
         return f"postgresql://runyard@127.0.0.1:{self.port}/{database}"
 
-    def new_database(self, copy_of=None):
+    def new_database(self, copy_of="template1"):
         """A fresh database, empty or a copy of another; its URL."""
         name = f"t{next(self.numbers)}"
-        source = copy_of.rpartition("/")[2] if copy_of else "template1"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"create database {name} template {source}")
+            connection.execute(f"create database {name} template {copy_of.rpartition('/')[2]}")
         return self.url(name)
+
+    def new_bootstrapped(self):
+        """A fresh database in which bootstrap was run; its URL, and bootstrap's output."""
+        return self.new_database(copy_of="bootstrapped"), dict(self.tokens)
 
     def stop(self, number=signal.SIGINT):
         self.process.stop(number)

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MPL-2.0
 """Stacks that serve many tests: the processes of one site, started and stopped together."""
 
-import json
 import shutil
 import subprocess
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
-
 from support.api import Api
+from support.database import Database
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import ROOT, Broker
@@ -23,12 +21,6 @@ def new_folder(name):
     return path
 
 
-def bootstrap(database):
-    Scheduler.run_command("migrate", database_url=database, keys=KEYS)
-    result = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
-    return json.loads(result.stdout)
-
-
 def sandbox_kind():
     """bwrap if it works: containers often forbid the namespaces that it needs."""
     script = f"source {ROOT}/deploy/local/lib.sh; source {ROOT}/deploy/local/servers.sh; sandbox_kind 2>/dev/null"
@@ -38,13 +30,13 @@ def sandbox_kind():
 class Site:
     """One scheduler and one worker, which binds the gates below `gates` into its jobs. engine: the worker's --engine."""
 
-    def __init__(self, folder, bus, database, sandbox, engine=None):
+    def __init__(self, folder, bus, postgres, sandbox, engine=None):
         self.folder = folder
-        self.database = database
-        self.tokens = bootstrap(database)
+        self.database, self.tokens = postgres.new_bootstrapped()
+        self.statements = Database(self.database)
         self.gates = folder / "gates"
         self.gates.mkdir()
-        self.scheduler = Scheduler("scheduler-1", folder, database_url=database, keys=KEYS, **bus.options)
+        self.scheduler = Scheduler("scheduler-1", folder, database_url=self.database, keys=KEYS, **bus.options)
         self.worker = Worker("worker-1", folder, agent_token=self.tokens["agent-token"], name="worker-1",
                              data_dir=folder / "worker-1", sandbox=sandbox, sandbox_bind=self.gates, engine=engine, **bus.options)
 
@@ -57,9 +49,7 @@ class Site:
 
     def ask(self, query, *values):
         """Runs the query in the database and returns its rows; None: it has none."""
-        with psycopg.connect(self.database, autocommit=True) as connection:
-            cursor = connection.execute(query, values)
-            return cursor.fetchall() if cursor.description else None
+        return self.statements.ask(query, *values)
 
 
 INFRACOST = """#!/bin/bash
@@ -88,8 +78,8 @@ esac
 class FullSite(Site):
     """With a notifier, services for run tasks, and replacements for commercial programs. Deadlines are short."""
 
-    def __init__(self, folder, bus, database, sandbox, redis, engine=None):
-        super().__init__(folder, bus, database, sandbox, engine)
+    def __init__(self, folder, bus, postgres, sandbox, redis, engine=None):
+        super().__init__(folder, bus, postgres, sandbox, engine)
         self.receiver = Receiver()
         self.scheduler.options.update(task_allow="127.0.0.1", vcs_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
         self.worker.options.update(vcs_allow="127.0.0.1", infracost=self.program("infracost", INFRACOST), sentinel=self.program("sentinel", SENTINEL))
@@ -121,11 +111,12 @@ def open_full_site(postgres, sandbox, redis, engine, **options):
     folder = new_folder("site")
     bus = Broker(folder).start()
     redis.command("flushall")
-    site = FullSite(folder, bus, postgres.new_database(), sandbox, redis, engine.option)
+    site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
     site.scheduler.options.update(options)
     try:
         yield site.start()
     finally:
+        site.statements.close()
         release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
         shutil.rmtree(folder, ignore_errors=True)
 

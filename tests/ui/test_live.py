@@ -19,7 +19,7 @@ from support.people import People
 from support.proxy import Proxy, Wires
 from support.runyard import KEYS, Scheduler, Worker
 from support.servers import ROOT, Broker
-from support.site import bootstrap, new_folder, release_all
+from support.site import new_folder, release_all
 from support.wait import until
 
 CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n'}
@@ -41,8 +41,7 @@ class Pair:
     def __init__(self, folder, postgres, sandbox):
         self.folder = folder
         self.broker = Broker(folder).start()
-        self.database = postgres.new_database()
-        self.tokens = bootstrap(self.database)
+        self.database, self.tokens = postgres.new_bootstrapped()
         self.wires = Wires()
         self.proxy = Proxy(self.wires)
         self.url = f"http://127.0.0.1:{self.proxy.port}"

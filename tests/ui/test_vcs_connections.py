@@ -111,8 +111,9 @@ def test_keys_are_set_and_removed(browser_page, visitors, site):
     expect(page.get_by_text("It has no SSH key.")).to_be_visible()
 
 
-def test_projects_and_the_pool_of_a_connection(browser_page, site):
+def test_projects_and_the_pools_of_a_connection(browser_page, site):
     pool, _ = site.api.pool("behind-the-wall")
+    forks, _ = site.api.pool("of-forks")
     body = {"data": {"type": "projects", "attributes": {"name": "Networks"}}}
     site.api.post("organizations/acme/projects", body)
     connection, _ = connect(site.api, name="Scoped")
@@ -126,8 +127,11 @@ def test_projects_and_the_pool_of_a_connection(browser_page, site):
     page.get_by_label("Agent pool that reads the repositories").select_option(label="behind-the-wall")
     page.get_by_role("button", name="Save pool").click()
     expect(page.get_by_role("button", name=re.compile("Save pool .*nothing has changed"))).to_be_visible()
+    page.get_by_label("Agent pool for plans of forks").select_option(label="of-forks")
+    page.get_by_role("button", name="Save forks' pool").click()
+    expect(page.get_by_role("button", name=re.compile("Save forks' pool .*nothing has changed"))).to_be_visible()
     relations = site.api.get(f"oauth-clients/{connection}").data["relationships"]
-    assert relations["agent-pool"]["data"]["id"] == pool
+    assert relations["agent-pool"]["data"]["id"] == pool and relations["fork-agent-pool"]["data"]["id"] == forks
     assert len(relations["projects"]["data"]) == 1
 
 

@@ -18,6 +18,7 @@
 #include "worker/exec/child.h"
 #include "worker/git/caches.h"
 #include "worker/git/git_result.h"
+#include "worker/git/proxy_settings.h"
 #include "worker/git/records.h"
 #include "worker/git/tree_pack.h"
 #include "worker/metrics.h"
@@ -304,6 +305,8 @@ static int order_write(const struct git_task *task, const char *folder, struct b
 	record_add(records, "ca", worker->sandbox.trust);
 	add_number(records, "max-files", options->fetch_files);
 	add_number(records, "max-bytes", options->fetch_size << 20);
+	if (proxy_settings_add(records) < 0)
+		return -1;
 	/* The last one tells that the order is whole. */
 	return record_add(records, "vcs-allow", options->vcs_allow);
 }

@@ -8,6 +8,7 @@
 #include "scheduler/api/runs/creations.h"
 #include "scheduler/api/server/answers.h"
 #include "scheduler/api/server/exchange.h"
+#include "scheduler/api/vcs/webhooks.h"
 #include "scheduler/http/blocking_pool.h"
 #include "scheduler/http/request_batcher.h"
 #include "scheduler/store/content/contents.h"
@@ -18,6 +19,7 @@ static const struct batch *const batches[EXECUTOR_COUNT] = {
 	[BATCH_RUNS] = &batch_runs,
 	[BATCH_UPLOADS] = &batch_uploads,
 	[BATCH_RESULTS] = &batch_results,
+	[BATCH_DELIVERIES] = &batch_deliveries,
 };
 
 struct executors {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/vcs/address.h"
@@ -60,10 +61,11 @@ static int client_resource(
 	json_object_set_new(shown, "callback-url", json_string(url));
 	json_object_set_new(shown, "connect-path", json_string(path));
 	*ret_resource = resource_new("oauth-clients", id, shown,
-		json_pack("{so so so so}", "organization",
+		json_pack("{so so so so so}", "organization",
 			to_one("organizations", row_text(rows, row, "organization_name")), "projects",
 			row_many(rows, row, "projects", "projects"), "oauth-tokens", tokens_relation(rows, row),
-			"agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id"))));
+			"agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")), "fork-agent-pool",
+			to_one("agent-pools", row_text(rows, row, "fork_pool_id"))));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }
@@ -262,24 +264,41 @@ static int key_check(const struct request *req, const struct client_input *input
 	return 0;
 }
 
-/* The agent pool, if the body has the relation; null is none. */
-static int pool_read_relation(
-	const struct request *req, const char *organization_id, const char **pool_id, struct err *err)
+/* An agent pool, if the body has the relation; null is none. */
+static int pool_read_relation(const struct request *req, const char *relation, const struct pool_use *use,
+	const char **pool_id, struct err *err)
 {
-	const struct pool_use use = {.organization_id = organization_id, .anywhere = true};
+	char pointer[64];
 	const char *id;
 
-	if (!json_at(req->body, "data.relationships.agent-pool"))
+	snprintf(pointer, sizeof(pointer), "/data/relationships/%s", relation);
+	if (!json_object_get(json_at(req->body, "data.relationships"), relation))
 		return 0;
-	if (body_to_one(req, "agent-pool", "agent-pools", &id, err) < 0)
+	if (body_to_one(req, relation, "agent-pools", &id, err) < 0)
 		return -1;
 	*pool_id = id;
-	if (!id || pool_use_check(req->store, id, &use, "/data/relationships/agent-pool", err) == 0)
+	if (!id || pool_use_check(req->store, id, use, pointer, err) == 0)
 		return 0;
 	if (err->kind != ERR_INVALID)
 		return -1;
-	return err_at(err, "/data/relationships/agent-pool",
-		"the provided agent pool does not exist or you are not authorized to use it");
+	return err_at(err, pointer, "the provided agent pool does not exist or you are not authorized to use it");
+}
+
+/* Workers of the connection's pool have its credential, so the code of forks does not run there. */
+static int both_pools_read(
+	const struct request *req, const char *organization_id, struct vcs_connection *connection, struct err *err)
+{
+	const struct pool_use all = {.organization_id = organization_id, .anywhere = true};
+	const struct pool_use forks = {.organization_id = organization_id, .any_scope = true};
+
+	if (pool_read_relation(req, "agent-pool", &all, &connection->pool_id, err) < 0 ||
+		pool_read_relation(req, "fork-agent-pool", &forks, &connection->fork_pool_id, err) < 0)
+		return -1;
+	if (!connection->fork_pool_id || !text_equal(connection->fork_pool_id, connection->pool_id))
+		return 0;
+	return err_at(err, "/data/relationships/fork-agent-pool",
+		"Fork agent pool must be another one than the agent pool, whose workers have the connection's "
+		"credential");
 }
 
 static int common_read(
@@ -288,7 +307,7 @@ static int common_read(
 	if (texts_read(req, input, err) < 0 || key_check(req, input, err) < 0 || secrets_check(input, err) < 0 ||
 		body_bool(req, "organization-scoped", &input->connection.organization_scoped, err) < 0)
 		return -1;
-	return pool_read_relation(req, organization_id, &input->connection.pool_id, err);
+	return both_pools_read(req, organization_id, &input->connection, err);
 }
 
 /* Bitbucket Data Center's token may come later, and that of an OAuth application from a browser. Plain git may use ssh,
@@ -384,6 +403,7 @@ int oauth_clients_update(struct request *req, struct response *res, struct err *
 	input.provider = vcs_provider_of(row_text(&rows, 0, "provider"));
 	input.connection.organization_scoped = row_bool(&rows, 0, "organization_scoped");
 	input.connection.pool_id = row_text(&rows, 0, "pool_id");
+	input.connection.fork_pool_id = row_text(&rows, 0, "fork_pool_id");
 	if (body_check(req, "oauth-clients", err) < 0 || fixed_check(req, &rows, err) < 0 ||
 		common_read(req, row_text(&rows, 0, "organization_id"), &input, err) < 0 ||
 		token_try(req, &input, row_text(&rows, 0, "api_url"), err) < 0 || request_audit_begin(req, err) < 0 ||

@@ -15,11 +15,13 @@ create table vcs_connections (
 	private_key_sealed bytea,
 	organization_scoped boolean not null default true,
 	pool_id text references agent_pools on delete set null,
+	fork_pool_id text references agent_pools on delete set null, -- of plans of forks' code; null: there are none
 	callback_id text not null unique, -- the last part of its OAuth callback's path
 	created_at timestamptz not null default now()
 );
 create index vcs_connections_organization on vcs_connections (organization_id, created_at, id);
 create index vcs_connections_pool on vcs_connections (pool_id) where pool_id is not null;
+create index vcs_connections_fork_pool on vcs_connections (fork_pool_id) where fork_pool_id is not null;
 
 -- The projects that may use a connection that is not organization-scoped.
 create table vcs_connection_projects (
@@ -340,9 +342,9 @@ create index git_jobs_organization on git_jobs (organization_id);
 create table vcs_reports (
 	repository_id text not null references vcs_repositories on delete cascade,
 	sha text not null,
-	context text not null, -- 'Runyard/<organization>', or with '/<workspace>/<stage>'
+	context text not null, -- 'Runyard/<organization>', with '/apply' or '/<workspace>/<stage>'
 	workspace_id text references workspaces on delete cascade, -- null: of all workspaces together
-	stage text not null default '', -- of a workspace's context: plan, policies
+	stage text not null default '', -- '': plan and checks; plan, checks or apply
 	pull_request bigint not null default 0, -- 0: none
 	event_id text references vcs_events on delete set null, -- whose page it links to
 	version bigint not null default 1,

@@ -30,6 +30,16 @@ static bool follows(const struct vcs_event *e, const char *seen)
 	return text_equal(e->sha, seen) || text_equal(e->before, seen);
 }
 
+/* Providers do not keep the order of what they send. A pull request is created once, so its creation precedes any
+ * closing; else the provider's clock tells. */
+static bool is_late(const struct vcs_decision *d, const struct rows *known)
+{
+	const struct vcs_event *e = &d->event;
+	json_auto_t *detail = row_json(known, 0, "detail");
+
+	return (d->closed && e->is_new) || (e->changed_at && e->changed_at < json_int_at(detail, "changed_at", 0));
+}
+
 /* Reads what is known of the pull request: whether it is new, closed, approved, and whether the event is in order. */
 static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct err *err)
 {
@@ -44,8 +54,9 @@ static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct er
 	is_new = rows.count == 0;
 	d->approved = !is_new && text_equal(row_text(&rows, 0, "approved_sha"), e->sha);
 	d->closed = !is_new && text_equal(row_text(&rows, 0, "state"), "closed");
+	d->late = !is_new && is_late(d, &rows);
 	*ret_known = true;
-	if (e->kind == VCS_PR_CLOSE || (is_new && e->kind == VCS_PR_OPEN) || !head_ref(d, ref))
+	if (d->late || e->kind == VCS_PR_CLOSE || (is_new && e->kind == VCS_PR_OPEN) || !head_ref(d, ref))
 		return 0;
 	if (!is_new &&
 		(text_equal(row_text(&rows, 0, "head_sha"), e->sha) ||
@@ -106,6 +117,10 @@ static int commit_decide(struct vcs_decision *d, struct err *err)
 		return -1;
 	if (!known)
 		return vcs_event_look(d->store, d->id, d->repository_id, err);
+	if (d->late)
+		return vcs_event_end(d->store,
+			&(struct vcs_end){.id = d->id, .message = "Superseded: the pull request has changed since."},
+			err);
 	if (d->closed && d->event.kind == VCS_PR_UPDATE)
 		return vcs_event_end(
 			d->store, &(struct vcs_end){.id = d->id, .message = "The pull request is closed."}, err);

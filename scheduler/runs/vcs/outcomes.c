@@ -183,6 +183,7 @@ static void subject_read(const struct vcs_decision *d, int row, struct subject_r
 			.newest_only = row_bool(rows, row, "newest_only"),
 			.skip_drafts = setting(settings, "vcs-skip-drafts", false),
 			.fork_plans = setting(settings, "vcs-fork-plans", false),
+			.fork_pool = row_bool(rows, row, "has_fork_pool"),
 			.approved = d->approved,
 			.duplicate = is_duplicate(d, row)}};
 }

@@ -17,6 +17,7 @@ struct vcs_decision {
 	struct rows subjects;
 	bool approved; /* a user approved this head of a fork */
 	bool closed;   /* the pull request is closed, as far as is known */
+	bool late;     /* the pull request's event came after a newer one */
 };
 
 /* Reads the workspaces and policy sets that the event may mean. */

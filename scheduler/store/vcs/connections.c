@@ -10,7 +10,7 @@ enum { SEALED_LIMIT = 1 << 20 };
 
 #define COLUMNS(user)                                                                                                  \
 	"c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key, "                \
-	"c.organization_scoped, c.pool_id, c.callback_id, c.created_at, o.name as organization_name, "                 \
+	"c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at, o.name as organization_name, " \
 	"t.id as token_id, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                \
 	"vcs_connection_projects m where m.connection_id = c.id and " PROJECT_IN_SCOPE(                                \
 		EVERYWHERE(user), user, "m.project_id") ") as projects "
@@ -94,12 +94,12 @@ static int insert(struct change *c, struct err *err)
 
 	return db_query(c->store->db, NULL, err,
 		"insert into vcs_connections (id, organization_id, provider, name, http_url, api_url, key, "
-		"secret_sealed, rsa_public_key, private_key_sealed, organization_scoped, pool_id, callback_id) "
-		"values ($1, $2, $3, $4, $5, $6, $7, nullif($8::bytea, ''), $9, nullif($10::bytea, ''), $11, $12, "
-		"gen_random_uuid())",
+		"secret_sealed, rsa_public_key, private_key_sealed, organization_scoped, pool_id, fork_pool_id, "
+		"callback_id) values ($1, $2, $3, $4, $5, $6, $7, nullif($8::bytea, ''), $9, nullif($10::bytea, ''), "
+		"$11, $12, $13, gen_random_uuid())",
 		P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(n->provider), P_TEXT(n->name),
 		P_TEXT(n->http_url), P_TEXT(n->api_url), P_TEXT(n->key), SEALED(c->secret), P_TEXT(n->rsa_public_key),
-		SEALED(c->private_key), P_BOOL(n->organization_scoped), P_TEXT(n->pool_id));
+		SEALED(c->private_key), P_BOOL(n->organization_scoped), P_TEXT(n->pool_id), P_TEXT(n->fork_pool_id));
 }
 
 static int create_in(void *data, struct err *err)
@@ -146,10 +146,10 @@ int vcs_connection_update(struct store *store, const char *id, const struct vcs_
 		    "secret_sealed = coalesce(nullif($4::bytea, ''), secret_sealed), "
 		    "rsa_public_key = coalesce($5, rsa_public_key), "
 		    "private_key_sealed = coalesce(nullif($6::bytea, ''), private_key_sealed), "
-		    "organization_scoped = $7, pool_id = $8 where id = $1",
+		    "organization_scoped = $7, pool_id = $8, fork_pool_id = $9 where id = $1",
 		    P_TEXT(id), P_TEXT(connection->name), P_TEXT(connection->key), SEALED(c.secret),
 		    P_TEXT(connection->rsa_public_key), SEALED(c.private_key), P_BOOL(connection->organization_scoped),
-		    P_TEXT(connection->pool_id)) < 0)
+		    P_TEXT(connection->pool_id), P_TEXT(connection->fork_pool_id)) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : not_found(err);
 }

@@ -23,8 +23,9 @@ struct vcs_connection {
 	const char *name, *key, *rsa_public_key;
 	const char *secret, *private_key; /* stored sealed */
 	bool organization_scoped;
-	const char *pool_id;    /* NULL: jobs run in the shared pool */
-	const json_t *projects; /* of a new connection: ids, or NULL. Those of other organizations are ignored */
+	const char *pool_id;      /* NULL: git jobs run in the shared pool */
+	const char *fork_pool_id; /* where code of forks is planned; NULL: nowhere */
+	const json_t *projects;   /* of a new connection: ids, or NULL. Those of other organizations are ignored */
 };
 
 /* Sorted by creation, with `total`; a row with a null id if the page is empty. */

@@ -69,7 +69,7 @@ int vcs_events_insert(struct store *store, const struct vcs_origin *origin, cons
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(rows, event_row(&events[i]));
 	_cleanup_(freep) char *text = json_text(rows);
-	return db_query(store->db, NULL, err,
+	return db_queue(store->db, err,
 		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, "
 		"ref, before_sha, sha, pull_request, detail, files) select u.id, r.organization_id, r.connection_id, "
 		"r.id, $2, $3, u.kind, u.ref, u.before_sha, u.sha, u.pull_request, u.detail, u.files from rows from "

@@ -7,7 +7,7 @@
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 
-enum { TOKEN_LIMIT = 64 << 10, BODY_LIMIT = 64 << 20 };
+enum { TOKEN_LIMIT = 64 << 10 };
 
 #define COLUMNS                                                                                                        \
 	"i.id, i.installation_id, i.organization_id, i.name, i.kind, i.icon_url, i.web_url, i.error, i.created_at "
@@ -129,35 +129,28 @@ int installation_find(struct store *store, long long number, struct rows *ret_ro
 		P_INT(number));
 }
 
-struct delivering {
-	struct store *store;
-	const struct app_delivery *delivery;
-};
+/* clang-format off */
+static const char repositories_sql[] =
+	"select u.n - 1 as n, r.id from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality "
+	"u(installation, external_id, identifier, n), lateral (select v.id from vcs_installations i "
+	"join vcs_repositories v on v.installation_id = i.id and v.organization_id = i.organization_id "
+	"where i.installation_id = u.installation and i.removed_at is null "
+	"and (v.external_id = u.external_id or lower(v.identifier) = lower(u.identifier)) limit 10) r";
+/* clang-format on */
 
-static int deliver_in(void *data, struct err *err)
+int app_deliveries_find(struct store *store, const struct app_delivery *deliveries, size_t count, struct rows *ret_rows,
+	struct err *err)
 {
-	const struct delivering *d = data;
-	const struct app_delivery *delivery = d->delivery;
-	_cleanup_(buf_release) struct buf sealed = BUF_INIT(BODY_LIMIT);
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_array_release) struct db_array installations = DB_ARRAY_INIT, numbers = DB_ARRAY_INIT,
+						    identifiers = DB_ARRAY_INIT;
 
-	if (keyring_seal(d->store->keyring, delivery->delivery_id, delivery->body, &sealed) < 0)
-		return err_set(err, ERR_TOO_LARGE, "the delivery is too large");
-	if (db_query(d->store->db, &rows, err,
-		    "insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
-		    "select r.id, $4, $5, '{}', $6 from vcs_installations i join vcs_repositories r on "
-		    "r.installation_id = i.id and r.organization_id = i.organization_id where i.installation_id = $1 "
-		    "and i.removed_at is null and (r.external_id = $2 or lower(r.identifier) = lower($3)) "
-		    "on conflict do nothing",
-		    P_INT(delivery->installation), P_TEXT(delivery->repository_id), P_TEXT(delivery->identifier),
-		    P_TEXT(delivery->delivery_id), P_TEXT(delivery->event), P_BYTES(sealed.data, sealed.len)) < 0)
-		return -1;
-	return db_affected(&rows) ? vcs_wake(d->store, err) : 0;
-}
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_(freep) char *number = mem_printf("%lld", deliveries[i].repository);
 
-int app_delivery_put(struct store *store, const struct app_delivery *delivery, struct err *err)
-{
-	struct delivering delivering = {store, delivery};
-
-	return db_transaction(store->db, deliver_in, &delivering, err);
+		db_array_add_int(&installations, deliveries[i].installation);
+		db_array_add(&numbers, number);
+		db_array_add(&identifiers, deliveries[i].identifier);
+	}
+	return db_query(store->db, ret_rows, err, repositories_sql, P_ARRAY(&installations), P_ARRAY(&numbers),
+		P_ARRAY(&identifiers));
 }

@@ -232,7 +232,8 @@ static int delete_in(void *data, struct err *err)
 			"select exists (select 1 from agent_pools where id = $1 and organization_id is null) as "
 			"is_shared, "
 			"exists (select 1 from workspaces where pool_id = $1) as workspaces, "
-			"exists (select 1 from vcs_connections where pool_id = $1) as connections, "
+			"exists (select 1 from vcs_connections where pool_id = $1 or fork_pool_id = $1) as "
+			"connections, "
 			"exists (select 1 from agent_pools p join organizations o on o.id = p.organization_id "
 			"left join projects j on j.organization_id = o.id where p.id = $1 and $1 in "
 			"(o.default_pool_id, j.default_pool_id)) as defaults, "
@@ -260,7 +261,7 @@ int pool_delete(struct store *store, const char *id, struct err *err)
 
 /* clang-format off */
 static const char use_sql[] =
-	"select case when $5::boolean then p.organization_scoped else "
+	"select case when $6::boolean then true when $5::boolean then p.organization_scoped else "
 	MAY_USE("$4", "coalesce($3, (select project_id from workspaces where id = $4), "
 		"(select id from projects where organization_id = $2 and is_default))")
 	" end as may from agent_pools p where p.id = $1 and p.organization_id = $2 for key share of p";
@@ -272,7 +273,8 @@ int pool_use_check(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err, use_sql, P_TEXT(pool_id), P_TEXT(use->organization_id),
-		    P_TEXT(use->project_id), P_TEXT(use->workspace_id), P_BOOL(use->anywhere)) < 0)
+		    P_TEXT(use->project_id), P_TEXT(use->workspace_id), P_BOOL(use->anywhere),
+		    P_BOOL(use->any_scope)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Agent pool does not exist");

@@ -54,7 +54,8 @@ int pool_find(struct store *store, const char *name, struct pool_name *ret_pool,
  * is the workspace's project, or else the default one. */
 struct pool_use {
 	const char *organization_id, *project_id, *workspace_id;
-	bool anywhere; /* in the whole organization */
+	bool anywhere;  /* in the whole organization */
+	bool any_scope; /* the scope does not matter, since no workspace chooses the pool */
 };
 /* ERR_INVALID at the pointer if the pool is not in the organization, or may not be used there. Prevents deletion of the
  * pool until the transaction ends. */

@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import struct
 import subprocess
 import threading
 from pathlib import Path
@@ -16,7 +15,7 @@ import pytest
 
 from support.api import Api
 from support.gate import Gate
-from support.process import program
+from support.resolver import Resolver, WithResolver
 from support.runyard import Worker
 from support.site import release_all
 from support.wait import until
@@ -233,50 +232,16 @@ def test_invalid_allow_and_deny_lists_are_refused(isolated, another):
         assert refused.process.ended() == 2 and option.replace("_", "-") in refused.process.log(), (option, entry)
 
 
-class Resolver:
-    """A DNS server on 127.0.0.53 that answers each query for an IPv4 address with 192.0.2.77."""
-
-    def __init__(self):
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind(("127.0.0.53", 53))
-        threading.Thread(target=self._serve, daemon=True).start()
-
-    def _serve(self):
-        while True:
-            try:
-                query, whence = self.socket.recvfrom(4096)
-            except OSError:
-                return
-            end = query.index(b"\0", 12) + 5
-            answered = query[end - 4:end - 2] == b"\0\1"
-            record = b"\xc0\x0c" + struct.pack(">HHIH", 1, 1, 60, 4) + socket.inet_aton("192.0.2.77") if answered else b""
-            self.socket.sendto(query[:2] + struct.pack(">HHHHH", 0x8180, 1, int(answered), 0, 0) + query[12:end] + record, whence)
-
-
-class WithResolver(Worker):
-    """A worker in a mount namespace whose resolv.conf names 127.0.0.53, as with systemd-resolved."""
-
-    def launch(self):
-        conf, script = self.folder / "resolv.conf", self.folder / "runyard-worker"
-        conf.write_text("nameserver 127.0.0.53\noptions edns0 trust-ad\nsearch example.com\n")
-        mounts = f"mount --bind {conf} /etc/resolv.conf && exec {program('runyard-worker')}"
-        script.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c '{mounts} \"$@\"' sh \"$@\"\n")
-        script.chmod(0o755)
-        self.binary = script
-        super().launch()
-        return self
-
-
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root binds port 53 and mounts a resolv.conf")
 def test_a_job_uses_a_resolver_on_the_loopback(isolated, another):
     try:
-        resolver = Resolver()
+        resolver = Resolver(lambda name: "192.0.2.77")
     except OSError:
         pytest.skip("something listens on 127.0.0.53 already")
     before = Path("/etc/resolv.conf").read_text()
     another(kind=WithResolver)
     said = run_script(isolated.api, "cat /etc/resolv.conf; getent ahostsv4 one.test; python3 probe.py '[[\"127.0.0.53\", 53]]'\n")
-    resolver.socket.close()
+    resolver.release()
     assert "192.0.2.77" in said and "127.0.0.53" not in said.split("PROBE")[0] and "search example.com" in said, said
     assert probe_results(said)[("127.0.0.53", 53)][0] == "ECONNREFUSED"
     assert Path("/etc/resolv.conf").read_text() == before

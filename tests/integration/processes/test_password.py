@@ -7,7 +7,6 @@ import pytest
 from support.api import Api
 from support.runyard import KEYS, Scheduler
 from support.servers import Postgres
-from support.site import bootstrap
 from support.wait import until
 
 
@@ -21,8 +20,7 @@ def guarded():
 
 
 def test_a_changed_database_password_is_reloaded(guarded, scheduler, folder):
-    database = guarded.new_database()
-    tokens = bootstrap(database)
+    database, tokens = guarded.new_bootstrapped()
 
     def change(password):
         with psycopg.connect(database, autocommit=True) as connection:

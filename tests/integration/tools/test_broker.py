@@ -2,6 +2,8 @@
 """The embedded broker: topics, port, shutdown. Apache Kafka as the local stack sets it up: its account."""
 
 import json
+import socket
+import struct
 import subprocess
 
 from support import mac
@@ -44,6 +46,36 @@ def test_the_broker_restarts_on_its_port_without_its_messages(broker):
     broker.restart()
     kcat(broker.address, "-P", "-t", "runyard.results", "-p", "0", text="after\n")
     assert kcat(broker.address, "-C", "-e", "-q", "-t", "runyard.results").split() == ["after"]
+
+
+def kafka_text(value):
+    return struct.pack(">h", len(value)) + value.encode()
+
+
+def join_group(port, group):
+    """Joins a group as a new member, by a request of Kafka's protocol. Returns the name that the broker gives to the member."""
+    body = kafka_text(group) + struct.pack(">i", 6000) + kafka_text("") + kafka_text("consumer") + struct.pack(">i", 1) + kafka_text("range") + struct.pack(">i", 0)
+    request = struct.pack(">hhi", 11, 0, 1) + kafka_text("test") + body
+    with socket.create_connection(("127.0.0.1", port), timeout=30) as connection:
+        connection.sendall(struct.pack(">i", len(request)) + request)
+        stream = connection.makefile("rb")
+        answer = stream.read(struct.unpack(">i", stream.read(4))[0])
+    error, at = struct.unpack_from(">h", answer, 4)[0], 10
+    assert error == 0, answer
+    for _ in ("protocol", "leader", "member"):
+        length = struct.unpack_from(">h", answer, at)[0]
+        found, at = answer[at + 2:at + 2 + length].decode(), at + 2 + length
+    return found
+
+
+def test_names_of_members_do_not_repeat_after_a_restart(broker):
+    """A client comes back with its name; if a new member had it, too, the broker would end."""
+    def named():
+        return {join_group(broker.port, f"group-{number}") for number in range(20)}
+
+    before = named()
+    broker.restart()
+    assert len(before) == 20 and not before & named()
 
 
 def test_a_taken_port_ends_the_start_with_the_reason(broker, folder):

@@ -192,19 +192,27 @@ def test_a_credential_stays_with_its_host(org):
 # ---- the agent pool ----
 
 
-def test_a_client_has_an_agent_pool(org, api_site):
+@pytest.mark.parametrize("relation", ["agent-pool", "fork-agent-pool"])
+def test_a_client_has_agent_pools(org, api_site, relation):
     pool, _ = org.pool()
-    client, _ = connect(org, relations={"agent-pool": {"type": "agent-pools", "id": pool}})
-    shown = lambda: org.get(f"oauth-clients/{client}").data["relationships"]["agent-pool"]["data"]  # noqa: E731
+    client, _ = connect(org, relations={relation: {"type": "agent-pools", "id": pool}})
+    shown = lambda: org.get(f"oauth-clients/{client}").data["relationships"][relation]["data"]  # noqa: E731
     assert shown()["id"] == pool
     assert patch_client(org, client, name="other").status == 200 and shown()["id"] == pool
     assert org.call("DELETE", f"agent-pools/{pool}").status == 409
-    assert patch_client(org, client, relations={"agent-pool": None}).status == 200 and shown() is None
+    assert patch_client(org, client, relations={relation: None}).status == 200 and shown() is None
     org.delete(f"agent-pools/{pool}")
     strange, _ = api_site.organization().pool()
     for id in (strange, "apool-none", pool):
-        answer = create_client(org, relations={"agent-pool": {"type": "agent-pools", "id": id}})
-        refused(answer, "/data/relationships/agent-pool", "the provided agent pool does not exist or you are not authorized to use it")
+        answer = create_client(org, relations={relation: {"type": "agent-pools", "id": id}})
+        refused(answer, f"/data/relationships/{relation}", "the provided agent pool does not exist or you are not authorized to use it")
+
+
+def test_code_of_forks_is_not_planned_where_the_credential_is(org):
+    pool = {"type": "agent-pools", "id": org.pool()[0]}
+    client, _ = connect(org, relations={"fork-agent-pool": pool})
+    for answer in (patch_client(org, client, relations={"agent-pool": pool}), create_client(org, relations={"agent-pool": pool, "fork-agent-pool": pool})):
+        refused(answer, "/data/relationships/fork-agent-pool", "must be another one than the agent pool")
 
 
 # ---- projects ----

@@ -8,8 +8,10 @@ import secrets
 import pytest
 
 from support.api import FINAL
+from support.documents import refused, refused_at, send
 from support.fake_git import FakeGit
-from support.vcs_connections import GIT, GITEA, connect
+from support.people import People
+from support.vcs_connections import GIT, GITEA, client_document, connect
 from support.wait import until
 
 
@@ -85,6 +87,11 @@ class Vcs:
                 for action in ("cancel", "discard", "force-cancel"):
                     if status(self.org, run) not in FINAL:
                         self.org.call("POST", f"runs/{run}/actions/{action}")
+
+    def plans_forks(self, pool):
+        """Names the agent pool for plans of forks, or none."""
+        relation = {"fork-agent-pool": pool and {"type": "agent-pools", "id": pool}}
+        assert self.org.call("PATCH", f"oauth-clients/{self.connection}", client_document(relation)).status == 200
 
     def look(self):
         """Has the repository looked at, as its next poll would, and waits for the result."""
@@ -275,6 +282,26 @@ def test_a_pull_request_is_planned_and_its_older_head_is_canceled(vcs, org):
     assert vcs.shas(workspace)[count:] == [first, second, second], "its closing had canceled the run"
 
 
+def test_late_events_of_a_pull_request_change_nothing(vcs):
+    (workspace,) = vcs.ready(vcs.workspace())
+    count = len(vcs.runs(workspace))
+    sha = vcs.repository.commit({"a.tf": "1"}, branch="feature", parent=vcs.repository.sha())
+    late = "Superseded: the pull request has changed since."
+    vcs.pull_request("pr_close", 8, sha)
+    vcs.settled()
+    vcs.pull_request("pr_open", 8, sha, is_new=True)
+    assert vcs.settled()[-1][4] == late, "it was closed before its creation was told of"
+    vcs.pull_request("pr_open", 8, sha, changed_at=3000)
+    vcs.settled()
+    assert len(vcs.runs(workspace)) == count + 1, "it was opened again"
+    vcs.pull_request("pr_close", 8, sha, changed_at=2000)
+    assert vcs.settled()[-1][4] == late and "canceled" not in vcs.statuses(workspace)[count:]
+    vcs.pull_request("pr_close", 8, sha, changed_at=4000)
+    vcs.settled()
+    vcs.pull_request("pr_open", 8, sha, changed_at=3500)
+    assert vcs.settled()[-1][4] == late and vcs.statuses(workspace)[count:] == ["canceled"]
+
+
 def test_older_heads_stay_without_the_organizations_setting(vcs, org):
     org.patch(f"organizations/{org.organization}", {"data": {"type": "organizations", "attributes": {"speculative-plan-management-enabled": False}}})
     (workspace,) = vcs.ready(vcs.workspace())
@@ -319,6 +346,11 @@ def test_a_fork_is_planned_only_where_allowed_and_after_each_head_is_approved(vc
     first = vcs.repository.commit({"a.tf": "1"}, branch="theirs", parent=vcs.repository.sha())
     event = vcs.pull_request("pr_open", 4, first, fork="yes")
     vcs.settled()
+    assert [vcs.reason(event, workspace) for workspace in (closed, allowed)] == ["fork", "fork_pool"]
+    pool, token = org.pool("forks")
+    vcs.plans_forks(pool)
+    event = vcs.pull_request("pr_open", 4, first, fork="yes")
+    vcs.settled()
     assert [vcs.reason(event, workspace) for workspace in (closed, allowed)] == ["fork", "fork_approval"]
     stranger = api_site.stranger()
     assert stranger.call("POST", f"vcs-events/{event}/actions/approve").status == 404
@@ -327,13 +359,43 @@ def test_a_fork_is_planned_only_where_allowed_and_after_each_head_is_approved(vc
     assert [len(vcs.runs(workspace)) - count for workspace, count in zip((closed, allowed), counts)] == [0, 1]
     run = vcs.runs(allowed)[-1][0]
     reaches(org, run, "plan_queued")
-    job = api_site.fake_worker().take(run, "plan")
+    assert api_site.ask("select pool_id from jobs where run_id = %s", run) == [(pool,)]
+    assert run not in [job["run"] for job in api_site.fake_worker().claim(slots=100)]
+    job = api_site.fake_worker(token).take(run, "plan")
     assert [variable["key"] for variable in job["variables"]] == ["plain"]
     assert org.call("POST", f"vcs-events/{event}/actions/approve").status == 404
     second = vcs.repository.commit({"a.tf": "2"}, branch="theirs")
     newer = vcs.pull_request("pr_update", 4, second, fork="yes", before=first)
     vcs.settled()
     assert vcs.reason(newer, allowed) == "fork_approval" and len(vcs.runs(allowed)) == counts[1] + 1
+    # The commit's configuration stays a fork's, whoever queues a run of it: it never runs in the workspace's own pool.
+    version = org.get(f"runs/{run}").data["relationships"]["configuration-version"]["data"]["id"]
+    assert api_site.ask("select i.pool_id from run_inputs i where i.run_id = %s", org.run(allowed, version)) == [(pool,)]
+    assert send(org, "PATCH", f"workspaces/{allowed}", "workspaces", execution_mode="agent", agent_pool_id=pool).status == 200
+    assert "comes from a fork" in refused_at(refused(422, org.run, allowed, version), "/data/relationships/workspace")
+    vcs.plans_forks(None)
+    assert send(org, "PATCH", f"workspaces/{allowed}", "workspaces", execution_mode="remote").status == 200
+    assert "comes from a fork" in refused_at(refused(422, org.run, allowed, version), "/data/relationships/workspace")
+
+
+# ---- auto-apply ----
+
+
+def test_a_commit_applies_by_itself_and_a_users_run_needs_the_right_to_apply(vcs, org, api_site):
+    (workspace,) = vcs.ready(vcs.workspace(auto_apply=True))
+    people = People(org, api_site.database)
+    team = people.team("planners")
+    people.give(team, "workspace", workspace, "custom", runs="plan", variables="none", state_versions="none")
+    planner = people.member(f"planner-{secrets.token_hex(4)}", team)
+    count = len(vcs.runs(workspace))
+    pushed = vcs.push()
+    vcs.settled()
+    for client in (planner, org):
+        assert client.call("POST", f"workspaces/{workspace}/actions/vcs-run", {"commit-sha": pushed}).status == 202
+        vcs.look()
+    runs = [run for run, sha, _ in vcs.runs(workspace)[count:] if sha == pushed]
+    assert [org.attributes(f"runs/{run}")["auto-apply"] for run in runs] == [True, False, True]
+    assert [org.attributes(f"runs/{run}")["plan-only"] for run in runs] == [False, False, False]
 
 
 # ---- the stage of fetching, and archived contents ----

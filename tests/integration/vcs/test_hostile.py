@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
 """Names and addresses from outside, and where git may connect."""
 
+import itertools
 import socket
-import threading
 
 import pytest
 
+from support.resolver import Resolver, WithResolver
 from support.wait import until
 
 
@@ -83,3 +84,34 @@ def test_a_secret_that_the_server_repeats_is_blackened(rows, http, git_worker, r
     (http.folder / "backend").write_text('#!/bin/sh\nprintf "Status: 403 Forbidden\\r\\nContent-Type: text/plain\\r\\n\\r\\nsecret-of-ada-1 $HTTP_AUTHORIZATION\\n"\n')
     said = error(rows, rows.repository(rows.connection(http.url)))
     assert said.startswith("The server refused access") and "secret-of-ada-1" not in said
+
+
+def test_names_whose_addresses_change(rows, http, folder, tokens, scheduler, bus, repository):
+    """A connection goes to the address that was judged, whatever the name's next lookup says."""
+    answers = iter(())
+    asked = []
+
+    def address(name):
+        asked.append(name)
+        return next(answers, None)
+
+    try:
+        resolver = Resolver(address)
+    except OSError:
+        pytest.skip("only root binds port 53, and another server may have it")
+    worker = WithResolver("worker-1", folder, scheduler_url=scheduler.all[0].url, agent_token=tokens["agent-token"], data_dir=folder / "worker-1",
+                          vcs_allow=f"127.0.0.1:{http.port}", name="worker-1", **bus.options).start()
+    sha, row = repository.git("rev-parse", "HEAD"), rows.repository(rows.connection(f"http://git.test:{http.port}/git"))
+    refused = f"git.test port {http.port} is refused: it is a loopback address, which --vcs-allow does not name."
+    try:
+        with socket.create_server(("127.0.0.2", http.port)) as other:
+            answers = itertools.cycle(["127.0.0.1", "127.0.0.2"])
+            assert error(rows, row, sha) == (None if asked == ["git.test"] else refused), asked
+            answers = itertools.cycle(["127.0.0.2", "127.0.0.1"])
+            assert error(rows, row, "1" * 40) == refused
+            other.setblocking(False)
+            with pytest.raises(BlockingIOError):
+                other.accept()
+    finally:
+        worker.release()
+        resolver.release()

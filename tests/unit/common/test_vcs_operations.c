@@ -25,10 +25,11 @@ static const struct {
 
 static json_t *all_arguments(void)
 {
-	return json_pack("{ss ss ss ss ss si ss ss ss si ss ss ss ss ss ss ss}", "sha", SHA, "state", "pending",
-		"context", "Runyard/acme", "description", "it runs", "url", "https://runyard.example.com/x", "number",
-		7, "body", "text", "comment", "12", "hook", "99", "page", 2, "secret", "hidden", "branch", "feature/x",
-		"base", "main", "head", "topic", "event", "git.push", "project_id", "p", "repository_id", "r");
+	return json_pack("{ss ss ss ss ss ss si ss ss ss si ss ss ss ss ss ss ss}", "id", "17", "sha", SHA, "state",
+		"pending", "context", "Runyard/acme", "description", "it runs", "url", "https://runyard.example.com/x",
+		"number", 7, "body", "text", "comment", "12", "hook", "99", "page", 2, "secret", "hidden", "branch",
+		"feature/x", "base", "main", "head", "topic", "event", "git.push", "project_id", "p", "repository_id",
+		"r");
 }
 
 static struct vcs_api api_of(size_t i)

@@ -9,8 +9,10 @@
 
 #include "worker/git/git_result.h"
 #include "worker/git/pointers.h"
+#include "worker/git/proxy_settings.h"
 #include "worker/git/records.h"
 #include "worker/git/remote.h"
+#include "worker/git/upstream.h"
 
 /* ---- addresses ---- */
 
@@ -161,6 +163,131 @@ static void test_a_failure_has_no_secret_and_the_proxys_reason(void **state)
 	assert_true(*json_string_at(third, "error"));
 }
 
+/* ---- the operator's proxy ---- */
+
+/* The order of a worker with these variables. */
+static void order_with(struct buf *order, const char *https, const char *http, const char *none)
+{
+	setenv("HTTPS_PROXY", https, 1);
+	setenv("http_proxy", http, 1);
+	setenv("NO_PROXY", none, 1);
+	unsetenv("https_proxy");
+	unsetenv("no_proxy");
+	buf_reset(order);
+	assert_int_equal(proxy_settings_add(order), 0);
+}
+
+static void test_settings_of_proxies(void **state)
+{
+	static const struct {
+		const char *url, *record;
+	} rows[] = {
+		{"http://proxy.example.com:3128", "proxy.example.com 3128 "},
+		{"http://proxy.example.com/", "proxy.example.com 80 "},
+		{"proxy.example.com:3128", "proxy.example.com 3128 "},
+		{"http://ada:hunter%2022@10.0.0.1:8080", "10.0.0.1 8080 YWRhOmh1bnRlciAyMg=="},
+		{"http://[2001:db8::1]:3128", "2001:db8::1 3128 "},
+		{"https://proxy.example.com", "-"},
+		{"socks5://proxy.example.com:1080", "-"},
+		{"http://", "-"},
+		{"http://a b:1", "-"},
+		{"", ""},
+	};
+	_cleanup_(buf_release) struct buf order = BUF_INIT(4096);
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		order_with(&order, rows[i].url, "", "");
+		assert_string_equal(record_value(buf_bytes(&order), UPSTREAM_HTTPS), rows[i].record);
+		assert_string_equal(record_value(buf_bytes(&order), UPSTREAM_HTTP), "");
+	}
+}
+
+static void test_which_servers_are_reached_through_a_proxy(void **state)
+{
+	static const struct {
+		enum remote_scheme scheme;
+		const char *host;
+		int port;
+		const char *proxy; /* NULL: none */
+	} rows[] = {
+		{REMOTE_HTTPS, "git.example.org", 443, "secure"},
+		{REMOTE_HTTP, "git.example.org", 80, "plain"},
+		{REMOTE_SSH, "git.example.org", 22, NULL},
+		{REMOTE_GIT, "git.example.org", 9418, NULL},
+		{REMOTE_HTTPS, "localhost", 443, NULL},
+		{REMOTE_HTTPS, "127.9.9.9", 443, NULL},
+		{REMOTE_HTTPS, "::1", 443, NULL},
+		{REMOTE_HTTPS, "corp", 443, NULL},
+		{REMOTE_HTTPS, "git.corp", 443, NULL},
+		{REMOTE_HTTPS, "notcorp", 443, "secure"},
+		{REMOTE_HTTPS, "git.inner.net", 443, NULL},
+		{REMOTE_HTTPS, "git.wild.net", 443, NULL},
+		{REMOTE_HTTPS, "one.port", 8443, NULL},
+		{REMOTE_HTTPS, "one.port", 443, "secure"},
+		{REMOTE_HTTPS, "10.1.2.3", 443, NULL},
+		{REMOTE_HTTPS, "11.1.2.3", 443, "secure"},
+		{REMOTE_HTTPS, "2001:db8::1", 443, NULL},
+	};
+	_cleanup_(buf_release) struct buf order = BUF_INIT(4096), all = BUF_INIT(4096);
+	struct upstreams upstreams;
+
+	(void)state;
+	order_with(&order, "http://secure:1", "http://plain:2",
+		"CORP, .inner.net,,*.wild.net one.port:8443,10.0.0.0/8,2001:db8::/32");
+	upstreams = upstreams_read(buf_bytes(&order));
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct upstream *found = upstream_for(&upstreams, rows[i].scheme, rows[i].host, rows[i].port);
+
+		if (!text_equal(found ? found->host : "", text_or_empty(rows[i].proxy)))
+			fail_msg("%s %d: %s", rows[i].host, rows[i].port, found ? found->host : "none");
+	}
+	order_with(&all, "http://secure:1", "", "*");
+	upstreams = upstreams_read(buf_bytes(&all));
+	assert_null(upstream_for(&upstreams, REMOTE_HTTPS, "git.example.org", 443));
+	upstreams = upstreams_read((struct bytes){NULL, 0});
+	assert_null(upstream_for(&upstreams, REMOTE_HTTPS, "git.example.org", 443));
+}
+
+static void test_the_request_for_a_connection(void **state)
+{
+	static const struct upstream with = {.host = "p", .port = 1, .login = "YTpi"}, without = {.login = ""};
+	_cleanup_(freep) char *first = upstream_request(&with, "git.example.org", 443);
+	_cleanup_(freep) char *second = upstream_request(&without, "2001:db8::1", 8443);
+
+	(void)state;
+	assert_string_equal(first,
+		"CONNECT git.example.org:443 HTTP/1.1\r\nHost: git.example.org:443\r\n"
+		"Proxy-Authorization: Basic YTpi\r\n\r\n");
+	assert_string_equal(second, "CONNECT [2001:db8::1]:8443 HTTP/1.1\r\nHost: [2001:db8::1]:8443\r\n\r\n");
+}
+
+static void test_answers_of_proxies(void **state)
+{
+	static const struct {
+		const char *answer;
+		int status;
+		size_t len;
+	} rows[] = {
+		{"", 0, 0},
+		{"HTTP/1.1 200 Connection established\r\n", 0, 0},
+		{"HTTP/1.1 200 Connection established\r\n\r\n", 200, 39},
+		{"HTTP/1.0 200\r\nVia: x\r\n\r\nSSH-2.0", 200, 24},
+		{"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", 407, 46},
+		{"HTTP/2 200\r\n\r\n", -1, 14},
+		{"SSH-2.0-x\r\n\r\n", -1, 13},
+		{"HTTP/1.1 -20\r\n\r\n", -1, 16},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		size_t len = 0;
+
+		assert_int_equal(upstream_status(rows[i].answer, &len), rows[i].status);
+		assert_int_equal(len, rows[i].len);
+	}
+}
+
 static void test_pointers(void **state)
 {
 	static const char pointer[] = "version https://git-lfs.github.com/spec/v1\n";
@@ -180,6 +307,10 @@ int main(void)
 		cmocka_unit_test(test_records),
 		cmocka_unit_test(test_a_look_names_the_commits_of_annotated_tags),
 		cmocka_unit_test(test_a_failure_has_no_secret_and_the_proxys_reason),
+		cmocka_unit_test(test_settings_of_proxies),
+		cmocka_unit_test(test_which_servers_are_reached_through_a_proxy),
+		cmocka_unit_test(test_the_request_for_a_connection),
+		cmocka_unit_test(test_answers_of_proxies),
 		cmocka_unit_test(test_pointers),
 	};
 

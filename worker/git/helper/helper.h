@@ -14,7 +14,7 @@
  *
  * The first two roles talk over a SOCK_SEQPACKET socket, which is the second one's standard input. The order
  * (records.h) comes first. The sandbox answers with its listening socket, at which git finds the proxy, and may name
- * more hosts.
+ * submodules, whose hosts git may connect to as well.
  */
 
 #include "common/buf.h"
@@ -27,7 +27,7 @@ enum { HELPER_ORDER_MAX = 160 * 1024 };
 
 /* Kinds of messages from the sandbox: the first byte. */
 #define HELPER_LISTENS 'L' /* has the listening socket */
-#define HELPER_HOST    'H' /* followed by HOST PORT: git may connect there, too */
+#define HELPER_URL     'U' /* followed by a submodule's URL: git may connect to its host, too */
 
 int helper_serve(char *const *program);
 int helper_work(const char *self);

@@ -15,13 +15,15 @@
 
 #include "common/clock.h"
 #include "common/http/guard.h"
+#include "worker/git/upstream.h"
 
-enum { CHUNK = 64 * 1024, REQUEST_MAX = 300, CONNECT_MS = 30 * 1000, ADDRESSES = 8 };
+enum { CHUNK = 64 * 1024, REQUEST_MAX = 300, ANSWER_MAX = 16 * 1024, CONNECT_MS = 30 * 1000, ADDRESSES = 8 };
 
 /* Replies of RFC 1928. */
 enum { REPLY_DONE = 0, REPLY_FAILED = 1, REPLY_REFUSED = 2, REPLY_UNREACHABLE = 4, REPLY_UNKNOWN_COMMAND = 7 };
 
-enum stage { GREETING, REQUEST, CONNECTING, RELAYING };
+/* ASKING: the operator's proxy was asked for a connection. */
+enum stage { GREETING, REQUEST, CONNECTING, ASKING, RELAYING };
 
 /* Bytes on their way in one direction. */
 struct flow {
@@ -37,20 +39,24 @@ struct connection {
 	size_t len;
 	char host[256];
 	int port;
+	const struct upstream *upstream;              /* the operator's proxy, which is connected to; or NULL */
 	struct sockaddr_storage addresses[ADDRESSES]; /* that may be tried */
 	size_t count, next;
-	int64_t until_ms; /* of the connecting */
+	int64_t until_ms; /* of CONNECTING and ASKING */
 	struct flow up, down;
+};
+
+struct host {
+	char name[256];
+	int port;
+	const struct upstream *upstream;
 };
 
 struct proxy {
 	const struct guard *guard;
 	long long left; /* bytes; -1: no limit */
 	int listener;
-	struct {
-		char name[256];
-		int port;
-	} hosts[PROXY_HOSTS];
+	struct host hosts[PROXY_HOSTS];
 	size_t host_count;
 	struct connection connections[PROXY_CONNECTIONS];
 	struct proxy_result result;
@@ -92,22 +98,25 @@ void proxy_listen(struct proxy *proxy, int fd)
 	fcntl(fd, F_SETFL, O_NONBLOCK);
 }
 
-static bool is_permitted(const struct proxy *proxy, const char *host, int port)
+static const struct host *host_find(const struct proxy *proxy, const char *name, int port)
 {
 	for (size_t i = 0; i < proxy->host_count; i++)
-		if (proxy->hosts[i].port == port && strcasecmp(proxy->hosts[i].name, host) == 0)
-			return true;
-	return false;
+		if (proxy->hosts[i].port == port && strcasecmp(proxy->hosts[i].name, name) == 0)
+			return &proxy->hosts[i];
+	return NULL;
 }
 
-bool proxy_permit(struct proxy *proxy, const char *host, int port)
+bool proxy_permit(struct proxy *proxy, const char *name, int port, const struct upstream *upstream)
 {
-	if (is_permitted(proxy, host, port))
+	struct host *host = &proxy->hosts[proxy->host_count];
+
+	if (host_find(proxy, name, port))
 		return true;
 	if (proxy->host_count == PROXY_HOSTS)
 		return false;
-	text_copy(proxy->hosts[proxy->host_count].name, sizeof(proxy->hosts[0].name), host);
-	proxy->hosts[proxy->host_count++].port = port;
+	*host = (struct host){.port = port, .upstream = upstream};
+	text_copy(host->name, sizeof(host->name), name);
+	proxy->host_count++;
 	return true;
 }
 
@@ -117,6 +126,11 @@ const struct proxy_result *proxy_result(const struct proxy *proxy)
 }
 
 /* ---- connecting ---- */
+
+static bool passes(int error)
+{
+	return error == EAGAIN || error == EINTR;
+}
 
 static void reply(const struct connection *connection, unsigned char code)
 {
@@ -134,13 +148,98 @@ static void connection_fail(struct connection *connection, unsigned char code)
 
 static void connection_open(struct connection *connection)
 {
+	reply(connection, REPLY_DONE);
+	connection->stage = RELAYING;
+}
+
+/* The server can't be reached, at least not now. */
+static void unreachable(struct proxy *proxy, struct connection *connection, const char *why)
+{
+	const struct upstream *upstream = connection->upstream;
+	char *failed = proxy->result.failed;
+	size_t size = sizeof(proxy->result.failed);
+
+	if (upstream)
+		snprintf(failed, size, "%s port %d can't be reached through the proxy %s port %d: %s", connection->host,
+			connection->port, upstream->host, upstream->port, why);
+	else
+		snprintf(failed, size, "%s port %d can't be reached: %s", connection->host, connection->port, why);
+	connection_fail(connection, REPLY_UNREACHABLE);
+}
+
+static void refuse(struct proxy *proxy, struct connection *connection, const char *why)
+{
+	snprintf(proxy->result.refused, sizeof(proxy->result.refused), "%s port %d is refused: %s", connection->host,
+		connection->port, why);
+	connection_fail(connection, REPLY_REFUSED);
+}
+
+/* The operator's proxy has answered. Bytes behind its answer are the server's. */
+static void upstream_answered(struct proxy *proxy, struct connection *connection, int status, size_t len)
+{
+	const struct upstream *upstream = connection->upstream;
+	_cleanup_(freep) char *answer = mem_printf(
+		"answers with status %d%s", status, status == 407 ? ": it wants another user and password" : "");
+	_cleanup_(freep) char *soft = mem_printf("it %s", answer);
+	_cleanup_(freep) char *hard = mem_printf("the proxy %s port %d %s", upstream->host, upstream->port, answer);
+
+	connection->down.from = len;
+	if (status >= 200 && status < 300)
+		connection_open(connection);
+	else if (status >= 400 && status < 500)
+		refuse(proxy, connection, hard);
+	else
+		unreachable(proxy, connection, status < 0 ? "its answer is not HTTP" : soft);
+}
+
+static void upstream_check(struct proxy *proxy, struct connection *connection, short events)
+{
+	struct flow *down = &connection->down;
+	size_t len = 0;
+	ssize_t got;
+	int status;
+
+	if (!events && clock_mono_ms() >= connection->until_ms)
+		unreachable(proxy, connection, "it does not answer");
+	if (!events)
+		return;
+	got = recv(connection->server, down->bytes + down->to, ANSWER_MAX - down->to, MSG_DONTWAIT);
+	if (got < 0 && passes(errno))
+		return;
+	if (got > 0)
+		down->to += (size_t)got;
+	down->bytes[down->to] = '\0';
+	status = upstream_status(down->bytes, &len);
+	if (status != 0)
+		upstream_answered(proxy, connection, status, len);
+	else if (got <= 0 || down->to == ANSWER_MAX)
+		unreachable(proxy, connection, "it ended the connection");
+}
+
+/* The connection is new, so the request fits into the socket's buffer. */
+static void upstream_ask(struct proxy *proxy, struct connection *connection)
+{
+	_cleanup_(freep) char *request = upstream_request(connection->upstream, connection->host, connection->port);
+	size_t len = strlen(request);
+
+	connection->until_ms = clock_mono_ms() + CONNECT_MS;
+	connection->stage = ASKING;
+	if (send(connection->server, request, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
+		unreachable(proxy, connection, "it takes no request");
+	explicit_bzero(request, len);
+}
+
+static void connected(struct proxy *proxy, struct connection *connection)
+{
 	int on = 1;
 
 	setsockopt(connection->server, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
-	reply(connection, REPLY_DONE);
 	connection->up.bytes = mem_new(1, CHUNK);
 	connection->down.bytes = mem_new(1, CHUNK);
-	connection->stage = RELAYING;
+	if (connection->upstream)
+		upstream_ask(proxy, connection);
+	else
+		connection_open(connection);
 }
 
 /* Starts to connect to the next address. */
@@ -162,9 +261,7 @@ static void connect_next(struct proxy *proxy, struct connection *connection, int
 		closep(&connection->server);
 		connection->server = -1;
 	}
-	snprintf(proxy->result.failed, sizeof(proxy->result.failed), "%s port %d can't be reached: %s",
-		connection->host, connection->port, strerror(error));
-	connection_fail(connection, REPLY_UNREACHABLE);
+	unreachable(proxy, connection, strerror(error));
 }
 
 static void connect_check(struct proxy *proxy, struct connection *connection, short events)
@@ -181,17 +278,10 @@ static void connect_check(struct proxy *proxy, struct connection *connection, sh
 	if (error)
 		connect_next(proxy, connection, error);
 	else
-		connection_open(connection);
+		connected(proxy, connection);
 }
 
-static void refuse(struct proxy *proxy, struct connection *connection, const char *why)
-{
-	snprintf(proxy->result.refused, sizeof(proxy->result.refused), "%s port %d is refused: %s", connection->host,
-		connection->port, why);
-	connection_fail(connection, REPLY_REFUSED);
-}
-
-/* Every address of the name must be permitted. */
+/* Every address must be permitted. */
 static bool addresses_judge(struct proxy *proxy, struct connection *connection, const struct addrinfo *found)
 {
 	for (; found; found = found->ai_next) {
@@ -204,34 +294,67 @@ static bool addresses_judge(struct proxy *proxy, struct connection *connection, 
 			refuse(proxy, connection, why);
 			return false;
 		}
-		if (connection->count < ADDRESSES)
-			memcpy(&connection->addresses[connection->count++], found->ai_addr, found->ai_addrlen);
 	}
 	return true;
 }
 
+static void addresses_keep(struct connection *connection, const struct addrinfo *found)
+{
+	for (; found && connection->count < ADDRESSES; found = found->ai_next)
+		memcpy(&connection->addresses[connection->count++], found->ai_addr, found->ai_addrlen);
+}
+
+static int resolve(const char *host, int port, int flags, struct addrinfo **ret_found)
+{
+	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM, .ai_flags = flags};
+	char number[8];
+
+	snprintf(number, sizeof(number), "%d", port);
+	return getaddrinfo(host, number, &hints, ret_found);
+}
+
 static void connect_begin(struct proxy *proxy, struct connection *connection)
 {
-	const struct addrinfo hints = {.ai_family = AF_UNSPEC, .ai_socktype = SOCK_STREAM};
 	struct addrinfo *found = NULL;
-	char port[8];
-	int code;
+	int code = resolve(connection->host, connection->port, 0, &found);
 
-	if (!is_permitted(proxy, connection->host, connection->port)) {
-		refuse(proxy, connection, "neither the repository nor a submodule is there");
-		return;
-	}
-	snprintf(port, sizeof(port), "%d", connection->port);
-	code = getaddrinfo(connection->host, port, &hints, &found);
 	if (code != 0) {
 		snprintf(proxy->result.failed, sizeof(proxy->result.failed), "%s can't be resolved: %s",
 			connection->host, gai_strerror(code));
 		connection_fail(connection, REPLY_UNREACHABLE);
 		return;
 	}
-	if (addresses_judge(proxy, connection, found))
+	if (addresses_judge(proxy, connection, found)) {
+		addresses_keep(connection, found);
 		connect_next(proxy, connection, EHOSTUNREACH);
+	}
 	freeaddrinfo(found);
+}
+
+/* The operator's proxy resolves names, so only addresses are judged here. The proxy itself is the operator's choice. */
+static void upstream_begin(struct proxy *proxy, struct connection *connection)
+{
+	const struct upstream *upstream = connection->upstream;
+	struct addrinfo *found = NULL;
+	int code = resolve(connection->host, connection->port, AI_NUMERICHOST, &found);
+	bool permitted = code != 0 || addresses_judge(proxy, connection, found);
+
+	if (code == 0)
+		freeaddrinfo(found);
+	if (!permitted)
+		return;
+	if (!upstream->port) {
+		refuse(proxy, connection, "the worker's HTTPS_PROXY or HTTP_PROXY is no http:// URL");
+		return;
+	}
+	code = resolve(upstream->host, upstream->port, 0, &found);
+	if (code != 0) {
+		unreachable(proxy, connection, gai_strerror(code));
+		return;
+	}
+	addresses_keep(connection, found);
+	freeaddrinfo(found);
+	connect_next(proxy, connection, EHOSTUNREACH);
 }
 
 /* ---- the requests ---- */
@@ -262,13 +385,19 @@ static int target_read(struct connection *connection)
 static void request_came(struct proxy *proxy, struct connection *connection)
 {
 	int valid = target_read(connection);
+	const struct host *host = valid > 0 ? host_find(proxy, connection->host, connection->port) : NULL;
 
 	if (valid < 0)
 		return;
+	connection->upstream = host ? host->upstream : NULL;
 	if (!valid)
 		connection_close(connection);
 	else if (connection->request[1] != 1)
 		connection_fail(connection, REPLY_UNKNOWN_COMMAND);
+	else if (!host)
+		refuse(proxy, connection, "neither the repository nor a submodule is there");
+	else if (host->upstream)
+		upstream_begin(proxy, connection);
 	else
 		connect_begin(proxy, connection);
 }
@@ -309,11 +438,6 @@ static void handshake(struct proxy *proxy, struct connection *connection)
 }
 
 /* ---- the relay ---- */
-
-static bool passes(int error)
-{
-	return error == EAGAIN || error == EINTR;
-}
 
 /* Passes bytes on as far as both sides allow. False: the connection is broken. */
 static bool flow_move(struct flow *flow, int from, int to, short from_events)
@@ -376,10 +500,10 @@ size_t proxy_poll(struct proxy *proxy, struct pollfd fds[PROXY_FDS])
 		*server = (struct pollfd){.fd = connection->server};
 		if (connection->stage <= REQUEST)
 			client->events = POLLIN;
-		if (connection->stage == CONNECTING) {
-			client->fd = -1;
+		if (connection->stage == CONNECTING)
 			server->events = POLLOUT;
-		}
+		if (connection->stage == ASKING)
+			server->events = POLLIN;
 		if (connection->stage == RELAYING) {
 			client->events = wanted(&connection->up, &connection->down);
 			server->events = wanted(&connection->down, &connection->up);
@@ -422,6 +546,8 @@ void proxy_polled(struct proxy *proxy, const struct pollfd fds[PROXY_FDS])
 			handshake(proxy, connection);
 		else if (connection->stage == CONNECTING)
 			connect_check(proxy, connection, server);
+		else if (connection->stage == ASKING)
+			upstream_check(proxy, connection, server);
 		else if (connection->stage == RELAYING && (client & (POLLHUP | POLLERR)))
 			connection_close(connection);
 		else if (connection->stage == RELAYING && (client || server))

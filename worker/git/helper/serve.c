@@ -15,10 +15,11 @@
 #include "worker/git/helper/proxy.h"
 #include "worker/git/records.h"
 #include "worker/git/remote.h"
+#include "worker/git/upstream.h"
 
 /* The role outside of the sandbox: the proxy, and the sandbox's parent. */
 
-enum { MESSAGE_MAX = 512, ROUND_MS = 1000, RESULT_MAX = 4096 };
+enum { MESSAGE_MAX = REMOTE_URL_MAX + 2, ROUND_MS = 1000, RESULT_MAX = 4096 };
 
 /* The order is in the worker's memory file, which no program gets. */
 static int order_read(struct buf *order)
@@ -62,25 +63,26 @@ static int message_fd(struct msghdr *message)
 	return fd;
 }
 
-static void host_came(struct proxy *proxy, char *text)
-{
-	char *space = strchr(text, ' ');
-	long long port;
+struct serving {
+	struct proxy *proxy;
+	struct upstreams upstreams;
+};
 
-	if (!space || text_number(space + 1, 1, 65535, &port) < 0)
-		return;
-	*space = '\0';
-	proxy_permit(proxy, text, (int)port);
+static void remote_permit(struct serving *serving, const struct remote *remote)
+{
+	proxy_permit(serving->proxy, remote->host, remote->port,
+		upstream_for(&serving->upstreams, remote->scheme, remote->host, remote->port));
 }
 
 /* False at the end of the sandbox. */
-static bool message_came(struct proxy *proxy, int control)
+static bool message_came(struct serving *serving, int control)
 {
 	char bytes[MESSAGE_MAX], room[CMSG_SPACE(sizeof(int))];
 	struct iovec part = {bytes, sizeof(bytes) - 1};
 	struct msghdr message = {
 		.msg_iov = &part, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof(room)};
 	ssize_t got = recvmsg(control, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	struct remote remote;
 	int fd;
 
 	if (got < 0)
@@ -90,16 +92,17 @@ static bool message_came(struct proxy *proxy, int control)
 	bytes[got] = '\0';
 	fd = message_fd(&message);
 	if (fd >= 0 && *bytes == HELPER_LISTENS)
-		proxy_listen(proxy, fd);
+		proxy_listen(serving->proxy, fd);
 	else
 		closep(&fd);
-	if (*bytes == HELPER_HOST)
-		host_came(proxy, bytes + 1);
+	if (*bytes == HELPER_URL && remote_parse(bytes + 1, &remote))
+		remote_permit(serving, &remote);
 	return true;
 }
 
-static void proxy_run(struct proxy *proxy, int control)
+static void proxy_run(struct serving *serving, int control)
 {
+	struct proxy *proxy = serving->proxy;
 	struct pollfd fds[PROXY_FDS + 1];
 	size_t count;
 
@@ -112,7 +115,7 @@ static void proxy_run(struct proxy *proxy, int control)
 			continue;
 		}
 		proxy_polled(proxy, fds);
-	} while (!proxy_result(proxy)->exceeded && (!fds[count].revents || message_came(proxy, control)));
+	} while (!proxy_result(proxy)->exceeded && (!fds[count].revents || message_came(serving, control)));
 }
 
 static int program_end(pid_t pid, bool kill_it)
@@ -140,12 +143,27 @@ static void result_write(const struct proxy_result *result)
 	(void)!write(STDOUT_FILENO, buf_str(&records), records.len);
 }
 
+/* Sends the sandbox the order without the logins of the operator's proxies. */
+static int order_send(struct bytes order, int control)
+{
+	_cleanup_(buf_release) struct buf theirs = BUF_INIT(HELPER_ORDER_MAX);
+	struct record record;
+	int status;
+
+	for (size_t at = 0; record_next(order, &at, &record);)
+		if (!text_equal(record.name, UPSTREAM_HTTPS) && !text_equal(record.name, UPSTREAM_HTTP))
+			record_add(&theirs, record.name, record.value);
+	status = send(control, theirs.data, theirs.len, MSG_NOSIGNAL) == (ssize_t)theirs.len ? 0 : -1;
+	explicit_bzero(theirs.data, theirs.len);
+	return status;
+}
+
 static int serve(char *const *program, const struct buf *order, const struct guard *guard)
 {
 	struct bytes records = buf_bytes(order);
+	struct serving serving = {.upstreams = upstreams_read(records)};
 	long long limit = 0;
 	struct remote remote;
-	struct proxy *proxy;
 	int sockets[2], status;
 	pid_t pid;
 
@@ -157,13 +175,13 @@ static int serve(char *const *program, const struct buf *order, const struct gua
 		return 1;
 	}
 	close(sockets[1]);
-	proxy = proxy_new(guard, limit);
-	proxy_permit(proxy, remote.host, remote.port);
-	if (send(sockets[0], order->data, order->len, MSG_NOSIGNAL) == (ssize_t)order->len)
-		proxy_run(proxy, sockets[0]);
-	status = program_end(pid, proxy_result(proxy)->exceeded);
-	result_write(proxy_result(proxy));
-	proxy_free(proxy);
+	serving.proxy = proxy_new(guard, limit);
+	remote_permit(&serving, &remote);
+	if (order_send(records, sockets[0]) == 0)
+		proxy_run(&serving, sockets[0]);
+	status = program_end(pid, proxy_result(serving.proxy)->exceeded);
+	result_write(proxy_result(serving.proxy));
+	proxy_free(serving.proxy);
 	return status;
 }
 

@@ -245,7 +245,7 @@ static bool submodule_permitted(struct work *work, const char *url)
 	if (remote.scheme == REMOTE_SSH ? !*record_value(work->order, "ssh-key")
 					: remote.scheme != REMOTE_HTTPS && !remote_same_server(&remote, &work->remote))
 		return false;
-	message = mem_printf("%c%s %d", HELPER_HOST, remote.host, remote.port);
+	message = mem_printf("%c%s", HELPER_URL, url);
 	return send(STDIN_FILENO, message, strlen(message), MSG_NOSIGNAL) > 0;
 }
 

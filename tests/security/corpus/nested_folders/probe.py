@@ -1,7 +1,7 @@
-"""Creates 30,000 nested folders."""
+"""Creates 20,000 nested folders."""
 import os
 
-for _ in range(30000):
+for _ in range(20000):
     os.mkdir("d")
     os.chdir("d")
 print("PROBED")

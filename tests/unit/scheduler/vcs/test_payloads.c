@@ -595,6 +595,59 @@ static void an_event_is_the_same_after_its_detail(void **state)
 	assert_int_equal(again.fork, VCS_FORK_UNKNOWN);
 }
 
+/* A pull request's payload with a time, and whether it tells of the creation. */
+static const struct {
+	enum vcs_dialect dialect;
+	const char *name, *text, *parent, *member, *time;
+	bool is_new;
+	long long changed_at;
+} ages[] = {
+	{VCS_GITHUB, "pull_request", GITHUB_PR("opened", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Z",
+		true, 1795224300000},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("reopened", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Z",
+		false, 1795224300000},
+	{VCS_GITEA, "pull_request", GITEA_PR("opened", "false", "42", ""), "pull_request", "updated_at",
+		"2026-11-21T03:25:00+02:00", true, 1795224300000},
+	{VCS_GITLAB, "Merge Request Hook", GITLAB_MR("'action': 'open'", "42", ""), "object_attributes", "updated_at",
+		"2026-11-21 01:25:00 UTC", true, 1795224300000},
+	{VCS_GITLAB, "Merge Request Hook", GITLAB_MR("'action': 'close'", "42", ""), "object_attributes", "updated_at",
+		"2026-11-21T01:25:00.5Z", false, 1795224300500},
+	{VCS_BITBUCKET_CLOUD, "pullrequest:created", CLOUD_PR(A, "{'uuid': '{r-1}'}"), "pullrequest", "updated_on",
+		"2026-11-21T01:25:00.195330+00:00", true, 1795224300195},
+	{VCS_BITBUCKET_SERVER, "pr:opened", SERVER_PR("42", ""), "pullRequest", "updatedDate", NULL, true,
+		1795224300000},
+	{VCS_BITBUCKET_SERVER, "pr:reopened", SERVER_PR("42", ""), "pullRequest", "updatedDate", "yesterday", false, 0},
+	{VCS_AZURE, "git.pullrequest.created", AZURE_PR("active", "false", ""), NULL, "createdDate",
+		"2026-11-21T01:25:00.3025616Z", true, 1795224300302},
+	{VCS_AZURE, "git.pullrequest.updated", AZURE_PR("active", "false", ""), NULL, "createdDate", "2026-11-21",
+		false, 0},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "2026-11-21T01:25:00",
+		false, 0},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "2026-11-21T01:25:00Zulu",
+		false, 0},
+	{VCS_GITHUB, "pull_request", GITHUB_PR("closed", ""), "pull_request", "updated_at", "1960-11-21T01:25:00Z",
+		false, 0},
+};
+
+static void pull_requests_tell_when_they_changed(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(ages); i++) {
+		_cleanup_(vcs_events_release) struct vcs_events events = VCS_EVENTS_INIT;
+		json_auto_t *body = parse(ages[i].text);
+		json_t *parent = ages[i].parent ? json_object_get(body, ages[i].parent) : body;
+		struct err err = ERR_INIT;
+
+		json_object_set_new(parent, ages[i].member,
+			ages[i].time ? json_string(ages[i].time) : json_integer(ages[i].changed_at));
+		assert_int_equal(vcs_payload_read(ages[i].dialect, ages[i].name, body, &events, &err), 0);
+		assert_int_equal(events.count, 1);
+		if (events.items[0].is_new != ages[i].is_new || events.items[0].changed_at != ages[i].changed_at)
+			fail_msg("row %zu: new %d, changed at %lld", i, events.items[0].is_new,
+				events.items[0].changed_at);
+	}
+}
+
 static void kinds_have_names(void **state)
 {
 	(void)state;
@@ -615,6 +668,7 @@ int main(void)
 		cmocka_unit_test(a_push_of_many_refs_is_bounded),
 		cmocka_unit_test(payloads_with_a_wrong_member_make_sound_events_or_errors),
 		cmocka_unit_test(an_event_is_the_same_after_its_detail),
+		cmocka_unit_test(pull_requests_tell_when_they_changed),
 		cmocka_unit_test(kinds_have_names),
 	};
 

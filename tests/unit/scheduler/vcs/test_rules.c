@@ -25,8 +25,8 @@ struct row {
 	const char *files; /* JSON; NULL: not known */
 	/* the workspace */
 	const char *branch, *no_default, *tags_regex, *patterns, *prefixes, *folder;
-	bool triggers, no_speculative, stays, lazy, fresh, locked, newest, no_drafts, forks, approved, duplicate,
-		policy_set, unavailable;
+	bool triggers, no_speculative, stays, lazy, fresh, locked, newest, no_drafts, forks, no_pool, approved,
+		duplicate, policy_set, unavailable;
 	/* expected */
 	enum vcs_reason reason;
 	bool matter;
@@ -131,6 +131,10 @@ static const struct row rows[] = {
 	{PR, .strange = true, BECAUSE(FORK), .older = VCS_OLDER_CANCEL_PLANS},
 	{PR, .fork = VCS_FORK_YES, .approved = true, BECAUSE(FORK), .older = VCS_OLDER_CANCEL_PLANS},
 	{PR, .fork = VCS_FORK_YES, .forks = true, BECAUSE(FORK_APPROVAL), .older = VCS_OLDER_CANCEL_PLANS},
+	{PR, .fork = VCS_FORK_YES, .forks = true, .no_pool = true, .approved = true, BECAUSE(FORK_POOL),
+		.older = VCS_OLDER_CANCEL_PLANS},
+	{PR, .strange = true, .forks = true, .no_pool = true, BECAUSE(FORK_POOL), .older = VCS_OLDER_CANCEL_PLANS},
+	{PR, .no_pool = true, BECAUSE(PLANNED), .older = VCS_OLDER_CANCEL_PLANS},
 	{PR, .strange = true, .forks = true, BECAUSE(FORK_APPROVAL), .older = VCS_OLDER_CANCEL_PLANS},
 	{PR, .fork = VCS_FORK_YES, .forks = true, .approved = true, BECAUSE(PLANNED), .older = VCS_OLDER_CANCEL_PLANS},
 	{PR, .fork = VCS_FORK_YES, .forks = true, .triggers = true, .folder = "a", .files = "[\"b\"]", BECAUSE(PATH),
@@ -194,6 +198,7 @@ static void check(size_t number, const struct row *row)
 		.newest_only = row->newest,
 		.skip_drafts = row->no_drafts,
 		.fork_plans = row->forks,
+		.fork_pool = !row->no_pool,
 		.approved = row->approved,
 		.duplicate = row->duplicate};
 	const enum vcs_reason reason = vcs_decide(&event, &subject);

@@ -17,7 +17,7 @@ import { byPath, RelationList } from "../org_settings/relation_list.tsx";
 import type { OrganizationView } from "../org_settings/settings_frame.tsx";
 import { projectsOf } from "../org_settings/words.ts";
 import { Keys } from "./connection_keys.tsx";
-import { ConnectionPool } from "./connection_pool.tsx";
+import { ConnectionPools } from "./connection_pool.tsx";
 import { RemovalText, Repositories } from "./connection_repositories.tsx";
 import { type Provider, providerOf } from "./providers.ts";
 import { connectionName, TokenStateText, tokenOf } from "./token_state.tsx";
@@ -96,7 +96,7 @@ function ConnectionParts({ view, connection, reason, onDone }: PartProps) {
 					onDone={onDone}
 				/>
 			)}
-			<ConnectionPool view={view} connection={connection} reason={reason} />
+			<ConnectionPools view={view} connection={connection} reason={reason} />
 			{(provider === undefined || provider.sshKey || token) && <Keys token={token} reason={reason} />}
 			<Repositories view={view} connection={connection} />
 			<Removal path={view.path} connection={connection} reason={reason} />

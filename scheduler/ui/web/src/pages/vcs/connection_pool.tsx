@@ -9,14 +9,42 @@ import { useDocument } from "../../core/hooks.ts";
 import { linkOf, type Resource, text } from "../../core/resource.ts";
 import type { OrganizationView } from "../org_settings/settings_frame.tsx";
 
-const pointer = "/data/relationships/agent-pool";
+// PoolWords: one of the connection's agent pools, and how its field reads.
+type PoolWords = { readonly relation: string; readonly label: string; readonly hint: string; readonly none: string; readonly save: string };
+
+const reading: PoolWords = {
+	relation: "agent-pool",
+	label: "Agent pool that reads the repositories",
+	hint: "For a provider that only workers of this pool reach. Its API must be reachable by a notifier, too; without, there are no commit statuses.",
+	none: "The shared pool",
+	save: "Save pool",
+};
+
+const ofForks: PoolWords = {
+	relation: "fork-agent-pool",
+	label: "Agent pool for plans of forks",
+	hint: "Its workers run code that others wrote, so let no workspace use it. Without a pool, pull requests of forks are not planned.",
+	none: "None",
+	save: "Save forks' pool",
+};
 
 type Props = { readonly view: OrganizationView; readonly connection: Resource; readonly reason: string | undefined };
 
-// The pool whose workers reach the provider, if those of the shared pool do not.
-export function ConnectionPool({ view, connection, reason }: Props) {
+// The pools whose workers do a connection's work, if those of the shared pool do not.
+export function ConnectionPools(props: Props) {
+	return (
+		<>
+			<h3>Workers</h3>
+			<ConnectionPool {...props} words={reading} />
+			<ConnectionPool {...props} words={ofForks} />
+		</>
+	);
+}
+
+function ConnectionPool({ view, connection, reason, words }: Props & { readonly words: PoolWords }) {
 	const pools = useDocument(address(`${view.path}/agent-pools`, { "page[size]": 100 }));
-	const current = linkOf(connection, "agent-pool")?.id ?? "";
+	const pointer = `/data/relationships/${words.relation}`;
+	const current = linkOf(connection, words.relation)?.id ?? "";
 	const [chosen, setChosen] = useState<string | undefined>();
 	const [error, setError] = useState<ApiError | undefined>();
 	const value = chosen ?? current;
@@ -25,7 +53,7 @@ export function ConnectionPool({ view, connection, reason }: Props) {
 			setError(undefined);
 			const data = value ? { type: "agent-pools", id: value } : null;
 			await change("PATCH", address(`/oauth-clients/${segment(connection.id)}`), {
-				data: { type: "oauth-clients", relationships: { "agent-pool": { data } } },
+				data: { type: "oauth-clients", relationships: { [words.relation]: { data } } },
 			});
 			announce("The agent pool is saved");
 			setChosen(undefined);
@@ -35,12 +63,11 @@ export function ConnectionPool({ view, connection, reason }: Props) {
 	};
 	return (
 		<>
-			<h3>Workers</h3>
 			<fieldset class="bare" disabled={reason !== undefined}>
 				<SelectField
-					label="Agent pool that reads the repositories"
-					hint="For a provider that only workers of this pool reach. Its API must be reachable by a notifier, too; without, there are no commit statuses."
-					options={[["", "The shared pool"], ...pools.items.map((pool) => [pool.id, text(pool, "name")] as const)]}
+					label={words.label}
+					hint={words.hint}
+					options={[["", words.none], ...pools.items.map((pool) => [pool.id, text(pool, "name")] as const)]}
 					error={error}
 					pointer={pointer}
 					value={value}
@@ -53,7 +80,7 @@ export function ConnectionPool({ view, connection, reason }: Props) {
 				</p>
 			)}
 			<Button reason={reason ?? (value === current ? "nothing has changed" : undefined)} onPress={save}>
-				Save pool
+				{words.save}
 			</Button>
 		</>
 	);

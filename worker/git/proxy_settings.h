@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_GIT_PROXY_SETTINGS_H
+#define WORKER_GIT_PROXY_SETTINGS_H
+
+struct buf;
+
+/* Adds the proxies of the worker's environment to an order (HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case), as
+ * upstream.h reads them. -1 if they do not fit. */
+int proxy_settings_add(struct buf *order);
+
+#endif
