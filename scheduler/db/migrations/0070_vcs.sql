@@ -215,6 +215,7 @@ create index vcs_events_organization on vcs_events (organization_id, sequence de
 create index vcs_events_repository on vcs_events (repository_id, sequence desc);
 create index vcs_events_commit on vcs_events (repository_id, sha);
 create index vcs_events_open on vcs_events (due_at, sequence) where state in ('waiting', 'looking', 'comparing');
+create index vcs_events_waiting on vcs_events (organization_id, repository_id, sequence) where state = 'waiting';
 create index vcs_events_created on vcs_events (created_at);
 create index vcs_events_connection on vcs_events (connection_id) where connection_id is not null;
 create index vcs_events_delivery on vcs_events (delivery) where delivery is not null;
