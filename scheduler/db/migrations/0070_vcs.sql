@@ -170,7 +170,7 @@ create table vcs_pull_requests (
 -- Requests of providers, stored before they are answered.
 create table vcs_deliveries (
 	sequence bigint generated always as identity primary key,
-	repository_id text references vcs_repositories on delete cascade, -- null: of the App
+	repository_id text not null references vcs_repositories on delete cascade,
 	delivery_id text not null,
 	event text not null,
 	headers jsonb not null,
