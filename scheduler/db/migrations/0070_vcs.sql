@@ -181,10 +181,9 @@ create table vcs_deliveries (
 	error text,
 	received_at timestamptz not null default now()
 );
-create unique index vcs_deliveries_id on vcs_deliveries (coalesce(repository_id, ''), delivery_id);
+create unique index vcs_deliveries_id on vcs_deliveries (repository_id, delivery_id);
 create index vcs_deliveries_waiting on vcs_deliveries (due_at, sequence) where state = 'waiting';
 create index vcs_deliveries_received on vcs_deliveries (received_at);
-create index vcs_deliveries_repository on vcs_deliveries (repository_id) where repository_id is not null;
 
 -- What happened in a repository: the API's vcs-events. Rows of deliveries, of looks and of requests.
 create table vcs_events (
@@ -365,6 +364,8 @@ create index vcs_reports_workspace on vcs_reports (workspace_id) where workspace
 create table vcs_comments (
 	repository_id text not null references vcs_repositories on delete cascade,
 	pull_request bigint not null,
+	-- By which the comment is found. Nobody can guess it, so nobody can write a comment that counts as ours.
+	marker text not null default replace(gen_random_uuid()::text, '-', ''),
 	external_id text, -- the provider's id of the comment; null: not known
 	external_version bigint, -- Bitbucket Data Center's
 	unsure boolean not null default true, -- there may be a comment that is not known: list the comments first
