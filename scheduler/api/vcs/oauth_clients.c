@@ -339,9 +339,8 @@ static int create_read(
  * work does not replace this one: first its row is locked, then the token's, as the renewal locks them. */
 static int token_save(struct request *req, const char *id, const struct client_input *input, struct err *err)
 {
-	const struct vcs_token token = {.token = input->token,
-		.verified = input->tried.verified,
-		.user_name = present(input->tried.user)};
+	const struct vcs_token token = {
+		.token = input->token, .verified = input->tried.verified, .user_name = present(input->tried.user)};
 
 	if (!input->token && input->provider != VCS_PROVIDER_GIT)
 		return 0;
