@@ -420,7 +420,8 @@ create index vcs_calls_repository on vcs_calls (repository_id) where repository_
 create table vcs_hooks (
 	repository_id text primary key references vcs_repositories on delete cascade,
 	used boolean not null, -- whether something used the repository then
-	outdated boolean not null default false, -- the provider may have an earlier secret
+	version bigint not null default 1, -- of the hook's secret
+	sent_version bigint not null default 0, -- that the provider has
 	due_at timestamptz not null
 ) with (fillfactor = 60);
 
