@@ -131,13 +131,13 @@ static int commit_decide(struct vcs_decision *d, struct err *err)
 	return seen_write(d, err) < 0 ? -1 : vcs_outcomes_apply(d, err);
 }
 
+/* The look shows whether it is true. */
 static int removal_apply(struct vcs_decision *d, struct err *err)
 {
-	static const char message[] = "The repository was deleted at its provider.";
+	const struct vcs_end gone = {
+		.id = d->id, .is_error = true, .message = "The repository was deleted at its provider."};
 
-	if (vcs_repository_note(d->store, d->repository_id, NULL, message, err) < 0)
-		return -1;
-	return vcs_event_end(d->store, &(struct vcs_end){.id = d->id, .is_error = true, .message = message}, err);
+	return vcs_look_now(d->store, d->repository_id, err) < 0 ? -1 : vcs_event_end(d->store, &gone, err);
 }
 
 static int rename_apply(struct vcs_decision *d, struct err *err)
