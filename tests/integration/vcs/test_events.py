@@ -593,7 +593,7 @@ def test_a_policy_set_gets_a_version_and_keeps_it_when_the_next_one_fails(vcs, o
     first = vcs.site.ask(row, policy_set)[0]
     assert first[0] == first[1] and first[3] == vcs.repository.sha()
     shown = org.attributes(f"policy-set-versions/{first[0]}")
-    assert shown["ingress-attributes"] == {"commit-sha": first[3], "commit-url": None, "identifier": vcs.identifier} and shown["source"] == "gitea"
+    assert shown["ingress-attributes"] == {"commit-sha": first[3], "commit-url": f"{GITEA['http-url']}/{vcs.identifier}/commit/{first[3]}", "identifier": vcs.identifier} and shown["source"] == "gitea"
     git.hold("fetch")
     sha = vcs.push()
     vcs.settled()
