@@ -513,7 +513,7 @@ def test_a_commit_is_shown_with_its_run(vcs, org):
     document = org.get(f"runs/{run}", include="configuration_version.ingress_attributes").json
     (ingress,) = [item for item in document["included"] if item["type"] == "ingress-attributes"]
     assert ingress["attributes"] == {
-        "branch": "main", "clone-url": None, "commit-message": "Subject\n\nBody", "commit-sha": sha, "commit-url": "https://gitea.example.com/c",
+        "branch": "main", "clone-url": f"https://gitea.example.com/{vcs.identifier}.git", "commit-message": "Subject\n\nBody", "commit-sha": sha, "commit-url": "https://gitea.example.com/c",
         "compare-url": "https://gitea.example.com/d", "identifier": vcs.identifier, "is-pull-request": False, "on-default-branch": True, "pull-request-number": None,
         "pull-request-url": None, "pull-request-title": None, "pull-request-body": None, "tag": None, "sender-username": "ada", "sender-avatar-url": None,
         "sender-html-url": "https://gitea.example.com/ada"}
