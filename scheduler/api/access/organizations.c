@@ -36,6 +36,7 @@ static const struct field settings[] = {
 	{"session-timeout", FIELD_INT, "null"},
 	{"speculative-plan-management-enabled", FIELD_BOOL, "true"},
 	{"user-tokens-enabled", FIELD_BOOL, "true"},
+	{"vcs-apply-status-enabled", FIELD_BOOL, "false"},
 };
 
 /* No other value has an effect. */

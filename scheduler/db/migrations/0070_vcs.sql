@@ -342,9 +342,9 @@ create index git_jobs_organization on git_jobs (organization_id);
 create table vcs_reports (
 	repository_id text not null references vcs_repositories on delete cascade,
 	sha text not null,
-	context text not null, -- 'Runyard/<organization>', or with '/<workspace>/<stage>'
+	context text not null, -- 'Runyard/<organization>', with '/apply' or '/<workspace>/<stage>'
 	workspace_id text references workspaces on delete cascade, -- null: of all workspaces together
-	stage text not null default '', -- of a workspace's context: plan, policies
+	stage text not null default '', -- '': plan and checks; plan, checks or apply
 	pull_request bigint not null default 0, -- 0: none
 	event_id text references vcs_events on delete set null, -- whose page it links to
 	version bigint not null default 1,
