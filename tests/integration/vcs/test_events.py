@@ -517,6 +517,8 @@ def test_a_commit_is_shown_with_its_run(vcs, org):
         "compare-url": "https://gitea.example.com/d", "identifier": vcs.identifier, "is-pull-request": False, "on-default-branch": True, "pull-request-number": None,
         "pull-request-url": None, "pull-request-title": None, "pull-request-body": None, "tag": None, "sender-username": "ada", "sender-avatar-url": None,
         "sender-html-url": "https://gitea.example.com/ada"}
+    event = ingress["relationships"]["vcs-event"]["data"]["id"]
+    assert org.get(f"vcs-events/{event}").data["attributes"]["commit-sha"] == sha
     version = document["data"]["relationships"]["configuration-version"]["data"]["id"]
     assert org.get(f"configuration-versions/{version}/ingress-attributes").data == ingress
     assert org.get(f"configuration-versions/{version}").data["relationships"]["ingress-attributes"]["data"]["id"] == ingress["id"]
