@@ -91,5 +91,8 @@ int vcs_repositories_list(struct store *store, const char *organization_id, stru
 int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The hook's secret, which the provider signs with; NULL: there is none. The caller frees it. */
 int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret, struct err *err);
+/* Gives the hook a new secret, which the notifier brings to the provider. The present one is accepted, too: for a day,
+ * or until shortly after the provider has the new one. In a transaction. */
+int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect dialect, struct err *err);
 
 #endif

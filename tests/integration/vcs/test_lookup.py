@@ -2,7 +2,9 @@
 # label: full
 """What is asked of a provider while a client waits: credentials, repositories, branches; and what notifiers ask later."""
 
+import json
 import secrets
+import threading
 
 import pytest
 
@@ -142,6 +144,40 @@ def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
     twin.refs, twin.commits[newer] = {"refs/heads/main": newer}, (head, {"main.tf": "# newer"}, "Second")
     second = policy_set(watched, "second")
     until(lambda: shas(second) == [head, newer] and shas(first) == [head, newer], lambda: f"both have the newer head: {shas(first)}, {shas(second)}")
+
+
+def connections_to(fake):
+    """How many connections this machine has made to the fake and not closed."""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        rows = [line.split()[2:4] for line in table.readlines()[1:]]
+    return sum(1 for address, state in rows if state == "01" and int(address.split(":")[1], 16) == fake.server.server_port)
+
+
+def test_lookups_never_hold_the_threads_of_other_requests(connected, api_site):
+    """Nor do those whose body has the name of the member with an escape. There are 8 threads, and 4 for lookups."""
+    fake, go_on = connected.fake, threading.Event()
+    whole = fake.answer
+
+    def answer(request):
+        go_on.wait()
+        return whole(request)
+
+    workspace = connected.org.workspace("one")
+    document = {"data": {"type": "workspaces", "attributes": {"vcs-repo": {"identifier": connected.identifier, "oauth-token-id": connected.token}}}}
+    body = json.dumps(document).replace("vcs-repo", "vcs\\u002drepo").encode()
+    clients = [threading.Thread(target=connected.org.call, args=("PATCH", f"workspaces/{workspace}", body)) for _ in range(12)]
+    fake.answer = answer
+    for client in clients:
+        client.start()
+    try:
+        until(lambda: connections_to(fake) >= 4, lambda: f"requests wait for the provider: {connections_to(fake)}")
+        for _ in range(12):
+            assert connected.org.call("GET", f"workspaces/{workspace}", timeout=3).status == 200
+    finally:
+        go_on.set()
+        for client in clients:
+            client.join()
+    assert connected.org.get(f"workspaces/{workspace}").data["attributes"]["vcs-repo"]["identifier"] == connected.identifier
 
 
 @pytest.mark.parametrize("kind", FAKES)
