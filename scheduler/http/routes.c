@@ -78,7 +78,8 @@ const struct route *route_find(
 
 bool route_is_batched(const struct route *route)
 {
-	return route->executor == BATCH_RUNS || route->executor == BATCH_UPLOADS || route->executor == BATCH_RESULTS;
+	return route->executor == BATCH_RUNS || route->executor == BATCH_UPLOADS || route->executor == BATCH_RESULTS ||
+		route->executor == BATCH_DELIVERIES;
 }
 
 bool route_blocks(const struct route *route)

@@ -8,6 +8,7 @@
 #include "scheduler/api/runs/creations.h"
 #include "scheduler/api/server/answers.h"
 #include "scheduler/api/server/exchange.h"
+#include "scheduler/api/vcs/webhooks.h"
 #include "scheduler/http/blocking_pool.h"
 #include "scheduler/http/request_batcher.h"
 #include "scheduler/store/content/contents.h"
@@ -18,6 +19,7 @@ static const struct batch *const batches[EXECUTOR_COUNT] = {
 	[BATCH_RUNS] = &batch_runs,
 	[BATCH_UPLOADS] = &batch_uploads,
 	[BATCH_RESULTS] = &batch_results,
+	[BATCH_DELIVERIES] = &batch_deliveries,
 };
 
 struct executors {
@@ -186,13 +188,15 @@ static void batch_run(struct executors *executors, const struct http_request *ht
 	*answer = batched_end(exchange);
 }
 
-/* True if the request may have to ask a VCS provider. */
+/* True if the request may have to ask a VCS provider. With a backslash, JSON can write the member's name in many ways.
+ */
 static bool looks_up(const struct route *route, const struct http_request *http)
 {
 	static const char member[] = "\"vcs-repo\"";
+	const struct buf *body = &http->body;
 
-	return route->executor == BLOCKING_LOOKUP && http->body.len &&
-		memmem(http->body.data, http->body.len, member, strlen(member));
+	return route->executor == BLOCKING_LOOKUP && body->len &&
+		(memmem(body->data, body->len, member, strlen(member)) || memchr(body->data, '\\', body->len));
 }
 
 void executors_run(struct executors *executors, const struct http_request *http, struct http_answer *answer)

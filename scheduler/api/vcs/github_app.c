@@ -12,7 +12,7 @@
 #include "scheduler/store/vcs/installations.h"
 #include "scheduler/vcs/proof.h"
 
-/* Installations of the site's GitHub App, and its webhook. */
+/* Installations of the site's GitHub App. */
 
 /* ---- the resource ---- */
 
@@ -23,6 +23,8 @@ static const struct column_shown attributes[] = {
 	{"installation-type", row_string, "kind"},
 	{"installation-url", row_string, "web_url"},
 	{"error", row_string, "error"},
+	{"call-error", row_string, "call_error"},
+	{"calls-blocked-until", row_time, "blocked_until"},
 	{"created-at", row_time, "created_at"},
 };
 
@@ -30,8 +32,9 @@ static json_t *installation_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/github-app/installation/%s", id);
-	json_t *resource = resource_new(
-		"github-app-installations", id, columns_shown(attributes, ARRAY_LEN(attributes), rows, row), NULL);
+	json_t *resource = resource_new("github-app-installations", id,
+		columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
+		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -88,71 +91,4 @@ int github_app_installation(struct request *req, struct response *res, struct er
 			"GitHub App installation", err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_installations, &rows}, err);
-}
-
-/* ---- the webhook ---- */
-
-static const char *delivery_header(const void *headers, const char *name)
-{
-	return http_header(headers, name);
-}
-
-static bool delivery_proven(const struct request *req)
-{
-	const struct github_app *app = req->store->settings->github_app;
-	const struct vcs_delivery delivery = {.dialect = VCS_GITHUB,
-		.header = delivery_header,
-		.headers = req->http,
-		.body = buf_bytes(&req->http->body)};
-
-	return app && *app->webhook_secret &&
-		vcs_proof_holds(
-			&delivery, &(struct vcs_secrets){.current = app->webhook_secret}, clock_wall_us() / 1000000);
-}
-
-/* The webhook only says that something may have changed: GitHub tells what, when the token is renewed. */
-static int installation_changed(struct request *req, long long number, struct err *err)
-{
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-	if (installation_find(req->store, number, &rows, err) < 0)
-		return -1;
-	return rows.count ? renewal_plan_installation(req->store, row_text(&rows, 0, "id"), 0, err) : 0;
-}
-
-static int delivery_take(struct request *req, const json_t *body, struct err *err)
-{
-	const struct vcs_delivery headers = {.dialect = VCS_GITHUB,
-		.header = delivery_header,
-		.headers = req->http,
-		.body = buf_bytes(&req->http->body)};
-	_cleanup_(freep) char *repository = mem_printf("%lld", json_int_at(body, "repository.id", 0));
-	struct app_delivery delivery = {.installation = json_int_at(body, "installation.id", 0),
-		.repository_id = repository,
-		.identifier = json_string_at(body, "repository.full_name"),
-		.body = buf_bytes(&req->http->body)};
-	struct vcs_delivery_name name;
-
-	vcs_delivery_name(&headers, body, &name);
-	delivery.delivery_id = name.id;
-	delivery.event = name.event;
-	if (delivery.installation <= 0)
-		return 0;
-	if (text_starts(name.event, "installation"))
-		return installation_changed(req, delivery.installation, err);
-	return delivery.identifier ? app_delivery_put(req->store, &delivery, err) : 0;
-}
-
-int github_app_webhook(struct request *req, struct response *res, struct err *err)
-{
-	json_auto_t *body = NULL;
-	struct err malformed = ERR_INIT;
-
-	if (!delivery_proven(req))
-		return err_set(err, ERR_UNAUTHORIZED, "the delivery is not signed with the App's secret");
-	/* What is no JSON is of no interest, as is any other event that is not known. */
-	if (json_parse(req->http->body.data, req->http->body.len, &body, &malformed) == 0 &&
-		delivery_take(req, body, err) < 0)
-		return -1;
-	return respond_empty(res, 204);
 }

@@ -1,24 +1,41 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/api/api.h"
+#include "scheduler/api/vcs/webhooks.h"
 
 #include <stdio.h>
 #include <strings.h>
-#include <time.h>
 
 #include "common/clock.h"
 #include "common/http/http_clients.h"
+#include "scheduler/api/api.h"
 #include "scheduler/auth/buckets.h"
+#include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/form.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/vcs/hooks.h"
+#include "scheduler/store/vcs/installations.h"
 #include "scheduler/vcs/proof.h"
 
 /*
- * What providers send to the hooks of repositories. The answer is given when the delivery has committed; the VCS thread
- * reads it later (background/vcs.h). A delivery that is not interesting, or that was sent before, is answered like any
- * other: providers disable hooks that fail.
+ * What providers send to the hooks of repositories and of the site's GitHub App. The answer is given when the delivery
+ * has committed; the VCS thread reads it later (background/vcs.h). A delivery that is not interesting, or that was sent
+ * before, is answered like any other: providers disable hooks that fail.
  */
+
+struct delivery_item {
+	struct batch_item item;        /* must be the first member */
+	struct vcs_hook hook;          /* of a repository; filled by the commit */
+	bool of_app;                   /* of the App, whose handler fills the next members */
+	struct app_delivery app;       /* without an identifier: there is nothing to store */
+	struct vcs_delivery_name name; /* of the repository's hook: filled by the commit */
+	json_t *body;                  /* what was parsed of it; NULL: nothing */
+};
+
+static struct delivery_item *delivery_of(struct batch_item *item)
+{
+	return (struct delivery_item *)(void *)item;
+}
 
 static double seconds_now(void)
 {
@@ -42,9 +59,9 @@ static int too_many(struct response *res, const struct bucket_level *level, stru
 	return err_set(err, ERR_BUSY, "too many deliveries");
 }
 
-/* A hook has a limit of its own, since all hooks of a provider come from few addresses. An address has one for failures
- * alone: it is checked before the database is asked. */
-static int limits_check(const struct request *req, struct response *res, const char *hook, struct err *err)
+/* An address has a limit for failures alone, since all hooks of a provider come from few addresses. It is checked
+ * before the proof and the database. */
+static int failures_check(const struct request *req, struct response *res, struct err *err)
 {
 	char address[HTTP_ADDRESS_SIZE];
 	struct bucket_level level;
@@ -54,8 +71,7 @@ static int limits_check(const struct request *req, struct response *res, const c
 	if (!level.taken)
 		return too_many(res, &level, err);
 	bucket_return(req->services->buckets, LIMIT_HOOK_FAILURES, address, seconds_now());
-	level = bucket_take(req->services->buckets, LIMIT_HOOKS, hook, seconds_now());
-	return level.taken ? 0 : too_many(res, &level, err);
+	return 0;
 }
 
 static void failure_note(const struct request *req)
@@ -67,23 +83,37 @@ static void failure_note(const struct request *req)
 	deliveries_count("refused");
 }
 
-/* ---- the delivery ---- */
+/* ---- a delivery to a repository's hook ---- */
+
+int webhooks_receive(struct request *req, struct response *res, struct err *err)
+{
+	struct bucket_level level;
+
+	if (failures_check(req, res, err) < 0)
+		return -1;
+	level = bucket_take(req->services->buckets, LIMIT_HOOKS, param(req, "hook"), seconds_now());
+	return level.taken ? 0 : too_many(res, &level, err);
+}
 
 static const char *header_of(const void *headers, const char *name)
 {
 	return http_header(headers, name);
 }
 
-static int proof_check(const struct request *req, const struct vcs_hook *hook, struct err *err)
+static struct vcs_delivery delivery_headers(const struct request *req, enum vcs_dialect dialect)
 {
-	const struct vcs_delivery delivery = {.dialect = hook->dialect,
-		.header = header_of,
-		.headers = req->http,
-		.body = buf_bytes(&req->http->body)};
-	const struct vcs_secrets secrets = {.current = hook->secret, .previous = hook->previous};
+	return (struct vcs_delivery){
+		.dialect = dialect, .header = header_of, .headers = req->http, .body = buf_bytes(&req->http->body)};
+}
 
-	if (vcs_proof_holds(&delivery, &secrets, (long long)time(NULL)))
+static int proof_check(
+	const struct request *req, enum vcs_dialect dialect, const struct vcs_secrets *secrets, struct err *err)
+{
+	const struct vcs_delivery delivery = delivery_headers(req, dialect);
+
+	if (vcs_proof_holds(&delivery, secrets, clock_wall_us() / 1000000))
 		return 0;
+	failure_note(req);
 	return err_set(err, ERR_UNAUTHORIZED, "unauthorized");
 }
 
@@ -104,11 +134,10 @@ static struct bytes payload_of(const struct request *req, json_t **ret_form)
 }
 
 /* Azure DevOps names the delivery in its body. */
-static void delivery_name(
+static void name_read(
 	const struct request *req, enum vcs_dialect dialect, struct bytes payload, struct vcs_delivery_name *ret_name)
 {
-	const struct vcs_delivery delivery = {
-		.dialect = dialect, .header = header_of, .headers = req->http, .body = buf_bytes(&req->http->body)};
+	const struct vcs_delivery delivery = delivery_headers(req, dialect);
 	json_auto_t *body = NULL;
 	struct err ignored = ERR_INIT;
 
@@ -117,33 +146,184 @@ static void delivery_name(
 	vcs_delivery_name(&delivery, body, ret_name);
 }
 
-static int delivery_store(const struct request *req, const struct vcs_hook *hook, struct err *err)
+/* Fills the row with the delivery if it is proven. Otherwise the item has the error. */
+static bool hook_delivery_read(struct batch_item *item, struct vcs_delivery_row *ret_row)
 {
-	json_auto_t *form = NULL;
-	struct bytes payload = payload_of(req, &form);
-	struct vcs_delivery_name name;
+	struct delivery_item *delivery = delivery_of(item);
+	const struct vcs_hook *hook = &delivery->hook;
+	const struct vcs_secrets secrets = {.current = hook->secret, .previous = hook->previous};
+	struct bytes payload;
 
-	delivery_name(req, hook->dialect, payload, &name);
-	return vcs_delivery_add(req->store,
-		&(struct vcs_delivery_row){
-			.repository_id = hook->repository.text, .id = name.id, .event = name.event, .body = payload},
-		err);
+	item->err = hook->err;
+	if (item->err.kind == ERR_NOT_FOUND)
+		failure_note(item->req);
+	if (item->err.kind != ERR_NONE || proof_check(item->req, hook->dialect, &secrets, &item->err) < 0)
+		return false;
+	payload = payload_of(item->req, &delivery->body);
+	name_read(item->req, hook->dialect, payload, &delivery->name);
+	*ret_row = (struct vcs_delivery_row){.repository_id = hook->repository.text,
+		.id = delivery->name.id,
+		.event = delivery->name.event,
+		.body = payload};
+	return true;
 }
 
-int webhooks_receive(struct request *req, struct response *res, struct err *err)
-{
-	_cleanup_(vcs_hook_release) struct vcs_hook hook = VCS_HOOK_INIT;
-	const char *id = param(req, "hook");
+/* ---- a delivery to the App's hook ---- */
 
-	if (limits_check(req, res, id, err) < 0)
+/* The webhook only says that something may have changed: GitHub tells what, when the token is renewed. */
+static int installation_changed(struct request *req, long long number, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (installation_find(req->store, number, &rows, err) < 0)
 		return -1;
-	if (vcs_hook_read(req->store, id, &hook, err) < 0 || proof_check(req, &hook, err) < 0) {
-		if (err->kind == ERR_UNAUTHORIZED || err->kind == ERR_NOT_FOUND)
-			failure_note(req);
+	return rows.count ? renewal_plan_installation(req->store, row_text(&rows, 0, "id"), 0, err) : 0;
+}
+
+/* What is no JSON is of no interest, as is any other event that is not known. */
+static int app_delivery_read(struct request *req, struct delivery_item *delivery, struct err *err)
+{
+	const struct vcs_delivery headers = delivery_headers(req, VCS_GITHUB);
+	struct err malformed = ERR_INIT;
+	long long installation;
+
+	if (json_parse(req->http->body.data, req->http->body.len, &delivery->body, &malformed) < 0)
+		return 0;
+	installation = json_int_at(delivery->body, "installation.id", 0);
+	vcs_delivery_name(&headers, delivery->body, &delivery->name);
+	if (installation <= 0)
+		return 0;
+	if (text_starts(delivery->name.event, "installation"))
+		return installation_changed(req, installation, err);
+	delivery->app = (struct app_delivery){.installation = installation,
+		.repository = json_int_at(delivery->body, "repository.id", 0),
+		.identifier = json_string_at(delivery->body, "repository.full_name")};
+	return 0;
+}
+
+int github_app_webhook(struct request *req, struct response *res, struct err *err)
+{
+	const struct github_app *app = req->store->settings->github_app;
+	const struct vcs_secrets secrets = {.current = app ? app->webhook_secret : NULL};
+	struct delivery_item *delivery = delivery_of(req->item);
+
+	delivery->of_app = true;
+	if (failures_check(req, res, err) < 0 || proof_check(req, VCS_GITHUB, &secrets, err) < 0)
 		return -1;
+	return app_delivery_read(req, delivery, err);
+}
+
+/* ---- the commit ---- */
+
+/* The items of one batch, by kind. */
+struct deliveries {
+	struct batch_item **hooks, **apps;
+	size_t hook_count, app_count;
+	struct rows app_repositories;
+};
+
+static void deliveries_release(struct deliveries *d)
+{
+	free(d->hooks);
+	free(d->apps);
+	rows_release(&d->app_repositories);
+}
+
+static void deliveries_sort(struct batch_item *const *items, size_t count, struct deliveries *ret)
+{
+	*ret = (struct deliveries){.hooks = mem_new(count, sizeof(*items)),
+		.apps = mem_new(count, sizeof(*items)),
+		.app_repositories = ROWS_INIT};
+	for (size_t i = 0; i < count; i++) {
+		if (!delivery_of(items[i])->of_app)
+			ret->hooks[ret->hook_count++] = items[i];
+		else if (delivery_of(items[i])->app.identifier)
+			ret->apps[ret->app_count++] = items[i];
 	}
-	if (delivery_store(req, &hook, err) < 0)
-		return -1;
-	deliveries_count("accepted");
-	return respond_empty(res, 204);
 }
+
+static int hooks_read(struct store *store, const struct deliveries *d, struct err *err)
+{
+	_cleanup_(freep) struct vcs_hook *hooks = mem_new(d->hook_count + 1, sizeof(*hooks));
+	int result;
+
+	for (size_t i = 0; i < d->hook_count; i++)
+		hooks[i].id = param(d->hooks[i]->req, "hook");
+	result = vcs_hooks_read(store, hooks, d->hook_count, err);
+	for (size_t i = 0; i < d->hook_count; i++)
+		delivery_of(d->hooks[i])->hook = hooks[i];
+	return result;
+}
+
+static int app_repositories_read(struct store *store, struct deliveries *d, struct err *err)
+{
+	_cleanup_(freep) struct app_delivery *apps = mem_new(d->app_count + 1, sizeof(*apps));
+
+	for (size_t i = 0; i < d->app_count; i++)
+		apps[i] = delivery_of(d->apps[i])->app;
+	return d->app_count ? app_deliveries_find(store, apps, d->app_count, &d->app_repositories, err) : 0;
+}
+
+static struct vcs_delivery_row app_row(const struct deliveries *d, int row)
+{
+	const struct delivery_item *delivery = delivery_of(d->apps[row_int(&d->app_repositories, row, "n")]);
+
+	return (struct vcs_delivery_row){.repository_id = row_text(&d->app_repositories, row, "id"),
+		.id = delivery->name.id,
+		.event = delivery->name.event,
+		.body = buf_bytes(&delivery->item.req->http->body)};
+}
+
+static int deliveries_store(struct store *store, struct deliveries *d, struct err *err)
+{
+	_cleanup_(freep) struct vcs_delivery_row *rows = NULL;
+	size_t count = 0;
+
+	if (hooks_read(store, d, err) < 0 || app_repositories_read(store, d, err) < 0)
+		return -1;
+	rows = mem_new(d->hook_count + (size_t)d->app_repositories.count + 1, sizeof(*rows));
+	for (size_t i = 0; i < d->hook_count; i++)
+		if (hook_delivery_read(d->hooks[i], &rows[count]))
+			count++;
+	for (int row = 0; row < d->app_repositories.count; row++)
+		rows[count++] = app_row(d, row);
+	return vcs_deliveries_add(store, rows, count, err);
+}
+
+/* If the transaction fails, all deliveries that are not refused get its error. */
+static void deliveries_commit(struct store *store, struct batch_item *const *items, size_t count)
+{
+	_cleanup_(deliveries_release) struct deliveries d;
+	struct err err = ERR_INIT;
+	int result;
+
+	deliveries_sort(items, count, &d);
+	result = deliveries_store(store, &d, &err);
+	for (size_t i = 0; i < count; i++) {
+		if (items[i]->err.kind != ERR_NONE)
+			continue;
+		if (result < 0) {
+			items[i]->err = err;
+			continue;
+		}
+		deliveries_count("accepted");
+		respond_empty(items[i]->res, 204);
+	}
+}
+
+static void delivery_commit(struct store *store, struct batch_item *item)
+{
+	deliveries_commit(store, &item, 1);
+}
+
+static void delivery_release(struct batch_item *item)
+{
+	vcs_hook_release(&delivery_of(item)->hook);
+	json_decref(delivery_of(item)->body);
+}
+
+const struct batch batch_deliveries = {.item_size = sizeof(struct delivery_item),
+	.threads = 2,
+	.commit = deliveries_commit,
+	.commit_alone = delivery_commit,
+	.item_release = delivery_release};

@@ -10,6 +10,7 @@
 #include "scheduler/store/vcs/calls/calls.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/removals.h"
 #include "scheduler/store/vcs/calls/reports.h"
 #include "scheduler/store/vcs/tokens.h"
 
@@ -111,12 +112,28 @@ static int verify_refused(struct store *store, const struct vcs_claimed *call, c
 	return vcs_token_judge(store, call->connection_id, &judged, err);
 }
 
+static int removal_taken(struct store *store, const struct vcs_claimed *call, const json_t *result,
+	json_t **ret_goes_on, struct err *err)
+{
+	(void)result;
+	return vcs_removal_step(store, call, ret_goes_on, err);
+}
+
+static int removal_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	(void)verdict;
+	(void)ret_goes_on;
+	return vcs_removal_end(store, call->removal_id, err);
+}
+
 static const struct purpose_rows purposes[VCS_PURPOSES] = {
 	[VCS_FOR_REPORT] = {report_taken, report_refused},
 	[VCS_FOR_COMMENT] = {vcs_comment_step, vcs_comment_refused},
 	[VCS_FOR_HOOK] = {vcs_hook_step, hook_refused},
 	[VCS_FOR_LOOKUP] = {lookup_taken, lookup_refused},
 	[VCS_FOR_VERIFY] = {verify_taken, verify_refused},
+	[VCS_FOR_REMOVAL] = {removal_taken, removal_refused},
 };
 
 /* ---- one answer ---- */
@@ -165,6 +182,9 @@ static int again(
 	const struct vcs_token_verdict token = {.state = "refused", .error = verdict->why};
 	bool renewed = false;
 
+	/* Its token is not renewed any more, and says nothing about the connection's present one. */
+	if (verdict->unauthorized && call->removal_id)
+		return vcs_removal_end(store, call->removal_id, err);
 	if (vcs_limit_note(store, call, verdict->why, err) < 0 ||
 		(verdict->unauthorized && renewal_hasten(store, call->repository_id, &renewed, err) < 0))
 		return -1;

@@ -186,12 +186,14 @@ static int look_stored(struct store *store, const struct git_job *job, const jso
 		return 0;
 	/* Requests may be for the default branch. */
 	if (head &&
-		db_query(store->db, NULL, err, "update vcs_repositories set default_branch = $2 where id = $1",
+		db_queue(store->db, err,
+			"update vcs_repositories set default_branch = $2 where id = $1 and default_branch is "
+			"distinct from $2",
 			P_TEXT(job->repository.text), P_TEXT(head)) < 0)
 		return -1;
 	if (vcs_refs_seen(store, job->repository.text, refs, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err,
+	return db_queue(store->db, err,
 		"update vcs_repositories set looked_at = now(), look_failures = 0, look_error = null, "
 		"look_due = case when look_due <= now() then look_due else now() + make_interval(secs => $2 * (0.9 + "
 		"0.2 * random())) end where id = $1",

@@ -297,10 +297,12 @@ static int look_apply(struct look *l, struct err *err)
 		if (pull_requests_compare(l, err) < 0)
 			return -1;
 	}
-	if (looking_settle(l, err) < 0 || found_insert(l, err) < 0 ||
-		vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0)
+	if (looking_settle(l, err) < 0 || found_insert(l, err) < 0)
 		return -1;
-	return vcs_wake(l->store, err);
+	/* Most looks find nothing new: they write no refs and wake nobody. */
+	if (!json_equal(l->before, l->refs) && vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0)
+		return -1;
+	return l->found_count || l->looking.count ? vcs_wake(l->store, err) : 0;
 }
 
 int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *refs, struct err *err)

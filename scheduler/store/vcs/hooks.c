@@ -22,7 +22,7 @@ void vcs_hook_release(struct vcs_hook *hook)
 {
 	secret_free(hook->secret);
 	secret_free(hook->previous);
-	*hook = (struct vcs_hook)VCS_HOOK_INIT;
+	hook->secret = hook->previous = NULL;
 }
 
 /* Whether PostgreSQL reads the text as a UUID. */
@@ -38,68 +38,120 @@ static bool uuid_valid(const char *id)
 	return true;
 }
 
-static int not_found(struct err *err)
-{
-	return err_set(err, ERR_NOT_FOUND, "there is nothing at this address");
-}
-
 static int secret_open(
-	struct store *store, const struct rows *rows, const char *column, char **ret_secret, struct err *err)
+	struct store *store, const struct sealed_column *sealed, const char *id, char **ret_secret, struct err *err)
 {
-	_cleanup_(freep) char *context = mem_printf(VCS_HOOK_SEAL "%s", row_text(rows, 0, "id"));
+	_cleanup_(freep) char *context = mem_printf(VCS_HOOK_SEAL "%s", id);
 	_cleanup_(buf_release) struct buf secret = BUF_INIT(SECRET_LIMIT);
 
-	if (row_null(rows, 0, column))
+	if (row_null(sealed->rows, sealed->row, sealed->column))
 		return 0;
-	if (seal_open(store, context, (struct sealed_column){rows, 0, column}, &secret, err) < 0)
+	if (seal_open(store, context, *sealed, &secret, err) < 0)
 		return -1;
 	*ret_secret = buf_take(&secret);
 	return 0;
 }
 
+static int hook_fill(struct store *store, const struct rows *rows, int row, struct vcs_hook *hook)
+{
+	const struct sealed_column current = {rows, row, "hook_secret_sealed"};
+	const struct sealed_column previous = {rows, row, "hook_previous_sealed"};
+	const char *id = row_text(rows, row, "id");
+
+	text_copy(hook->repository.text, ID_SIZE, id);
+	hook->dialect =
+		vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
+	if (secret_open(store, &current, id, &hook->secret, &hook->err) < 0)
+		return -1;
+	return secret_open(store, &previous, id, &hook->previous, &hook->err);
+}
+
+static int hook_find(struct store *store, const struct rows *rows, struct vcs_hook *hook)
+{
+	for (int row = 0; row < rows->count; row++)
+		if (text_equal(row_text(rows, row, "hook"), hook->id))
+			return hook_fill(store, rows, row, hook);
+	return err_set(&hook->err, ERR_NOT_FOUND, "there is nothing at this address");
+}
+
 /* clang-format off */
-static const char hook_sql[] =
-	"select r.id, coalesce(c.provider, 'github_app') as provider, c.api_url, r.hook_secret_sealed, "
+static const char hooks_sql[] =
+	"select r.id, r.hook, coalesce(c.provider, 'github_app') as provider, c.api_url, r.hook_secret_sealed, "
 	"case when r.hook_previous_until > now() then r.hook_previous_sealed end as hook_previous_sealed "
-	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id where r.hook = $1::uuid";
+	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id where r.hook = any($1::uuid[])";
 /* clang-format on */
 
-int vcs_hook_read(struct store *store, const char *id, struct vcs_hook *ret_hook, struct err *err)
+int vcs_hooks_read(struct store *store, struct vcs_hook *hooks, size_t count, struct err *err)
 {
-	_cleanup_(vcs_hook_release) struct vcs_hook hook = VCS_HOOK_INIT;
+	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (!uuid_valid(id))
-		return not_found(err);
-	if (db_query(store->db, &rows, err, hook_sql, P_TEXT(id)) < 0)
+	for (size_t i = 0; i < count; i++)
+		if (uuid_valid(hooks[i].id))
+			db_array_add(&ids, hooks[i].id);
+	if (ids.count && db_query(store->db, &rows, err, hooks_sql, P_ARRAY(&ids)) < 0)
 		return -1;
-	if (!rows.count)
-		return not_found(err);
-	text_copy(hook.repository.text, ID_SIZE, row_text(&rows, 0, "id"));
-	hook.dialect = vcs_dialect_of(vcs_provider_of(row_text(&rows, 0, "provider")), row_text(&rows, 0, "api_url"));
-	if (secret_open(store, &rows, "hook_secret_sealed", &hook.secret, err) < 0 ||
-		secret_open(store, &rows, "hook_previous_sealed", &hook.previous, err) < 0)
-		return -1;
-	*ret_hook = hook;
-	hook = (struct vcs_hook)VCS_HOOK_INIT;
+	for (size_t i = 0; i < count; i++)
+		hook_find(store, &rows, &hooks[i]);
 	return 0;
 }
 
-/* The notification is a transaction of its own: PostgreSQL commits one transaction with notifications after another, so
- * they would wait for each other's disk writes. If it is lost, the VCS thread finds the delivery at its next round. */
-int vcs_delivery_add(struct store *store, const struct vcs_delivery_row *delivery, struct err *err)
+/* ---- deliveries ---- */
+
+struct delivery_columns {
+	struct db_array repositories, ids, events;
+	struct db_bytes bodies;
+};
+
+static void columns_release(struct delivery_columns *columns)
+{
+	db_array_release(&columns->repositories);
+	db_array_release(&columns->ids);
+	db_array_release(&columns->events);
+	db_bytes_release(&columns->bodies);
+}
+
+static int column_add(
+	struct store *store, const struct vcs_delivery_row *delivery, struct delivery_columns *columns, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(BODY_LIMIT);
+
+	if (keyring_seal(store->keyring, delivery->id, delivery->body, &sealed) < 0 ||
+		db_bytes_add(&columns->bodies, sealed.data, sealed.len) < 0)
+		return err_set(err, ERR_TOO_LARGE, "the delivery is too large");
+	db_array_add(&columns->repositories, delivery->repository_id);
+	db_array_add(&columns->ids, delivery->id);
+	db_array_add(&columns->events, delivery->event);
+	return 0;
+}
+
+/* clang-format off */
+/* The order prevents deadlocks of transactions that store the same deliveries. The lock is that of the foreign key: it
+ * waits for a deletion of the repository, and drops its deliveries. */
+static const char deliveries_sql[] =
+	"insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
+	"select r.id, u.delivery_id, u.event, '{}', u.body "
+	"from unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) u(repository_id, delivery_id, event, body), "
+	"lateral (select v.id from vcs_repositories v where v.id = u.repository_id limit 1 for key share) r "
+	"order by u.repository_id, u.delivery_id on conflict do nothing";
+/* clang-format on */
+
+/* The notification is a transaction of its own: PostgreSQL commits one transaction with notifications after another, so
+ * they would wait for each other's disk writes. If it is lost, the VCS thread finds the delivery at its next round. */
+int vcs_deliveries_add(struct store *store, const struct vcs_delivery_row *deliveries, size_t count, struct err *err)
+{
+	_cleanup_(columns_release) struct delivery_columns columns = {
+		DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT, DB_BYTES_INIT};
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err ignored = ERR_INIT;
 
-	if (keyring_seal(store->keyring, delivery->id, delivery->body, &sealed) < 0)
-		return err_set(err, ERR_TOO_LARGE, "the delivery is too large");
-	if (db_query(store->db, &rows, err,
-		    "insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
-		    "values ($1, $2, $3, '{}', $4) on conflict do nothing",
-		    P_TEXT(delivery->repository_id), P_TEXT(delivery->id), P_TEXT(delivery->event),
-		    P_BYTES(sealed.data, sealed.len)) < 0)
+	for (size_t i = 0; i < count; i++)
+		if (column_add(store, &deliveries[i], &columns, err) < 0)
+			return -1;
+	if (!count)
+		return 0;
+	if (db_query(store->db, &rows, err, deliveries_sql, P_ARRAY(&columns.repositories), P_ARRAY(&columns.ids),
+		    P_ARRAY(&columns.events), P_BYTES_ARRAY(&columns.bodies)) < 0)
 		return -1;
 	if (db_affected(&rows))
 		vcs_wake(store, &ignored);

@@ -9,27 +9,26 @@
 
 /* The secrets are owned, and cleansed when the hook is released. */
 struct vcs_hook {
+	const char *id; /* the last part of the hook's URL, any text. Borrowed, and set by the caller */
+	struct err err; /* ERR_NOT_FOUND, or a secret can't be opened; ERR_NONE: the rest is filled */
 	struct id repository;
 	enum vcs_dialect dialect;
 	char *secret;   /* NULL: none */
 	char *previous; /* accepted, too; NULL: none any more */
 };
-#define VCS_HOOK_INIT                                                                                                  \
-	{                                                                                                              \
-		.secret = NULL, .previous = NULL                                                                       \
-	}
 void vcs_hook_release(struct vcs_hook *hook);
 
-/* `id` is the last part of the hook's URL, any text. ERR_NOT_FOUND. */
-int vcs_hook_read(struct store *store, const char *id, struct vcs_hook *ret_hook, struct err *err);
+/* Reads the hooks by their ids, of which some may be equal. */
+int vcs_hooks_read(struct store *store, struct vcs_hook *hooks, size_t count, struct err *err);
 
 /* Borrowed. */
 struct vcs_delivery_row {
-	const char *repository_id; /* NULL: of the site's GitHub App */
-	const char *id, *event;    /* scheduler/vcs/proof.h */
-	struct bytes body;         /* JSON */
+	const char *repository_id;
+	const char *id, *event; /* scheduler/vcs/proof.h */
+	struct bytes body;      /* JSON */
 };
-/* Stores the delivery unless one with its id is there, and then wakes the VCS threads. Outside of a transaction. */
-int vcs_delivery_add(struct store *store, const struct vcs_delivery_row *delivery, struct err *err);
+/* Stores those deliveries whose ids are not there yet and whose repositories still are, and then wakes the VCS threads.
+ * Outside of a transaction. */
+int vcs_deliveries_add(struct store *store, const struct vcs_delivery_row *deliveries, size_t count, struct err *err);
 
 #endif

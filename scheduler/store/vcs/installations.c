@@ -7,10 +7,15 @@
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 
-enum { TOKEN_LIMIT = 64 << 10, BODY_LIMIT = 64 << 20 };
+enum { TOKEN_LIMIT = 64 << 10 };
 
 #define COLUMNS                                                                                                        \
-	"i.id, i.installation_id, i.organization_id, i.name, i.kind, i.icon_url, i.web_url, i.error, i.created_at "
+	"i.id, i.installation_id, i.organization_id, i.name, i.kind, i.icon_url, i.web_url, i.error, i.created_at, "   \
+	"o.name as organization_name, l.error as call_error, case when l.blocked_until > now() then l.blocked_until "  \
+	"end as blocked_until "
+#define TABLES                                                                                                         \
+	"from vcs_installations i join organizations o on o.id = i.organization_id "                                   \
+	"left join vcs_limits l on l.owner_id = i.id "
 
 static int not_found(struct err *err)
 {
@@ -25,7 +30,7 @@ int installations_list(
 		"and i.organization_id is not null and ($2::text is null or lower(i.name) = lower($2)) and "
 		"($3::bigint = 0 or i.installation_id = $3) and ($1::text[] is null or i.organization_id = any($1))) "
 		"select n.total, f.* from (select count(*) as total from found) n "
-		"left join (select " COLUMNS "from vcs_installations i where i.id in (select id from found order "
+		"left join (select " COLUMNS TABLES "where i.id in (select id from found order "
 		"by name, id limit $4 offset $5)) f "
 		"on true order by lower(f.name), f.id",
 		P_TEXT(list->organizations ? db_array_text(list->organizations) : NULL), P_TEXT(list->name),
@@ -34,9 +39,7 @@ int installations_list(
 
 int installation_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " COLUMNS "from vcs_installations i where i.id = $1 and i.removed_at is null and "
-		    "i.organization_id is not null",
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where i.id = $1 and i.removed_at is null",
 		    P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
@@ -129,35 +132,28 @@ int installation_find(struct store *store, long long number, struct rows *ret_ro
 		P_INT(number));
 }
 
-struct delivering {
-	struct store *store;
-	const struct app_delivery *delivery;
-};
+/* clang-format off */
+static const char repositories_sql[] =
+	"select u.n - 1 as n, r.id from unnest($1::bigint[], $2::text[], $3::text[]) with ordinality "
+	"u(installation, external_id, identifier, n), lateral (select v.id from vcs_installations i "
+	"join vcs_repositories v on v.installation_id = i.id and v.organization_id = i.organization_id "
+	"where i.installation_id = u.installation and i.removed_at is null "
+	"and (v.external_id = u.external_id or lower(v.identifier) = lower(u.identifier)) limit 10) r";
+/* clang-format on */
 
-static int deliver_in(void *data, struct err *err)
+int app_deliveries_find(struct store *store, const struct app_delivery *deliveries, size_t count, struct rows *ret_rows,
+	struct err *err)
 {
-	const struct delivering *d = data;
-	const struct app_delivery *delivery = d->delivery;
-	_cleanup_(buf_release) struct buf sealed = BUF_INIT(BODY_LIMIT);
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	_cleanup_(db_array_release) struct db_array installations = DB_ARRAY_INIT, numbers = DB_ARRAY_INIT,
+						    identifiers = DB_ARRAY_INIT;
 
-	if (keyring_seal(d->store->keyring, delivery->delivery_id, delivery->body, &sealed) < 0)
-		return err_set(err, ERR_TOO_LARGE, "the delivery is too large");
-	if (db_query(d->store->db, &rows, err,
-		    "insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
-		    "select r.id, $4, $5, '{}', $6 from vcs_installations i join vcs_repositories r on "
-		    "r.installation_id = i.id and r.organization_id = i.organization_id where i.installation_id = $1 "
-		    "and i.removed_at is null and (r.external_id = $2 or lower(r.identifier) = lower($3)) "
-		    "on conflict do nothing",
-		    P_INT(delivery->installation), P_TEXT(delivery->repository_id), P_TEXT(delivery->identifier),
-		    P_TEXT(delivery->delivery_id), P_TEXT(delivery->event), P_BYTES(sealed.data, sealed.len)) < 0)
-		return -1;
-	return db_affected(&rows) ? vcs_wake(d->store, err) : 0;
-}
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_(freep) char *number = mem_printf("%lld", deliveries[i].repository);
 
-int app_delivery_put(struct store *store, const struct app_delivery *delivery, struct err *err)
-{
-	struct delivering delivering = {store, delivery};
-
-	return db_transaction(store->db, deliver_in, &delivering, err);
+		db_array_add_int(&installations, deliveries[i].installation);
+		db_array_add(&numbers, number);
+		db_array_add(&identifiers, deliveries[i].identifier);
+	}
+	return db_query(store->db, ret_rows, err, repositories_sql, P_ARRAY(&installations), P_ARRAY(&numbers),
+		P_ARRAY(&identifiers));
 }

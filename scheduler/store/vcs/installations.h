@@ -6,7 +6,8 @@
  * Installations of the site's GitHub App: the API's github-app-installations. An installation belongs to the one
  * organization that a user connected it to, who owns it at GitHub (auth/vcs/app.h).
  *
- * Columns read: id, installation_id, organization_id, name, kind, icon_url, web_url, error, created_at.
+ * Columns read: id, installation_id, organization_id, organization_name, name, kind, icon_url, web_url, error,
+ * call_error (why the last call to GitHub failed), blocked_until (GitHub asked for a pause), created_at.
  */
 
 #include "scheduler/store/store.h"
@@ -51,14 +52,11 @@ int installation_fail(struct store *store, const char *id, const char *why, bool
 int installation_find(struct store *store, long long number, struct rows *ret_rows, struct err *err);
 /* A delivery of the App about a repository. */
 struct app_delivery {
-	long long installation;
-	const char *repository_id; /* GitHub's number, as text */
+	long long installation, repository; /* GitHub's numbers */
 	const char *identifier;
-	const char *delivery_id, *event;
-	struct bytes body;
 };
-/* Stores it for the repository that the installation's organization uses. Without one it is dropped. A repeated
- * delivery is stored once. */
-int app_delivery_put(struct store *store, const struct app_delivery *delivery, struct err *err);
+/* The repositories that the installations' organizations use: the columns n, an index of `deliveries`, and id. */
+int app_deliveries_find(struct store *store, const struct app_delivery *deliveries, size_t count, struct rows *ret_rows,
+	struct err *err);
 
 #endif

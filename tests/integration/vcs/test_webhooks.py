@@ -9,6 +9,7 @@ import json
 import time
 import urllib.parse
 import uuid
+from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
@@ -16,6 +17,7 @@ import pytest
 from support.api_site import open_api_site
 from support.people import People
 from support.vcs_connections import GIT, connect
+from support.wait import until
 
 BODY = json.dumps({"ref": "refs/heads/main", "note": "ünïcode"}, indent=1).encode() + b"\n"  # not as any library prints it again
 PROVIDERS = {
@@ -203,6 +205,34 @@ def test_headers_of_any_kind_are_names_only(org, api_site):
     assert deliver(url, BODY, headers)[0] == 204
     ((id, event, _, _),) = stored(api_site, repository)
     assert len(id) < 200 and len(event) < 100
+
+
+# ---- batches ----
+
+INSERTS_WAIT = "select count(*) from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like 'insert into vcs_deliveries%%'"
+
+
+def test_deliveries_that_are_committed_together_are_answered_for_themselves(org, api_site):
+    """A lock makes both threads that commit deliveries wait. What arrives meanwhile becomes one or two batches."""
+    url, secret, repository = hook_of(org)
+    other, other_secret, other_repository = hook_of(org, "gitlab")
+    gone, gone_secret, gone_repository = hook_of(org, "github")
+    unknown = f"{api_site.scheduler.url}/webhooks/vcs"
+    twice = proof("gitea", secret, BODY)
+    sent = [(url, twice), (url, twice), (other, proof("gitlab", other_secret, BODY)), (url, proof("gitea", other_secret, BODY)), (f"{unknown}/{uuid.uuid4()}", twice), (f"{unknown}/x", twice)]
+    with psycopg.connect(api_site.database) as connection, ThreadPoolExecutor(40) as threads:
+        begin = lambda hook, headers: threads.submit(deliver, hook, BODY, headers)  # noqa: E731
+        connection.execute("lock table vcs_deliveries in share mode")
+        first = begin(gone, proof("github", gone_secret, BODY))
+        until(lambda: api_site.ask(INSERTS_WAIT) == [(1,)], "a batch waits for the lock")
+        many = [begin(url, proof("gitea", secret, BODY)) for _ in range(20)]
+        until(lambda: api_site.ask(INSERTS_WAIT) == [(2,)], "both batches wait for the lock")
+        mixed = [begin(*each) for each in sent]
+        connection.execute("delete from vcs_repositories where id = %s", [gone_repository])
+        connection.commit()
+        assert [each.result()[0] for each in mixed] == [204, 204, 204, 401, 404, 404]
+        assert {each.result()[0] for each in [first, *many]} == {204}, "the delivery of a repository that was deleted meanwhile is dropped"
+    assert len(stored(api_site, repository)) == 21 and len(stored(api_site, other_repository)) == 1 and stored(api_site, gone_repository) == []
 
 
 # ---- floods ----

@@ -9,7 +9,7 @@ enum { MAX_LOOKS = 100, LOOK_AGAIN_SECONDS = 600 };
 
 int vcs_repository_lock(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, NULL, err, "select 1 from vcs_repositories where id = $1 for no key update",
+	if (db_queue(store->db, err, "select 1 from vcs_repositories where id = $1 for no key update",
 		    P_TEXT(repository_id)) < 0)
 		return -1;
 	return db_query(store->db, ret_rows, err,
@@ -95,6 +95,7 @@ int vcs_ref_read(struct store *store, const char *repository_id, const char *ref
 	return 0;
 }
 
+/* Refs that have not changed are left out: a conflict would lock, and so write, each of their rows. */
 int vcs_refs_write(
 	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err)
 {
@@ -104,7 +105,8 @@ int vcs_refs_write(
 		"with seen as materialized (select key as name, value as sha from jsonb_each_text($3::jsonb)), "
 		"gone as (delete from vcs_refs r where r.repository_id = $1 and r.updated_at < $2::timestamptz and not "
 		"exists (select 1 from seen s where s.name = r.name)) "
-		"insert into vcs_refs (repository_id, name, sha) select $1, name, sha from seen "
+		"insert into vcs_refs (repository_id, name, sha) select $1, name, sha from seen s where not exists "
+		"(select 1 from vcs_refs r where r.repository_id = $1 and r.name = s.name and r.sha = s.sha) "
 		"on conflict (repository_id, name) do update set sha = excluded.sha, updated_at = excluded.updated_at "
 		"where vcs_refs.sha <> excluded.sha and vcs_refs.updated_at < $2::timestamptz",
 		P_TEXT(repository_id), P_TEXT(began), P_TEXT(text));
