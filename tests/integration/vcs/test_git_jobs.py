@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Git jobs between scheduler and worker: claims, leases, stops, and secrets."""
 
 import base64
