@@ -3,13 +3,13 @@
 
 import shutil
 
-import psycopg
 import pytest
 
 from support import api as client
 from support.api import Api
 from support.authority import Authority
 from support.contract import Contract
+from support.database import Database
 from support.engine import ENGINES
 from support.gate import Gate
 from support.hooks import Hooks
@@ -17,7 +17,7 @@ from support.mail_server import MailServer
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, Broker, Kafka, Postgres, Redis, Servers
-from support.site import FullSite, Site, new_folder, release_all, sandbox_kind
+from support.site import Site, new_folder, open_full_site, release_all, sandbox_kind
 from support.terraform import BODY, Terraform
 
 
@@ -98,13 +98,9 @@ def database(postgres, template):
 @pytest.fixture
 def ask(database):
     """ask(query, value...) runs the query in PostgreSQL."""
-
-    def ask(query, *values):
-        with psycopg.connect(database, autocommit=True) as connection:
-            cursor = connection.execute(query, values)
-            return cursor.fetchall() if cursor.description else None
-
-    return ask
+    asked = Database(database)
+    yield asked.ask
+    asked.close()
 
 
 @pytest.fixture(scope="session")
@@ -291,15 +287,8 @@ def site(postgres, sandbox, engine):
 @pytest.fixture(scope="module")
 def full_site(postgres, sandbox, redis, engine):
     """All servers and processes, started once, for all tests of a file that do not affect them."""
-    folder = new_folder("site")
-    bus = Broker(folder).start()
-    redis.command("flushall")
-    site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
-    try:
-        yield site.start()
-    finally:
-        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
-        shutil.rmtree(folder, ignore_errors=True)
+    with open_full_site(postgres, sandbox, redis, engine) as site:
+        yield site
 
 
 @pytest.fixture

@@ -181,7 +181,7 @@ create index vcs_pull_reads_due on vcs_pull_reads (due_at) where due_at is not n
 -- Requests of providers, stored before they are answered.
 create table vcs_deliveries (
 	sequence bigint generated always as identity primary key,
-	repository_id text references vcs_repositories on delete cascade, -- null: of the App
+	repository_id text not null references vcs_repositories on delete cascade,
 	delivery_id text not null,
 	event text not null,
 	headers jsonb not null,
@@ -192,10 +192,9 @@ create table vcs_deliveries (
 	error text,
 	received_at timestamptz not null default now()
 );
-create unique index vcs_deliveries_id on vcs_deliveries (coalesce(repository_id, ''), delivery_id);
+create unique index vcs_deliveries_id on vcs_deliveries (repository_id, delivery_id);
 create index vcs_deliveries_waiting on vcs_deliveries (due_at, sequence) where state = 'waiting';
 create index vcs_deliveries_received on vcs_deliveries (received_at);
-create index vcs_deliveries_repository on vcs_deliveries (repository_id) where repository_id is not null;
 
 -- What happened in a repository: the API's vcs-events. Rows of deliveries, of looks and of requests.
 create table vcs_events (
@@ -226,6 +225,7 @@ create index vcs_events_organization on vcs_events (organization_id, sequence de
 create index vcs_events_repository on vcs_events (repository_id, sequence desc);
 create index vcs_events_commit on vcs_events (repository_id, sha);
 create index vcs_events_open on vcs_events (due_at, sequence) where state in ('waiting', 'looking', 'comparing');
+create index vcs_events_waiting on vcs_events (organization_id, repository_id, sequence) where state = 'waiting';
 create index vcs_events_created on vcs_events (created_at);
 create index vcs_events_connection on vcs_events (connection_id) where connection_id is not null;
 create index vcs_events_delivery on vcs_events (delivery) where delivery is not null;
@@ -353,9 +353,9 @@ create index git_jobs_organization on git_jobs (organization_id);
 create table vcs_reports (
 	repository_id text not null references vcs_repositories on delete cascade,
 	sha text not null,
-	context text not null, -- 'Runyard/<organization>', or with '/<workspace>/<stage>'
+	context text not null, -- 'Runyard/<organization>', with '/apply' or '/<workspace>/<stage>'
 	workspace_id text references workspaces on delete cascade, -- null: of all workspaces together
-	stage text not null default '', -- of a workspace's context: plan, policies
+	stage text not null default '', -- '': plan and checks; plan, checks or apply
 	pull_request bigint not null default 0, -- 0: none
 	event_id text references vcs_events on delete set null, -- whose page it links to
 	version bigint not null default 1,
@@ -375,6 +375,8 @@ create index vcs_reports_workspace on vcs_reports (workspace_id) where workspace
 create table vcs_comments (
 	repository_id text not null references vcs_repositories on delete cascade,
 	pull_request bigint not null,
+	-- By which the comment is found. Nobody can guess it, so nobody can write a comment that counts as ours.
+	marker text not null default replace(gen_random_uuid()::text, '-', ''),
 	external_id text, -- the provider's id of the comment; null: not known
 	external_version bigint, -- Bitbucket Data Center's
 	unsure boolean not null default true, -- there may be a comment that is not known: list the comments first
@@ -395,6 +397,24 @@ create table vcs_notes (
 	event_id text not null
 );
 
+-- Hooks of repositories whose connection or token was deleted, with that token: until the provider has deleted them, for
+-- a day at most.
+create table vcs_hook_removals (
+	id text primary key, -- vhr-
+	organization_id text not null references organizations on delete cascade,
+	connection text not null, -- its id, for its limits; it may be gone
+	provider text not null,
+	api_url text not null,
+	identifier text not null, -- of the repository
+	hooks text not null, -- the provider's ids, separated by commas
+	token_id text not null, -- the seal is bound to it
+	token_sealed bytea not null,
+	created_at timestamptz not null default now()
+);
+create index vcs_hook_removals_organization on vcs_hook_removals (organization_id);
+create index vcs_hook_removals_connection on vcs_hook_removals (connection);
+create index vcs_hook_removals_created on vcs_hook_removals (created_at);
+
 -- Calls of provider APIs, for notifiers. A row is deleted when its answer is applied.
 create table vcs_calls (
 	id text primary key, -- vcscall-
@@ -402,6 +422,7 @@ create table vcs_calls (
 	connection_id text references vcs_connections on delete cascade,
 	installation_id text references vcs_installations on delete cascade,
 	repository_id text references vcs_repositories on delete cascade,
+	removal_id text references vcs_hook_removals on delete cascade,
 	operation text not null, -- common/vcs/operations.def
 	purpose text not null, -- what its answer is for: report, comment, hook, ...
 	subject text not null default '', -- a report's "sha context", a comment's number
@@ -426,12 +447,14 @@ create index vcs_calls_organization on vcs_calls (organization_id);
 create index vcs_calls_installation on vcs_calls (installation_id) where installation_id is not null;
 create unique index vcs_calls_once on vcs_calls (coalesce(repository_id, connection_id), purpose, subject);
 create index vcs_calls_repository on vcs_calls (repository_id) where repository_id is not null;
+create index vcs_calls_removal on vcs_calls (removal_id) where removal_id is not null;
 
 -- When the hooks of repositories are looked for. The hooks themselves stand with their repositories.
 create table vcs_hooks (
 	repository_id text primary key references vcs_repositories on delete cascade,
 	used boolean not null, -- whether something used the repository then
-	outdated boolean not null default false, -- the provider may have an earlier secret
+	version bigint not null default 1, -- of the hook's secret
+	sent_version bigint not null default 0, -- that the provider has
 	due_at timestamptz not null
 ) with (fillfactor = 60);
 

@@ -53,14 +53,21 @@ static json_t *event_row(const struct vcs_event *event)
 	return row;
 }
 
+/* 0: the event is of no delivery. */
+static struct db_param delivery_param(long long delivery)
+{
+	struct db_param param = P_INT(delivery);
+
+	if (!delivery)
+		param.kind = DB_NULL;
+	return param;
+}
+
 int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
 	size_t count, struct err *err)
 {
 	json_auto_t *rows = json_array();
-	struct db_param delivery = P_INT(origin->delivery);
 
-	if (!origin->delivery)
-		delivery.kind = DB_NULL;
 	if (text_equal(origin->found_by, "poll"))
 		metric_add(M_VCS_POLLED, "", (double)count);
 	for (size_t i = 0; i < count; i++)
@@ -73,18 +80,34 @@ int vcs_events_insert(struct store *store, const struct vcs_origin *origin, cons
 		"(jsonb_to_recordset($4::jsonb) as (id text, kind text, ref text, before_sha text, sha text, "
 		"pull_request bigint, detail jsonb, files jsonb)) with ordinality as u(id, kind, ref, before_sha, sha, "
 		"pull_request, detail, files, n) join vcs_repositories r on r.id = $1 order by u.n",
-		P_TEXT(origin->repository_id), delivery, P_TEXT(origin->found_by), P_TEXT(text));
+		P_TEXT(origin->repository_id), delivery_param(origin->delivery), P_TEXT(origin->found_by),
+		P_TEXT(text));
+}
+
+int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, "
+		"state, level, message, done_at) select $1, r.organization_id, r.connection_id, r.id, $3, $4, $5, "
+		"'done', $6, left($7, 1000), now() from vcs_repositories r where r.id = $2",
+		P_TEXT(id_new("ve").text), P_TEXT(told->repository_id), delivery_param(told->delivery),
+		P_TEXT(told->found_by), P_TEXT(vcs_event_names[told->kind]), P_TEXT(told->is_error ? "error" : "info"),
+		P_TEXT(told->message));
 }
 
 int vcs_event_unreadable(
 	struct store *store, const char *repository_id, long long delivery, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, kind, state, "
-		"level, message, done_at) select $1, r.organization_id, r.connection_id, r.id, $3, 'ping', 'done', "
-		"'error', left('A delivery can''t be read: ' || $4, 1000), now() from vcs_repositories r where r.id = "
-		"$2",
-		P_TEXT(id_new("ve").text), P_TEXT(repository_id), P_INT(delivery), P_TEXT(why));
+	_cleanup_(freep) char *message = mem_printf("A delivery can't be read: %s", why);
+
+	return vcs_event_tell(store,
+		&(struct vcs_told){.repository_id = repository_id,
+			.found_by = "webhook",
+			.delivery = delivery,
+			.kind = VCS_PING,
+			.is_error = true,
+			.message = message},
+		err);
 }
 
 /* ---- reading ---- */
@@ -93,25 +116,40 @@ int vcs_event_unreadable(
 	"e.id as event_id, e.state, e.found_by, e.kind, e.ref, e.before_sha, e.sha, e.pull_request, e.detail, "        \
 	"e.files, e.files_note "
 
-/* The open events of a repository are read from vcs_events_open, since only few are open. */
+/*
+ * One repository with due events. The walk jumps from repository to repository in the index vcs_events_waiting. All
+ * organizations have the same chance, so one that floods its repositories with events delays no other.
+ */
+/* clang-format off */
+static const char pick_sql[] =
+	"with recursive waiting as ((select organization_id, repository_id from vcs_events where state = 'waiting' "
+	"order by organization_id, repository_id limit 1) union all "
+	"select n.organization_id, n.repository_id from waiting w, lateral (select organization_id, repository_id "
+	"from vcs_events where state = 'waiting' and (organization_id, repository_id) > (w.organization_id, "
+	"w.repository_id) order by organization_id, repository_id limit 1) n), "
+	"ranked as (select repository_id, row_number() over (partition by organization_id order by random()) as turn, "
+	"random() as place from waiting w where exists (select 1 from vcs_events e where e.organization_id = "
+	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now())) "
+	"select r.id, r.organization_id from ranked k join vcs_repositories r on r.id = k.repository_id "
+	"order by k.turn, k.place limit 1 for no key update of r skip locked";
+/* clang-format on */
+
 int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select r.id from vcs_repositories r where r.id = any(array(select repository_id from vcs_events "
-		    "where state = 'waiting' and due_at <= now() order by due_at, sequence limit 1000)) limit 1 "
-		    "for no key update skip locked") < 0)
+	if (db_query(store->db, &rows, err, pick_sql) < 0)
 		return -1;
 	/* A second statement, so that it sees what was committed before the lock. */
 	return db_query(store->db, ret_rows, err,
 		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
 		"r.looked_at, coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, "
 		"$2) as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
-		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.repository_id = $1 and "
-		"e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
+		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.organization_id = $3 "
+		"and e.repository_id = $1 and e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
 		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),
-		P_TEXT(github_app_url(store->settings->github_app)));
+		P_TEXT(github_app_url(store->settings->github_app)),
+		P_TEXT(rows.count ? row_text(&rows, 0, "organization_id") : NULL));
 }
 
 void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)

@@ -4,28 +4,17 @@
 import shutil
 import subprocess
 
-import psycopg
 import pytest
 
 from support.git_servers import HttpServer
 from support.receiver import says
-from support.servers import Broker
-from support.site import new_folder, release_all
-from support.vcs_flow import Repo, VcsSite, telling
+from support.vcs_flow import Repo, telling
 from support.wait import until
 
 
 @pytest.fixture(scope="module")
-def stack(postgres, sandbox, redis, engine):
-    folder = new_folder("site")
-    bus = Broker(folder).start()
-    redis.command("flushall")
-    site = VcsSite(folder, bus, postgres, sandbox, redis, engine.option)
-    try:
-        yield site.start()
-    finally:
-        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
-        shutil.rmtree(folder, ignore_errors=True)
+def stack(full_site):
+    return full_site
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +39,7 @@ def repo(stack, http, repository):
 
 @pytest.fixture
 def ask(stack):
-    def ask(query, *values):
-        with psycopg.connect(stack.database, autocommit=True) as connection:
-            cursor = connection.execute(query, values)
-            return cursor.fetchall() if cursor.description else None
-
-    return ask
+    return stack.ask
 
 
 def outputs(api, workspace):

@@ -10,6 +10,7 @@ const char *const vcs_purpose_names[VCS_PURPOSES] = {
 	[VCS_FOR_PULLS] = "pulls",
 	[VCS_FOR_COMMIT] = "commit",
 	[VCS_FOR_FILES] = "files",
+	[VCS_FOR_REMOVAL] = "removal",
 };
 
 enum vcs_purpose vcs_purpose_of(const char *name)
