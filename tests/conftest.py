@@ -3,13 +3,13 @@
 
 import shutil
 
-import psycopg
 import pytest
 
 from support import api as client
 from support.api import Api
 from support.authority import Authority
 from support.contract import Contract
+from support.database import Database
 from support.engine import ENGINES
 from support.gate import Gate
 from support.hooks import Hooks
@@ -98,13 +98,9 @@ def database(postgres, template):
 @pytest.fixture
 def ask(database):
     """ask(query, value...) runs the query in PostgreSQL."""
-
-    def ask(query, *values):
-        with psycopg.connect(database, autocommit=True) as connection:
-            cursor = connection.execute(query, values)
-            return cursor.fetchall() if cursor.description else None
-
-    return ask
+    asked = Database(database)
+    yield asked.ask
+    asked.close()
 
 
 @pytest.fixture(scope="session")

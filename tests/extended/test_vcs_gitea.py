@@ -4,9 +4,9 @@
 import json
 import shutil
 
-import psycopg
 import pytest
 
+from support.database import Database
 from support.gitea import Gitea
 from support.servers import Broker
 from support.site import new_folder, release_all
@@ -41,12 +41,9 @@ def stack(postgres, sandbox, redis, engine):
 
 @pytest.fixture
 def ask(stack):
-    def ask(query, *values):
-        with psycopg.connect(stack.database, autocommit=True) as connection:
-            cursor = connection.execute(query, values)
-            return cursor.fetchall() if cursor.description else None
-
-    return ask
+    asked = Database(stack.database)
+    yield asked.ask
+    asked.close()
 
 
 @pytest.fixture

@@ -313,11 +313,17 @@ def test_a_pull_request_that_does_not_say_where_it_comes_from_is_a_forks(mine):
 # ---- payloads ----
 
 
-def deliver(place, name, payload):
-    """Stores a delivery to the repository's hook, as the route of webhooks does. Returns when it was read."""
+def send(place, name, payload):
+    """Stores a delivery to the repository's hook, as the route of webhooks does. Returns its id."""
     delivery, key = secrets.token_hex(8), KEYS.split(":")[1]
     place.site.change("with new as (insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) values (%s, %s, %s, '{}', %s) returning 1) "
                       "select pg_notify('runyard_vcs', '') from new", place.id, delivery, name, seal(key, delivery, json.dumps(payload).encode()))
+    return delivery
+
+
+def deliver(place, name, payload):
+    """The same. Returns when it was read."""
+    delivery = send(place, name, payload)
     until(lambda: place.site.ask("select state from vcs_deliveries where delivery_id = %s", delivery) != [("waiting",)], "the delivery was read")
     place.settled()
 
@@ -360,6 +366,48 @@ def test_a_repository_can_not_be_renamed_to_what_is_no_identifier(mine):
         event = mine.event("rename", "", "", repository=name)
         assert mine.site.ask("select identifier from vcs_repositories where id = %s", mine.id) == [(mine.identifier,)], name
         assert mine.site.ask("select level from vcs_events where id = %s", event) == [("error",)], name
+
+
+def test_a_repository_that_was_deleted_is_told(mine):
+    mine.workspace()
+    event = mine.event("rename", "", "", removed=True)
+    assert mine.message(event) == "The repository was deleted at its provider."
+    assert mine.site.ask("select level from vcs_events where id = %s", event) == [("error",)]
+
+
+# ---- what one organization's work does to another's ----
+
+POISON = """create function poison() returns trigger language plpgsql as $$ begin
+if new.ref = 'refs/heads/poison' then raise exception 'poison'; end if; return new; end $$;
+create trigger poison before insert on vcs_events for each row execute function poison()"""
+
+
+def test_a_delivery_that_can_not_be_stored_stops_no_other(mine, other):
+    mine.workspace(), other.workspace()
+    site = mine.site
+    site.change(POISON)
+    try:
+        bad, good = (send(place, "push", {"ref": f"refs/heads/{branch}", "before": "0" * 40, "after": NOBODYS_SHA, "repository": {"full_name": place.identifier}})
+                     for place, branch in ((mine, "poison"), (other, "good")))
+        until(lambda: site.ask("select state from vcs_deliveries where delivery_id = %s", good) == [("done",)], "the other's was read")
+        ((state, tries, error),) = site.ask("select state, tries, error from vcs_deliveries where delivery_id = %s", bad)
+        assert state == "waiting" and tries == 1 and "poison" in error
+    finally:
+        site.change("drop function poison cascade")
+    site.change("update vcs_deliveries set due_at = now() where delivery_id = %s", bad)
+    site.change("select pg_notify('runyard_vcs', '')")
+    until(lambda: site.ask("select state from vcs_deliveries where delivery_id = %s", bad) == [("done",)], "it was read, too")
+
+
+def test_a_flood_of_events_delays_no_other_organization(mine, other):
+    mine.workspace(), other.workspace()
+    site = mine.site
+    site.change("insert into vcs_events (id, organization_id, connection_id, repository_id, kind, ref, sha, detail) select 've-flood-' || n, organization_id, connection_id, id, "
+                "'push', 'refs/heads/b' || n, %s, '{\"looked\": true}' from vcs_repositories, generate_series(1, 500) n where id = %s", NOBODYS_SHA, mine.id)
+    other.event("push")
+    ((left,),) = site.ask("select count(*) from vcs_events where repository_id = %s and state = 'waiting'", mine.id)
+    assert left > 100, "the other's event did not wait for all of them"
+    mine.settled()
 
 
 # ---- names ----

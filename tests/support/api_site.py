@@ -8,9 +8,8 @@ import uuid
 from contextlib import contextmanager
 from pathlib import Path
 
-import psycopg
-
 from support.api import Api
+from support.database import Database
 from support.fake_worker import FakeWorker
 from support.runyard import KEYS, Scheduler
 from support.servers import Broker
@@ -21,6 +20,7 @@ class ApiSite:
         self.folder = folder
         self.bus = bus
         self.database, self.tokens = postgres.new_bootstrapped()
+        self.statements = Database(self.database)
         self.scheduler = self.new_scheduler("scheduler-1", **options)
 
     def new_scheduler(self, name, **options):
@@ -53,12 +53,14 @@ class ApiSite:
 
     def ask(self, query, *values):
         """The rows that the query returns."""
-        with psycopg.connect(self.database) as connection:
-            return connection.execute(query, values).fetchall()
+        return self.statements.ask(query, *values)
 
     def change(self, statement, *values):
-        with psycopg.connect(self.database, autocommit=True) as connection:
-            connection.execute(statement, values)
+        self.statements.ask(statement, *values)
+
+    def release(self):
+        self.statements.close()
+        self.scheduler.release()
 
 
 @contextmanager
@@ -71,6 +73,6 @@ def open_api_site(postgres, **options):
         api_site.scheduler.start()
         yield api_site
     finally:
-        api_site.scheduler.release()
+        api_site.release()
         bus.release()
         shutil.rmtree(folder, ignore_errors=True)

@@ -12,12 +12,14 @@ class TimedOut(AssertionError):
 
 
 def until(condition, what, timeout=PATIENCE, every=0.03):
-    """Polls until condition() is true and returns its result; `what` describes the missing event for the error."""
-    end = time.monotonic() + timeout
+    """Polls until condition() is true and returns its result; `what` describes the missing event for the error. The longer
+    it has waited, the longer it sleeps, because polls take the processor from what they wait for."""
+    start = time.monotonic()
     while True:
         result = condition()
         if result:
             return result
-        if time.monotonic() > end:
+        waited = time.monotonic() - start
+        if waited > timeout:
             raise TimedOut(f"after {timeout:g} s still not: {what() if callable(what) else what}")
-        time.sleep(every)
+        time.sleep(max(every, min(waited / 20, 0.2)))

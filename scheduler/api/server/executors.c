@@ -188,13 +188,15 @@ static void batch_run(struct executors *executors, const struct http_request *ht
 	*answer = batched_end(exchange);
 }
 
-/* True if the request may have to ask a VCS provider. */
+/* True if the request may have to ask a VCS provider. With a backslash, JSON can write the member's name in many ways.
+ */
 static bool looks_up(const struct route *route, const struct http_request *http)
 {
 	static const char member[] = "\"vcs-repo\"";
+	const struct buf *body = &http->body;
 
-	return route->executor == BLOCKING_LOOKUP && http->body.len &&
-		memmem(http->body.data, http->body.len, member, strlen(member));
+	return route->executor == BLOCKING_LOOKUP && body->len &&
+		(memmem(body->data, body->len, member, strlen(member)) || memchr(body->data, '\\', body->len));
 }
 
 void executors_run(struct executors *executors, const struct http_request *http, struct http_answer *answer)

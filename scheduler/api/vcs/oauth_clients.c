@@ -10,6 +10,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/connections.h"
 #include "scheduler/api/vcs/lookup.h"
+#include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/http/relations.h"
@@ -32,6 +33,8 @@ static const struct column_shown attributes[] = {
 	{"key", row_string, "key"},
 	{"rsa-public-key", row_string, "rsa_public_key"},
 	{"organization-scoped", row_boolean, "organization_scoped"},
+	{"call-error", row_string, "call_error"},
+	{"calls-blocked-until", row_time, "blocked_until"},
 	{"created-at", row_time, "created_at"},
 };
 
@@ -334,16 +337,18 @@ static int create_read(
 
 /* ---- creating and changing ---- */
 
-/* Plain git always has a token, which may be empty: an SSH key is set there. */
+/* Plain git always has a token, which may be empty: an SSH key is set there. A renewal of an earlier token that is at
+ * work does not replace this one: first its row is locked, then the token's, as the renewal locks them. */
 static int token_save(struct request *req, const char *id, const struct client_input *input, struct err *err)
 {
+	const struct vcs_token token = {
+		.token = input->token, .verified = input->tried.verified, .user_name = present(input->tried.user)};
+
 	if (!input->token && input->provider != VCS_PROVIDER_GIT)
 		return 0;
-	return vcs_token_put(req->store, id,
-		&(struct vcs_token){.token = input->token,
-			.verified = input->tried.verified,
-			.user_name = present(input->tried.user)},
-		err);
+	if (renewal_plan_token(req->store, id, 0, err) < 0)
+		return -1;
+	return vcs_token_put(req->store, id, &token, err);
 }
 
 /* Asks the provider about the token that was sent. */

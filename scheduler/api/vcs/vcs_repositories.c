@@ -22,6 +22,7 @@ static const struct column_shown attributes[] = {
 	{"look-failures", row_number, "look_failures"},
 	{"look-error", row_string, "look_error"},
 	{"hook-error", row_string, "hook_error"},
+	{"hook-previous-until", row_time, "hook_previous_until"},
 	{"created-at", row_time, "created_at"},
 };
 
@@ -102,16 +103,21 @@ static int secret_show(const struct request *req, const struct rows *rows, json_
 	return 0;
 }
 
+/* Reads the repository in the path, which the requester may see or, with the right of the route, change. */
+static int repository_in_path(struct request *req, struct rows *ret_rows, struct err *err)
+{
+	if (vcs_repository_read(req->store, param(req, "repository"), ret_rows, err) < 0)
+		return -1;
+	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "repository", err);
+}
+
 int vcs_repositories_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *data = json_array();
 	json_t *resource, *included = NULL;
 
-	if (includes_check(req, &kind_repositories, err) < 0 ||
-		vcs_repository_read(req->store, param(req, "repository"), &rows, err) < 0 ||
-		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "repository", err) <
-			0 ||
+	if (includes_check(req, &kind_repositories, err) < 0 || repository_in_path(req, &rows, err) < 0 ||
 		repository_resource(req->store, &rows, 0, &resource, err) < 0)
 		return -1;
 	json_array_append_new(data, resource);
@@ -119,4 +125,35 @@ int vcs_repositories_read(struct request *req, struct response *res, struct err 
 		includes_follow(req, &kind_repositories, data, &included, err) < 0)
 		return -1;
 	return respond_including(res, 200, json_incref(resource), included);
+}
+
+/* ---- a new secret ---- */
+
+static int rotation_check(const struct request *req, const struct rows *rows, struct err *err)
+{
+	json_auto_t *url =
+		vcs_webhook_url(req->store, vcs_provider_of(row_text(rows, 0, "provider")), row_text(rows, 0, "hook"));
+
+	if (!json_is_null(url))
+		return 0;
+	return err_set(err, ERR_CONFLICT, "the repository has no webhook of its own");
+}
+
+int vcs_repositories_rotate(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
+	enum vcs_dialect dialect;
+	json_t *resource;
+
+	if (repository_in_path(req, &rows, err) < 0 || rotation_check(req, &rows, err) < 0)
+		return -1;
+	dialect = vcs_dialect_of(vcs_provider_of(row_text(&rows, 0, "provider")), row_text(&rows, 0, "api_url"));
+	if (vcs_hook_secret_rotate(req->store, row_text(&rows, 0, "id"), dialect, err) < 0 ||
+		repository_in_path(req, &changed, err) < 0 ||
+		repository_resource(req->store, &changed, 0, &resource, err) < 0)
+		return -1;
+	if (secret_show(req, &changed, resource, err) == 0)
+		return respond_resource(res, 200, resource);
+	json_decref(resource);
+	return -1;
 }

@@ -170,7 +170,7 @@ create table vcs_pull_requests (
 -- Requests of providers, stored before they are answered.
 create table vcs_deliveries (
 	sequence bigint generated always as identity primary key,
-	repository_id text references vcs_repositories on delete cascade, -- null: of the App
+	repository_id text not null references vcs_repositories on delete cascade,
 	delivery_id text not null,
 	event text not null,
 	headers jsonb not null,
@@ -181,10 +181,9 @@ create table vcs_deliveries (
 	error text,
 	received_at timestamptz not null default now()
 );
-create unique index vcs_deliveries_id on vcs_deliveries (coalesce(repository_id, ''), delivery_id);
+create unique index vcs_deliveries_id on vcs_deliveries (repository_id, delivery_id);
 create index vcs_deliveries_waiting on vcs_deliveries (due_at, sequence) where state = 'waiting';
 create index vcs_deliveries_received on vcs_deliveries (received_at);
-create index vcs_deliveries_repository on vcs_deliveries (repository_id) where repository_id is not null;
 
 -- What happened in a repository: the API's vcs-events. Rows of deliveries, of looks and of requests.
 create table vcs_events (
@@ -215,6 +214,7 @@ create index vcs_events_organization on vcs_events (organization_id, sequence de
 create index vcs_events_repository on vcs_events (repository_id, sequence desc);
 create index vcs_events_commit on vcs_events (repository_id, sha);
 create index vcs_events_open on vcs_events (due_at, sequence) where state in ('waiting', 'looking', 'comparing');
+create index vcs_events_waiting on vcs_events (organization_id, repository_id, sequence) where state = 'waiting';
 create index vcs_events_created on vcs_events (created_at);
 create index vcs_events_connection on vcs_events (connection_id) where connection_id is not null;
 create index vcs_events_delivery on vcs_events (delivery) where delivery is not null;
@@ -342,9 +342,9 @@ create index git_jobs_organization on git_jobs (organization_id);
 create table vcs_reports (
 	repository_id text not null references vcs_repositories on delete cascade,
 	sha text not null,
-	context text not null, -- 'Runyard/<organization>', or with '/<workspace>/<stage>'
+	context text not null, -- 'Runyard/<organization>', with '/apply' or '/<workspace>/<stage>'
 	workspace_id text references workspaces on delete cascade, -- null: of all workspaces together
-	stage text not null default '', -- of a workspace's context: plan, policies
+	stage text not null default '', -- '': plan and checks; plan, checks or apply
 	pull_request bigint not null default 0, -- 0: none
 	event_id text references vcs_events on delete set null, -- whose page it links to
 	version bigint not null default 1,
@@ -364,6 +364,8 @@ create index vcs_reports_workspace on vcs_reports (workspace_id) where workspace
 create table vcs_comments (
 	repository_id text not null references vcs_repositories on delete cascade,
 	pull_request bigint not null,
+	-- By which the comment is found. Nobody can guess it, so nobody can write a comment that counts as ours.
+	marker text not null default replace(gen_random_uuid()::text, '-', ''),
 	external_id text, -- the provider's id of the comment; null: not known
 	external_version bigint, -- Bitbucket Data Center's
 	unsure boolean not null default true, -- there may be a comment that is not known: list the comments first
@@ -420,7 +422,8 @@ create index vcs_calls_repository on vcs_calls (repository_id) where repository_
 create table vcs_hooks (
 	repository_id text primary key references vcs_repositories on delete cascade,
 	used boolean not null, -- whether something used the repository then
-	outdated boolean not null default false, -- the provider may have an earlier secret
+	version bigint not null default 1, -- of the hook's secret
+	sent_version bigint not null default 0, -- that the provider has
 	due_at timestamptz not null
 ) with (fillfactor = 60);
 

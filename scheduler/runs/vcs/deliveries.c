@@ -12,10 +12,11 @@
 
 enum { BODY_LIMIT = 26 << 20 };
 
+/* A batch. */
 struct reading {
 	struct store *store;
 	struct rows rows;
-	int count;
+	int max;
 };
 
 /* The provider's id stays when a repository is renamed. A repository that was made anew has the name, and another id.
@@ -39,7 +40,6 @@ static int stranger_note(const struct reading *r, int row, struct err *err)
 	return vcs_look_now(r->store, repository, err);
 }
 
-/* The events of a payload of a repository's hook. */
 static int events_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
 {
 	const struct vcs_origin origin = {.repository_id = row_text(&r->rows, row, "repository_id"),
@@ -50,34 +50,6 @@ static int events_keep(const struct reading *r, int row, const struct vcs_events
 		if (!is_about(&r->rows, row, &events->items[i]))
 			return stranger_note(r, row, err);
 	return events->count ? vcs_events_insert(r->store, &origin, events->items, events->count, err) : 0;
-}
-
-/* One event of the App's hook, for each organization that has the repository. */
-static int app_event_keep(const struct reading *r, int row, const struct vcs_event *event, struct err *err)
-{
-	_cleanup_(rows_release) struct rows repositories = ROWS_INIT;
-
-	if (vcs_repositories_of_app(r->store, event->installation, event->repository, &repositories, err) < 0)
-		return -1;
-	for (int i = 0; i < repositories.count; i++) {
-		const struct vcs_origin origin = {.repository_id = row_text(&repositories, i, "id"),
-			.found_by = "webhook",
-			.delivery = row_int(&r->rows, row, "sequence")};
-
-		if (vcs_events_insert(r->store, &origin, event, 1, err) < 0)
-			return -1;
-	}
-	return 0;
-}
-
-static int payload_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
-{
-	if (!row_null(&r->rows, row, "repository_id"))
-		return events_keep(r, row, events, err);
-	for (size_t i = 0; i < events->count; i++)
-		if (app_event_keep(r, row, &events->items[i], err) < 0)
-			return -1;
-	return 0;
 }
 
 /* -1 with *ret_why: the delivery can't be read. */
@@ -98,18 +70,17 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 static int delivery_read(const struct reading *r, int row, struct err *err)
 {
 	_cleanup_(vcs_events_release) struct vcs_events events = VCS_EVENTS_INIT;
+	const char *repository = row_text(&r->rows, row, "repository_id");
 	long long sequence = row_int(&r->rows, row, "sequence");
 	struct err why = ERR_INIT;
 
 	if (payload_read(r, row, &events, &why) == 0)
-		return payload_keep(r, row, &events, err) < 0 ? -1 : vcs_delivery_end(r->store, sequence, NULL, err);
+		return events_keep(r, row, &events, err) < 0 ? -1 : vcs_delivery_end(r->store, sequence, NULL, err);
 	if (why.kind == ERR_UNAVAILABLE)
 		return vcs_delivery_postpone(r->store, sequence, why.message, err);
 	log_warn("a delivery of a VCS provider can't be read", "delivery", row_text(&r->rows, row, "delivery_id"),
-		"repository", text_or_empty(row_text(&r->rows, row, "repository_id")), "why", why.message, NULL);
-	if (!row_null(&r->rows, row, "repository_id") &&
-		vcs_event_unreadable(r->store, row_text(&r->rows, row, "repository_id"), sequence, why.message, err) <
-			0)
+		"repository", repository, "why", why.message, NULL);
+	if (vcs_event_unreadable(r->store, repository, sequence, why.message, err) < 0)
 		return -1;
 	return vcs_delivery_end(r->store, sequence, why.message, err);
 }
@@ -120,21 +91,46 @@ static int read_in(void *data, struct err *err)
 
 	rows_release(&r->rows);
 	r->rows = (struct rows)ROWS_INIT;
-	if (vcs_deliveries_pick(r->store, &r->rows, err) < 0)
+	if (vcs_deliveries_pick(r->store, r->max, &r->rows, err) < 0)
 		return -1;
-	r->count = r->rows.count;
 	for (int row = 0; row < r->rows.count; row++)
 		if (delivery_read(r, row, err) < 0)
 			return -1;
 	return 0;
 }
 
+/* Reads the oldest delivery alone, after a failure of its batch. If it is the one that fails, it waits, so that it does
+ * not stop those of other repositories. */
+static int oldest_read(struct reading *r, struct err *err)
+{
+	struct err why = ERR_INIT;
+	long long sequence;
+
+	r->max = 1;
+	if (db_transaction(r->store->db, read_in, r, &why) == 0)
+		return 0;
+	if (why.kind == ERR_UNAVAILABLE || !r->rows.count) {
+		*err = why;
+		return -1;
+	}
+	sequence = row_int(&r->rows, 0, "sequence");
+	log_error("a delivery of a VCS provider can't be stored as events and is tried again", "delivery",
+		row_text(&r->rows, 0, "delivery_id"), "repository", row_text(&r->rows, 0, "repository_id"), "error",
+		why.message, NULL);
+	return vcs_delivery_postpone(r->store, sequence, why.message, err);
+}
+
 int vcs_deliveries_read(struct store *store, bool *ret_more, struct err *err)
 {
-	struct reading r = {.store = store, .rows = ROWS_INIT};
-	int result = db_transaction(store->db, read_in, &r, err);
+	struct reading r = {.store = store, .rows = ROWS_INIT, .max = VCS_DELIVERIES_MAX};
+	struct err why = ERR_INIT;
+	int result = db_transaction(store->db, read_in, &r, &why);
 
+	if (result < 0 && why.kind != ERR_UNAVAILABLE && r.rows.count)
+		result = oldest_read(&r, err);
+	else if (result < 0)
+		*err = why;
+	*ret_more = result == 0 && r.rows.count > 0;
 	rows_release(&r.rows);
-	*ret_more = result == 0 && r.count > 0;
 	return result;
 }

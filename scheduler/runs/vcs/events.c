@@ -132,10 +132,14 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 {
 	const struct vcs_end end = {
 		.id = d->id, .message = "The repository was renamed, or has another default branch."};
+	const struct vcs_end gone = {
+		.id = d->id, .is_error = true, .message = "The repository was deleted at its provider."};
 	enum vcs_dialect dialect =
 		vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
 	struct err why = ERR_INIT;
 
+	if (d->event.removed)
+		return vcs_look_now(d->store, d->repository_id, err) < 0 ? -1 : vcs_event_end(d->store, &gone, err);
 	if (*d->event.repository && vcs_identifier_check(dialect, d->event.repository, &why) < 0)
 		return vcs_event_end(
 			d->store, &(struct vcs_end){.id = d->id, .is_error = true, .message = why.message}, err);

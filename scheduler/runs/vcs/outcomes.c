@@ -13,6 +13,7 @@
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/heads.h"
+#include "scheduler/store/vcs/repositories.h"
 
 enum { MESSAGE_MAX = 500, SENTENCE_SIZE = 1024 };
 
@@ -45,11 +46,14 @@ static bool is_tag(const struct vcs_event *event)
 	return event->kind == VCS_TAG || event->kind == VCS_TAG_DELETE;
 }
 
-static struct vcs_head head_of(const struct vcs_event *event)
+static struct vcs_head head_of(const struct vcs_decision *d)
 {
-	return (struct vcs_head){.kind = vcs_event_is_pr(event) ? pull_request_kind
-			: is_tag(event)                         ? vcs_event_names[VCS_TAG]
-								: vcs_event_names[VCS_PUSH],
+	const struct vcs_event *event = &d->event;
+
+	return (struct vcs_head){.event_id = d->id,
+		.kind = vcs_event_is_pr(event) ? pull_request_kind
+			: is_tag(event)        ? vcs_event_names[VCS_TAG]
+					       : vcs_event_names[VCS_PUSH],
 		.pull_request = event->number,
 		.sha = event->sha};
 }
@@ -64,6 +68,21 @@ static bool on_default_branch(const struct vcs_decision *d)
 	const char *branch = *d->event.default_branch ? d->event.default_branch : row_text(d->row, 0, "default_branch");
 
 	return d->event.kind == VCS_PUSH && text_equal(vcs_ref_branch(d->event.ref), branch);
+}
+
+void vcs_ingress_complete(json_t *detail, const struct rows *repository, const char *sha)
+{
+	_cleanup_(freep) char *clone_url = NULL, *commit_url = NULL;
+	struct vcs_place place;
+
+	if (!vcs_place_of_row(repository, 0, &place))
+		return;
+	clone_url = vcs_clone_url(&place);
+	commit_url = vcs_commit_url(&place, sha);
+	if (clone_url && !json_object_get(detail, "clone-url"))
+		json_object_set_new(detail, "clone-url", json_string(clone_url));
+	if (commit_url && !json_object_get(detail, "commit-url"))
+		json_object_set_new(detail, "commit-url", json_string(commit_url));
 }
 
 /* The attributes that have no column, by their names in the API. A new reference. */
@@ -90,6 +109,7 @@ static json_t *ingress_detail(const struct vcs_decision *d)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (texts[i].text && *texts[i].text)
 			json_object_set_new(detail, texts[i].name, json_string(texts[i].text));
+	vcs_ingress_complete(detail, d->row, e->sha);
 	/* Any run of this configuration, also one that a user queues, gets no secrets (run_create.c, job_document.c).
 	 */
 	if (vcs_event_is_pr(e) && e->fork != VCS_FORK_NO)
@@ -117,7 +137,7 @@ static void message_write(const struct vcs_event *e, char ret_message[MESSAGE_MA
 
 int vcs_subjects_load(struct vcs_decision *d, struct err *err)
 {
-	const struct vcs_head head = head_of(&d->event);
+	const struct vcs_head head = head_of(d);
 
 	return vcs_subjects_read(
 		d->store, d->repository_id, json_string_at(d->detail, "subject"), &head, &d->subjects, err);
@@ -243,6 +263,11 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 		struct subject_reader reader;
 		enum vcs_makes makes;
 
+		if (row_bool(&o->d->subjects, row, "has_version")) { /* vcs_policy_version_begin */
+			item->reason = VCS_BECAUSE_POLICY_VERSION;
+			o->made++;
+			continue;
+		}
 		subject_read(o->d, row, &reader);
 		item->reason = again && !reader.subject.unavailable
 			? (reader.subject.policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
@@ -314,7 +339,7 @@ static int runs_create(struct outcomes *o, struct err *err)
 
 static int outcomes_write(struct outcomes *o, struct err *err)
 {
-	const struct vcs_head head = head_of(&o->d->event);
+	const struct vcs_head head = head_of(o->d);
 	json_auto_t *all = json_array(), *commits = json_array();
 
 	for (int row = 0; row < o->d->subjects.count; row++) {
@@ -335,7 +360,7 @@ static int outcomes_write(struct outcomes *o, struct err *err)
 	}
 	if (json_array_size(all) && vcs_outcomes_write(o->d->store, o->d->id, all, err) < 0)
 		return -1;
-	return json_array_size(commits) ? vcs_heads_write(o->d->store, o->d->id, &head, commits, err) : 0;
+	return json_array_size(commits) ? vcs_heads_write(o->d->store, &head, commits, err) : 0;
 }
 
 /* ---- earlier runs ---- */

@@ -11,13 +11,14 @@ enum { SEALED_LIMIT = 1 << 20 };
 #define COLUMNS(user)                                                                                                  \
 	"c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key, "                \
 	"c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at, o.name as organization_name, " \
-	"t.id as token_id, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                \
+	"t.id as token_id, l.error as call_error, case when l.blocked_until > now() then l.blocked_until end as "      \
+	"blocked_until, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                   \
 	"vcs_connection_projects m where m.connection_id = c.id and " PROJECT_IN_SCOPE(                                \
 		EVERYWHERE(user), user, "m.project_id") ") as projects "
 
 #define TABLES                                                                                                         \
 	"from vcs_connections c join organizations o on o.id = c.organization_id "                                     \
-	"left join vcs_tokens t on t.connection_id = c.id "
+	"left join vcs_tokens t on t.connection_id = c.id left join vcs_limits l on l.owner_id = c.id "
 
 static int not_found(struct err *err)
 {

@@ -89,25 +89,40 @@ int vcs_event_unreadable(
 	"e.id as event_id, e.state, e.found_by, e.kind, e.ref, e.before_sha, e.sha, e.pull_request, e.detail, "        \
 	"e.files, e.files_note "
 
-/* The open events of a repository are read from vcs_events_open, since only few are open. */
+/*
+ * One repository with due events. The walk jumps from repository to repository in the index vcs_events_waiting. All
+ * organizations have the same chance, so one that floods its repositories with events delays no other.
+ */
+/* clang-format off */
+static const char pick_sql[] =
+	"with recursive waiting as ((select organization_id, repository_id from vcs_events where state = 'waiting' "
+	"order by organization_id, repository_id limit 1) union all "
+	"select n.organization_id, n.repository_id from waiting w, lateral (select organization_id, repository_id "
+	"from vcs_events where state = 'waiting' and (organization_id, repository_id) > (w.organization_id, "
+	"w.repository_id) order by organization_id, repository_id limit 1) n), "
+	"ranked as (select repository_id, row_number() over (partition by organization_id order by random()) as turn, "
+	"random() as place from waiting w where exists (select 1 from vcs_events e where e.organization_id = "
+	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now())) "
+	"select r.id, r.organization_id from ranked k join vcs_repositories r on r.id = k.repository_id "
+	"order by k.turn, k.place limit 1 for no key update of r skip locked";
+/* clang-format on */
+
 int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select r.id from vcs_repositories r where r.id = any(array(select repository_id from vcs_events "
-		    "where state = 'waiting' and due_at <= now() order by due_at, sequence limit 1000)) limit 1 "
-		    "for no key update skip locked") < 0)
+	if (db_query(store->db, &rows, err, pick_sql) < 0)
 		return -1;
 	/* A second statement, so that it sees what was committed before the lock. */
 	return db_query(store->db, ret_rows, err,
 		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
 		"r.looked_at, coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, "
 		"$2) as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
-		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.repository_id = $1 and "
-		"e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
+		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.organization_id = $3 "
+		"and e.repository_id = $1 and e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
 		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),
-		P_TEXT(github_app_url(store->settings->github_app)));
+		P_TEXT(github_app_url(store->settings->github_app)),
+		P_TEXT(rows.count ? row_text(&rows, 0, "organization_id") : NULL));
 }
 
 void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)

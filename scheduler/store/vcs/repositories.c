@@ -110,17 +110,24 @@ static char *secret_new(enum vcs_dialect dialect)
 	return mem_printf("whsec_%s", text);
 }
 
+/* Seals a new secret for the hook of that repository. */
+static void secret_seal(
+	struct store *store, enum vcs_dialect dialect, const char *repository_id, struct buf *ret_sealed)
+{
+	_cleanup_(freep) char *context = mem_printf(VCS_HOOK_SEAL "%s", repository_id), *secret = secret_new(dialect);
+
+	seal_text(store, context, secret, ret_sealed);
+	OPENSSL_cleanse(secret, strlen(secret));
+}
+
 /* Creates the repository with a new secret for its hook, unless it is there. */
 static int repository_ensure(struct store *store, const struct vcs_use *use, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
-	_cleanup_(freep) char *context = NULL, *secret = secret_new(use->source.dialect);
 	const char *connection = *use->source.connection.text ? use->source.connection.text : NULL;
 	struct id id = id_new("vr");
 
-	context = mem_printf(VCS_HOOK_SEAL "%s", id.text);
-	seal_text(store, context, secret, &sealed);
-	OPENSSL_cleanse(secret, strlen(secret));
+	secret_seal(store, use->source.dialect, id.text, &sealed);
 	return db_query(store->db, NULL, err,
 		"insert into vcs_repositories (id, organization_id, connection_id, installation_id, identifier, "
 		"hook_secret_sealed) values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
@@ -212,6 +219,18 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 		row_text(&rows, 0, "name"));
 }
 
+bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_place)
+{
+	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
+
+	*ret_place = (struct vcs_place){
+		.http_url = row_text(rows, row, "http_url"), .identifier = row_text(rows, row, "identifier")};
+	if (provider == VCS_PROVIDERS || !ret_place->http_url || !ret_place->identifier)
+		return false;
+	ret_place->dialect = vcs_dialect_of(provider, row_text(rows, row, "api_url"));
+	return true;
+}
+
 /* ---- lists ---- */
 
 #define COLUMNS(user)                                                                                                  \
@@ -275,4 +294,19 @@ int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret,
 		return -1;
 	*ret_secret = buf_take(&secret);
 	return 0;
+}
+
+/* The calls lock repositories before their hooks, too. */
+int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect dialect, struct err *err)
+{
+	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
+
+	secret_seal(store, dialect, id, &sealed);
+	if (db_query(store->db, NULL, err,
+		    "update vcs_repositories set hook_previous_sealed = hook_secret_sealed, hook_previous_until = "
+		    "now() + interval '1 day', hook_secret_sealed = $2 where id = $1",
+		    P_TEXT(id), P_BYTES(buf_str(&sealed), sealed.len)) < 0)
+		return -1;
+	return db_query(store->db, NULL, err,
+		"update vcs_hooks set version = version + 1, due_at = now() where repository_id = $1", P_TEXT(id));
 }

@@ -7,7 +7,7 @@
  * any more stays, with its events, until its connection is deleted.
  */
 
-#include "common/vcs/dialect.h"
+#include "common/vcs/address.h"
 #include "scheduler/store/store.h"
 
 /* The context of the seals of hook_secret_sealed and hook_previous_sealed: followed by the repository's id. */
@@ -77,6 +77,10 @@ int vcs_use_of_policies(struct store *store, const char *policy_set_id, const ch
  * project: call it after workspaces were moved. */
 int vcs_available_check(struct store *store, const json_t *workspace_ids, const char *pointer, struct err *err);
 
+/* Its address, from a row with the columns identifier, provider, http_url and api_url, which are borrowed. False if one
+ * of them is missing or not known. */
+bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_place);
+
 /* ---- lists ---- */
 
 /* Columns: those of the table but the sealed ones; provider, http_url, api_url, token_id; workspaces and policy_sets
@@ -87,5 +91,8 @@ int vcs_repositories_list(struct store *store, const char *organization_id, stru
 int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 /* The hook's secret, which the provider signs with; NULL: there is none. The caller frees it. */
 int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret, struct err *err);
+/* Gives the hook a new secret, which the notifier brings to the provider. The present one is accepted, too: for a day,
+ * or until shortly after the provider has the new one. In a transaction. */
+int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect dialect, struct err *err);
 
 #endif

@@ -4,9 +4,9 @@
 import shutil
 import subprocess
 
-import psycopg
 import pytest
 
+from support.database import Database
 from support.git_servers import HttpServer
 from support.receiver import says
 from support.servers import Broker
@@ -50,12 +50,9 @@ def repo(stack, http, repository):
 
 @pytest.fixture
 def ask(stack):
-    def ask(query, *values):
-        with psycopg.connect(stack.database, autocommit=True) as connection:
-            cursor = connection.execute(query, values)
-            return cursor.fetchall() if cursor.description else None
-
-    return ask
+    asked = Database(stack.database)
+    yield asked.ask
+    asked.close()
 
 
 def outputs(api, workspace):

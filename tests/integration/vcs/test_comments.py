@@ -116,3 +116,19 @@ def test_a_comment_that_a_user_deleted_is_made_again(pulled, notifier, api_site)
     until(lambda: texts(watched) and "+1 ~0 -0" in texts(watched)[0], "there is a new one")
     watched.quiet()
     assert len(texts(watched)) == 1
+
+
+def test_a_comment_that_another_user_copied_is_not_taken_for_ours(pulled, notifier, api_site):
+    watched = pulled(GitHub)
+    first = planned(watched, "network")
+    event(watched, first)
+    notifier()
+    until(lambda: texts(watched), "the comment is there")
+    (copied,) = texts(watched)
+    watched.repository.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/other")
+    watched.pull = watched.repository.pull("other")
+    watched.pull.comments.append({"id": next(watched.fake.numbers), "text": copied, "user": "mallory", "edits": 0})
+    event(watched, planned(watched, "storage"))
+    until(lambda: len(texts(watched)) == 2, lambda: f"there is one of ours: {texts(watched)}")
+    watched.quiet()
+    assert [each["user"] for each in watched.pull.comments] == ["mallory", "robot"] and texts(watched)[0] == copied

@@ -28,6 +28,11 @@ def hooks(watched):
     return list(watched.repository.hooks.values())
 
 
+def secrets_of(watched):
+    """The secrets of the hooks at the provider. Azure DevOps has them as passwords of a user."""
+    return {each["secret"].removeprefix("runyard:") for each in hooks(watched)}
+
+
 def made(watched):
     until(lambda: kept(watched)[0], lambda: f"the hook was made: {kept(watched)}")
     watched.quiet()
@@ -76,6 +81,24 @@ def test_a_lost_answer_makes_no_second_hook(watch, notifier, api_site):
     assert len(hooks(watched)) == 1
     assert len(watched.fake.calls("POST", "/hooks$")) == 1
     assert hooks(watched)[0]["secret"] == before["secret"]
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_a_new_secret_reaches_the_provider_and_the_previous_one_ends(watch, notifier, api_site, kind):
+    watched = watch(kind)
+    watched.workspace("one")
+    notifier()
+    made(watched)
+    before, shown = hooks(watched), watched.org.attributes(f"vcs-repositories/{watched.id}")
+    assert secrets_of(watched) == {shown["webhook-secret"]} and shown["hook-previous-until"] is None
+    new = watched.org.post(f"vcs-repositories/{watched.id}/actions/rotate-hook-secret").data["attributes"]
+    assert new["webhook-secret"] != shown["webhook-secret"] and new["hook-previous-until"]
+    until(lambda: secrets_of(watched) == {new["webhook-secret"]}, "the provider has the new secret")
+    watched.quiet()
+    assert len(hooks(watched)) == len(before)
+    left = "select hook_previous_until < now() + interval '11 minutes' from vcs_repositories where id = %s"
+    until(lambda: api_site.ask(left, watched.id) == [(True,)], "the previous secret ends soon")
+    assert api_site.ask("select version, sent_version from vcs_hooks where repository_id = %s", watched.id) == [(2, 2)]
 
 
 def test_where_hooks_are_not_allowed_the_reason_is_shown(watch, notifier):

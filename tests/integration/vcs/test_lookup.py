@@ -2,12 +2,24 @@
 # label: full
 """What is asked of a provider while a client waits: credentials, repositories, branches; and what notifiers ask later."""
 
+import json
+import secrets
+import threading
+
 import pytest
 
+from support.fake_git import FakeGit
 from support.vcs_connections import create_client
 from support.vcs_events import Watched
 from support.vcs_fakes import FAKES, Azure, BitbucketServer, GitHub, GitLab
 from support.wait import until
+
+
+@pytest.fixture(scope="module")
+def git(api_site):
+    git = FakeGit(api_site)
+    yield git
+    git.stop()
 
 
 @pytest.fixture
@@ -93,6 +105,79 @@ def test_an_unreachable_provider_refuses_no_repository(connected):
     workspace = connected.org.workspace("one")
     connected.fake.fault("GET", "/repos/", "hang up")
     assert repository_of(connected, workspace).status == 200
+
+
+def policy_set(watched, name):
+    repository = {"identifier": watched.identifier, "oauth-token-id": watched.token}
+    document = {"data": {"type": "policy-sets", "attributes": {"name": name, "kind": "opa", "vcs-repo": repository}}}
+    return watched.org.post(f"organizations/{watched.org.organization}/policy-sets", document).data
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
+    """The answer has it. The look that follows keeps it, or makes one of a newer head."""
+    watched = Watched(api_site, org, provider(kind), FAKES[kind])
+    head = watched.repository.sha("main")
+    twin = git.repository(watched.identifier)
+    twin.refs, twin.commits = {"refs/heads/main": head}, {head: ("", {"main.tf": ""}, "First")}
+    git.hold("look", "fetch")
+    first = policy_set(watched, "first")
+    version = org.get(f"policy-set-versions/{first['relationships']['newest-version']['data']['id']}").data["attributes"]
+    assert version["status"] == "ingressing" and first["attributes"]["versioned"]
+    attributes = version["ingress-attributes"]
+    assert attributes["commit-sha"] == head and attributes["identifier"] == watched.identifier
+    assert attributes["commit-url"].startswith(watched.fake.url) and attributes["commit-url"].endswith(head)
+
+    def shas(made):
+        return [sha for (sha,) in api_site.ask("select k.sha from policy_set_versions v join policy_set_version_commits k on k.policy_set_version_id = v.id "
+                                               "where v.policy_set_id = %s order by v.created_at", made["id"])]
+
+    def decided():
+        events = api_site.ask("select state, message from vcs_events where organization_id = (select organization_id from policy_sets where id = %s)", first["id"])
+        return events and {state for state, _ in events} == {"done"} and [message for _, message in events]
+
+    git.release("look", "fetch")
+    assert until(decided, "the look was taken") == ["1 of 1 workspaces and policy sets use the commit."]
+    until(lambda: org.get(f"policy-sets/{first['id']}").data["relationships"]["current-version"]["data"], "the version is ready")
+    assert shas(first) == [head]
+    newer = secrets.token_hex(20)
+    twin.refs, twin.commits[newer] = {"refs/heads/main": newer}, (head, {"main.tf": "# newer"}, "Second")
+    second = policy_set(watched, "second")
+    until(lambda: shas(second) == [head, newer] and shas(first) == [head, newer], lambda: f"both have the newer head: {shas(first)}, {shas(second)}")
+
+
+def connections_to(fake):
+    """How many connections this machine has made to the fake and not closed."""
+    with open("/proc/net/tcp", encoding="ascii") as table:
+        rows = [line.split()[2:4] for line in table.readlines()[1:]]
+    return sum(1 for address, state in rows if state == "01" and int(address.split(":")[1], 16) == fake.server.server_port)
+
+
+def test_lookups_never_hold_the_threads_of_other_requests(connected, api_site):
+    """Nor do those whose body has the name of the member with an escape. There are 8 threads, and 4 for lookups."""
+    fake, go_on = connected.fake, threading.Event()
+    whole = fake.answer
+
+    def answer(request):
+        go_on.wait()
+        return whole(request)
+
+    workspace = connected.org.workspace("one")
+    document = {"data": {"type": "workspaces", "attributes": {"vcs-repo": {"identifier": connected.identifier, "oauth-token-id": connected.token}}}}
+    body = json.dumps(document).replace("vcs-repo", "vcs\\u002drepo").encode()
+    clients = [threading.Thread(target=connected.org.call, args=("PATCH", f"workspaces/{workspace}", body)) for _ in range(12)]
+    fake.answer = answer
+    for client in clients:
+        client.start()
+    try:
+        until(lambda: connections_to(fake) >= 4, lambda: f"requests wait for the provider: {connections_to(fake)}")
+        for _ in range(12):
+            assert connected.org.call("GET", f"workspaces/{workspace}", timeout=3).status == 200
+    finally:
+        go_on.set()
+        for client in clients:
+            client.join()
+    assert connected.org.get(f"workspaces/{workspace}").data["attributes"]["vcs-repo"]["identifier"] == connected.identifier
 
 
 @pytest.mark.parametrize("kind", FAKES)

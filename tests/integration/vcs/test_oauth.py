@@ -403,3 +403,19 @@ def test_a_token_that_was_set_by_the_api_is_not_renewed(owner, providers, api_si
     owner.api.patch(f"oauth-clients/{connection.id}", {"data": attributes})
     until(lambda: api_site.ask("select 1 from vcs_renewals r join vcs_tokens t on t.id = r.token_id where t.connection_id = %s", connection.id) == [], "the end of its renewal")
     assert connection.provider.refreshes == []
+
+
+def test_a_token_that_is_set_by_the_api_during_a_renewal_wins(owner, providers, api_site):
+    connection, later = Connection(owner, providers(lifetime=2)), Connection(owner, providers(lifetime=2))
+    provider = connection.provider
+    provider.refreshing.clear()
+    browser = owner.browser()
+    connection.connected(browser)
+    later.connected(browser)
+    until(lambda: provider.refreshes, "a renewal, whose answer waits")
+    provider.personal_tokens.add("personal")
+    owner.api.patch(f"oauth-clients/{connection.id}", {"data": {"type": "oauth-clients", "attributes": {"oauth-token-string": "personal"}}})
+    mine = connection.row("token_sealed")
+    provider.refreshing.set()
+    until(lambda: later.provider.refreshes, "the next renewal of the same thread")
+    assert connection.row("token_sealed") == mine and connection.row("refresh_sealed") is None

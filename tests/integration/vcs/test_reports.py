@@ -98,8 +98,8 @@ def test_a_rate_limit_stops_all_calls_of_the_connection_until_it_ends(watch, not
     notifier()
     until(lambda: watched.fake.calls("POST", "/statuses/"), "the first try")
     until(lambda: api_site.ask("select 1 from vcs_limits where owner_id = %s and blocked_until > now()", watched.connection), "the connection waits")
-    ((error,),) = api_site.ask("select error from vcs_limits where owner_id = %s", watched.connection)
-    assert "limits the rate" in error
+    connection = watched.org.attributes(f"oauth-clients/{watched.connection}")
+    assert "limits the rate" in connection["call-error"] and connection["calls-blocked-until"]
     wait_for(watched, "success")
     one, two = watched.fake.calls("POST", "/statuses/")[:2]
     assert two.at - one.at >= 3
@@ -119,6 +119,32 @@ def test_an_equal_status_that_gitlab_refuses_counts_as_sent(watch, notifier, api
     watched.quiet()
     assert watched.fake.calls("POST", "/statuses/")[1].status == 400
     assert api_site.ask("select error from vcs_reports where repository_id = %s", watched.id) == [(None,)]
+
+
+@pytest.mark.parametrize("aggregated", [True, False])
+def test_applies_have_a_status_of_their_own_where_it_is_wanted(watch, notifier, api_site, aggregated):
+    watched = watch(GitHub)
+    organization = watched.org.organization
+    settings = {"vcs-apply-status-enabled": True, "aggregated-commit-status-enabled": aggregated}
+    watched.org.patch(f"organizations/{organization}", {"data": {"type": "organizations", "attributes": settings}})
+    watched.workspace("connected")
+    _, run = unconnected(watched, "network")
+    _, plan_only = unconnected(watched, "other", plan_only=True)
+    watched.event([run])
+    watched.event([plan_only], kind="pr_open", number=3)
+    notifier()
+    name = f"Runyard/{organization}/apply" if aggregated else f"Runyard/{organization}/network/apply"
+    is_now = lambda state: until(lambda: (watched.repository.status(name) or {}).get("state") == state, f"{name} is {state}")  # noqa: E731
+    worker = api_site.fake_worker()
+    worker.plan(run)
+    worker.end(worker.take(plan_only, "plan"), "failed", error="Error: no such thing")
+    is_now("pending")
+    watched.org.act(run, "apply")
+    worker.end(worker.take(run, "apply"))
+    is_now("success")
+    assert watched.repository.status(name)["description"] == "The apply passed: network"
+    watched.quiet()
+    assert {each["context"] for each in watched.repository.statuses if each["context"].endswith("/apply")} == {name}
 
 
 def test_a_refused_credential_is_shown_and_a_new_one_is_used(watch, notifier, api_site):

@@ -94,7 +94,7 @@ static int body_make(struct store *store, const struct rows *comment, char **ret
 	struct comment_line lines[MAX_ROWS];
 	struct comment_text text = {.public_url = store->settings->public_url,
 		.organization = row_text(comment, 0, "organization"),
-		.marker = row_text(comment, 0, "repository_id"),
+		.marker = row_text(comment, 0, "marker"),
 		.event = row_text(comment, 0, "event_id"),
 		.sha = row_text(comment, 0, "sha"),
 		.closed = text_equal(row_text(comment, 0, "kind"), "pr_close"),
@@ -167,10 +167,10 @@ static int known_store(struct store *store, const struct vcs_claimed *call, cons
 		P_TEXT(number));
 }
 
-static const json_t *marked_find(const struct vcs_claimed *call, const json_t *result)
+static const json_t *marked_find(const char *name, const json_t *result)
 {
 	const json_t *items = json_at(result, "items");
-	_cleanup_(freep) char *marker = comment_marker(call->repository_id);
+	_cleanup_(freep) char *marker = comment_marker(name);
 
 	for (size_t i = 0; i < json_array_size(items); i++) {
 		const char *body = json_string_at(json_array_get(items, i), "body");
@@ -184,9 +184,15 @@ static const json_t *marked_find(const struct vcs_claimed *call, const json_t *r
 static int listed(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
-	const json_t *marked = marked_find(call, result);
+	_cleanup_(rows_release) struct rows comment = ROWS_INIT;
 	long long next = json_int_at(result, "next", 0);
+	const json_t *marked;
 
+	if (comment_read(store, call, &comment, err) < 0)
+		return -1;
+	if (!comment.count)
+		return 0;
+	marked = marked_find(row_text(&comment, 0, "marker"), result);
 	if (!marked && next && next <= MAX_PAGES) {
 		*ret_goes_on = json_pack("{sI}", "page", (json_int_t)next);
 		return 0;

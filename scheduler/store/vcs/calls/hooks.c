@@ -9,7 +9,7 @@
 enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
 
 /*
- * The arguments of a call have its next step:
+ * The arguments of a call have the `version` of the secret that it gave the provider, and its next step:
  *
  *   (none)  list the hooks, to find the one with this repository's URL
  *   remove  delete `hook`
@@ -51,7 +51,8 @@ int vcs_hooks_enqueue(struct store *store, struct err *err)
 static int repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select v.hook, v.hook_external_id, coalesce(h.outdated, false) as outdated, " IS_USED
+		"select v.hook, v.hook_external_id, coalesce(h.version, 1) as version, "
+		"coalesce(h.sent_version, 0) as sent_version, " IS_USED
 		" as used from vcs_repositories v left join vcs_hooks h on h.repository_id = v.id where v.id = $1",
 		P_TEXT(id));
 }
@@ -80,6 +81,9 @@ static int secret_add(struct store *store, const struct vcs_claimed *call, const
 
 	if (vcs_hook_secret_read(store, call->repository_id, &secret, err) < 0)
 		return -1;
+	/* Azure DevOps' subscriptions are made one by one: the first one's version counts for all. */
+	if (!json_object_get(arguments, "version"))
+		json_object_set_new(arguments, "version", json_integer(row_int(repository, 0, "version")));
 	json_object_set_new(arguments, "url", json_string(url));
 	json_object_set_new(arguments, "secret", json_string(text_or_empty(secret)));
 	if (secret)
@@ -129,14 +133,18 @@ int vcs_hook_prepare(
 
 /* ---- answers ---- */
 
+/* Once the provider has the newest secret, the previous one is accepted for deliveries that are on their way only. A
+ * secret that was made meanwhile is brought next. */
 static int hook_store(struct store *store, const struct vcs_claimed *call, const char *external_id, struct err *err)
 {
-	if (db_query(store->db, NULL, err, "update vcs_hooks set outdated = false where repository_id = $1",
-		    P_TEXT(call->repository_id)) < 0)
-		return -1;
 	return db_query(store->db, NULL, err,
-		"update vcs_repositories set hook_external_id = $2, hook_error = null where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(external_id));
+		"with sent as (update vcs_hooks set sent_version = greatest(sent_version, $3), due_at = case when "
+		"greatest(sent_version, $3) < version then now() else due_at end where repository_id = $1 returning "
+		"sent_version = version as newest) "
+		"update vcs_repositories set hook_external_id = $2, hook_error = null, hook_previous_until = case when "
+		"hook_previous_until is not null and coalesce((select newest from sent), false) then "
+		"least(hook_previous_until, now() + interval '10 minutes') else hook_previous_until end where id = $1",
+		P_TEXT(call->repository_id), P_TEXT(external_id), P_INT(json_int_at(call->arguments, "version", 0)));
 }
 
 static json_t *creation(const struct vcs_claimed *call)
@@ -187,7 +195,7 @@ static int found(struct store *store, const struct vcs_claimed *call, const stru
 		*ret_goes_on = creation(call);
 		return 0;
 	}
-	if (same && !row_bool(repository, 0, "outdated"))
+	if (same && row_int(repository, 0, "sent_version") >= row_int(repository, 0, "version"))
 		return hook_store(store, call, known, err);
 	if (ids_count(ids) == 1 && vcs_operation_exists(call->dialect, VCS_OP_HOOK_EDIT))
 		*ret_goes_on = json_pack("{ss ss}", "step", "edit", "hook", ids);

@@ -35,8 +35,29 @@ static enum report_state state_of_end(const struct report_run *run, enum report_
 	return run->lost ? REPORT_ERROR : REPORT_FAILURE;
 }
 
+/* A plan that nobody wants to apply fails, since its commit is not what runs. */
+static enum report_state state_of_apply(const struct report_run *run)
+{
+	switch (run->status) {
+	case RUN_APPLIED:
+	case RUN_PLANNED_AND_FINISHED:
+		return REPORT_SUCCESS;
+	case RUN_ERRORED:
+	case RUN_CANCELED:
+	case RUN_FORCE_CANCELED:
+		return run->lost ? REPORT_ERROR : REPORT_FAILURE;
+	case RUN_DISCARDED:
+	case RUN_POLICY_SOFT_FAILED:
+		return REPORT_FAILURE;
+	default:
+		return REPORT_PENDING;
+	}
+}
+
 enum report_state report_state_of(const struct report_run *run, enum report_scope scope)
 {
+	if (scope == REPORT_APPLY)
+		return state_of_apply(run);
 	switch (run->status) {
 	case RUN_ERRORED:
 	case RUN_CANCELED:
@@ -64,10 +85,10 @@ enum report_state report_state_of(const struct report_run *run, enum report_scop
 
 /* ---- together ---- */
 
-static const char *const one_sentences[REPORT_STATES] = {[REPORT_SUCCESS] = "The plan passed",
-	[REPORT_PENDING] = "The plan is not complete",
-	[REPORT_ERROR] = "The plan was lost",
-	[REPORT_FAILURE] = "The plan failed"};
+static const char *const one_ends[REPORT_STATES] = {[REPORT_SUCCESS] = "passed",
+	[REPORT_PENDING] = "is not complete",
+	[REPORT_ERROR] = "was lost",
+	[REPORT_FAILURE] = "failed"};
 
 static enum report_state worst(const struct report_counts *counts)
 {
@@ -83,18 +104,19 @@ static enum report_state worst(const struct report_counts *counts)
 static void describe_runs(const struct report_counts *counts, enum report_state state, long long all,
 	char description[REPORT_DESCRIPTION_SIZE])
 {
-	const char *workspace = text_or_empty(counts->workspace[state]);
+	const char *workspace = text_or_empty(counts->workspace[state]), *what = counts->applies ? "applies" : "plans";
 
 	if (all == 1)
-		snprintf(description, REPORT_DESCRIPTION_SIZE, "%s: %s", one_sentences[state], workspace);
+		snprintf(description, REPORT_DESCRIPTION_SIZE, "The %s %s: %s", counts->applies ? "apply" : "plan",
+			one_ends[state], workspace);
 	else if (state == REPORT_SUCCESS)
-		snprintf(description, REPORT_DESCRIPTION_SIZE, "All %lld plans passed", all);
+		snprintf(description, REPORT_DESCRIPTION_SIZE, "All %lld %s passed", all, what);
 	else if (state == REPORT_PENDING)
-		snprintf(description, REPORT_DESCRIPTION_SIZE, "%lld of %lld plans passed",
-			counts->count[REPORT_SUCCESS], all);
+		snprintf(description, REPORT_DESCRIPTION_SIZE, "%lld of %lld %s passed", counts->count[REPORT_SUCCESS],
+			all, what);
 	else
-		snprintf(description, REPORT_DESCRIPTION_SIZE, "%lld of %lld plans %s, such as %s",
-			counts->count[state], all, state == REPORT_FAILURE ? "failed" : "were lost", workspace);
+		snprintf(description, REPORT_DESCRIPTION_SIZE, "%lld of %lld %s %s, such as %s", counts->count[state],
+			all, what, state == REPORT_FAILURE ? "failed" : "were lost", workspace);
 }
 
 enum report_state report_sum(const struct report_counts *counts, char ret_description[REPORT_DESCRIPTION_SIZE])

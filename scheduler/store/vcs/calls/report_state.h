@@ -13,7 +13,7 @@ enum report_state { REPORT_SUCCESS, REPORT_PENDING, REPORT_ERROR, REPORT_FAILURE
 extern const char *const report_state_names[REPORT_STATES];
 
 /* The part of a run that a status is about. */
-enum report_scope { REPORT_ALL, REPORT_PLAN, REPORT_CHECKS };
+enum report_scope { REPORT_ALL, REPORT_PLAN, REPORT_CHECKS, REPORT_APPLY };
 
 struct report_run {
 	int status;      /* enum run_status */
@@ -22,7 +22,7 @@ struct report_run {
 	bool lost;       /* it ended without a result of its own: its worker was lost */
 };
 
-/* A run counts as passed once its plan and its checks have: what becomes of its apply is not a commit's status. */
+/* A run counts as passed once its plan and its checks have: only REPORT_APPLY tells what becomes of its apply. */
 enum report_state report_state_of(const struct report_run *run, enum report_scope scope);
 
 /* Runs by their state, with the name of a workspace for each. */
@@ -32,6 +32,7 @@ struct report_counts {
 	bool undecided;                       /* the event is not worked on to its end */
 	bool unapproved;                      /* it waits for a user's approval */
 	bool broken;                          /* the event could not be worked on */
+	bool applies;                         /* REPORT_APPLY */
 };
 
 /* The state of all together, with a sentence for it. */

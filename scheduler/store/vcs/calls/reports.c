@@ -10,6 +10,7 @@
 enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
 
 #define CONTEXT_PREFIX "Runyard/"
+#define APPLY_STAGE    "apply"
 
 /* A new version is due when the last one is old enough: providers limit the statuses of a context to a thousand, so
  * the interval grows with their number. */
@@ -19,24 +20,30 @@ enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
 
 /*
  * $1 the event, $2 the bits of the stages that are checks. A row per context, or a new version of it. The event that a
- * context links to is that of the pull request, if there is one.
+ * context links to is that of the pull request, if there is one. Applies have a context where the organization wants
+ * one, and the event made a run that may apply.
  */
 /* clang-format off */
 static const char begin_sql[] =
 	"with e as (select e.id, e.repository_id, e.sha, coalesce(e.pull_request, 0) as pull_request, "
 	"'" CONTEXT_PREFIX "' || o.name as context, coalesce((o.settings ->> 'aggregated-commit-status-enabled')::boolean, "
 	"true) as aggregated, coalesce((o.settings ->> 'send-passing-statuses-for-untriggered-speculative-plans')::boolean, "
-	"false) as untouched from vcs_events e join organizations o on o.id = e.organization_id "
+	"false) as untouched, coalesce((o.settings ->> 'vcs-apply-status-enabled')::boolean, false) as applies "
+	"from vcs_events e join organizations o on o.id = e.organization_id "
 	"join vcs_repositories v on v.id = e.repository_id left join vcs_connections c on c.id = v.connection_id "
 	"where e.id = $1 and e.sha <> '' and e.kind in ('push', 'tag', 'pr_open', 'pr_update') "
 	"and c.provider is distinct from 'git'), "
 	"made as (select e.repository_id, e.sha, e.context, null as workspace_id, '' as stage, e.pull_request, e.id "
 	"from e where e.aggregated union all "
+	"select e.repository_id, e.sha, e.context || '/" APPLY_STAGE "', null, '" APPLY_STAGE "', 0, e.id from e where "
+	"e.aggregated and e.applies and exists (select 1 from vcs_outcomes u join runs n on n.id = u.run_id "
+	"where u.event_id = e.id and not n.plan_only) union all "
 	"select e.repository_id, e.sha, e.context || '/' || w.name || '/' || s.stage, w.id, s.stage, e.pull_request, e.id "
 	"from e join vcs_outcomes u on u.event_id = e.id join workspaces w on w.id = u.subject_id "
-	"left join runs n on n.id = u.run_id cross join (values ('plan'), ('checks')) as s(stage) "
+	"left join runs n on n.id = u.run_id cross join (values ('plan'), ('checks'), ('" APPLY_STAGE "')) as s(stage) "
 	"where not e.aggregated and (n.id is not null or e.untouched and e.pull_request > 0) "
-	"and (s.stage = 'plan' or (n.stages & $2) <> 0)) "
+	"and case s.stage when 'plan' then true when 'checks' then (n.stages & $2) <> 0 else e.applies and not n.plan_only "
+	"end) "
 	"insert into vcs_reports as r (repository_id, sha, context, workspace_id, stage, pull_request, event_id) "
 	"select * from made order by context on conflict (repository_id, sha, context) do update "
 	"set version = r.version + 1, error = null, due_at = " NEXT_DUE ", "
@@ -164,14 +171,16 @@ static struct place place_of_call(const struct vcs_claimed *call)
 
 /*
  * The newest run of each workspace for the commit, by what matters for the status; and how the commit's events are.
- * `lost`: the run's error is the scheduler's own sentence about a lost worker (background/reaper.c).
+ * With $4 only those that may apply: pull requests of the same commit don't count. `lost`: the run's error is the
+ * scheduler's own sentence about a lost worker (background/reaper.c).
  */
 /* clang-format off */
 static const char runs_sql[] =
-	"with events as (select id, state, level from vcs_events where repository_id = $1 and sha = $2), "
+	"with events as (select id, state, level from vcs_events where repository_id = $1 and sha = $2 "
+	"and (not $4 or pull_request is null)), "
 	"newest as (select distinct on (n.workspace_id) n.id, n.workspace_id, n.status, n.stage, n.stages from events e "
 	"join vcs_outcomes u on u.event_id = e.id join runs n on n.id = u.run_id "
-	"where $3::text is null or n.workspace_id = $3 order by n.workspace_id, n.position desc) "
+	"where ($3::text is null or n.workspace_id = $3) and not ($4 and n.plan_only) order by n.workspace_id, n.position desc) "
 	"select n.status, n.stage, n.stages, coalesce(i.error like 'Contact with worker %' "
 	"or i.error like 'The work of the stage %', false) as lost, count(*) as count, min(w.name) as workspace, "
 	"null as state, null as level from newest n join workspaces w on w.id = n.workspace_id "
@@ -205,6 +214,8 @@ static enum report_scope scope_of(const char *stage)
 {
 	if (text_equal(stage, "plan"))
 		return REPORT_PLAN;
+	if (text_equal(stage, APPLY_STAGE))
+		return REPORT_APPLY;
 	return *stage ? REPORT_CHECKS : REPORT_ALL;
 }
 
@@ -214,13 +225,14 @@ static int wanted_compute(struct store *store, const struct rows *report, const 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct place place = place_of_call(call);
-	struct report_counts counts = {.undecided = false};
+	const enum report_scope scope = scope_of(row_text(report, 0, "stage"));
+	struct report_counts counts = {.applies = scope == REPORT_APPLY};
 
 	if (db_query(store->db, &rows, err, runs_sql, P_TEXT(call->repository_id), P_TEXT(place.sha),
-		    P_TEXT(row_text(report, 0, "workspace_id"))) < 0)
+		    P_TEXT(row_text(report, 0, "workspace_id")), P_BOOL(counts.applies)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		row_count(&rows, i, scope_of(row_text(report, 0, "stage")), &counts);
+		row_count(&rows, i, scope, &counts);
 	*ret_state = report_sum(&counts, ret_description);
 	return 0;
 }

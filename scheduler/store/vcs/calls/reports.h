@@ -7,7 +7,9 @@
  * runs of the commit when the call is claimed. So a status is never older than its call.
  *
  * By default a commit has one context, "Runyard/<organization>". If the organization's setting
- * aggregated-commit-status-enabled is false, each workspace has one for the plan and one for its checks.
+ * aggregated-commit-status-enabled is false, each workspace has one for the plan and one for its checks. With
+ * vcs-apply-status-enabled, the commits of branches and tags have another, with "/apply", for what becomes of the
+ * applies.
  */
 
 #include "scheduler/store/vcs/calls/call.h"

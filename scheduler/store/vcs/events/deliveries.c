@@ -3,18 +3,24 @@
 
 #include "scheduler/store/content/seals.h"
 
-enum { MAX_PICKED = 20, POSTPONED_SECONDS = 15 };
+enum { POSTPONED_SECONDS = 15 };
 
-int vcs_deliveries_pick(struct store *store, struct rows *ret_rows, struct err *err)
+/* Locks $1 deliveries, the oldest first, and reads those of them whose bodies come within $2 bytes: at least the first
+ * one. Found by vcs_deliveries_waiting. */
+/* clang-format off */
+static const char pick_sql[] =
+	"with due as materialized (select sequence, due_at, octet_length(body_sealed) as size from vcs_deliveries "
+	"where state = 'waiting' and due_at <= now() order by due_at, sequence limit $1 for update skip locked), "
+	"sized as (select sequence, due_at, sum(size) over (order by due_at, sequence) - size as before from due) "
+	"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, r.identifier, r.external_id, "
+	"coalesce(c.provider, 'github_app') as provider, c.api_url from sized s join vcs_deliveries d using (sequence) "
+	"join vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
+	"where s.before < $2 order by s.due_at, s.sequence";
+/* clang-format on */
+
+int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, d.tries, "
-		"r.identifier, r.external_id, coalesce(c.provider, 'github_app') as provider, c.api_url "
-		"from vcs_deliveries d left join "
-		"vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
-		"where d.state = 'waiting' and d.due_at <= now() order by d.due_at, d.sequence limit $1 "
-		"for update of d skip locked",
-		P_INT(MAX_PICKED));
+	return db_query(store->db, ret_rows, err, pick_sql, P_INT(max), P_INT(VCS_DELIVERIES_BYTES));
 }
 
 int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err)
@@ -37,13 +43,4 @@ int vcs_delivery_postpone(struct store *store, long long sequence, const char *w
 		"update vcs_deliveries set tries = tries + 1, error = $2, due_at = now() + make_interval(secs => $3) "
 		"where sequence = $1",
 		P_INT(sequence), P_TEXT(why), P_INT(POSTPONED_SECONDS));
-}
-
-int vcs_repositories_of_app(
-	struct store *store, long long installation, const char *identifier, struct rows *ret_rows, struct err *err)
-{
-	return db_query(store->db, ret_rows, err,
-		"select r.id from vcs_installations i join vcs_repositories r on r.installation_id = i.id where "
-		"i.installation_id = $1 and lower(r.identifier) = lower($2) order by r.id",
-		P_INT(installation), P_TEXT(identifier));
 }

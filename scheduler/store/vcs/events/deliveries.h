@@ -6,16 +6,18 @@
 
 #include "scheduler/store/store.h"
 
-/* Locks deliveries that are due and that no other transaction has locked, the oldest first: the table's columns, and
- * provider and api_url of the connection. In a transaction. */
-int vcs_deliveries_pick(struct store *store, struct rows *ret_rows, struct err *err);
+/* The most deliveries of a batch, and the most bytes of their bodies unless the first one alone has more. */
+enum { VCS_DELIVERIES_MAX = 20, VCS_DELIVERIES_BYTES = 8 << 20 };
+
+/* Locks at most `max` deliveries that are due and that no other transaction has locked, the oldest first: the table's
+ * columns, identifier and external_id of the repository, and provider and api_url of its connection. In a transaction.
+ */
+int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Appends the body of such a row. ERR_UNAVAILABLE: another scheduler has the key. */
 int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err);
 /* It was read; or it can't be read, for that reason. */
 int vcs_delivery_end(struct store *store, long long sequence, const char *error, struct err *err);
+/* It is tried again later. */
 int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err);
-/* The repositories that a delivery to the site's GitHub App is about. Column id. */
-int vcs_repositories_of_app(
-	struct store *store, long long installation, const char *identifier, struct rows *ret_rows, struct err *err);
 
 #endif

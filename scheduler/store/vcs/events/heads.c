@@ -16,7 +16,7 @@ static const char subjects_sql[] =
 	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, "
 	"h.workspace_id is not null as has_head, coalesce(r.status = 'canceled', false) as head_canceled, "
 	"coalesce((select c.fork_pool_id from vcs_repositories v join vcs_connections c on c.id = v.connection_id "
-	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, "
+	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, false as has_version, "
 	AVAILABLE("exists (select 1 from vcs_connection_projects m where m.connection_id = c.id and "
 		"m.project_id = w.project_id)")
 	"from workspace_repositories a join workspaces w on w.id = a.workspace_id "
@@ -27,7 +27,8 @@ static const char subjects_sql[] =
 	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), "
 	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join "
 	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), "
-	"false), false, false, " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
+	"false), false, false, exists (select 1 from policy_set_version_commits k where k.policy_set_version_id = "
+	"s.newest_version_id and k.sha = $5 and k.event_id = $6), " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
 	"where a.repository_id = $1 and ($2::text is null or s.id = $2) order by 1";
 /* clang-format on */
 
@@ -35,7 +36,7 @@ int vcs_subjects_read(struct store *store, const char *repository_id, const char
 	const struct vcs_head *head, struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err, subjects_sql, P_TEXT(repository_id), P_TEXT(subject_id),
-		P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha));
+		P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha), P_TEXT(head->event_id));
 }
 
 #define OUTCOMES                                                                                                       \
@@ -54,8 +55,7 @@ int vcs_outcomes_write(struct store *store, const char *event_id, const json_t *
 		P_TEXT(event_id), P_TEXT(text));
 }
 
-int vcs_heads_write(
-	struct store *store, const char *event_id, const struct vcs_head *head, const json_t *outcomes, struct err *err)
+int vcs_heads_write(struct store *store, const struct vcs_head *head, const json_t *outcomes, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(outcomes);
 
@@ -64,7 +64,7 @@ int vcs_heads_write(
 		"$3, $4, $5, $1, u.run_id from " OUTCOMES "where u.configuration_version_id is not null "
 		"on conflict (workspace_id, kind, pull_request, sha) do update set event_id = excluded.event_id, "
 		"run_id = coalesce(excluded.run_id, vcs_heads.run_id)",
-		P_TEXT(event_id), P_TEXT(text), P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha));
+		P_TEXT(head->event_id), P_TEXT(text), P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha));
 }
 
 /* ---- earlier runs ---- */

@@ -14,29 +14,33 @@ static void the_state_of_a_run(void **state)
 {
 	static const struct {
 		struct report_run run;
-		enum report_state all, plan;
+		enum report_state all, plan, apply;
 	} cases[] = {
-		{{RUN_PENDING, STAGE_NONE, 0, false}, REPORT_PENDING, REPORT_PENDING},
-		{{RUN_PLANNING, STAGE_PLAN, 0, false}, REPORT_PENDING, REPORT_PENDING},
-		{{RUN_PLANNED, STAGE_PLAN, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS},
-		{{RUN_PLANNED, STAGE_PLAN, CHECKED, false}, REPORT_PENDING, REPORT_SUCCESS},
-		{{RUN_POST_PLAN_RUNNING, STAGE_POST_PLAN, CHECKED, false}, REPORT_PENDING, REPORT_SUCCESS},
-		{{RUN_POLICY_CHECKED, STAGE_OPA, CHECKED, false}, REPORT_SUCCESS, REPORT_SUCCESS},
-		{{RUN_POLICY_OVERRIDE, STAGE_OPA, CHECKED, false}, REPORT_FAILURE, REPORT_SUCCESS},
-		{{RUN_POLICY_SOFT_FAILED, STAGE_OPA, CHECKED, false}, REPORT_FAILURE, REPORT_SUCCESS},
-		{{RUN_ERRORED, STAGE_PLAN, 0, false}, REPORT_FAILURE, REPORT_FAILURE},
-		{{RUN_ERRORED, STAGE_PLAN, 0, true}, REPORT_ERROR, REPORT_ERROR},
-		{{RUN_ERRORED, STAGE_APPLY, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS},
-		{{RUN_CANCELED, STAGE_NONE, 0, false}, REPORT_FAILURE, REPORT_FAILURE},
-		{{RUN_DISCARDED, STAGE_PLAN, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS},
-		{{RUN_APPLYING, STAGE_APPLY, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS},
-		{{RUN_PLANNED_AND_FINISHED, STAGE_PLAN, CHECKED, false}, REPORT_SUCCESS, REPORT_SUCCESS},
+		{{RUN_PENDING, STAGE_NONE, 0, false}, REPORT_PENDING, REPORT_PENDING, REPORT_PENDING},
+		{{RUN_PLANNING, STAGE_PLAN, 0, false}, REPORT_PENDING, REPORT_PENDING, REPORT_PENDING},
+		{{RUN_PLANNED, STAGE_PLAN, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS, REPORT_PENDING},
+		{{RUN_PLANNED, STAGE_PLAN, CHECKED, false}, REPORT_PENDING, REPORT_SUCCESS, REPORT_PENDING},
+		{{RUN_POST_PLAN_RUNNING, STAGE_POST_PLAN, CHECKED, false}, REPORT_PENDING, REPORT_SUCCESS,
+			REPORT_PENDING},
+		{{RUN_POLICY_CHECKED, STAGE_OPA, CHECKED, false}, REPORT_SUCCESS, REPORT_SUCCESS, REPORT_PENDING},
+		{{RUN_POLICY_OVERRIDE, STAGE_OPA, CHECKED, false}, REPORT_FAILURE, REPORT_SUCCESS, REPORT_PENDING},
+		{{RUN_POLICY_SOFT_FAILED, STAGE_OPA, CHECKED, false}, REPORT_FAILURE, REPORT_SUCCESS, REPORT_FAILURE},
+		{{RUN_ERRORED, STAGE_PLAN, 0, false}, REPORT_FAILURE, REPORT_FAILURE, REPORT_FAILURE},
+		{{RUN_ERRORED, STAGE_PLAN, 0, true}, REPORT_ERROR, REPORT_ERROR, REPORT_ERROR},
+		{{RUN_ERRORED, STAGE_APPLY, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS, REPORT_FAILURE},
+		{{RUN_CANCELED, STAGE_NONE, 0, false}, REPORT_FAILURE, REPORT_FAILURE, REPORT_FAILURE},
+		{{RUN_DISCARDED, STAGE_PLAN, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS, REPORT_FAILURE},
+		{{RUN_APPLYING, STAGE_APPLY, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS, REPORT_PENDING},
+		{{RUN_APPLIED, STAGE_APPLY, 0, false}, REPORT_SUCCESS, REPORT_SUCCESS, REPORT_SUCCESS},
+		{{RUN_PLANNED_AND_FINISHED, STAGE_PLAN, CHECKED, false}, REPORT_SUCCESS, REPORT_SUCCESS,
+			REPORT_SUCCESS},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
 		assert_int_equal(report_state_of(&cases[i].run, REPORT_ALL), cases[i].all);
 		assert_int_equal(report_state_of(&cases[i].run, REPORT_PLAN), cases[i].plan);
+		assert_int_equal(report_state_of(&cases[i].run, REPORT_APPLY), cases[i].apply);
 	}
 }
 
@@ -63,6 +67,12 @@ static void one_failure_fails_a_commit(void **state)
 	(void)state;
 	assert_int_equal(report_sum(&counts, description), REPORT_FAILURE);
 	assert_string_equal(description, "1 of 6 plans failed, such as network");
+	assert_int_equal(report_sum(&(struct report_counts){.applies = true,
+					    .count = {[REPORT_PENDING] = 1},
+					    .workspace = {[REPORT_PENDING] = "network"}},
+				 description),
+		REPORT_PENDING);
+	assert_string_equal(description, "The apply is not complete: network");
 }
 
 static void a_comment_shows_texts_as_they_are(void **state)

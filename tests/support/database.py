@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Statements of a test in Runyard's database."""
+
+import select
+from collections import deque
+
+import psycopg
+
+
+class Database:
+    """Runs each statement in a transaction of its own. Connections are kept, because tests poll and PostgreSQL starts a
+    process for each. A statement that another thread runs does not delay one."""
+
+    def __init__(self, url):
+        self.url = url
+        self.idle = deque()
+
+    def _connection(self):
+        while self.idle:
+            connection = self.idle.pop()
+            # The server sends nothing to an idle connection, except that it ends.
+            if not select.select([connection], [], [], 0)[0]:
+                return connection
+            connection.close()
+        # A prepared statement would not survive a migration.
+        return psycopg.connect(self.url, autocommit=True, prepare_threshold=None)
+
+    def ask(self, query, *values):
+        """The rows that the query returns, or None."""
+        connection = self._connection()
+        try:
+            cursor = connection.execute(query, values)
+            return cursor.fetchall() if cursor.description else None
+        finally:
+            if not connection.closed:
+                self.idle.append(connection)
+
+    def close(self):
+        while self.idle:
+            self.idle.pop().close()
