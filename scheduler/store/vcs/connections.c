@@ -3,6 +3,7 @@
 
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/calls/removals.h"
 
 enum { SEALED_LIMIT = 1 << 20 };
 
@@ -155,9 +156,21 @@ int vcs_connection_update(struct store *store, const char *id, const struct vcs_
 	return db_affected(&rows) ? 0 : not_found(err);
 }
 
+static int delete_in(void *data, struct err *err)
+{
+	const struct change *c = data;
+
+	if (vcs_removals_add(c->store, c->id.text, NULL, err) < 0)
+		return -1;
+	return db_query(c->store->db, NULL, err, "delete from vcs_connections where id = $1", P_TEXT(c->id.text));
+}
+
 int vcs_connection_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from vcs_connections where id = $1", P_TEXT(id));
+	struct change c = {.store = store};
+
+	text_copy(c.id.text, sizeof(c.id.text), id);
+	return db_transaction(store->db, delete_in, &c, err);
 }
 
 /* ---- its projects ---- */
