@@ -173,11 +173,12 @@ def packed(document):
 
 
 class GitView:
-    """The repository as a FakeGit's worker reads it (support/fake_git.py)."""
+    """The repository as a FakeGit's worker reads it (support/fake_git.py). git does not have the commits in `lost`."""
 
     def __init__(self, repository):
         self.repository = repository
         self.commits = self
+        self.lost = set()
 
     @property
     def head(self):
@@ -189,7 +190,7 @@ class GitView:
         return {name: sha for name, sha in (line.split(" ") for line in lines) if not name.startswith("refs/fetched/")}
 
     def __contains__(self, sha):
-        return self.repository.sha(sha) is not None
+        return sha not in self.lost and self.repository.sha(sha) is not None
 
     def __getitem__(self, sha):
         """(the first parent or "", {path: text}, message) of a commit."""
