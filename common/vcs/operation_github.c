@@ -32,6 +32,23 @@ json_t *vcs_github_comment(const json_t *arguments)
 	return json_pack("{ss}", "body", json_string_at(arguments, "body"));
 }
 
+/* An App's installation sends a check run for each state: GitHub shows the newest of a name. */
+static json_t *check_body(const json_t *arguments)
+{
+	const char *state = text_or_empty(json_string_at(arguments, "state"));
+	const char *description = text_or_empty(json_string_at(arguments, "description"));
+	bool pending = text_equal(state, "pending");
+	json_t *body = json_pack("{ss ss ss ss s{ss ss}}", "name", json_string_at(arguments, "context"), "head_sha",
+		json_string_at(arguments, "sha"), "status", pending ? "in_progress" : "completed", "details_url",
+		json_string_at(arguments, "url"), "output", "title", *description ? description : state, "summary",
+		*description ? description : state);
+
+	if (body && !pending)
+		json_object_set_new(
+			body, "conclusion", json_string(text_equal(state, "success") ? "success" : "failure"));
+	return body;
+}
+
 static json_t *hook_config(const json_t *arguments)
 {
 	return json_pack("{ss ss ss ss}", "url", json_string_at(arguments, "url"), "content_type", "json", "secret",
@@ -201,6 +218,7 @@ static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?per_page=100&page={page}",
 		.read = read_files},
 	[VCS_OP_STATUS] = {"POST", "/repos/{repo}/statuses/{sha}", .body = vcs_github_status},
+	[VCS_OP_CHECK_RUN] = {"POST", "/repos/{repo}/check-runs", .body = check_body},
 	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments?per_page=100&page={page}",
 		.read = read_comments},
 	[VCS_OP_COMMENT_CREATE] = {"POST", "/repos/{repo}/issues/{number}/comments", .body = vcs_github_comment,

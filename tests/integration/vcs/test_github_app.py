@@ -16,6 +16,7 @@ from support.browser import Browser
 from support.fake_git import FakeGit
 from support.site import new_folder
 from support.vcs_fakes.github_login import GitHubWithLogin
+from support.vcs_fakes.repository import GitView
 from support.wait import until
 
 ASKED = {"Sec-Fetch-Site": "same-origin"}
@@ -355,13 +356,13 @@ def test_other_failures_of_git_are_not_tried_again(used, api_site, row, git):
     assert api_site.ask("select 1 from git_jobs where repository_id = %s", used.row_id) == []
 
 
-def test_a_push_makes_a_run(owner, api_site, github, row):
-    """The App's webhook, its token for git, and a run of the commit."""
+def test_a_push_makes_a_run(owner, api_site, github, row, notifier):
+    """The App's webhook, its token for git, a run of the commit, and its check run at GitHub."""
     repository = github.repository(f"{owner.account}/network", {"main.tf": ""})
     id = owner.connected(identifiers=[repository.identifier])
     until(lambda: has_token(row, id), "a token")
     git = FakeGit(api_site)
-    fake = git.repository(repository.identifier)
+    git.repositories[repository.identifier] = GitView(repository)
     vcs_repo = {"identifier": repository.identifier, "github-app-installation-id": id}
     workspace = owner.api.post(f"organizations/{owner.name}/workspaces", {"data": {"type": "workspaces", "attributes": {"name": "network", "queue-all-runs": True, "vcs-repo": vcs_repo}}}).data
     shown = workspace["attributes"]["vcs-repo"]
@@ -372,14 +373,27 @@ def test_a_push_makes_a_run(owner, api_site, github, row):
         runs = owner.api.get(f"workspaces/{workspace['id']}/runs?include=configuration_version.ingress_attributes")
         return {each["attributes"]["commit-sha"] for each in runs.json.get("included", []) if each["type"] == "ingress-attributes"}
 
-    until(lambda: commits() == {fake.sha()}, "the first run")
-    before, after = fake.sha(), fake.commit({"main.tf": "# second"})
+    until(lambda: commits() == {repository.sha("main")}, "the first run")
+    before = repository.sha("main")
+    repository.copy.commit_and_push({"main.tf": "# second"})
+    after = repository.sha("main")
     number = owner.installations()[0]["attributes"]["installation-id"]
     document = {"ref": "refs/heads/main", "before": before, "after": after, "commits": [{"id": after, "added": [], "removed": [], "modified": ["main.tf"], "message": "Second"}], "created": False,
                 "deleted": False, "forced": False, "size": 1, "head_commit": {"id": after, "message": "Second"}, "installation": {"id": number},
                 "repository": {"id": repository.id, "full_name": repository.identifier, "default_branch": "main"}, "sender": {"login": "ann"}}
     assert deliver(api_site, "push", document) == 204
     until(lambda: after in commits(), "the run of the push")
+    notifier()
+
+    def checks():
+        return [(each["name"], each["status"], each.get("conclusion")) for each in github.check_runs if each["head_sha"] == after]
+
+    name = f"Runyard/{owner.name}"
+    until(lambda: checks() == [(name, "in_progress", None)], lambda: f"its check run: {github.check_runs}")
+    run = owner.api.get(f"workspaces/{workspace['id']}/runs").data[0]["id"]
+    owner.api.post(f"runs/{run}/actions/cancel", {})
+    until(lambda: checks()[-1] == (name, "completed", "failure"), lambda: f"the end of its check run: {github.check_runs}")
+    assert not github.calls("POST", "/statuses/"), "an App sends check runs in place of statuses"
     git.stop()
 
 

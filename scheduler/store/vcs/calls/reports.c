@@ -282,7 +282,8 @@ int vcs_report_prepare(
 	ret_prepared->operation = VCS_OPERATIONS;
 	if (db_query(store->db, &report, err,
 		    "select r.version, r.sent_version, r.sent, r.workspace_id, r.stage, r.pull_request, r.event_id, "
-		    "o.name as organization from vcs_reports r join vcs_repositories v on v.id = r.repository_id "
+		    "v.installation_id is not null as app, o.name as organization from vcs_reports r join "
+		    "vcs_repositories v on v.id = r.repository_id "
 		    "join organizations o on o.id = v.organization_id "
 		    "where r.repository_id = $1 and r.sha = $2 and r.context = $3 for no key update of r",
 		    P_TEXT(call->repository_id), P_TEXT(place.sha), P_TEXT(place.context)) < 0)
@@ -295,7 +296,9 @@ int vcs_report_prepare(
 	ret_prepared->version = row_int(&report, 0, "version");
 	if (!of_pull && is_sent(&report, call->dialect, report_state_names[state], description))
 		return skipped(store, call, &place, ret_prepared->version, err);
-	ret_prepared->operation = of_pull ? VCS_OP_PULL_STATUS : VCS_OP_STATUS;
+	ret_prepared->operation = of_pull     ? VCS_OP_PULL_STATUS
+		: row_bool(&report, 0, "app") ? VCS_OP_CHECK_RUN
+					      : VCS_OP_STATUS;
 	ret_prepared->arguments = arguments_make(store, &report, &place, report_state_names[state], description);
 	return 0;
 }
