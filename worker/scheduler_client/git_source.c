@@ -19,7 +19,7 @@
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/upload/backoff.h"
 
-enum { LEASE_MS = 60 * 1000, DISK_LOW_MS = 5000 };
+enum { LEASE_MS = 60 * 1000 };
 
 struct git_source {
 	struct worker *worker;
@@ -86,7 +86,7 @@ static bool may_claim(const struct git_source *source)
 	const struct worker *worker = source->worker;
 
 	return !source->claiming && source->busy < source->slots && worker->drain == DRAIN_NONE && !worker->paused &&
-		scheduler_worker(worker->scheduler);
+		!disk_low(worker->disk) && scheduler_worker(worker->scheduler);
 }
 
 static void claim_later(struct git_source *source, int64_t after_ms)
@@ -136,10 +136,6 @@ static void claim_send(void *data)
 
 	if (!may_claim(source))
 		return;
-	if (disk_low(worker->disk)) {
-		claim_later(source, DISK_LOW_MS);
-		return;
-	}
 	loop_timer_clear(worker->loop, &source->claim_timer);
 	source->claimed_ms = clock_boot_ms();
 	call.body = json_pack("{ss sI}", "worker", scheduler_worker(worker->scheduler), "slots",
