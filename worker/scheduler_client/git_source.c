@@ -14,7 +14,6 @@
 #include "worker/exec/program.h"
 #include "worker/git/caches.h"
 #include "worker/git/git_task.h"
-#include "worker/runtime/disk.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/upload/backoff.h"
@@ -85,8 +84,8 @@ static bool may_claim(const struct git_source *source)
 {
 	const struct worker *worker = source->worker;
 
-	return !source->claiming && source->busy < source->slots && worker->drain == DRAIN_NONE && !worker->paused &&
-		!disk_low(worker->disk) && scheduler_worker(worker->scheduler);
+	return !source->claiming && source->busy < source->slots && slots_open(worker) &&
+		scheduler_worker(worker->scheduler);
 }
 
 static void claim_later(struct git_source *source, int64_t after_ms)
