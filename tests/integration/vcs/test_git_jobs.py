@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Git jobs between scheduler and worker: claims, leases and stops."""
 
 from pathlib import Path

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Names and addresses from outside, and where git may connect."""
 
 import itertools
