@@ -13,7 +13,6 @@ static const char subjects_sql[] =
 	"w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked, "
 	"coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run, "
 	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, "
-	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, "
 	"h.workspace_id is not null as has_head, coalesce(r.status = 'canceled', false) as head_canceled, "
 	"coalesce((select c.fork_pool_id from vcs_repositories v join vcs_connections c on c.id = v.connection_id "
 	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, "
@@ -25,7 +24,7 @@ static const char subjects_sql[] =
 	"left join runs r on r.id = h.run_id "
 	"where a.repository_id = $1 and ($2::text is null or w.id = $2) union all "
 	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), "
-	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join "
+	"a.update_patterns, false, true, false, coalesce((select true from policy_set_version_commits k join "
 	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), "
 	"false), false, false, " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
 	"where a.repository_id = $1 and ($2::text is null or s.id = $2) order by 1";
