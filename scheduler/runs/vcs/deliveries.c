@@ -4,7 +4,7 @@
 #include <strings.h>
 
 #include "common/log.h"
-#include "common/vcs/dialect.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events/deliveries.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
@@ -62,9 +62,7 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 	if (vcs_delivery_open(r->store, rows, row, &body, ret_why) < 0 ||
 		json_parse(buf_str(&body), body.len, &payload, ret_why) < 0)
 		return -1;
-	return vcs_payload_read(
-		vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url")),
-		row_text(rows, row, "event"), payload, ret_events, ret_why);
+	return vcs_payload_read(vcs_row_dialect(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
 }
 
 static int delivery_read(const struct reading *r, int row, struct err *err)

@@ -4,7 +4,7 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
-#include "scheduler/store/vcs/events/commits.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
@@ -16,8 +16,7 @@ enum { MAX_DECIDED = 50 };
  */
 static bool head_ref(const struct vcs_decision *d, char ret_ref[VCS_PR_REF_SIZE])
 {
-	enum vcs_dialect dialect =
-		vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
+	enum vcs_dialect dialect = vcs_row_dialect(d->row, 0);
 
 	return dialect != VCS_AZURE && vcs_pr_ref(dialect, d->event.number, ret_ref);
 }
@@ -134,8 +133,7 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 		.id = d->id, .message = "The repository was renamed, or has another default branch."};
 	const struct vcs_end gone = {
 		.id = d->id, .is_error = true, .message = "The repository was deleted at its provider."};
-	enum vcs_dialect dialect =
-		vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
+	enum vcs_dialect dialect = vcs_row_dialect(d->row, 0);
 	struct err why = ERR_INIT;
 
 	if (d->event.removed)
@@ -169,7 +167,7 @@ static int (*const deciders[VCS_EVENT_KINDS])(struct vcs_decision *d, struct err
 static void decision_release(struct vcs_decision *d)
 {
 	vcs_event_release(&d->event);
-	rows_release(&d->subjects);
+	vcs_subjects_release(d);
 	json_decref((json_t *)d->detail);
 }
 
@@ -225,7 +223,7 @@ int vcs_events_decide(struct store *store, bool *ret_more, struct err *err)
 	return 0;
 }
 
-/* ---- the results of git jobs that are about one event or commit ---- */
+/* ---- the result of a comparison ---- */
 
 int vcs_files_known(struct store *store, const char *event_id, const json_t *files, const char *note, struct err *err)
 {
@@ -234,10 +232,4 @@ int vcs_files_known(struct store *store, const char *event_id, const json_t *fil
 	if (vcs_event_compared(store, event_id, text, files ? NULL : note ? note : "they can't be had", err) < 0)
 		return -1;
 	return vcs_wake(store, err);
-}
-
-int vcs_commit_known(
-	struct store *store, const char *repository_id, const char *sha, const json_t *commit, struct err *err)
-{
-	return vcs_commit_describe(store, repository_id, sha, commit, err);
 }
