@@ -262,19 +262,22 @@ static bool route_changes(const struct route *route)
 int request_audit_run(struct request *req, struct response *res, struct err *err)
 {
 	struct serving serving = {.req = req, .res = res, .headers = res->http->own.len};
+	struct vcs_lookup lookup = {.head = ""};
 	struct db *db = req->store->db;
 	int result;
 
 	if (!route_changes(req->route) || route_is_batched(req->route))
 		return handler_run(req, res, err);
-	if (req->route->executor == BLOCKING_LOOKUP && vcs_repo_lookup(req, err) < 0)
+	if (req->route->executor == BLOCKING_LOOKUP && vcs_repo_lookup(req, &lookup, err) < 0)
 		return -1;
+	req->lookup = &lookup;
 	db_before_commit(db, serving_write, &serving);
 	if (route_blocks(req->route) || req->route->permission == CAN_WITH_SIGNATURE)
 		result = handler_run(req, res, err);
 	else
 		result = db_transaction(db, serve_once, &serving, err);
 	db_before_commit(db, NULL, NULL);
+	req->lookup = NULL;
 	if (result == 0 && !serving.written)
 		result = serving_write(&serving, err);
 	return result;

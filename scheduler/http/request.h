@@ -23,6 +23,7 @@ struct event_hub;
 struct log_sender;
 struct objects;
 struct publisher;
+struct vcs_lookup;
 
 /* The parts of the server that all its requests share. */
 struct services {
@@ -42,10 +43,11 @@ struct request {
 	const struct route *route;
 	struct route_match match;
 	struct actor actor;
-	const char *bearer;       /* the token as sent, or NULL */
-	json_t *body;             /* of a JSON route; NULL if none was sent. Owned by the server */
-	struct audit_note *audit; /* the request's audit trail (http/audit_note.h) */
-	bool counted_by_address;  /* counted against its address, not its token */
+	const char *bearer;              /* the token as sent, or NULL */
+	json_t *body;                    /* of a JSON route; NULL if none was sent. Owned by the server */
+	struct audit_note *audit;        /* the request's audit trail (http/audit_note.h) */
+	const struct vcs_lookup *lookup; /* of a BLOCKING_LOOKUP route (api/vcs/lookup.h) */
+	bool counted_by_address;         /* counted against its address, not its token */
 	const struct services *services;
 	struct batch_item *item; /* filled by the handler of a batched route (http/batch.h); NULL for other routes */
 };

@@ -93,6 +93,7 @@ static const struct sealed_kind kinds[] = {
 	SEALED_BY_ID("vcs_tokens", "refresh_sealed", "'vcs-refresh:' || id"),
 	SEALED_BY_ID("vcs_tokens", "ssh_key_sealed", "'vcs-ssh-key:' || id"),
 	SEALED_BY_ID("vcs_installations", "token_sealed", "'vcs-installation:' || id"),
+	SEALED_BY_ID("vcs_hook_removals", "token_sealed", "'vcs-token:' || token_id"),
 	SEALED_BY_ID("vcs_repositories", "hook_secret_sealed", "'vcs-hook:' || id"),
 	SEALED_BY_ID("vcs_repositories", "hook_previous_sealed", "'vcs-hook:' || id"),
 	SEALED("vcs_deliveries", KEY_OF_DELIVERY, "body_sealed", "delivery_id", reseal),

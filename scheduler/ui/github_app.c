@@ -37,9 +37,7 @@ static int failure(const struct request *req, struct response *res, int status, 
 /* Whether the site has an App that users can connect. */
 static bool app_ready(const struct request *req)
 {
-	const struct github_app *app = req->store->settings->github_app;
-
-	return app && *app->client_id && *app->client_secret;
+	return github_app_is_connectable(req->store->settings->github_app);
 }
 
 static int not_ready_show(const struct request *req, struct response *res)

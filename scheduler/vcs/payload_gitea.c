@@ -12,6 +12,11 @@ static const struct payload_field compare_fields[] = {
 	PAYLOAD_END,
 };
 
+static const struct payload_field delete_fields[] = {
+	PAYLOAD_FIELD(ref, HEAD, "ref"),
+	PAYLOAD_END,
+};
+
 static const struct payload_action pr_actions[] = {
 	{"opened", VCS_PR_OPEN},
 	{"reopened", VCS_PR_OPEN},
@@ -24,6 +29,19 @@ static const struct payload_action pr_actions[] = {
 static void read_push(struct payload *payload)
 {
 	payload_github_push(payload, compare_fields);
+}
+
+/* A deleted branch comes as "delete" only, a deleted tag as "push", too. The payload has the short name, and not which
+ * commit the branch was at. */
+static void read_delete(struct payload *payload)
+{
+	struct vcs_event *event;
+
+	if (!text_equal(json_string_at(payload->body, "ref_type"), "branch"))
+		return;
+	event = payload_add(payload, VCS_BRANCH_DELETE);
+	payload_github_common(payload, event);
+	payload_fill(payload, event, payload->body, delete_fields);
 }
 
 /* The title of a pull request says that it is a draft. */
@@ -70,6 +88,7 @@ static void read_repository(struct payload *payload)
 /* A tag comes as "push" and as "create": the push is enough. */
 const struct payload_handler payload_gitea[] = {
 	{"push", read_push},
+	{"delete", read_delete},
 	{"pull_request", read_pull_request},
 	{"repository", read_repository},
 	{NULL, NULL},

@@ -16,6 +16,7 @@
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/site_settings.h"
+#include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 /* Settings that clients can set and read. */
@@ -77,7 +78,16 @@ static const struct {
 	{"teams", true}, {"vcs-integrations", true}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
-static json_t *organization_resource(const struct rows *rows, int row)
+/* Where users connect installations of the site's GitHub App, or null. */
+static json_t *connect_path(const struct store *store, const char *organization)
+{
+	_cleanup_(freep) char *path = mem_printf("/github-app/connect/%s", organization);
+
+	return json_string_or_null(github_app_is_connectable(store->settings->github_app) ? path : NULL);
+}
+
+static int organization_resource(
+	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
 	const char *name = row_text(rows, row, "name");
 	json_auto_t *set = row_json(rows, row, "settings");
@@ -87,28 +97,28 @@ static json_t *organization_resource(const struct rows *rows, int row)
 		row_string(rows, row, "id"), "is-unified", 0, "saml-enabled", 0, "stacks-enabled", 0,
 		"two-factor-conformant", 0, "remaining-testable-count", 1000, "trial-expires-at");
 
+	(void)err;
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
+	json_object_set_new(attributes, "github-app-connect-path", connect_path(store, name));
 	json_object_set_new(may_do, "can-traverse", json_true()); /* readers are members */
 	json_object_set_new(attributes, "permissions", may_do);
-	return resource_new("organizations", name, attributes,
+	*ret_resource = resource_new("organizations", name, attributes,
 		json_pack("{so so so}", "default-agent-pool",
 			to_one("agent-pools", row_text(rows, row, "default_pool_id")), "default-project",
 			to_one("projects", row_text(rows, row, "default_project_id")), "data-retention-policy",
 			retention_relation(rows, row)));
+	return 0;
 }
 
 /* ---- reading ---- */
 
 static const struct inclusion includes[] = {{"default-project", "organizations", "default-project", &kind_projects}};
 
-const struct resource_kind kind_organizations = {.type = "organizations",
-	.ask = organizations_read_all,
-	.resource = organization_resource,
-	KIND_INCLUDES(includes)};
+const struct resource_kind kind_organizations = {
+	.type = "organizations", .ask = organizations_read_all, .make = organization_resource, KIND_INCLUDES(includes)};
 
 /* Lists ignore `include`. */
-static const struct resource_kind kind_listed_organizations = {
-	.type = "organizations", .resource = organization_resource};
+static const struct resource_kind kind_listed_organizations = {.type = "organizations", .make = organization_resource};
 
 static int organization_show(struct request *req, struct response *res, int status, const char *name, struct err *err)
 {

@@ -41,7 +41,8 @@ static json_t *ingress_resource(const struct rows *rows, int row)
 	json_object_set_new(shown, "pull-request-number",
 		row_null(rows, row, "pull_request") ? json_null() : row_number(rows, row, "pull_request"));
 	resource = resource_new("ingress-attributes", row_text(rows, row, "id"), shown,
-		json_pack("{s:o}", "created-by", to_one("users", row_text(rows, row, "created_by"))));
+		json_pack("{s:o, s:o}", "created-by", to_one("users", row_text(rows, row, "created_by")), "vcs-event",
+			to_one("vcs-events", row_text(rows, row, "event_id"))));
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }

@@ -23,6 +23,8 @@ static const struct column_shown attributes[] = {
 	{"installation-type", row_string, "kind"},
 	{"installation-url", row_string, "web_url"},
 	{"error", row_string, "error"},
+	{"call-error", row_string, "call_error"},
+	{"calls-blocked-until", row_time, "blocked_until"},
 	{"created-at", row_time, "created_at"},
 };
 
@@ -30,8 +32,9 @@ static json_t *installation_resource(const struct rows *rows, int row)
 {
 	const char *id = row_text(rows, row, "id");
 	_cleanup_(freep) char *self = mem_printf("/api/v2/github-app/installation/%s", id);
-	json_t *resource = resource_new(
-		"github-app-installations", id, columns_shown(attributes, ARRAY_LEN(attributes), rows, row), NULL);
+	json_t *resource = resource_new("github-app-installations", id,
+		columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
+		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;

@@ -10,7 +10,6 @@
 #include "common/vcs/operation.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/resources.h"
-#include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/auth/vcs/provider_request.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/vcs/credentials.h"
@@ -93,6 +92,7 @@ struct wanted {
 	struct vcs_source source;
 	const char *identifier, *branch; /* borrowed; branch: "" for the default one */
 	bool is_new, branch_is_new;
+	bool is_policy_set; /* whose head is needed, too */
 };
 
 static const char *sent_or(const char *sent, const json_t *used, const char *member)
@@ -109,6 +109,7 @@ static const char *present(const char *text)
 struct place_of_use {
 	struct id organization, project; /* project: "" for a policy set, and if the body names none */
 	json_t *used;                    /* what it has now, or NULL */
+	bool is_policy_set;
 };
 
 /* False if there is nothing to look up. An input that is not valid is left to vcs_repo_save, which says why. */
@@ -126,7 +127,8 @@ static bool wanted_read(struct store *store, const struct place_of_use *place, c
 	if (!ids.token_id)
 		ids.token_id = json_string_at(used, "token");
 	*ret_wanted = (struct wanted){.identifier = sent_or(input->identifier, used, "identifier"),
-		.branch = sent_or(input->branch, used, "branch")};
+		.branch = sent_or(input->branch, used, "branch"),
+		.is_policy_set = place->is_policy_set};
 	ret_wanted->is_new = !text_equal(ret_wanted->identifier, json_string_at(used, "identifier")) ||
 		!text_equal(ids.token_id, json_string_at(used, "token"));
 	ret_wanted->branch_is_new = *ret_wanted->branch &&
@@ -147,29 +149,73 @@ static int verdict_check(const struct vcs_verdict *verdict, const char *pointer,
 	return 0;
 }
 
-static int repository_ask(struct store *store, const struct vcs_api *api, const struct wanted *wanted, struct err *err)
+static void head_copy(const json_t *branch, struct vcs_lookup *ret_lookup)
+{
+	const char *sha = json_string_at(branch, "sha");
+
+	if (sha && vcs_sha_valid(sha))
+		text_copy(ret_lookup->head, sizeof(ret_lookup->head), sha);
+}
+
+static int branch_ask(struct store *store, const struct vcs_api *api, const struct wanted *wanted,
+	struct vcs_lookup *ret_lookup, struct err *err)
 {
 	json_auto_t *arguments = json_pack("{ss}", "branch", wanted->branch), *result = NULL;
-	struct asking asking = {.api = *api, .operation = VCS_OP_REPOSITORY, .arguments = arguments};
+	const struct asking asking = {.api = *api, .operation = VCS_OP_BRANCH, .arguments = arguments};
+	struct vcs_verdict verdict;
+
+	provider_ask(store, &asking, &verdict, &result);
+	if (verdict_check(&verdict, REPO "/branch", "Branch can't be used", err) < 0)
+		return -1;
+	if (verdict.fate == VCS_TAKEN && !result)
+		return err_at(err, REPO "/branch", "Branch is not there");
+	head_copy(result, ret_lookup);
+	return 0;
+}
+
+/* A repository without commits has no default branch, so nothing is refused here. */
+static void default_head_ask(
+	struct store *store, const struct vcs_api *api, const json_t *repository, struct vcs_lookup *ret_lookup)
+{
+	json_auto_t *arguments = json_object(), *named = NULL, *result = NULL;
+	struct asking asking = {.api = *api, .operation = VCS_OP_DEFAULT_BRANCH, .arguments = arguments};
+	const char *branch = json_string_at(repository, "default_branch");
+	struct vcs_verdict verdict;
+
+	if (!branch && vcs_operation_exists(api->dialect, VCS_OP_DEFAULT_BRANCH)) {
+		provider_ask(store, &asking, &verdict, &named);
+		branch = json_string_at(named, "name");
+	}
+	if (!branch)
+		return;
+	json_object_set_new(arguments, "branch", json_string(branch));
+	asking.operation = VCS_OP_BRANCH;
+	provider_ask(store, &asking, &verdict, &result);
+	head_copy(result, ret_lookup);
+}
+
+static int repository_ask(struct store *store, const struct vcs_api *api, const struct wanted *wanted,
+	struct vcs_lookup *ret_lookup, struct err *err)
+{
+	json_auto_t *arguments = json_object(), *result = NULL;
+	const struct asking asking = {.api = *api, .operation = VCS_OP_REPOSITORY, .arguments = arguments};
 	struct vcs_verdict verdict = {.fate = VCS_TAKEN};
 
 	if (wanted->is_new)
 		provider_ask(store, &asking, &verdict, &result);
 	if (verdict_check(&verdict, REPO "/identifier", "Identifier can't be used", err) < 0)
 		return -1;
-	if (!wanted->branch_is_new || verdict.fate != VCS_TAKEN)
+	if (verdict.fate != VCS_TAKEN)
 		return 0;
-	json_decref(result);
-	asking.operation = VCS_OP_BRANCH;
-	provider_ask(store, &asking, &verdict, &result);
-	if (verdict_check(&verdict, REPO "/branch", "Branch can't be used", err) < 0)
-		return -1;
-	if (verdict.fate == VCS_TAKEN && !result)
-		return err_at(err, REPO "/branch", "Branch is not there");
+	if (wanted->branch_is_new)
+		return branch_ask(store, api, wanted, ret_lookup, err);
+	if (wanted->is_policy_set)
+		default_head_ask(store, api, result, ret_lookup);
 	return 0;
 }
 
-static int wanted_lookup(struct store *store, const struct wanted *wanted, struct err *err)
+static int wanted_lookup(
+	struct store *store, const struct wanted *wanted, struct vcs_lookup *ret_lookup, struct err *err)
 {
 	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
 	struct err ignored = ERR_INIT;
@@ -183,7 +229,7 @@ static int wanted_lookup(struct store *store, const struct wanted *wanted, struc
 		.api_url = credential.api_url,
 		.identifier = wanted->identifier,
 		.token = credential.token};
-	return repository_ask(store, &api, wanted, err);
+	return repository_ask(store, &api, wanted, ret_lookup, err);
 }
 
 /* Reads what the user of the path has. */
@@ -205,6 +251,7 @@ static int place_read(struct request *req, struct place_of_use *place, struct er
 	const struct vcs_user set = {VCS_USER_POLICY_SET, param(req, "set")};
 	struct scope scope;
 
+	place->is_policy_set = *set.id || text_equal(strrchr(req->route->pattern, '/'), "/policy-sets");
 	if (*set.id) {
 		if (used_read(req->store, set, place, err) < 0)
 			return -1;
@@ -222,7 +269,7 @@ static int place_read(struct request *req, struct place_of_use *place, struct er
 	return used_read(req->store, (struct vcs_user){VCS_USER_WORKSPACE, scope.workspace.text}, place, err);
 }
 
-int vcs_repo_lookup(struct request *req, struct err *err)
+int vcs_repo_lookup(struct request *req, struct vcs_lookup *ret_lookup, struct err *err)
 {
 	struct place_of_use place = {.used = NULL};
 	struct vcs_repo_input input;
@@ -234,7 +281,7 @@ int vcs_repo_lookup(struct request *req, struct err *err)
 	if (vcs_repo_input_read(req, &input, err) < 0 || place_read(req, &place, err) < 0)
 		result = -1;
 	else if (wanted_read(req->store, &place, &input, &wanted))
-		result = wanted_lookup(req->store, &wanted, err);
+		result = wanted_lookup(req->store, &wanted, ret_lookup, err);
 	json_decref(place.used);
 	return result;
 }

@@ -9,7 +9,7 @@
  */
 
 #include "common/vcs/dialect.h"
-#include "scheduler/http/request.h"
+#include "scheduler/api/vcs/vcs_repo.h"
 
 /* A credential before it is stored. */
 struct vcs_trial {
@@ -26,6 +26,6 @@ int vcs_credential_try(
 
 /* For routes of BLOCKING_LOOKUP, before the handler's transaction: looks the repository and the branch of the body's
  * vcs-repo up, if they are new. Checks the route's permission first. ERR_INVALID at the member of vcs-repo. */
-int vcs_repo_lookup(struct request *req, struct err *err);
+int vcs_repo_lookup(struct request *req, struct vcs_lookup *ret_lookup, struct err *err);
 
 #endif

@@ -33,6 +33,8 @@ static const struct column_shown attributes[] = {
 	{"key", row_string, "key"},
 	{"rsa-public-key", row_string, "rsa_public_key"},
 	{"organization-scoped", row_boolean, "organization_scoped"},
+	{"call-error", row_string, "call_error"},
+	{"calls-blocked-until", row_time, "blocked_until"},
 	{"created-at", row_time, "created_at"},
 };
 

@@ -3,12 +3,12 @@
 
 #include <stdio.h>
 
-#include "common/vcs/address.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/vcs/event_list.h"
+#include "scheduler/store/vcs/repositories.h"
 #include "scheduler/vcs/rules.h"
 
 /* What happened in the repositories of an organization, and what became of it. */
@@ -42,16 +42,13 @@ static const struct {
 /* The page of the commit, if its provider did not tell it. */
 static void commit_url_complete(const struct rows *rows, int row, json_t *shown)
 {
-	const char *identifier = row_text(rows, row, "identifier"), *http_url = row_text(rows, row, "http_url");
-	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
 	_cleanup_(freep) char *url = NULL;
+	struct vcs_place place;
 
-	if (json_is_string(json_object_get(shown, "commit-url")) || !identifier || !http_url ||
-		!*row_text(rows, row, "sha") || provider == VCS_PROVIDERS)
+	if (json_is_string(json_object_get(shown, "commit-url")) || !*row_text(rows, row, "sha") ||
+		!vcs_place_of_row(rows, row, &place))
 		return;
-	url = vcs_commit_url(
-		&(struct vcs_place){vcs_dialect_of(provider, row_text(rows, row, "api_url")), http_url, identifier},
-		row_text(rows, row, "sha"));
+	url = vcs_commit_url(&place, row_text(rows, row, "sha"));
 	json_object_set_new(shown, "commit-url", json_string_or_null(url));
 }
 

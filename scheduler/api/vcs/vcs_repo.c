@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "common/vcs/address.h"
-#include "common/vcs/ref.h"
+#include "scheduler/runs/vcs/policy_version.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/vcs/tags_regex.h"
@@ -165,15 +165,20 @@ static int identifier_check(const struct vcs_use *use, struct err *err)
 	return -1;
 }
 
-/* The head of the branch becomes the configuration, and gets a run if the workspace queues all runs. */
-static int head_request(const struct request *req, const char *user_id, const char *repository_id, struct err *err)
+/* The head of the branch becomes the configuration, and gets a run if the workspace queues all runs. A policy set has
+ * its first version at once if the provider has told the head. */
+static int head_request(const struct request *req, struct vcs_user user, const char *repository_id, struct err *err)
 {
-	const char *actor = req->actor.user.text;
+	const char *actor = req->actor.user.text, *head = req->lookup ? req->lookup->head : "";
 	const struct vcs_request request = {
-		.repository_id = repository_id, .subject_id = user_id, .actor = *actor ? actor : NULL};
+		.repository_id = repository_id, .subject_id = user.id, .actor = *actor ? actor : NULL};
 	struct id event;
 
-	return vcs_event_request(req->store, &request, &event, err);
+	if (vcs_event_request(req->store, &request, &event, err) < 0)
+		return -1;
+	if (user.kind != VCS_USER_POLICY_SET || !*head)
+		return 0;
+	return vcs_policy_version_begin(req->store, event.text, user.id, head, err);
 }
 
 int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_repo_input *input,
@@ -202,5 +207,5 @@ int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_re
 		return -1;
 	if (vcs_use_set(req->store, user, &use, &repository, &changed, err) < 0)
 		return -1;
-	return changed ? head_request(req, user.id, repository.text, err) : 0;
+	return changed ? head_request(req, user, repository.text, err) : 0;
 }

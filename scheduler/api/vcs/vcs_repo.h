@@ -4,8 +4,14 @@
 
 /* The attribute vcs-repo of workspaces and policy sets. */
 
+#include "common/vcs/ref.h"
 #include "scheduler/api/api.h"
 #include "scheduler/store/vcs/repositories.h"
+
+/* What the provider told before the handler's transaction (api/vcs/lookup.h). */
+struct vcs_lookup {
+	char head[VCS_SHA_MAX + 1]; /* the commit of a policy set's new branch; "": not known */
+};
 
 /* What a body says. The texts are borrowed from it; NULL: not sent. */
 struct vcs_repo_input {

@@ -386,6 +386,24 @@ create table vcs_notes (
 	event_id text not null
 );
 
+-- Hooks of repositories whose connection or token was deleted, with that token: until the provider has deleted them, for
+-- a day at most.
+create table vcs_hook_removals (
+	id text primary key, -- vhr-
+	organization_id text not null references organizations on delete cascade,
+	connection text not null, -- its id, for its limits; it may be gone
+	provider text not null,
+	api_url text not null,
+	identifier text not null, -- of the repository
+	hooks text not null, -- the provider's ids, separated by commas
+	token_id text not null, -- the seal is bound to it
+	token_sealed bytea not null,
+	created_at timestamptz not null default now()
+);
+create index vcs_hook_removals_organization on vcs_hook_removals (organization_id);
+create index vcs_hook_removals_connection on vcs_hook_removals (connection);
+create index vcs_hook_removals_created on vcs_hook_removals (created_at);
+
 -- Calls of provider APIs, for notifiers. A row is deleted when its answer is applied.
 create table vcs_calls (
 	id text primary key, -- vcscall-
@@ -393,6 +411,7 @@ create table vcs_calls (
 	connection_id text references vcs_connections on delete cascade,
 	installation_id text references vcs_installations on delete cascade,
 	repository_id text references vcs_repositories on delete cascade,
+	removal_id text references vcs_hook_removals on delete cascade,
 	operation text not null, -- common/vcs/operations.def
 	purpose text not null, -- what its answer is for: report, comment, hook, ...
 	subject text not null default '', -- a report's "sha context", a comment's number
@@ -417,6 +436,7 @@ create index vcs_calls_organization on vcs_calls (organization_id);
 create index vcs_calls_installation on vcs_calls (installation_id) where installation_id is not null;
 create unique index vcs_calls_once on vcs_calls (coalesce(repository_id, connection_id), purpose, subject);
 create index vcs_calls_repository on vcs_calls (repository_id) where repository_id is not null;
+create index vcs_calls_removal on vcs_calls (removal_id) where removal_id is not null;
 
 -- When the hooks of repositories are looked for. The hooks themselves stand with their repositories.
 create table vcs_hooks (

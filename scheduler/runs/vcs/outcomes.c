@@ -13,6 +13,7 @@
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/heads.h"
+#include "scheduler/store/vcs/repositories.h"
 
 enum { MESSAGE_MAX = 500, SENTENCE_SIZE = 1024 };
 
@@ -45,11 +46,14 @@ static bool is_tag(const struct vcs_event *event)
 	return event->kind == VCS_TAG || event->kind == VCS_TAG_DELETE;
 }
 
-static struct vcs_head head_of(const struct vcs_event *event)
+static struct vcs_head head_of(const struct vcs_decision *d)
 {
-	return (struct vcs_head){.kind = vcs_event_is_pr(event) ? pull_request_kind
-			: is_tag(event)                         ? vcs_event_names[VCS_TAG]
-								: vcs_event_names[VCS_PUSH],
+	const struct vcs_event *event = &d->event;
+
+	return (struct vcs_head){.event_id = d->id,
+		.kind = vcs_event_is_pr(event) ? pull_request_kind
+			: is_tag(event)        ? vcs_event_names[VCS_TAG]
+					       : vcs_event_names[VCS_PUSH],
 		.pull_request = event->number,
 		.sha = event->sha};
 }
@@ -64,6 +68,21 @@ static bool on_default_branch(const struct vcs_decision *d)
 	const char *branch = *d->event.default_branch ? d->event.default_branch : row_text(d->row, 0, "default_branch");
 
 	return d->event.kind == VCS_PUSH && text_equal(vcs_ref_branch(d->event.ref), branch);
+}
+
+void vcs_ingress_complete(json_t *detail, const struct rows *repository, const char *sha)
+{
+	_cleanup_(freep) char *clone_url = NULL, *commit_url = NULL;
+	struct vcs_place place;
+
+	if (!vcs_place_of_row(repository, 0, &place))
+		return;
+	clone_url = vcs_clone_url(&place);
+	commit_url = vcs_commit_url(&place, sha);
+	if (clone_url && !json_object_get(detail, "clone-url"))
+		json_object_set_new(detail, "clone-url", json_string(clone_url));
+	if (commit_url && !json_object_get(detail, "commit-url"))
+		json_object_set_new(detail, "commit-url", json_string(commit_url));
 }
 
 /* The attributes that have no column, by their names in the API. A new reference. */
@@ -90,6 +109,7 @@ static json_t *ingress_detail(const struct vcs_decision *d)
 	for (size_t i = 0; i < ARRAY_LEN(texts); i++)
 		if (texts[i].text && *texts[i].text)
 			json_object_set_new(detail, texts[i].name, json_string(texts[i].text));
+	vcs_ingress_complete(detail, d->row, e->sha);
 	/* Any run of this configuration, also one that a user queues, gets no secrets (run_create.c, job_document.c).
 	 */
 	if (vcs_event_is_pr(e) && e->fork != VCS_FORK_NO)
@@ -117,6 +137,16 @@ static bool setting(const json_t *settings, const char *name, bool fallback)
 	const json_t *value = json_object_get(settings, name);
 
 	return json_is_boolean(value) ? json_is_true(value) : fallback;
+}
+
+/* A push of the branch may bring the commit to a workspace between its connection and the look that this asked for. */
+static bool is_duplicate(const struct vcs_decision *d, int row)
+{
+	const struct rows *rows = &d->subjects;
+
+	if (is_request(d))
+		return row_bool(rows, row, "head_newer") && !json_bool_at(d->detail, "again", false);
+	return row_bool(rows, row, "has_head") && !(d->closed && row_bool(rows, row, "head_canceled"));
 }
 
 /* A request is for the subject's branch, whatever files have changed. What it asks of a workspace that is connected
@@ -149,13 +179,12 @@ static void subject_read(const struct vcs_decision *d, int row, struct vcs_subje
 			.fork_plans = setting(settings, "vcs-fork-plans", false),
 			.fork_pool = row_bool(rows, row, "has_fork_pool"),
 			.approved = d->approved,
-			.duplicate = !is_request(d) && row_bool(rows, row, "has_head") &&
-				!(d->closed && row_bool(rows, row, "head_canceled"))}};
+			.duplicate = is_duplicate(d, row)}};
 }
 
 int vcs_subjects_load(struct vcs_decision *d, struct err *err)
 {
-	const struct vcs_head head = head_of(&d->event);
+	const struct vcs_head head = head_of(d);
 
 	if (vcs_subjects_read(
 		    d->store, d->repository_id, json_string_at(d->detail, "subject"), &head, &d->subjects, err) < 0)
@@ -237,6 +266,11 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 		struct subject_outcome *item = &o->items[row];
 		enum vcs_makes makes;
 
+		if (row_bool(&o->d->subjects, row, "has_version")) { /* vcs_policy_version_begin */
+			item->reason = VCS_BECAUSE_POLICY_VERSION;
+			o->made++;
+			continue;
+		}
 		item->reason = again && !subject->unavailable
 			? (subject->policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
 			: vcs_decide(&o->d->event, subject);
@@ -306,7 +340,7 @@ static int runs_create(struct outcomes *o, struct err *err)
 
 static int outcomes_write(struct outcomes *o, struct err *err)
 {
-	const struct vcs_head head = head_of(&o->d->event);
+	const struct vcs_head head = head_of(o->d);
 	json_auto_t *all = json_array(), *commits = json_array();
 
 	for (int row = 0; row < o->d->subjects.count; row++) {
@@ -327,7 +361,7 @@ static int outcomes_write(struct outcomes *o, struct err *err)
 	}
 	if (json_array_size(all) && vcs_outcomes_write(o->d->store, o->d->id, all, err) < 0)
 		return -1;
-	return json_array_size(commits) ? vcs_heads_write(o->d->store, o->d->id, &head, commits, err) : 0;
+	return json_array_size(commits) ? vcs_heads_write(o->d->store, &head, commits, err) : 0;
 }
 
 /* ---- earlier runs ---- */

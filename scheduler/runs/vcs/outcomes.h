@@ -35,4 +35,8 @@ bool vcs_files_wanted(const struct vcs_decision *d);
 /* Makes configuration versions, runs and versions of policy sets, ends earlier runs, and ends the event. */
 int vcs_outcomes_apply(struct vcs_decision *d, struct err *err);
 
+/* Sets clone-url and commit-url, unless they are there: looks do not tell them. `repository` is as vcs_place_of_row
+ * takes it. */
+void vcs_ingress_complete(json_t *detail, const struct rows *repository, const char *sha);
+
 #endif

@@ -4,6 +4,7 @@
 #include "scheduler/store/vcs/calls/calls.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/removals.h"
 #include "scheduler/store/vcs/calls/reports.h"
 
 enum { MAX_ROUNDS = 20 };
@@ -22,7 +23,7 @@ int vcs_reports_sweep(struct store *store, struct err *err)
 
 int vcs_hooks_sweep(struct store *store, struct err *err)
 {
-	if (vcs_checks_enqueue(store, err) < 0)
+	if (vcs_removals_expire(store, err) < 0 || vcs_checks_enqueue(store, err) < 0)
 		return -1;
 	return vcs_hooks_enqueue(store, err);
 }

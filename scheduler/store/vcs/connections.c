@@ -3,6 +3,7 @@
 
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/calls/removals.h"
 
 enum { SEALED_LIMIT = 1 << 20 };
 
@@ -11,13 +12,14 @@ enum { SEALED_LIMIT = 1 << 20 };
 #define COLUMNS(user)                                                                                                  \
 	"c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key, "                \
 	"c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at, o.name as organization_name, " \
-	"t.id as token_id, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                \
+	"t.id as token_id, l.error as call_error, case when l.blocked_until > now() then l.blocked_until end as "      \
+	"blocked_until, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                   \
 	"vcs_connection_projects m where m.connection_id = c.id and " PROJECT_IN_SCOPE(                                \
 		EVERYWHERE(user), user, "m.project_id") ") as projects "
 
 #define TABLES                                                                                                         \
 	"from vcs_connections c join organizations o on o.id = c.organization_id "                                     \
-	"left join vcs_tokens t on t.connection_id = c.id "
+	"left join vcs_tokens t on t.connection_id = c.id left join vcs_limits l on l.owner_id = c.id "
 
 static int not_found(struct err *err)
 {
@@ -154,9 +156,21 @@ int vcs_connection_update(struct store *store, const char *id, const struct vcs_
 	return db_affected(&rows) ? 0 : not_found(err);
 }
 
+static int delete_in(void *data, struct err *err)
+{
+	const struct change *c = data;
+
+	if (vcs_removals_add(c->store, c->id.text, NULL, err) < 0)
+		return -1;
+	return db_query(c->store->db, NULL, err, "delete from vcs_connections where id = $1", P_TEXT(c->id.text));
+}
+
 int vcs_connection_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from vcs_connections where id = $1", P_TEXT(id));
+	struct change c = {.store = store};
+
+	text_copy(c.id.text, sizeof(c.id.text), id);
+	return db_transaction(store->db, delete_in, &c, err);
 }
 
 /* ---- its projects ---- */

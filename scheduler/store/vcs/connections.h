@@ -40,7 +40,8 @@ int vcs_connection_create(struct store *store, const char *organization_id, cons
 	struct id *ret_id, struct err *err);
 int vcs_connection_update(
 	struct store *store, const char *id, const struct vcs_connection *connection, struct err *err);
-/* Its repositories are deleted, so workspaces and policy sets that used them have none afterwards. */
+/* Its repositories are deleted, so workspaces and policy sets that used them have none afterwards. The notifier deletes
+ * their hooks at the provider. */
 int vcs_connection_delete(struct store *store, const char *id, struct err *err);
 
 /* ERR_INVALID at the pointer if one of the projects is not in the connection's organization. */

@@ -32,6 +32,11 @@ static const char of_connection_sql[] =
 	"select " CONNECTION_COLUMNS "null as identifier, null as installation_id from " CONNECTION_TABLES
 	"where c.id = $1";
 
+static const char of_removal_sql[] =
+	"select m.connection as connection_id, m.organization_id, m.provider, m.api_url as http_url, m.api_url, null as key, "
+	"null as pool_id, m.token_id, null as user_name, m.token_sealed, null::bytea as ssh_key_sealed, '' as host_keys, "
+	"-1 as expires_in, m.identifier, null as installation_id from vcs_hook_removals m where m.id = $1";
+
 /* Of a connection, or of an installation of the site's GitHub App. */
 static const char of_repository_sql[] =
 	"select " CONNECTION_COLUMNS "r.identifier, null as installation_id from vcs_repositories r join "
@@ -109,6 +114,16 @@ int vcs_credential_of_connection(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err, of_connection_sql, P_TEXT(connection_id)) < 0)
+		return -1;
+	return credential_take(store, &rows, ret_credential, err);
+}
+
+int vcs_credential_of_removal(
+	struct store *store, const char *removal_id, struct vcs_credential *ret_credential, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, of_removal_sql, P_TEXT(removal_id)) < 0)
 		return -1;
 	return credential_take(store, &rows, ret_credential, err);
 }

@@ -34,5 +34,8 @@ int vcs_credential_read(
 /* The same of a connection, without a repository. */
 int vcs_credential_of_connection(
 	struct store *store, const char *connection_id, struct vcs_credential *ret_credential, struct err *err);
+/* The same of hooks that a deleted connection left, for the API alone. */
+int vcs_credential_of_removal(
+	struct store *store, const char *removal_id, struct vcs_credential *ret_credential, struct err *err);
 
 #endif

@@ -95,6 +95,11 @@ void github_app_close(struct github_app *app)
 	free(app);
 }
 
+bool github_app_is_connectable(const struct github_app *app)
+{
+	return app && *app->client_id && *app->client_secret;
+}
+
 const char *github_app_url(const struct github_app *app)
 {
 	return app ? app->url : PUBLIC_URL;

@@ -38,6 +38,9 @@ int github_app_open(const struct github_app_settings *settings, struct github_ap
 /* NULL-safe. */
 void github_app_close(struct github_app *app);
 
+/* Whether the site has an App whose installations users can connect. NULL-safe. */
+bool github_app_is_connectable(const struct github_app *app);
+
 /* The addresses of the GitHub that the App is at, for repositories of its installations: those of github.com if the
  * site has no App any more (NULL). Borrowed. */
 const char *github_app_url(const struct github_app *app);

@@ -10,7 +10,12 @@
 enum { TOKEN_LIMIT = 64 << 10 };
 
 #define COLUMNS                                                                                                        \
-	"i.id, i.installation_id, i.organization_id, i.name, i.kind, i.icon_url, i.web_url, i.error, i.created_at "
+	"i.id, i.installation_id, i.organization_id, i.name, i.kind, i.icon_url, i.web_url, i.error, i.created_at, "   \
+	"o.name as organization_name, l.error as call_error, case when l.blocked_until > now() then l.blocked_until "  \
+	"end as blocked_until "
+#define TABLES                                                                                                         \
+	"from vcs_installations i join organizations o on o.id = i.organization_id "                                   \
+	"left join vcs_limits l on l.owner_id = i.id "
 
 static int not_found(struct err *err)
 {
@@ -25,7 +30,7 @@ int installations_list(
 		"and i.organization_id is not null and ($2::text is null or lower(i.name) = lower($2)) and "
 		"($3::bigint = 0 or i.installation_id = $3) and ($1::text[] is null or i.organization_id = any($1))) "
 		"select n.total, f.* from (select count(*) as total from found) n "
-		"left join (select " COLUMNS "from vcs_installations i where i.id in (select id from found order "
+		"left join (select " COLUMNS TABLES "where i.id in (select id from found order "
 		"by name, id limit $4 offset $5)) f "
 		"on true order by lower(f.name), f.id",
 		P_TEXT(list->organizations ? db_array_text(list->organizations) : NULL), P_TEXT(list->name),
@@ -34,9 +39,7 @@ int installations_list(
 
 int installation_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " COLUMNS "from vcs_installations i where i.id = $1 and i.removed_at is null and "
-		    "i.organization_id is not null",
+	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where i.id = $1 and i.removed_at is null",
 		    P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);

@@ -6,7 +6,8 @@
  * Installations of the site's GitHub App: the API's github-app-installations. An installation belongs to the one
  * organization that a user connected it to, who owns it at GitHub (auth/vcs/app.h).
  *
- * Columns read: id, installation_id, organization_id, name, kind, icon_url, web_url, error, created_at.
+ * Columns read: id, installation_id, organization_id, organization_name, name, kind, icon_url, web_url, error,
+ * call_error (why the last call to GitHub failed), blocked_until (GitHub asked for a pause), created_at.
  */
 
 #include "scheduler/store/store.h"

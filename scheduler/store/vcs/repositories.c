@@ -219,6 +219,18 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 		row_text(&rows, 0, "name"));
 }
 
+bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_place)
+{
+	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
+
+	*ret_place = (struct vcs_place){
+		.http_url = row_text(rows, row, "http_url"), .identifier = row_text(rows, row, "identifier")};
+	if (provider == VCS_PROVIDERS || !ret_place->http_url || !ret_place->identifier)
+		return false;
+	ret_place->dialect = vcs_dialect_of(provider, row_text(rows, row, "api_url"));
+	return true;
+}
+
 /* ---- lists ---- */
 
 #define COLUMNS(user)                                                                                                  \

@@ -7,7 +7,7 @@
  * any more stays, with its events, until its connection is deleted.
  */
 
-#include "common/vcs/dialect.h"
+#include "common/vcs/address.h"
 #include "scheduler/store/store.h"
 
 /* The context of the seals of hook_secret_sealed and hook_previous_sealed: followed by the repository's id. */
@@ -76,6 +76,10 @@ int vcs_use_of_policies(struct store *store, const char *policy_set_id, const ch
 /* ERR_INVALID at the pointer if one of the workspaces has a repository whose connection is not available in its
  * project: call it after workspaces were moved. */
 int vcs_available_check(struct store *store, const json_t *workspace_ids, const char *pointer, struct err *err);
+
+/* Its address, from a row with the columns identifier, provider, http_url and api_url, which are borrowed. False if one
+ * of them is missing or not known. */
+bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_place);
 
 /* ---- lists ---- */
 

@@ -2,6 +2,7 @@
 #include "scheduler/store/vcs/tokens.h"
 
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/calls/removals.h"
 
 enum { SEALED_LIMIT = 1 << 20 };
 
@@ -118,10 +119,26 @@ int vcs_token_judge(
 
 /* ---- deleting ---- */
 
-int vcs_token_delete(struct store *store, const char *id, struct err *err)
+struct deletion {
+	struct store *store;
+	const char *id;
+};
+
+static int delete_in(void *data, struct err *err)
 {
-	return db_query(store->db, NULL, err,
+	const struct deletion *d = data;
+
+	if (vcs_removals_add(d->store, NULL, d->id, err) < 0)
+		return -1;
+	return db_query(d->store->db, NULL, err,
 		"with gone as (delete from vcs_tokens where id = $1 returning connection_id) "
 		"delete from vcs_repositories where connection_id in (select connection_id from gone)",
-		P_TEXT(id));
+		P_TEXT(d->id));
+}
+
+int vcs_token_delete(struct store *store, const char *id, struct err *err)
+{
+	struct deletion d = {store, id};
+
+	return db_transaction(store->db, delete_in, &d, err);
 }

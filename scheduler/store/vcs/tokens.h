@@ -49,7 +49,8 @@ struct vcs_token_verdict {
 };
 int vcs_token_judge(
 	struct store *store, const char *connection_id, const struct vcs_token_verdict *verdict, struct err *err);
-/* Workspaces and policy sets that use repositories of its connection have none afterwards. */
+/* Workspaces and policy sets that use repositories of its connection have none afterwards. The notifier deletes their
+ * hooks at the provider. */
 int vcs_token_delete(struct store *store, const char *id, struct err *err);
 
 #endif

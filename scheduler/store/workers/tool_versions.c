@@ -74,9 +74,10 @@ int tool_version_delete(struct store *store, const char *tool, const char *id, s
 
 	if (tool_version_read(store, tool, id, &rows, err) < 0)
 		return -1;
-	if (row_int(&rows, 0, "usage"))
-		return err_set(err, ERR_CONFLICT, "the version is used by %s (%lld): disable it instead",
-			text_equal(tool, "terraform") ? "workspaces" : "policy sets", row_int(&rows, 0, "usage"));
+	/* A policy set may name any version, listed or not. */
+	if (text_equal(tool, "terraform") && row_int(&rows, 0, "usage"))
+		return err_set(err, ERR_CONFLICT, "the version is used by workspaces (%lld): disable it instead",
+			row_int(&rows, 0, "usage"));
 	return db_query(store->db, NULL, err, "delete from tool_versions where id = $1", P_TEXT(id));
 }
 

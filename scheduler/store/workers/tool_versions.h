@@ -25,7 +25,7 @@ int tool_version_create(
 	struct store *store, const char *tool, const json_t *fields, struct id *ret_id, struct err *err);
 /* As above; replaces all fields. */
 int tool_version_update(struct store *store, const char *id, const json_t *fields, struct err *err);
-/* ERR_NOT_FOUND. ERR_CONFLICT while a workspace or a policy set uses it. */
+/* ERR_NOT_FOUND. ERR_CONFLICT while a workspace uses it. */
 int tool_version_delete(struct store *store, const char *tool, const char *id, struct err *err);
 
 /* ERR_INVALID at the pointer if a site admin has disabled that version of terraform. Constraints are always valid. */

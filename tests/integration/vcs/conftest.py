@@ -14,6 +14,7 @@ from support.vcs_fakes import FAKES
 from support.wait import until
 
 KEY = KEYS.split(":")[1]
+numbers = itertools.count(1)  # of rows, in all organizations
 
 
 class GitRows:
@@ -21,15 +22,15 @@ class GitRows:
 
     def __init__(self, ask, organization):
         self.ask, self.organization = ask, organization
-        self.numbers = itertools.count(1)
+        self.pool = None  # of new connections
 
     def id(self, prefix):
-        return f"{prefix}-test{next(self.numbers):012d}"
+        return f"{prefix}-test{next(numbers):012d}"
 
     def connection(self, url, key="ada", password="secret-of-ada-1", ssh_key=None, host_keys="", provider="git", pool=None):
         connection, token = self.id("oc"), self.id("ot")
         self.ask("insert into vcs_connections (id, organization_id, provider, http_url, api_url, key, callback_id, pool_id) "
-                 "values (%s, %s, %s, %s, %s, %s, %s, %s)", connection, self.organization, provider, url, url, key, connection, pool)
+                 "values (%s, %s, %s, %s, %s, %s, %s, %s)", connection, self.organization, provider, url, url, key, connection, pool or self.pool)
         self.ask("insert into vcs_tokens (id, connection_id, token_sealed, ssh_key_sealed, host_keys) values (%s, %s, %s, %s, %s)", token, connection,
                  password and seal(KEY, f"vcs-token:{token}", password.encode()), ssh_key and seal(KEY, f"vcs-ssh-key:{token}", ssh_key.encode()), host_keys)
         return connection
@@ -39,6 +40,10 @@ class GitRows:
         self.ask("insert into vcs_repositories (id, organization_id, connection_id, identifier, look_due) values (%s, %s, %s, %s, now() + interval '1 day')",
                  id, self.organization, connection, identifier)
         return id
+
+    def host_keys(self, repository):
+        """Those that are pinned for the repository's connection."""
+        return self.ask("select host_keys from vcs_tokens t, vcs_repositories r where r.id = %s and t.connection_id = r.connection_id", repository)[0][0]
 
     def job(self, kind, repository, **columns):
         names, values = ["id", "kind", "organization_id", "repository_id", *columns], [self.id("gj"), kind, self.organization, repository, *columns.values()]
@@ -88,12 +93,17 @@ class GitRows:
         return self.ask("select coalesce(files, to_jsonb(files_note)) from vcs_events where id = %s", id)[0][0]
 
     def jobs(self):
-        return self.ask("select kind, state, tries, error from git_jobs")
+        return self.ask("select kind, state, tries, error from git_jobs where organization_id = %s", self.organization)
+
+    def release(self):
+        self.ask("delete from git_jobs where organization_id = %s", self.organization)
 
 
 @pytest.fixture
 def rows(ask, api):
-    return GitRows(ask, ask("select id from organizations where name = 'acme'")[0][0])
+    rows = GitRows(ask, ask("select id from organizations where name = %s", api.organization)[0][0])
+    yield rows
+    rows.release()
 
 
 @pytest.fixture

@@ -44,8 +44,8 @@ def test_a_client_is_shown_listed_and_deleted(org, base, api_site):
     callback = re.fullmatch(rf"{re.escape(api_site.scheduler.url)}/auth/([0-9a-f-]{{36}})/callback", attributes["callback-url"])[1]
     assert attributes | {"created-at": 0, "callback-url": 0} == {
         "name": "our Gitea", "service-provider": "gitea", "service-provider-display-name": "Gitea", "http-url": "https://gitea.example.com",
-        "api-url": "https://gitea.example.com/api/v1", "key": None, "rsa-public-key": None, "organization-scoped": True, "created-at": 0,
-        "callback-url": 0, "connect-path": f"/auth/{callback}?organization_id=1"}
+        "api-url": "https://gitea.example.com/api/v1", "key": None, "rsa-public-key": None, "organization-scoped": True, "call-error": None,
+        "calls-blocked-until": None, "created-at": 0, "callback-url": 0, "connect-path": f"/auth/{callback}?organization_id=1"}
     relations = client["relationships"]
     (token,) = relations["oauth-tokens"]["data"]
     assert relations["organization"]["data"]["id"] == org.organization
@@ -59,6 +59,7 @@ def test_a_client_is_shown_listed_and_deleted(org, base, api_site):
     assert org.call("GET", f"oauth-tokens/{token['id']}").status == 404
     assert org.call("DELETE", f"oauth-clients/{client['id']}").status == 404
     assert org.get(f"{base}/oauth-clients").data == []
+    assert org.attributes(base)["github-app-connect-path"] is None
 
 
 def test_lists_give_all_unless_a_page_is_asked_for(org, base):

@@ -193,6 +193,7 @@ def test_pushes_in_reverse_order_run_the_head_alone(vcs):
     first = vcs.repository.sha()
     middle, head = vcs.push(event=False), vcs.push(event=False)
     vcs.event("push", "refs/heads/main", middle, head, files=["main.tf"])
+    until(lambda: head in vcs.shas(workspace), "the newer push was looked up, and runs")
     vcs.event("push", "refs/heads/main", first, middle, files=["main.tf"])
     events = vcs.settled()
     assert vcs.shas(workspace) == [first, head]
@@ -513,10 +514,12 @@ def test_a_commit_is_shown_with_its_run(vcs, org):
     document = org.get(f"runs/{run}", include="configuration_version.ingress_attributes").json
     (ingress,) = [item for item in document["included"] if item["type"] == "ingress-attributes"]
     assert ingress["attributes"] == {
-        "branch": "main", "clone-url": None, "commit-message": "Subject\n\nBody", "commit-sha": sha, "commit-url": "https://gitea.example.com/c",
+        "branch": "main", "clone-url": f"https://gitea.example.com/{vcs.identifier}.git", "commit-message": "Subject\n\nBody", "commit-sha": sha, "commit-url": "https://gitea.example.com/c",
         "compare-url": "https://gitea.example.com/d", "identifier": vcs.identifier, "is-pull-request": False, "on-default-branch": True, "pull-request-number": None,
         "pull-request-url": None, "pull-request-title": None, "pull-request-body": None, "tag": None, "sender-username": "ada", "sender-avatar-url": None,
         "sender-html-url": "https://gitea.example.com/ada"}
+    event = ingress["relationships"]["vcs-event"]["data"]["id"]
+    assert org.get(f"vcs-events/{event}").data["attributes"]["commit-sha"] == sha
     version = document["data"]["relationships"]["configuration-version"]["data"]["id"]
     assert org.get(f"configuration-versions/{version}/ingress-attributes").data == ingress
     assert org.get(f"configuration-versions/{version}").data["relationships"]["ingress-attributes"]["data"]["id"] == ingress["id"]
@@ -593,7 +596,7 @@ def test_a_policy_set_gets_a_version_and_keeps_it_when_the_next_one_fails(vcs, o
     first = vcs.site.ask(row, policy_set)[0]
     assert first[0] == first[1] and first[3] == vcs.repository.sha()
     shown = org.attributes(f"policy-set-versions/{first[0]}")
-    assert shown["ingress-attributes"] == {"commit-sha": first[3], "commit-url": None, "identifier": vcs.identifier} and shown["source"] == "gitea"
+    assert shown["ingress-attributes"] == {"commit-sha": first[3], "commit-url": f"{GITEA['http-url']}/{vcs.identifier}/commit/{first[3]}", "identifier": vcs.identifier} and shown["source"] == "gitea"
     git.hold("fetch")
     sha = vcs.push()
     vcs.settled()

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """Fetching commits over HTTP, with a password."""
 
+from support.shared_git import api, database, git_worker, scheduler, shared_worker  # noqa: F401
+
 
 def test_a_commit_is_fetched_and_stored(rows, http, git_worker):
     git_worker()

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The site's GitHub App: who may connect and use an installation, its tokens, its webhook, and its end."""
 
 import json
@@ -116,7 +117,10 @@ def test_an_account_is_connected(owner, github, row, api_site):
     assert shown["id"] == id and shown["type"] == "github-app-installations"
     assert shown["attributes"] | {"created-at": 0} == {
         "name": owner.account, "installation-id": number, "icon-url": github.user(owner.account)["avatar_url"], "installation-type": "User",
-        "installation-url": f"{github.url}/organizations/{owner.account}/settings/installations/{number}", "error": None, "created-at": 0}
+        "installation-url": f"{github.url}/organizations/{owner.account}/settings/installations/{number}", "error": None, "call-error": None,
+        "calls-blocked-until": None, "created-at": 0}
+    assert shown["relationships"]["organization"]["data"]["id"] == owner.name
+    assert owner.api.attributes(f"organizations/{owner.name}")["github-app-connect-path"] == f"/github-app/connect/{owner.name}"
     assert owner.api.get(f"github-app/installation/{id}").data == shown
     until(lambda: has_token(row, id), "a token of the installation")
     assert (owner.name, "connect") in api_site.ask("select actor_name, action from audit_events where resource_id = %s", id)

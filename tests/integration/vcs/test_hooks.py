@@ -2,6 +2,8 @@
 # label: full
 """Hooks at providers: made with a repository's use, repaired, deleted with its end. Real scheduler and notifier, fakes of the providers."""
 
+import itertools
+
 import pytest
 
 from support.vcs_fakes import FAKES, Azure, GitHub
@@ -99,6 +101,42 @@ def test_a_new_secret_reaches_the_provider_and_the_previous_one_ends(watch, noti
     left = "select hook_previous_until < now() + interval '11 minutes' from vcs_repositories where id = %s"
     until(lambda: api_site.ask(left, watched.id) == [(True,)], "the previous secret ends soon")
     assert api_site.ask("select version, sent_version from vcs_hooks where repository_id = %s", watched.id) == [(2, 2)]
+
+
+@pytest.mark.parametrize("kind, what", list(zip(FAKES, itertools.cycle(["oauth-clients", "oauth-tokens"]))))
+def test_hooks_go_with_their_connection_or_token_after_the_provider_was_down(watch, notifier, api_site, kind, what):
+    watched = watch(kind)
+    workspace = watched.workspace("one")
+    notifier()
+    made(watched)
+    watched.fake.fault("DELETE", "", 500)
+    watched.org.delete(f"{what}/{watched.connection if what == 'oauth-clients' else watched.token}")
+    assert watched.org.attributes(f"workspaces/{workspace}")["vcs-repo"] is None
+    left = lambda: api_site.ask("select count(*) from vcs_hook_removals where connection = %s", watched.connection)[0][0]  # noqa: E731
+    assert left() == 1 and hooks(watched)
+    until(lambda: api_site.ask("select 1 from vcs_calls where purpose = 'removal' and tries > 0"), "the provider failed")
+    api_site.change("update vcs_calls set due_at = now() where purpose = 'removal'")
+    until(lambda: not hooks(watched), "the hooks are deleted")
+    until(lambda: left() == 0, "the token is forgotten")
+
+
+def test_a_refused_token_and_one_that_is_a_day_old_are_forgotten(watch, notifier, api_site):
+    one, two = watch(GitHub), watch(GitHub)
+    one.workspace("one")
+    two.workspace("two")
+    notifier()
+    made(one)
+    made(two)
+    tokens = lambda watched: api_site.ask("select id from vcs_hook_removals where connection = %s", watched.connection)  # noqa: E731
+    one.fake.tokens.clear()
+    one.org.delete(f"oauth-clients/{one.connection}")
+    until(lambda: not tokens(one), "the refused token is forgotten")
+    two.fake.fault("DELETE", "", *[500] * 20)
+    two.org.delete(f"oauth-clients/{two.connection}")
+    assert tokens(two)
+    api_site.change("update vcs_hook_removals set created_at = now() - interval '25 hours' where connection = %s", two.connection)
+    until(lambda: not tokens(two), "the old token is forgotten")
+    assert not api_site.ask("select 1 from vcs_calls where purpose = 'removal'") and hooks(one) and hooks(two)
 
 
 def test_where_hooks_are_not_allowed_the_reason_is_shown(watch, notifier):

@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Limits of commits, links, names that clash, and large repositories. Each error names the limit or the path."""
 
 import os
 
 import pytest
+
+from support.shared_git import api, database, git_worker, scheduler, shared_worker  # noqa: F401
 
 
 @pytest.fixture
@@ -16,8 +19,7 @@ def repository(http):
 @pytest.fixture
 def error(rows, http):
     """error(sha): how the fetch of the commit fails."""
-    row = rows.repository(rows.connection(http.url))
-    return lambda sha: rows.fetched(rows.fetch(row, sha))["error"]
+    return lambda sha: rows.fetched(rows.fetch(rows.repository(rows.connection(http.url)), sha))["error"]
 
 
 def test_bytes_and_files(repository, error, git_worker):
@@ -56,7 +58,7 @@ def test_the_same_commit_gives_the_same_archive(repository, rows, http, git_work
     sha = repository.commit({"a.tf": "a", "b/c.tf": "c", "run.sh": "#!/bin/sh\n"})
     row = rows.repository(rows.connection(http.url))
     one = rows.fetched(rows.fetch(row, sha))
-    rows.ask("delete from vcs_contents")
-    git_worker()
-    two = rows.fetched(rows.fetch(row, sha))
+    rows.ask("delete from vcs_contents where repository_id = %s", row)
+    git_worker(git_slots=1)
+    two = rows.fetched(rows.fetch(rows.repository(rows.connection(http.url)), sha))
     assert one == two and one["state"] == "stored"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Reading the refs of repositories, and comparing commits."""
 
 import pytest
 
+from support.shared_git import api, database, git_worker, scheduler, shared_worker  # noqa: F401
 from support.wait import until
 
 
@@ -27,14 +29,19 @@ def test_a_look_reads_branches_tags_and_pull_requests(rows, repository, row):
     repository.git("tag", "-a", "-m", "annotated", "v1.0")
     repository.push("light", "v1.0", "HEAD:refs/pull/7/head", "HEAD:refs/hidden/x")
     assert rows.look(row) == {"refs/heads/main": one, "refs/heads/feature/x": two, "refs/tags/light": two, "refs/tags/v1.0": two, "refs/pull/7/head": two}
-    assert rows.ask("select default_branch, look_failures, look_error from vcs_repositories") == [("main", 0, None)]
+    assert rows.ask("select default_branch, look_failures, look_error from vcs_repositories where id = %s", row) == [("main", 0, None)]
+    written = lambda: rows.ask("select name, ctid::text, xmin::text, xmax::text from vcs_refs where repository_id = %s and name <> 'refs/heads/feature/x' order by 1", row)  # noqa: E731
+    before = written()
+    rows.look(row)
+    assert written() == before, "refs that are as they were are not written again"
     repository.push(":refs/heads/feature/x")
     rows.look(row)
-    until(lambda: rows.ask("select sha from vcs_refs where name = 'refs/heads/feature/x'") == [("",)], "the deletion is remembered")
+    assert written() == before
+    until(lambda: rows.ask("select sha from vcs_refs where repository_id = %s and name = 'refs/heads/feature/x'", row) == [("",)], "the deletion is remembered")
 
 
 def test_a_failing_repository_is_looked_at_later(rows, row, repository):
-    gone = rows.repository(rows.ask("select connection_id from vcs_repositories")[0][0], "acme/gone.git")
+    gone = rows.repository(rows.ask("select connection_id from vcs_repositories where id = %s", row)[0][0], "acme/gone.git")
     rows.job("look", gone)
     until(lambda: not rows.jobs(), "the look ends")
     error, failures, later = rows.ask("select look_error, look_failures, look_due > now() + interval '4 minutes' from vcs_repositories where id = %s", gone)[0]

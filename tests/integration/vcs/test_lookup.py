@@ -3,14 +3,23 @@
 """What is asked of a provider while a client waits: credentials, repositories, branches; and what notifiers ask later."""
 
 import json
+import secrets
 import threading
 
 import pytest
 
+from support.fake_git import FakeGit
 from support.vcs_connections import create_client
 from support.vcs_events import Watched
 from support.vcs_fakes import FAKES, Azure, BitbucketServer, GitHub, GitLab
 from support.wait import until
+
+
+@pytest.fixture(scope="module")
+def git(api_site):
+    git = FakeGit(api_site)
+    yield git
+    git.stop()
 
 
 @pytest.fixture
@@ -96,6 +105,45 @@ def test_an_unreachable_provider_refuses_no_repository(connected):
     workspace = connected.org.workspace("one")
     connected.fake.fault("GET", "/repos/", "hang up")
     assert repository_of(connected, workspace).status == 200
+
+
+def policy_set(watched, name):
+    repository = {"identifier": watched.identifier, "oauth-token-id": watched.token}
+    document = {"data": {"type": "policy-sets", "attributes": {"name": name, "kind": "opa", "vcs-repo": repository}}}
+    return watched.org.post(f"organizations/{watched.org.organization}/policy-sets", document).data
+
+
+@pytest.mark.parametrize("kind", FAKES)
+def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
+    """The answer has it. The look that follows keeps it, or makes one of a newer head."""
+    watched = Watched(api_site, org, provider(kind), FAKES[kind])
+    head = watched.repository.sha("main")
+    twin = git.repository(watched.identifier)
+    twin.refs, twin.commits = {"refs/heads/main": head}, {head: ("", {"main.tf": ""}, "First")}
+    git.hold("look", "fetch")
+    first = policy_set(watched, "first")
+    version = org.get(f"policy-set-versions/{first['relationships']['newest-version']['data']['id']}").data["attributes"]
+    assert version["status"] == "ingressing" and first["attributes"]["versioned"]
+    attributes = version["ingress-attributes"]
+    assert attributes["commit-sha"] == head and attributes["identifier"] == watched.identifier
+    assert attributes["commit-url"].startswith(watched.fake.url) and attributes["commit-url"].endswith(head)
+
+    def shas(made):
+        return [sha for (sha,) in api_site.ask("select k.sha from policy_set_versions v join policy_set_version_commits k on k.policy_set_version_id = v.id "
+                                               "where v.policy_set_id = %s order by v.created_at", made["id"])]
+
+    def decided():
+        events = api_site.ask("select state, message from vcs_events where organization_id = (select organization_id from policy_sets where id = %s)", first["id"])
+        return events and {state for state, _ in events} == {"done"} and [message for _, message in events]
+
+    git.release("look", "fetch")
+    assert until(decided, "the look was taken") == ["1 of 1 workspaces and policy sets use the commit."]
+    until(lambda: org.get(f"policy-sets/{first['id']}").data["relationships"]["current-version"]["data"], "the version is ready")
+    assert shas(first) == [head]
+    newer = secrets.token_hex(20)
+    twin.refs, twin.commits[newer] = {"refs/heads/main": newer}, (head, {"main.tf": "# newer"}, "Second")
+    second = policy_set(watched, "second")
+    until(lambda: shas(second) == [head, newer] and shas(first) == [head, newer], lambda: f"both have the newer head: {shas(first)}, {shas(second)}")
 
 
 def connections_to(fake):

@@ -98,8 +98,8 @@ def test_a_rate_limit_stops_all_calls_of_the_connection_until_it_ends(watch, not
     notifier()
     until(lambda: watched.fake.calls("POST", "/statuses/"), "the first try")
     until(lambda: api_site.ask("select 1 from vcs_limits where owner_id = %s and blocked_until > now()", watched.connection), "the connection waits")
-    ((error,),) = api_site.ask("select error from vcs_limits where owner_id = %s", watched.connection)
-    assert "limits the rate" in error
+    connection = watched.org.attributes(f"oauth-clients/{watched.connection}")
+    assert "limits the rate" in connection["call-error"] and connection["calls-blocked-until"]
     wait_for(watched, "success")
     one, two = watched.fake.calls("POST", "/statuses/")[:2]
     assert two.at - one.at >= 3

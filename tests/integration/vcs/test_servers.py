@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Fetching over ssh and git://, and what servers do wrong."""
 
 import pytest
 
 from support.git_servers import HttpServer, new_key
+from support.shared_git import api, database, git_worker, scheduler, shared_worker  # noqa: F401
 from support.wait import until
 
 
@@ -32,9 +34,9 @@ def test_ssh_pins_the_host_key_at_its_first_use(rows, ssh, git_worker):
     sha = ssh.repository().commit({"main.tf": ""})
     row = rows.repository(rows.connection(ssh.url, password=None, ssh_key=ssh.key))
     assert rows.fetched(rows.fetch(row, sha)) | {"blob_id": "", "hash": "", "size": 0} == {"state": "stored", "error": None, "blob_id": "", "hash": "", "size": 0}
-    assert rows.ask("select host_keys from vcs_tokens")[0][0] == ssh.host_keys
+    assert rows.host_keys(row) == ssh.host_keys
     assert rows.look(row) == {"refs/heads/main": sha}
-    assert rows.ask("select host_keys from vcs_tokens")[0][0] == ssh.host_keys
+    assert rows.host_keys(row) == ssh.host_keys
 
 
 def test_ssh_refuses_another_host_key_and_another_key(rows, ssh, git_worker, folder):
@@ -79,7 +81,7 @@ def test_a_commit_that_is_not_the_head_and_a_server_that_gives_refs_alone(rows, 
     assert rows.fetched(rows.fetch(row, old))["state"] == "stored"
     repository.bare.joinpath("config").write_text("[core]\n\tbare = true\n\trepositoryformatversion = 0\n[protocol]\n\tversion = 0\n[uploadpack]\n\tallowAnySHA1InWant = false\n")
     (http.folder / "gitconfig").write_text("[safe]\n\tdirectory = *\n[protocol]\n\tversion = 0\n[uploadpack]\n\tadvertiseBundleURIs = false\n")
-    rows.ask("delete from vcs_contents")
+    rows.ask("delete from vcs_contents where repository_id = %s", row)
     rows.ask("insert into vcs_refs values (%s, 'refs/heads/main', %s)", row, old)
     assert rows.fetched(rows.fetch(row, old))["state"] == "stored"
 
@@ -108,7 +110,7 @@ def test_a_server_that_can_not_be_reached_is_tried_again(rows, http, git_worker)
     http.start()
     rows.ask("update git_jobs set due_at = now()")
     until(lambda: not rows.jobs(), "the second try succeeds")
-    assert rows.ask("select state, error from vcs_contents") == [("stored", None)]
+    assert rows.ask("select state, error from vcs_contents where repository_id = %s", row) == [("stored", None)]
     named = rows.repository(rows.connection("http://no-such-host.invalid/git"))
     assert first_error(rows, named, sha).startswith("no-such-host.invalid can't be resolved: ")
 

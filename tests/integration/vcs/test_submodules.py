@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Submodules: relative addresses, ssh, and what is refused."""
-
 
 import pytest
 
 from support.git_servers import HttpServer
+from support.shared_git import api, database, git_worker, scheduler, shared_worker  # noqa: F401
 
 
 def add(repository, path, url, sha):
@@ -54,7 +55,7 @@ def test_ssh_submodules_use_the_connections_key(rows, http, ssh, git_worker, mai
     sha = add(main, "secret", f"{ssh.url}/acme/secret.git", inner)
     row = rows.repository(rows.connection(http.url, ssh_key=ssh.key))
     assert fetched(rows, row, sha)["state"] == "stored"
-    assert rows.ask("select host_keys from vcs_tokens")[0][0] == ssh.host_keys
+    assert rows.host_keys(row) == ssh.host_keys
     without = rows.repository(rows.connection(http.url))
     assert fetched(rows, without, sha)["error"] == f"Submodule secret: the address {ssh.url}/acme/secret.git is not permitted. The connection has no SSH key."
     wrong = rows.repository(rows.connection(http.url, ssh_key=ssh.key, host_keys=ssh.host_keys.replace("AAAAC3NzaC1lZDI1NTE5AAAAI", "AAAAC3NzaC1lZDI1NTE5AAAAIA")[:-2] + "\n"))

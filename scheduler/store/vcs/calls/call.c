@@ -7,6 +7,7 @@ const char *const vcs_purpose_names[VCS_PURPOSES] = {
 	[VCS_FOR_HOOK] = "hook",
 	[VCS_FOR_LOOKUP] = "lookup",
 	[VCS_FOR_VERIFY] = "verify",
+	[VCS_FOR_REMOVAL] = "removal",
 };
 
 enum vcs_purpose vcs_purpose_of(const char *name)

@@ -14,6 +14,7 @@ enum vcs_purpose {
 	VCS_FOR_HOOK,    /* a repository's hook */
 	VCS_FOR_LOOKUP,  /* a repository's id and default branch */
 	VCS_FOR_VERIFY,  /* a connection's credentials */
+	VCS_FOR_REMOVAL, /* hooks that a deleted connection left */
 	VCS_PURPOSES
 };
 extern const char *const vcs_purpose_names[VCS_PURPOSES];
@@ -21,7 +22,8 @@ enum vcs_purpose vcs_purpose_of(const char *name);
 
 /* One call that was claimed, for the functions that prepare it and that apply its answer. Borrowed. */
 struct vcs_claimed {
-	const char *id, *repository_id, *connection_id, *subject;
+	const char *id, *repository_id, *connection_id, *removal_id,
+		*subject; /* of a removal, the connection may be gone */
 	enum vcs_purpose purpose;
 	enum vcs_operation operation;
 	const json_t *arguments; /* of the operation that was sent */

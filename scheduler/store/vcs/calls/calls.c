@@ -9,22 +9,41 @@
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/removals.h"
 #include "scheduler/store/vcs/calls/reports.h"
 
 enum { MAX_CLAIMED = 20, MAX_CHECKED = 200, GIVE_UP_MS = 30000, FIRST_WAIT_S = 5, MAX_WAIT_S = 3600, UNREADABLE_S = 5 };
 
 /* ---- purposes ---- */
 
-/* A step says that the default branch is not known yet. */
-static int fixed_prepare(
+static int verify_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
 	(void)store;
+	(void)call;
 	(void)err;
-	ret_prepared->operation = call->purpose == VCS_FOR_VERIFY ? VCS_OP_VERIFY
-		: json_string_at(call->arguments, "step")         ? VCS_OP_DEFAULT_BRANCH
-								  : VCS_OP_REPOSITORY;
+	ret_prepared->operation = VCS_OP_VERIFY;
 	ret_prepared->arguments = json_object();
+	return 0;
+}
+
+/* By the provider's id, once it is known: the name may be that of another repository now. A step says that the default
+ * branch is not known yet. */
+static int lookup_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id;
+
+	if (db_query(store->db, &rows, err, "select external_id from vcs_repositories where id = $1",
+		    P_TEXT(call->repository_id)) < 0)
+		return -1;
+	id = rows.count && vcs_operation_exists(call->dialect, VCS_OP_LOCATE) ? row_text(&rows, 0, "external_id")
+									      : NULL;
+	ret_prepared->operation = json_string_at(call->arguments, "step") ? VCS_OP_DEFAULT_BRANCH
+		: id                                                      ? VCS_OP_LOCATE
+									  : VCS_OP_REPOSITORY;
+	ret_prepared->arguments = id ? json_pack("{ss}", "id", id) : json_object();
 	return 0;
 }
 
@@ -37,8 +56,9 @@ static const struct {
 	[VCS_FOR_REPORT] = {0, true, vcs_report_prepare},
 	[VCS_FOR_COMMENT] = {2, true, vcs_comment_prepare},
 	[VCS_FOR_HOOK] = {1, true, vcs_hook_prepare},
-	[VCS_FOR_LOOKUP] = {1, false, fixed_prepare},
-	[VCS_FOR_VERIFY] = {1, false, fixed_prepare},
+	[VCS_FOR_LOOKUP] = {1, false, lookup_prepare},
+	[VCS_FOR_VERIFY] = {1, false, verify_prepare},
+	[VCS_FOR_REMOVAL] = {1, true, vcs_removal_prepare},
 };
 
 int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *err)
@@ -78,12 +98,23 @@ struct allowance {
 	bool spent; /* its calls were put off */
 };
 
+/* What vcs_call_of reads. */
+#define CALL_COLUMNS                                                                                                   \
+	"c.id, c.repository_id, c.removal_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries, "    \
+	"coalesce(c.connection_id, c.installation_id, m.connection) as owner, coalesce(k.provider, m.provider, "       \
+	"'github_app') as provider, coalesce(k.api_url, m.api_url) as api_url, coalesce(r.identifier, m.identifier) "  \
+	"as identifier "
+#define CALL_TABLES                                                                                                    \
+	"from vcs_calls c left join vcs_connections k on k.id = c.connection_id left join vcs_repositories r on "      \
+	"r.id = c.repository_id left join vcs_hook_removals m on m.id = c.removal_id "
+/* Whether the call is of the connection or installation $1. */
+#define IS_OF_OWNER                                                                                                    \
+	"(connection_id = $1 or installation_id = $1 or removal_id = any(array(select id from vcs_hook_removals "      \
+	"where connection = $1))) "
+
 /* The candidates: the most urgent calls that are due. */
 static const char candidates_sql[] =
-	"select c.id, c.attempt, c.repository_id, c.connection_id, c.subject, c.purpose, c.operation, c.arguments, "
-	"c.version, c.tries, c.writes, coalesce(c.connection_id, c.installation_id) as owner, "
-	"coalesce(k.provider, 'github_app') as provider, k.api_url, r.identifier from vcs_calls c "
-	"left join vcs_connections k on k.id = c.connection_id left join vcs_repositories r on r.id = c.repository_id "
+	"select c.attempt, c.writes, " CALL_COLUMNS CALL_TABLES
 	"where c.delivery = 'waiting' and c.due_at <= now() and (jsonb_array_length($1::jsonb) = 0 or c.id in "
 	"(select jsonb_array_elements_text($1::jsonb))) order by c.urgency, c.due_at, c.id limit $2 "
 	"for update of c skip locked";
@@ -166,9 +197,8 @@ static int allowance_put_off(
 		return 0;
 	allowance->spent = true;
 	return db_query(store->db, NULL, err,
-		"update vcs_calls set due_at = now() + make_interval(secs => $2) where coalesce(connection_id, "
-		"installation_id) = $1 and (connection_id = $1 or installation_id = $1) and delivery = 'waiting' "
-		"and due_at <= now() and (writes or $3)",
+		"update vcs_calls set due_at = now() + make_interval(secs => $2) where " IS_OF_OWNER
+		"and delivery = 'waiting' and due_at <= now() and (writes or $3)",
 		P_TEXT(allowance->owner), P_INT((long long)wait + 1), P_BOOL(allowance->blocked_s > 0));
 }
 
@@ -191,6 +221,7 @@ struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *argumen
 	return (struct vcs_claimed){.id = row_text(rows, row, "id"),
 		.repository_id = row_text(rows, row, "repository_id"),
 		.connection_id = row_text(rows, row, "owner"),
+		.removal_id = row_text(rows, row, "removal_id"),
 		.subject = row_text(rows, row, "subject"),
 		.purpose = vcs_purpose_of(row_text(rows, row, "purpose")),
 		.operation = vcs_operation_of(row_text(rows, row, "operation")),
@@ -227,6 +258,16 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 		P_TEXT(vcs_operation_name(prepared->operation)), P_TEXT(text), P_INT(prepared->version));
 }
 
+static int credential_read(
+	struct store *store, const struct vcs_claimed *call, struct vcs_credential *ret_credential, struct err *err)
+{
+	if (call->removal_id)
+		return vcs_credential_of_removal(store, call->removal_id, ret_credential, err);
+	if (call->repository_id)
+		return vcs_credential_read(store, call->repository_id, ret_credential, err);
+	return vcs_credential_of_connection(store, call->connection_id, ret_credential, err);
+}
+
 static int request_add(struct store *store, const struct vcs_claimed *call, int attempt,
 	const struct vcs_prepared *prepared, json_t *requests, struct err *err)
 {
@@ -234,8 +275,7 @@ static int request_add(struct store *store, const struct vcs_claimed *call, int 
 	_cleanup_(vcs_http_release) struct vcs_http http = {.method = NULL};
 	struct vcs_api api;
 
-	if ((call->repository_id ? vcs_credential_read(store, call->repository_id, &credential, err)
-				 : vcs_credential_of_connection(store, call->connection_id, &credential, err)) < 0)
+	if (credential_read(store, call, &credential, err) < 0)
 		return -1;
 	api = (struct vcs_api){.dialect = credential.dialect,
 		.api_url = credential.api_url,
@@ -357,11 +397,7 @@ int vcs_call_lock(
 	struct store *store, const char *id, int attempt, struct rows *ret_rows, bool *ret_there, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select c.id, c.repository_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries, "
-		    "coalesce(c.connection_id, c.installation_id) as owner, coalesce(k.provider, 'github_app') as "
-		    "provider, k.api_url, r.identifier from vcs_calls c "
-		    "left join vcs_connections k on k.id = c.connection_id "
-		    "left join vcs_repositories r on r.id = c.repository_id "
+		    "select " CALL_COLUMNS CALL_TABLES
 		    "where c.id = $1 and c.attempt = $2 and c.delivery = 'claimed' for update of c",
 		    P_TEXT(id), P_INT(attempt)) < 0)
 		return -1;
@@ -398,8 +434,8 @@ int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wai
 	return db_query(store->db, NULL, err,
 		"with blocked as (update vcs_limits set blocked_until = greatest(coalesce(blocked_until, now()), "
 		"now() + make_interval(secs => $2)) where owner_id = $1 returning blocked_until) "
-		"update vcs_calls c set due_at = b.blocked_until from blocked b where (c.connection_id = $1 or "
-		"c.installation_id = $1) and c.delivery = 'waiting' and c.due_at < b.blocked_until",
+		"update vcs_calls set due_at = b.blocked_until from blocked b where " IS_OF_OWNER
+		"and delivery = 'waiting' and due_at < b.blocked_until",
 		P_TEXT(call->connection_id), P_INT(wait_s));
 }
 

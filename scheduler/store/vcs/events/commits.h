@@ -28,6 +28,9 @@ struct vcs_ingress {
  * `versions`: {id, workspace_id, content_id}. */
 int vcs_configurations_create(
 	struct store *store, const struct vcs_ingress *ingress, const json_t *versions, struct err *err);
+/* The repository of a policy set. Columns: repository_id, identifier, ingress_submodules, provider, http_url, api_url.
+ * ERR_NOT_FOUND. */
+int vcs_policy_repository_read(struct store *store, const char *policy_set_id, struct rows *ret_rows, struct err *err);
 /* Creates versions of policy sets that are `ingressing`, and has their contents fetched. `versions`: {id,
  * policy_set_id, content_id}. */
 int vcs_policy_versions_create(

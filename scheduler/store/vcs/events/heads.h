@@ -9,6 +9,7 @@
 
 /* A commit as the heads have it. Texts are borrowed. */
 struct vcs_head {
+	const char *event_id;   /* that brings it */
 	const char *kind;       /* push, tag, pull_request */
 	long long pull_request; /* 0: none */
 	const char *sha;
@@ -17,9 +18,10 @@ struct vcs_head {
 /*
  * The workspaces and policy sets that are attached to the repository, by id; with a subject, only that one. Columns:
  * id, policy_set, branch, tags_regex, submodules, settings, folder, patterns, locked, had_run, cancels (the
- * organization's speculative-plan-management-enabled), has_head (the commit was here before),
- * head_canceled (its run was canceled), has_fork_pool (the connection names an agent pool for plans of forks, which is
- * not the workspace's own).
+ * organization's speculative-plan-management-enabled), has_head (the commit was here before), head_newer
+ * (it came by another event since this one was made), head_canceled (its run was canceled), has_fork_pool (the
+ * connection names an agent pool for plans of forks, which is not the workspace's own), has_version (the newest version
+ * of the policy set is of this commit and this event).
  */
 int vcs_subjects_read(struct store *store, const char *repository_id, const char *subject_id,
 	const struct vcs_head *head, struct rows *ret_rows, struct err *err);
@@ -28,8 +30,7 @@ int vcs_subjects_read(struct store *store, const char *repository_id, const char
  * earlier outcomes of the event. Of outcomes with a configuration version, `head` (NULL for policy sets) remembers the
  * commit. */
 int vcs_outcomes_write(struct store *store, const char *event_id, const json_t *outcomes, struct err *err);
-int vcs_heads_write(struct store *store, const char *event_id, const struct vcs_head *head, const json_t *outcomes,
-	struct err *err);
+int vcs_heads_write(struct store *store, const struct vcs_head *head, const json_t *outcomes, struct err *err);
 
 /* Runs of earlier commits in these workspaces; column id. */
 enum vcs_earlier {

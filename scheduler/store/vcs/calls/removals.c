@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/calls/removals.h"
+
+#include <string.h>
+
+/* clang-format off */
+static const char add_sql[] =
+	"with kept as (insert into vcs_hook_removals (id, organization_id, connection, provider, api_url, identifier, hooks, "
+	"token_id, token_sealed) select 'vhr-' || substr(md5(gen_random_uuid()::text), 1, 16), c.organization_id, c.id, "
+	"c.provider, c.api_url, r.identifier, r.hook_external_id, t.id, t.token_sealed from vcs_connections c "
+	"join vcs_tokens t on t.connection_id = c.id join vcs_repositories r on r.connection_id = c.id "
+	"where c.id = coalesce($1, (select connection_id from vcs_tokens where id = $2)) and t.token_sealed is not null "
+	"and r.hook_external_id is not null returning id, organization_id) "
+	"insert into vcs_calls (id, organization_id, removal_id, operation, purpose, urgency, writes) "
+	"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), organization_id, id, '', $3, 1, true from kept";
+/* clang-format on */
+
+int vcs_removals_add(struct store *store, const char *connection_id, const char *token_id, struct err *err)
+{
+	return db_query(store->db, NULL, err, add_sql, P_TEXT(connection_id), P_TEXT(token_id),
+		P_TEXT(vcs_purpose_names[VCS_FOR_REMOVAL]));
+}
+
+int vcs_removals_expire(struct store *store, struct err *err)
+{
+	return db_query(
+		store->db, NULL, err, "delete from vcs_hook_removals where created_at < now() - interval '1 day'");
+}
+
+static int hooks_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, "select hooks from vcs_hook_removals where id = $1", P_TEXT(id));
+}
+
+int vcs_removal_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *hooks;
+
+	ret_prepared->operation = VCS_OPERATIONS;
+	if (hooks_read(store, call->removal_id, &rows, err) < 0)
+		return -1;
+	if (!rows.count)
+		return 0;
+	hooks = row_text(&rows, 0, "hooks");
+	ret_prepared->operation = VCS_OP_HOOK_DELETE;
+	ret_prepared->arguments = json_pack("{s:s%}", "hook", hooks, strcspn(hooks, ","));
+	return 0;
+}
+
+int vcs_removal_step(struct store *store, const struct vcs_claimed *call, json_t **ret_goes_on, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *rest;
+
+	if (hooks_read(store, call->removal_id, &rows, err) < 0)
+		return -1;
+	rest = rows.count ? strchr(row_text(&rows, 0, "hooks"), ',') : NULL;
+	if (!rest)
+		return vcs_removal_end(store, call->removal_id, err);
+	*ret_goes_on = json_object();
+	return db_query(store->db, NULL, err, "update vcs_hook_removals set hooks = $2 where id = $1",
+		P_TEXT(call->removal_id), P_TEXT(rest + 1));
+}
+
+int vcs_removal_end(struct store *store, const char *id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from vcs_hook_removals where id = $1", P_TEXT(id));
+}
