@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
+#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/runs/vcs/renames.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
@@ -110,6 +111,8 @@ static int commit_decide(struct vcs_decision *d, struct err *err)
 {
 	bool known;
 
+	if (!*d->event.sha && *d->event.short_sha && d->event.kind != VCS_PR_CLOSE)
+		return vcs_commit_ask(d->store, d->id, d->repository_id, err);
 	if (order_check(d, &known, err) < 0)
 		return -1;
 	if (!known)

@@ -8,6 +8,7 @@
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
+#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events/refs.h"
 
@@ -97,6 +98,16 @@ static int look_failed(struct store *store, const struct git_job *job, const cha
 		P_TEXT(job->repository.text), P_TEXT(sentence), P_INT(LOOK_SECONDS), P_INT(LOOK_FAILED_MAX));
 }
 
+/* The provider's API may tell the changed files. */
+static int diff_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
+{
+	bool asked;
+
+	if (vcs_files_ask(store, job->event.text, sentence, &asked, err) < 0)
+		return -1;
+	return asked ? 0 : vcs_files_known(store, job->event.text, NULL, sentence, err);
+}
+
 static int job_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
 {
 	int status = 0;
@@ -104,7 +115,7 @@ static int job_failed(struct store *store, const struct git_job *job, const char
 	if (job->kind == GIT_FETCH)
 		status = content_failed(store, job->content.text, sentence, err);
 	if (job->kind == GIT_DIFF)
-		status = vcs_files_known(store, job->event.text, NULL, sentence, err);
+		status = diff_failed(store, job, sentence, err);
 	if (job->kind == GIT_LOOK)
 		status = look_failed(store, job, sentence, err);
 	return status < 0 ? -1 : git_job_end(store, job, err);

@@ -8,7 +8,9 @@
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/credentials.h"
+#include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/calls/removals.h"
 #include "scheduler/store/vcs/calls/reports.h"
 
@@ -56,6 +58,9 @@ static const struct {
 	[VCS_FOR_REPORT] = {0, true, vcs_report_prepare},
 	[VCS_FOR_COMMENT] = {2, true, vcs_comment_prepare},
 	[VCS_FOR_HOOK] = {1, true, vcs_hook_prepare},
+	[VCS_FOR_PULLS] = {1, false, vcs_pulls_prepare},
+	[VCS_FOR_COMMIT] = {1, false, vcs_commit_prepare},
+	[VCS_FOR_FILES] = {1, false, vcs_files_prepare},
 	[VCS_FOR_LOOKUP] = {1, false, lookup_prepare},
 	[VCS_FOR_VERIFY] = {1, false, verify_prepare},
 	[VCS_FOR_REMOVAL] = {1, true, vcs_removal_prepare},
