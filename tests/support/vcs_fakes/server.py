@@ -134,6 +134,12 @@ class Provider(Served):
             made.copy.commit_and_push(files)
         return made
 
+    def rename(self, repository, identifier):
+        """Its id stays, and nothing has its old name."""
+        del self.repositories[repository.identifier.lower()]
+        repository.identifier = identifier
+        self.repositories[identifier.lower()] = repository
+
     def calls(self, method=None, path=""):
         """The requests so far with that method, whose target has that text or matches that expression."""
         return [each for each in self.requests if (method is None or each.method == method) and re.search(path, unquote(each.target))]
