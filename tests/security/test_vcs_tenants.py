@@ -316,7 +316,7 @@ def test_a_pull_request_that_does_not_say_where_it_comes_from_is_a_forks(mine):
 def send(place, name, payload):
     """Stores a delivery to the repository's hook, as the route of webhooks does. Returns its id."""
     delivery, key = secrets.token_hex(8), KEYS.split(":")[1]
-    place.site.change("with new as (insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) values (%s, %s, %s, '{}', %s) returning 1) "
+    place.site.change("with new as (insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) values (%s, %s, %s, %s) returning 1) "
                       "select pg_notify('runyard_vcs', '') from new", place.id, delivery, name, seal(key, delivery, json.dumps(payload).encode()))
     return delivery
 
