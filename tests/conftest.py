@@ -17,7 +17,7 @@ from support.mail_server import MailServer
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
 from support.servers import DEPS, Broker, Kafka, Postgres, Redis, Servers
-from support.site import FullSite, Site, new_folder, release_all, sandbox_kind
+from support.site import Site, new_folder, open_full_site, release_all, sandbox_kind
 from support.terraform import BODY, Terraform
 
 
@@ -287,15 +287,8 @@ def site(postgres, sandbox, engine):
 @pytest.fixture(scope="module")
 def full_site(postgres, sandbox, redis, engine):
     """All servers and processes, started once, for all tests of a file that do not affect them."""
-    folder = new_folder("site")
-    bus = Broker(folder).start()
-    redis.command("flushall")
-    site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
-    try:
-        yield site.start()
-    finally:
-        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
-        shutil.rmtree(folder, ignore_errors=True)
+    with open_full_site(postgres, sandbox, redis, engine) as site:
+        yield site
 
 
 @pytest.fixture

@@ -186,6 +186,7 @@ static json_t *read_hooks(const struct vcs_answer *answer)
 static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_VERIFY] = {"GET", "/user", .read = read_user},
 	[VCS_OP_REPOSITORY] = {"GET", REPOSITORY, .read = read_repository},
+	[VCS_OP_LOCATE] = {"GET", "/repositories/{owner}/{id}", .read = read_repository},
 	[VCS_OP_REPOSITORIES] = {"GET", "/repositories?role=member&sort=-updated_on&pagelen=100&page={page}",
 		.read = read_repositories},
 	[VCS_OP_BRANCH] = {"GET", REPOSITORY "/refs/branches/{branch}", .read = read_branch},

@@ -91,6 +91,7 @@ static json_t *read_hooks(const struct vcs_answer *answer)
 static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_VERIFY] = {"GET", "/user", .read = vcs_github_read_user},
 	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .read = vcs_github_read_repository},
+	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .read = vcs_github_read_repository},
 	[VCS_OP_REPOSITORIES] = {"GET", "/repos/search?limit=50&page={page}&q={filter}", .read = read_repositories},
 	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .read = read_branch},
 	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/git/commits/{sha}", .read = read_commit},

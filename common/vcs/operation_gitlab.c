@@ -150,6 +150,7 @@ static bool is_equal_transition(const struct vcs_answer *answer)
 static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_VERIFY] = {"GET", "/user", .read = read_user},
 	[VCS_OP_REPOSITORY] = {"GET", PROJECT, .read = read_repository},
+	[VCS_OP_LOCATE] = {"GET", "/projects/{id}", .read = read_repository},
 	[VCS_OP_REPOSITORIES] = {"GET",
 		"/projects?membership=true&archived=false&order_by=last_activity_at&per_page=100&page={page}"
 		"&search_namespaces=true&search={filter}",

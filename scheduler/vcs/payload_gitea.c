@@ -38,6 +38,11 @@ static const struct payload_field pr_fields[] = {
 	PAYLOAD_END,
 };
 
+static const struct payload_field delete_fields[] = {
+	PAYLOAD_FIELD(ref, HEAD, "ref"),
+	PAYLOAD_END,
+};
+
 static const struct payload_action pr_actions[] = {
 	{"opened", VCS_PR_OPEN},
 	{"reopened", VCS_PR_OPEN},
@@ -56,6 +61,19 @@ static void read_push(struct payload *payload)
 	payload_fill(payload, event, body, common_fields);
 	if (event && (event->kind == VCS_PUSH || event->kind == VCS_TAG))
 		payload_fill(payload, event, body, push_fields);
+}
+
+/* A deleted branch comes as "delete" only, a deleted tag as "push", too. The payload has the short name, and not which
+ * commit the branch was at. */
+static void read_delete(struct payload *payload)
+{
+	struct vcs_event *event;
+
+	if (!text_equal(json_string_at(payload->body, "ref_type"), "branch"))
+		return;
+	event = payload_add(payload, VCS_BRANCH_DELETE);
+	payload_fill(payload, event, payload->body, common_fields);
+	payload_fill(payload, event, payload->body, delete_fields);
 }
 
 /* The title of a pull request says that it is a draft. */
@@ -114,6 +132,7 @@ static void read_repository(struct payload *payload)
 /* A tag comes as "push" and as "create": the push is enough. */
 const struct payload_handler payload_gitea[] = {
 	{"push", read_push},
+	{"delete", read_delete},
 	{"pull_request", read_pull_request},
 	{"repository", read_repository},
 	{NULL, NULL},

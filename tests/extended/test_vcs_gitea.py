@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: MPL-2.0
 """Runs from commits in repositories of a real Gitea: its hooks, its API, its git, and the whole stack with terraform."""
 
+import contextlib
 import json
+import re
 import shutil
 
 import pytest
 
-from support.database import Database
+from support.browser import Browser
 from support.gitea import Gitea
-from support.servers import Broker
-from support.site import new_folder, release_all
-from support.vcs_flow import Repo, VcsSite, telling
+from support.site import new_folder
+from support.vcs_flow import Repo, telling
 from support.wait import until
 
 SPECULATIVE = {"planned_and_finished", "errored", "canceled"}
@@ -27,23 +28,13 @@ def gitea():
 
 
 @pytest.fixture(scope="module")
-def stack(postgres, sandbox, redis, engine):
-    folder = new_folder("site")
-    bus = Broker(folder).start()
-    redis.command("flushall")
-    site = VcsSite(folder, bus, postgres, sandbox, redis, engine.option)
-    try:
-        yield site.start()
-    finally:
-        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
-        shutil.rmtree(folder, ignore_errors=True)
+def stack(full_site):
+    return full_site
 
 
 @pytest.fixture
 def ask(stack):
-    asked = Database(stack.database)
-    yield asked.ask
-    asked.close()
+    return stack.ask
 
 
 @pytest.fixture
@@ -190,47 +181,185 @@ def test_force_pushes_and_deleted_branches(stack, repo, repository, ask):
     assert run != first
 
 
-def test_a_receiver_that_was_down(stack, repo, repository, ask):
-    """50 pushes and ten pull requests while no scheduler answers: one look later every head has one run, and no older commit has any behind it."""
-    workspace = hooked(repo, repository, "down")
-    branches = []
+@contextlib.contextmanager
+def down(stack):
+    """No scheduler answers meanwhile, so Gitea's deliveries are lost."""
     stack.scheduler.stop()
     try:
-        for number in range(50):
-            last = repository.copy.commit_and_push({"notes.txt": f"{number}"})
-        for number in range(10):
-            repository.copy.branch(f"pull-{number}", "main")
-            repository.copy.commit_and_push({f"pull-{number}.tf": ""})
-            repository.pull(f"pull-{number}")
-            branches.append(repository.copy.commit_and_push({f"pull-{number}.tf": "# two\n"}))
+        yield
     finally:
         stack.scheduler.start()
+
+
+def heads_of(repo, workspace):
+    """The commits of its runs."""
+    return [repo.ingress(each["id"])["commit-sha"] for each in repo.runs(workspace)]
+
+
+def test_a_receiver_that_was_down(stack, repo, repository, ask):
+    """50 pushes to five branches while no scheduler answers: after one look each head has one run, and no older commit has any."""
+    branches = ["main", "east", "west", "north", "south"]
+    for branch in branches[1:]:
+        repository.copy.branch(branch, "main")
+        repository.copy.commit_and_push({f"{branch}.txt": ""})
+    workspaces = {branch: repo.ready(f"down-{branch}", repo={"branch": branch}) for branch in branches}
+    before, heads = {}, {}
+    for branch in branches:
+        before[branch] = heads_of(repo, workspaces[branch])
+    with down(stack):
+        for number in range(50):
+            branch = branches[number % len(branches)]
+            repository.copy.branch(branch)
+            heads[branch] = repository.copy.commit_and_push({"notes.txt": f"{number}"})
+    repo.check(workspaces["main"])
+    for branch in branches:
+        repo.run(workspaces[branch], heads[branch])
+    repo.settled(ask)
+    for branch in branches:
+        assert heads_of(repo, workspaces[branch]) == [heads[branch], *before[branch]]
+    assert ask("select distinct found_by from vcs_events where sha = any(%s)", list(heads.values())) == [("poll",)]
+
+
+def test_pull_requests_while_the_receiver_was_down(stack, repo, repository, ask):
+    """Opened, updated and closed meanwhile: after one look each open one's head has one plan."""
+    workspace = hooked(repo, repository, "pulls-down")
+    repository.copy.branch("known", "main")
+    first = repository.copy.commit_and_push({"known.txt": ""})
+    known = repository.pull("known")["number"]
+    plan_of(stack, repo, workspace, first)
+    heads = {}
+    with down(stack):
+        for number in range(5):
+            repository.copy.branch(f"pull-{number}", "main")
+            repository.copy.commit_and_push({f"pull-{number}.txt": ""})
+            pull = repository.pull(f"pull-{number}")["number"]
+            heads[pull] = repository.copy.commit_and_push({f"pull-{number}.txt": "two"})
+        repository.change_pull(pull, state="closed")
+        closed = heads.pop(pull)
+        repository.copy.branch("known")
+        heads[known] = repository.copy.commit_and_push({"known.txt": "two"})
     repo.check(workspace)
-    repo.run(workspace, last)
-    for head in branches:
+    for head in heads.values():
         repo.run(workspace, head, plan_only=True)
     repo.settled(ask)
-    commits = [repo.ingress(each["id"])["commit-sha"] for each in repo.runs(workspace)]
-    assert len(commits) == len(set(commits)), "no head has two runs"
-    assert commits.count(last) == 1 and all(commits.count(head) == 1 for head in branches)
+    commits = heads_of(repo, workspace)
+    assert len(commits) == len(set(commits)) and closed not in commits
 
 
-def test_two_hundred_workspaces_share_a_repository(stack, gitea, ask):
-    """One push: one fetch, one stored content, one status."""
-    repository = gitea.repository("shared", EMPTY)
-    repo = Repo(stack.api, repository.identifier, {"service-provider": "gitea", "http-url": gitea.url, "api-url": gitea.api_url, "oauth-token-string": gitea.token})
+def test_two_hundred_workspaces_share_a_repository(stack, repo, repository, ask):
+    """One push: one fetch, one stored content, one context of statuses."""
     workspaces = [hooked(repo, repository, "shared-0")] + [repo.workspace(f"shared-{number}", queue_all_runs=False) for number in range(1, 200)]
     repo.settled(ask)
-    blobs = ask("select count(*) from vcs_contents where blob_id is not null")[0][0]
-    ask("update workspaces set queue_all_runs = true where name like 'shared-%%'")
-    sha = repository.copy.commit_and_push({"main.tf": 'output "one" {\n  value = 2\n}\n'})
+    ask("update workspaces set settings = settings || '{\"queue-all-runs\": true}' where name like 'shared-%%'")
+    fetches = stack.worker.metric("runyard_worker_git_jobs_total", kind="fetch", outcome="done")
+    sha = repository.copy.commit_and_push(EMPTY)
     found = "select count(*) from vcs_outcomes o join vcs_events e on e.id = o.event_id where e.sha = %s and o.run_id is not null"
     until(lambda: ask(found, sha) == [(200,)], lambda: f"every workspace has a run: {ask(found, sha)}")
-    until(lambda: ask("select state from vcs_contents where sha = %s", sha) == [("stored",)], "the commit is fetched once")
-    assert ask("select count(*) from vcs_contents where blob_id is not null")[0][0] <= blobs + 1
-    assert {each["context"] for each in repository.statuses(sha)} <= {context(stack)}
+    contents = "select state, count(*), count(blob_id) from vcs_contents where sha = %s group by state"
+    until(lambda: ask(contents, sha) == [("stored", 1, 1)], lambda: f"the commit is fetched once: {ask(contents, sha)}")
+    until(lambda: repository.status(sha, context(stack)), "the commit has a status")
+    assert stack.worker.metric("runyard_worker_git_jobs_total", kind="fetch", outcome="done") == fetches + 1
     for workspace in workspaces:
         stack.api.delete(f"workspaces/{workspace}")
+    assert {each["context"] for each in repository.statuses(sha)} == {context(stack)}
+
+
+def found_by(ask, sha):
+    """How the push of the commit was found."""
+    return [found for found, in ask("select found_by from vcs_events where sha = %s and kind = 'push'", sha)]
+
+
+def test_a_renamed_repository_is_followed(stack, gitea, repo, repository, ask):
+    """By a payload, and by a poll whose look is redirected. Gitea sends no event of a renaming."""
+    workspace = hooked(repo, repository, "renamed", auto_apply=True)
+
+    def identifier():
+        return stack.api.attributes(f"workspaces/{workspace}")["vcs-repo"]["identifier"]
+
+    def pushed(name):
+        before = repository.identifier
+        repository.rename(name)
+        sha = repository.copy.commit_and_push(telling(name))
+        if not repository.hooks():
+            repo.check(workspace)
+        run = repo.run(workspace, sha)
+        assert identifier() == repository.identifier == repo.ingress(run)["identifier"]
+        assert f"The repository was renamed from {before} to {repository.identifier}." in repo.events()
+        return sha
+
+    sha = pushed("renamed-once")
+    assert "webhook" in found_by(ask, sha)
+    reported(stack, repository, sha, "success")
+    repository.delete_hooks()
+    assert found_by(ask, pushed("renamed-twice")) == ["poll"]
+    other = gitea.repository("taken", EMPTY)
+    second = stack.api.workspace("other", vcs_repo={**repo.link(), "identifier": other.identifier}, queue_all_runs=False)
+    other.delete()
+    repository.rename("taken")
+    repo.check(workspace)
+    until(lambda: any("the connection has another repository of that name" in message for message in repo.events()), lambda: f"the collision is told: {repo.events()}")
+    assert identifier() == "bot/renamed-twice"
+    assert stack.api.attributes(f"workspaces/{second}")["vcs-repo"]["identifier"] == other.identifier
+
+
+def test_a_new_default_branch_is_followed(stack, repo, repository, ask):
+    """By workspaces without a branch of their own, from the next push on. The old one is a branch as any other."""
+    workspace = hooked(repo, repository, "default-branch")
+    repository.copy.branch("trunk")
+    repository.copy.push()
+    repository.call("PATCH", body={"default_branch": "trunk"})
+    sha = repository.copy.commit_and_push(telling("trunk"))
+    ingress = repo.ingress(repo.run(workspace, sha))
+    assert (ingress["branch"], ingress["on-default-branch"]) == ("trunk", True)
+    repository.copy.branch("main")
+    old = repository.copy.commit_and_push(telling("main"))
+    until(lambda: ask("select 1 from vcs_events where sha = %s and state = 'done'", old), "the push to the old branch is an event")
+    stack.api.post(f"workspaces/{workspace}/actions/vcs-run", {"data": {"attributes": {}}})
+    repo.run(workspace, sha, count=2)
+    assert repo.runs(workspace, old) == []
+
+
+ASKED = {"Sec-Fetch-Site": "same-origin"}
+
+
+def refused(browser, back):
+    return browser.ask(back, follow=False).status == 422
+
+
+def test_a_consent_in_the_browser(stack, gitea, repository, ask):
+    """OAuth with PKCE: a wrong state and a replayed code are refused; the token is renewed before it expires, and may do all that a connection does."""
+    application = gitea.application(f"{stack.scheduler.url}/not-known-yet")
+    repo = Repo(stack.api, repository.identifier, {"service-provider": "gitea", "http-url": gitea.url, "api-url": gitea.api_url,
+                                                   "key": application["client_id"], "secret": application["client_secret"]})
+    shown = stack.api.attributes(f"oauth-clients/{repo.connection}")
+    changed = gitea.application(shown["callback-url"], application)
+    stack.api.patch(f"oauth-clients/{repo.connection}", {"data": {"type": "oauth-clients", "attributes": {"secret": changed["client_secret"]}}})
+    browser, visitor = Browser(stack.scheduler.url).sign_in(stack.tokens["user"], stack.tokens["password"]), gitea.browser()
+
+    def consent():
+        browser.ask(shown["connect-path"], headers=ASKED, follow=False)
+        assert browser.status == 303 and "code_challenge_method=S256" in browser.headers["Location"], browser.text
+        return gitea.consent(visitor, browser.headers["Location"])
+
+    back = consent()
+    code = re.search("code=([^&]+)", back)[1]
+    assert refused(browser, re.sub("state=[^&]+", "state=wrong", back))
+    assert browser.ask(back, follow=False).status == 303, browser.text
+    assert refused(browser, back), "a state is used once"
+    assert refused(browser, re.sub("code=[^&]+", f"code={code}", consent())) and "refused with the error" in browser.text
+    (token,) = stack.api.get(f"oauth-clients/{repo.connection}/oauth-tokens").data
+    assert token["attributes"]["service-provider-user"] == "bot"
+    repo.token = token["id"]
+    workspace = hooked(repo, repository, "by-oauth", auto_apply=True)
+    renewed = "select generation >= 2, state from vcs_renewals r join vcs_tokens t on t.id = r.token_id where t.id = %s"
+    until(lambda: ask(renewed, repo.token) == [(True, "verified")], lambda: f"the first token has expired, and was renewed: {ask(renewed, repo.token)}")
+    sha = repository.copy.commit_and_push(telling("second"))
+    repo.run(workspace, sha)
+    reported(stack, repository, sha, "success")
+    repository.copy.branch("feature")
+    repository.copy.commit_and_push(telling("feature"))
+    number = repository.pull("feature")["number"]
+    until(lambda: len(repository.comments(number)) == 1, "there is a comment")
 
 
 def test_a_connection_whose_token_is_refused(stack, gitea, repository):

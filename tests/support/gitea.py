@@ -10,6 +10,7 @@ import urllib.parse
 import urllib.request
 from pathlib import Path
 
+from support.browser import Browser
 from support.chart import built, source
 from support.process import Process, clean_environment, free_port
 from support.wait import PATIENCE, until
@@ -17,6 +18,7 @@ from support.work_copy import WorkCopy
 
 VERSION = "1.26.0"
 PASSWORD = "Password-of-the-tests-1"
+OAUTH_SECONDS = 24  # the lifetime of tokens by OAuth
 CONFIGURATION = """
 APP_NAME = Gitea
 RUN_USER = {user}
@@ -70,6 +72,9 @@ ENABLED = false
 [actions]
 ENABLED = false
 
+[oauth2]
+ACCESS_TOKEN_EXPIRATION_TIME = {oauth_seconds}
+
 [packages]
 ENABLED = false
 
@@ -109,7 +114,7 @@ class Gitea:
         """Makes the database and the administrator."""
         user = pwd.getpwuid(os.geteuid()).pw_name
         sources = source(f"code.gitea.io/gitea@v{VERSION}")
-        self.ini.write_text(CONFIGURATION.format(user=user, folder=self.folder, port=self.port, url=self.url, sources=sources))
+        self.ini.write_text(CONFIGURATION.format(user=user, folder=self.folder, port=self.port, url=self.url, sources=sources, oauth_seconds=OAUTH_SECONDS))
         self._command("migrate")
         self._create_user("bot", "--admin")
         return self
@@ -152,6 +157,20 @@ class Gitea:
     def token(self):
         return self.tokens["bot"]
 
+    # ---- its pages ----
+
+    def browser(self, user="bot"):
+        """A browser in which the user is signed in."""
+        return Browser(self.url).ask("/user/login", {"user_name": user, "password": PASSWORD}, follow=False)
+
+    def consent(self, browser, url):
+        """The user agrees to the application on the page at the URL. Returns the address to which the browser is sent."""
+        browser.ask(url, follow=False)
+        if browser.status == 200:  # not asked again later
+            browser.send("/login/oauth/grant", press="true")
+        assert browser.status == 303, f"{browser.status} {browser.text}"
+        return browser.headers["Location"]
+
     # ---- its API ----
 
     def call(self, method, path, body=None, user="bot"):
@@ -165,6 +184,12 @@ class Gitea:
         except urllib.error.HTTPError as error:
             raise Refused(method, path, error.code, error.read().decode(errors="replace")) from None
         return json.loads(text) if text else None
+
+    def application(self, callback, known=None):
+        """An OAuth application with that callback: {id, client_id, client_secret}. A `known` one gets the callback and a new secret."""
+        body = {"name": "Runyard", "redirect_uris": [callback], "confidential_client": True}
+        path = "user/applications/oauth2"
+        return self.call("PATCH", f"{path}/{known['id']}", body) if known else self.call("POST", path, body)
 
     def organization(self, name):
         self.call("POST", "orgs", {"username": name})
@@ -186,11 +211,22 @@ class GiteaRepository:
     def __init__(self, gitea, owner, name):
         self.gitea = gitea
         self.owner = owner
-        self.name = name
-        self.identifier = f"{owner}/{name}"
-        self.url = f"{gitea.url}/{self.identifier}"
+        self._called(name)
         gitea.clones += 1
         self.copy = WorkCopy(gitea.folder / f"clone-{gitea.clones}", self.address(owner if owner in gitea.tokens else "bot"))
+
+    def _called(self, name):
+        self.name = name
+        self.identifier = f"{self.owner}/{name}"
+        self.url = f"{self.gitea.url}/{self.identifier}"
+
+    def rename(self, name):
+        self.call("PATCH", body={"name": name})
+        self._called(name)
+        self.copy.git("remote", "set-url", "origin", self.address(self.owner))
+
+    def delete(self):
+        self.call("DELETE")
 
     def address(self, user):
         """Where that user clones it from and pushes it to."""
@@ -243,9 +279,9 @@ class GiteaRepository:
     def hooks(self):
         return self.call("GET", "hooks")
 
-    def deliver_again(self, hook):
-        """Asks Gitea to send a test delivery of its newest commit."""
-        self.call("POST", f"hooks/{hook}/tests")
+    def delete_hooks(self):
+        for hook in self.hooks():
+            self.call("DELETE", f"hooks/{hook['id']}")
 
     def _all(self, path):
         found, page = [], 1

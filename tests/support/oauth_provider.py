@@ -17,8 +17,8 @@ KINDS = {
     "bitbucket_hosted": ("/site/oauth2/authorize", "/site/oauth2/access_token", False, True, None, "/2.0/user", "nickname"),
     "ado_services": ("/organizations/oauth2/v2.0/authorize", "/organizations/oauth2/v2.0/token", True, False,
                      "499b84ac-1321-427f-aa17-267ca6975798/.default offline_access", "/_apis/profile/profiles/me", "displayName"),
-    "gitea": ("/login/oauth/authorize", "/login/oauth/access_token", True, False, "read:user write:repository", "/api/v1/user", "login"),
-    "forgejo": ("/login/oauth/authorize", "/login/oauth/access_token", True, False, "read:user write:repository", "/api/v1/user", "login"),
+    "gitea": ("/login/oauth/authorize", "/login/oauth/access_token", True, False, "read:user write:repository write:issue", "/api/v1/user", "login"),
+    "forgejo": ("/login/oauth/authorize", "/login/oauth/access_token", True, False, "read:user write:repository write:issue", "/api/v1/user", "login"),
 }
 API_PATHS = {"github_enterprise": "/api/v3", "gitlab_enterprise_edition": "/api/v4", "bitbucket_hosted": "/2.0", "ado_services": "", "gitea": "/api/v1", "forgejo": "/api/v1"}
 

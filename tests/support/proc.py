@@ -58,3 +58,18 @@ def ancestors(pid):
         except OSError:
             return
         yield pid
+
+
+def descendants(*pids):
+    """The processes and all that they have started."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found, last = set(pids), set()
+    while found != last:
+        last = set(found)
+        found |= {pid for pid, parent in parents.items() if parent in found}
+    return found

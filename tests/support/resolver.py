@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """A DNS server whose answers are the test's, and a worker that asks it. Both need root."""
 
+import errno
 import socket
 import struct
 import threading
@@ -8,18 +9,27 @@ import threading
 from support.process import program
 from support.runyard import Worker
 
-ADDRESS = "127.0.0.53"
-
 
 class Resolver:
-    """Answers each query for an IPv4 address with address(name), or with none for None. OSError if another server has
-    the port."""
+    """Answers each query for an IPv4 address with address(name), or with none for None. `at` is its own address on the
+    loopback: the machine's resolver may have the usual one."""
 
     def __init__(self, address):
         self.address = address
-        self.socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.socket.bind((ADDRESS, 53))
+        self.at, self.socket = next(filter(None, map(self._bound, range(53, 100))))
         threading.Thread(target=self._serve, daemon=True).start()
+
+    @staticmethod
+    def _bound(number):
+        bound = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        try:
+            bound.bind((f"127.0.0.{number}", 53))
+            return f"127.0.0.{number}", bound
+        except OSError as why:
+            bound.close()
+            if why.errno != errno.EADDRINUSE:
+                raise
+            return None
 
     def _serve(self):
         while True:
@@ -47,9 +57,13 @@ class Resolver:
 class WithResolver(Worker):
     """A worker in a mount namespace whose resolv.conf names the resolver, as with systemd-resolved."""
 
+    def __init__(self, name, folder, /, resolver, **options):
+        super().__init__(name, folder, **options)
+        self.resolver = resolver
+
     def launch(self):
         conf, script = self.folder / "resolv.conf", self.folder / "runyard-worker"
-        conf.write_text(f"nameserver {ADDRESS}\noptions edns0 trust-ad\nsearch example.com\n")
+        conf.write_text(f"nameserver {self.resolver.at}\noptions edns0 trust-ad\nsearch example.com\n")
         mounts = f"mount --bind {conf} /etc/resolv.conf && exec {program('runyard-worker')}"
         script.write_text(f"#!/bin/sh\nexec unshare --mount --propagation private sh -c '{mounts} \"$@\"' sh \"$@\"\n")
         script.chmod(0o755)

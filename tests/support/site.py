@@ -1,14 +1,17 @@
 # SPDX-License-Identifier: MPL-2.0
 """Stacks that serve many tests: the processes of one site, started and stopped together."""
 
+import shutil
 import subprocess
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 
 from support.api import Api
+from support.database import Database
 from support.receiver import Receiver
 from support.runyard import KEYS, Notifier, Scheduler, Worker
-from support.servers import ROOT
+from support.servers import ROOT, Broker
 
 
 def new_folder(name):
@@ -30,6 +33,7 @@ class Site:
     def __init__(self, folder, bus, postgres, sandbox, engine=None):
         self.folder = folder
         self.database, self.tokens = postgres.new_bootstrapped()
+        self.statements = Database(self.database)
         self.gates = folder / "gates"
         self.gates.mkdir()
         self.scheduler = Scheduler("scheduler-1", folder, database_url=self.database, keys=KEYS, **bus.options)
@@ -42,6 +46,10 @@ class Site:
         self.worker.start()
         self.api = Api(self.scheduler.url, self.tokens["token"])
         return self
+
+    def ask(self, query, *values):
+        """Runs the query in the database and returns its rows; None: it has none."""
+        return self.statements.ask(query, *values)
 
 
 INFRACOST = """#!/bin/bash
@@ -95,6 +103,22 @@ class FullSite(Site):
         """Enables cost estimates for future runs, or disables them."""
         body = {"data": {"type": "organizations", "attributes": {"cost-estimation-enabled": wanted}}}
         self.api.patch(f"organizations/{self.api.organization}", body)
+
+
+@contextmanager
+def open_full_site(postgres, sandbox, redis, engine, **options):
+    """A FullSite that is running, with a broker, a database and a folder of its own. The options are the scheduler's."""
+    folder = new_folder("site")
+    bus = Broker(folder).start()
+    redis.command("flushall")
+    site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
+    site.scheduler.options.update(options)
+    try:
+        yield site.start()
+    finally:
+        site.statements.close()
+        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def release_all(services):

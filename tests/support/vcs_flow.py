@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 """Runs from commits through a whole stack: connected workspaces, the runs that commits make in them, and why."""
 
-from support.site import FullSite
 from support.vcs_connections import connect
 from support.wait import until
 
@@ -22,15 +21,6 @@ output "commit" {{
 
 def telling(word="one"):
     return {"main.tf": TELLING.format(word=word)}
-
-
-class VcsSite(FullSite):
-    """A whole stack whose scheduler, worker and notifier may call this machine's git servers and provider APIs."""
-
-    def start(self):
-        for process in (self.scheduler, self.worker):
-            process.options["vcs_allow"] = "127.0.0.1"
-        return super().start()
 
 
 class Repo:

@@ -2,7 +2,6 @@
 """Fixtures for tests of the web UI in a real browser."""
 
 import json
-import shutil
 
 import pytest
 from playwright.sync_api import expect
@@ -14,8 +13,7 @@ from support.pages import Chromium, Sessions, Visitors
 from support.people import Member, People
 from support.rich_site import RichSite
 from support.runyard import KEYS, Scheduler
-from support.servers import Broker
-from support.site import FullSite, new_folder, release_all
+from support.site import open_full_site
 from support.synthetic import Operations
 
 
@@ -96,16 +94,8 @@ def axe():
 @pytest.fixture(scope="module")
 def rich_full_site(postgres, sandbox, redis, engine):
     """A full_site whose workers keep their jobs without heartbeats."""
-    folder = new_folder("site")
-    bus = Broker(folder).start()
-    redis.command("flushall")
-    site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
-    site.scheduler.options.update(lease_seconds=3600)
-    try:
-        yield site.start()
-    finally:
-        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
-        shutil.rmtree(folder, ignore_errors=True)
+    with open_full_site(postgres, sandbox, redis, engine, lease_seconds=3600) as site:
+        yield site
 
 
 @pytest.fixture(scope="module")

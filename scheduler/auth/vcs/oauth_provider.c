@@ -33,8 +33,9 @@ static const struct dialect {
 	[VCS_GITHUB] = {true, true, false, "/login/oauth/authorize", "/login/oauth/access_token", "repo", "/user",
 		"login"},
 	[VCS_GITLAB] = {true, true, false, "/oauth/authorize", "/oauth/token", "api", "/user", "username"},
+	/* Comments of pull requests are issues' there. */
 	[VCS_GITEA] = {true, true, false, "/login/oauth/authorize", "/login/oauth/access_token",
-		"read:user write:repository", "/user", "login"},
+		"read:user write:repository write:issue", "/user", "login"},
 	[VCS_BITBUCKET_CLOUD] = {true, false, true, "/site/oauth2/authorize", "/site/oauth2/access_token", NULL,
 		"/user", "nickname"},
 	[VCS_AZURE] = {true, true, false, "/organizations/oauth2/v2.0/authorize", "/organizations/oauth2/v2.0/token",

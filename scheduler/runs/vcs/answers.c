@@ -7,11 +7,15 @@
 #include "common/metrics.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/metrics.h"
+#include "scheduler/runs/vcs/renames.h"
 #include "scheduler/store/vcs/calls/calls.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/calls/hooks.h"
 #include "scheduler/store/vcs/calls/removals.h"
 #include "scheduler/store/vcs/calls/reports.h"
+#include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/events/deliveries.h"
+#include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/tokens.h"
 
 /* A call whose token is being renewed: how often it waits for that, and for how long. */
@@ -68,6 +72,25 @@ static int default_branch_store(
 		P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "name")));
 }
 
+/* What was pushed since the renaming was not looked at yet. */
+static int name_take(struct store *store, const struct vcs_claimed *call, const char *name, struct err *err)
+{
+	struct vcs_told told = {.repository_id = call->repository_id, .found_by = "poll", .kind = VCS_RENAME};
+	struct vcs_renamed renamed;
+
+	if (vcs_rename_follow(store, call->repository_id, call->dialect, name, &renamed, err) < 0)
+		return -1;
+	if (!*renamed.sentence)
+		return 0;
+	told.is_error = renamed.is_error;
+	told.message = renamed.sentence;
+	if (renamed.changed &&
+		(vcs_deliveries_hasten(store, call->repository_id, err) < 0 ||
+			vcs_look_now(store, call->repository_id, err) < 0))
+		return -1;
+	return vcs_event_tell(store, &told, err);
+}
+
 static int lookup_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
@@ -75,11 +98,13 @@ static int lookup_taken(struct store *store, const struct vcs_claimed *call, con
 		return default_branch_store(store, call, result, err);
 	if (!json_string_at(result, "default_branch") && vcs_operation_exists(call->dialect, VCS_OP_DEFAULT_BRANCH))
 		*ret_goes_on = json_pack("{ss}", "step", "branch");
-	return db_query(store->db, NULL, err,
-		"update vcs_repositories set external_id = $2, default_branch = coalesce($3, default_branch), "
-		"web_url = coalesce($4, web_url), state = 'verified', error = null where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "id")),
-		P_TEXT(json_string_at(result, "default_branch")), P_TEXT(json_string_at(result, "web_url")));
+	if (db_query(store->db, NULL, err,
+		    "update vcs_repositories set external_id = $2, default_branch = coalesce($3, default_branch), "
+		    "web_url = coalesce($4, web_url), state = 'verified', error = null where id = $1",
+		    P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "id")),
+		    P_TEXT(json_string_at(result, "default_branch")), P_TEXT(json_string_at(result, "web_url"))) < 0)
+		return -1;
+	return call->operation == VCS_OP_LOCATE ? name_take(store, call, json_string_at(result, "identifier"), err) : 0;
 }
 
 static int lookup_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,

@@ -4,13 +4,13 @@
 #include <strings.h>
 
 #include "common/log.h"
-#include "common/vcs/dialect.h"
+#include "common/vcs/operation.h"
 #include "scheduler/store/vcs/events/deliveries.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/payload.h"
 
-enum { BODY_LIMIT = 26 << 20 };
+enum { BODY_LIMIT = 26 << 20, RENAMED_TRIES = 8 };
 
 /* A batch. */
 struct reading {
@@ -40,6 +40,11 @@ static int stranger_note(const struct reading *r, int row, struct err *err)
 	return vcs_look_now(r->store, repository, err);
 }
 
+static enum vcs_dialect dialect_of(const struct rows *rows, int row)
+{
+	return vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
+}
+
 static int events_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
 {
 	const struct vcs_origin origin = {.repository_id = row_text(&r->rows, row, "repository_id"),
@@ -62,9 +67,29 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 	if (vcs_delivery_open(r->store, rows, row, &body, ret_why) < 0 ||
 		json_parse(buf_str(&body), body.len, &payload, ret_why) < 0)
 		return -1;
-	return vcs_payload_read(
-		vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url")),
-		row_text(rows, row, "event"), payload, ret_events, ret_why);
+	return vcs_payload_read(dialect_of(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
+}
+
+/* The payload has another name for the repository than we: a newer one, since not every provider tells of a renaming,
+ * or an older one. git needs the present name. So the provider is asked for it, and the delivery waits, but not for
+ * ever. */
+static bool is_renamed(const struct reading *r, int row, const struct vcs_events *events)
+{
+	const struct vcs_event *event = events->items;
+	const char *known = row_text(&r->rows, row, "external_id");
+
+	return events->count && event->kind != VCS_RENAME && known && text_equal(event->repository_id, known) &&
+		*event->repository && strcasecmp(event->repository, row_text(&r->rows, row, "identifier")) != 0 &&
+		vcs_operation_exists(dialect_of(&r->rows, row), VCS_OP_LOCATE) &&
+		row_int(&r->rows, row, "tries") < RENAMED_TRIES;
+}
+
+static int name_ask(const struct reading *r, int row, struct err *err)
+{
+	if (vcs_repository_doubt(r->store, row_text(&r->rows, row, "repository_id"), err) < 0)
+		return -1;
+	return vcs_delivery_postpone(r->store, row_int(&r->rows, row, "sequence"),
+		"The provider has to tell what the repository is called now.", err);
 }
 
 static int delivery_read(const struct reading *r, int row, struct err *err)
@@ -73,8 +98,11 @@ static int delivery_read(const struct reading *r, int row, struct err *err)
 	const char *repository = row_text(&r->rows, row, "repository_id");
 	long long sequence = row_int(&r->rows, row, "sequence");
 	struct err why = ERR_INIT;
+	int result = payload_read(r, row, &events, &why);
 
-	if (payload_read(r, row, &events, &why) == 0)
+	if (result == 0 && is_renamed(r, row, &events))
+		return name_ask(r, row, err);
+	if (result == 0)
 		return events_keep(r, row, &events, err) < 0 ? -1 : vcs_delivery_end(r->store, sequence, NULL, err);
 	if (why.kind == ERR_UNAVAILABLE)
 		return vcs_delivery_postpone(r->store, sequence, why.message, err);

@@ -4,11 +4,17 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
+#include "scheduler/runs/vcs/renames.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
 enum { MAX_DECIDED = 50 };
+
+static enum vcs_dialect dialect_of(const struct vcs_decision *d)
+{
+	return vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
+}
 
 /* ---- the order ---- */
 
@@ -16,10 +22,7 @@ enum { MAX_DECIDED = 50 };
  */
 static bool head_ref(const struct vcs_decision *d, char ret_ref[VCS_PR_REF_SIZE])
 {
-	enum vcs_dialect dialect =
-		vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
-
-	return dialect != VCS_AZURE && vcs_pr_ref(dialect, d->event.number, ret_ref);
+	return dialect_of(d) != VCS_AZURE && vcs_pr_ref(dialect_of(d), d->event.number, ret_ref);
 }
 
 static bool follows(const struct vcs_event *e, const char *seen)
@@ -128,23 +131,31 @@ static int commit_decide(struct vcs_decision *d, struct err *err)
 	return seen_write(d, err) < 0 ? -1 : vcs_outcomes_apply(d, err);
 }
 
-static int rename_apply(struct vcs_decision *d, struct err *err)
+/* The look shows whether it is true. */
+static int removal_apply(struct vcs_decision *d, struct err *err)
 {
-	const struct vcs_end end = {
-		.id = d->id, .message = "The repository was renamed, or has another default branch."};
 	const struct vcs_end gone = {
 		.id = d->id, .is_error = true, .message = "The repository was deleted at its provider."};
-	enum vcs_dialect dialect =
-		vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
-	struct err why = ERR_INIT;
+
+	return vcs_look_now(d->store, d->repository_id, err) < 0 ? -1 : vcs_event_end(d->store, &gone, err);
+}
+
+static int rename_apply(struct vcs_decision *d, struct err *err)
+{
+	const char *name = d->event.repository, *branch = d->event.default_branch;
+	struct vcs_end end = {.id = d->id, .message = "Nothing has to be done."};
+	struct vcs_renamed renamed;
 
 	if (d->event.removed)
-		return vcs_look_now(d->store, d->repository_id, err) < 0 ? -1 : vcs_event_end(d->store, &gone, err);
-	if (*d->event.repository && vcs_identifier_check(dialect, d->event.repository, &why) < 0)
-		return vcs_event_end(
-			d->store, &(struct vcs_end){.id = d->id, .is_error = true, .message = why.message}, err);
-	if (vcs_repository_rename(d->store, d->repository_id, d->event.repository, d->event.default_branch, err) < 0)
+		return removal_apply(d, err);
+	if (vcs_rename_follow(d->store, d->repository_id, dialect_of(d), name, &renamed, err) < 0 ||
+		vcs_repository_note(d->store, d->repository_id, branch, NULL, err) < 0)
 		return -1;
+	if (*renamed.sentence)
+		end.message = renamed.sentence;
+	else if (*branch && !text_equal(branch, row_text(d->row, 0, "default_branch")))
+		end.message = "The repository has another default branch.";
+	end.is_error = renamed.is_error;
 	return vcs_event_end(d->store, &end, err);
 }
 

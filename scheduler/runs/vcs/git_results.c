@@ -8,6 +8,7 @@
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
+#include "scheduler/store/vcs/events/refs.h"
 
 enum {
 	SENTENCE_MAX = 2000,
@@ -83,10 +84,11 @@ static int retry_seconds(int tries)
 	return seconds;
 }
 
-/* The next look is later with each failure in a row. */
+/* The next look is later with each failure in a row. The repository may have been renamed: its provider is asked. */
 static int look_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
 {
-	if (vcs_look_failed(store, job->repository.text, sentence, err) < 0)
+	if (vcs_look_failed(store, job->repository.text, sentence, err) < 0 ||
+		vcs_repository_doubt(store, job->repository.text, err) < 0)
 		return -1;
 	return db_query(store->db, NULL, err,
 		"update vcs_repositories set look_failures = look_failures + 1, look_error = $2, look_due = now() + "

@@ -162,6 +162,16 @@ static void subject_reader_release(struct subject_reader *reader)
 	json_decref(reader->patterns);
 }
 
+/* A push of the branch may bring the commit to a workspace between its connection and the look that this asked for. */
+static bool is_duplicate(const struct vcs_decision *d, int row)
+{
+	const struct rows *rows = &d->subjects;
+
+	if (is_request(d))
+		return row_bool(rows, row, "head_newer") && !json_bool_at(d->detail, "again", false);
+	return row_bool(rows, row, "has_head") && !(d->closed && row_bool(rows, row, "head_canceled"));
+}
+
 /* A request is for the subject's branch, whatever files have changed. What it asks of a workspace that is connected
  * just now does not depend on earlier runs. */
 static void subject_read(const struct vcs_decision *d, int row, struct subject_reader *ret_reader)
@@ -192,8 +202,7 @@ static void subject_read(const struct vcs_decision *d, int row, struct subject_r
 			.fork_plans = setting(settings, "vcs-fork-plans", false),
 			.fork_pool = row_bool(rows, row, "has_fork_pool"),
 			.approved = d->approved,
-			.duplicate = !is_request(d) && row_bool(rows, row, "has_head") &&
-				!(d->closed && row_bool(rows, row, "head_canceled"))}};
+			.duplicate = is_duplicate(d, row)}};
 }
 
 bool vcs_files_wanted(const struct vcs_decision *d)

@@ -57,14 +57,16 @@ int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, 
 	return 0;
 }
 
+/* The ids stand on both sides of the join, since a content may have the commits of a thousand workspaces. */
 int vcs_contents_take(struct store *store, struct db_array *configuration_ids, struct err *err)
 {
 	return db_queue(store->db, err,
 		"update configuration_versions c set status = 'uploaded', blob_id = v.blob_id, error = null, "
 		"error_message = null, status_timestamps = c.status_timestamps || " STAMP(
 			"finished-at") " from configuration_commits k join vcs_contents v on v.id = k.content_id and "
-				       "v.state = 'stored' where k.configuration_version_id = c.id and c.id = "
-				       "any($1::text[]) and c.status in ('pending', 'fetching', 'archived', 'errored')",
+				       "v.state = 'stored' where k.configuration_version_id = any($1::text[]) and "
+				       "k.configuration_version_id = c.id and c.id = any($1::text[]) and c.status in "
+				       "('pending', 'fetching', 'archived', 'errored')",
 		P_ARRAY(configuration_ids));
 }
 

@@ -51,14 +51,21 @@ static json_t *event_row(const struct vcs_event *event)
 	return row;
 }
 
+/* 0: the event is of no delivery. */
+static struct db_param delivery_param(long long delivery)
+{
+	struct db_param param = P_INT(delivery);
+
+	if (!delivery)
+		param.kind = DB_NULL;
+	return param;
+}
+
 int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
 	size_t count, struct err *err)
 {
 	json_auto_t *rows = json_array();
-	struct db_param delivery = P_INT(origin->delivery);
 
-	if (!origin->delivery)
-		delivery.kind = DB_NULL;
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(rows, event_row(&events[i]));
 	_cleanup_(freep) char *text = json_text(rows);
@@ -69,18 +76,34 @@ int vcs_events_insert(struct store *store, const struct vcs_origin *origin, cons
 		"(jsonb_to_recordset($4::jsonb) as (id text, kind text, ref text, before_sha text, sha text, "
 		"pull_request bigint, detail jsonb, files jsonb)) with ordinality as u(id, kind, ref, before_sha, sha, "
 		"pull_request, detail, files, n) join vcs_repositories r on r.id = $1 order by u.n",
-		P_TEXT(origin->repository_id), delivery, P_TEXT(origin->found_by), P_TEXT(text));
+		P_TEXT(origin->repository_id), delivery_param(origin->delivery), P_TEXT(origin->found_by),
+		P_TEXT(text));
+}
+
+int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, "
+		"state, level, message, done_at) select $1, r.organization_id, r.connection_id, r.id, $3, $4, $5, "
+		"'done', $6, left($7, 1000), now() from vcs_repositories r where r.id = $2",
+		P_TEXT(id_new("ve").text), P_TEXT(told->repository_id), delivery_param(told->delivery),
+		P_TEXT(told->found_by), P_TEXT(vcs_event_names[told->kind]), P_TEXT(told->is_error ? "error" : "info"),
+		P_TEXT(told->message));
 }
 
 int vcs_event_unreadable(
 	struct store *store, const char *repository_id, long long delivery, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, kind, state, "
-		"level, message, done_at) select $1, r.organization_id, r.connection_id, r.id, $3, 'ping', 'done', "
-		"'error', left('A delivery can''t be read: ' || $4, 1000), now() from vcs_repositories r where r.id = "
-		"$2",
-		P_TEXT(id_new("ve").text), P_TEXT(repository_id), P_INT(delivery), P_TEXT(why));
+	_cleanup_(freep) char *message = mem_printf("A delivery can't be read: %s", why);
+
+	return vcs_event_tell(store,
+		&(struct vcs_told){.repository_id = repository_id,
+			.found_by = "webhook",
+			.delivery = delivery,
+			.kind = VCS_PING,
+			.is_error = true,
+			.message = message},
+		err);
 }
 
 /* ---- reading ---- */

@@ -46,7 +46,17 @@ struct vcs_origin {
 int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
 	size_t count, struct err *err);
 
-/* Adds an event that is done: a delivery that can't be read. */
+/* Adds an event that is done, with what it says. */
+struct vcs_told {
+	const char *repository_id;
+	const char *found_by;
+	long long delivery; /* of a webhook; 0: none */
+	enum vcs_event_kind kind;
+	bool is_error;
+	const char *message;
+};
+int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err *err);
+/* The same for a delivery that can't be read. */
 int vcs_event_unreadable(
 	struct store *store, const char *repository_id, long long delivery, const char *why, struct err *err);
 

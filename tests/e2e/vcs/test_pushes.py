@@ -6,26 +6,15 @@ import subprocess
 
 import pytest
 
-from support.database import Database
 from support.git_servers import HttpServer
 from support.receiver import says
-from support.servers import Broker
-from support.site import new_folder, release_all
-from support.vcs_flow import Repo, VcsSite, telling
+from support.vcs_flow import Repo, telling
 from support.wait import until
 
 
 @pytest.fixture(scope="module")
-def stack(postgres, sandbox, redis, engine):
-    folder = new_folder("site")
-    bus = Broker(folder).start()
-    redis.command("flushall")
-    site = VcsSite(folder, bus, postgres, sandbox, redis, engine.option)
-    try:
-        yield site.start()
-    finally:
-        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
-        shutil.rmtree(folder, ignore_errors=True)
+def stack(full_site):
+    return full_site
 
 
 @pytest.fixture(scope="module")
@@ -50,9 +39,7 @@ def repo(stack, http, repository):
 
 @pytest.fixture
 def ask(stack):
-    asked = Database(stack.database)
-    yield asked.ask
-    asked.close()
+    return stack.ask
 
 
 def outputs(api, workspace):

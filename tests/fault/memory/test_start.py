@@ -12,7 +12,7 @@ from support.runyard import KEYS, Scheduler
 from support.wait import until
 
 SEED = int(os.environ.get("RUNYARD_SEED", "1"))
-DRAWN = int(os.environ.get("RUNYARD_ALLOCATIONS", "8"))  # starts of a process; 0 is one for every allocation
+DRAWN = int(os.environ.get("RUNYARD_ALLOCATIONS", "4"))  # starts of a process; 0 is one for every allocation
 EVERY = -(1 << 62)  # an allocation that is never reached: all are counted
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
 

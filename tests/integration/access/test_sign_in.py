@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Passwords, sessions, pages, and the requests of `terraform login`."""
 
 import base64

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Event streams while the broker is away, and with Apache Kafka."""
 
 import pytest

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """No client can exhaust the server: connections, time and memory of bodies are limited for each."""
 
 import array
@@ -296,3 +297,16 @@ def test_one_address_gets_at_most_half_of_a_memory_budget(scheduler, opened, tok
     assert exchange("203.0.113.7") == 503
     assert exchange("203.0.113.8") == 400
     assert held
+
+
+def test_malformed_requests_do_not_stop_the_scheduler(api):
+    for sent in (b"\x00\x01\x02\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"POST /api/v2/runs HTTP/1.1\r\nContent-Length: -5\r\n\r\n",
+                 b"GET " + b"a" * 100000, b"GET /api/v2/ping HTTP/1.1\r\n" + b"X: y\r\n" * 20000):
+        with socket.create_connection(("127.0.0.1", int(api.url.rsplit(":", 1)[1]))) as connection:
+            try:
+                connection.sendall(sent)
+                connection.shutdown(socket.SHUT_WR)
+                connection.recv(4096)
+            except OSError:
+                pass
+    assert api.call("GET", "ping").status == 204

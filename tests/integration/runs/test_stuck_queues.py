@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The sweep finds and advances stuck queues of any cause, and checks no others."""
 
 import pytest

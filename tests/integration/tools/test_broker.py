@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """The embedded broker: topics, port, shutdown. Apache Kafka as the local stack sets it up: its account."""
 
 import json

@@ -193,6 +193,7 @@ def test_pushes_in_reverse_order_run_the_head_alone(vcs):
     first = vcs.repository.sha()
     middle, head = vcs.push(event=False), vcs.push(event=False)
     vcs.event("push", "refs/heads/main", middle, head, files=["main.tf"])
+    until(lambda: head in vcs.shas(workspace), "the newer push was looked up, and runs")
     vcs.event("push", "refs/heads/main", first, middle, files=["main.tf"])
     events = vcs.settled()
     assert vcs.shas(workspace) == [first, head]

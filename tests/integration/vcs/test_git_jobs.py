@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Git jobs between scheduler and worker: claims, leases, stops, and secrets."""
+# label: full
+"""Git jobs between scheduler and worker: claims, leases and stops."""
 
-import base64
 from pathlib import Path
 
 import pytest
 
 from support.fake_worker import FakeWorker, PendingRequest
+from support.proc import descendants
 from support.wait import until
 
 PASSWORD = "secret-of-ada-1"
@@ -27,23 +28,8 @@ def held(http):
     return sha, gate.touch
 
 
-def own_processes(worker):
-    """The worker's descendants."""
-    found, last = {worker.pid}, set()
-    while found != last:
-        last = set(found)
-        for status in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                fields = status.read_text().rpartition(")")[2].split()
-            except OSError:
-                continue
-            if int(fields[1]) in found:
-                found.add(int(status.parent.name))
-    return found
-
-
 def fetching(worker):
-    return [pid for pid in own_processes(worker) if b"git-remote-http" in read(f"/proc/{pid}/cmdline")]
+    return [pid for pid in descendants(worker.pid) if b"git-remote-http" in read(f"/proc/{pid}/cmdline")]
 
 
 def read(path):
@@ -53,35 +39,12 @@ def read(path):
         return b""
 
 
-def test_no_secret_is_in_arguments_environments_files_logs_or_the_database(rows, http, held, git_worker, ask, folder):
-    sha, open_gate = held
-    worker = git_worker()
-    content = rows.fetch(rows.repository(rows.connection(http.url, ssh_key="-----BEGIN secret-of-the-key-----\n")), sha)
-    until(lambda: fetching(worker), "git waits for the server")
-    secrets = [PASSWORD.encode(), base64.b64encode(f"ada:{PASSWORD}".encode())]
-    processes = own_processes(worker)
-    assert len(processes) >= 6, "the worker, keeper, helpers, sandbox, git"
-    for pid in processes:
-        for name in ("cmdline", "environ"):
-            assert not any(secret in read(f"/proc/{pid}/{name}") for secret in secrets), (pid, name)
-    for path in folder.rglob("*"):
-        if path.is_file() and path.parent != http.folder:
-            assert not any(secret in read(path) for secret in secrets), path
-    open_gate()
-    assert rows.fetched(content)["state"] == "stored"
-    for log in folder.glob("*.log"):
-        assert not any(secret in log.read_bytes() for secret in (*secrets, b"secret-of-the-key")), log
-    for (table,) in ask("select table_name from information_schema.tables where table_schema = 'public'"):
-        for secret in (PASSWORD, PASSWORD.encode().hex(), "secret-of-the-key"):
-            assert ask(f"select count(*) from {table} t where position(%s in t::text) > 0", secret) == [(0,)], table
-
-
 def test_a_worker_that_is_killed_in_mid_fetch_loses_nothing(rows, http, held, scheduler, git_worker):
     sha, open_gate = held
     worker = git_worker()
     content = rows.fetch(rows.repository(rows.connection(http.url)), sha)
     until(lambda: fetching(worker), "git waits for the server")
-    processes = own_processes(worker) - {worker.pid}
+    processes = descendants(worker.pid) - {worker.pid}
     worker.kill()
     until(lambda: not any(b"git" in read(f"/proc/{pid}/cmdline") for pid in processes), "its processes are gone")
     rows.ask("update git_jobs set lease_until = now() - interval '1 second'")

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Limits of commits, links, names that clash, and large repositories. Each error names the limit or the path."""
 
 import os

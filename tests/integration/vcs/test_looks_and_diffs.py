@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Reading the refs of repositories, and comparing commits."""
 
 import pytest
@@ -29,8 +30,13 @@ def test_a_look_reads_branches_tags_and_pull_requests(rows, repository, row):
     repository.push("light", "v1.0", "HEAD:refs/pull/7/head", "HEAD:refs/hidden/x")
     assert rows.look(row) == {"refs/heads/main": one, "refs/heads/feature/x": two, "refs/tags/light": two, "refs/tags/v1.0": two, "refs/pull/7/head": two}
     assert rows.ask("select default_branch, look_failures, look_error from vcs_repositories where id = %s", row) == [("main", 0, None)]
+    written = lambda: rows.ask("select name, ctid::text, xmin::text, xmax::text from vcs_refs where repository_id = %s and name <> 'refs/heads/feature/x' order by 1", row)  # noqa: E731
+    before = written()
+    rows.look(row)
+    assert written() == before, "refs that are as they were are not written again"
     repository.push(":refs/heads/feature/x")
     rows.look(row)
+    assert written() == before
     until(lambda: rows.ask("select sha from vcs_refs where repository_id = %s and name = 'refs/heads/feature/x'", row) == [("",)], "the deletion is remembered")
 
 

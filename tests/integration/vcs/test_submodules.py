@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """Submodules: relative addresses, ssh, and what is refused."""
 
 import pytest

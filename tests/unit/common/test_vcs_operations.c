@@ -25,10 +25,11 @@ static const struct {
 
 static json_t *all_arguments(void)
 {
-	return json_pack("{ss ss ss ss ss si ss ss ss si ss ss ss ss ss ss ss}", "sha", SHA, "state", "pending",
-		"context", "Runyard/acme", "description", "it runs", "url", "https://runyard.example.com/x", "number",
-		7, "body", "text", "comment", "12", "hook", "99", "page", 2, "secret", "hidden", "branch", "feature/x",
-		"base", "main", "head", "topic", "event", "git.push", "project_id", "p", "repository_id", "r");
+	return json_pack("{ss ss ss ss ss ss si ss ss ss si ss ss ss ss ss ss ss}", "id", "17", "sha", SHA, "state",
+		"pending", "context", "Runyard/acme", "description", "it runs", "url", "https://runyard.example.com/x",
+		"number", 7, "body", "text", "comment", "12", "hook", "99", "page", 2, "secret", "hidden", "branch",
+		"feature/x", "base", "main", "head", "topic", "event", "git.push", "project_id", "p", "repository_id",
+		"r");
 }
 
 static struct vcs_api api_of(size_t i)
@@ -79,6 +80,9 @@ static void paths_are_those_that_the_providers_document(void **state)
 		{0, VCS_OP_STATUS, "https://api.github.com/repos/acme/network/statuses/" SHA},
 		{0, VCS_OP_BRANCH, "https://api.github.com/repos/acme/network/branches/feature%2Fx"},
 		{1, VCS_OP_REPOSITORY, "https://gitlab.com/api/v4/projects/acme%2Fa%2Fb%2Fnetwork"},
+		{1, VCS_OP_LOCATE, "https://gitlab.com/api/v4/projects/17"},
+		{2, VCS_OP_LOCATE, "https://gitea.example.com/api/v1/repositories/17"},
+		{3, VCS_OP_LOCATE, "https://api.bitbucket.org/2.0/repositories/acme/17"},
 		{2, VCS_OP_COMMENT_EDIT, "https://gitea.example.com/api/v1/repos/acme/network/issues/comments/12"},
 		{3, VCS_OP_STATUS,
 			"https://api.bitbucket.org/2.0/repositories/acme/network/commit/" SHA "/statuses/build"},

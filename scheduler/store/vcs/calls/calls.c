@@ -15,16 +15,34 @@ enum { MAX_CLAIMED = 20, MAX_CHECKED = 200, GIVE_UP_MS = 30000, FIRST_WAIT_S = 5
 
 /* ---- purposes ---- */
 
-/* A step says that the default branch is not known yet. */
-static int fixed_prepare(
+static int verify_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
 	(void)store;
+	(void)call;
 	(void)err;
-	ret_prepared->operation = call->purpose == VCS_FOR_VERIFY ? VCS_OP_VERIFY
-		: json_string_at(call->arguments, "step")         ? VCS_OP_DEFAULT_BRANCH
-								  : VCS_OP_REPOSITORY;
+	ret_prepared->operation = VCS_OP_VERIFY;
 	ret_prepared->arguments = json_object();
+	return 0;
+}
+
+/* By the provider's id, once it is known: the name may be that of another repository now. A step says that the default
+ * branch is not known yet. */
+static int lookup_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	const char *id;
+
+	if (db_query(store->db, &rows, err, "select external_id from vcs_repositories where id = $1",
+		    P_TEXT(call->repository_id)) < 0)
+		return -1;
+	id = rows.count && vcs_operation_exists(call->dialect, VCS_OP_LOCATE) ? row_text(&rows, 0, "external_id")
+									      : NULL;
+	ret_prepared->operation = json_string_at(call->arguments, "step") ? VCS_OP_DEFAULT_BRANCH
+		: id                                                      ? VCS_OP_LOCATE
+									  : VCS_OP_REPOSITORY;
+	ret_prepared->arguments = id ? json_pack("{ss}", "id", id) : json_object();
 	return 0;
 }
 
@@ -37,8 +55,8 @@ static const struct {
 	[VCS_FOR_REPORT] = {0, true, vcs_report_prepare},
 	[VCS_FOR_COMMENT] = {2, true, vcs_comment_prepare},
 	[VCS_FOR_HOOK] = {1, true, vcs_hook_prepare},
-	[VCS_FOR_LOOKUP] = {1, false, fixed_prepare},
-	[VCS_FOR_VERIFY] = {1, false, fixed_prepare},
+	[VCS_FOR_LOOKUP] = {1, false, lookup_prepare},
+	[VCS_FOR_VERIFY] = {1, false, verify_prepare},
 	[VCS_FOR_REMOVAL] = {1, true, vcs_removal_prepare},
 };
 

@@ -12,7 +12,7 @@ static const char pick_sql[] =
 	"with due as materialized (select sequence, due_at, octet_length(body_sealed) as size from vcs_deliveries "
 	"where state = 'waiting' and due_at <= now() order by due_at, sequence limit $1 for update skip locked), "
 	"sized as (select sequence, due_at, sum(size) over (order by due_at, sequence) - size as before from due) "
-	"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, r.identifier, r.external_id, "
+	"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, d.tries, r.identifier, r.external_id, "
 	"coalesce(c.provider, 'github_app') as provider, c.api_url from sized s join vcs_deliveries d using (sequence) "
 	"join vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
 	"where s.before < $2 order by s.due_at, s.sequence";
@@ -43,4 +43,11 @@ int vcs_delivery_postpone(struct store *store, long long sequence, const char *w
 		"update vcs_deliveries set tries = tries + 1, error = $2, due_at = now() + make_interval(secs => $3) "
 		"where sequence = $1",
 		P_INT(sequence), P_TEXT(why), P_INT(POSTPONED_SECONDS));
+}
+
+int vcs_deliveries_hasten(struct store *store, const char *repository_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_deliveries set due_at = now() where repository_id = $1 and state = 'waiting'",
+		P_TEXT(repository_id));
 }

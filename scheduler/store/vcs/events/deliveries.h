@@ -19,5 +19,7 @@ int vcs_delivery_open(struct store *store, const struct rows *rows, int row, str
 int vcs_delivery_end(struct store *store, long long sequence, const char *error, struct err *err);
 /* It is tried again later. */
 int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err);
+/* The repository's deliveries that were postponed are due now. */
+int vcs_deliveries_hasten(struct store *store, const char *repository_id, struct err *err);
 
 #endif

@@ -7,36 +7,42 @@
 	"coalesce((select c.organization_scoped or " in_project " from vcs_repositories v join vcs_connections c " \
 	"on c.id = v.connection_id where v.id = $1), true) as available "
 /* Workspaces are found by workspace_repositories_repository, their heads by vcs_heads' key, their runs by an index that
- * begins with the workspace. */
-static const char subjects_sql[] =
-	"select w.id, false as policy_set, a.branch, a.tags_regex, a.ingress_submodules as submodules, w.settings, "
-	"w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked, "
-	"coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run, "
-	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, "
-	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, "
-	"h.workspace_id is not null as has_head, coalesce(r.status = 'canceled', false) as head_canceled, "
-	"coalesce((select c.fork_pool_id from vcs_repositories v join vcs_connections c on c.id = v.connection_id "
-	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, false as has_version, "
-	AVAILABLE("exists (select 1 from vcs_connection_projects m where m.connection_id = c.id and "
-		"m.project_id = w.project_id)")
-	"from workspace_repositories a join workspaces w on w.id = a.workspace_id "
-	"join organizations o on o.id = w.organization_id "
-	"left join vcs_heads h on h.workspace_id = w.id and h.kind = $3 and h.pull_request = $4 and h.sha = $5 "
-	"left join runs r on r.id = h.run_id "
-	"where a.repository_id = $1 and ($2::text is null or w.id = $2) union all "
-	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), "
-	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join "
-	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), "
-	"false), false, false, exists (select 1 from policy_set_version_commits k where k.policy_set_version_id = "
-	"s.newest_version_id and k.sha = $5 and k.event_id = $6), " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id "
-	"where a.repository_id = $1 and ($2::text is null or s.id = $2) order by 1";
+ * begins with the workspace. One subject has a statement of its own: a parameter that may be null would be compared with
+ * each workspace of the repository. */
+#define SUBJECTS(of_workspace, of_policy_set) \
+	"select w.id, false as policy_set, a.branch, a.tags_regex, a.ingress_submodules as submodules, w.settings, " \
+	"w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked, " \
+	"coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run, " \
+	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, " \
+	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, " \
+	"h.workspace_id is not null as has_head, " \
+	"coalesce(h.created_at >= (select e.created_at from vcs_events e where e.id = $6), false) as head_newer, " \
+	"coalesce(r.status = 'canceled', false) as head_canceled, " \
+	"coalesce((select c.fork_pool_id from vcs_repositories v join vcs_connections c on c.id = v.connection_id " \
+	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, false as has_version, " \
+	AVAILABLE("exists (select 1 from vcs_connection_projects m where m.connection_id = c.id and " \
+		"m.project_id = w.project_id)") \
+	"from workspace_repositories a join workspaces w on w.id = a.workspace_id " \
+	"join organizations o on o.id = w.organization_id " \
+	"left join vcs_heads h on h.workspace_id = w.id and h.kind = $3 and h.pull_request = $4 and h.sha = $5 " \
+	"left join runs r on r.id = h.run_id " \
+	"where a.repository_id = $1 and " of_workspace " union all " \
+	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), " \
+	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join " \
+	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), " \
+	"false), false, false, false, exists (select 1 from policy_set_version_commits k where k.policy_set_version_id = " \
+	"s.newest_version_id and k.sha = $5 and k.event_id = $6), " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id " \
+	"where a.repository_id = $1 and " of_policy_set " order by 1"
+static const char subjects_sql[] = SUBJECTS("$2::text is null", "$2::text is null");
+static const char subject_sql[] = SUBJECTS("a.workspace_id = $2", "a.policy_set_id = $2");
 /* clang-format on */
 
 int vcs_subjects_read(struct store *store, const char *repository_id, const char *subject_id,
 	const struct vcs_head *head, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, subjects_sql, P_TEXT(repository_id), P_TEXT(subject_id),
-		P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha), P_TEXT(head->event_id));
+	return db_query(store->db, ret_rows, err, subject_id ? subject_sql : subjects_sql, P_TEXT(repository_id),
+		P_TEXT(subject_id), P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha),
+		P_TEXT(head->event_id));
 }
 
 #define OUTCOMES                                                                                                       \

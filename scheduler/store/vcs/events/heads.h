@@ -18,9 +18,10 @@ struct vcs_head {
 /*
  * The workspaces and policy sets that are attached to the repository, by id; with a subject, only that one. Columns:
  * id, policy_set, branch, tags_regex, submodules, settings, folder, patterns, locked, had_run, cancels (the
- * organization's speculative-plan-management-enabled), newest_only, has_head (the commit was here before),
- * head_canceled (its run was canceled), has_fork_pool (the connection names an agent pool for plans of forks, which is
- * not the workspace's own), has_version (the newest version of the policy set is of this commit and this event).
+ * organization's speculative-plan-management-enabled), newest_only, has_head (the commit was here before), head_newer
+ * (it came by another event since this one was made), head_canceled (its run was canceled), has_fork_pool (the
+ * connection names an agent pool for plans of forks, which is not the workspace's own), has_version (the newest version
+ * of the policy set is of this commit and this event).
  */
 int vcs_subjects_read(struct store *store, const char *repository_id, const char *subject_id,
 	const struct vcs_head *head, struct rows *ret_rows, struct err *err);

@@ -167,16 +167,51 @@ int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *p
 		P_BOOL(pull_request->is_open), P_TEXT(text));
 }
 
+/* ---- the repository itself ---- */
+
+/* clang-format off */
+/* By vcs_repositories' key and vcs_repositories_connection or vcs_repositories_organization. */
+static const char rename_sql[] =
+	"with r as (select id, identifier, organization_id, connection_id, installation_id from vcs_repositories "
+	"where id = $1), "
+	"taken as (select 1 from r join vcs_repositories o on o.organization_id = r.organization_id and o.id <> r.id "
+	"and o.connection_id is not distinct from r.connection_id and o.installation_id is not distinct from "
+	"r.installation_id and lower(o.identifier) = lower($2)), "
+	"changed as (update vcs_repositories v set identifier = $2 from r where v.id = r.id and "
+	"lower(r.identifier) <> lower($2) and not exists (select 1 from taken) returning 1) "
+	"select r.identifier as before, exists (select 1 from taken) as taken, exists (select 1 from changed) as "
+	"changed from r";
+/* clang-format on */
+
 int vcs_repository_rename(struct store *store, const char *repository_id, const char *identifier,
-	const char *default_branch, struct err *err)
+	struct vcs_renaming *ret_renaming, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (db_query(store->db, &rows, err, rename_sql, P_TEXT(repository_id), P_TEXT(identifier)) < 0)
+		return -1;
+	*ret_renaming = (struct vcs_renaming){.changed = rows.count && row_bool(&rows, 0, "changed"),
+		.taken = rows.count && row_bool(&rows, 0, "taken"),
+		.before = mem_text(rows.count ? row_text(&rows, 0, "before") : "")};
+	return 0;
+}
+
+int vcs_repository_note(
+	struct store *store, const char *repository_id, const char *default_branch, const char *error, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"update vcs_repositories r set default_branch = coalesce(nullif($3, ''), default_branch), "
-		"identifier = case when $2 <> '' and not exists (select 1 from vcs_repositories o where o.id <> r.id "
-		"and lower(o.identifier) = lower($2) and o.connection_id is not distinct from r.connection_id and "
-		"o.installation_id is not distinct from r.installation_id and o.organization_id = r.organization_id) "
-		"then $2 else identifier end where r.id = $1",
-		P_TEXT(repository_id), P_TEXT(identifier), P_TEXT(default_branch));
+		"update vcs_repositories set default_branch = coalesce(nullif($2, ''), default_branch), "
+		"error = coalesce(left($3, 500), error), "
+		"state = case when $3::text is null then state else 'errored' end where id = $1",
+		P_TEXT(repository_id), P_TEXT(default_branch), P_TEXT(error));
+}
+
+int vcs_repository_doubt(struct store *store, const char *repository_id, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_repositories set state = 'unverified' where id = $1 and external_id is not null and "
+		"connection_id is not null",
+		P_TEXT(repository_id));
 }
 
 int vcs_commit_came(struct store *store, const char *repository_id, const char *sha, bool *ret_came, struct err *err)

@@ -60,7 +60,17 @@ int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *p
  * may give the commits of forks as if they were the repository's, so its answer does not tell. */
 int vcs_commit_came(struct store *store, const char *repository_id, const char *sha, bool *ret_came, struct err *err);
 
+/* Gives the repository another identifier, unless the connection has another repository of that name. */
+struct vcs_renaming {
+	bool changed, taken;
+	char *before; /* the identifier until then; the caller frees it */
+};
 int vcs_repository_rename(struct store *store, const char *repository_id, const char *identifier,
-	const char *default_branch, struct err *err);
+	struct vcs_renaming *ret_renaming, struct err *err);
+/* NULL, and for the branch "", too: it stays. An error: nobody can use the repository. */
+int vcs_repository_note(
+	struct store *store, const char *repository_id, const char *default_branch, const char *error, struct err *err);
+/* The provider has to tell again what the repository with its id is called. For repositories whose id is known. */
+int vcs_repository_doubt(struct store *store, const char *repository_id, struct err *err);
 
 #endif

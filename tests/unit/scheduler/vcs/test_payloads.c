@@ -171,6 +171,9 @@ static const struct row rows[] = {
 	{VCS_GITEA, "push", GITEA_PUSH(TAG, ZERO, C), VCS_TAG, TAG, "", A},
 	{VCS_GITEA, "push", GITEA_PUSH(MAIN, A, A), VCS_PING, "", "", ""}, /* its test */
 	{VCS_GITEA, "create", "{'ref': 'v1', 'ref_type': 'tag', 'sha': '" A "'," GITHUB_COMMON "}", NONE},
+	{VCS_GITEA, "delete", "{'ref': 'net/vpc', 'ref_type': 'branch'," GITHUB_COMMON "}", VCS_BRANCH_DELETE,
+		"refs/heads/net/vpc", "", ""},
+	{VCS_GITEA, "delete", "{'ref': 'v1', 'ref_type': 'tag'," GITHUB_COMMON "}", NONE}, /* "push" tells it */
 	{VCS_GITEA, "pull_request", GITEA_PR("opened", "false", "42", ""), VCS_PR_OPEN, VPC, "", A, 7, VCS_FORK_NO},
 	{VCS_GITEA, "pull_request", GITEA_PR("reopened", "true", "42", ""), VCS_PR_OPEN, VPC, "", A, 7, VCS_FORK_NO,
 		true},

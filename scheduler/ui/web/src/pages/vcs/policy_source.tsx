@@ -14,6 +14,7 @@ import { Sha } from "../../vcs/commit_line.tsx";
 import { repositoryOf } from "../../vcs/repository.ts";
 import { ConnectionField } from "./connection_field.tsx";
 import { RepositoryField } from "./repository_field.tsx";
+import { connectionSent } from "./repository_form.ts";
 
 const at = (name: string) => `/data/attributes/${name}`;
 const pointers = {
@@ -129,7 +130,12 @@ function SourceDialog({ org, set, onDone, onClose }: DialogProps) {
 				.split("\n")
 				.map((line) => line.trim())
 				.filter(Boolean),
-			"vcs-repo": { "oauth-token-id": connection, identifier: identifier.trim(), branch: branch.trim(), "ingress-submodules": submodules },
+			"vcs-repo": {
+				...connectionSent(connection),
+				identifier: identifier.trim(),
+				branch: branch.trim(),
+				"ingress-submodules": submodules,
+			},
 		});
 		announce("The repository is connected");
 		await onDone();

@@ -67,7 +67,7 @@ export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 			{repository.item && (
 				<>
 					<h3>Webhook</h3>
-					<RepositoryHook repository={repository.item} />
+					<RepositoryHook repository={repository.item} onDone={repository.reload} />
 				</>
 			)}
 			{asked && <CommitDialog view={view} onClose={() => setAsked(false)} />}

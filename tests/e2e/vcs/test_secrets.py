@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: MPL-2.0
+"""Where the secrets of connections may be: sealed in the database, in the memory of processes, and in requests to their providers. Nowhere else."""
+
+import base64
+import os
+import shutil
+import threading
+import urllib.parse
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from support.browser import Browser
+from support.git_servers import HttpServer, SshServer
+from support.oauth_provider import OAuthProvider
+from support.proc import descendants
+from support.servers import Broker
+from support.site import new_folder, release_all
+from support.vcs_connections import connect, create_client
+from support.vcs_fakes.github_login import GitHubWithLogin
+from support.vcs_flow import VcsSite
+from support.wait import until
+
+FILES = {"main.tf": 'output "one" {\n  value = 1\n}\n'}
+TOKEN, PASSWORD, APP_SECRET, APP_WEBHOOK_SECRET = "secret-token-of-github", "secret-of-ada-1", "secret-of-the-app", "secret-of-the-apps-webhook"
+
+
+class Watch:
+    """Reads the arguments and the environment of processes and of all that they start, and the files of git jobs, over and over."""
+
+    def __init__(self, pids, jobs):
+        self.pids, self.jobs = pids, jobs
+        self.seen = {}  # bytes: where they were
+        self.programs = set()
+        self.stopped = threading.Event()
+        self.thread = threading.Thread(target=self._work, daemon=True)
+        self.thread.start()
+
+    def _work(self):
+        while not self.stopped.wait(0.02):
+            for pid in descendants(*self.pids):
+                self._note(Path(f"/proc/{pid}/environ"))
+                arguments = self._note(Path(f"/proc/{pid}/cmdline"))
+                self.programs.add(Path(arguments.split(b"\0")[0].decode(errors="replace")).name)
+            for folder, _, names in os.walk(self.jobs):
+                for name in set(names) - {"key"}:  # the key that ssh reads is a file while its job runs
+                    self._note(Path(folder, name))
+
+    def _note(self, path):
+        try:
+            content = path.read_bytes()
+        except OSError:
+            return b""
+        self.seen.setdefault(content, path)
+        return content
+
+    def stop(self):
+        assert self.thread.is_alive(), "it has read until now"
+        self.stopped.set()
+        self.thread.join()
+
+
+@pytest.fixture
+def github(tmp_path):
+    fake = GitHubWithLogin(tmp_path / "github")
+    fake.tokens = {TOKEN: "robot"}
+    fake.client_secret = APP_SECRET
+    yield fake
+    fake.release()
+    fake.check()
+
+
+@pytest.fixture
+def oauth():
+    provider = OAuthProvider("gitea")
+    yield provider
+    provider.release()
+    provider.check()
+
+
+@pytest.fixture
+def servers(tmp_path):
+    started = [HttpServer(tmp_path / "http").start(), SshServer(tmp_path / "ssh").start()]
+    yield started
+    release_all(started)
+
+
+@pytest.fixture
+def stack(postgres, sandbox, redis, engine, github, tmp_path):
+    folder = new_folder("site")
+    bus = Broker(folder).start()
+    redis.command("flushall")
+    site = VcsSite(folder, bus, postgres, sandbox, redis, engine.option)
+    given = {"github_app_key_file": github.app(), "github_app_client_secret_file": tmp_path / "client", "github_app_webhook_secret_file": tmp_path / "webhook"}
+    (tmp_path / "client").write_text(APP_SECRET)
+    (tmp_path / "webhook").write_text(APP_WEBHOOK_SECRET)
+    site.scheduler.options.update(github_app_id=github.app_id, github_app_url=github.url, github_app_client_id=github.client_id, **given)
+    for process in (site.scheduler, site.worker, site.notifier):
+        process.options["log_level"] = "debug"
+    try:
+        yield site.start()
+    finally:
+        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+class Connections:
+    """A connection of each kind, and a workspace of each that a run can come from."""
+
+    def __init__(self, stack, github, oauth, http, ssh):
+        self.stack, self.api, self.github, self.oauth = stack, stack.api, github, oauth
+        self.ssh_key = ssh.key
+        self.browser = Browser(stack.scheduler.url).sign_in(stack.tokens["user"], stack.tokens["password"])
+        self.hosted = [github.repository(name, FILES) for name in ("acme/token", "acme/app")]
+        plain = [server.repository("acme/plain") for server in (http, ssh)]
+        for repository in plain:
+            repository.commit(FILES)
+        of_token = connect(self.api, {"service-provider": "github_enterprise", "http-url": github.url, "api-url": github.api_url, "oauth-token-string": TOKEN})
+        of_password = connect(self.api, {"service-provider": "git", "http-url": http.url, "key": http.user, "oauth-token-string": PASSWORD})
+        of_key = connect(self.api, {"service-provider": "git", "http-url": ssh.url, "oauth-token-string": "none"})
+        self.api.patch(f"oauth-tokens/{of_key[1]}", {"data": {"type": "oauth-tokens", "attributes": {"ssh-key": ssh.key}}})
+        self.clients = [of_token[0], of_password[0], of_key[0], self._by_oauth()]
+        self.repository, self.installation = self.hosted[0], self._installed()
+        self.workspaces = [self.api.workspace(name, queue_all_runs=True, auto_apply=True, vcs_repo={"identifier": identifier, **by}) for name, identifier, by in (
+            ("token", "acme/token", {"oauth-token-id": of_token[1]}), ("app", "acme/app", {"github-app-installation-id": self.installation}),
+            ("password", "acme/plain.git", {"oauth-token-id": of_password[1]}), ("key", "acme/plain.git", {"oauth-token-id": of_key[1]}))]
+
+    def _browse(self, path):
+        """Where a page that only asks the site's own visitors for something sends a browser that has signed in."""
+        self.browser.ask(path, headers={"Sec-Fetch-Site": "same-origin"}, follow=False)
+        return self.browser.headers["Location"]
+
+    def _by_oauth(self):
+        made = create_client(self.api, self.oauth.attributes()).data
+        assert "connected=" in self._browse(self.oauth.consent(self._browse(made["attributes"]["connect-path"])))
+        return made["id"]
+
+    def _installed(self):
+        number = self.github.installation("acme", ["acme/app"], kind="User")
+        install = self.github.install(self._browse("/github-app/connect/acme"), number, f"{self.stack.scheduler.url}/github-app/setup")
+        connected = self._browse(self.github.log_in(self._browse(install), "acme"))
+        until(lambda: self.ask("select 1 from vcs_installations where token_sealed is not null"), "the installation has a token")
+        return connected.partition("connected=")[2]
+
+    def ask(self, query, *values):
+        with psycopg.connect(self.stack.database, autocommit=True) as connection:
+            cursor = connection.execute(query, values)
+            return cursor.fetchall() if cursor.description else None
+
+    def run(self, workspace, count=1):
+        """The newest of that many runs, at its end."""
+        runs = until(lambda: self._runs(workspace, count), lambda: f"{workspace} has {count} runs: {self.api.get('organizations/acme/vcs-events').text}")
+        self.api.wait_status(runs[0], {"applied", "planned_and_finished"})
+        return runs[0]
+
+    def _runs(self, workspace, count):
+        runs = [each["id"] for each in self.api.get(f"workspaces/{workspace}/runs").data]
+        return runs if len(runs) == count else None
+
+    def push(self):
+        """Pushes to the App's repository, which a look finds, and to the token's, with a webhook."""
+        self.hosted[1].copy.commit_and_push({"other.tf": ""})
+        self.api.post(f"workspaces/{self.workspaces[1]}/actions/vcs-check", {})
+        until(lambda: self.repository.hooks, "the notifier makes the hook")
+        before = self.repository.sha("main")
+        self.repository.copy.commit_and_push({"other.tf": ""})
+        sha = self.repository.sha("main")
+        assert self.repository.deliver(*self.github.push(self.repository, "refs/heads/main", before, sha)) == [204]
+
+    def hook_secret(self):
+        (hook,) = self.repository.hooks.values()
+        return hook["secret"]
+
+    def secrets(self):
+        """{kind: texts that only the secret has}."""
+        app_key, ssh_key = ((text.splitlines()[3:5]) for text in (Path(self.stack.scheduler.options["github_app_key_file"]).read_text(), self.ssh_key))
+        minted = [token for token in self.github.tokens if token.startswith("ghs_")]
+        found = {"token": [TOKEN], "password": [PASSWORD], "SSH key": ssh_key, "webhook secret": [self.hook_secret()], "App key": app_key, "App's client secret": [APP_SECRET],
+                 "App's webhook secret": [APP_WEBHOOK_SECRET], "installation token": minted, "OAuth secret": [self.oauth.secret],
+                 "OAuth tokens": [*self.oauth.access_tokens, *self.oauth.refresh_tokens]}
+        assert all(found.values()), found
+        return found
+
+    def answers(self, runs):
+        """The answers of all resources that a connection, a repository or a commit has."""
+        versions = [self.api.get(f"runs/{run}").data["relationships"]["configuration-version"]["data"]["id"] for run in runs]
+        paths = ["organizations/acme/oauth-clients?include=oauth_tokens,projects", "organizations/acme/oauth-tokens", "organizations/acme/vcs-events?include=oauth_client",
+                 "organizations/acme/vcs-repositories", "organizations/acme/audit-trail", "github-app/installations", f"github-app/installation/{self.installation}",
+                 *(f"oauth-clients/{client}?include=oauth_tokens" for client in self.clients), *(f"oauth-clients/{client}/oauth-tokens" for client in self.clients),
+                 *(f"workspaces/{workspace}" for workspace in self.workspaces), *(f"runs/{run}?include=configuration_version.ingress_attributes,created_by,workspace" for run in runs),
+                 *(f"runs/{run}/run-events" for run in runs), *(f"configuration-versions/{version}/ingress-attributes" for version in versions)]
+        found = {path: self.api.get(path).body for path in paths}
+        found.update({f"{run}.log": self.api.log(run).encode() for run in runs})
+        return found
+
+
+def forms(secret):
+    """How a secret can look: as it is, in a URL, and in a header with a user."""
+    yield secret.encode()
+    yield urllib.parse.quote(secret, safe="").encode()
+    for user in ("ada", "x-access-token", "oauth2", "robot"):
+        yield base64.b64encode(f"{user}:{secret}".encode())
+
+
+def test_secrets_are_nowhere_but_sealed_and_in_memory(stack, github, oauth, servers):
+    """A push is received, fetched, planned and reported with a token; commits are applied with each other kind of connection."""
+    watch = Watch([process.pid for process in (stack.scheduler, stack.worker, stack.notifier)], stack.folder / "worker-1" / "git")
+    connections = Connections(stack, github, oauth, *servers)
+    runs = [connections.run(workspace) for workspace in connections.workspaces]
+    connections.push()
+    runs += [connections.run(workspace, count=2) for workspace in connections.workspaces[:2]]
+    for repository in connections.hosted:
+        until(lambda: any(status["sha"] == repository.sha("main") and status["state"] == "success" for status in repository.statuses), lambda: f"the commit has its status: {repository.statuses}")
+    answers = connections.answers(runs)
+    watch.stop()
+
+    secrets = {kind: [form for text in texts for form in forms(text)] for kind, texts in connections.secrets().items()}
+    assert {"runyard-git", "git", "git-remote-http", "ssh"} <= {name.removeprefix("/usr/lib/git-core/") for name in watch.programs}, watch.programs
+    places = [*((str(where), content) for content, where in watch.seen.items()), *answers.items()]
+    places += [(str(path), path.read_bytes()) for path in stack.folder.rglob("*") if path.is_file() and path.stat().st_size < 64 << 20]
+    for (table,) in connections.ask("select table_name from information_schema.tables where table_schema = 'public'"):
+        places.append((f"table {table}", "".join(row for (row,) in connections.ask(f"select t::text from {table} t")).encode()))
+    assert any(connections.workspaces[0].encode() in content for where, content in places if where.startswith("/proc/")), "environments were read"
+    assert [(kind, where) for kind, texts in secrets.items() for text in texts for where, content in places if text in content or text.hex().encode() in content] == []
