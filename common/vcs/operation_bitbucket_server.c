@@ -220,7 +220,7 @@ static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_BRANCH] = {"GET", REPOSITORY "/branches?boostMatches=true&filterText={branch}&limit=100",
 		.read = read_branch},
 	[VCS_OP_COMMIT] = {"GET", REPOSITORY "/commits/{sha}", .read = read_commit},
-	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/compare/changes?from={head}&to={base}&" PAGE, .read = read_files},
+	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/changes?since={base}&until={head}&" PAGE, .read = read_files},
 	[VCS_OP_PULL] = {"GET", REPOSITORY "/pull-requests/{number}", .read = read_pull},
 	[VCS_OP_PULLS] = {"GET", REPOSITORY "/pull-requests?state=OPEN&" PAGE, .read = read_pulls},
 	[VCS_OP_PULL_FILES] = {"GET", REPOSITORY "/pull-requests/{number}/changes?" PAGE, .read = read_files},

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/vcs/operation_rows.h"
 
+#include "common/vcs/ref.h"
+
 /* The API of Gitea 1.x and Forgejo. Most of its forms are GitHub's. */
 
 enum { PAGE = 50 };
@@ -46,12 +48,26 @@ static bool files_add(json_t *files, const json_t *commit)
 	return json_is_array(list);
 }
 
-/* The files stand with their commits. Whole only if all commits are there. */
+/* Whether the commit follows on `base`. */
+static bool follows(const json_t *commit, const char *base)
+{
+	const json_t *parents = json_at(commit, "parents");
+
+	for (size_t i = 0; i < json_array_size(parents); i++)
+		if (text_equal(json_string_at(json_array_get(parents, i), "sha"), base))
+			return true;
+	return false;
+}
+
+/* The files stand with their commits. Whole only if all commits are there, and if they follow on the base: what a
+ * forced push took away is not in the list. That is wanted if the base is a branch. */
 static json_t *read_compare(const struct vcs_answer *answer)
 {
 	const json_t *commits = json_at(answer->body, "commits");
+	const char *base = json_string_at(answer->arguments, "base");
 	json_t *files = json_array(), *commit;
-	bool whole = json_int_at(answer->body, "total_commits", -1) == (long long)json_array_size(commits);
+	bool forced = vcs_sha_valid(base),
+	     whole = json_int_at(answer->body, "total_commits", -1) == (long long)json_array_size(commits);
 	size_t i;
 
 	if (!json_is_array(commits)) {
@@ -61,8 +77,9 @@ static json_t *read_compare(const struct vcs_answer *answer)
 	json_array_foreach((json_t *)commits, i, commit)
 	{
 		whole = files_add(files, commit) && whole;
+		forced = forced && !follows(commit, base);
 	}
-	return json_pack("{so sb sn}", "files", files, "whole", whole, "next");
+	return json_pack("{so sb sn}", "files", files, "whole", whole && !forced, "next");
 }
 
 static json_t *read_pulls(const struct vcs_answer *answer)

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "common/vcs/ref.h"
+
 /* GitHub's REST API, version 2022-11-28. */
 
 enum { FILES = 100, MAX_COMPARED = 300, MAX_DESCRIPTION = 140 };
@@ -104,13 +106,21 @@ static json_t *read_commit(const struct vcs_answer *answer)
 
 static const char *const file_paths[2] = {"filename", "previous_filename"};
 
+/* The list begins at the merge base: what a forced push took away is not in it. That is wanted if the base is a branch.
+ */
+static bool is_forced(const struct vcs_answer *answer)
+{
+	return vcs_sha_valid(json_string_at(answer->arguments, "base")) &&
+		!text_equal(json_string_at(answer->body, "status"), "ahead");
+}
+
 /* The first page has all files, but no more than 300. */
 static json_t *read_compare(const struct vcs_answer *answer)
 {
 	const json_t *files = json_at(answer->body, "files");
 	json_t *result = vcs_read_files(answer, files, SIZE_MAX, file_paths);
 
-	if (result && json_array_size(files) >= MAX_COMPARED)
+	if (result && (json_array_size(files) >= MAX_COMPARED || is_forced(answer)))
 		json_object_set_new(result, "whole", json_false());
 	return result;
 }

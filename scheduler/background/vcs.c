@@ -11,6 +11,8 @@
 #include "common/loop/progress.h"
 #include "scheduler/runs/vcs/deliveries.h"
 #include "scheduler/runs/vcs/events.h"
+#include "scheduler/store/vcs/calls/event_asks.h"
+#include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/contents.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
@@ -19,6 +21,7 @@ enum {
 	MAX_SLEEP_MS = 60000, /* a notification may be lost with its connection */
 	RETRY_MS = 2000,      /* after a failure */
 	CONTENTS_MS = 5000,
+	READS_MS = 30000,
 	EXPIRE_MS = 600000,
 	NOTICE_SIZE = 64,
 };
@@ -28,7 +31,7 @@ struct vcs_thread {
 	pthread_t thread;
 	int wake;
 	atomic_bool stopping;
-	int64_t contents_at, expire_at; /* when the sweeps are due; clock_mono_ms */
+	int64_t contents_at, reads_at, expire_at; /* when the sweeps are due; clock_mono_ms */
 };
 
 /* ---- steps ---- */
@@ -39,6 +42,12 @@ static int looks_step(struct store *store, bool *ret_more, struct err *err)
 	return vcs_looks_due(store, err);
 }
 
+static int pulls_step(struct store *store, bool *ret_more, struct err *err)
+{
+	*ret_more = false;
+	return vcs_pulls_enqueue(store, err);
+}
+
 /* In the order in which one makes work for the next. */
 static const struct {
 	const char *name;
@@ -47,6 +56,7 @@ static const struct {
 	{"deliveries", vcs_deliveries_read},
 	{"events", vcs_events_decide},
 	{"looks", looks_step},
+	{"pull requests", pulls_step},
 };
 
 static int step_run(struct vcs_thread *vcs, size_t i, struct err *err)
@@ -130,6 +140,7 @@ static void *vcs_main(void *data)
 		notices_drop(vcs);
 		succeeded = steps_run(vcs);
 		sweep_run(vcs, &vcs->contents_at, CONTENTS_MS, vcs_contents_sweep);
+		sweep_run(vcs, &vcs->reads_at, READS_MS, vcs_event_reads_expire);
 		sweep_run(vcs, &vcs->expire_at, EXPIRE_MS, vcs_events_expire);
 		ms = sleep_ms(vcs, succeeded);
 		progress_idle();

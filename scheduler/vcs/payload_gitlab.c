@@ -126,9 +126,7 @@ static void read_merge_request(struct payload *payload)
 	event->is_new = text_equal(json_string_at(body, "object_attributes.action"), "open");
 	event->changed_at = payload_time(body, "object_attributes.updated_at");
 	event->draft = is_draft(body);
-	event->fork = payload_same(body, "object_attributes.source_project_id", "object_attributes.target_project_id")
-		? VCS_FORK_NO
-		: VCS_FORK_YES;
+	event->fork = payload_fork(body, "object_attributes.source_project_id", "object_attributes.target_project_id");
 }
 
 const struct payload_handler payload_gitlab[] = {

@@ -345,6 +345,11 @@ class RichSite:
             repository, organization = connection.execute(
                 "update vcs_repositories set error = %s, hook_error = %s, look_error = %s, default_branch = %s, look_due = 'infinity' "
                 "where identifier = 'acme/network' returning id, organization_id", [say("not found"), say("403"), say("timeout"), say("trunk", size="word")]).fetchone()
+            connection.execute("insert into vcs_installations (id, installation_id, organization_id, name, kind, web_url, error) values ('ghain-1', 1, %s, %s, 'User', 'javascript:pwned=1', %s)",
+                               [organization, say("octo", size="word"), say("suspended")])
+            for owner in (ids["connection"], "ghain-1"):
+                connection.execute("insert into vcs_limits (owner_id, minute_left, hour_left, blocked_until, error) values (%s, 0, 0, now() + interval '1 day', %s) "
+                                   "on conflict (owner_id) do update set blocked_until = excluded.blocked_until, error = excluded.error", [owner, say("too many calls")])
             connection.execute("delete from vcs_events where repository_id = %s", [repository])
             event = ("insert into vcs_events (id, organization_id, connection_id, repository_id, kind, ref, sha, before_sha, pull_request, detail, state, level, message, files) "
                      "values (%s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s, %s)")

@@ -23,9 +23,9 @@ class Watched:
         self.workspaces = {}
         self.id = None
 
-    def workspace(self, name):
+    def workspace(self, name, **attributes):
         """A workspace that uses the repository."""
-        made = self.org.workspace(name)
+        made = self.org.workspace(name, **attributes)
         document = {"data": {"type": "workspaces", "attributes": {"vcs-repo": {"identifier": self.identifier, "oauth-token-id": self.token}}}}
         answer = self.org.call("PATCH", f"workspaces/{made}", document)
         assert answer.status == 200, answer.text

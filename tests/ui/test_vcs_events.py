@@ -27,7 +27,9 @@ def git(fake_site):
 
 @pytest.fixture(scope="module")
 def token(api):
-    return connect(api, name="Forge")[1]
+    """Of a connection that plans code of forks in an agent pool of its own."""
+    pool = api.post("organizations/acme/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "forks"}}}).data["id"]
+    return connect(api, name="Forge", relations={"fork-agent-pool": {"type": "agent-pools", "id": pool}})[1]
 
 
 @pytest.fixture
@@ -92,7 +94,7 @@ DETAIL = {"sender": "ada", "sender_url": "https://forge.example/ada", "commit_ur
 def test_a_run_shows_its_commit_and_runs_it_again(vcs_page, api, tracked, axe):
     place = tracked("network")
     api.post(f"runs/{place.first}/actions/cancel")
-    sha, _ = place.push("Open <b>port</b> 443\n\nFor the gateway.", **DETAIL)
+    sha, event = place.push("Open <b>port</b> 443\n\nFor the gateway.", **DETAIL)
     run = place.run_of(sha)
     page = vcs_page(f"/app/acme/workspaces/{place.name}/runs")
     row = page.get_by_role("row", name=re.compile("Open .b.port.+ 443"))
@@ -110,6 +112,7 @@ def test_a_run_shows_its_commit_and_runs_it_again(vcs_page, api, tracked, axe):
     expect(facts).to_contain_text("by a commit to branch main from ada")
     expect(facts.get_by_role("link", name=f"Commit {sha[:7]}")).to_have_attribute("rel", "noopener noreferrer")
     expect(facts).to_contain_text(place.identifier)
+    expect(facts.get_by_role("link", name="VCS event")).to_have_attribute("href", f"/app/acme/vcs/events/{event}")
     api.post(f"runs/{run}/actions/cancel")
     header = page.locator(".run-header")
     header.get_by_role("button", name="Run this commit again").click()

@@ -95,11 +95,19 @@ def test_the_page_says_why_there_is_no_hook_and_how_to_make_one(browser_page, si
     repository_is(site, workspace, state="verified", hook_error="the token may not make <b>hooks</b>", look_error="connection refused", default_branch="trunk")
     page = browser_page(settings("hookless"))
     panel = page.get_by_role("region", name="Repository")
+    repository_id = attributes(site, workspace)["vcs-repo"]["repository-id"]
     expect(panel).to_contain_text("trunk")
     expect(panel).to_contain_text("connection refused")
     expect(panel).to_contain_text("the token may not make <b>hooks</b>")
     expect(panel.get_by_text(attributes(site, workspace)["vcs-repo"]["webhook-url"])).to_be_visible()
     axe(page)
+    secret = site.api.attributes(f"vcs-repositories/{repository_id}")["webhook-secret"]
+    panel.get_by_role("button", name="Replace secret").click()
+    dialog = page.get_by_role("dialog", name="Replace the webhook's secret")
+    expect(dialog).to_contain_text("Enter the new secret at the provider within a day.")
+    dialog.get_by_role("button", name="Replace").click()
+    expect(panel).to_contain_text("The previous one is accepted until")
+    assert site.api.attributes(f"vcs-repositories/{repository_id}")["webhook-secret"] != secret
     repository_is(site, workspace, hook_external_id="7", hook_error=None, look_error=None, looked_at="2026-11-01T00:00:00Z")
     page.reload()
     expect(panel.locator(".mark", has_text="Made")).to_be_visible()

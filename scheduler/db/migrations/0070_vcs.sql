@@ -167,6 +167,17 @@ create table vcs_pull_requests (
 	primary key (repository_id, number)
 ) with (fillfactor = 70);
 
+create index vcs_pull_requests_state on vcs_pull_requests (repository_id, state, updated_at);
+
+-- When the open pull requests of a repository are read by the provider's API: refs don't tell of all changes.
+create table vcs_pull_reads (
+	repository_id text primary key references vcs_repositories on delete cascade,
+	due_at timestamptz, -- null: not wanted now
+	read_at timestamptz, -- of the last complete list
+	known_to bigint -- pull requests up to this number are older than the connection; null: the first list tells it
+) with (fillfactor = 60);
+create index vcs_pull_reads_due on vcs_pull_reads (due_at) where due_at is not null;
+
 -- Requests of providers, stored before they are answered.
 create table vcs_deliveries (
 	sequence bigint generated always as identity primary key,

@@ -7,9 +7,11 @@
 #include "common/metrics.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/metrics.h"
+#include "scheduler/runs/vcs/pulls.h"
 #include "scheduler/runs/vcs/renames.h"
 #include "scheduler/store/vcs/calls/calls.h"
 #include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
 #include "scheduler/store/vcs/calls/removals.h"
 #include "scheduler/store/vcs/calls/reports.h"
@@ -158,6 +160,9 @@ static const struct purpose_rows purposes[VCS_PURPOSES] = {
 	[VCS_FOR_HOOK] = {vcs_hook_step, hook_refused},
 	[VCS_FOR_LOOKUP] = {lookup_taken, lookup_refused},
 	[VCS_FOR_VERIFY] = {verify_taken, verify_refused},
+	[VCS_FOR_PULLS] = {vcs_pulls_step, vcs_pulls_refused},
+	[VCS_FOR_COMMIT] = {vcs_commit_step, vcs_commit_refused},
+	[VCS_FOR_FILES] = {vcs_files_step, vcs_files_refused},
 	[VCS_FOR_REMOVAL] = {removal_taken, removal_refused},
 };
 

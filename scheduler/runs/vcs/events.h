@@ -27,8 +27,5 @@ int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *
 int vcs_look_failed(struct store *store, const char *repository_id, const char *sentence, struct err *err);
 /* The paths that an event's commits changed: an array of texts. NULL: they can't be had, `note` says why. */
 int vcs_files_known(struct store *store, const char *event_id, const json_t *files, const char *note, struct err *err);
-/* Message and author of a commit, which git has read: {message, author}. */
-int vcs_commit_known(
-	struct store *store, const char *repository_id, const char *sha, const json_t *commit, struct err *err);
 
 #endif

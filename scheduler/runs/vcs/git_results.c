@@ -8,6 +8,8 @@
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
+#include "scheduler/store/vcs/calls/event_asks.h"
+#include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events/refs.h"
 
 enum {
@@ -96,6 +98,16 @@ static int look_failed(struct store *store, const struct git_job *job, const cha
 		P_TEXT(job->repository.text), P_TEXT(sentence), P_INT(LOOK_SECONDS), P_INT(LOOK_FAILED_MAX));
 }
 
+/* The provider's API may tell the changed files. */
+static int diff_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
+{
+	bool asked;
+
+	if (vcs_files_ask(store, job->event.text, sentence, &asked, err) < 0)
+		return -1;
+	return asked ? 0 : vcs_files_known(store, job->event.text, NULL, sentence, err);
+}
+
 static int job_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
 {
 	int status = 0;
@@ -103,7 +115,7 @@ static int job_failed(struct store *store, const struct git_job *job, const char
 	if (job->kind == GIT_FETCH)
 		status = content_failed(store, job->content.text, sentence, err);
 	if (job->kind == GIT_DIFF)
-		status = vcs_files_known(store, job->event.text, NULL, sentence, err);
+		status = diff_failed(store, job, sentence, err);
 	if (job->kind == GIT_LOOK)
 		status = look_failed(store, job, sentence, err);
 	return status < 0 ? -1 : git_job_end(store, job, err);
@@ -228,7 +240,7 @@ static int commits_known(struct store *store, const struct git_job *job, const j
 	json_object_foreach((json_t *)commits, sha, commit)
 	{
 		if (vcs_sha_valid(sha) && json_is_object(commit) &&
-			vcs_commit_known(store, job->repository.text, sha, commit, err) < 0)
+			vcs_commit_describe(store, job->repository.text, sha, commit, err) < 0)
 			return -1;
 	}
 	return 0;

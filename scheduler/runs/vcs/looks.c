@@ -6,6 +6,7 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "common/vcs/ref.h"
+#include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/event.h"
@@ -288,8 +289,55 @@ static void look_free(struct look **look)
 	free(l);
 }
 
+/* The largest number of a pull request in the refs; -1 if refs don't tell which pull requests there are. A ref of Azure
+ * DevOps is missing while the pull request has conflicts. */
+static long long last_number(const struct look *l, const json_t *refs)
+{
+	char ref[VCS_PR_REF_SIZE];
+	long long last = 0, number;
+	const char *name;
+	json_t *sha;
+
+	if (l->dialect == VCS_AZURE || !vcs_pr_ref(l->dialect, 1, ref))
+		return -1;
+	json_object_foreach((json_t *)refs, name, sha)
+	{
+		number = vcs_pr_ref_number(l->dialect, name);
+		last = number > last ? number : last;
+	}
+	return last;
+}
+
+static bool pull_refs_differ(const struct look *l)
+{
+	const char *name;
+	json_t *sha;
+
+	json_object_foreach((json_t *)l->refs, name, sha)
+	{
+		if (vcs_pr_ref_number(l->dialect, name) && !text_equal(sha_of(l->before, name), json_string_value(sha)))
+			return true;
+	}
+	return false;
+}
+
+/* What refs don't tell of pull requests is read by the provider's API. *ret_now: without waiting. */
+static int pulls_want(struct look *l, bool *ret_now, struct err *err)
+{
+	struct vcs_pulls_wish wish = {.repository_id = l->repository_id,
+		.known_to = last_number(l, l->is_first ? l->refs : l->before),
+		.now = l->is_first || pull_refs_differ(l)};
+
+	for (int row = 0; row < l->looking.count; row++)
+		wish.now |= text_equal(row_text(&l->looking, row, "found_by"), "request");
+	*ret_now = wish.now;
+	return vcs_pulls_want(l->store, &wish, err);
+}
+
 static int look_apply(struct look *l, struct err *err)
 {
+	bool wanted;
+
 	if (look_load(l, err) < 0)
 		return -1;
 	if (!l->is_first) {
@@ -299,10 +347,12 @@ static int look_apply(struct look *l, struct err *err)
 	}
 	if (looking_settle(l, err) < 0 || found_insert(l, err) < 0)
 		return -1;
+	if (pulls_want(l, &wanted, err) < 0)
+		return -1;
 	/* Most looks find nothing new: they write no refs and wake nobody. */
 	if (!json_equal(l->before, l->refs) && vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0)
 		return -1;
-	return l->found_count || l->looking.count ? vcs_wake(l->store, err) : 0;
+	return l->found_count || l->looking.count || wanted ? vcs_wake(l->store, err) : 0;
 }
 
 int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *refs, struct err *err)

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/events.h"
 
+#include "common/metrics.h"
+#include "scheduler/metrics.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -66,6 +68,8 @@ int vcs_events_insert(struct store *store, const struct vcs_origin *origin, cons
 {
 	json_auto_t *rows = json_array();
 
+	if (text_equal(origin->found_by, "poll"))
+		metric_add(M_VCS_POLLED, "", (double)count);
 	for (size_t i = 0; i < count; i++)
 		json_array_append_new(rows, event_row(&events[i]));
 	_cleanup_(freep) char *text = json_text(rows);
@@ -170,7 +174,8 @@ int vcs_events_looking(
 {
 	return db_query(store->db, ret_rows, err,
 		"select " EVENT_COLUMNS "from vcs_events e where e.repository_id = $1 and e.state = 'looking' and "
-		"e.due_at < $2::timestamptz order by e.sequence for update",
+		"e.due_at < $2::timestamptz and (e.sha <> '' or e.pull_request is null) order by e.sequence for "
+		"update",
 		P_TEXT(repository_id), P_TEXT(began));
 }
 

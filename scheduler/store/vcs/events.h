@@ -89,7 +89,7 @@ int vcs_event_unanswered(struct store *store, const char *id, const char *why, s
 /* Decides it again later, after a failure. */
 int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err);
 /* The events of a repository that wait for the look that began at that time, the oldest first: columns of
- * vcs_event_of_row, and event_id, found_by, detail. Locks them. */
+ * vcs_event_of_row, and event_id, found_by, detail. Locks them. Not those that wait for their commit's hash. */
 int vcs_events_looking(
 	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err);
 

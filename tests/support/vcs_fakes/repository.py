@@ -170,3 +170,32 @@ def basic(user, password):
 def packed(document):
     """The bytes of a payload: a text stays as it is."""
     return document if isinstance(document, bytes) else json.dumps(document).encode()
+
+
+class GitView:
+    """The repository as a FakeGit's worker reads it (support/fake_git.py)."""
+
+    def __init__(self, repository):
+        self.repository = repository
+        self.commits = self
+
+    @property
+    def head(self):
+        return self.repository.default_branch
+
+    @property
+    def refs(self):
+        lines = self.repository.git("for-each-ref", "--format=%(refname) %(objectname)").splitlines()
+        return {name: sha for name, sha in (line.split(" ") for line in lines) if not name.startswith("refs/fetched/")}
+
+    def __contains__(self, sha):
+        return self.repository.sha(sha) is not None
+
+    def __getitem__(self, sha):
+        """(the first parent or "", {path: text}, message) of a commit."""
+        commit = self.repository.commit(sha)
+        paths = self.repository.git("ls-tree", "-r", "--name-only", sha).splitlines()
+        return (commit["parents"] or [""])[0], {path: self.repository.git("show", f"{sha}:{path}") for path in paths}, commit["message"]
+
+    def changed(self, before, after):
+        return sorted({path for _, *paths in self.repository.files(before or self.repository.git("hash-object", "-t", "tree", "/dev/null"), after) for path in paths})

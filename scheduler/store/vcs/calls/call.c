@@ -7,6 +7,9 @@ const char *const vcs_purpose_names[VCS_PURPOSES] = {
 	[VCS_FOR_HOOK] = "hook",
 	[VCS_FOR_LOOKUP] = "lookup",
 	[VCS_FOR_VERIFY] = "verify",
+	[VCS_FOR_PULLS] = "pulls",
+	[VCS_FOR_COMMIT] = "commit",
+	[VCS_FOR_FILES] = "files",
 	[VCS_FOR_REMOVAL] = "removal",
 };
 

@@ -14,6 +14,9 @@ enum vcs_purpose {
 	VCS_FOR_HOOK,    /* a repository's hook */
 	VCS_FOR_LOOKUP,  /* a repository's id and default branch */
 	VCS_FOR_VERIFY,  /* a connection's credentials */
+	VCS_FOR_PULLS,   /* a repository's open pull requests */
+	VCS_FOR_COMMIT,  /* the full hash of an event's commit; the subject is the event */
+	VCS_FOR_FILES,   /* the files that an event changed; likewise */
 	VCS_FOR_REMOVAL, /* hooks that a deleted connection left */
 	VCS_PURPOSES
 };

@@ -6,8 +6,11 @@
 
 #include "common/log.h"
 #include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/credentials.h"
+#include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
+#include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/calls/removals.h"
 #include "scheduler/store/vcs/calls/reports.h"
 
@@ -55,6 +58,9 @@ static const struct {
 	[VCS_FOR_REPORT] = {0, true, vcs_report_prepare},
 	[VCS_FOR_COMMENT] = {2, true, vcs_comment_prepare},
 	[VCS_FOR_HOOK] = {1, true, vcs_hook_prepare},
+	[VCS_FOR_PULLS] = {1, false, vcs_pulls_prepare},
+	[VCS_FOR_COMMIT] = {1, false, vcs_commit_prepare},
+	[VCS_FOR_FILES] = {1, false, vcs_files_prepare},
 	[VCS_FOR_LOOKUP] = {1, false, lookup_prepare},
 	[VCS_FOR_VERIFY] = {1, false, verify_prepare},
 	[VCS_FOR_REMOVAL] = {1, true, vcs_removal_prepare},
@@ -149,11 +155,6 @@ static double refilled(double left, double max, double seconds, double period)
 	return left < max ? left : max;
 }
 
-static enum vcs_dialect row_dialect(const struct rows *rows, int row)
-{
-	return vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
-}
-
 static struct allowance *allowance_find(struct allowance *list, size_t count, const char *owner)
 {
 	for (size_t i = 0; i < count; i++)
@@ -230,7 +231,7 @@ struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *argumen
 		.purpose = vcs_purpose_of(row_text(rows, row, "purpose")),
 		.operation = vcs_operation_of(row_text(rows, row, "operation")),
 		.arguments = arguments,
-		.dialect = row_dialect(rows, row),
+		.dialect = vcs_row_dialect(rows, row),
 		.identifier = row_text(rows, row, "identifier"),
 		.version = row_int(rows, row, "version"),
 		.tries = (int)row_int(rows, row, "tries")};
@@ -335,7 +336,7 @@ static int candidates_claim(struct store *store, const struct rows *calls, struc
 		struct allowance *allowance = allowance_find(allowances, count, row_text(calls, i, "owner"));
 
 		if (!allowance || !allowance_take(allowance, row_bool(calls, i, "writes"))) {
-			if (allowance && allowance_put_off(store, allowance, row_dialect(calls, i), err) < 0)
+			if (allowance && allowance_put_off(store, allowance, vcs_row_dialect(calls, i), err) < 0)
 				return -1;
 			continue;
 		}
@@ -364,7 +365,7 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 	for (int i = 0; i < limit.count; i++)
 		for (int k = 0; k < calls.count; k++)
 			if (text_equal(row_text(&limit, i, "owner_id"), row_text(&calls, k, "owner")))
-				allowance_fill(&allowances[i], &limit, i, row_dialect(&calls, k));
+				allowance_fill(&allowances[i], &limit, i, vcs_row_dialect(&calls, k));
 	return candidates_claim(store, &calls, allowances, (size_t)limit.count, claim, requests, err);
 }
 

@@ -18,7 +18,7 @@ struct vcs_head {
 /*
  * The workspaces and policy sets that are attached to the repository, by id; with a subject, only that one. Columns:
  * id, policy_set, branch, tags_regex, submodules, settings, folder, patterns, locked, had_run, cancels (the
- * organization's speculative-plan-management-enabled), newest_only, has_head (the commit was here before), head_newer
+ * organization's speculative-plan-management-enabled), has_head (the commit was here before), head_newer
  * (it came by another event since this one was made), head_canceled (its run was canceled), has_fork_pool (the
  * connection names an agent pool for plans of forks, which is not the workspace's own), has_version (the newest version
  * of the policy set is of this commit and this event).

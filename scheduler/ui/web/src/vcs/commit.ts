@@ -2,7 +2,7 @@
 // The commit of a configuration version, as its ingress attributes say. All texts come from the provider.
 
 import { firstLine } from "../core/format.ts";
-import { flag, number, type Resource, text } from "../core/resource.ts";
+import { flag, linkOf, number, type Resource, text } from "../core/resource.ts";
 import { store } from "../core/store.ts";
 
 // What made the commit known: a push to a branch, a tag, or a pull request.
@@ -19,6 +19,7 @@ export type Commit = {
 	readonly sender: string; // who pushed it or opened the pull request
 	readonly senderHref: string;
 	readonly title: string; // of the pull request
+	readonly event: string; // the id of the vcs-event that brought it; "": not known any more
 };
 
 // shortSha: the first digits of a commit's SHA.
@@ -54,6 +55,7 @@ export function commitFrom(ingress: Resource | undefined): Commit | undefined {
 		sender: text(ingress, "sender-username"),
 		senderHref: text(ingress, "sender-html-url"),
 		title: flag(ingress, "is-pull-request") ? text(ingress, "pull-request-title") : "",
+		event: linkOf(ingress, "vcs-event")?.id ?? "",
 	};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { SafeLink, TextLink } from "../components/safe_link.tsx";
+import { pathTo } from "../core/router.ts";
 import { type Commit, type CommitRef, refWords, shortSha } from "./commit.ts";
 
 type ShaProps = { readonly sha: string; readonly href: string; readonly above?: boolean };
@@ -63,14 +64,15 @@ export function CommitTrigger({ commit, byUser }: { readonly commit: Commit; rea
 }
 
 // The commit with its message, in the facts of a run.
-export function CommitFacts({ commit }: { readonly commit: Commit }) {
+export function CommitFacts({ org, commit }: { readonly org: string; readonly commit: Commit }) {
 	return (
 		<>
 			<Sha sha={commit.sha} href={commit.href} /> <bdi class="commit-subject">{commit.title || commit.subject}</bdi>{" "}
 			<span class="muted">
 				in <bdi>{commit.repository}</bdi>
 			</span>{" "}
-			<SafeLink href={commit.compare}>Changes of the code</SafeLink>
+			<SafeLink href={commit.compare}>Changes of the code</SafeLink>{" "}
+			{org && commit.event && <a href={pathTo("/app/:org/vcs/events/:event", { org, event: commit.event })}>VCS event</a>}
 		</>
 	);
 }

@@ -9,7 +9,7 @@ import { store } from "../../core/store.ts";
 import { type Commit, commitOf } from "../../vcs/commit.ts";
 import { CommitFacts, CommitTrigger } from "../../vcs/commit_line.tsx";
 import { endOf } from "./stages/stage_list.ts";
-import type { RunView } from "./view.ts";
+import { placeOf, type RunView } from "./view.ts";
 
 const sources: Readonly<Record<string, string>> = {
 	"tfe-ui": "in the web UI",
@@ -96,7 +96,7 @@ export function Facts({ view }: { readonly view: RunView }) {
 			</Fact>
 			{commit && (
 				<Fact word="Commit">
-					<CommitFacts commit={commit} />
+					<CommitFacts org={placeOf(view).org} commit={commit} />
 				</Fact>
 			)}
 			<Fact word={endOf(run) ? "Took" : "So far"}>

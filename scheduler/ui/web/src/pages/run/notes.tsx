@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { can, flag, linkOf, object, text } from "../../core/resource.ts";
+import { can, flag, object, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
 import { SavedState } from "./stages/apply.tsx";
 import { stageList } from "./stages/stage_list.ts";
-import { actorOf, commentOf, lastEvent, type RunView } from "./view.ts";
+import { actorOf, commentOf, lastEvent, placeOf, type RunView } from "./view.ts";
 
 const hints: Readonly<Record<string, string>> = {
 	plan: "Nothing was changed. Fix the code or the variables, then queue a new plan.",
@@ -77,7 +77,7 @@ function Stopped({ view }: { readonly view: RunView }) {
 
 // The lost apply holds the workspace, so that no other run works with a state that is not the last one.
 function Held({ view }: { readonly view: RunView }) {
-	const params = { org: linkOf(view.workspace, "organization")?.id ?? "", ws: text(view.workspace, "name") };
+	const params = placeOf(view);
 	return object(view.workspace, "hold")["run-id"] === view.run.id ? (
 		<p>
 			<strong>The workspace is held</strong>: later runs wait, because the last state of this apply may still come.{" "}

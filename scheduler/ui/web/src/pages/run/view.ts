@@ -17,6 +17,11 @@ export type RunView = {
 	readonly act: (key: string) => void; // opens the dialog of an action
 };
 
+// placeOf: the parameters of addresses of the run's workspace.
+export function placeOf(view: RunView): { readonly org: string; readonly ws: string } {
+	return { org: linkOf(view.workspace, "organization")?.id ?? "", ws: text(view.workspace, "name") };
+}
+
 export const includes = [
 	"plan",
 	"apply",

@@ -16,6 +16,7 @@ import { SettingsForm } from "../../objects/settings_form.tsx";
 import { byPath, RelationList } from "../org_settings/relation_list.tsx";
 import type { OrganizationView } from "../org_settings/settings_frame.tsx";
 import { projectsOf } from "../org_settings/words.ts";
+import { CallProblem } from "./call_problem.tsx";
 import { Keys } from "./connection_keys.tsx";
 import { ConnectionPools } from "./connection_pool.tsx";
 import { RemovalText, Repositories } from "./connection_repositories.tsx";
@@ -79,6 +80,7 @@ function ConnectionParts({ view, connection, reason, onDone }: PartProps) {
 			</h2>
 			<ConnectionFacts connection={connection} />
 			<TokenStateText token={token} />
+			<CallProblem of={connection} />
 			{byOauth && <Connect connection={connection} connected={token !== undefined} reason={reason} />}
 			<h3>Settings</h3>
 			<SettingsForm

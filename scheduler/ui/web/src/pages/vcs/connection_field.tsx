@@ -3,8 +3,9 @@ import { SelectField } from "../../components/field.tsx";
 import { address, segment } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
-import { flag, linksOf, type Resource } from "../../core/resource.ts";
+import { flag, linksOf, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
+import { useInstallations } from "./installations.tsx";
 import { connectionName, tokenOf } from "./token_state.tsx";
 
 type Props = {
@@ -20,13 +21,16 @@ function isFor(connection: Resource, project: string | undefined): boolean {
 	return flag(connection, "organization-scoped") || linksOf(connection, "projects").some((link) => link.id === project);
 }
 
-// The connections that may be used there and have a token.
+// The connections that may be used there and have a token, and the accounts at GitHub whose App the organization has.
 export function ConnectionField({ org, project, value, error, pointer, onValue }: Props) {
 	const of = useDocument(address(`/organizations/${segment(org)}/oauth-clients`, { include: "oauth_tokens" }));
-	const options = of.items.flatMap((connection) => {
+	const { items: installations } = useInstallations(org);
+	const connections = of.items.flatMap((connection) => {
 		const token = tokenOf(connection);
 		return token && (isFor(connection, project) || token.id === value) ? [[token.id, connectionName(connection)] as const] : [];
 	});
+	const accounts = installations.map((item) => [item.id, `GitHub App: ${text(item, "name")}`] as const);
+	const options = [...connections, ...accounts];
 	const known = !value || options.some(([id]) => id === value);
 	return (
 		<SelectField

@@ -12,6 +12,7 @@ import { navigate, type PageProps, pathTo } from "../../core/router.ts";
 import { type OrganizationView, SettingsFrame, without } from "../org_settings/settings_frame.tsx";
 import { Connection } from "./connection.tsx";
 import { ConnectionDialog } from "./connection_dialog.tsx";
+import { Installations } from "./installations.tsx";
 import { connectionName, TokenState, tokenOf } from "./token_state.tsx";
 
 export default function Connections({ params }: PageProps) {
@@ -29,7 +30,14 @@ export default function Connections({ params }: PageProps) {
 function ConnectionsPage({ view }: { readonly view: OrganizationView }) {
 	const id = useQuery().get("id");
 	const reason = without(view, "can-update-oauth", "manage VCS settings");
-	return id ? <Connection key={id} view={view} id={id} reason={reason} /> : <ConnectionList view={view} reason={reason} />;
+	return id ? (
+		<Connection key={id} view={view} id={id} reason={reason} />
+	) : (
+		<>
+			<ConnectionList view={view} reason={reason} />
+			<Installations view={view} reason={reason} />
+		</>
+	);
 }
 
 const columns: readonly Column[] = [

@@ -18,7 +18,7 @@ function useLater(value: string): string {
 }
 
 type Props = {
-	readonly token: string; // of the connection; "": none is chosen
+	readonly token: string; // the id of an oauth-token or of a github-app-installation; "": none is chosen
 	readonly value: string;
 	readonly error: ApiError | undefined;
 	readonly pointer: string;
@@ -30,15 +30,14 @@ export function RepositoryField({ token, value, error, pointer, onValue }: Props
 	const list = useId();
 	const [typing, setTyping] = useState(false); // a page that is only read asks the provider nothing
 	const search = useLater(value);
+	const listed = token.startsWith("ot-"); // an installation of the GitHub App has no list
 	const found = useDocument(
-		typing && token.startsWith("ot-")
-			? address(`/oauth-tokens/${segment(token)}/repositories`, { "search[name]": search, "page[size]": 50 })
-			: undefined,
+		typing && listed ? address(`/oauth-tokens/${segment(token)}/repositories`, { "search[name]": search, "page[size]": 50 }) : undefined,
 	);
 	const names = found.items.map((item) => text(item, "identifier")).filter(Boolean);
 	const hint = found.error
 		? `The provider's list is not available (${found.error.message}). Type the identifier.`
-		: "Type to search, or enter it as the provider writes it, such as org/repository.";
+		: `${listed ? "Type to search, or enter it" : "Enter it"} as the provider writes it, such as org/repository.`;
 	return (
 		<Field
 			label="Repository"

@@ -69,7 +69,8 @@ export function valuesOf(workspace: Resource): RepositoryValues {
 
 const isInstallation = (id: string) => id.startsWith("ghain-");
 
-function connectionSent(id: string): Record<string, unknown> {
+// connectionSent: of vcs-repo.
+export function connectionSent(id: string): Record<string, unknown> {
 	return isInstallation(id)
 		? { "github-app-installation-id": id, "oauth-token-id": "" }
 		: { "oauth-token-id": id, "github-app-installation-id": "" };
@@ -85,7 +86,8 @@ function repositorySent(values: RepositoryValues): Record<string, unknown> {
 	};
 }
 
-const lines = (list: readonly string[]) => list.map((line) => line.trim()).filter(Boolean);
+// lines: without empty ones.
+export const lines = (list: readonly string[]) => list.map((line) => line.trim()).filter(Boolean);
 
 function workspaceSent(values: RepositoryValues): Record<string, unknown> {
 	return {

@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
+import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { copyText } from "../../components/copy.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
+import { Dialog } from "../../components/dialog.tsx";
+import { announce } from "../../components/live_region.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
-import { type Resource, text } from "../../core/resource.ts";
+import { address, change, segment } from "../../core/api.ts";
+import { linkOf, type Resource, text } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
 
 const words: Readonly<Record<string, readonly [Tone, string]>> = {
@@ -57,32 +61,45 @@ export function RepositoryLooks({ repository }: { readonly repository: Resource 
 	);
 }
 
+type HookProps = { readonly repository: Resource; readonly onDone: () => Promise<void> };
+
 // The webhook: made by this site, or its address and secret for the person who makes it.
-export function RepositoryHook({ repository }: { readonly repository: Resource }) {
-	const url = text(repository, "webhook-url");
-	const secret = text(repository, "webhook-secret");
-	const error = text(repository, "hook-error");
-	if (!url) {
+export function RepositoryHook({ repository, onDone }: HookProps) {
+	const isMade = repository.attributes["hook-made"] === true;
+	if (linkOf(repository, "github-app-installation")) {
+		return <p>The GitHub App tells this site of each push, tag and pull request.</p>;
+	}
+	if (!text(repository, "webhook-url")) {
 		return (
 			<p>
 				This provider has no webhooks. The repository is looked at every few minutes; <strong>Check now</strong> looks at once.
 			</p>
 		);
 	}
-	if (repository.attributes["hook-made"] === true) {
-		return (
-			<p>
-				<Mark tone="success">Made</Mark> The provider tells this site of each push, tag and pull request.
-			</p>
-		);
-	}
+	return (
+		<>
+			{isMade ? (
+				<p>
+					<Mark tone="success">Made</Mark> The provider tells this site of each push, tag and pull request.
+				</p>
+			) : (
+				<HookToMake repository={repository} />
+			)}
+			{text(repository, "webhook-secret") && <HookSecret repository={repository} isMade={isMade} onDone={onDone} />}
+		</>
+	);
+}
+
+function HookToMake({ repository }: { readonly repository: Resource }) {
+	const url = text(repository, "webhook-url");
+	const secret = text(repository, "webhook-secret");
 	return (
 		<>
 			<p>
 				<Mark tone="wait">Not made</Mark> Commits are found by a look every few minutes.
 			</p>
-			<Problem tone="wait" error={error} />
-			<p>To hear of them at once, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
+			<Problem tone="wait" error={text(repository, "hook-error")} />
+			<p>For runs without that delay, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
 			<dl class="facts">
 				<dt>URL</dt>
 				<dd>
@@ -97,6 +114,36 @@ export function RepositoryHook({ repository }: { readonly repository: Resource }
 					</>
 				)}
 			</dl>
+		</>
+	);
+}
+
+// Only those who manage connections are shown the secret, and may replace it.
+function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMade: boolean }) {
+	const [asked, setAsked] = useState(false);
+	const previous = repository.attributes["hook-previous-until"];
+	const rotate = async () => {
+		await change("POST", address(`/vcs-repositories/${segment(repository.id)}/actions/rotate-hook-secret`));
+		announce("The webhook has a new secret");
+		await onDone();
+	};
+	return (
+		<>
+			{typeof previous === "string" && (
+				<p>
+					The secret is new. The previous one is accepted until <TimeAgo time={previous} />.
+				</p>
+			)}
+			<Button onPress={() => setAsked(true)}>Replace secret</Button>
+			{asked && (
+				<Dialog title="Replace the webhook's secret" confirm="Replace" onConfirm={rotate} onClose={() => setAsked(false)}>
+					<p>
+						{isMade
+							? "The provider gets the new secret by itself."
+							: "Enter the new secret at the provider within a day. Until then the previous one is accepted, too."}
+					</p>
+				</Dialog>
+			)}
 		</>
 	);
 }

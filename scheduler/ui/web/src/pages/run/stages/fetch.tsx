@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import { linkOf, type Resource, text } from "../../../core/resource.ts";
+import { type Resource, text } from "../../../core/resource.ts";
 import { pathTo } from "../../../core/router.ts";
 import { store } from "../../../core/store.ts";
 import { commitOf } from "../../../vcs/commit.ts";
 import { Sha } from "../../../vcs/commit_line.tsx";
-import type { RunView } from "../view.ts";
+import { placeOf, type RunView } from "../view.ts";
 import type { Stage } from "./stage_list.ts";
 
 // fetchError: why the files of the commit could not be fetched, or "".
@@ -16,7 +16,7 @@ export function fetchError(run: Resource, configuration: Resource | undefined): 
 export function FetchContent({ view, stage }: { readonly view: RunView; readonly stage: Stage }) {
 	const commit = commitOf(view.run);
 	const error = stage.state === "failed" ? fetchError(view.run, store.one(view.run, "configuration-version")) : "";
-	const params = { org: linkOf(view.workspace, "organization")?.id ?? "", ws: text(view.workspace, "name") };
+	const params = placeOf(view);
 	return (
 		<>
 			{commit && (

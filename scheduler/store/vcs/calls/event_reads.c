@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "scheduler/store/vcs/calls/event_reads.h"
+
+#include "common/vcs/ref.h"
+#include "scheduler/store/vcs/events.h"
+
+enum { MAX_PAGES = 10, MAX_FILES = 5000 };
+
+static int event_read(struct store *store, const struct vcs_claimed *call, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select e.sha, e.before_sha, coalesce(e.pull_request, 0) as pull_request, e.state, e.detail ->> "
+		"'short_sha' as short_sha, e.detail ->> 'base' as base, r.default_branch from vcs_events e join "
+		"vcs_repositories r on r.id = e.repository_id where e.id = $1",
+		P_TEXT(call->subject));
+}
+
+/* ---- the commit ---- */
+
+int vcs_commit_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	_cleanup_(rows_release) struct rows event = ROWS_INIT;
+
+	if (event_read(store, call, &event, err) < 0)
+		return -1;
+	if (!event.count || *row_text(&event, 0, "sha") || row_null(&event, 0, "short_sha"))
+		return 0;
+	ret_prepared->operation = VCS_OP_COMMIT;
+	ret_prepared->arguments = json_pack("{ss}", "sha", row_text(&event, 0, "short_sha"));
+	return 0;
+}
+
+static int commit_end(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+{
+	_cleanup_(freep) char *message = mem_printf("The head commit of the pull request is not known. %s", why);
+
+	return vcs_event_end(store, &(struct vcs_end){.id = call->subject, .message = message, .is_error = true}, err);
+}
+
+int vcs_commit_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	const char *sha = json_string_at(result, "sha"), *asked = json_string_at(call->arguments, "sha");
+
+	(void)ret_goes_on;
+	if (!vcs_sha_valid(sha) || !text_starts(sha, text_or_empty(asked)))
+		return commit_end(store, call, "The provider answered with another commit.", err);
+	if (db_query(store->db, NULL, err,
+		    "update vcs_events set state = 'waiting', due_at = now(), sha = $2, detail = detail || "
+		    "jsonb_strip_nulls(jsonb_build_object('message', $3::text, 'author', $4::text)) where id = $1 and "
+		    "state = 'looking' and sha = ''",
+		    P_TEXT(call->subject), P_TEXT(sha), P_TEXT(json_string_at(result, "message")),
+		    P_TEXT(json_string_at(result, "author"))) < 0)
+		return -1;
+	return vcs_wake(store, err);
+}
+
+int vcs_commit_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	(void)ret_goes_on;
+	return commit_end(store, call, verdict->why, err);
+}
+
+/* ---- the files ---- */
+
+/* What the event's commits are compared with: of a new branch, the default branch. */
+static json_t *files_arguments(const struct rows *event)
+{
+	long long number = row_int(event, 0, "pull_request");
+	const char *before = row_text(event, 0, "before_sha");
+	const char *base = number ? row_text(event, 0, "base")
+		: *before         ? before
+				  : row_text(event, 0, "default_branch");
+
+	return json_pack("{sI ss ss}", "number", (json_int_t)number, "base", text_or_empty(base), "head",
+		row_text(event, 0, "sha"));
+}
+
+int vcs_files_prepare(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
+{
+	_cleanup_(rows_release) struct rows event = ROWS_INIT;
+
+	if (event_read(store, call, &event, err) < 0)
+		return -1;
+	if (!event.count || !text_equal(row_text(&event, 0, "state"), "comparing"))
+		return 0;
+	ret_prepared->arguments =
+		json_at(call->arguments, "head") ? json_deep_copy(call->arguments) : files_arguments(&event);
+	ret_prepared->operation = row_int(&event, 0, "pull_request") ? VCS_OP_PULL_FILES : VCS_OP_COMPARE;
+	if (!vcs_operation_exists(call->dialect, ret_prepared->operation))
+		ret_prepared->operation = VCS_OP_COMPARE;
+	return 0;
+}
+
+static int files_end(
+	struct store *store, const struct vcs_claimed *call, const json_t *files, const char *why, struct err *err)
+{
+	_cleanup_(freep) char *text = files ? json_text(files) : NULL;
+
+	if (db_query(store->db, NULL, err,
+		    "update vcs_events set state = 'waiting', due_at = now(), files = $2::jsonb, files_note = case "
+		    "when $2::jsonb is null then left(concat_ws(' ', files_note, $3::text), 2000) end where id = $1 "
+		    "and state = 'comparing'",
+		    P_TEXT(call->subject), P_TEXT(text), P_TEXT(why)) < 0)
+		return -1;
+	return vcs_wake(store, err);
+}
+
+int vcs_files_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
+{
+	json_auto_t *files = json_copy((json_t *)json_at(result, "files"));
+	json_t *before = (json_t *)json_at(call->arguments, "files");
+	long long next = json_int_at(result, "next", 0);
+
+	if (before)
+		json_array_extend(files, before);
+	if (!json_bool_at(result, "whole", false) || next > MAX_PAGES || json_array_size(files) > MAX_FILES)
+		return files_end(store, call, NULL, "The provider does not list all changed files.", err);
+	if (!next)
+		return files_end(store, call, files, NULL, err);
+	*ret_goes_on = json_deep_copy(call->arguments);
+	json_object_set(*ret_goes_on, "files", files);
+	json_object_set_new(*ret_goes_on, "page", json_integer(next));
+	return 0;
+}
+
+int vcs_files_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
+{
+	(void)ret_goes_on;
+	return files_end(store, call, NULL, verdict->why, err);
+}

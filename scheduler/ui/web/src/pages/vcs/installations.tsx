@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MPL-2.0
+import { Button } from "../../components/button.tsx";
+import { SafeLink } from "../../components/safe_link.tsx";
+import { Content } from "../../components/states.tsx";
+import { type Column, Table } from "../../components/table.tsx";
+import { address } from "../../core/api.ts";
+import { type Loaded, useDocument } from "../../core/hooks.ts";
+import { linkOf, type Resource, text } from "../../core/resource.ts";
+import type { OrganizationView } from "../org_settings/settings_frame.tsx";
+import { CallProblem } from "./call_problem.tsx";
+
+// useInstallations: the installations of the site's GitHub App that are connected to the organization.
+export function useInstallations(org: string): { of: Loaded; items: readonly Resource[] } {
+	const of = useDocument(address("/github-app/installations"));
+	return { of, items: of.items.filter((item) => linkOf(item, "organization")?.id === org) };
+}
+
+function InstallationState({ installation }: { readonly installation: Resource }) {
+	const error = text(installation, "error");
+	return (
+		<>
+			{error && (
+				<p class="note failure">
+					<bdi>{error}</bdi>
+				</p>
+			)}
+			<CallProblem of={installation} />
+		</>
+	);
+}
+
+const columns: readonly Column[] = [
+	{
+		key: "name",
+		head: "Account",
+		cell: (item) => (
+			<>
+				<bdi>{text(item, "name")}</bdi> <SafeLink href={text(item, "installation-url")}>Open</SafeLink>
+			</>
+		),
+	},
+	{ key: "type", head: "Type", class: "wide", cell: (item) => text(item, "installation-type") },
+	{ key: "state", head: "Problems", cell: (item) => <InstallationState installation={item} /> },
+];
+
+type Props = { readonly view: OrganizationView; readonly reason: string | undefined };
+
+// Nothing if the site has no App and the organization no installation.
+export function Installations({ view, reason }: Props) {
+	const { of, items } = useInstallations(view.org);
+	const path = text(view.organization, "github-app-connect-path");
+	if (!path && items.length === 0) {
+		return null;
+	}
+	return (
+		<section aria-label="GitHub App">
+			<div class="list-head">
+				<h2>GitHub App</h2>
+				{path && !reason && (
+					<a class="button" href={path}>
+						Connect a GitHub account
+					</a>
+				)}
+				{reason && (
+					<Button reason={reason} onPress={() => undefined}>
+						Connect a GitHub account
+					</Button>
+				)}
+			</div>
+			<Content of={of}>
+				{() =>
+					items.length === 0 ? (
+						<p class="muted">No account. With the App, repositories at GitHub need no token.</p>
+					) : (
+						<Table caption="GitHub accounts" columns={columns} rows={items} stacked />
+					)
+				}
+			</Content>
+		</section>
+	);
+}
