@@ -75,6 +75,13 @@ class Place:
         self.settled()
         return event
 
+    def plans_forks(self):
+        """Names an agent pool for plans of forks, and returns a worker of it."""
+        pool, token = self.api.pool("forks")
+        relation = {"fork-agent-pool": {"type": "agent-pools", "id": pool}}
+        assert self.api.call("PATCH", f"oauth-clients/{self.client}", client_document(relation)).status == 200
+        return self.site.fake_worker(token)
+
     def push(self, **detail):
         before, sha = self.repository.sha(), self.repository.commit({"main.tf": secrets.token_hex(4)})
         return sha, self.event("push", sha, before=before, **detail)
@@ -234,6 +241,7 @@ def test_members_see_the_repositories_of_their_workspaces(mine):
 def test_the_head_of_a_fork_is_not_run_by_its_sha(mine):
     """Servers give the commits of forks as if they were the repository's. Approved or not, they get no run with secrets that could be applied."""
     workspace = mine.workspace()
+    mine.plans_forks()
     first, fork = mine.repository.sha(), mine.repository.commit({"main.tf": "# evil"}, branch="of-the-fork")
     del mine.repository.refs["refs/heads/of-the-fork"]
     mine.repository.refs["refs/pull/7/head"] = fork
@@ -247,17 +255,17 @@ def test_the_head_of_a_fork_is_not_run_by_its_sha(mine):
     assert mine.shas(workspace) == [first]
 
 
-def secrets_of(place, run):
+def secrets_of(place, run, worker):
     """The secrets that the run's job has: the keys of its variables, and whether it has the workspace's SSH key."""
     until(lambda: place.api.attributes(f"runs/{run}")["status"] in ("plan_queued", "planning"), f"{run} has its files")
-    job = place.worker.take(run, "plan")
+    job = worker.take(run, "plan")
     return sorted(variable["key"] for variable in job["variables"]), bool(job["ssh-key"])
 
 
 def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
     """Managers of the workspace alone approve it. Its configuration gets no secrets in later runs either, and is never applied."""
     api, workspace = mine.api, mine.workspace()
-    mine.worker = mine.site.fake_worker()
+    worker, forks_worker = mine.site.fake_worker(), mine.plans_forks()
     api.variable(workspace, "plain", "visible", category="env")
     api.variable(workspace, "secret", "hidden", category="env", sensitive=True)
     key = api.post(f"{mine.base}/ssh-keys", {"data": {"type": "ssh-keys", "attributes": {"name": "modules", "value": "private"}}}).data["id"]
@@ -277,9 +285,9 @@ def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
     runs = {sha: (run, configuration) for sha, run, configuration in mine.site.ask(
         "select k.sha, r.id, i.configuration_version_id from runs r join run_inputs i on i.run_id = r.id join configuration_commits k "
         "on k.configuration_version_id = i.configuration_version_id where r.workspace_id = %s and r.plan_only", workspace)}
-    assert secrets_of(mine, runs[own][0]) == (["plain", "secret"], True)
-    assert secrets_of(mine, runs[fork][0]) == (["plain"], False)
-    assert secrets_of(mine, api.run(workspace, runs[fork][1])) == (["plain"], False)
+    assert secrets_of(mine, runs[own][0], worker) == (["plain", "secret"], True)
+    assert secrets_of(mine, runs[fork][0], forks_worker) == (["plain"], False)
+    assert secrets_of(mine, api.run(workspace, runs[fork][1]), forks_worker) == (["plain"], False)
     body = {"data": {"type": "runs", "attributes": {"plan-only": False}, "relationships": {
         "workspace": {"data": {"type": "workspaces", "id": workspace}}, "configuration-version": {"data": {"type": "configuration-versions", "id": runs[fork][1]}}}}}
     assert api.call("POST", "runs", body).status == 422
@@ -303,6 +311,7 @@ def test_commits_of_branches_tags_and_own_pull_requests_run_by_their_sha(mine):
 
 def test_a_pull_request_that_does_not_say_where_it_comes_from_is_a_forks(mine):
     workspace = mine.workspace()
+    mine.plans_forks()
     sha = mine.repository.commit({"main.tf": "# x"}, branch="feature")
     for number, detail in ((21, {}), (22, {"fork": "unknown"}), (23, {"fork": None}), (24, {"fork": "NO"})):
         event = mine.event("pr_open", sha, "refs/heads/feature", number=number, base="main", title="x", **detail)
