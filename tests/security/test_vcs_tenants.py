@@ -38,7 +38,8 @@ class Place:
         self.site, self.git, self.api = api_site, git, api_site.stranger()
         self.people = People(self.api, api_site.database)
         self.base = f"organizations/{self.api.organization}"
-        self.client, self.token = connect(self.api, GITEA)
+        pool, self.fork_token = self.api.pool("forks")
+        self.client, self.token = connect(self.api, GITEA, relations={"fork-agent-pool": {"type": "agent-pools", "id": pool}})
         self.identifier = f"acme/{secrets.token_hex(4)}"
         self.repository = git.repository(self.identifier)
 
@@ -74,13 +75,6 @@ class Place:
             event, kind, ref, before, sha or self.repository.sha(), number, json.dumps({"default_branch": "main", **detail}), self.id)
         self.settled()
         return event
-
-    def plans_forks(self):
-        """Names an agent pool for plans of forks, and returns a worker of it."""
-        pool, token = self.api.pool("forks")
-        relation = {"fork-agent-pool": {"type": "agent-pools", "id": pool}}
-        assert self.api.call("PATCH", f"oauth-clients/{self.client}", client_document(relation)).status == 200
-        return self.site.fake_worker(token)
 
     def push(self, **detail):
         before, sha = self.repository.sha(), self.repository.commit({"main.tf": secrets.token_hex(4)})
@@ -241,7 +235,6 @@ def test_members_see_the_repositories_of_their_workspaces(mine):
 def test_the_head_of_a_fork_is_not_run_by_its_sha(mine):
     """Servers give the commits of forks as if they were the repository's. Approved or not, they get no run with secrets that could be applied."""
     workspace = mine.workspace()
-    mine.plans_forks()
     first, fork = mine.repository.sha(), mine.repository.commit({"main.tf": "# evil"}, branch="of-the-fork")
     del mine.repository.refs["refs/heads/of-the-fork"]
     mine.repository.refs["refs/pull/7/head"] = fork
@@ -256,7 +249,7 @@ def test_the_head_of_a_fork_is_not_run_by_its_sha(mine):
 
 
 def secrets_of(place, run, worker):
-    """The secrets that the run's job has: the keys of its variables, and whether it has the workspace's SSH key."""
+    """The secrets that the run's job, in the pool of the worker, has: the keys of its variables, and whether it has the workspace's SSH key."""
     until(lambda: place.api.attributes(f"runs/{run}")["status"] in ("plan_queued", "planning"), f"{run} has its files")
     job = worker.take(run, "plan")
     return sorted(variable["key"] for variable in job["variables"]), bool(job["ssh-key"])
@@ -265,7 +258,7 @@ def secrets_of(place, run, worker):
 def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
     """Managers of the workspace alone approve it. Its configuration gets no secrets in later runs either, and is never applied."""
     api, workspace = mine.api, mine.workspace()
-    worker, forks_worker = mine.site.fake_worker(), mine.plans_forks()
+    worker, of_forks = mine.site.fake_worker(), mine.site.fake_worker(mine.fork_token)
     api.variable(workspace, "plain", "visible", category="env")
     api.variable(workspace, "secret", "hidden", category="env", sensitive=True)
     key = api.post(f"{mine.base}/ssh-keys", {"data": {"type": "ssh-keys", "attributes": {"name": "modules", "value": "private"}}}).data["id"]
@@ -286,8 +279,8 @@ def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
         "select k.sha, r.id, i.configuration_version_id from runs r join run_inputs i on i.run_id = r.id join configuration_commits k "
         "on k.configuration_version_id = i.configuration_version_id where r.workspace_id = %s and r.plan_only", workspace)}
     assert secrets_of(mine, runs[own][0], worker) == (["plain", "secret"], True)
-    assert secrets_of(mine, runs[fork][0], forks_worker) == (["plain"], False)
-    assert secrets_of(mine, api.run(workspace, runs[fork][1]), forks_worker) == (["plain"], False)
+    assert secrets_of(mine, runs[fork][0], of_forks) == (["plain"], False)
+    assert secrets_of(mine, api.run(workspace, runs[fork][1]), of_forks) == (["plain"], False)
     body = {"data": {"type": "runs", "attributes": {"plan-only": False}, "relationships": {
         "workspace": {"data": {"type": "workspaces", "id": workspace}}, "configuration-version": {"data": {"type": "configuration-versions", "id": runs[fork][1]}}}}}
     assert api.call("POST", "runs", body).status == 422
@@ -311,7 +304,6 @@ def test_commits_of_branches_tags_and_own_pull_requests_run_by_their_sha(mine):
 
 def test_a_pull_request_that_does_not_say_where_it_comes_from_is_a_forks(mine):
     workspace = mine.workspace()
-    mine.plans_forks()
     sha = mine.repository.commit({"main.tf": "# x"}, branch="feature")
     for number, detail in ((21, {}), (22, {"fork": "unknown"}), (23, {"fork": None}), (24, {"fork": "NO"})):
         event = mine.event("pr_open", sha, "refs/heads/feature", number=number, base="main", title="x", **detail)
@@ -325,7 +317,7 @@ def test_a_pull_request_that_does_not_say_where_it_comes_from_is_a_forks(mine):
 def send(place, name, payload):
     """Stores a delivery to the repository's hook, as the route of webhooks does. Returns its id."""
     delivery, key = secrets.token_hex(8), KEYS.split(":")[1]
-    place.site.change("with new as (insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) values (%s, %s, %s, '{}', %s) returning 1) "
+    place.site.change("with new as (insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) values (%s, %s, %s, %s) returning 1) "
                       "select pg_notify('runyard_vcs', '') from new", place.id, delivery, name, seal(key, delivery, json.dumps(payload).encode()))
     return delivery
 
