@@ -11,8 +11,8 @@
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/event.h"
 
-/* What a look at a repository tells: differences to what was seen before become events, and events that waited for the
- * look go on or are superseded. */
+/* The result of a look at a repository. Its differences to the refs that were seen before become events. Events that
+ * waited for the look go on or are superseded. */
 
 /* A look finds at most that many events. The branches that workspaces follow come first. */
 enum { MAX_FOUND = 1000 };
