@@ -336,6 +336,19 @@ def test_a_token_that_expires_while_git_works_is_replaced(used, api_site, github
     assert repository_state(api_site, used)[0] == "verified"
 
 
+def test_looks_that_failed_without_a_token_are_repeated_with_the_first(used, api_site, row, git):
+    until(lambda: has_token(row, used.id), "a token")
+    api_site.change("update vcs_installations set token_sealed = null, token_expires_at = null where id = %s", used.id)
+    look(api_site, used)
+    job = git.claimed("look")
+    assert job["login"]["password"] is None
+    refuse(git, job)
+    until(lambda: api_site.ask("select look_failures from vcs_repositories where id = %s", used.row_id) == [(1,)], "the failure")
+    api_site.change("update vcs_renewals set due_at = now() where installation_id = %s", used.id)
+    api_site.change("select pg_notify('runyard_renewals', '')")
+    until(lambda: api_site.ask("select look_failures, look_due <= now() from vcs_repositories where id = %s", used.row_id) == [(0, True)], "a look that is due")
+
+
 def test_other_failures_of_git_are_not_tried_again(used, api_site, row, git):
     until(lambda: has_token(row, used.id), "a token")
     look(api_site, used)
