@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * GitHub. Its lists of changed files are not used: a payload has up to 2,048 commits but not their total, so nobody
- * can say whether a list is whole.
+ * GitHub. Its lists of changed files are not used: a payload has up to 2,048 commits but not their total, so a
+ * list may be incomplete.
  */
 #include "scheduler/vcs/payload_reader.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * GitLab. Lists of changed files are not used: a payload does not tell whether the push was forced. A merge request's
- * "update" is sent for each change of it: one with `oldrev` brings a new head, one that changes the destination or
- * ends the draft counts as opened, and no other does anything.
+ * GitLab. Lists of changed files are not used: a payload does not tell whether the push was forced. GitLab
+ * sends "update" for each change of a merge request. One with `oldrev` brings a new head. One that changes the
+ * destination or ends the draft counts as opened. All others are ignored.
  */
 #include "scheduler/vcs/payload_reader.h"
 

@@ -4,8 +4,8 @@
 
 /*
  * Decides events of repositories (store/vcs/events.h): configuration versions, runs, versions of policy sets, and the
- * end of runs of earlier commits. Everything that an event makes is one transaction, and each head of a workspace is
- * made once (vcs_heads), so an event may be decided again, or come again in another event.
+ * end of runs of earlier commits. One transaction makes everything of an event. Each head of a workspace is made
+ * once (vcs_heads), so an event may be decided again, and a commit may come again in another event.
  *
  * Providers do not keep the order of what they send. So an event goes on only if it follows what was seen last of its
  * ref. Any other waits for a look at the repository, which shows whether it tells of the newest commit. If not, a newer

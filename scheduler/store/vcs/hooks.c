@@ -106,8 +106,8 @@ static int column_add(
 /* The order prevents deadlocks of transactions that store the same deliveries. The lock is that of the foreign key: it
  * waits for a deletion of the repository, and drops its deliveries. */
 static const char deliveries_sql[] =
-	"insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
-	"select r.id, u.delivery_id, u.event, '{}', u.body "
+	"insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) "
+	"select r.id, u.delivery_id, u.event, u.body "
 	"from unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) u(repository_id, delivery_id, event, body), "
 	"lateral (select v.id from vcs_repositories v where v.id = u.repository_id limit 1 for key share) r "
 	"order by u.repository_id, u.delivery_id on conflict do nothing";

@@ -447,7 +447,7 @@ int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wai
 int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"update vcs_limits set error = left($2, 500), error_at = case when $2::text is null then error_at else "
-		"now() end where owner_id = $1 and (error is distinct from left($2, 500))",
+		"update vcs_limits set error = left($2, 500) where owner_id = $1 and error is distinct from left($2, "
+		"500)",
 		P_TEXT(call->connection_id), P_TEXT(why));
 }

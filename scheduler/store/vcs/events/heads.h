@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_VCS_EVENTS_HEADS_H
 #define SCHEDULER_STORE_VCS_EVENTS_HEADS_H
 
-/* What events mean to workspaces and policy sets, and what became of it: heads (each commit makes one configuration
- * version in a workspace for each kind of event), outcomes, and the runs of earlier commits. */
+/* The outcomes of events in workspaces and policy sets, and the runs of earlier commits. The heads remember commits:
+ * each makes one configuration version in a workspace for each kind of event. */
 
 #include "scheduler/store/store.h"
 
