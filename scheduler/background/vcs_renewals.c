@@ -195,19 +195,30 @@ static int due_renew(struct vcs_renewals *renewals)
 	return wait_ms < 0 || wait_ms > MAX_SLEEP_MS ? MAX_SLEEP_MS : (int)wait_ms;
 }
 
+/* Drops the notifications that have arrived. Returns true if there was one: the socket does not show those that came
+ * with the answers of statements. */
+static bool notices_drop(struct vcs_renewals *renewals)
+{
+	char notice[64];
+	bool any = false;
+
+	while (db_notice(renewals->store.db, notice, sizeof(notice)))
+		any = true;
+	return any;
+}
+
 static void *renewals_thread(void *data)
 {
 	struct vcs_renewals *renewals = data;
-	char notice[64];
 
 	while (!atomic_load(&renewals->stopping)) {
 		int wait_ms = due_renew(renewals);
 		struct pollfd fds[] = {{.fd = renewals->wake, .events = POLLIN},
 			{.fd = db_socket(renewals->store.db), .events = POLLIN}};
 
-		poll(fds, 2, wait_ms);
-		while (db_notice(renewals->store.db, notice, sizeof(notice)))
-			;
+		if (!notices_drop(renewals))
+			poll(fds, 2, wait_ms);
+		notices_drop(renewals);
 	}
 	return NULL;
 }

@@ -112,9 +112,7 @@ static void read_pull_request(struct payload *payload)
 	event->is_new = text_equal(payload->name, "pullrequest:created");
 	event->changed_at = payload_time(body, "pullrequest.updated_on");
 	event->fork =
-		payload_same(body, "pullrequest.source.repository.uuid", "pullrequest.destination.repository.uuid")
-		? VCS_FORK_NO
-		: VCS_FORK_YES;
+		payload_fork(body, "pullrequest.source.repository.uuid", "pullrequest.destination.repository.uuid");
 }
 
 static void read_repository(struct payload *payload)

@@ -122,9 +122,7 @@ static void read_pull_request(struct payload *payload)
 	event->is_new = text_equal(payload->name, "pr:opened");
 	event->changed_at = payload_time(body, "pullRequest.updatedDate");
 	event->draft = is_draft(body);
-	event->fork = payload_same(body, "pullRequest.fromRef.repository.id", "pullRequest.toRef.repository.id")
-		? VCS_FORK_NO
-		: VCS_FORK_YES;
+	event->fork = payload_fork(body, "pullRequest.fromRef.repository.id", "pullRequest.toRef.repository.id");
 }
 
 static void read_repository(struct payload *payload)

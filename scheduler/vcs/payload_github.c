@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * GitHub. Its lists of changed files are not used: a payload has up to 2,048 commits but not their total, so nobody
- * can say whether a list is whole.
+ * GitHub. Its lists of changed files are not used: a payload has up to 2,048 commits but not their total, so a
+ * list may be incomplete.
  */
 #include "scheduler/vcs/payload_reader.h"
 
@@ -22,10 +22,15 @@ static const struct payload_field push_fields[] = {
 	PAYLOAD_FIELD(message, TEXT, "head_commit.message"),
 	PAYLOAD_FIELD(author, LINE, "head_commit.author.name"),
 	PAYLOAD_FIELD(commit_url, URL, "head_commit.url"),
+	PAYLOAD_END,
+};
+
+static const struct payload_field compare_fields[] = {
 	PAYLOAD_FIELD(compare_url, URL, "compare"),
 	PAYLOAD_END,
 };
 
+/* Gitea sends no "before". */
 static const struct payload_field pr_fields[] = {
 	PAYLOAD_FIELD(ref, HEAD, "pull_request.head.ref"),
 	PAYLOAD_FIELD(sha, SHA, "pull_request.head.sha"),
@@ -37,6 +42,58 @@ static const struct payload_field pr_fields[] = {
 	PAYLOAD_END,
 };
 
+/* The App sends which installation an event belongs to. */
+void payload_github_common(struct payload *payload, struct vcs_event *event)
+{
+	payload_fill(payload, event, payload->body, common_fields);
+	if (event)
+		event->installation = json_int_at(payload->body, "installation.id", 0);
+}
+
+void payload_github_push(struct payload *payload, const struct payload_field *compare)
+{
+	const json_t *body = payload->body;
+	struct vcs_event *event = payload_move(
+		payload, json_string_at(body, "ref"), json_string_at(body, "before"), json_string_at(body, "after"));
+
+	payload_github_common(payload, event);
+	if (!event || (event->kind != VCS_PUSH && event->kind != VCS_TAG))
+		return;
+	payload_fill(payload, event, body, push_fields);
+	payload_fill(payload, event, body, compare);
+}
+
+struct vcs_event *payload_github_pull(struct payload *payload, enum vcs_event_kind kind)
+{
+	const json_t *body = payload->body;
+	struct vcs_event *event = payload_add(payload, kind);
+
+	payload_github_common(payload, event);
+	payload_fill(payload, event, body, pr_fields);
+	payload_number(payload, event, "number");
+	if (!event)
+		return NULL;
+	event->is_new = text_equal(json_string_at(body, "action"), "opened");
+	event->changed_at = payload_time(body, "pull_request.updated_at");
+	return event;
+}
+
+void payload_github_rename(struct payload *payload)
+{
+	struct vcs_event *event = payload_add(payload, VCS_RENAME);
+
+	payload_github_common(payload, event);
+	if (event)
+		event->removed = text_equal(json_string_at(payload->body, "action"), "deleted");
+}
+
+/* ---- GitHub alone ---- */
+
+static void read_push(struct payload *payload)
+{
+	payload_github_push(payload, compare_fields);
+}
+
 static const struct payload_action pr_actions[] = {
 	{"opened", VCS_PR_OPEN},
 	{"reopened", VCS_PR_OPEN},
@@ -46,25 +103,6 @@ static const struct payload_action pr_actions[] = {
 	{"closed", VCS_PR_CLOSE},
 	{NULL, VCS_EVENT_KINDS},
 };
-
-/* The App sends which installation an event belongs to. */
-static void fill_common(struct payload *payload, struct vcs_event *event)
-{
-	payload_fill(payload, event, payload->body, common_fields);
-	if (event)
-		event->installation = json_int_at(payload->body, "installation.id", 0);
-}
-
-static void read_push(struct payload *payload)
-{
-	const json_t *body = payload->body;
-	struct vcs_event *event = payload_move(
-		payload, json_string_at(body, "ref"), json_string_at(body, "before"), json_string_at(body, "after"));
-
-	fill_common(payload, event);
-	if (event && (event->kind == VCS_PUSH || event->kind == VCS_TAG))
-		payload_fill(payload, event, body, push_fields);
-}
 
 static void read_pull_request(struct payload *payload)
 {
@@ -76,19 +114,12 @@ static void read_pull_request(struct payload *payload)
 
 	if (kind == VCS_EVENT_KINDS || (text_equal(action, "edited") && !base_changed))
 		return;
-	event = payload_add(payload, kind);
-	fill_common(payload, event);
-	payload_fill(payload, event, body, pr_fields);
-	payload_number(payload, event, "number");
+	event = payload_github_pull(payload, kind);
 	if (!event)
 		return;
 	event->base_changed = base_changed;
-	event->is_new = text_equal(action, "opened");
-	event->changed_at = payload_time(body, "pull_request.updated_at");
 	event->draft = json_bool_at(body, "pull_request.draft", false);
-	/* The repository of the head is null if a fork was deleted. */
-	event->fork = payload_same(body, "pull_request.head.repo.id", "pull_request.base.repo.id") ? VCS_FORK_NO
-												   : VCS_FORK_YES;
+	event->fork = payload_fork(body, "pull_request.head.repo.id", "pull_request.base.repo.id");
 }
 
 static void read_repository(struct payload *payload)
@@ -101,15 +132,11 @@ static void read_repository(struct payload *payload)
 		{NULL, VCS_EVENT_KINDS},
 	};
 	const char *action = json_string_at(payload->body, "action");
-	struct vcs_event *event;
 
 	if (payload_action(actions, action) == VCS_EVENT_KINDS ||
 		(text_equal(action, "edited") && !json_at(payload->body, "changes.default_branch")))
 		return;
-	event = payload_add(payload, VCS_RENAME);
-	fill_common(payload, event);
-	if (event)
-		event->removed = text_equal(action, "deleted");
+	payload_github_rename(payload);
 }
 
 static const struct payload_field account_fields[] = {

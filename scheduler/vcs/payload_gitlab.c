@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * GitLab. Lists of changed files are not used: a payload does not tell whether the push was forced. A merge request's
- * "update" is sent for each change of it: one with `oldrev` brings a new head, one that changes the destination or
- * ends the draft counts as opened, and no other does anything.
+ * GitLab. Lists of changed files are not used: a payload does not tell whether the push was forced. GitLab
+ * sends "update" for each change of a merge request. One with `oldrev` brings a new head. One that changes the
+ * destination or ends the draft counts as opened. All others are ignored.
  */
 #include "scheduler/vcs/payload_reader.h"
 
@@ -126,9 +126,7 @@ static void read_merge_request(struct payload *payload)
 	event->is_new = text_equal(json_string_at(body, "object_attributes.action"), "open");
 	event->changed_at = payload_time(body, "object_attributes.updated_at");
 	event->draft = is_draft(body);
-	event->fork = payload_same(body, "object_attributes.source_project_id", "object_attributes.target_project_id")
-		? VCS_FORK_NO
-		: VCS_FORK_YES;
+	event->fork = payload_fork(body, "object_attributes.source_project_id", "object_attributes.target_project_id");
 }
 
 const struct payload_handler payload_gitlab[] = {

@@ -251,6 +251,11 @@ bool payload_same(const json_t *body, const char *path, const char *other_path)
 	return (json_is_integer(one) || json_is_string(one)) && other && json_equal(one, other);
 }
 
+enum vcs_fork payload_fork(const json_t *body, const char *head, const char *base)
+{
+	return payload_same(body, head, base) ? VCS_FORK_NO : VCS_FORK_YES;
+}
+
 void payload_read_ping(struct payload *payload)
 {
 	payload_add(payload, VCS_PING);

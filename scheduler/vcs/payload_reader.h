@@ -75,6 +75,23 @@ enum vcs_event_kind payload_action(const struct payload_action *actions, const c
 /* True if both members are there and equal (texts or numbers). */
 bool payload_same(const json_t *body, const char *path, const char *other_path);
 
+/* Whether the pull request's head is of another repository than its base, by their ids at these paths. One that is
+ * absent counts as another: the fork was deleted. */
+enum vcs_fork payload_fork(const json_t *body, const char *head, const char *base);
+
+/* ---- GitHub's forms, which Gitea shares (payload_github.c) ---- */
+
+/* Repository, sender and installation. Accepts NULL for the event. */
+void payload_github_common(struct payload *payload, struct vcs_event *event);
+/* Reads a push. `compare` has the path of the page that compares the commits. */
+void payload_github_push(struct payload *payload, const struct payload_field *compare);
+/* Adds the event of a pull request, without base_changed, draft and fork. NULL as payload_add. */
+struct vcs_event *payload_github_pull(struct payload *payload, enum vcs_event_kind kind);
+/* Adds VCS_RENAME. */
+void payload_github_rename(struct payload *payload);
+
+/* ---- lists ---- */
+
 /* What reads an event of a provider; `name` NULL: the end of a list. */
 struct payload_handler {
 	const char *name;

@@ -28,13 +28,14 @@ enum { VCS_PROOF_SECONDS = 300 };
 
 /*
  * True if the delivery proves one of the secrets. Compares in constant time, and always with both secrets.
- * `now_seconds`: since the epoch.
+ * `now_seconds`: since the epoch. The proof is:
  *
- *  GitHub               X-Hub-Signature-256
- *  GitLab               webhook-signature if the secret begins with "whsec_" and the header is there, else
- * X-Gitlab-Token Bitbucket            X-Hub-Signature, with SHA-256 Azure DevOps         the password of basic
- * authentication, or X-Runyard-Secret Gitea, Forgejo       X-Gitea-Signature, else X-Forgejo-Signature, else
- * X-Hub-Signature-256 plain git            never: it has no hooks
+ *  - GitHub: X-Hub-Signature-256.
+ *  - GitLab: webhook-signature if the secret begins with "whsec_" and the header is there, else X-Gitlab-Token.
+ *  - Bitbucket: X-Hub-Signature, with SHA-256.
+ *  - Azure DevOps: the password of basic authentication, or X-Runyard-Secret.
+ *  - Gitea, Forgejo: X-Gitea-Signature, else X-Forgejo-Signature, else X-Hub-Signature-256.
+ *  - Plain git: none, since it has no hooks.
  */
 bool vcs_proof_holds(const struct vcs_delivery *delivery, const struct vcs_secrets *secrets, long long now_seconds);
 

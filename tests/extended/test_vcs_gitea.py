@@ -181,6 +181,28 @@ def test_force_pushes_and_deleted_branches(stack, repo, repository, ask):
     assert run != first
 
 
+def test_deliveries_that_are_replayed(stack, gitea, repo, repository, ask):
+    """Each several times, and the newest first: every head has one run."""
+    workspace = hooked(repo, repository, "replayed")
+    heads = []
+    for word in ("second", "third"):
+        heads.append(repository.copy.commit_and_push(telling(word)))
+        repo.run(workspace, heads[-1])
+    repository.copy.branch("feature")
+    heads.append(repository.copy.commit_and_push(telling("feature")))
+    repository.pull("feature")
+    plan_of(stack, repo, workspace, heads[-1])
+    (hook,) = repository.hooks()
+    browser, delivered = gitea.browser(), "select count(*) from vcs_deliveries d join vcs_repositories r on r.id = d.repository_id where r.identifier = %s and d.state = 'done'"
+    before, replayed = ask(delivered, repository.identifier)[0][0], 0
+    for _ in range(2):
+        replayed += repository.deliver_again(hook, browser)
+    assert replayed >= 10
+    until(lambda: ask(delivered, repository.identifier)[0][0] == before + replayed, lambda: f"{replayed} deliveries are read: {ask(delivered, repository.identifier)} after {before}")
+    repo.settled(ask)
+    assert heads_of(repo, workspace)[:-1] == heads[::-1]
+
+
 @contextlib.contextmanager
 def down(stack):
     """No scheduler answers meanwhile, so Gitea's deliveries are lost."""

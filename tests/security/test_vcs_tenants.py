@@ -38,7 +38,8 @@ class Place:
         self.site, self.git, self.api = api_site, git, api_site.stranger()
         self.people = People(self.api, api_site.database)
         self.base = f"organizations/{self.api.organization}"
-        self.client, self.token = connect(self.api, GITEA)
+        pool, self.fork_token = self.api.pool("forks")
+        self.client, self.token = connect(self.api, GITEA, relations={"fork-agent-pool": {"type": "agent-pools", "id": pool}})
         self.identifier = f"acme/{secrets.token_hex(4)}"
         self.repository = git.repository(self.identifier)
 
@@ -247,17 +248,17 @@ def test_the_head_of_a_fork_is_not_run_by_its_sha(mine):
     assert mine.shas(workspace) == [first]
 
 
-def secrets_of(place, run):
-    """The secrets that the run's job has: the keys of its variables, and whether it has the workspace's SSH key."""
+def secrets_of(place, run, worker):
+    """The secrets that the run's job, in the pool of the worker, has: the keys of its variables, and whether it has the workspace's SSH key."""
     until(lambda: place.api.attributes(f"runs/{run}")["status"] in ("plan_queued", "planning"), f"{run} has its files")
-    job = place.worker.take(run, "plan")
+    job = worker.take(run, "plan")
     return sorted(variable["key"] for variable in job["variables"]), bool(job["ssh-key"])
 
 
 def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
     """Managers of the workspace alone approve it. Its configuration gets no secrets in later runs either, and is never applied."""
     api, workspace = mine.api, mine.workspace()
-    mine.worker = mine.site.fake_worker()
+    worker, of_forks = mine.site.fake_worker(), mine.site.fake_worker(mine.fork_token)
     api.variable(workspace, "plain", "visible", category="env")
     api.variable(workspace, "secret", "hidden", category="env", sensitive=True)
     key = api.post(f"{mine.base}/ssh-keys", {"data": {"type": "ssh-keys", "attributes": {"name": "modules", "value": "private"}}}).data["id"]
@@ -277,9 +278,9 @@ def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
     runs = {sha: (run, configuration) for sha, run, configuration in mine.site.ask(
         "select k.sha, r.id, i.configuration_version_id from runs r join run_inputs i on i.run_id = r.id join configuration_commits k "
         "on k.configuration_version_id = i.configuration_version_id where r.workspace_id = %s and r.plan_only", workspace)}
-    assert secrets_of(mine, runs[own][0]) == (["plain", "secret"], True)
-    assert secrets_of(mine, runs[fork][0]) == (["plain"], False)
-    assert secrets_of(mine, api.run(workspace, runs[fork][1])) == (["plain"], False)
+    assert secrets_of(mine, runs[own][0], worker) == (["plain", "secret"], True)
+    assert secrets_of(mine, runs[fork][0], of_forks) == (["plain"], False)
+    assert secrets_of(mine, api.run(workspace, runs[fork][1]), of_forks) == (["plain"], False)
     body = {"data": {"type": "runs", "attributes": {"plan-only": False}, "relationships": {
         "workspace": {"data": {"type": "workspaces", "id": workspace}}, "configuration-version": {"data": {"type": "configuration-versions", "id": runs[fork][1]}}}}}
     assert api.call("POST", "runs", body).status == 422
@@ -316,7 +317,7 @@ def test_a_pull_request_that_does_not_say_where_it_comes_from_is_a_forks(mine):
 def send(place, name, payload):
     """Stores a delivery to the repository's hook, as the route of webhooks does. Returns its id."""
     delivery, key = secrets.token_hex(8), KEYS.split(":")[1]
-    place.site.change("with new as (insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) values (%s, %s, %s, '{}', %s) returning 1) "
+    place.site.change("with new as (insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) values (%s, %s, %s, %s) returning 1) "
                       "select pg_notify('runyard_vcs', '') from new", place.id, delivery, name, seal(key, delivery, json.dumps(payload).encode()))
     return delivery
 

@@ -4,6 +4,7 @@
 import json
 import os
 import pwd
+import re
 import subprocess
 import urllib.error
 import urllib.parse
@@ -136,7 +137,7 @@ class Gitea:
     def _answers(self):
         try:
             return self.call("GET", "version")["version"] == VERSION
-        except (urllib.error.URLError, ConnectionError):
+        except (urllib.error.URLError, ConnectionError, Refused):  # it knows no token while its database is busy
             return False
 
     def _command(self, *words):
@@ -278,6 +279,14 @@ class GiteaRepository:
 
     def hooks(self):
         return self.call("GET", "hooks")
+
+    def deliver_again(self, hook, browser):
+        """Replays all deliveries of a hook that its page shows, in the order of the page, the newest first. Returns how many."""
+        page = f"/{self.identifier}/settings/hooks/{hook['id']}"
+        found = re.findall(f'action="({page}/replay/[0-9a-f-]+)"', browser.ask(page).page)
+        for path in found:
+            assert browser.ask(path, {}, follow=False).status == 303, browser.text
+        return len(found)
 
     def delete_hooks(self):
         for hook in self.hooks():

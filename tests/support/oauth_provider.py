@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""A strict OAuth 2.0 server, as each VCS provider has it: pages of consent, tokens, and the owner of a token. A request that a client must not send is in `complaints`."""
+"""A strict OAuth 2.0 server, as each VCS provider has it: pages of consent, tokens, and the owner of a token."""
 
 import base64
 import hashlib
@@ -8,7 +8,9 @@ import threading
 import time
 import urllib.parse
 import uuid
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
+
+from support.vcs_fakes.server import Served
 
 # Of each kind: the pages' paths, PKCE, whether the application logs in with a header, the scope, and the owner's path and name.
 KINDS = {
@@ -27,7 +29,7 @@ def challenge_of(verifier):
     return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
-class OAuthProvider:
+class OAuthProvider(Served):
     """`lifetime` is that of tokens in seconds; None: they do not expire. answers: the next answers of the token's address, in place of its own."""
 
     def __init__(self, kind, lifetime=7200):
@@ -37,21 +39,11 @@ class OAuthProvider:
         self.user = "ada"
         self.codes, self.refresh_tokens, self.access_tokens = {}, {}, set()
         self.personal_tokens = set()  # that the owner made without OAuth
-        self.exchanges, self.refreshes, self.complaints, self.answers = [], [], [], []
+        self.exchanges, self.refreshes, self.answers = [], [], []
         self.user_status = 200
         self.refreshing = threading.Event()  # while it is not set, answers to refreshes wait
         self.refreshing.set()
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self.handler())
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def release(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-    def check(self):
-        assert not self.complaints, "\n".join(self.complaints)
+        super().__init__()
 
     def attributes(self):
         """Of a connection to it."""
@@ -146,7 +138,7 @@ class OAuthProvider:
             return 401, {"message": "Bad credentials"}
         return self.user_status, {self.user_member: self.user}
 
-    def handler(self):
+    def _handler(self):
         provider = self
 
         class Handler(BaseHTTPRequestHandler):

@@ -117,7 +117,9 @@ def follow(page, path):
 
 
 def wait_loaded(page, text=""):
-    """Waits until the page shows the text, and nothing is loading."""
+    """Waits until the page shows the text, and nothing is loading: the page before it stays until the new one is there,
+    and may show the same text."""
+    expect(page.locator("main[aria-busy=true]")).to_have_count(0)
     expect(page.locator("main")).to_contain_text(text)
     expect(page.locator(".skeleton")).to_have_count(0)
 

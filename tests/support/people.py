@@ -3,10 +3,31 @@
 
 import hashlib
 import itertools
+import random
+import uuid
 
 import psycopg
 
 from support.api import Api
+from support.browser import Browser
+
+
+class Owner:
+    """The owner of an organization, who is not a site admin. Both have the same name."""
+
+    def __init__(self, api_site):
+        self.name = f"u-{uuid.uuid4().hex[:12]}"
+        created = api_site.bootstrap(self.name, self.name)
+        api_site.change("update users set is_site_admin = false where username = %s", self.name)
+        self.api_site, self.password = api_site, created["password"]
+        self.address = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
+        self.api = Api(api_site.scheduler.url, created["token"], self.name)
+
+    def browser(self):
+        """A browser in which the owner is signed in."""
+        browser = Browser(self.api_site.scheduler.url, address=self.address).sign_in(self.name, self.password)
+        assert browser.status == 200, browser.text
+        return browser
 
 
 class Member(Api):

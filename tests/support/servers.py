@@ -29,13 +29,22 @@ def memory_folder():
     return folder if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free > 8 << 30 else None
 
 
+def new_data_folder():
+    """A folder for a server's data. Its name has the id of this process: memory that was left by tests which were killed
+    is freed."""
+    for left in Path("/dev/shm").glob("runyard-pg.*.*"):
+        if not Path("/proc", left.name.split(".")[1]).exists():
+            shutil.rmtree(left, ignore_errors=True)
+    return Path(tempfile.mkdtemp(prefix=f"runyard-pg.{os.getpid()}.", dir=memory_folder()))
+
+
 class Postgres:
     """A private cluster; root runs it as the postgres account. It begins as a copy of one cluster, in whose database
     `bootstrapped` the build's scheduler has run bootstrap. With `steps` its clock can be set: step(seconds). With
     `primary` it is that cluster's standby."""
 
     def __init__(self, steps=False, primary=None):
-        self.folder = Path(tempfile.mkdtemp(prefix="runyard-pg.", dir=memory_folder()))
+        self.folder = new_data_folder()
         self.account = "postgres" if os.geteuid() == 0 else None
         self.port = free_port()
         self.programs = Path(max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: float(path.split("/")[4]), default="/usr/bin"))

@@ -66,6 +66,20 @@ def test_an_address_is_reloaded_returned_to_and_has_no_dead_links(visit, reader,
     checked.update(links)
 
 
+def test_a_page_is_busy_until_the_next_one_is_there(visit):
+    page = visit("/app/settings/theme", "Theme")
+    page.reload()
+    pages.wait_loaded(page, "Theme")
+    held = []
+    page.route(re.compile("/assets/keyboard-"), lambda route: held.append(route))
+    page.get_by_role("link", name="Keyboard").first.click()
+    expect(page.locator("main[aria-busy=true] h1")).to_contain_text("Theme")
+    until(lambda: page.title() and held, "the next page is asked for")
+    held[0].continue_()
+    pages.wait_loaded(page, "Use keys")
+    page.unroute_all()
+
+
 def test_links_open_in_a_new_tab_and_copied_addresses_in_another_window(visitors, sessions, rich):
     site = rich.site
     user = (site.tokens["user"], site.tokens["password"])

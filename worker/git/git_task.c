@@ -26,7 +26,6 @@
 #include "worker/upload/channel.h"
 
 enum {
-	ORDER_MAX = 160 * 1024, /* HELPER_ORDER_MAX of helper/helper.h */
 	OUT_MAX = 48 << 20,
 	ERRORS_MAX = 64 * 1024,
 };

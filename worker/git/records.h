@@ -9,6 +9,8 @@
 
 #include "common/buf.h"
 
+enum { ORDER_MAX = 160 * 1024 }; /* bytes of all records of a job */
+
 /* -1 if the buffer's limit would be exceeded. A NULL value adds nothing. */
 int record_add(struct buf *records, const char *name, const char *value);
 /* The same for `len` bytes, which end at the first zero byte. */

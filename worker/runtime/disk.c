@@ -10,6 +10,7 @@
 #include "common/log.h"
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
+#include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 
 enum { LOOK_MS = 1000 };
@@ -68,10 +69,13 @@ static void low_set(struct disk *disk, bool low)
 {
 	atomic_store(&disk->low, low);
 	metric_set(M_DISK_LOW, "", low);
-	if (low)
+	if (low) {
 		job_source_stop(disk->worker->source);
-	else
+		git_source_stop(disk->worker->git);
+	} else {
 		job_source_go_on(disk->worker->source);
+		git_source_go_on(disk->worker->git);
+	}
 }
 
 static void look(void *data)

@@ -30,15 +30,17 @@ static bool slots_used_up(const struct worker *worker)
 	return worker->options.once && worker->started_job;
 }
 
+bool slots_open(const struct worker *worker)
+{
+	return worker->drain == DRAIN_NONE && !worker->paused && !disk_low(worker->disk);
+}
+
 size_t slots_free(const struct worker *worker)
 {
 	size_t slots = (size_t)worker->options.slots, taken = running(worker), finishing = worker->busy - taken;
 
 	taken += finishing > SLOTS_FINISHING ? finishing - SLOTS_FINISHING : 0;
-	return worker->drain != DRAIN_NONE || worker->paused || !worker->capable || disk_low(worker->disk) ||
-			taken >= slots || slots_used_up(worker)
-		? 0
-		: slots - taken;
+	return !slots_open(worker) || !worker->capable || taken >= slots || slots_used_up(worker) ? 0 : slots - taken;
 }
 
 struct job *slots_find(const struct worker *worker, const char *job, int attempt)

@@ -72,6 +72,8 @@ struct worker {
 
 /* ---- slots.c ---- */
 
+/* Whether jobs of any kind may be claimed: the worker does not drain, and its disk has room. */
+bool slots_open(const struct worker *worker);
 /* The number of jobs that may be claimed now. */
 size_t slots_free(const struct worker *worker);
 /* The running job of that id and attempt that has not reported, or NULL. */

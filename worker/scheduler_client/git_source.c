@@ -14,12 +14,11 @@
 #include "worker/exec/program.h"
 #include "worker/git/caches.h"
 #include "worker/git/git_task.h"
-#include "worker/runtime/disk.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
 #include "worker/upload/backoff.h"
 
-enum { LEASE_MS = 60 * 1000, DISK_LOW_MS = 5000 };
+enum { LEASE_MS = 60 * 1000 };
 
 struct git_source {
 	struct worker *worker;
@@ -85,7 +84,7 @@ static bool may_claim(const struct git_source *source)
 {
 	const struct worker *worker = source->worker;
 
-	return !source->claiming && source->busy < source->slots && worker->drain == DRAIN_NONE && !worker->paused &&
+	return !source->claiming && source->busy < source->slots && slots_open(worker) &&
 		scheduler_worker(worker->scheduler);
 }
 
@@ -136,10 +135,6 @@ static void claim_send(void *data)
 
 	if (!may_claim(source))
 		return;
-	if (disk_low(worker->disk)) {
-		claim_later(source, DISK_LOW_MS);
-		return;
-	}
 	loop_timer_clear(worker->loop, &source->claim_timer);
 	source->claimed_ms = clock_boot_ms();
 	call.body = json_pack("{ss sI}", "worker", scheduler_worker(worker->scheduler), "slots",

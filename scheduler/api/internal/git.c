@@ -2,13 +2,14 @@
 #include <string.h>
 
 #include "scheduler/api/api.h"
+#include "scheduler/api/internal/claim_wait.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/runs/vcs/git_results.h"
 #include "scheduler/store/workers/workers.h"
 
 /* The requests of workers that work with git (proto/README.md, "Work with git"). */
 
-enum { MAX_BEATS = 1024, ANSWER_LIMIT = 64 };
+enum { MAX_BEATS = 1024 };
 
 static int respond_jobs(struct request *req, struct response *res, json_t *jobs)
 {
@@ -16,43 +17,19 @@ static int respond_jobs(struct request *req, struct response *res, json_t *jobs)
 		res, 200, json_pack("{si so}", "lease-seconds", req->store->settings->lease_seconds, "jobs", jobs));
 }
 
-/* A suspended claim, and the headers of its answer. */
-struct waiting {
-	struct http_pending *pending;
-	const char *(*headers)[2];
-};
-
 /* The thread that ends the wait has no time for the claim: the worker asks again at once. */
-static void waiting_end(void *data, bool jobs)
-{
-	struct waiting *waiting = data;
-	struct http_answer answer = {.status = 200,
-		.content_type = "application/json",
-		.body = BUF_INIT(ANSWER_LIMIT),
-		.extra = waiting->headers};
-
-	(void)jobs;
-	buf_text(&answer.body, "{\"jobs\":[]}");
-	http_answer_now(waiting->pending, &answer);
-	free(waiting);
-}
-
-static int claim_wait(
+static int git_claim_wait(
 	struct request *req, struct response *res, const struct git_claim *claim, uint64_t mark, struct err *err)
 {
-	struct claim_waiters *waiters = req->services->waiters;
+	static const char asks_again[] = "{\"jobs\":[]}";
 	char pool[ID_SIZE], worker[ID_SIZE];
-	struct waiting *waiting;
 
-	if (claim_waiters_full(waiters))
-		return err_set(err, ERR_UNAVAILABLE, "too many workers wait: try again");
 	git_wait_key(claim->pool_id, pool);
 	git_wait_key(claim->worker_id, worker);
-	waiting = mem_new(1, sizeof(*waiting));
-	*waiting = (struct waiting){http_later(req->http), res->http->extra};
-	claim_waiters_begin(waiters,
-		&(struct wait_spec){.pool_id = pool, .worker_id = worker, .end = waiting_end, .data = waiting}, mark);
-	return 0;
+	return claim_wait(req, res,
+		&(struct claim_wait){
+			.pool_id = pool, .worker_id = worker, .mark = mark, .some = asks_again, .none = asks_again},
+		err);
 }
 
 int git_claims(struct request *req, struct response *res, struct err *err)
@@ -72,7 +49,7 @@ int git_claims(struct request *req, struct response *res, struct err *err)
 	if (json_array_size(jobs))
 		return respond_jobs(req, res, jobs);
 	json_decref(jobs);
-	return claim_wait(req, res, &claim, mark, err);
+	return git_claim_wait(req, res, &claim, mark, err);
 }
 
 int git_beats(struct request *req, struct response *res, struct err *err)

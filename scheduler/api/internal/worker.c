@@ -5,6 +5,7 @@
 #include "proto/protocol.h"
 #include "proto/topics.h"
 #include "scheduler/api/api.h"
+#include "scheduler/api/internal/claim_wait.h"
 #include "scheduler/api/internal/control.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/lifecycle/hold.h"
@@ -19,14 +20,7 @@
  * JSON:API documents. */
 
 /* MAX_ATTEMPTS: running attempts, and those whose results are not acknowledged yet. */
-enum {
-	MAX_SLOTS = 256,
-	MAX_ATTEMPTS = 1024,
-	WAIT_ANSWER_LIMIT = 64,
-	MAX_CAPABILITIES = 128,
-	MAX_CAPABILITY = 80,
-	MAX_UNDELIVERED = 1000000
-};
+enum { MAX_SLOTS = 256, MAX_ATTEMPTS = 1024, MAX_CAPABILITIES = 128, MAX_CAPABILITY = 80, MAX_UNDELIVERED = 1000000 };
 
 static int body_number(const struct request *req, const char *name, long long max, int *ret_number, struct err *err)
 {
@@ -119,31 +113,14 @@ int worker_claims(struct request *req, struct response *res, struct err *err)
 			more));
 }
 
-/* A suspended wait request, and the headers of its answer. */
-struct waiting {
-	struct http_pending *pending;
-	const char *(*headers)[2];
-};
-
-static void waiting_end(void *data, bool jobs)
-{
-	struct waiting *waiting = data;
-	struct http_answer answer = {.status = 200,
-		.content_type = "application/json",
-		.body = BUF_INIT(WAIT_ANSWER_LIMIT),
-		.extra = waiting->headers};
-
-	buf_text(&answer.body, jobs ? "{\"jobs\":true}" : "{\"jobs\":false}");
-	http_answer_now(waiting->pending, &answer);
-	free(waiting);
-}
-
 int worker_waits(struct request *req, struct response *res, struct err *err)
 {
 	struct worker_wait wait = {.pool_id = req->actor.pool.text, .worker_id = json_string_at(req->body, "worker")};
-	struct claim_waiters *waiters = req->services->waiters;
-	uint64_t mark = claim_waiters_mark(waiters);
-	struct waiting *waiting;
+	const struct claim_wait claim = {.pool_id = wait.pool_id,
+		.worker_id = wait.worker_id,
+		.mark = claim_waiters_mark(req->services->waiters),
+		.some = "{\"jobs\":true}",
+		.none = "{\"jobs\":false}"};
 	bool jobs = false;
 
 	if (!wait.worker_id)
@@ -155,15 +132,7 @@ int worker_waits(struct request *req, struct response *res, struct err *err)
 		metric_add(M_WAITS_ENDED, "by=\"request\"", 1);
 		return respond_json(res, 200, json_pack("{sb}", "jobs", true));
 	}
-	if (claim_waiters_full(waiters))
-		return err_set(err, ERR_UNAVAILABLE, "too many workers wait: try again");
-	waiting = mem_new(1, sizeof(*waiting));
-	*waiting = (struct waiting){http_later(req->http), res->http->extra};
-	claim_waiters_begin(waiters,
-		&(struct wait_spec){
-			.pool_id = wait.pool_id, .worker_id = wait.worker_id, .end = waiting_end, .data = waiting},
-		mark);
-	return 0;
+	return claim_wait(req, res, &claim, err);
 }
 
 static bool announced_fit(const json_t *announced)

@@ -129,7 +129,7 @@ int vcs_approve(struct request *req, struct response *res, struct err *err)
 	for (int i = 0; i < waiting.count; i++)
 		if (scope_workspace_id(req, row_text(&waiting, i, "workspace_id"), &scope, err) < 0)
 			return err->kind == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "event not found") : -1;
-	if (vcs_approval_give(req->store, event, req->actor.user.text, err) < 0)
+	if (vcs_approval_give(req->store, event, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }

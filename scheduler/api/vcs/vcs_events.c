@@ -11,7 +11,7 @@
 #include "scheduler/store/vcs/repositories.h"
 #include "scheduler/vcs/rules.h"
 
-/* What happened in the repositories of an organization, and what became of it. */
+/* Events of the repositories of an organization, and their outcomes. */
 
 /* ---- the resource ---- */
 

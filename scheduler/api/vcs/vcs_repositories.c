@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include <openssl/crypto.h>
-#include <string.h>
-
+#include "common/crypto.h"
 #include "common/vcs/address.h"
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
@@ -88,7 +86,7 @@ static int secret_show(const struct request *req, const struct rows *rows, json_
 	const struct place place = {.organization = row_text(rows, 0, "organization_id")};
 	json_t *shown = json_object_get(resource, "attributes");
 	struct err hidden = ERR_INIT;
-	char *secret = NULL;
+	_cleanup_(crypto_secret_freep) char *secret = NULL;
 
 	json_object_set_new(shown, "webhook-secret", json_null());
 	if (json_is_null(json_object_get(shown, "webhook-url")) ||
@@ -97,9 +95,6 @@ static int secret_show(const struct request *req, const struct rows *rows, json_
 	if (vcs_hook_secret_read(req->store, row_text(rows, 0, "id"), &secret, err) < 0)
 		return -1;
 	json_object_set_new(shown, "webhook-secret", json_string_or_null(secret));
-	if (secret)
-		OPENSSL_cleanse(secret, strlen(secret));
-	free(secret);
 	return 0;
 }
 

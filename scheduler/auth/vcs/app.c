@@ -192,16 +192,6 @@ void app_token_release(struct app_token *token)
 	crypto_secret_freep(&token->token);
 }
 
-static bool token_valid(const char *token)
-{
-	if (!token || !*token || strlen(token) > MAX_TOKEN)
-		return false;
-	for (; *token; token++)
-		if (*token <= ' ' || *token > '~')
-			return false;
-	return true;
-}
-
 /* Seconds until that time, at least 1. */
 static long long lifetime_of(const char *expires_at)
 {
@@ -224,7 +214,7 @@ enum app_outcome app_token_ask(
 	ask(store, &(struct asking){.method = "POST", .path = path}, &answer);
 	token = json_string_at(answer.body, "token");
 	*ret_token = (struct app_token){.retry_after = answer.retry_after};
-	if (answer.status != 201 || !token_valid(token))
+	if (answer.status != 201 || !oauth_token_valid(token) || strlen(token) > MAX_TOKEN)
 		return outcome_of(&answer, ret_why);
 	ret_token->token = mem_text(token);
 	ret_token->expires_in = lifetime_of(json_string_at(answer.body, "expires_at"));

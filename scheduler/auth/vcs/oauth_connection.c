@@ -10,8 +10,6 @@
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/tokens.h"
 
-enum { SECRET_LIMIT = 1 << 20 };
-
 void oauth_connection_release(struct oauth_connection *connection)
 {
 	free(connection->organization_name);
@@ -40,36 +38,16 @@ void oauth_result_release(struct oauth_result *result)
 	"from vcs_connections c join organizations o on o.id = c.organization_id "                                     \
 	"left join vcs_tokens t on t.connection_id = c.id "
 
-/* NULL if the column is null. The seal's context ends with the id. */
-static int secret_open(struct store *store, struct sealed_column sealed, const char *seal, const char *id,
-	char **ret_secret, struct err *err)
-{
-	_cleanup_(freep) char *context = mem_printf("%s%s", seal, id);
-	struct buf secret = BUF_INIT(SECRET_LIMIT);
-
-	*ret_secret = NULL;
-	if (row_null(sealed.rows, sealed.row, sealed.column))
-		return 0;
-	if (seal_open(store, context, sealed, &secret, err) < 0) {
-		buf_release(&secret);
-		return -1;
-	}
-	*ret_secret = buf_take(&secret);
-	return 0;
-}
-
 static int secrets_open(
 	struct store *store, const struct rows *rows, struct oauth_connection *connection, struct err *err)
 {
 	const char *token_id = row_text(rows, 0, "token_id");
+	const struct sealed_secret secret = {{rows, 0, "secret_sealed"}, VCS_SECRET_SEAL, connection->id.text};
+	const struct sealed_secret refresh = {{rows, 0, "refresh_sealed"}, VCS_REFRESH_SEAL, token_id};
 
-	if (secret_open(store, (struct sealed_column){rows, 0, "secret_sealed"}, VCS_SECRET_SEAL, connection->id.text,
-		    &connection->secret, err) < 0)
+	if (secret_open(store, &secret, &connection->secret, err) < 0)
 		return -1;
-	if (!token_id)
-		return 0;
-	return secret_open(store, (struct sealed_column){rows, 0, "refresh_sealed"}, VCS_REFRESH_SEAL, token_id,
-		&connection->refresh, err);
+	return token_id ? secret_open(store, &refresh, &connection->refresh, err) : 0;
 }
 
 static int connection_take(

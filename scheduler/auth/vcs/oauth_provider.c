@@ -152,8 +152,7 @@ void oauth_tokens_release(struct oauth_tokens *tokens)
 	crypto_secret_freep(&tokens->refresh);
 }
 
-/* A token goes into headers and into answers to git. */
-static bool token_valid(const char *token)
+bool oauth_token_valid(const char *token)
 {
 	if (!token || !*token || strlen(token) > MAX_TOKEN)
 		return false;
@@ -192,10 +191,10 @@ int oauth_answer_read(const json_t *answer, struct oauth_tokens *ret_tokens, cha
 	const char *access = json_string_at(answer, "access_token"), *refresh = json_string_at(answer, "refresh_token");
 
 	error_read(answer, ret_error);
-	if (json_at(answer, "error") || !token_valid(access))
+	if (json_at(answer, "error") || !oauth_token_valid(access))
 		return -1;
 	*ret_tokens = (struct oauth_tokens){.access = mem_text(access),
-		.refresh = token_valid(refresh) ? mem_text(refresh) : NULL,
+		.refresh = oauth_token_valid(refresh) ? mem_text(refresh) : NULL,
 		.expires_in = lifetime_read(answer)};
 	return 0;
 }

@@ -3,8 +3,8 @@
 #define SCHEDULER_AUTH_VCS_OAUTH_PROVIDER_H
 
 /*
- * OAuth 2.0 as each VCS provider has it: the address to which a browser goes for a user's consent, the requests that
- * exchange a code or a refresh token, and their answers. Pure.
+ * OAuth 2.0 of each VCS provider. It makes the address where a user consents in a browser, and the requests that
+ * exchange a code or a refresh token. It reads their answers. Pure.
  */
 
 #include "common/json/json.h"
@@ -55,5 +55,8 @@ int oauth_answer_read(const json_t *answer, struct oauth_tokens *ret_tokens, cha
  * shown. The caller frees both. */
 char *oauth_user_url(const struct oauth_application *application);
 char *oauth_user_name(const struct oauth_application *application, const json_t *answer);
+
+/* Whether a token from a provider may go into headers and into answers to git: a bounded text of printable ASCII. */
+bool oauth_token_valid(const char *token);
 
 #endif

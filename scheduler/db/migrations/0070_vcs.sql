@@ -162,7 +162,6 @@ create table vcs_pull_requests (
 	state text not null, -- open, closed
 	detail jsonb not null, -- of its latest event: the members of struct vcs_event (scheduler/vcs/event.h)
 	approved_sha text, -- of a fork: the head that a user approved
-	approved_by text,
 	updated_at timestamptz not null default now(),
 	primary key (repository_id, number)
 ) with (fillfactor = 70);
@@ -184,7 +183,6 @@ create table vcs_deliveries (
 	repository_id text not null references vcs_repositories on delete cascade,
 	delivery_id text not null,
 	event text not null,
-	headers jsonb not null,
 	body_sealed bytea not null, -- sealed with delivery_id as its owner
 	state text not null default 'waiting' constraint vcs_deliveries_state check (state in ('waiting', 'done', 'failed')),
 	tries integer not null default 0,
@@ -465,6 +463,5 @@ create table vcs_limits (
 	hour_left real not null,
 	refilled_at timestamptz not null default now(),
 	blocked_until timestamptz, -- the provider asked for a pause
-	error text, -- of the last call that failed; null: the last one did not
-	error_at timestamptz
+	error text -- of the last call that failed; null: the last one did not
 ) with (fillfactor = 50);

@@ -5,6 +5,7 @@
 
 #include "common/log.h"
 #include "common/vcs/operation.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events/deliveries.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
@@ -40,11 +41,6 @@ static int stranger_note(const struct reading *r, int row, struct err *err)
 	return vcs_look_now(r->store, repository, err);
 }
 
-static enum vcs_dialect dialect_of(const struct rows *rows, int row)
-{
-	return vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
-}
-
 static int events_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
 {
 	const struct vcs_origin origin = {.repository_id = row_text(&r->rows, row, "repository_id"),
@@ -67,7 +63,7 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 	if (vcs_delivery_open(r->store, rows, row, &body, ret_why) < 0 ||
 		json_parse(buf_str(&body), body.len, &payload, ret_why) < 0)
 		return -1;
-	return vcs_payload_read(dialect_of(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
+	return vcs_payload_read(vcs_row_dialect(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
 }
 
 /* The payload has another name for the repository than we: a newer one, since not every provider tells of a renaming,
@@ -80,7 +76,7 @@ static bool is_renamed(const struct reading *r, int row, const struct vcs_events
 
 	return events->count && event->kind != VCS_RENAME && known && text_equal(event->repository_id, known) &&
 		*event->repository && strcasecmp(event->repository, row_text(&r->rows, row, "identifier")) != 0 &&
-		vcs_operation_exists(dialect_of(&r->rows, row), VCS_OP_LOCATE) &&
+		vcs_operation_exists(vcs_row_dialect(&r->rows, row), VCS_OP_LOCATE) &&
 		row_int(&r->rows, row, "tries") < RENAMED_TRIES;
 }
 

@@ -6,16 +6,11 @@
 #include "scheduler/runs/vcs/outcomes.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/runs/vcs/renames.h"
-#include "scheduler/store/vcs/events/commits.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
 enum { MAX_DECIDED = 50 };
-
-static enum vcs_dialect dialect_of(const struct vcs_decision *d)
-{
-	return vcs_dialect_of(vcs_provider_of(row_text(d->row, 0, "provider")), row_text(d->row, 0, "api_url"));
-}
 
 /* ---- the order ---- */
 
@@ -23,7 +18,9 @@ static enum vcs_dialect dialect_of(const struct vcs_decision *d)
  */
 static bool head_ref(const struct vcs_decision *d, char ret_ref[VCS_PR_REF_SIZE])
 {
-	return dialect_of(d) != VCS_AZURE && vcs_pr_ref(dialect_of(d), d->event.number, ret_ref);
+	enum vcs_dialect dialect = vcs_row_dialect(d->row, 0);
+
+	return dialect != VCS_AZURE && vcs_pr_ref(dialect, d->event.number, ret_ref);
 }
 
 static bool follows(const struct vcs_event *e, const char *seen)
@@ -151,7 +148,7 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 
 	if (d->event.removed)
 		return removal_apply(d, err);
-	if (vcs_rename_follow(d->store, d->repository_id, dialect_of(d), name, &renamed, err) < 0 ||
+	if (vcs_rename_follow(d->store, d->repository_id, vcs_row_dialect(d->row, 0), name, &renamed, err) < 0 ||
 		vcs_repository_note(d->store, d->repository_id, branch, NULL, err) < 0)
 		return -1;
 	if (*renamed.sentence)
@@ -183,7 +180,7 @@ static int (*const deciders[VCS_EVENT_KINDS])(struct vcs_decision *d, struct err
 static void decision_release(struct vcs_decision *d)
 {
 	vcs_event_release(&d->event);
-	rows_release(&d->subjects);
+	vcs_subjects_release(d);
 	json_decref((json_t *)d->detail);
 }
 
@@ -239,7 +236,7 @@ int vcs_events_decide(struct store *store, bool *ret_more, struct err *err)
 	return 0;
 }
 
-/* ---- the results of git jobs that are about one event or commit ---- */
+/* ---- the result of a comparison ---- */
 
 int vcs_files_known(struct store *store, const char *event_id, const json_t *files, const char *note, struct err *err)
 {
@@ -248,10 +245,4 @@ int vcs_files_known(struct store *store, const char *event_id, const json_t *fil
 	if (vcs_event_compared(store, event_id, text, files ? NULL : note ? note : "they can't be had", err) < 0)
 		return -1;
 	return vcs_wake(store, err);
-}
-
-int vcs_commit_known(
-	struct store *store, const char *repository_id, const char *sha, const json_t *commit, struct err *err)
-{
-	return vcs_commit_describe(store, repository_id, sha, commit, err);
 }

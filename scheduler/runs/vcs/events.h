@@ -4,8 +4,8 @@
 
 /*
  * Decides events of repositories (store/vcs/events.h): configuration versions, runs, versions of policy sets, and the
- * end of runs of earlier commits. Everything that an event makes is one transaction, and each head of a workspace is
- * made once (vcs_heads), so an event may be decided again, or come again in another event.
+ * end of runs of earlier commits. One transaction makes everything of an event. Each head of a workspace is made
+ * once (vcs_heads), so an event may be decided again, and a commit may come again in another event.
  *
  * Providers do not keep the order of what they send. So an event goes on only if it follows what was seen last of its
  * ref. Any other waits for a look at the repository, which shows whether it tells of the newest commit. If not, a newer
@@ -27,8 +27,5 @@ int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *
 int vcs_look_failed(struct store *store, const char *repository_id, const char *sentence, struct err *err);
 /* The paths that an event's commits changed: an array of texts. NULL: they can't be had, `note` says why. */
 int vcs_files_known(struct store *store, const char *event_id, const json_t *files, const char *note, struct err *err);
-/* Message and author of a commit, which git has read: {message, author}. */
-int vcs_commit_known(
-	struct store *store, const char *repository_id, const char *sha, const json_t *commit, struct err *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
+#include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events/refs.h"
 
 enum {
@@ -239,7 +240,7 @@ static int commits_known(struct store *store, const struct git_job *job, const j
 	json_object_foreach((json_t *)commits, sha, commit)
 	{
 		if (vcs_sha_valid(sha) && json_is_object(commit) &&
-			vcs_commit_known(store, job->repository.text, sha, commit, err) < 0)
+			vcs_commit_describe(store, job->repository.text, sha, commit, err) < 0)
 			return -1;
 	}
 	return 0;

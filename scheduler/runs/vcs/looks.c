@@ -11,8 +11,8 @@
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/event.h"
 
-/* What a look at a repository tells: differences to what was seen before become events, and events that waited for the
- * look go on or are superseded. */
+/* The result of a look at a repository. Its differences to the refs that were seen before become events. Events that
+ * waited for the look go on or are superseded. */
 
 /* A look finds at most that many events. The branches that workspaces follow come first. */
 enum { MAX_FOUND = 1000 };
@@ -40,8 +40,7 @@ static const char *sha_of(const json_t *refs, const char *name)
 
 /* ---- events that waited ---- */
 
-/* The branch of a request: that of its subject, else the default one. Static memory is not used: ret_ref has the full
- * name. False if it is not known. */
+/* The full name of a request's branch: that of its subject, else the default one. False if it is not known. */
 static bool request_ref(const struct look *l, const char *branch, char *ret_ref, size_t size)
 {
 	const char *name = *branch ? branch : row_text(l->repository, 0, "default_branch");
@@ -95,7 +94,6 @@ static int request_go_on(struct look *l, int row, const char *subject, struct er
  * nothing to compare with. */
 static bool is_newest(const struct look *l, int row)
 {
-	enum vcs_event_kind kind = vcs_event_kind_of(row_text(&l->looking, row, "kind"));
 	const char *ref = row_text(&l->looking, row, "ref"), *sha = row_text(&l->looking, row, "sha");
 	long long number = row_int(&l->looking, row, "pull_request");
 	char head[VCS_PR_REF_SIZE];
@@ -104,7 +102,6 @@ static bool is_newest(const struct look *l, int row)
 		return !*sha_of(l->refs, head) || text_equal(sha_of(l->refs, head), sha);
 	if (number)
 		return true;
-	(void)kind;
 	return text_equal(sha_of(l->refs, ref), sha);
 }
 

@@ -8,8 +8,8 @@
 #include "common/vcs/dialect.h"
 #include "common/vcs/ref.h"
 #include "scheduler/runs/run_create.h"
-#include "scheduler/runs/vcs/reports.h"
 #include "scheduler/runs/transition.h"
+#include "scheduler/store/vcs/calls/reports.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/heads.h"
@@ -127,39 +127,16 @@ static void message_write(const struct vcs_event *e, char ret_message[MESSAGE_MA
 		snprintf(ret_message, MESSAGE_MAX + 1, "Commit %.8s", e->sha);
 		return;
 	}
-	while (len > MESSAGE_MAX || (len && len < strlen(text) && ((unsigned char)text[len] & 0xc0) == 0x80))
-		len--;
-	memcpy(ret_message, text, len);
-	ret_message[len] = '\0';
+	text_copy(ret_message, len < MESSAGE_MAX ? len + 1 : MESSAGE_MAX + 1, text);
 }
 
 /* ---- decisions ---- */
-
-int vcs_subjects_load(struct vcs_decision *d, struct err *err)
-{
-	const struct vcs_head head = head_of(d);
-
-	return vcs_subjects_read(
-		d->store, d->repository_id, json_string_at(d->detail, "subject"), &head, &d->subjects, err);
-}
 
 static bool setting(const json_t *settings, const char *name, bool fallback)
 {
 	const json_t *value = json_object_get(settings, name);
 
 	return json_is_boolean(value) ? json_is_true(value) : fallback;
-}
-
-/* The reader holds what a subject borrows. */
-struct subject_reader {
-	json_t *settings, *patterns;
-	struct vcs_subject subject;
-};
-
-static void subject_reader_release(struct subject_reader *reader)
-{
-	json_decref(reader->settings);
-	json_decref(reader->patterns);
 }
 
 /* A push of the branch may bring the commit to a workspace between its connection and the look that this asked for. */
@@ -174,14 +151,14 @@ static bool is_duplicate(const struct vcs_decision *d, int row)
 
 /* A request is for the subject's branch, whatever files have changed. What it asks of a workspace that is connected
  * just now does not depend on earlier runs. */
-static void subject_read(const struct vcs_decision *d, int row, struct subject_reader *ret_reader)
+static void subject_read(const struct vcs_decision *d, int row, struct vcs_subject_reader *ret_reader)
 {
 	const struct rows *rows = &d->subjects;
 	json_t *settings = row_json(rows, row, "settings");
 	bool is_policy_set = row_bool(rows, row, "policy_set");
 	json_t *patterns = is_policy_set ? row_json(rows, row, "patterns") : NULL;
 
-	*ret_reader = (struct subject_reader){.settings = settings,
+	*ret_reader = (struct vcs_subject_reader){.settings = settings,
 		.patterns = patterns,
 		.subject = {.policy_set = is_policy_set,
 			.unavailable = !row_bool(rows, row, "available"),
@@ -197,7 +174,7 @@ static void subject_read(const struct vcs_decision *d, int row, struct subject_r
 			.queue_all_runs = setting(settings, "queue-all-runs", false),
 			.had_run = !is_request(d) && row_bool(rows, row, "had_run"),
 			.locked = row_bool(rows, row, "locked"),
-			.newest_only = row_bool(rows, row, "newest_only"),
+			.newest_only = setting(settings, "vcs-newest-only", false),
 			.skip_drafts = setting(settings, "vcs-skip-drafts", false),
 			.fork_plans = setting(settings, "vcs-fork-plans", false),
 			.fork_pool = row_bool(rows, row, "has_fork_pool"),
@@ -205,20 +182,37 @@ static void subject_read(const struct vcs_decision *d, int row, struct subject_r
 			.duplicate = is_duplicate(d, row)}};
 }
 
+int vcs_subjects_load(struct vcs_decision *d, struct err *err)
+{
+	const struct vcs_head head = head_of(d);
+
+	if (vcs_subjects_read(
+		    d->store, d->repository_id, json_string_at(d->detail, "subject"), &head, &d->subjects, err) < 0)
+		return -1;
+	d->readers = mem_new((size_t)d->subjects.count + 1, sizeof(*d->readers));
+	for (int row = 0; row < d->subjects.count; row++)
+		subject_read(d, row, &d->readers[row]);
+	return 0;
+}
+
+void vcs_subjects_release(struct vcs_decision *d)
+{
+	for (int row = 0; d->readers && row < d->subjects.count; row++) {
+		json_decref(d->readers[row].settings);
+		json_decref(d->readers[row].patterns);
+	}
+	free(d->readers);
+	rows_release(&d->subjects);
+}
+
 bool vcs_files_wanted(const struct vcs_decision *d)
 {
-	bool wanted = false;
-
 	if (d->event.files || !row_null(d->row, 0, "files_note") || is_request(d))
 		return false;
-	for (int row = 0; row < d->subjects.count && !wanted; row++) {
-		struct subject_reader reader;
-
-		subject_read(d, row, &reader);
-		wanted = vcs_files_matter(&d->event, &reader.subject);
-		subject_reader_release(&reader);
-	}
-	return wanted;
+	for (int row = 0; row < d->subjects.count; row++)
+		if (vcs_files_matter(&d->event, &d->readers[row].subject))
+			return true;
+	return false;
 }
 
 /* ---- what is made ---- */
@@ -268,8 +262,8 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 	bool again = json_bool_at(o->d->detail, "again", false);
 
 	for (int row = 0; row < o->d->subjects.count; row++) {
+		const struct vcs_subject *subject = &o->d->readers[row].subject;
 		struct subject_outcome *item = &o->items[row];
-		struct subject_reader reader;
 		enum vcs_makes makes;
 
 		if (row_bool(&o->d->subjects, row, "has_version")) { /* vcs_policy_version_begin */
@@ -277,11 +271,9 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 			o->made++;
 			continue;
 		}
-		subject_read(o->d, row, &reader);
-		item->reason = again && !reader.subject.unavailable
-			? (reader.subject.policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
-			: vcs_decide(&o->d->event, &reader.subject);
-		subject_reader_release(&reader);
+		item->reason = again && !subject->unavailable
+			? (subject->policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_STARTED)
+			: vcs_decide(&o->d->event, subject);
 		makes = vcs_reason_makes(item->reason);
 		if ((makes == VCS_MAKES_RUN || makes == VCS_MAKES_VERSION) && version_add(o, row, err) < 0)
 			return -1;
@@ -415,15 +407,9 @@ static int all_earlier_end(struct outcomes *o, struct err *err)
 	for (enum vcs_older older = VCS_OLDER_STAY + 1; older < ARRAY_LEN(endings); older++) {
 		_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT;
 
-		for (int row = 0; row < o->d->subjects.count; row++) {
-			struct subject_reader reader;
-
-			subject_read(o->d, row, &reader);
-			if (!reader.subject.policy_set &&
-				vcs_older_runs(&o->d->event, &reader.subject, o->items[row].reason) == older)
+		for (int row = 0; row < o->d->subjects.count; row++)
+			if (vcs_older_runs(&o->d->event, &o->d->readers[row].subject, o->items[row].reason) == older)
 				db_array_add(&workspaces, row_text(&o->d->subjects, row, "id"));
-			subject_reader_release(&reader);
-		}
 		if (workspaces.count && earlier_end(o, older, &workspaces, err) < 0)
 			return -1;
 	}
@@ -456,7 +442,7 @@ static int event_end(struct outcomes *o, struct err *err)
 	sentence_write(o, sentence);
 	if (vcs_event_end(o->d->store, &end, err) < 0)
 		return -1;
-	return vcs_reports_begin(o->d->store, o->d->id, err);
+	return vcs_event_note(o->d->store, o->d->id, err);
 }
 
 static void outcomes_release(struct outcomes *o)

@@ -7,6 +7,12 @@
 #include "scheduler/store/store.h"
 #include "scheduler/vcs/rules.h"
 
+/* A workspace or policy set, with what it borrows. */
+struct vcs_subject_reader {
+	json_t *settings, *patterns;
+	struct vcs_subject subject;
+};
+
 /* An event while it is decided, in a transaction that has locked its repository. */
 struct vcs_decision {
 	struct store *store;
@@ -15,13 +21,15 @@ struct vcs_decision {
 	const json_t *detail; /* of the row */
 	struct vcs_event event;
 	struct rows subjects;
-	bool approved; /* a user approved this head of a fork */
-	bool closed;   /* the pull request is closed, as far as is known */
-	bool late;     /* the pull request's event came after a newer one */
+	struct vcs_subject_reader *readers; /* of each row of `subjects`; NULL: they are not loaded */
+	bool approved;                      /* a user approved this head of a fork */
+	bool closed;                        /* the pull request is closed, as far as is known */
+	bool late;                          /* the pull request's event came after a newer one */
 };
 
 /* Reads the workspaces and policy sets that the event may mean. */
 int vcs_subjects_load(struct vcs_decision *d, struct err *err);
+void vcs_subjects_release(struct vcs_decision *d);
 /* Whether the changed files matter to one of them, and are not known. */
 bool vcs_files_wanted(const struct vcs_decision *d);
 /* Makes configuration versions, runs and versions of policy sets, ends earlier runs, and ends the event. */

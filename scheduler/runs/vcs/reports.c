@@ -9,11 +9,6 @@
 
 enum { MAX_ROUNDS = 20 };
 
-int vcs_reports_begin(struct store *store, const char *event_id, struct err *err)
-{
-	return vcs_event_note(store, event_id, err);
-}
-
 int vcs_reports_sweep(struct store *store, struct err *err)
 {
 	int count = 1;

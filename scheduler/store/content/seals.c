@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/content/seals.h"
 
-enum { SEALED_LIMIT = 1 << 30 };
+enum { SEALED_LIMIT = 1 << 30, SECRET_LIMIT = 1 << 20 };
 
 void seal_text(struct store *store, const char *context, const char *text, struct buf *ret_sealed)
 {
@@ -15,4 +15,19 @@ int seal_open(
 
 	row_bytes(sealed.rows, sealed.row, sealed.column, &bytes);
 	return keyring_open(store->keyring, context, buf_bytes(&bytes), ret_text, err);
+}
+
+int secret_open(struct store *store, const struct sealed_secret *sealed, char **ret_secret, struct err *err)
+{
+	_cleanup_(buf_release) struct buf secret = BUF_INIT(SECRET_LIMIT);
+	_cleanup_(freep) char *context = NULL;
+
+	*ret_secret = NULL;
+	if (row_null(sealed->column.rows, sealed->column.row, sealed->column.column))
+		return 0;
+	context = mem_printf("%s%s", sealed->prefix, sealed->id);
+	if (seal_open(store, context, sealed->column, &secret, err) < 0)
+		return -1;
+	*ret_secret = buf_take(&secret);
+	return 0;
 }

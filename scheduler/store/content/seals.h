@@ -18,4 +18,12 @@ struct sealed_column {
 int seal_open(
 	struct store *store, const char *context, struct sealed_column sealed, struct buf *ret_text, struct err *err);
 
+/* A column with a secret text, whose context is a prefix and the id of its row. */
+struct sealed_secret {
+	struct sealed_column column;
+	const char *prefix, *id;
+};
+/* Opens it; NULL if the column is null. Free the secret with crypto_secret_freep. */
+int secret_open(struct store *store, const struct sealed_secret *sealed, char **ret_secret, struct err *err);
+
 #endif

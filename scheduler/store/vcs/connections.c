@@ -236,3 +236,8 @@ int vcs_connection_use_check(
 		return err_at(err, pointer, "Oauth token must exist");
 	return row_bool(&rows, 0, "may") ? 0 : err_at(err, pointer, "The OAuth client is not available to the project");
 }
+
+enum vcs_dialect vcs_row_dialect(const struct rows *rows, int row)
+{
+	return vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
+}

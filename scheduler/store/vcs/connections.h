@@ -10,6 +10,7 @@
  * projects (a JSON array of ids, of those that the requester may see).
  */
 
+#include "common/vcs/dialect.h"
 #include "scheduler/store/store.h"
 
 /* The contexts of the seals (store/content/seals.h): each is followed by the connection's or installation's id. */
@@ -53,5 +54,8 @@ int vcs_connection_remove_projects(struct store *store, const char *id, const js
  * Prevents its deletion until the transaction ends. */
 int vcs_connection_use_check(
 	struct store *store, const char *id, const char *project_id, const char *pointer, struct err *err);
+
+/* The dialect of the connection in a row with the columns provider and api_url. */
+enum vcs_dialect vcs_row_dialect(const struct rows *rows, int row);
 
 #endif

@@ -45,8 +45,9 @@ int vcs_content_fail(struct store *store, const char *id, const char *sentence, 
 /* Runs of the content that have not ended and have the stage of fetching: column id. */
 int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
-/* Archives configuration versions from commits that no run needs any more, deletes contents that no configuration
- * version needs, and gives up git jobs that nobody waits for. Handles at most one batch. */
+/* Archives configuration versions from commits when no run needs them any more. Deletes contents without a
+ * configuration version that needs them, and gives up git jobs without a run or policy set that waits. Handles at most
+ * one batch. */
 int vcs_contents_sweep(struct store *store, struct err *err);
 
 #endif

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/credentials.h"
 
-#include <openssl/crypto.h>
-#include <string.h>
-
+#include "common/crypto.h"
 #include "common/vcs/address.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/vcs/tokens.h"
-
-enum { SECRET_LIMIT = 1 << 20 };
-
-static void secret_freep(char **secret)
-{
-	if (*secret)
-		OPENSSL_cleanse(*secret, strlen(*secret));
-	free(*secret);
-	*secret = NULL;
-}
 
 void vcs_credential_release(struct vcs_credential *credential)
 {
@@ -28,30 +16,9 @@ void vcs_credential_release(struct vcs_credential *credential)
 	free(credential->user);
 	free(credential->host_keys);
 	free(credential->pool_id);
-	secret_freep(&credential->token);
-	secret_freep(&credential->ssh_key);
+	crypto_secret_freep(&credential->token);
+	crypto_secret_freep(&credential->ssh_key);
 	*credential = (struct vcs_credential)VCS_CREDENTIAL_INIT;
-}
-
-/* A sealed column: its name, the context of its seal, and the column with the id that completes the context. */
-struct sealed {
-	const char *column, *context, *id;
-};
-
-/* Opens the column; NULL if it is null. */
-static int secret_open(
-	struct store *store, const struct rows *rows, const struct sealed *sealed, char **ret_secret, struct err *err)
-{
-	_cleanup_(buf_release) struct buf text = BUF_INIT(SECRET_LIMIT);
-	_cleanup_(freep) char *context = NULL;
-
-	if (row_null(rows, 0, sealed->column))
-		return 0;
-	context = mem_printf("%s%s", sealed->context, row_text(rows, 0, sealed->id));
-	if (seal_open(store, context, (struct sealed_column){rows, 0, sealed->column}, &text, err) < 0)
-		return -1;
-	*ret_secret = buf_take(&text);
-	return 0;
 }
 
 /* clang-format off */
@@ -92,8 +59,10 @@ static int credential_fill(
 	struct store *store, const struct rows *rows, struct vcs_credential *credential, struct err *err)
 {
 	bool of_app = !row_null(rows, 0, "installation_id");
-	const struct sealed token = {"token_sealed", of_app ? VCS_INSTALLATION_SEAL : VCS_TOKEN_SEAL, "token_id"};
-	const struct sealed ssh_key = {"ssh_key_sealed", VCS_SSH_KEY_SEAL, "token_id"};
+	const char *token_id = row_text(rows, 0, "token_id");
+	const struct sealed_secret token = {
+		{rows, 0, "token_sealed"}, of_app ? VCS_INSTALLATION_SEAL : VCS_TOKEN_SEAL, token_id};
+	const struct sealed_secret ssh_key = {{rows, 0, "ssh_key_sealed"}, VCS_SSH_KEY_SEAL, token_id};
 
 	credential->provider = vcs_provider_of(row_text(rows, 0, "provider"));
 	credential->dialect = vcs_dialect_of(credential->provider, row_text(rows, 0, "api_url"));
@@ -107,9 +76,9 @@ static int credential_fill(
 	text_copy(credential->connection.text, ID_SIZE, text_or_empty(row_text(rows, 0, "connection_id")));
 	text_copy(credential->installation.text, ID_SIZE, text_or_empty(row_text(rows, 0, "installation_id")));
 	user_fill(rows, credential);
-	if (secret_open(store, rows, &token, &credential->token, err) < 0)
+	if (secret_open(store, &token, &credential->token, err) < 0)
 		return -1;
-	return secret_open(store, rows, &ssh_key, &credential->ssh_key, err);
+	return secret_open(store, &ssh_key, &credential->ssh_key, err);
 }
 
 static int credential_take(

@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_VCS_EVENTS_H
 
 /*
- * What happened in repositories (vcs_events): requests, deliveries of hooks and looks make events, and the VCS thread
+ * Events of repositories (vcs_events). Requests, deliveries of hooks and looks make events. The VCS thread
  * (background/vcs.h) makes configuration versions and runs of them.
  *
  * The states of an event:
@@ -62,9 +62,9 @@ int vcs_event_unreadable(
 
 /*
  * Locks a repository that has events to decide and that no other transaction has locked, and reads the first of them.
- * One row, or none: the event's columns as event_id, state, found_by, kind, ref, before_sha, sha, pull_request, detail,
- * files, files_note; and repository_id, organization_id, identifier, default_branch, looked_at, provider, http_url,
- * api_url. In a transaction.
+ * In a transaction. One row, or none. Columns of the event: event_id, state, found_by, kind, ref, before_sha, sha,
+ * pull_request, detail, files, files_note. Columns of the repository: repository_id, organization_id, identifier,
+ * default_branch, looked_at, provider, http_url, api_url.
  */
 int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err);
 /* The event's members from such a row. */

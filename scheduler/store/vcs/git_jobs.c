@@ -23,11 +23,6 @@ enum git_kind git_kind_parse(const char *name)
 	return kind;
 }
 
-const char *git_kind_name(enum git_kind kind)
-{
-	return kinds[kind];
-}
-
 void git_wait_key(const char *id, char ret_key[ID_SIZE])
 {
 	snprintf(ret_key, ID_SIZE, "git %s", id);
@@ -117,12 +112,6 @@ int git_job_fetch(struct store *store, const char *content_id, struct err *err)
 	/* clang-format on */
 
 	return job_insert(store, sql, (struct db_param)P_TEXT(content_id), err);
-}
-
-int git_job_fetch_drop(struct store *store, const char *content_id, struct err *err)
-{
-	return db_query(store->db, NULL, err, "delete from git_jobs where content_id = $1 and kind = 'fetch'",
-		P_TEXT(content_id));
 }
 
 /* ---- claims ---- */

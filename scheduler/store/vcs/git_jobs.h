@@ -19,7 +19,6 @@ enum git_kind { GIT_FETCH, GIT_DIFF, GIT_LOOK, GIT_KINDS };
 
 /* "fetch", "diff", "look"; GIT_KINDS for any other text. */
 enum git_kind git_kind_parse(const char *name);
-const char *git_kind_name(enum git_kind kind);
 
 /* A job is tried that often: a try ends with a failure that may pass, or with its worker. */
 enum { GIT_TRIES = 5, GIT_JOBS_CLAIMED = 64 };
@@ -34,8 +33,6 @@ void git_wait_key(const char *id, char ret_key[ID_SIZE]);
 int git_job_look(struct store *store, const char *repository_id, struct err *err);
 int git_job_diff(struct store *store, const char *event_id, struct err *err);
 int git_job_fetch(struct store *store, const char *content_id, struct err *err);
-/* Removes the job of a content that nothing waits for. Its worker stops at its next heartbeat. */
-int git_job_fetch_drop(struct store *store, const char *content_id, struct err *err);
 
 /* ---- of workers ---- */
 

@@ -46,8 +46,8 @@ bool github_app_is_connectable(const struct github_app *app);
 const char *github_app_url(const struct github_app *app);
 const char *github_app_api_url(const struct github_app *app);
 
-/* A JWT of the App, signed with RS256: issued JWT_SKEW before `now` (seconds since 1970), so that a clock of GitHub
- * that is behind accepts it, and valid until JWT_SECONDS after. The caller frees it. */
+/* A JWT of the App, signed with RS256. It is valid from JWT_SKEW before `now` (seconds since 1970), because GitHub's
+ * clock may be behind, until JWT_SECONDS after. The caller frees it. */
 char *github_app_jwt(const struct github_app *app, long long now);
 
 #endif

@@ -1,28 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/hooks.h"
 
-#include <openssl/crypto.h>
 #include <string.h>
 
 #include "common/crypto.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/store/vcs/repositories.h"
 
-enum { SECRET_LIMIT = 4 << 10, BODY_LIMIT = 32 << 20, UUID_SIZE = 36 };
-
-static void secret_free(char *secret)
-{
-	if (secret)
-		OPENSSL_cleanse(secret, strlen(secret));
-	free(secret);
-}
+enum { BODY_LIMIT = 32 << 20, UUID_SIZE = 36 };
 
 void vcs_hook_release(struct vcs_hook *hook)
 {
-	secret_free(hook->secret);
-	secret_free(hook->previous);
-	hook->secret = hook->previous = NULL;
+	crypto_secret_freep(&hook->secret);
+	crypto_secret_freep(&hook->previous);
 }
 
 /* Whether PostgreSQL reads the text as a UUID. */
@@ -38,32 +30,17 @@ static bool uuid_valid(const char *id)
 	return true;
 }
 
-static int secret_open(
-	struct store *store, const struct sealed_column *sealed, const char *id, char **ret_secret, struct err *err)
-{
-	_cleanup_(freep) char *context = mem_printf(VCS_HOOK_SEAL "%s", id);
-	_cleanup_(buf_release) struct buf secret = BUF_INIT(SECRET_LIMIT);
-
-	if (row_null(sealed->rows, sealed->row, sealed->column))
-		return 0;
-	if (seal_open(store, context, *sealed, &secret, err) < 0)
-		return -1;
-	*ret_secret = buf_take(&secret);
-	return 0;
-}
-
 static int hook_fill(struct store *store, const struct rows *rows, int row, struct vcs_hook *hook)
 {
-	const struct sealed_column current = {rows, row, "hook_secret_sealed"};
-	const struct sealed_column previous = {rows, row, "hook_previous_sealed"};
 	const char *id = row_text(rows, row, "id");
+	const struct sealed_secret current = {{rows, row, "hook_secret_sealed"}, VCS_HOOK_SEAL, id};
+	const struct sealed_secret previous = {{rows, row, "hook_previous_sealed"}, VCS_HOOK_SEAL, id};
 
 	text_copy(hook->repository.text, ID_SIZE, id);
-	hook->dialect =
-		vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
-	if (secret_open(store, &current, id, &hook->secret, &hook->err) < 0)
+	hook->dialect = vcs_row_dialect(rows, row);
+	if (secret_open(store, &current, &hook->secret, &hook->err) < 0)
 		return -1;
-	return secret_open(store, &previous, id, &hook->previous, &hook->err);
+	return secret_open(store, &previous, &hook->previous, &hook->err);
 }
 
 static int hook_find(struct store *store, const struct rows *rows, struct vcs_hook *hook)
@@ -129,8 +106,8 @@ static int column_add(
 /* The order prevents deadlocks of transactions that store the same deliveries. The lock is that of the foreign key: it
  * waits for a deletion of the repository, and drops its deliveries. */
 static const char deliveries_sql[] =
-	"insert into vcs_deliveries (repository_id, delivery_id, event, headers, body_sealed) "
-	"select r.id, u.delivery_id, u.event, '{}', u.body "
+	"insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) "
+	"select r.id, u.delivery_id, u.event, u.body "
 	"from unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) u(repository_id, delivery_id, event, body), "
 	"lateral (select v.id from vcs_repositories v where v.id = u.repository_id limit 1 for key share) r "
 	"order by u.repository_id, u.delivery_id on conflict do nothing";

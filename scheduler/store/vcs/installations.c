@@ -77,11 +77,13 @@ struct change {
 	bool removed;
 };
 
-/* `was` takes no lock: PostgreSQL may read it after the update below, and would not lock the row then. */
+/* Looks that failed without a token are repeated. `was` takes no lock: PostgreSQL may read it after the update below,
+ * and would not lock the row then. */
 static const char token_sql[] =
-	"with was as (select id, error from vcs_installations where id = $1), "
+	"with was as (select id, error, token_sealed is null as is_first from vcs_installations where id = $1), "
 	"again as (update vcs_repositories r set state = 'unverified', error = null, look_failures = 0, "
-	"look_due = now() from was where r.installation_id = was.id and r.state = 'errored' and r.error = was.error) "
+	"look_due = now() from was where r.installation_id = was.id and "
+	"(r.state = 'errored' and r.error = was.error or was.is_first and r.look_failures > 0)) "
 	"update vcs_installations set token_sealed = $2, token_expires_at = now() + make_interval(secs => $3::bigint), "
 	"error = null where id = $1";
 

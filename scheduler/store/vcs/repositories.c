@@ -281,19 +281,13 @@ int vcs_repository_read(struct store *store, const char *id, struct rows *ret_ro
 int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	_cleanup_(freep) char *context = mem_printf(VCS_HOOK_SEAL "%s", id);
-	_cleanup_(buf_release) struct buf secret = BUF_INIT(SEALED_LIMIT);
+	const struct sealed_secret sealed = {{&rows, 0, "hook_secret_sealed"}, VCS_HOOK_SEAL, id};
 
 	*ret_secret = NULL;
 	if (db_query(store->db, &rows, err, "select hook_secret_sealed from vcs_repositories where id = $1",
 		    P_TEXT(id)) < 0)
 		return -1;
-	if (!rows.count || row_null(&rows, 0, "hook_secret_sealed"))
-		return 0;
-	if (seal_open(store, context, (struct sealed_column){&rows, 0, "hook_secret_sealed"}, &secret, err) < 0)
-		return -1;
-	*ret_secret = buf_take(&secret);
-	return 0;
+	return rows.count ? secret_open(store, &sealed, ret_secret, err) : 0;
 }
 
 /* The calls lock repositories before their hooks, too. */

@@ -108,13 +108,6 @@ int vcs_token_update(struct store *store, const char *id, const struct vcs_token
 		P_TEXT(id), P_BOOL(change->ssh_key != NULL), SEALED(key), P_TEXT(change->host_keys));
 }
 
-int vcs_token_pin(struct store *store, const char *connection_id, const char *host_keys, struct err *err)
-{
-	return db_query(store->db, NULL, err,
-		"update vcs_tokens set host_keys = $2 where connection_id = $1 and host_keys = ''",
-		P_TEXT(connection_id), P_TEXT(host_keys));
-}
-
 int vcs_token_judge(
 	struct store *store, const char *connection_id, const struct vcs_token_verdict *verdict, struct err *err)
 {

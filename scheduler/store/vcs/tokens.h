@@ -42,8 +42,6 @@ struct vcs_token_change {
 	const char *ssh_key, *host_keys;
 };
 int vcs_token_update(struct store *store, const char *id, const struct vcs_token_change *change, struct err *err);
-/* Stores the host keys that the first use of ssh saw, unless there are some. */
-int vcs_token_pin(struct store *store, const char *connection_id, const char *host_keys, struct err *err);
 /* Stores what the provider said of the token; `error` is NULL unless it was refused. */
 struct vcs_token_verdict {
 	const char *state; /* unverified, verified, refused */

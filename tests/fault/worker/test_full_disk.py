@@ -9,6 +9,7 @@ import pytest
 
 from support.disk import Disk
 from support.engine import each_engine
+from support.git_rows import GitRows
 from support.process import worker_account
 from support.wait import until
 
@@ -190,7 +191,7 @@ def test_a_stop_is_obeyed_while_a_download_fails(api, start, disk, stop):
 
 
 @pytest.mark.parametrize("what", ["blocks", "inodes"])
-def test_a_worker_with_a_nearly_full_disk_claims_no_jobs(api, start, disk, what):
+def test_a_worker_with_a_nearly_full_disk_claims_no_jobs(api, ask, start, disk, what):
     one = start(min_free_disk=16, min_free_inodes=1000)
     if what == "blocks":
         disk.fill(leave=12 * MIB)
@@ -200,11 +201,15 @@ def test_a_worker_with_a_nearly_full_disk_claims_no_jobs(api, start, disk, what)
     assert one.get("/readyz") == (503, "the disk of --data-dir is nearly full (--min-free-disk, --min-free-inodes)\n")
     claims = one.metric("runyard_worker_claims_total")
     run = api.run_files(api.workspace(auto_apply=True), {"main.tf": ONE})
+    rows = GitRows(ask, ask("select id from organizations")[0][0])
+    rows.job("look", rows.repository(rows.connection("http://127.0.0.1:1/git")))
     beats = one.metric("runyard_worker_heartbeats_total")
     until(lambda: one.metric("runyard_worker_heartbeats_total") > beats, "its heartbeats continue")
     assert api.status(run) in ("pending", "plan_queued") and one.metric("runyard_worker_claims_total") == claims
+    assert rows.jobs() == [("look", "waiting", 0, None)]
     disk.free()
     api.wait_status(run, "applied")
+    until(lambda: one.metric("runyard_worker_git_jobs_total", kind="look") == 1, lambda: f"it looks at the repository: {rows.jobs()}")
     until(one.ready, "it is ready again")
     logged = [line["msg"].split(":")[0] for line in one.log_lines() if "disk" in line["msg"]]
     assert logged == ["disk low", "disk has room again"]

@@ -3,17 +3,16 @@
 """The site's GitHub App: who may connect and use an installation, its tokens, its webhook, and its end."""
 
 import json
-import random
 import re
 import urllib.parse
 import uuid
 
 import pytest
 
-from support.api import Api
 from support.api_site import open_api_site
 from support.browser import Browser
 from support.fake_git import FakeGit
+from support.people import Owner
 from support.site import new_folder
 from support.vcs_fakes.github_login import GitHubWithLogin
 from support.vcs_fakes.repository import GitView
@@ -45,22 +44,12 @@ def api_site(postgres, github):
         yield api_site
 
 
-class Owner:
-    """The owner of an organization, who has an account at GitHub."""
+class GitHubOwner(Owner):
+    """An owner who has an account at GitHub."""
 
     def __init__(self, api_site, github):
-        self.name = f"u-{uuid.uuid4().hex[:12]}"
-        created = api_site.bootstrap(self.name, self.name)
-        api_site.change("update users set is_site_admin = false where username = %s", self.name)
-        self.api_site, self.github, self.password = api_site, github, created["password"]
-        self.address = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
-        self.api = Api(api_site.scheduler.url, created["token"], self.name)
-        self.account = f"{self.name}-at-github"
-
-    def browser(self):
-        browser = Browser(self.api_site.scheduler.url, address=self.address).sign_in(self.name, self.password)
-        assert browser.status == 200, browser.text
-        return browser
+        super().__init__(api_site)
+        self.github, self.account = github, f"{self.name}-at-github"
 
     def asked(self, browser):
         """The address of GitHub's page on which the App is installed."""
@@ -91,7 +80,7 @@ class Owner:
 
 @pytest.fixture
 def owner(api_site, github):
-    return Owner(api_site, github)
+    return GitHubOwner(api_site, github)
 
 
 @pytest.fixture
@@ -146,7 +135,7 @@ def test_lists_are_filtered(owner, github):
 def test_another_tenant_sees_and_takes_nothing(owner, api_site, github):
     id = owner.connected()
     number = owner.installations()[0]["attributes"]["installation-id"]
-    stranger = Owner(api_site, github)
+    stranger = GitHubOwner(api_site, github)
     assert stranger.installations() == [] and stranger.installations(f"?filter[installation_id]={number}") == []
     assert stranger.api.call("GET", f"github-app/installation/{id}").status == 404
     # A number that the browser was given, and not GitHub: the stranger does not own that account.
@@ -174,7 +163,7 @@ def test_a_member_of_the_account_is_not_its_owner(owner, github):
 
 
 def test_only_people_who_manage_connections(owner, api_site, github):
-    stranger = Owner(api_site, github).browser()
+    stranger = GitHubOwner(api_site, github).browser()
     assert stranger.ask(f"/github-app/connect/{owner.name}", headers=ASKED).status == 404
     asked = owner.browser().ask(f"/github-app/connect/{owner.name}", headers={"Sec-Fetch-Site": "cross-site"})
     assert asked.status == 200 and "Continue to GitHub" in asked.text
@@ -220,7 +209,7 @@ def test_a_request_for_an_installation_waits_for_github(owner, github, api_site)
 
 def test_a_site_without_an_app(postgres):
     with open_api_site(postgres) as api_site:
-        owner = Owner(api_site, None)
+        owner = GitHubOwner(api_site, None)
         assert owner.browser().ask(f"/github-app/connect/{owner.name}", headers=ASKED).status == 422
         assert owner.installations() == []
         assert deliver(api_site, "push", {"installation": {"id": 1}}) == 401
@@ -294,7 +283,7 @@ def test_deliveries_are_stored_for_the_repository(used, api_site):
 
 @pytest.mark.parametrize("case", ["another repository", "another installation", "no installation", "no repository", "no object", "ping"])
 def test_deliveries_of_no_interest(used, api_site, github, case):
-    other = Owner(api_site, github)
+    other = GitHubOwner(api_site, github)
     other.connected()
     document = {"another repository": push_of(used, repository={"id": 1, "full_name": "some/thing"}), "no installation": push_of(used, installation=None),
                 "another installation": push_of(used, installation={"id": other.installations()[0]["attributes"]["installation-id"]}),
@@ -346,6 +335,19 @@ def test_a_token_that_expires_while_git_works_is_replaced(used, api_site, github
     second = git.claimed("look")["login"]["password"]
     assert second != first and github.tokens[second] == used.number and github.expiring[second] > 0
     assert repository_state(api_site, used)[0] == "verified"
+
+
+def test_looks_that_failed_without_a_token_are_repeated_with_the_first(used, api_site, row, git):
+    until(lambda: has_token(row, used.id), "a token")
+    api_site.change("update vcs_installations set token_sealed = null, token_expires_at = null where id = %s", used.id)
+    look(api_site, used)
+    job = git.claimed("look")
+    assert job["login"]["password"] is None
+    refuse(git, job)
+    until(lambda: api_site.ask("select look_failures from vcs_repositories where id = %s", used.row_id) == [(1,)], "the failure")
+    api_site.change("update vcs_renewals set due_at = now() where installation_id = %s", used.id)
+    api_site.change("select pg_notify('runyard_renewals', '')")
+    until(lambda: api_site.ask("select look_failures, look_due <= now() from vcs_repositories where id = %s", used.row_id) == [(0, True)], "a look that is due")
 
 
 def test_other_failures_of_git_are_not_tried_again(used, api_site, row, git):

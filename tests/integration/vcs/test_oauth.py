@@ -3,18 +3,16 @@
 """OAuth of VCS connections in the browser: consents, codes that are used once, and tokens that are renewed."""
 
 import html
-import random
 import re
 import urllib.parse
-import uuid
 
 import psycopg
 import pytest
 
-from support.api import Api
 from support.api_site import open_api_site
 from support.browser import Browser
 from support.oauth_provider import KINDS, OAuthProvider
+from support.people import Owner
 from support.vcs_connections import create_client
 from support.wait import until
 
@@ -25,23 +23,6 @@ ASKED = {"Sec-Fetch-Site": "same-origin"}
 def api_site(postgres):
     with open_api_site(postgres, vcs_allow="127.0.0.1", log_level="debug") as api_site:
         yield api_site
-
-
-class Owner:
-    """The owner of an organization, and their browser."""
-
-    def __init__(self, api_site):
-        self.name = f"u-{uuid.uuid4().hex[:12]}"
-        created = api_site.bootstrap(self.name, self.name)
-        api_site.change("update users set is_site_admin = false where username = %s", self.name)
-        self.api_site, self.password = api_site, created["password"]
-        self.address = f"10.{random.randrange(256)}.{random.randrange(256)}.{random.randrange(256)}"
-        self.api = Api(api_site.scheduler.url, created["token"], self.name)
-
-    def browser(self):
-        browser = Browser(self.api_site.scheduler.url, address=self.address).sign_in(self.name, self.password)
-        assert browser.status == 200, browser.text
-        return browser
 
 
 @pytest.fixture

@@ -77,7 +77,7 @@ def deliver(url, body=BODY, headers=None, method="POST"):
 
 
 def stored(api_site, repository):
-    return api_site.ask("select delivery_id, event, headers, body_sealed from vcs_deliveries where repository_id = %s order by sequence", repository)
+    return api_site.ask("select delivery_id, event, body_sealed from vcs_deliveries where repository_id = %s order by sequence", repository)
 
 
 # ---- proofs ----
@@ -89,8 +89,8 @@ def test_a_delivery_with_a_proof_is_stored(org, api_site, kind):
     body = json.dumps({"id": "a-delivery-of-azure", "eventType": "git.push"}).encode() if kind == "azure" else BODY
     headers = proof(kind, secret, body)
     assert deliver(url, body, headers) == (204, "")
-    ((id, event, kept, sealed),) = stored(api_site, repository)
-    assert id and event and kept == {}
+    ((id, event, sealed),) = stored(api_site, repository)
+    assert id and event
     assert body not in bytes(sealed) and secret.encode() not in bytes(sealed)
     for _ in range(9):
         assert deliver(url, body, headers)[0] == 204
@@ -195,7 +195,7 @@ def test_a_form_has_the_payload_in_a_field(org, api_site):
     body = urllib.parse.urlencode({"payload": BODY.decode()}).encode()
     headers = {**proof("github", secret, body), "Content-Type": "application/x-www-form-urlencoded"}
     assert deliver(url, body, headers)[0] == 204
-    ((_, _, _, sealed),) = stored(api_site, repository)
+    ((_, _, sealed),) = stored(api_site, repository)
     assert len(bytes(sealed)) == len(BODY) + 32  # the seal's own bytes
 
 
@@ -203,7 +203,7 @@ def test_headers_of_any_kind_are_names_only(org, api_site):
     url, secret, repository = hook_of(org)
     headers = {**proof("gitea", secret, BODY), "X-Gitea-Event": "p" * 3000, "X-Gitea-Delivery": "'; drop table runs; --" * 50}
     assert deliver(url, BODY, headers)[0] == 204
-    ((id, event, _, _),) = stored(api_site, repository)
+    ((id, event, _),) = stored(api_site, repository)
     assert len(id) < 200 and len(event) < 100
 
 

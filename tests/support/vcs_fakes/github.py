@@ -194,6 +194,11 @@ class GitHub(Provider):
     def get_repository(self, request, owner, name):
         return self.document(self._find(request, owner, name))
 
+    @route("GET", "/api/v3/repositories/{number}")
+    def get_repository_of(self, request, number):
+        found = next((each for each in self.repositories.values() if str(each.id) == number and not each.gone), None)
+        return self.document(found) if found else Answer(404, self.error("Not Found"))
+
     @route("GET", R + "/branches/{branch+}")
     def get_branch(self, request, owner, name, branch):
         repository = self._find(request, owner, name)

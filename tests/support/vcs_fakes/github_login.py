@@ -1,18 +1,13 @@
 # SPDX-License-Identifier: MPL-2.0
 """GitHub with the pages on which users install the App and log in for it (OAuth with PKCE)."""
 
-import base64
-import hashlib
 import re
 import urllib.parse
 import uuid
 
+from support.oauth_provider import challenge_of
 from support.vcs_fakes.github import GitHub
 from support.vcs_fakes.server import Answer, route
-
-
-def challenge_of(verifier):
-    return base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
 
 
 class GitHubWithLogin(GitHub):

@@ -79,8 +79,27 @@ def page(items, number, size):
     return items[first:first + size], first + size < len(items)
 
 
-class Provider:
-    """A fake at `url`. Its tokens are in `tokens`: {token: name of its user}. `requests` has all requests, `complaints` what was wrong with them."""
+class Served:
+    """An HTTP server at `url`, with the handler that _handler() returns. `complaints` has the requests that a client must not send."""
+
+    def __init__(self):
+        self.complaints = []
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
+        self.server.daemon_threads = True
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def release(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+    def check(self):
+        """Fails if a request was not as the provider documents it."""
+        assert not self.complaints, "\n".join(self.complaints)
+
+
+class Provider(Served):
+    """A fake. Its tokens are in `tokens`: {token: name of its user}. `requests` has all requests."""
 
     base = ""  # of the paths of its API
     dialect = None  # its service-provider in the product's API
@@ -93,29 +112,17 @@ class Provider:
         self.users = {"robot": 1}
         self.repositories = {}
         self.requests = []
-        self.complaints = []
         self.faults = []  # (matches, answer or function): used once each, the oldest first
         self.numbers = itertools.count(1000)
         self.lock = threading.RLock()
         self.sent = []  # deliveries: (url, event, status)
         self.routes = [(method, pattern, writes, function) for name in dir(type(self)) if hasattr(getattr(type(self), name), "routes") for function in [getattr(self, name)]
                        for method, pattern, writes in function.routes]
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
-        self.server.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+        super().__init__()
 
     @property
     def api_url(self):
         return f"{self.url}{self.base}"
-
-    def release(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-    def check(self):
-        """Fails if a request was not as the provider documents it."""
-        assert not self.complaints, "\n".join(self.complaints)
 
     # ---- for tests ----
 
@@ -126,6 +133,12 @@ class Provider:
         if fork_of is None and files is not None:
             made.copy.commit_and_push(files)
         return made
+
+    def rename(self, repository, identifier):
+        """Its id stays, and nothing has its old name."""
+        del self.repositories[repository.identifier.lower()]
+        repository.identifier = identifier
+        self.repositories[identifier.lower()] = repository
 
     def calls(self, method=None, path=""):
         """The requests so far with that method, whose target has that text or matches that expression."""

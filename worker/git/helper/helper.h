@@ -19,8 +19,6 @@
 
 #include "common/buf.h"
 
-enum { HELPER_ORDER_MAX = 160 * 1024 };
-
 /* The environment of the last two roles. */
 #define HELPER_CREDENTIAL "RUNYARD_GIT_CREDENTIAL" /* number of a descriptor: server, user, password, as lines */
 #define HELPER_PROXY      "RUNYARD_GIT_PROXY"      /* the proxy's port at 127.0.0.1 */

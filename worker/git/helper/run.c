@@ -159,14 +159,11 @@ static int ssh_configure(const struct work *work, const char *home)
 
 static int credential_open(struct work *work)
 {
-	const struct remote *remote = &work->remote;
 	const char *user = record_value(work->order, "user"), *password = record_value(work->order, "password");
-	const char *scheme = remote_scheme_name(remote->scheme);
-	bool six = strchr(remote->host, ':') != NULL;
+	const char *scheme = remote_scheme_name(work->remote.scheme);
 	_cleanup_(freep) char *url = mem_text(record_value(work->order, "url"));
 	char *server = strstr(url, "://") + 3;
 
-	(void)six;
 	if (!*password || strpbrk(user, "\n") || strpbrk(password, "\n"))
 		return 0;
 	/* git's prompt has the authority as the URL has it. */

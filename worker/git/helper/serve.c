@@ -146,7 +146,7 @@ static void result_write(const struct proxy_result *result)
 /* Sends the sandbox the order without the logins of the operator's proxies. */
 static int order_send(struct bytes order, int control)
 {
-	_cleanup_(buf_release) struct buf theirs = BUF_INIT(HELPER_ORDER_MAX);
+	_cleanup_(buf_release) struct buf theirs = BUF_INIT(ORDER_MAX);
 	struct record record;
 	int status;
 
@@ -187,7 +187,7 @@ static int serve(char *const *program, const struct buf *order, const struct gua
 
 int helper_serve(char *const *program)
 {
-	_cleanup_(buf_release) struct buf order = BUF_INIT(HELPER_ORDER_MAX);
+	_cleanup_(buf_release) struct buf order = BUF_INIT(ORDER_MAX);
 	struct err err = ERR_INIT;
 	struct guard *guard = NULL;
 	int status;

@@ -58,9 +58,8 @@ static int refs_fetch(struct work *work, const char *folder, const char *url, co
 	const char *args[GIT_ARGS] = {"fetch", "-q", "--no-tags", "--no-write-fetch-head", depth, "--", url};
 	size_t count = 7;
 
-	if (!*depth) {
-		args[4] = "--no-recurse-submodules";
-	}
+	if (!*depth)
+		args[4] = "--no-recurse-submodules"; /* any option that changes nothing, in the depth's place */
 	count += refs_list(work, all, args + count);
 	args[count] = NULL;
 	return git_run_list(work, folder, NULL, args);

@@ -86,10 +86,10 @@ static int work_do(struct work *work)
 
 int helper_work(const char *self)
 {
-	_cleanup_(freep) char *order = mem_new(1, HELPER_ORDER_MAX);
+	_cleanup_(freep) char *order = mem_new(1, ORDER_MAX);
 	_cleanup_(work_release) struct work work = {
 		.self = self, .credential = -1, .result = BUF_INIT(RESULT_MAX), .errors = BUF_INIT(GIT_ERRORS_MAX)};
-	ssize_t len = recv(STDIN_FILENO, order, HELPER_ORDER_MAX, 0);
+	ssize_t len = recv(STDIN_FILENO, order, ORDER_MAX, 0);
 	int status;
 
 	if (len <= 0)

@@ -6,6 +6,7 @@
 
 #include "common/log.h"
 #include "scheduler/store/vcs/calls/comments.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
@@ -154,11 +155,6 @@ static double refilled(double left, double max, double seconds, double period)
 	return left < max ? left : max;
 }
 
-static enum vcs_dialect row_dialect(const struct rows *rows, int row)
-{
-	return vcs_dialect_of(vcs_provider_of(row_text(rows, row, "provider")), row_text(rows, row, "api_url"));
-}
-
 static struct allowance *allowance_find(struct allowance *list, size_t count, const char *owner)
 {
 	for (size_t i = 0; i < count; i++)
@@ -235,7 +231,7 @@ struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *argumen
 		.purpose = vcs_purpose_of(row_text(rows, row, "purpose")),
 		.operation = vcs_operation_of(row_text(rows, row, "operation")),
 		.arguments = arguments,
-		.dialect = row_dialect(rows, row),
+		.dialect = vcs_row_dialect(rows, row),
 		.identifier = row_text(rows, row, "identifier"),
 		.version = row_int(rows, row, "version"),
 		.tries = (int)row_int(rows, row, "tries")};
@@ -340,7 +336,7 @@ static int candidates_claim(struct store *store, const struct rows *calls, struc
 		struct allowance *allowance = allowance_find(allowances, count, row_text(calls, i, "owner"));
 
 		if (!allowance || !allowance_take(allowance, row_bool(calls, i, "writes"))) {
-			if (allowance && allowance_put_off(store, allowance, row_dialect(calls, i), err) < 0)
+			if (allowance && allowance_put_off(store, allowance, vcs_row_dialect(calls, i), err) < 0)
 				return -1;
 			continue;
 		}
@@ -369,7 +365,7 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 	for (int i = 0; i < limit.count; i++)
 		for (int k = 0; k < calls.count; k++)
 			if (text_equal(row_text(&limit, i, "owner_id"), row_text(&calls, k, "owner")))
-				allowance_fill(&allowances[i], &limit, i, row_dialect(&calls, k));
+				allowance_fill(&allowances[i], &limit, i, vcs_row_dialect(&calls, k));
 	return candidates_claim(store, &calls, allowances, (size_t)limit.count, claim, requests, err);
 }
 
@@ -451,7 +447,7 @@ int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wai
 int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"update vcs_limits set error = left($2, 500), error_at = case when $2::text is null then error_at else "
-		"now() end where owner_id = $1 and (error is distinct from left($2, 500))",
+		"update vcs_limits set error = left($2, 500) where owner_id = $1 and error is distinct from left($2, "
+		"500)",
 		P_TEXT(call->connection_id), P_TEXT(why));
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/calls/hooks.h"
 
-#include <openssl/crypto.h>
 #include <string.h>
 
+#include "common/crypto.h"
+#include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/repositories.h"
 
 enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
@@ -18,9 +19,7 @@ enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
  *   facts   read the ids of project and repository: subscriptions of Azure DevOps need them
  */
 
-#define IS_USED                                                                                                        \
-	"(exists (select 1 from workspace_repositories u where u.repository_id = v.id) or "                            \
-	"exists (select 1 from policy_set_repositories u where u.repository_id = v.id))"
+#define IS_USED REPOSITORY_IS_USED("v")
 
 /* The events of Azure DevOps, which has a subscription for each. */
 static const char *const azure_events[] = {
@@ -77,7 +76,7 @@ static int secret_add(struct store *store, const struct vcs_claimed *call, const
 	json_t *arguments, struct err *err)
 {
 	_cleanup_(freep) char *url = hook_url(store, repository);
-	char *secret = NULL;
+	_cleanup_(crypto_secret_freep) char *secret = NULL;
 
 	if (vcs_hook_secret_read(store, call->repository_id, &secret, err) < 0)
 		return -1;
@@ -86,9 +85,6 @@ static int secret_add(struct store *store, const struct vcs_claimed *call, const
 		json_object_set_new(arguments, "version", json_integer(row_int(repository, 0, "version")));
 	json_object_set_new(arguments, "url", json_string(url));
 	json_object_set_new(arguments, "secret", json_string(text_or_empty(secret)));
-	if (secret)
-		OPENSSL_cleanse(secret, strlen(secret));
-	free(secret);
 	return 0;
 }
 

@@ -8,8 +8,6 @@ const char *const report_state_names[REPORT_STATES] = {[REPORT_SUCCESS] = "succe
 	[REPORT_ERROR] = "error",
 	[REPORT_FAILURE] = "failure"};
 
-#define CHECKS (STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL))
-
 /* True if the run has one of these stages behind its current one. */
 static bool stage_follows(const struct report_run *run, unsigned mask)
 {
@@ -73,11 +71,11 @@ enum report_state report_state_of(const struct report_run *run, enum report_scop
 	case RUN_APPLIED:
 		return REPORT_SUCCESS;
 	case RUN_PLANNED:
-		return scope != REPORT_PLAN && stage_follows(run, CHECKS) ? REPORT_PENDING : REPORT_SUCCESS;
 	case RUN_POST_PLAN_COMPLETED:
 	case RUN_COST_ESTIMATED:
 	case RUN_POLICY_CHECKED:
-		return scope != REPORT_PLAN && stage_follows(run, CHECKS) ? REPORT_PENDING : REPORT_SUCCESS;
+		return scope != REPORT_PLAN && stage_follows(run, REPORT_CHECK_STAGES) ? REPORT_PENDING
+										       : REPORT_SUCCESS;
 	default:
 		return is_past(run, scope) ? REPORT_SUCCESS : REPORT_PENDING;
 	}

@@ -15,6 +15,10 @@ extern const char *const report_state_names[REPORT_STATES];
 /* The part of a run that a status is about. */
 enum report_scope { REPORT_ALL, REPORT_PLAN, REPORT_CHECKS, REPORT_APPLY };
 
+/* The stages that are checks: the bits of a run's stages. */
+#define REPORT_CHECK_STAGES                                                                                            \
+	(STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL))
+
 struct report_run {
 	int status;      /* enum run_status */
 	int stage;       /* enum stage: the current one, or the last */

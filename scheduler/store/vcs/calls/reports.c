@@ -51,9 +51,6 @@ static const char begin_sql[] =
 	"or r.pull_request = 0 then excluded.event_id else r.event_id end";
 /* clang-format on */
 
-#define CHECK_STAGES                                                                                                   \
-	(STAGE_BIT(STAGE_POST_PLAN) | STAGE_BIT(STAGE_OPA) | STAGE_BIT(STAGE_COST) | STAGE_BIT(STAGE_SENTINEL))
-
 int vcs_event_note(struct store *store, const char *event_id, struct err *err)
 {
 	return db_query(store->db, NULL, err, "insert into vcs_notes (event_id) values ($1)", P_TEXT(event_id));
@@ -61,7 +58,7 @@ int vcs_event_note(struct store *store, const char *event_id, struct err *err)
 
 static int contexts_renew(struct store *store, const char *event_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, begin_sql, P_TEXT(event_id), P_INT(CHECK_STAGES));
+	return db_query(store->db, NULL, err, begin_sql, P_TEXT(event_id), P_INT(REPORT_CHECK_STAGES));
 }
 
 /* ---- changes of runs ---- */

@@ -14,7 +14,8 @@
 
 #include "scheduler/store/vcs/calls/call.h"
 
-/* Records that an event's outcomes were stored, or changed. */
+/* Records that an event's outcomes were stored, or changed: the statuses of its commit and the comment of its pull
+ * request are created or renewed, about a second after the commit of the open transaction. */
 int vcs_event_note(struct store *store, const char *event_id, struct err *err);
 /* Records that runs have changed: `rows` are objects with id and status. For every transaction of runs, so it costs one
  * statement without a wait, and none while runs only go on to their plan's end. */

@@ -10,7 +10,7 @@
  * if there are none. */
 int vcs_approval_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err);
 /* Approves the head, and decides the event again. ERR_CONFLICT if the pull request has a newer head, or is closed. */
-int vcs_approval_give(struct store *store, const char *event_id, const char *actor, struct err *err);
+int vcs_approval_give(struct store *store, const char *event_id, struct err *err);
 
 /* The repository to which a workspace is connected. ERR_CONFLICT if there is none. */
 int vcs_repository_of_workspace(

@@ -9,9 +9,9 @@
 /* The most deliveries of a batch, and the most bytes of their bodies unless the first one alone has more. */
 enum { VCS_DELIVERIES_MAX = 20, VCS_DELIVERIES_BYTES = 8 << 20 };
 
-/* Locks at most `max` deliveries that are due and that no other transaction has locked, the oldest first: the table's
- * columns, identifier and external_id of the repository, and provider and api_url of its connection. In a transaction.
- */
+/* Locks at most `max` deliveries that are due and that no other transaction has locked, the oldest first. In a
+ * transaction. Columns: the table's; identifier and external_id of the repository; provider and api_url of its
+ * connection. */
 int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Appends the body of such a row. ERR_UNAVAILABLE: another scheduler has the key. */
 int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err);

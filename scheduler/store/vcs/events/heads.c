@@ -14,7 +14,6 @@
 	"w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked, " \
 	"coalesce((select true from runs r where r.workspace_id = w.id limit 1), false) as had_run, " \
 	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, " \
-	"coalesce((w.settings ->> 'vcs-newest-only')::boolean, false) as newest_only, " \
 	"h.workspace_id is not null as has_head, " \
 	"coalesce(h.created_at >= (select e.created_at from vcs_events e where e.id = $6), false) as head_newer, " \
 	"coalesce(r.status = 'canceled', false) as head_canceled, " \
@@ -28,7 +27,7 @@
 	"left join runs r on r.id = h.run_id " \
 	"where a.repository_id = $1 and " of_workspace " union all " \
 	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), " \
-	"a.update_patterns, false, true, false, false, coalesce((select true from policy_set_version_commits k join " \
+	"a.update_patterns, false, true, false, coalesce((select true from policy_set_version_commits k join " \
 	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), " \
 	"false), false, false, false, exists (select 1 from policy_set_version_commits k where k.policy_set_version_id = " \
 	"s.newest_version_id and k.sha = $5 and k.event_id = $6), " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id " \

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_VCS_EVENTS_HEADS_H
 #define SCHEDULER_STORE_VCS_EVENTS_HEADS_H
 
-/* What events mean to workspaces and policy sets, and what became of it: heads (each commit makes one configuration
- * version in a workspace for each kind of event), outcomes, and the runs of earlier commits. */
+/* The outcomes of events in workspaces and policy sets, and the runs of earlier commits. The heads remember commits:
+ * each makes one configuration version in a workspace for each kind of event. */
 
 #include "scheduler/store/store.h"
 
@@ -18,7 +18,7 @@ struct vcs_head {
 /*
  * The workspaces and policy sets that are attached to the repository, by id; with a subject, only that one. Columns:
  * id, policy_set, branch, tags_regex, submodules, settings, folder, patterns, locked, had_run, cancels (the
- * organization's speculative-plan-management-enabled), newest_only, has_head (the commit was here before), head_newer
+ * organization's speculative-plan-management-enabled), has_head (the commit was here before), head_newer
  * (it came by another event since this one was made), head_canceled (its run was canceled), has_fork_pool (the
  * connection names an agent pool for plans of forks, which is not the workspace's own), has_version (the newest version
  * of the policy set is of this commit and this event).

@@ -23,15 +23,16 @@ int vcs_repository_lock(struct store *store, const char *repository_id, struct r
 }
 
 /* No lock is held while the job is made: the result of a look locks the job first, then the repository. The result sets
- * the next time; until then the repository is not due again. */
-static int look_begin(struct store *store, const char *repository_id, struct err *err)
+ * the next time; until then the repository is not due again, unless a look was asked for since `due` was read: this one
+ * may have begun before. */
+static int look_begin(struct store *store, const char *repository_id, const char *due, struct err *err)
 {
 	if (git_job_look(store, repository_id, err) < 0)
 		return -1;
 	return db_query(store->db, NULL, err,
-		"update vcs_repositories set look_due = now() + make_interval(secs => $2) where id = $1 and look_due "
-		"<= now()",
-		P_TEXT(repository_id), P_INT(LOOK_AGAIN_SECONDS));
+		"update vcs_repositories set look_due = now() + make_interval(secs => $2) where id = $1 and look_due = "
+		"$3::timestamptz",
+		P_TEXT(repository_id), P_INT(LOOK_AGAIN_SECONDS), P_TEXT(due));
 }
 
 int vcs_looks_due(struct store *store, struct err *err)
@@ -39,12 +40,12 @@ int vcs_looks_due(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(store->db, &rows, err,
-		    "select r.id from vcs_repositories r where r.look_due <= now() and " REPOSITORY_IS_USED(
+		    "select r.id, r.look_due from vcs_repositories r where r.look_due <= now() and " REPOSITORY_IS_USED(
 			    "r") "order by r.look_due limit $1",
 		    P_INT(MAX_LOOKS)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (look_begin(store, row_text(&rows, i, "id"), err) < 0)
+		if (look_begin(store, row_text(&rows, i, "id"), row_text(&rows, i, "look_due"), err) < 0)
 			return -1;
 	return 0;
 }

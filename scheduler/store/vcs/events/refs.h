@@ -54,8 +54,6 @@ struct vcs_pull_request {
 };
 int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *pull_request, struct err *err);
 
-/* The repository has another name, or another default branch ("": unchanged). ERR_CONFLICT is not returned: a name that
- * another row has stays as it was. */
 /* Whether a branch or tag of the repository had the commit, or a pull request of its own: not one of a fork. A server
  * may give the commits of forks as if they were the repository's, so its answer does not tell. */
 int vcs_commit_came(struct store *store, const char *repository_id, const char *sha, bool *ret_came, struct err *err);

@@ -59,6 +59,12 @@ export function object(resource: Resource | undefined, name: string): Readonly<R
 	return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
 }
 
+// textIn: the text of an object's member, or "".
+export function textIn(values: Readonly<Record<string, unknown>>, name: string): string {
+	const value = values[name];
+	return typeof value === "string" ? value : "";
+}
+
 // may: whether the object's `permissions` or `actions` have the right. Names of roles never decide.
 export function may(resource: Resource | undefined, right: string): boolean {
 	return object(resource, "permissions")[right] === true;

@@ -118,7 +118,7 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 			</a>
 			<TopBar organization={organization} has={(pattern) => routes.some((route) => route.pattern === pattern)} />
 			<NewBuildNote />
-			<main id="main" tabIndex={-1}>
+			<main id="main" tabIndex={-1} aria-busy={shown?.path !== location.pathname}>
 				{shown && <shown.Page key={shown.path} params={shown.params} />}
 			</main>
 			<LiveRegion />

@@ -58,7 +58,8 @@ static void test_each_provider_has_its_page_of_consent(void **state)
 		{VCS_PROVIDER_GITHUB_ENTERPRISE, "https://git.example.com", "https://git.example.com/api/v1",
 			"https://git.example.com/login/oauth/"
 			"authorize?client_id=an%20id%26&redirect_uri=" REDIRECT_ENCODED
-			"&response_type=code&scope=read%3Auser%20write%3Arepository&state=S&code_challenge=C"
+			"&response_type=code&scope=read%3Auser%20write%3Arepository%20write%3Aissue&state=S&code_"
+			"challenge=C"
 			"&code_challenge_method=S256"},
 	};
 

@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
-// A run of a commit on request. The answer is the run, or the event from which it comes once its files are known.
+// A run of a commit on request. The answer is the event that makes the run once the commit is known.
 
 import { address, change, segment } from "../../core/api.ts";
 import type { Resource } from "../../core/resource.ts";
 import { navigate, pathTo } from "../../core/router.ts";
 
-type Place = { readonly org: string; readonly ws: string; readonly workspace: string };
+type Place = { readonly org: string; readonly workspace: string };
 
 // commitRun: sha "" is the newest commit of the workspace's branch.
-export async function commitRun({ org, ws, workspace }: Place, sha: string): Promise<void> {
+export async function commitRun({ org, workspace }: Place, sha: string): Promise<void> {
 	const { data } = await change("POST", address(`/workspaces/${segment(workspace)}/actions/vcs-run`), sha ? { "commit-sha": sha } : {});
 	const made = data && !Array.isArray(data) ? (data as Resource) : undefined;
-	if (made?.type === "runs") {
-		navigate(pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws, run: made.id }));
-	}
-	if (made?.type === "vcs-events") {
+	if (made) {
 		navigate(pathTo("/app/:org/vcs/events/:event", { org, event: made.id }));
 	}
 }

@@ -42,21 +42,23 @@ function Result({ org, outcome }: { readonly org: string; readonly outcome: Outc
 export function Outcomes({ org, event }: Props) {
 	const outcomes = outcomesOf(event);
 	const runs = outcomes.filter(({ run }) => run).length;
+	const sets = outcomes.filter(({ type }) => type === "policy-sets").length;
 	return (
 		<section aria-labelledby="outcomes">
-			<h2 id="outcomes">Workspaces</h2>
+			<h2 id="outcomes">Workspaces and policy sets</h2>
 			{outcomes.length === 0 ? (
 				<p class="muted">No workspace and no policy set that you may see takes part in this event.</p>
 			) : (
 				<>
 					<p>
-						{counted(outcomes.length, "workspace")}, {counted(runs, "run")}
+						{counted(outcomes.length - sets, "workspace")}, {sets > 0 && `${counted(sets, "policy set")}, `}
+						{counted(runs, "run")}
 					</p>
 					<table class="stack">
 						<caption class="sr-only">Workspaces and policy sets</caption>
 						<thead>
 							<tr>
-								<th scope="col">Workspace</th>
+								<th scope="col">Name</th>
 								<th scope="col">Result</th>
 							</tr>
 						</thead>

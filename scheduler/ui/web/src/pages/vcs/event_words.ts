@@ -2,7 +2,7 @@
 // What happened in a repository, in words. All texts of an event come from its provider.
 
 import { firstLine } from "../../core/format.ts";
-import { number, type Resource, text } from "../../core/resource.ts";
+import { number, type Resource, text, textIn } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
 import type { CommitRef } from "../../vcs/commit.ts";
 
@@ -101,19 +101,16 @@ export type Outcome = {
 	readonly run: string; // "": none
 };
 
-const textAt = (values: Readonly<Record<string, unknown>>, name: string) =>
-	typeof values[name] === "string" ? (values[name] as string) : "";
-
 function outcomeOf(value: unknown): readonly Outcome[] {
 	if (value === null || typeof value !== "object") {
 		return [];
 	}
 	const values = value as Record<string, unknown>;
-	const id = textAt(values, "subject-id");
+	const id = textIn(values, "subject-id");
 	const type = id.startsWith("polset-") ? "policy-sets" : "workspaces";
-	const reason = textAt(values, "reason");
+	const reason = textIn(values, "reason");
 	return [
-		{ id, type, name: textAt(values, "name") || id, reason, sentence: textAt(values, "message") || reason, run: textAt(values, "run-id") },
+		{ id, type, name: textIn(values, "name") || id, reason, sentence: textIn(values, "message") || reason, run: textIn(values, "run-id") },
 	];
 }
 

@@ -27,7 +27,9 @@ export default function Events({ params }: PageProps) {
 		<>
 			<Breadcrumb crumbs={[{ word: org, href: pathTo("/app/:org/workspaces", { org }) }, { word: "VCS events" }]} />
 			<h1 tabIndex={-1}>VCS events</h1>
-			<p>What happened in the repositories of the organization, and what became of it. Events are kept for 30 days.</p>
+			<p>
+				Pushes, tags and pull requests in the repositories of the organization, and the runs that they started. Events are kept for 30 days.
+			</p>
 			<EventList org={org} />
 		</>
 	);

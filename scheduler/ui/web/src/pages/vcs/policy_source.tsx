@@ -8,13 +8,13 @@ import { CheckField, TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { TextLink } from "../../components/safe_link.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { flag, object, type Resource, text, texts } from "../../core/resource.ts";
+import { flag, object, type Resource, text, textIn, texts } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
 import { Sha } from "../../vcs/commit_line.tsx";
 import { repositoryOf } from "../../vcs/repository.ts";
 import { ConnectionField } from "./connection_field.tsx";
 import { RepositoryField } from "./repository_field.tsx";
-import { connectionSent } from "./repository_form.ts";
+import { connectionSent, lines } from "./repository_form.ts";
 
 const at = (name: string) => `/data/attributes/${name}`;
 const pointers = {
@@ -91,8 +91,7 @@ export function PolicySource({ org, set, reason, onDone }: Props) {
 function Version({ set, fromCommit }: { readonly set: Resource; readonly fromCommit: boolean }) {
 	const version = store.one(set, "newest-version");
 	const commit = object(version, "ingress-attributes");
-	const sha = typeof commit["commit-sha"] === "string" ? commit["commit-sha"] : "";
-	const href = typeof commit["commit-url"] === "string" ? commit["commit-url"] : "";
+	const sha = textIn(commit, "commit-sha");
 	const error = text(version, "error-message");
 	return (
 		<>
@@ -100,7 +99,7 @@ function Version({ set, fromCommit }: { readonly set: Resource; readonly fromCom
 				{fromCommit ? "Newest version" : "The policies are in an uploaded archive"}: {text(version, "status") || "none yet"}{" "}
 				{sha && (
 					<>
-						from commit <Sha sha={sha} href={href} />
+						from commit <Sha sha={sha} href={textIn(commit, "commit-url")} />
 					</>
 				)}
 			</p>
@@ -126,10 +125,7 @@ function SourceDialog({ org, set, onDone, onClose }: DialogProps) {
 	const submit = async () => {
 		await save(set, {
 			"policies-path": path.trim(),
-			"policy-update-patterns": patterns
-				.split("\n")
-				.map((line) => line.trim())
-				.filter(Boolean),
+			"policy-update-patterns": lines(patterns.split("\n")),
 			"vcs-repo": {
 				...connectionSent(connection),
 				identifier: identifier.trim(),

@@ -102,7 +102,7 @@ export const providers: readonly Provider[] = [
 		api: "https://dev.azure.com",
 		tokenWord: "Personal access token",
 		tokenHelp: azure,
-		oauth: false,
+		oauth: true,
 		sshKey: false,
 	},
 	{

@@ -86,7 +86,8 @@ function repositorySent(values: RepositoryValues): Record<string, unknown> {
 	};
 }
 
-const lines = (list: readonly string[]) => list.map((line) => line.trim()).filter(Boolean);
+// lines: without empty ones.
+export const lines = (list: readonly string[]) => list.map((line) => line.trim()).filter(Boolean);
 
 function workspaceSent(values: RepositoryValues): Record<string, unknown> {
 	return {

@@ -8,7 +8,7 @@ import { TextLink } from "../../components/safe_link.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { errorOf } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
-import { may, object } from "../../core/resource.ts";
+import { may } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { repositoryOf } from "../../vcs/repository.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
@@ -17,17 +17,11 @@ import { RepositoryHook, RepositoryLooks } from "./repository_state.tsx";
 
 const needsPlan = "you need plan access to this workspace";
 
-function textAt(view: WorkspaceView, name: string): string {
-	const value = object(view.workspace, "vcs-repo")[name];
-	return typeof value === "string" ? value : "";
-}
-
 // The connected repository: its state, its hook, and what can be done at once.
 export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 	const [asked, setAsked] = useState(false);
 	const [failed, setFailed] = useState("");
-	const { identifier, href } = repositoryOf(view.workspace);
-	const id = textAt(view, "repository-id");
+	const { id, identifier, href } = repositoryOf(view.workspace);
 	const repository = useDocument(id ? address(`/vcs-repositories/${segment(id)}`) : undefined);
 	const reason = may(view.workspace, "can-queue-run") ? undefined : needsPlan;
 	const check = async () => {
@@ -78,7 +72,7 @@ export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 function CommitDialog({ view, onClose }: { readonly view: WorkspaceView; readonly onClose: () => void }) {
 	const [sha, setSha] = useState("");
 	const run = async () => {
-		await commitRun({ org: view.org, ws: view.name, workspace: view.workspace.id }, sha.trim().toLowerCase());
+		await commitRun({ org: view.org, workspace: view.workspace.id }, sha.trim().toLowerCase());
 		announce("The run is requested");
 	};
 	return (

@@ -99,7 +99,7 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 				<Mark tone="wait">Not made</Mark> Commits are found by a look every few minutes.
 			</p>
 			<Problem tone="wait" error={text(repository, "hook-error")} />
-			<p>To hear of them at once, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
+			<p>For runs without that delay, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
 			<dl class="facts">
 				<dt>URL</dt>
 				<dd>

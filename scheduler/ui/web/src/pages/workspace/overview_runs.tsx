@@ -6,7 +6,7 @@ import { StatusMark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
-import { number, type Resource, text } from "../../core/resource.ts";
+import { flag, number, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { isFinal } from "../../core/status.ts";
@@ -59,7 +59,9 @@ function NoRuns({ view }: { readonly view: WorkspaceView }) {
 		return (
 			<EmptyState title="No runs yet">
 				<p>
-					The next commit of the repository starts one.{" "}
+					{flag(view.workspace, "queue-all-runs")
+						? "The next commit of the repository starts one."
+						: "Commits of the repository start runs once somebody has queued a first one."}{" "}
 					<a href={pathTo("/app/:org/workspaces/:ws/settings/version-control", { org: view.org, ws: view.name })}>Run a commit now</a>
 				</p>
 			</EmptyState>

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef SCHEDULER_API_INTERNAL_CLAIM_WAIT_H
+#define SCHEDULER_API_INTERNAL_CLAIM_WAIT_H
+
+/* A worker's request that is suspended until its pool has a job, or for a while (outbox/claim_waiters.h). */
+
+#include <stdint.h>
+
+#include "scheduler/http/request.h"
+
+struct claim_wait {
+	const char *pool_id, *worker_id;
+	uint64_t mark;           /* of claim_waiters_mark, before the jobs were looked for */
+	const char *some, *none; /* the answers: JSON texts that are constants */
+};
+/* ERR_UNAVAILABLE if too many workers wait. */
+int claim_wait(struct request *req, struct response *res, const struct claim_wait *wait, struct err *err);
+
+#endif
