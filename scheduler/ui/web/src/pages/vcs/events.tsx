@@ -117,6 +117,20 @@ function columnsOf(org: string): readonly Column[] {
 	];
 }
 
+// A member without the permission, or a stranger, to whom the organization does not exist.
+function Refused({ org }: { readonly org: string }) {
+	return (
+		<Content of={useDocument(address(`/organizations/${segment(org)}`))}>
+			{() => (
+				<p class="note">
+					The list of events needs the permission to manage VCS settings. The event of a workspace that you see opens by its own address,
+					such as from a commit status.
+				</p>
+			)}
+		</Content>
+	);
+}
+
 function EventList({ org }: { readonly org: string }) {
 	const query = useQuery();
 	const url = address(`/organizations/${segment(org)}/vcs-events`, {
@@ -132,14 +146,7 @@ function EventList({ org }: { readonly org: string }) {
 	const rows = useStableRows(list, url);
 	const total = list.pages?.["total-count"];
 	useLive([`org:${org}`], () => void list.reload());
-	if (list.error?.status === 404 && list.asOf === 0) {
-		return (
-			<p class="note">
-				The list of events needs the permission to manage VCS settings. The event of a workspace that you see opens by its own address, such
-				as from a commit status.
-			</p>
-		);
-	}
+	if (list.error?.status === 404 && list.asOf === 0) return <Refused org={org} />;
 	return (
 		<>
 			<Filters org={org} />
