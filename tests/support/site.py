@@ -106,13 +106,16 @@ class FullSite(Site):
 
 
 @contextmanager
-def open_full_site(postgres, sandbox, redis, engine, **options):
-    """A FullSite that is running, with a broker, a database and a folder of its own. The options are the scheduler's."""
+def open_full_site(postgres, sandbox, redis, engine, log_level=None, **options):
+    """A FullSite that is running, with a broker, a database and a folder of its own. The level of logs is all processes', the other
+    options are the scheduler's."""
     folder = new_folder("site")
     bus = Broker(folder).start()
     redis.command("flushall")
     site = FullSite(folder, bus, postgres, sandbox, redis, engine.option)
     site.scheduler.options.update(options)
+    for process in (site.scheduler, site.worker, site.notifier):
+        process.options["log_level"] = log_level
     try:
         yield site.start()
     finally:

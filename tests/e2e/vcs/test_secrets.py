@@ -3,7 +3,6 @@
 
 import base64
 import os
-import shutil
 import threading
 import urllib.parse
 from pathlib import Path
@@ -15,11 +14,9 @@ from support.browser import Browser
 from support.git_servers import HttpServer, SshServer
 from support.oauth_provider import OAuthProvider
 from support.proc import descendants
-from support.servers import Broker
-from support.site import new_folder, release_all
+from support.site import open_full_site, release_all
 from support.vcs_connections import connect, create_client
 from support.vcs_fakes.github_login import GitHubWithLogin
-from support.vcs_flow import VcsSite
 from support.wait import until
 
 FILES = {"main.tf": 'output "one" {\n  value = 1\n}\n'}
@@ -88,21 +85,12 @@ def servers(tmp_path):
 
 @pytest.fixture
 def stack(postgres, sandbox, redis, engine, github, tmp_path):
-    folder = new_folder("site")
-    bus = Broker(folder).start()
-    redis.command("flushall")
-    site = VcsSite(folder, bus, postgres, sandbox, redis, engine.option)
     given = {"github_app_key_file": github.app(), "github_app_client_secret_file": tmp_path / "client", "github_app_webhook_secret_file": tmp_path / "webhook"}
     (tmp_path / "client").write_text(APP_SECRET)
     (tmp_path / "webhook").write_text(APP_WEBHOOK_SECRET)
-    site.scheduler.options.update(github_app_id=github.app_id, github_app_url=github.url, github_app_client_id=github.client_id, **given)
-    for process in (site.scheduler, site.worker, site.notifier):
-        process.options["log_level"] = "debug"
-    try:
-        yield site.start()
-    finally:
-        release_all([bus, site.scheduler, site.worker, site.notifier, site.receiver])
-        shutil.rmtree(folder, ignore_errors=True)
+    with open_full_site(postgres, sandbox, redis, engine, github_app_id=github.app_id, github_app_url=github.url, github_app_client_id=github.client_id, log_level="debug",
+                        **given) as site:
+        yield site
 
 
 class Connections:
