@@ -14,7 +14,7 @@
 static bool route_counts(const struct route *route)
 {
 	static const char *const free_of[] = {
-		SIGNED_PREFIX "/", "/api/worker/", "/api/notifier/", "/assets/", "/webhooks/vcs/"};
+		"/api/worker/", "/api/notifier/", "/assets/", "/webhooks/vcs/", SIGNED_PREFIX "/"};
 
 	/* A service may send the callbacks of all its runs at once, each with another token, and may not retry them. */
 	if (route && route->permission == CAN_CALL_BACK)

@@ -101,11 +101,15 @@ char *upstream_request(const struct upstream *upstream, const char *host, int po
 
 int upstream_status(const char *answer, size_t *ret_len)
 {
-	const char *end = strstr(answer, "\r\n\r\n");
-	int status = 0;
+	const char *end = strstr(answer, "\r\n\r\n"), *digits;
 
 	if (!end)
 		return 0;
 	*ret_len = (size_t)(end + 4 - answer);
-	return sscanf(answer, "HTTP/1.%*1[01] %3d", &status) == 1 && status >= 100 ? status : -1;
+	if (!text_starts(answer, "HTTP/1.0 ") && !text_starts(answer, "HTTP/1.1 "))
+		return -1;
+	digits = answer + strlen("HTTP/1.1 ");
+	if (*digits < '1' || strspn(digits, "0123456789") != 3)
+		return -1;
+	return (digits[0] - '0') * 100 + (digits[1] - '0') * 10 + digits[2] - '0';
 }

@@ -138,7 +138,7 @@ static int oldest_read(struct reading *r, struct err *err)
 		return -1;
 	}
 	sequence = row_int(&r->rows, 0, "sequence");
-	log_error("a delivery of a VCS provider can't be stored as events and is tried again", "delivery",
+	log_error("a delivery can't be stored as events and is tried again", "delivery",
 		row_text(&r->rows, 0, "delivery_id"), "repository", row_text(&r->rows, 0, "repository_id"), "error",
 		why.message, NULL);
 	return vcs_delivery_postpone(r->store, sequence, why.message, err);
