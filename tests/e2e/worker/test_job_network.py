@@ -86,11 +86,16 @@ def run_script(api, script):
     return printed(api, run)
 
 
-def run_confirmed_script(api, script):
-    """Like run_script(), with a confirmation: the plan's job has ended, and its network is free, before the apply's begins."""
+def start_confirmed_script(api, script):
+    """Like start_script(), with a confirmation: the plan's job has ended, and its network is free, before the apply's begins."""
     run = start_script(api, script, api.workspace())
     api.wait_status(run, "planned")
     api.post(f"runs/{run}/actions/apply", {})
+    return run
+
+
+def run_confirmed_script(api, script):
+    run = start_confirmed_script(api, script)
     api.wait_status(run, "applied")
     return printed(api, run)
 
@@ -398,9 +403,9 @@ def test_a_job_fails_with_a_reason_when_its_pasta_is_killed(isolated, another, l
     """It ends although it waits for an answer on a connection that is never closed."""
     silent, own = listen("0.0.0.0"), next(address for address in own_addresses() if ":" not in address)
     worker = another(slots=1, job_network_allow=f"{own}:{silent.port}", job_stop_seconds=2)
-    run = start_script(isolated.api, f"python3 -c 'import socket; socket.create_connection((\"{own}\", {silent.port})).recv(1)'\n")
+    run = start_confirmed_script(isolated.api, f"python3 -c 'import socket; socket.create_connection((\"{own}\", {silent.port})).recv(1)'\n")
     until(lambda: silent.taken, "the job is connected")
-    (pasta,) = until(lambda: only(pastas(worker)), "the plan's network is removed")
+    (pasta,) = until(lambda: only(pastas(worker)), "the apply has the plan's network")
     os.kill(pasta, signal.SIGKILL)
     isolated.api.wait_status(run, "errored")
     assert "network ended" in isolated.api.attributes(f"runs/{run}")["error"]
@@ -411,9 +416,9 @@ def test_a_job_fails_with_a_reason_when_its_pasta_is_killed(isolated, another, l
 def test_no_pasta_is_left_after_a_job_or_its_worker_ends(isolated, another, folder, how):
     gate = Gate(folder)
     worker = another(slots=1, sandbox_bind=gate.folder)
-    run = start_script(isolated.api, f"{gate.command}\n")
+    run = start_confirmed_script(isolated.api, f"{gate.command}\n")
     gate.wait()
-    until(lambda: only(pastas(worker)), "the plan's network is removed")
+    until(lambda: only(pastas(worker)), "the apply has the plan's network")
     processes = below(worker.pid)
     assert list(processes.values()).count("runyard-network") == 1, processes
     if how == "cancel":
