@@ -13,8 +13,9 @@
 
 static bool route_counts(const struct route *route)
 {
+	static const char signed_paths[] = SIGNED_PREFIX "/";
 	static const char *const free_of[] = {
-		"/api/worker/", "/api/notifier/", "/assets/", "/webhooks/vcs/", SIGNED_PREFIX "/"};
+		signed_paths, "/api/worker/", "/api/notifier/", "/assets/", "/webhooks/vcs/"};
 
 	/* A service may send the callbacks of all its runs at once, each with another token, and may not retry them. */
 	if (route && route->permission == CAN_CALL_BACK)
