@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_CORE_RUN_H
+#define WORKER_POLICY_SENTINEL_CORE_RUN_H
+
+/*
+ * One policy's run: loading its files, and evaluation. It owns the arena from which everything is allocated, the limits,
+ * and the error that ended it.
+ *
+ * A function that fails calls run_fail, which returns to run_protected by a jump. Nothing has to be released on the way:
+ * all memory is the arena's, and files are read through functions that own no descriptor when they fail. A library that
+ * allocates for itself (libre2, GMP, MPFR) is called only by functions that release its objects before they fail.
+ *
+ * Invariants:
+ *   1. Every loop over a policy's data counts steps (run_step), one for each element or for each 64 bytes. A policy
+ *      therefore ends within its steps and its time.
+ *   2. Every recursion over a policy's text or data is between run_enter and run_leave. MAX_NESTING of them fit on the
+ *      stack that run_protected provides.
+ *   3. An allocation that fails ends the run with an error. It never makes a policy pass.
+ */
+
+#include <setjmp.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "worker/policy/sentinel/core/source.h"
+
+enum {
+	MAX_NESTING = 5000,
+	MAX_CALLS = 1000,
+	MAX_STRING = 256 << 20,
+	MAX_LIST = 10000000,
+	MAX_PRINTED = 512 << 10,
+};
+
+/* The values of the command line's flags. */
+struct run_limits {
+	uint64_t steps;      /* -steps; 200 million unless given */
+	int64_t timeout_ms;  /* -timeout; 29,000 unless given */
+	size_t memory_bytes; /* -memory; 1 GiB unless given */
+};
+
+extern const struct run_limits run_limits_default;
+
+enum failure_kind {
+	FAILURE_NONE,
+	FAILURE_STATIC,  /* it can't be parsed or loaded: exit code 9 */
+	FAILURE_RUNTIME, /* an error of the evaluation, or a limit: exit code 3 */
+};
+
+struct failure {
+	enum failure_kind kind;
+	struct place place;
+	char message[1024]; /* lower case, no full stop; cut between characters */
+};
+
+struct arena_block;
+
+struct run {
+	struct run_limits limits;
+	uint64_t steps;       /* done so far */
+	int64_t deadline_ms;  /* clock_mono_ms */
+	unsigned nesting;     /* run_enter without run_leave */
+	unsigned calls;       /* calls of the policy's functions that have not returned */
+	struct place at;      /* what is being evaluated: the place of errors, and the origin of new undefined values */
+	bool loading;         /* files are read and parsed: a failure is FAILURE_STATIC */
+	struct failure failure;
+	jmp_buf exit;
+
+	/* The arena. */
+	struct arena_block *blocks;
+	char *free, *end;  /* room in the newest block */
+	size_t allocated;  /* bytes of all blocks */
+
+	/* What the policy printed: lines, each ended by \n; at most MAX_PRINTED bytes. */
+	char *printed;
+	size_t printed_len, printed_cap;
+
+	struct evaluation *evaluation; /* evaluate/; NULL while files are loaded */
+};
+
+void run_init(struct run *run, const struct run_limits *limits);
+/* Frees the arena, and with it everything that was made during the run. */
+void run_release(struct run *run);
+
+/* Calls body(run, data) on a stack that is deep enough for MAX_NESTING. 0, or -1 with run->failure if it failed. The run's
+ * time begins with the first call. Not for nested use. */
+int run_protected(struct run *run, void (*body)(struct run *run, void *data), void *data);
+
+/* Ends the run with an error at run->at. */
+_Noreturn void run_fail(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+_Noreturn void run_fail_at(struct run *run, struct place place, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+/* Ends the run because a limit was reached; the message names the limit and the flag that sets it (NULL: none does). */
+_Noreturn void run_fail_limit(struct run *run, const char *limit, const char *flag);
+
+/* Counts `count` steps, and reads the clock now and then. */
+void run_step(struct run *run, uint64_t count);
+/* Around each recursion. Fails with the nesting limit. A failure resets the counter, so no path needs to leave. */
+void run_enter(struct run *run);
+void run_leave(struct run *run);
+
+/* Zeroed memory of the arena, aligned to 16 bytes. */
+void *run_alloc(struct run *run, size_t count, size_t size);
+/* A copy of bytes, with a terminating zero byte. */
+char *run_copy(struct run *run, const char *bytes, size_t len);
+/* Formatted text, of the arena. */
+char *run_text(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif
