@@ -3,12 +3,12 @@
 #define WORKER_POLICY_SENTINEL_CORE_RUN_H
 
 /*
- * One policy's run: loading its files, and evaluation. It owns the arena from which everything is allocated, the limits,
- * and the error that ended it.
+ * One policy's run: loading its files, and evaluation. It owns the arena from which everything is allocated, the
+ * limits, and the error that ended it.
  *
- * A function that fails calls run_fail, which returns to run_protected by a jump. Nothing has to be released on the way:
- * all memory is the arena's, and files are read through functions that own no descriptor when they fail. A library that
- * allocates for itself (libre2, GMP, MPFR) is called only by functions that release its objects before they fail.
+ * A function that fails calls run_fail, which returns to run_protected by a jump. Nothing has to be released on the
+ * way: all memory is the arena's, and files are read through functions that own no descriptor when they fail. A library
+ * that allocates for itself (libre2, GMP, MPFR) is called only by functions that release its objects before they fail.
  *
  * Invariants:
  *   1. Every loop over a policy's data counts steps (run_step), one for each element or for each 64 bytes. A policy
@@ -58,19 +58,19 @@ struct arena_block;
 
 struct run {
 	struct run_limits limits;
-	uint64_t steps;       /* done so far */
-	int64_t deadline_ms;  /* clock_mono_ms */
-	unsigned nesting;     /* run_enter without run_leave */
-	unsigned calls;       /* calls of the policy's functions that have not returned */
-	struct place at;      /* what is being evaluated: the place of errors, and the origin of new undefined values */
-	bool loading;         /* files are read and parsed: a failure is FAILURE_STATIC */
+	uint64_t steps;      /* done so far */
+	int64_t deadline_ms; /* clock_mono_ms */
+	unsigned nesting;    /* run_enter without run_leave */
+	unsigned calls;      /* calls of the policy's functions that have not returned */
+	struct place at;     /* what is being evaluated: the place of errors, and the origin of new undefined values */
+	bool loading;        /* files are read and parsed: a failure is FAILURE_STATIC */
 	struct failure failure;
 	jmp_buf exit;
 
 	/* The arena. */
 	struct arena_block *blocks;
-	char *free, *end;  /* room in the newest block */
-	size_t allocated;  /* bytes of all blocks */
+	char *free, *end; /* room in the newest block */
+	size_t allocated; /* bytes of all blocks */
 
 	/* What the policy printed: lines, each ended by \n; at most MAX_PRINTED bytes. */
 	char *printed;
@@ -83,8 +83,8 @@ void run_init(struct run *run, const struct run_limits *limits);
 /* Frees the arena, and with it everything that was made during the run. */
 void run_release(struct run *run);
 
-/* Calls body(run, data) on a stack that is deep enough for MAX_NESTING. 0, or -1 with run->failure if it failed. The run's
- * time begins with the first call. Not for nested use. */
+/* Calls body(run, data) on a stack that is deep enough for MAX_NESTING. 0, or -1 with run->failure if it failed. The
+ * run's time begins with the first call. Not for nested use. */
 int run_protected(struct run *run, void (*body)(struct run *run, void *data), void *data);
 
 /* Ends the run with an error at run->at. */

@@ -20,8 +20,8 @@ struct place {
 	uint32_t offset;             /* in bytes */
 };
 
-/* Line and column count from 1. A column counts characters of UTF-8; a byte that is none counts as one. CRLF is one line
- * end. Reads the source from its beginning, so it is for messages. */
+/* Line and column count from 1. A column counts characters of UTF-8; a byte that is none counts as one. CRLF is one
+ * line end. Reads the source from its beginning, so it is for messages. */
 void place_position(struct place place, unsigned *ret_line, unsigned *ret_column);
 
 #endif

@@ -3,11 +3,12 @@
 #define WORKER_POLICY_SENTINEL_SYNTAX_TREE_H
 
 /*
- * The tree of one file. The parser makes it, the resolver fills in where each name's variable is, the evaluator walks it.
+ * The tree of one file. The parser makes it, the resolver fills in where each name's variable is, the evaluator walks
+ * it.
  *
- * Scopes: the file, each function, each turn of `for` and of a quantifier. `if` and `case` have none. A variable is a slot
- * of its scope. A name in the tree says how many scopes outwards (`hops`) and which slot. An assignment writes the nearest
- * scope that has the name, else the current scope gets it.
+ * Scopes: the file, each function, each turn of `for` and of a quantifier. `if` and `case` have none. A variable is a
+ * slot of its scope. A name in the tree says how many scopes outwards (`hops`) and which slot. An assignment writes the
+ * nearest scope that has the name, else the current scope gets it.
  */
 
 #include <stdbool.h>
@@ -42,16 +43,36 @@ enum node_kind {
 };
 
 /* Rows: name, how it is written in messages. */
-enum operator {
+enum operator{
 	OP_NONE,
-	OP_OR, OP_XOR, OP_AND,
-	OP_IS, OP_IS_NOT, /* == and != too */
-	OP_LESS, OP_LESS_EQUAL, OP_GREATER, OP_GREATER_EQUAL,
-	OP_CONTAINS, OP_NOT_CONTAINS, OP_IN, OP_NOT_IN, OP_MATCHES, OP_NOT_MATCHES,
-	OP_IS_EMPTY, OP_IS_NOT_EMPTY, OP_IS_DEFINED, OP_IS_NOT_DEFINED, /* one operand */
+	OP_OR,
+	OP_XOR,
+	OP_AND,
+	OP_IS,
+	OP_IS_NOT, /* == and != too */
+	OP_LESS,
+	OP_LESS_EQUAL,
+	OP_GREATER,
+	OP_GREATER_EQUAL,
+	OP_CONTAINS,
+	OP_NOT_CONTAINS,
+	OP_IN,
+	OP_NOT_IN,
+	OP_MATCHES,
+	OP_NOT_MATCHES,
+	OP_IS_EMPTY,
+	OP_IS_NOT_EMPTY,
+	OP_IS_DEFINED,
+	OP_IS_NOT_DEFINED, /* one operand */
 	OP_ELSE,
-	OP_ADD, OP_SUBTRACT, OP_MULTIPLY, OP_DIVIDE, OP_REMAINDER,
-	OP_NOT, OP_MINUS, OP_PLUS, /* one operand */
+	OP_ADD,
+	OP_SUBTRACT,
+	OP_MULTIPLY,
+	OP_DIVIDE,
+	OP_REMAINDER,
+	OP_NOT,
+	OP_MINUS,
+	OP_PLUS, /* one operand */
 };
 
 /* Text in the source's bytes. */
@@ -81,8 +102,8 @@ struct name {
 	uint32_t slot;
 };
 
-/* A scope's variables. `captured`: a function, or a rule that is not forced yet, can read the scope after it has ended, so
- * its frame is in the arena. */
+/* A scope's variables. `captured`: a function, or a rule that is not forced yet, can read the scope after it has ended,
+ * so its frame is in the arena. */
 struct scope {
 	struct word *names;
 	uint32_t count;
@@ -114,7 +135,7 @@ struct loop {
 };
 
 struct assignment {
-	struct node *target; /* NODE_NAME or NODE_INDEX */
+	struct node *target;    /* NODE_NAME or NODE_INDEX */
 	enum operator operator; /* OP_NONE: = */
 	struct node *value;
 };
@@ -145,9 +166,9 @@ struct call {
 };
 
 struct node {
-	uint8_t kind;    /* enum node_kind */
+	uint8_t kind;     /* enum node_kind */
 	uint8_t operator; /* NODE_OPERATION */
-	uint32_t offset; /* in the source: of an operation its operator, of any other node its first byte */
+	uint32_t offset;  /* in the source: of an operation its operator, of any other node its first byte */
 	union {
 		struct value constant;
 		struct name name;
@@ -203,7 +224,7 @@ struct tree {
 	struct name_use {
 		struct word name;
 		uint32_t offset;
-	} *unassigned;
+	} * unassigned;
 	uint32_t unassigned_count;
 };
 

@@ -76,13 +76,13 @@ const char *value_type_name(struct value value);
 /* ---- strings ---- */
 
 /*
- * A string's bytes may have spare room behind them, into which only the newest string of that room grows: `s += "x"` in a
- * loop is linear in time and memory. An older string of the same room keeps its length.
+ * A string's bytes may have spare room behind them, into which only the newest string of that room grows: `s += "x"` in
+ * a loop is linear in time and memory. An older string of the same room keeps its length.
  */
 struct string_room;
 struct string {
-	size_t len; /* at most MAX_STRING */
-	const char *bytes; /* not terminated */
+	size_t len;               /* at most MAX_STRING */
+	const char *bytes;        /* not terminated */
 	struct string_room *room; /* NULL: bytes that never grow */
 };
 
@@ -129,8 +129,8 @@ void list_push_lazy(struct run *run, struct value list, struct lazy element);
 struct value list_concat(struct run *run, struct value a, struct value b);
 struct value list_slice(struct run *run, struct value list, size_t from, size_t to);
 
-/* Maps keep the order of insertion. Keys are bools, numbers and strings; 1 and 1.0 are one key. Any other key is an error
- * of the run. */
+/* Maps keep the order of insertion. Keys are bools, numbers and strings; 1 and 1.0 are one key. Any other key is an
+ * error of the run. */
 struct value map_new(struct run *run, size_t capacity);
 size_t map_len(struct value map);
 /* False if there is no such key, with *ret_element untouched. */
@@ -142,8 +142,8 @@ void map_set_lazy(struct run *run, struct value map, struct value key, struct la
 /* False if there was no such key. The order of the others stays. */
 bool map_delete(struct run *run, struct value map, struct value key);
 
-/* Iteration, also over what is changed meanwhile: it visits the elements of the moment at which it began, as they are when
- * they are visited. Works for lists (key: the index) and maps.
+/* Iteration, also over what is changed meanwhile: it visits the elements of the moment at which it began, as they are
+ *when they are visited. Works for lists (key: the index) and maps.
  *
  *	struct iterator at = value_iterate(run, container);
  *	while (iterator_next(run, &at)) use(at.key, at.element);
@@ -156,14 +156,15 @@ struct iterator {
 struct iterator value_iterate(struct run *run, struct value container);
 bool iterator_next(struct run *run, struct iterator *iterator);
 
-/* What a reader of an import or module gets: scalars and functions as they are, lists and maps as views. Constant time; a
- * change of the view, or of what is reached through it, copies what it needs. The same element of the same view is the
- * same object each time. */
+/* What a reader of an import or module gets: scalars and functions as they are, lists and maps as views. Constant time;
+ * a change of the view, or of what is reached through it, copies what it needs. The same element of the same view is
+ * the same object each time. */
 struct value value_view(struct run *run, struct value value);
 
 /* ---- of any type ---- */
 
-/* Deep equality as `is` has it, for defined values: other types are not equal, ints and floats are compared as numbers. */
+/* Deep equality as `is` has it, for defined values: other types are not equal, ints and floats are compared as numbers.
+ */
 bool value_equal(struct run *run, struct value a, struct value b);
 
 /* How print and traces show values. VALUE_BARE: a string at the top without quotes. */
@@ -173,10 +174,10 @@ struct value value_print(struct run *run, struct value value, enum value_form fo
 
 /* ---- functions ---- */
 
-/* A native function. `args` has between min_args and max_args values, none of them a rule. If one is undefined the result
- * is undefined and the function is not called, unless takes_undefined. */
+/* A native function. `args` has between min_args and max_args values, none of them a rule. If one is undefined the
+ * result is undefined and the function is not called, unless takes_undefined. */
 struct native {
-	const char *name; /* "trim_prefix" */
+	const char *name;           /* "trim_prefix" */
 	uint8_t min_args, max_args; /* max_args: NATIVE_ANY for any number */
 	bool takes_undefined;
 	struct value (*call)(struct run *run, const struct value *args, size_t count, const void *data);
@@ -188,8 +189,8 @@ enum { NATIVE_ANY = 255 };
 struct value function_native(struct run *run, const struct native *native, const void *data);
 /* The number of parameters; of a native function the most. */
 size_t function_arity(struct value function);
-/* Calls a function of either kind. Fails on a wrong number of arguments. Undefined on an undefined `function`; any other
- * value that is no function is an error. For predicates of native functions, too. */
+/* Calls a function of either kind. Fails on a wrong number of arguments. Undefined on an undefined `function`; any
+ * other value that is no function is an error. For predicates of native functions, too. */
 struct value value_call(struct run *run, struct value function, const struct value *args, size_t count);
 
 /* ---- imports ---- */
@@ -200,7 +201,8 @@ struct import {
 	const struct native *functions;
 	size_t function_count;
 	/* Or NULL. False: there is no such field (the result is undefined). Its result is read through value_view. */
-	bool (*field)(struct run *run, const struct import *import, const char *name, size_t len, struct value *ret_field);
+	bool (*field)(
+		struct run *run, const struct import *import, const char *name, size_t len, struct value *ret_field);
 	const void *data; /* for `field` and the functions */
 };
 
