@@ -7,8 +7,14 @@
  * it.
  *
  * Scopes: the file, each function, each turn of `for` and of a quantifier. `if` and `case` have none. A variable is a
- * slot of its scope. A name in the tree says how many scopes outwards (`hops`) and which slot. An assignment writes the
- * nearest scope that has the name, else the current scope gets it.
+ * slot of its scope. A name in the tree says how many scopes outwards (`hops`) and which slot.
+ *
+ * An assignment writes the nearest scope that has the name, else the current scope gets it. At some places this depends
+ * on what ran before: a function assigns x, and the file assigns x later. Such a name is a chain (`outer`), from the
+ * nearest scope outwards:
+ *   read:   the first one of the chain that has a value; a NAME_BUILTIN or NAME_IMPORT always has one.
+ *   assign: the first NAME_VARIABLE of the chain that has a value; without one, the first of the chain.
+ * Most names have no `outer`. It is needed too for `keys = keys(m)`.
  */
 
 #include <stdbool.h>
@@ -42,38 +48,15 @@ enum node_kind {
 	NODE_CONTINUE,
 };
 
-/* Rows: name, how it is written in messages. */
+#define OPERATOR(name, text) OP_##name,
 enum operator{
 	OP_NONE,
-	OP_OR,
-	OP_XOR,
-	OP_AND,
-	OP_IS,
-	OP_IS_NOT, /* == and != too */
-	OP_LESS,
-	OP_LESS_EQUAL,
-	OP_GREATER,
-	OP_GREATER_EQUAL,
-	OP_CONTAINS,
-	OP_NOT_CONTAINS,
-	OP_IN,
-	OP_NOT_IN,
-	OP_MATCHES,
-	OP_NOT_MATCHES,
-	OP_IS_EMPTY,
-	OP_IS_NOT_EMPTY,
-	OP_IS_DEFINED,
-	OP_IS_NOT_DEFINED, /* one operand */
-	OP_ELSE,
-	OP_ADD,
-	OP_SUBTRACT,
-	OP_MULTIPLY,
-	OP_DIVIDE,
-	OP_REMAINDER,
-	OP_NOT,
-	OP_MINUS,
-	OP_PLUS, /* one operand */
+#include "worker/policy/sentinel/syntax/operators.def"
 };
+#undef OPERATOR
+
+/* As messages and formatted sources write it: "is not". "" for OP_NONE. */
+extern const char *const operator_texts[];
 
 /* Text in the source's bytes. */
 struct word {
@@ -100,6 +83,7 @@ struct name {
 	enum name_kind kind;
 	uint16_t hops;
 	uint32_t slot;
+	const struct name *outer; /* where else to look, or NULL */
 };
 
 /* A scope's variables. `captured`: a function, or a rule that is not forced yet, can read the scope after it has ended,
@@ -220,7 +204,8 @@ struct tree {
 	uint32_t import_count, param_count, rule_count;
 	struct nodes statements;
 	struct scope scope; /* the file's variables, parameters among them */
-	/* Names that are read and that nothing assigns: warnings. */
+	/* Names that are read and that nothing assigns: warnings. Each stands here once, with the place of its first
+	 * use. Each has a slot of the file, for the values that a configuration gives (`global`). */
 	struct name_use {
 		struct word name;
 		uint32_t offset;
