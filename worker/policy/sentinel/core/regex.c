@@ -30,11 +30,14 @@ static void patterns_release(void *data)
 
 static struct regex_patterns *run_patterns(struct run *run)
 {
-	if (run->regexes == NULL) {
-		run->regexes = run_alloc(run, 1, sizeof(*run->regexes));
-		run_on_release(run, patterns_release, run->regexes);
+	struct regex_patterns *patterns = run->regexes;
+
+	if (patterns == NULL) {
+		patterns = run_alloc(run, 1, sizeof(*patterns));
+		run_on_release(run, patterns_release, patterns);
+		run->regexes = patterns;
 	}
-	return run->regexes;
+	return patterns;
 }
 
 static uint64_t pattern_hash(const char *pattern, size_t len)
@@ -111,7 +114,7 @@ bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const
 
 	if (pattern_len > MAX_PATTERN)
 		run_fail_limit(run, "64 KiB for a regular expression", NULL);
-	run_step(run, 1 + (pattern_len + len) / 64);
+	run_step_bytes(run, pattern_len + len);
 	hash = pattern_hash(pattern, pattern_len);
 	row = patterns_find(patterns, pattern, pattern_len, hash);
 	if (row == NULL)

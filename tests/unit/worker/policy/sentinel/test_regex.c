@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "common/base.h"
+#include "worker/policy/sentinel/core/regex.h"
 #include "worker/policy/sentinel/core/regex_engine.h"
 
 enum { MEMORY = 8 << 20 };
@@ -133,6 +134,74 @@ static void test_zero_bytes_are_text(void **state)
 	assert_int_equal(match_bytes("b$", "a\0b", 3, error), 1);
 }
 
+struct match {
+	const char *pattern, *text;
+	bool matched;
+};
+
+static void match_in_run(struct run *run, void *data)
+{
+	struct match *match = data;
+
+	match->matched = regex_match(run, match->pattern, strlen(match->pattern), match->text, strlen(match->text));
+}
+
+static void test_an_error_ends_the_run_with_a_message(void **state)
+{
+	struct match wrong = {.pattern = "(a", .text = "a"}, right = {.pattern = "a", .text = "a"};
+	struct run run;
+
+	(void)state;
+	run_init(&run, &run_limits_default);
+	assert_int_equal(run_protected(&run, match_in_run, &wrong), -1);
+	assert_non_null(strstr(run.failure.message, "missing )"));
+	assert_int_equal(run_protected(&run, match_in_run, &right), 0);
+	assert_true(right.matched);
+	run_release(&run);
+}
+
+static void test_a_long_pattern_is_refused(void **state)
+{
+	char *pattern = mem_new(MAX_PATTERN + 2, 1);
+	struct match match = {.pattern = pattern, .text = "a"};
+	struct run run;
+
+	(void)state;
+	memset(pattern, 'a', MAX_PATTERN + 1);
+	run_init(&run, &run_limits_default);
+	assert_int_equal(run_protected(&run, match_in_run, &match), -1);
+	assert_non_null(strstr(run.failure.message, "64 KiB"));
+	pattern[MAX_PATTERN] = '\0';
+	assert_int_equal(run_protected(&run, match_in_run, &match), 0);
+	assert_false(match.matched);
+	run_release(&run);
+	free(pattern);
+}
+
+static void match_many(struct run *run, void *data)
+{
+	unsigned *matched = data;
+
+	for (int i = 0; i < 4 * MAX_PATTERNS; i++) {
+		char pattern[16];
+		int len = snprintf(pattern, sizeof(pattern), "^%d$", i % (2 * MAX_PATTERNS));
+
+		*matched += regex_match(run, pattern, (size_t)len, pattern + 1, (size_t)len - 2);
+	}
+}
+
+static void test_more_patterns_than_are_kept(void **state)
+{
+	struct run run;
+	unsigned matched = 0;
+
+	(void)state;
+	run_init(&run, &run_limits_default);
+	assert_int_equal(run_protected(&run, match_many, &matched), 0);
+	assert_int_equal(matched, 4 * MAX_PATTERNS);
+	run_release(&run);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +212,9 @@ int main(void)
 		cmocka_unit_test(test_a_large_program_is_refused),
 		cmocka_unit_test(test_matching_takes_linear_time),
 		cmocka_unit_test(test_zero_bytes_are_text),
+		cmocka_unit_test(test_an_error_ends_the_run_with_a_message),
+		cmocka_unit_test(test_a_long_pattern_is_refused),
+		cmocka_unit_test(test_more_patterns_than_are_kept),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
