@@ -54,8 +54,18 @@ static void free_blocks(struct arena_block *block)
 	}
 }
 
+void run_on_release(struct run *run, void (*release)(void *data), void *data)
+{
+	struct run_cleanup *cleanup = run_alloc(run, 1, sizeof(*cleanup));
+
+	*cleanup = (struct run_cleanup){.release = release, .data = data, .next = run->cleanups};
+	run->cleanups = cleanup;
+}
+
 void run_release(struct run *run)
 {
+	for (struct run_cleanup *cleanup = run->cleanups; cleanup; cleanup = cleanup->next)
+		cleanup->release(cleanup->data);
 	free_blocks(run->blocks);
 	memset(run, 0, sizeof(*run));
 }

@@ -57,6 +57,13 @@ struct failure {
 
 struct arena_block;
 
+/* What a library allocated for the run, and the files that are mapped. */
+struct run_cleanup {
+	void (*release)(void *data);
+	void *data;
+	struct run_cleanup *next;
+};
+
 struct run {
 	struct run_limits limits;
 	uint64_t steps;      /* done so far */
@@ -72,8 +79,10 @@ struct run {
 
 	/* The arena. */
 	struct arena_block *blocks;
-	char *free, *end; /* room in the newest block */
-	size_t allocated; /* bytes of all blocks */
+	char *free, *end;               /* room in the newest block */
+	size_t allocated;               /* bytes of all blocks */
+	struct run_cleanup *cleanups;   /* the newest first; run_on_release */
+	struct regex_patterns *regexes; /* core/regex.c; NULL before the first pattern */
 
 	/* What the policy printed: lines, each ended by \n; at most MAX_PRINTED bytes. */
 	char *printed;
@@ -83,8 +92,10 @@ struct run {
 };
 
 void run_init(struct run *run, const struct run_limits *limits);
-/* Frees the arena, and with it everything that was made during the run. */
+/* Calls the functions of run_on_release, then frees the arena, and with it everything that was made during the run. */
 void run_release(struct run *run);
+/* run_release calls release(data), the newest registration first. */
+void run_on_release(struct run *run, void (*release)(void *data), void *data);
 
 /* Calls body(run, data) on a stack that is deep enough for MAX_NESTING. 0, or -1 with run->failure if it failed. The
  * run's time begins with the first call. Not for nested use. */
