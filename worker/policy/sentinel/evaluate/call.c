@@ -21,8 +21,8 @@ static struct value invoke(struct run *run, const struct closure *closure, struc
 	if (++run->calls > MAX_CALLS)
 		run_fail_limit(run, "calls, 1000 deep,", NULL);
 	run_enter(run);
-	result = execute(&activation, &closure->tree->block) == FLOW_RETURN ? activation.returned
-									    : value_undefined(run);
+	result =
+		execute(&activation, &closure->tree->block) == FLOW_RETURN ? activation.returned : value_undefined(run);
 	run_leave(run);
 	run->calls--;
 	run->at = caller;
@@ -88,8 +88,7 @@ static struct value call_policy_function(
 	return invoke(activation->run, closure, frame);
 }
 
-static struct value call_native(
-	struct activation *activation, const struct node *node, const struct function *function)
+static struct value call_native(struct activation *activation, const struct node *node, const struct function *function)
 {
 	const size_t count = node->call.arguments.count;
 	struct value *args = stack_push(activation->run, count);
@@ -111,8 +110,8 @@ struct value evaluate_call(struct activation *activation, const struct node *nod
 		run_fail(activation->run, "only a function can be called, not %s", value_type_name(called));
 	mark = stack_mark(activation->run);
 	result = called.function->native
-			 ? call_native(activation, node, called.function)
-			 : call_policy_function(activation, node, (const struct closure *)called.function);
+		? call_native(activation, node, called.function)
+		: call_policy_function(activation, node, (const struct closure *)called.function);
 	stack_pop(activation->run, mark);
 	return result;
 }

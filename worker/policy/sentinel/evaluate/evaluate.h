@@ -32,8 +32,8 @@ const struct tree *unit_tree(const struct unit *unit);
 /* What the name of tree->imports[index] means: a VALUE_IMPORT, or static data. Each import must be set before the unit
  * is evaluated. The loader refuses circles of modules. */
 void unit_set_import(struct unit *unit, size_t index, struct value import);
-/* The unit as a module: a VALUE_IMPORT whose fields are the variables of its file. A module is evaluated before the first
- * unit that imports it. */
+/* The unit as a module: a VALUE_IMPORT whose fields are the variables of its file. A module is evaluated before the
+ * first unit that imports it. */
 struct value unit_as_import(const struct unit *module);
 
 /* A parameter's or global's value, before the evaluation. A parameter without one gets its default; if it has none, the

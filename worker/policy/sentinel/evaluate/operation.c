@@ -27,7 +27,7 @@ static bool is_true(struct value value)
 }
 
 /* Undefined and false stay; the right operand is the result of true. */
-static struct value and(struct activation *activation, const struct node *node)
+static struct value and (struct activation * activation, const struct node *node)
 {
 	struct value left = logical(activation, node, node->operation.left);
 
@@ -35,7 +35,7 @@ static struct value and(struct activation *activation, const struct node *node)
 }
 
 /* True stays. Undefined or true is true, else undefined. */
-static struct value or(struct activation *activation, const struct node *node)
+static struct value or (struct activation * activation, const struct node *node)
 {
 	struct value left = logical(activation, node, node->operation.left), right;
 
@@ -45,17 +45,17 @@ static struct value or(struct activation *activation, const struct node *node)
 	return left.type == VALUE_BOOL || is_true(right) ? right : left;
 }
 
-static struct value xor(struct activation *activation, const struct node *node)
-{
-	struct value left = logical(activation, node, node->operation.left);
-	struct value right = logical(activation, node, node->operation.right);
+static struct value xor
+	(struct activation * activation, const struct node *node) {
+		struct value left = logical(activation, node, node->operation.left);
+		struct value right = logical(activation, node, node->operation.right);
 
-	if (left.type == VALUE_UNDEFINED || right.type == VALUE_UNDEFINED)
-		return left.type == VALUE_UNDEFINED ? left : right;
-	return value_bool(left.truth != right.truth);
-}
+		if (left.type == VALUE_UNDEFINED || right.type == VALUE_UNDEFINED)
+			return left.type == VALUE_UNDEFINED ? left : right;
+		return value_bool(left.truth != right.truth);
+	}
 
-static struct value not(struct activation *activation, const struct node *node)
+	static struct value not(struct activation * activation, const struct node *node)
 {
 	struct value value = logical(activation, node, node->operation.left);
 
@@ -143,7 +143,8 @@ struct value evaluate_operation(struct activation *activation, const struct node
 	/* The operators that are not here have two operands that are always evaluated. */
 	static struct value (*const special[OP_PLUS + 1])(struct activation *, const struct node *) = {
 		[OP_AND] = and,
-		[OP_OR] = or,
+		[OP_OR] = or
+		,
 		[OP_XOR] = xor,
 		[OP_NOT] = not,
 		[OP_ELSE] = otherwise,

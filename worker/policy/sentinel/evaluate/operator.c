@@ -225,8 +225,8 @@ static struct value in_not(struct run *run, struct value wanted, struct value co
 
 static struct value matches(struct run *run, struct value text, struct value pattern)
 {
-	return value_bool(regex_match(
-		run, string_bytes(pattern), string_len(pattern), string_bytes(text), string_len(text)));
+	return value_bool(
+		regex_match(run, string_bytes(pattern), string_len(pattern), string_bytes(text), string_len(text)));
 }
 
 static struct value matches_not(struct run *run, struct value text, struct value pattern)
@@ -236,14 +236,14 @@ static struct value matches_not(struct run *run, struct value text, struct value
 
 /* ---- the table ---- */
 
-#define ON_NUMBERS(ints, reals)                                                                                       \
+#define ON_NUMBERS(ints, reals)                                                                                        \
 	[VALUE_INT][VALUE_INT] = (ints), [VALUE_INT][VALUE_FLOAT] = (reals), [VALUE_FLOAT][VALUE_INT] = (reals),       \
 	[VALUE_FLOAT][VALUE_FLOAT] = (reals)
 #define ON_STRINGS(strings) [VALUE_STRING][VALUE_STRING] = (strings)
 
 static const struct binary_row rows[OP_PLUS + 1] = {
-	[OP_ADD] = {{ON_NUMBERS(add_ints, add_reals), ON_STRINGS(string_concat),
-		[VALUE_LIST][VALUE_LIST] = list_concat}},
+	[OP_ADD] = {{ON_NUMBERS(add_ints, add_reals),
+		ON_STRINGS(string_concat), [VALUE_LIST][VALUE_LIST] = list_concat}},
 	[OP_SUBTRACT] = {{ON_NUMBERS(subtract_ints, subtract_reals)}},
 	[OP_MULTIPLY] = {{ON_NUMBERS(multiply_ints, multiply_reals)}},
 	[OP_DIVIDE] = {{ON_NUMBERS(divide_ints, divide_reals)}},
