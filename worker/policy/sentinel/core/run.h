@@ -28,6 +28,7 @@
 enum {
 	MAX_NESTING = 5000,
 	MAX_CALLS = 1000,
+	CALL_NESTING = 15, /* by which each call of the policy's functions raises MAX_NESTING */
 	MAX_STRING = 256 << 20,
 	MAX_LIST = 10000000,
 	MAX_PRINTED = 512 << 10,
@@ -56,21 +57,32 @@ struct failure {
 
 struct arena_block;
 
+/* What a library allocated for the run, and the files that are mapped. */
+struct run_cleanup {
+	void (*release)(void *data);
+	void *data;
+	struct run_cleanup *next;
+};
+
 struct run {
 	struct run_limits limits;
 	uint64_t steps;      /* done so far */
+	uint64_t next_check; /* the number of steps at which the limits are checked again */
 	int64_t deadline_ms; /* clock_mono_ms */
 	unsigned nesting;    /* run_enter without run_leave */
 	unsigned calls;      /* calls of the policy's functions that have not returned */
 	struct place at;     /* what is being evaluated: the place of errors, and the origin of new undefined values */
 	bool loading;        /* files are read and parsed: a failure is FAILURE_STATIC */
 	struct failure failure;
+	bool protected; /* run_protected is running: `exit` is valid */
 	jmp_buf exit;
 
 	/* The arena. */
 	struct arena_block *blocks;
-	char *free, *end; /* room in the newest block */
-	size_t allocated; /* bytes of all blocks */
+	char *free, *end;               /* room in the newest block */
+	size_t allocated;               /* bytes of all blocks */
+	struct run_cleanup *cleanups;   /* the newest first; run_on_release */
+	struct regex_patterns *regexes; /* core/regex.c; NULL before the first pattern */
 
 	/* What the policy printed: lines, each ended by \n; at most MAX_PRINTED bytes. */
 	char *printed;
@@ -80,8 +92,10 @@ struct run {
 };
 
 void run_init(struct run *run, const struct run_limits *limits);
-/* Frees the arena, and with it everything that was made during the run. */
+/* Calls the functions of run_on_release, then frees the arena, and with it everything that was made during the run. */
 void run_release(struct run *run);
+/* run_release calls release(data), the newest registration first. */
+void run_on_release(struct run *run, void (*release)(void *data), void *data);
 
 /* Calls body(run, data) on a stack that is deep enough for MAX_NESTING. 0, or -1 with run->failure if it failed. The
  * run's time begins with the first call. Not for nested use. */
@@ -94,11 +108,31 @@ _Noreturn void run_fail_at(struct run *run, struct place place, const char *form
 /* Ends the run because a limit was reached; the message names the limit and the flag that sets it (NULL: none does). */
 _Noreturn void run_fail_limit(struct run *run, const char *limit, const char *flag);
 
+/* Fails if the steps or the time are over. run_step calls it every few thousand steps. */
+void run_check(struct run *run);
 /* Counts `count` steps, and reads the clock now and then. */
-void run_step(struct run *run, uint64_t count);
+static inline void run_step(struct run *run, uint64_t count)
+{
+	run->steps += count;
+	if (run->steps >= run->next_check)
+		run_check(run);
+}
+/* The steps of a function that reads or copies so many bytes. */
+static inline void run_step_bytes(struct run *run, size_t bytes)
+{
+	run_step(run, 1 + bytes / 64);
+}
+_Noreturn void run_fail_nesting(struct run *run);
 /* Around each recursion. Fails with the nesting limit. A failure resets the counter, so no path needs to leave. */
-void run_enter(struct run *run);
-void run_leave(struct run *run);
+static inline void run_enter(struct run *run)
+{
+	if (++run->nesting > MAX_NESTING + run->calls * CALL_NESTING)
+		run_fail_nesting(run);
+}
+static inline void run_leave(struct run *run)
+{
+	run->nesting--;
+}
 
 /* Zeroed memory of the arena, aligned to 16 bytes. */
 void *run_alloc(struct run *run, size_t count, size_t size);
@@ -106,5 +140,8 @@ void *run_alloc(struct run *run, size_t count, size_t size);
 char *run_copy(struct run *run, const char *bytes, size_t len);
 /* Formatted text, of the arena. */
 char *run_text(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Adds to what the policy printed. Fails at MAX_PRINTED. */
+void run_print(struct run *run, const char *bytes, size_t len);
 
 #endif

@@ -27,7 +27,13 @@ enum value_type {
 	VALUE_FUNCTION, /* of the policy (a closure) or native */
 	VALUE_RULE,     /* forced when it is used; only variables and modules' fields hold one */
 	VALUE_IMPORT,   /* the name of an import: only its fields can be read */
+	VALUE_TYPES,
+	/* Not values of the language. */
+	VALUE_LAZY = VALUE_TYPES, /* in lists and maps: an element that is not made yet (values/containers.h) */
+	VALUE_UNSET,              /* in frames: a variable without a value. In rooms of maps: a deleted entry */
 };
+
+struct lazy;
 
 struct string;
 struct list;
@@ -50,6 +56,7 @@ struct value {
 		const struct function *function;
 		struct rule *rule;
 		const struct import *import;
+		const struct lazy *lazy;
 	};
 };
 
@@ -136,22 +143,27 @@ size_t map_len(struct value map);
 /* False if there is no such key, with *ret_element untouched. */
 bool map_get(struct run *run, struct value map, struct value key, struct value *ret_element);
 bool map_get_text(struct run *run, struct value map, const char *key, struct value *ret_element);
+bool map_get_bytes(struct run *run, struct value map, const char *key, size_t len, struct value *ret_element);
 void map_set(struct run *run, struct value map, struct value key, struct value element);
 void map_set_text(struct run *run, struct value map, const char *key, struct value element);
 void map_set_lazy(struct run *run, struct value map, struct value key, struct lazy element);
 /* False if there was no such key. The order of the others stays. */
 bool map_delete(struct run *run, struct value map, struct value key);
 
-/* Iteration, also over what is changed meanwhile: it visits the elements of the moment at which it began, as they are
- *when they are visited. Works for lists (key: the index) and maps.
+/* Iteration, also over what is changed meanwhile: it visits the elements of the moment at which it began. Works for
+ * lists (key: the index) and maps; any other type is an error.
  *
  *	struct iterator at = value_iterate(run, container);
  *	while (iterator_next(run, &at)) use(at.key, at.element);
  */
+struct view_cache;
 struct iterator {
-	struct value container, key, element;
-	size_t index, count;
-	const void *snapshot;
+	struct value key, element;
+	bool map;
+	size_t index, count; /* of the room's elements or entries */
+	void *room;
+	size_t offset;            /* of a list's first element in its room */
+	struct view_cache *cache; /* of a view */
 };
 struct iterator value_iterate(struct run *run, struct value container);
 bool iterator_next(struct run *run, struct iterator *iterator);
@@ -167,12 +179,24 @@ struct value value_view(struct run *run, struct value value);
  */
 bool value_equal(struct run *run, struct value a, struct value b);
 
-/* How print and traces show values. VALUE_BARE: a string at the top without quotes. */
+/* -1, 0, 1: how two numbers compare, exactly also for an int and a float. 2 if one is NaN. */
+int number_compare(struct value a, struct value b);
+
+/* How print and traces show values. VALUE_BARE: a string at the top without quotes. Floats: the shortest that reads
+ * back as the same float. */
 enum value_form { VALUE_QUOTED, VALUE_BARE };
 /* A string value. Counts steps; fails at MAX_STRING. */
 struct value value_print(struct run *run, struct value value, enum value_form form);
 
 /* ---- functions ---- */
+
+struct function {
+	const struct native *native; /* or NULL: a closure */
+	const void *data;
+	/* Of a closure. `count` is checked against the arity by value_call. */
+	struct value (*call)(struct run *run, const struct function *function, const struct value *args, size_t count);
+	size_t arity;
+};
 
 /* A native function. `args` has between min_args and max_args values, none of them a rule. If one is undefined the
  * result is undefined and the function is not called, unless takes_undefined. */
@@ -192,6 +216,11 @@ size_t function_arity(struct value function);
 /* Calls a function of either kind. Fails on a wrong number of arguments. Undefined on an undefined `function`; any
  * other value that is no function is an error. For predicates of native functions, too. */
 struct value value_call(struct run *run, struct value function, const struct value *args, size_t count);
+/* Fails if a function with such a name, or "" for none, can't be called with `count` arguments. */
+void call_check(struct run *run, const char *name, size_t min, size_t max, size_t count);
+/* Calls a native function, without a value for it. */
+struct value native_call(
+	struct run *run, const struct native *native, const void *data, const struct value *args, size_t count);
 
 /* ---- imports ---- */
 

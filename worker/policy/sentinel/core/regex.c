@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/policy/sentinel/core/regex.h"
+
+#include <string.h>
+
+#include "common/text.h"
+#include "worker/policy/sentinel/core/regex_engine.h"
+
+/* A row is free if its program is NULL. The patterns are in the arena: a row that is used again keeps its room. */
+struct regex_row {
+	struct regex_program *program;
+	char *pattern;
+	size_t len, room;
+	uint64_t hash, used; /* used: the time of the last match, by regex_patterns.clock */
+};
+
+struct regex_patterns {
+	struct regex_row rows[MAX_PATTERNS];
+	uint64_t clock;
+	size_t newest; /* the row of the last match: a loop asks for one pattern again and again */
+};
+
+static void patterns_release(void *data)
+{
+	struct regex_patterns *patterns = data;
+
+	for (size_t i = 0; i < MAX_PATTERNS; i++)
+		regex_program_free(patterns->rows[i].program);
+}
+
+static struct regex_patterns *run_patterns(struct run *run)
+{
+	struct regex_patterns *patterns = run->regexes;
+
+	if (patterns == NULL) {
+		patterns = run_alloc(run, 1, sizeof(*patterns));
+		run_on_release(run, patterns_release, patterns);
+		run->regexes = patterns;
+	}
+	return patterns;
+}
+
+static uint64_t pattern_hash(const char *pattern, size_t len)
+{
+	uint64_t hash = TEXT_HASH;
+
+	for (size_t i = 0; i < len; i++)
+		hash = (hash ^ (unsigned char)pattern[i]) * UINT64_C(0x100000001b3);
+	return hash;
+}
+
+static bool row_has(const struct regex_row *row, const char *pattern, size_t len, uint64_t hash)
+{
+	return row->program != NULL && row->hash == hash && row->len == len && memcmp(row->pattern, pattern, len) == 0;
+}
+
+/* The pattern's row, or NULL. */
+static struct regex_row *patterns_find(struct regex_patterns *patterns, const char *pattern, size_t len, uint64_t hash)
+{
+	if (row_has(&patterns->rows[patterns->newest], pattern, len, hash))
+		return &patterns->rows[patterns->newest];
+	for (size_t i = 0; i < MAX_PATTERNS; i++)
+		if (row_has(&patterns->rows[i], pattern, len, hash))
+			return &patterns->rows[i];
+	return NULL;
+}
+
+/* The row that was unused for the longest time, emptied. */
+static struct regex_row *patterns_evict(struct regex_patterns *patterns)
+{
+	struct regex_row *oldest = &patterns->rows[0];
+
+	for (size_t i = 1; i < MAX_PATTERNS; i++)
+		if (patterns->rows[i].used < oldest->used)
+			oldest = &patterns->rows[i];
+	regex_program_free(oldest->program);
+	oldest->program = NULL;
+	return oldest;
+}
+
+static void row_name(struct run *run, struct regex_row *row, const char *pattern, size_t len)
+{
+	if (row->room < len) {
+		row->pattern = run_alloc(run, len, 1);
+		row->room = len;
+	}
+	if (len > 0)
+		memcpy(row->pattern, pattern, len);
+	row->len = len;
+}
+
+static struct regex_row *patterns_add(
+	struct run *run, struct regex_patterns *patterns, const char *pattern, size_t len, uint64_t hash)
+{
+	char error[REGEX_ERROR_SIZE];
+	struct regex_row *row = patterns_evict(patterns);
+
+	run_step(run, 1 + len);
+	row_name(run, row, pattern, len);
+	row->hash = hash;
+	row->program = regex_program_new(pattern, len, MAX_PATTERN_MEMORY, error);
+	if (row->program == NULL)
+		run_fail(run, "the regular expression is not accepted: %s", error);
+	return row;
+}
+
+bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const char *text, size_t len)
+{
+	char error[REGEX_ERROR_SIZE];
+	struct regex_patterns *patterns = run_patterns(run);
+	struct regex_row *row;
+	uint64_t hash;
+	int matched;
+
+	if (pattern_len > MAX_PATTERN)
+		run_fail_limit(run, "64 KiB for a regular expression", NULL);
+	run_step_bytes(run, pattern_len + len);
+	hash = pattern_hash(pattern, pattern_len);
+	row = patterns_find(patterns, pattern, pattern_len, hash);
+	if (row == NULL)
+		row = patterns_add(run, patterns, pattern, pattern_len, hash);
+	row->used = ++patterns->clock;
+	patterns->newest = (size_t)(row - patterns->rows);
+	matched = regex_program_match(row->program, text, len, error);
+	if (matched < 0)
+		run_fail(run, "the regular expression can't be matched: %s", error);
+	return matched > 0;
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_CORE_REGEX_H
+#define WORKER_POLICY_SENTINEL_CORE_REGEX_H
+
+/*
+ * Regular expressions of the operator `matches`: RE2's syntax, not anchored. (?<name>…) is accepted, as it is since
+ * RE2 of 2023; \C (one byte) is not, because a match must not split a character.
+ */
+
+#include "worker/policy/sentinel/core/run.h"
+
+enum {
+	MAX_PATTERN = 64 << 10,       /* bytes */
+	MAX_PATTERN_MEMORY = 8 << 20, /* of the compiled pattern and of its automaton */
+	MAX_PATTERNS = 256,           /* compiled patterns that a run keeps */
+};
+
+/* True if the pattern matches any part of the text. Fails (core/run.h) on a pattern that is wrong or too large. */
+bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const char *text, size_t len);
+
+#endif

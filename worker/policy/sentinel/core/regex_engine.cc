@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "worker/policy/sentinel/core/regex_engine.h"
+
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <string>
+
+#include <re2/re2.h>
+
+struct regex_program {
+	explicit regex_program(const std::string &pattern, const RE2::Options &options) : re2(pattern, options)
+	{
+	}
+	RE2 re2;
+};
+
+namespace
+{
+
+void say(char *ret_error, const char *text)
+{
+	snprintf(ret_error, REGEX_ERROR_SIZE, "%s", text);
+}
+
+/* The length of the character of UTF-8 that begins the bytes; 0 if none does. `len` > 0. */
+size_t character_len(const char *bytes, size_t len)
+{
+	const auto at = reinterpret_cast<const unsigned char *>(bytes);
+	if (at[0] < 0x80)
+		return 1;
+	const size_t size = at[0] >= 0xc2 && at[0] <= 0xdf ? 2
+		: at[0] >= 0xe0 && at[0] <= 0xef           ? 3
+		: at[0] >= 0xf0 && at[0] <= 0xf4           ? 4
+							   : 0;
+	if (size == 0 || size > len)
+		return 0;
+	/* The second byte excludes overlong forms, surrogates, and what is over U+10FFFF. */
+	const unsigned low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
+	const unsigned high = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;
+	if (at[1] < low || at[1] > high)
+		return 0;
+	for (size_t i = 2; i < size; i++)
+		if ((at[i] & 0xc0) != 0x80)
+			return 0;
+	return size;
+}
+
+/* The length of the beginning that is UTF-8. */
+size_t valid_prefix(const char *bytes, size_t len)
+{
+	size_t at = 0;
+	while (at < len) {
+		uint64_t block;
+		if (len - at >= sizeof(block)) {
+			memcpy(&block, bytes + at, sizeof(block));
+			if ((block & UINT64_C(0x8080808080808080)) == 0) {
+				at += sizeof(block);
+				continue;
+			}
+		}
+		const size_t size = character_len(bytes + at, len - at);
+		if (size == 0)
+			break;
+		at += size;
+	}
+	return at;
+}
+
+/* The text with U+FFFD in place of each byte that is no UTF-8. */
+std::string replaced(const char *bytes, size_t len)
+{
+	std::string copy;
+	copy.reserve(len + 16);
+	while (len > 0) {
+		const size_t valid = valid_prefix(bytes, len);
+		copy.append(bytes, valid);
+		bytes += valid;
+		len -= valid;
+		if (len > 0) {
+			copy.append("\xef\xbf\xbd");
+			bytes++;
+			len--;
+		}
+	}
+	return copy;
+}
+
+/* Reads a pattern as far as to tell a group's begin from the same bytes in a class, a quotation or an escape. */
+class Rewriter
+{
+      public:
+	explicit Rewriter(const std::string &pattern) : in(pattern)
+	{
+	}
+
+	/* False if the pattern has \C. */
+	bool rewrite(std::string *ret_pattern)
+	{
+		while (at < in.size()) {
+			if (in[at] == '\\') {
+				if (!escape())
+					return false;
+			} else if (in[at] == '[') {
+				copy_class();
+			} else {
+				if (begins("(?<") && !begins("(?<=") && !begins("(?<!")) {
+					out += "(?P";
+					at += 2;
+				}
+				copy(1);
+			}
+		}
+		*ret_pattern = std::move(out);
+		return true;
+	}
+
+      private:
+	bool begins(const char *text) const
+	{
+		return in.compare(at, strlen(text), text) == 0;
+	}
+
+	void copy(size_t count)
+	{
+		count = count < in.size() - at ? count : in.size() - at;
+		out.append(in, at, count);
+		at += count;
+	}
+
+	bool escape()
+	{
+		if (begins("\\C"))
+			return false;
+		if (!begins("\\Q")) {
+			copy(2);
+			return true;
+		}
+		const size_t end = in.find("\\E", at);
+		copy(end == std::string::npos ? in.size() - at : end + 2 - at);
+		return true;
+	}
+
+	/* [^]…]: a bracket right after the begin is of the class. [:alpha:] is a name in it. */
+	void copy_class()
+	{
+		copy(1);
+		if (begins("^"))
+			copy(1);
+		if (begins("]"))
+			copy(1);
+		while (at < in.size() && in[at] != ']') {
+			const size_t end = begins("[:") ? in.find(":]", at) : std::string::npos;
+			if (end != std::string::npos)
+				copy(end + 2 - at);
+			else
+				copy(in[at] == '\\' ? 2 : 1);
+		}
+		copy(1);
+	}
+
+	const std::string &in;
+	size_t at = 0;
+	std::string out;
+};
+
+regex_program *compile(const std::string &pattern, size_t max_memory, char *ret_error)
+{
+	RE2::Options options;
+	std::string rewritten;
+
+	options.set_log_errors(false);
+	options.set_max_mem(static_cast<int64_t>(max_memory));
+	if (!Rewriter(pattern).rewrite(&rewritten)) {
+		say(ret_error, "\\C is not supported");
+		return nullptr;
+	}
+	auto program = std::make_unique<regex_program>(rewritten, options);
+	if (!program->re2.ok()) {
+		say(ret_error, program->re2.error().c_str());
+		return nullptr;
+	}
+	return program.release();
+}
+
+bool matches(const RE2 &re2, const char *text, size_t len)
+{
+	const re2::StringPiece whole(text, len);
+
+	return re2.Match(whole, 0, len, RE2::UNANCHORED, nullptr, 0);
+}
+
+} // namespace
+
+regex_program *regex_program_new(const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
+try {
+	return compile(std::string(pattern, len), max_memory, ret_error);
+} catch (...) {
+	say(ret_error, "no memory for the pattern");
+	return nullptr;
+}
+
+void regex_program_free(regex_program *program)
+{
+	delete program;
+}
+
+int regex_program_match(const regex_program *program, const char *text, size_t len, char ret_error[REGEX_ERROR_SIZE])
+try {
+	if (valid_prefix(text, len) == len)
+		return matches(program->re2, text, len);
+	const std::string copy = replaced(text, len);
+	return matches(program->re2, copy.data(), copy.size());
+} catch (...) {
+	say(ret_error, "no memory for the match");
+	return -1;
+}

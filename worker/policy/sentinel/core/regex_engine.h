@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_CORE_REGEX_ENGINE_H
+#define WORKER_POLICY_SENTINEL_CORE_REGEX_ENGINE_H
+
+/*
+ * RE2 behind functions of C. No exception leaves them, and they know nothing of runs: core/regex.h has what the
+ * evaluator calls. Matching takes time linear in the text.
+ */
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { REGEX_ERROR_SIZE = 256 };
+
+/* A compiled pattern. */
+struct regex_program;
+
+/* Compiles a pattern of RE2's syntax, with at most max_memory bytes. NULL with a message if it is no pattern or too
+ * large. The caller frees the program. */
+struct regex_program *regex_program_new(
+	const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE]);
+void regex_program_free(struct regex_program *program);
+/* 1 if the program matches any part of the text, 0 if none, -1 with a message if there is no memory. Each byte of the
+ * text that is not part of a character of UTF-8 matches as U+FFFD. */
+int regex_program_match(
+	const struct regex_program *program, const char *text, size_t len, char ret_error[REGEX_ERROR_SIZE]);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
