@@ -10,9 +10,9 @@
 
 enum token_class { CLASS_PSEUDO, CLASS_KEYWORD, CLASS_SIGN };
 
-#define PSEUDO(name, text) {text, sizeof(text) - 1, CLASS_PSEUDO, false},
+#define PSEUDO(name, text)             {text, sizeof(text) - 1, CLASS_PSEUDO, false},
 #define KEYWORD(name, text, ends_line) {text, sizeof(text) - 1, CLASS_KEYWORD, ends_line},
-#define SIGN(name, text, ends_line) {text, sizeof(text) - 1, CLASS_SIGN, ends_line},
+#define SIGN(name, text, ends_line)    {text, sizeof(text) - 1, CLASS_SIGN, ends_line},
 static const struct token_row {
 	const char *text;
 	uint8_t len;

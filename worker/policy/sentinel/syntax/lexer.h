@@ -19,9 +19,9 @@
 #include "worker/policy/sentinel/syntax/comment.h"
 #include "worker/policy/sentinel/syntax/tree.h"
 
-#define PSEUDO(name, text) TOKEN_##name,
+#define PSEUDO(name, text)             TOKEN_##name,
 #define KEYWORD(name, text, ends_line) TOKEN_##name,
-#define SIGN(name, text, ends_line) TOKEN_##name,
+#define SIGN(name, text, ends_line)    TOKEN_##name,
 enum token_kind {
 #include "worker/policy/sentinel/syntax/tokens.def"
 	TOKEN_COUNT
