@@ -3,27 +3,12 @@
 
 #include <string.h>
 
-#include "worker/policy/sentinel/syntax/parser.h"
-
 #define OPERATOR(name, text) text,
 const char *const operator_texts[] = {
 	"",
 #include "worker/policy/sentinel/syntax/operators.def"
 };
 #undef OPERATOR
-
-struct tree *tree_parse(struct run *run, const struct source *source, enum tree_role role)
-{
-	bool loading = run->loading;
-	struct place at = run->at;
-	struct tree *tree;
-
-	run->loading = true;
-	tree = parser_run(run, source, role);
-	run->loading = loading;
-	run->at = at;
-	return tree;
-}
 
 bool tree_variable(const struct tree *tree, const char *name, size_t len, uint32_t *ret_slot)
 {

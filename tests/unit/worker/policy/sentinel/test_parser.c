@@ -13,7 +13,7 @@ static void parse(struct run *run, void *data)
 	struct parsing *parsing = data;
 
 	tree_seen = parser_run(run, &parsing->source, role);
-	text_seen = tree_text(run, tree_seen);
+	text_seen = tree_text(run, tree_seen, false);
 }
 
 /* The tree's text, or the error. */

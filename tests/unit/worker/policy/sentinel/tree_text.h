@@ -9,6 +9,7 @@
 
 struct dump {
 	struct run *run;
+	bool resolved; /* names as x@HOPS.SLOT, chained by "|"; "^" before scopes that are captured */
 	struct output out;
 };
 
@@ -22,6 +23,33 @@ static void dump_text(struct dump *dump, const char *text)
 static void dump_word(struct dump *dump, struct word word)
 {
 	output_add(dump->run, &dump->out, word.bytes, word.len);
+}
+
+static void dump_place(struct dump *dump, const struct name *name)
+{
+	static const char *const prefixes[] = {"", "import ", "builtin "};
+
+	dump_text(dump, prefixes[name->kind]);
+	if (name->kind == NAME_VARIABLE)
+		dump_text(dump, run_text(dump->run, "%u.", name->hops));
+	dump_text(dump, run_text(dump->run, "%u", name->slot));
+}
+
+static void dump_name(struct dump *dump, const struct name *name)
+{
+	dump_word(dump, name->text);
+	if (!dump->resolved)
+		return;
+	for (const char *mark = "@"; name; name = name->outer, mark = "|") {
+		dump_text(dump, mark);
+		dump_place(dump, name);
+	}
+}
+
+static void dump_captured(struct dump *dump, const struct scope *scope)
+{
+	if (dump->resolved && scope->captured)
+		dump_text(dump, "^");
 }
 
 static void dump_nodes(struct dump *dump, struct nodes nodes)
@@ -67,6 +95,7 @@ static void dump_operands(struct dump *dump, const char *name, const struct node
 
 static void dump_function(struct dump *dump, const struct function_tree *function)
 {
+	dump_captured(dump, &function->scope);
 	dump_text(dump, "(func ");
 	dump_word(dump, function->name);
 	dump_text(dump, "(");
@@ -81,6 +110,7 @@ static void dump_function(struct dump *dump, const struct function_tree *functio
 
 static void dump_loop(struct dump *dump, const char *name, const struct loop *loop)
 {
+	dump_captured(dump, &loop->scope);
 	dump_operands(dump, name, loop->over, NULL);
 	dump->out.len--;
 	dump_text(dump, " as ");
@@ -157,7 +187,7 @@ static void dump_node(struct dump *dump, const struct node *node)
 		dump_constant(dump, node->constant);
 		break;
 	case NODE_NAME:
-		dump_word(dump, node->name.text);
+		dump_name(dump, &node->name);
 		break;
 	case NODE_LIST:
 	case NODE_MAP:
@@ -241,9 +271,9 @@ static void dump_head(struct dump *dump, const struct tree *tree)
 }
 
 /* The whole tree; of the arena. */
-static const char *tree_text(struct run *run, const struct tree *tree)
+static const char *tree_text(struct run *run, const struct tree *tree, bool resolved)
 {
-	struct dump dump = {.run = run};
+	struct dump dump = {.run = run, .resolved = resolved};
 
 	dump_head(&dump, tree);
 	dump_nodes(&dump, tree->statements);
