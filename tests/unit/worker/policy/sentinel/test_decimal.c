@@ -178,7 +178,6 @@ static void test_more_digits_are_rounded_half_up(void **state)
 	assert_rounded("49999999", "1E+107");
 	assert_rounded("50000001", "2E+107");
 	assert_rounded("4.9999999", "1E+100");
-	assert_rounded(".5", "2E+99");
 	memset(nines, '9', DECIMAL_DIGITS + 1);
 	memset(zeros, '0', DECIMAL_DIGITS - 1);
 	snprintf(wanted, sizeof(wanted), "1.%sE+101", zeros);
