@@ -9,6 +9,10 @@
 
 #include <re2/re2.h>
 
+extern "C" {
+#include "worker/policy/sentinel/core/utf8.h"
+}
+
 struct regex_program {
 	explicit regex_program(const std::string &pattern, const RE2::Options &options) : re2(pattern, options)
 	{
@@ -24,29 +28,6 @@ void say(char *ret_error, const char *text)
 	snprintf(ret_error, REGEX_ERROR_SIZE, "%s", text);
 }
 
-/* The length of the character of UTF-8 that begins the bytes; 0 if none does. `len` > 0. */
-size_t character_len(const char *bytes, size_t len)
-{
-	const auto at = reinterpret_cast<const unsigned char *>(bytes);
-	if (at[0] < 0x80)
-		return 1;
-	const size_t size = at[0] >= 0xc2 && at[0] <= 0xdf ? 2
-		: at[0] >= 0xe0 && at[0] <= 0xef           ? 3
-		: at[0] >= 0xf0 && at[0] <= 0xf4           ? 4
-							   : 0;
-	if (size == 0 || size > len)
-		return 0;
-	/* The second byte excludes overlong forms, surrogates, and what is over U+10FFFF. */
-	const unsigned low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;
-	const unsigned high = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;
-	if (at[1] < low || at[1] > high)
-		return 0;
-	for (size_t i = 2; i < size; i++)
-		if ((at[i] & 0xc0) != 0x80)
-			return 0;
-	return size;
-}
-
 /* The length of the beginning that is UTF-8. */
 size_t valid_prefix(const char *bytes, size_t len)
 {
@@ -60,7 +41,8 @@ size_t valid_prefix(const char *bytes, size_t len)
 				continue;
 			}
 		}
-		const size_t size = character_len(bytes + at, len - at);
+		uint32_t code;
+		const size_t size = utf8_decode(bytes + at, len - at, &code);
 		if (size == 0)
 			break;
 		at += size;

@@ -11,8 +11,16 @@
 
 #include "common/clock.h"
 
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define ADDRESS_SANITIZER
+#endif
+#elif defined(__SANITIZE_ADDRESS__)
+#define ADDRESS_SANITIZER
+#endif
+
 /* Frames are several times as large with the address sanitizer. Pages that are never touched cost no memory. */
-#ifdef __SANITIZE_ADDRESS__
+#ifdef ADDRESS_SANITIZER
 #define STACK_BYTES ((size_t)512 << 20)
 #else
 #define STACK_BYTES ((size_t)96 << 20)

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "worker/policy/sentinel/core/source.h"
 
@@ -87,6 +88,10 @@ struct run {
 	/* What the policy printed: lines, each ended by \n; at most MAX_PRINTED bytes. */
 	char *printed;
 	size_t printed_len, printed_cap;
+
+	/* For the import `time`. */
+	struct timespec now;  /* what time.now gives: fixed when it is read first; tv_sec 0 before */
+	const char *timezone; /* of the plugin's configuration ("Europe/Berlin"); NULL: UTC */
 
 	struct evaluation *evaluation; /* evaluate/; NULL while files are loaded */
 };

@@ -16,17 +16,16 @@ static struct value invoke(struct run *run, const struct closure *closure, struc
 {
 	struct activation activation = {.run = run, .unit = closure->unit, .frame = frame};
 	struct place caller = run->at;
-	struct value result;
+	enum flow flow;
 
 	if (++run->calls > MAX_CALLS)
 		run_fail_limit(run, "calls, 1000 deep,", NULL);
 	run_enter(run);
-	result =
-		execute(&activation, &closure->tree->block) == FLOW_RETURN ? activation.returned : value_undefined(run);
+	flow = execute(&activation, &closure->tree->block);
 	run_leave(run);
 	run->calls--;
 	run->at = caller;
-	return result;
+	return flow == FLOW_RETURN ? activation.returned : value_undefined(run);
 }
 
 static struct value call_closure(

@@ -242,24 +242,26 @@ static struct value matches_not(struct run *run, struct value text, struct value
 #define ON_STRINGS(strings) [VALUE_STRING][VALUE_STRING] = (strings)
 
 static const struct binary_row rows[OP_PLUS + 1] = {
-	[OP_ADD] = {{ON_NUMBERS(add_ints, add_reals),
-		ON_STRINGS(string_concat), [VALUE_LIST][VALUE_LIST] = list_concat}},
-	[OP_SUBTRACT] = {{ON_NUMBERS(subtract_ints, subtract_reals)}},
-	[OP_MULTIPLY] = {{ON_NUMBERS(multiply_ints, multiply_reals)}},
-	[OP_DIVIDE] = {{ON_NUMBERS(divide_ints, divide_reals)}},
-	[OP_REMAINDER] = {{ON_NUMBERS(remainder_ints, remainder_reals)}},
+	[OP_ADD] = {.by_types = {ON_NUMBERS(add_ints, add_reals),
+			    ON_STRINGS(string_concat), [VALUE_LIST][VALUE_LIST] = list_concat}},
+	[OP_SUBTRACT] = {.by_types = {ON_NUMBERS(subtract_ints, subtract_reals)}},
+	[OP_MULTIPLY] = {.by_types = {ON_NUMBERS(multiply_ints, multiply_reals)}},
+	[OP_DIVIDE] = {.by_types = {ON_NUMBERS(divide_ints, divide_reals)}},
+	[OP_REMAINDER] = {.by_types = {ON_NUMBERS(remainder_ints, remainder_reals)}},
 	[OP_IS] = {.otherwise = is_equal},
 	[OP_IS_NOT] = {.otherwise = is_not_equal},
-	[OP_LESS] = {{ON_NUMBERS(less, less), ON_STRINGS(less)}, unordered},
-	[OP_LESS_EQUAL] = {{ON_NUMBERS(less_equal, less_equal), ON_STRINGS(less_equal)}, unordered},
-	[OP_GREATER] = {{ON_NUMBERS(greater, greater), ON_STRINGS(greater)}, unordered},
-	[OP_GREATER_EQUAL] = {{ON_NUMBERS(greater_equal, greater_equal), ON_STRINGS(greater_equal)}, unordered},
+	[OP_LESS] = {.by_types = {ON_NUMBERS(less, less), ON_STRINGS(less)}, .otherwise = unordered},
+	[OP_LESS_EQUAL] = {.by_types = {ON_NUMBERS(less_equal, less_equal), ON_STRINGS(less_equal)},
+		.otherwise = unordered},
+	[OP_GREATER] = {.by_types = {ON_NUMBERS(greater, greater), ON_STRINGS(greater)}, .otherwise = unordered},
+	[OP_GREATER_EQUAL] = {.by_types = {ON_NUMBERS(greater_equal, greater_equal), ON_STRINGS(greater_equal)},
+		.otherwise = unordered},
 	[OP_CONTAINS] = {.otherwise = contains},
 	[OP_NOT_CONTAINS] = {.otherwise = contains_not},
 	[OP_IN] = {.otherwise = in},
 	[OP_NOT_IN] = {.otherwise = in_not},
-	[OP_MATCHES] = {{ON_STRINGS(matches)}},
-	[OP_NOT_MATCHES] = {{ON_STRINGS(matches_not)}},
+	[OP_MATCHES] = {.by_types = {ON_STRINGS(matches)}},
+	[OP_NOT_MATCHES] = {.by_types = {ON_STRINGS(matches_not)}},
 };
 
 static struct value refuse(struct run *run, enum operator operator, struct value a, struct value b)

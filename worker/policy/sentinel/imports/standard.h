@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_IMPORTS_STANDARD_H
+#define WORKER_POLICY_SENTINEL_IMPORTS_STANDARD_H
+
+/*
+ * The imports that every policy may use. They read nothing but their arguments, and `time` the run's clock.
+ *
+ * An argument that is undefined makes the result undefined; one of a type that the function does not take is an error.
+ */
+
+#include "worker/policy/sentinel/values/value.h"
+
+extern const struct import import_base64;
+extern const struct import import_collection;
+extern const struct import import_decimal;
+extern const struct import import_json;
+extern const struct import import_lists;
+extern const struct import import_maps;
+extern const struct import import_runtime;
+extern const struct import import_sockaddr;
+extern const struct import import_strings;
+extern const struct import import_time;
+extern const struct import import_types;
+extern const struct import import_units;
+extern const struct import import_version;
+
+/* All of them, ended by NULL. */
+extern const struct import *const standard_imports[];
+
+/* The import of that name ("collection/maps"), or NULL. */
+const struct import *standard_import(const char *name, size_t len);
+
+#endif

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_LIBRARY_JSON_H
+#define WORKER_POLICY_SENTINEL_LIBRARY_JSON_H
+
+/*
+ * JSON (RFC 8259) to values and back.
+ *
+ * Numbers without a fraction and an exponent are ints if they fit, all others floats. Members keep their order; of two
+ * with the same name the last counts. An escaped surrogate without its other half is U+FFFD.
+ */
+
+#include "worker/policy/sentinel/core/output.h"
+#include "worker/policy/sentinel/values/value.h"
+
+struct json_error {
+	const char *message; /* "a comma or ] is missing" */
+	size_t offset;
+};
+
+/* Reads one document. False if it is none, with what is wrong in *ret_error. Strings without escapes refer to the
+ * text, which must live as long as the run. Fails (core/run.h) at the limits. */
+bool json_read(struct run *run, const char *text, size_t len, struct value *ret_value, struct json_error *ret_error);
+
+/* Appends the value. Members that are undefined or functions are left out, such elements of lists are null. False, with
+ * nothing appended, if the value itself is one of these. A number that JSON does not have (NaN) fails. */
+bool json_write(struct run *run, struct output *output, struct value value);
+
+#endif
