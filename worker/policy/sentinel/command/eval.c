@@ -43,12 +43,10 @@ static void write_text(struct run *run, struct written *written)
 	output_text(run, &written->out,
 		run_text(run, "%s%s - %s\n", written->eval->shown > 0 ? "\n" : "", words[result_code(result)],
 			result->name));
-	if (!written->eval->options->trace) {
+	if (written->eval->options->trace)
+		trace_text(run, result, "", &written->out);
+	else
 		trace_prints(run, "", &written->out);
-		return;
-	}
-	output_text(run, &written->out, "\n");
-	trace_text(run, result, "", &written->out);
 }
 
 static void write_json(struct run *run, struct written *written)

@@ -56,7 +56,8 @@ const char *result_error(struct run *run, const struct result *result);
 /* Prints "FILE:LINE:COL: message" on standard error, for a failure outside of a policy's evaluation. */
 void failure_print(const struct failure *failure);
 
-/* The lines of the trace: the first comment, the evaluated rules, and what was printed. Each begins with `indent`. */
+/* The lines of the trace: the first comment, the evaluated rules, and what was printed. Each begins with
+ * `indent`; an empty line is before each part. */
 void trace_text(struct run *run, const struct result *result, const char *indent, struct output *output);
 /* What was printed, alone. */
 void trace_prints(struct run *run, const char *indent, struct output *output);

@@ -69,6 +69,7 @@ static void add_rule(struct run *run, const struct result *result, const char *i
 	unsigned line, column;
 
 	place_position(place_of_rule(result, rule->note), &line, &column);
+	output_text(run, output, "\n");
 	add_line(run, output, indent,
 		run_text(run, "%s:%u:%u - Rule \"%.*s\"", unit_tree(result->unit)->source->name, line, column,
 			(int)rule->note->name.len, rule->note->name.bytes));
@@ -76,7 +77,6 @@ static void add_rule(struct run *run, const struct result *result, const char *i
 	add_line(run, output, inner, "Value:");
 	add_line(run, output, run_text(run, "%s  ", inner),
 		result->without_values ? not_shown : trace_shown(run, rule->value));
-	output_text(run, output, "\n");
 }
 
 void trace_prints(struct run *run, const char *indent, struct output *output)
@@ -92,15 +92,17 @@ void trace_text(struct run *run, const struct result *result, const char *indent
 	if (result->unit) {
 		struct word description = unit_tree(result->unit)->description;
 
-		add_description(run, output, indent, description);
 		if (description.len > 0)
 			output_text(run, output, "\n");
+		add_description(run, output, indent, description);
 		count = unit_rules(run, result->unit, &rules);
 		for (size_t i = 0; i < count; i++)
 			add_rule(run, result, indent, &rules[i], output);
 	}
-	if (run->printed_len > 0)
+	if (run->printed_len > 0) {
+		output_text(run, output, "\n");
 		add_line(run, output, indent, "Printed:");
+	}
 	trace_prints(run, run_text(run, "%s  ", indent), output);
 }
 
