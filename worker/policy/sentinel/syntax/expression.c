@@ -176,6 +176,8 @@ static struct node *parse_prefix(struct parser *parser, enum operator operator)
 
 	run_enter(parser->run);
 	parser_advance(parser);
+	if (operator== OP_MINUS)
+		parser->negated = parser->token.span.from;
 	node->operation.left = parse_unary(parser);
 	run_leave(parser->run);
 	return node;

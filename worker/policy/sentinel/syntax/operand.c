@@ -19,9 +19,8 @@ static struct node *constant(struct parser *parser, struct value value)
 static struct node *parse_int(struct parser *parser)
 {
 	uint64_t number = literal_int(parser->run, parser->source, parser->token.span);
-	uint32_t from = parser->token.span.from;
 
-	if (number > INT64_MAX && (from == 0 || parser->source->text[from - 1] != '-'))
+	if (number > INT64_MAX && parser->negated != parser->token.span.from)
 		run_fail(parser->run, "the number does not fit into 64 bits");
 	return constant(parser, value_int((int64_t)number));
 }

@@ -272,7 +272,7 @@ static void parse_file(struct parser *parser)
 
 struct tree *parser_run(struct run *run, const struct source *source, enum tree_role role)
 {
-	struct parser parser = {.run = run, .source = source, .role = role};
+	struct parser parser = {.run = run, .source = source, .role = role, .negated = UINT32_MAX};
 
 	parser.tree = run_alloc(run, 1, sizeof(*parser.tree));
 	parser.tree->source = source;

@@ -22,6 +22,7 @@ struct parser {
 	struct token token; /* the next one that is not consumed; run->at is its place */
 	/* Around the token, within the innermost function. */
 	unsigned loops, functions;
+	uint32_t negated; /* where the operand of the last prefix `-` begins */
 };
 
 /* ---- parser.c ---- */

@@ -37,8 +37,9 @@ struct map_entry {
 struct map_room {
 	uint32_t used, capacity; /* of the entries, deleted ones among them */
 	uint32_t live;
+	uint32_t index_mask; /* a power of two, less 1: at least 2 * capacity slots */
 	bool shared;
-	uint32_t *index; /* NULL for few entries; else 2 * capacity slots: an entry's number + 1, or 0 */
+	uint32_t *index; /* NULL for few entries; else an entry's number + 1, or 0 */
 	struct map_entry *entries;
 };
 
