@@ -5,7 +5,7 @@
 
 #include "common/err.h"
 
-enum { FILE_MAX = 4 << 20 };
+enum { FILE_MAX = 64 << 20 };
 
 struct reader {
 	struct case_file *file;

@@ -4,7 +4,8 @@
 #include "worker/policy/sentinel/values/containers.h"
 
 enum {
-	FEW = 8, /* entries up to which a map is searched from its beginning to its end */
+	FIRST = 4, /* the capacity of a map whose size is not known */
+	FEW = 8,   /* entries up to which a map is searched from its beginning to its end */
 	KEY_INT = 1,
 	KEY_FLOAT,
 	KEY_BOOL,
@@ -72,28 +73,31 @@ static bool same_key(struct value a, struct value b)
 
 /* ---- rooms ---- */
 
-static uint32_t index_size(const struct map_room *room)
+static void index_new(struct run *run, struct map_room *room)
 {
-	return 2 * room->capacity;
+	uint32_t slots = 4 * FEW;
+
+	while (slots < 2 * room->capacity)
+		slots *= 2;
+	room->index = run_alloc(run, slots, sizeof(*room->index));
+	room->index_mask = slots - 1;
 }
 
+/* Exactly the capacity: a map that is made of a document does not grow. */
 static struct map_room *room_new(struct run *run, size_t capacity)
 {
 	struct map_room *room = run_alloc(run, 1, sizeof(*room));
-	size_t rounded = 4;
 
-	while (rounded < capacity)
-		rounded *= 2;
-	room->capacity = (uint32_t)rounded;
-	room->entries = run_alloc(run, rounded, sizeof(*room->entries));
-	if (rounded > FEW)
-		room->index = run_alloc(run, index_size(room), sizeof(*room->index));
+	room->capacity = capacity > 0 ? (uint32_t)capacity : FIRST;
+	room->entries = run_alloc(run, room->capacity, sizeof(*room->entries));
+	if (room->capacity > FEW)
+		index_new(run, room);
 	return room;
 }
 
 static void index_entry(struct run *run, struct map_room *room, uint32_t entry)
 {
-	const uint32_t mask = index_size(room) - 1;
+	const uint32_t mask = room->index_mask;
 	uint32_t slot = (uint32_t)room->entries[entry].hash & mask, probes = 0;
 
 	while (room->index[slot] != 0) {
@@ -143,7 +147,7 @@ static struct map_entry *find(struct run *run, const struct map_room *room, cons
 {
 	if (!room->index)
 		return find_among_few(room, sought);
-	const uint32_t mask = index_size(room) - 1;
+	const uint32_t mask = room->index_mask;
 	uint32_t probes = 0;
 
 	for (uint32_t slot = (uint32_t)sought->hash & mask; room->index[slot] != 0; slot = (slot + 1) & mask) {
@@ -175,10 +179,17 @@ static struct value read_entry(struct run *run, const struct map *map, struct ma
 
 /* ---- maps ---- */
 
+static void check_length(struct run *run, size_t len)
+{
+	if (len > MAX_LIST)
+		run_fail_limit(run, "a map's length, 10 million,", NULL);
+}
+
 struct value map_new(struct run *run, size_t capacity)
 {
 	struct map *map = run_alloc(run, 1, sizeof(*map));
 
+	check_length(run, capacity);
 	map->room = room_new(run, capacity);
 	return (struct value){.type = VALUE_MAP, .map = map};
 }
@@ -259,10 +270,9 @@ void map_set(struct run *run, struct value map, struct value key, struct value e
 		entry->element = element;
 		return;
 	}
-	if (changed->room->live >= MAX_LIST)
-		run_fail_limit(run, "a map's length, 10 million,", NULL);
+	check_length(run, (size_t)changed->room->live + 1);
 	if (changed->room->used == changed->room->capacity)
-		map_own(run, changed, 2 * (size_t)changed->room->live);
+		map_own(run, changed, 2 * (size_t)changed->room->live + 2);
 	room_add(run, changed->room, (struct map_entry){.key = key, .element = element, .hash = sought.hash});
 }
 
