@@ -80,8 +80,8 @@ static struct regex_row *patterns_evict(struct regex_patterns *patterns)
 
 static void row_name(struct run *run, struct regex_row *row, const char *pattern, size_t len)
 {
-	if (row->room < len) {
-		row->pattern = run_alloc(run, len, 1);
+	if (!row->pattern || row->room < len) {
+		row->pattern = run_alloc(run, len + 1, 1);
 		row->room = len;
 	}
 	if (len > 0)

@@ -25,9 +25,14 @@ static char peek(const struct reader *reader)
 	return reader->at < reader->end ? *reader->at : '\0';
 }
 
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
 static void skip_space(struct reader *reader)
 {
-	while (reader->at < reader->end && memchr(" \t\n\r", *reader->at, 4))
+	while (reader->at < reader->end && is_space(*reader->at))
 		reader->at++;
 }
 

@@ -30,7 +30,8 @@ struct value string_new(struct run *run, const char *bytes, size_t len)
 struct value string_borrow(struct run *run, const char *bytes, size_t len)
 {
 	check_length(run, len);
-	return string_of(run, bytes, len, NULL);
+	/* Functions of the C library take no NULL, not even for no bytes. */
+	return string_of(run, len > 0 ? bytes : "", len, NULL);
 }
 
 struct value string_text(struct run *run, const char *text)
