@@ -30,6 +30,11 @@ struct regex_program {
 		return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
 	}
 
+	size_t size() const
+	{
+		return static_cast<size_t>(re2.ProgramSize());
+	}
+
       private:
 	RE2 re2;
 };
@@ -193,6 +198,11 @@ try {
 void regex_program_free(regex_program *program)
 {
 	delete program;
+}
+
+size_t regex_program_size(const regex_program *program)
+{
+	return program->size();
 }
 
 int regex_program_match(const regex_program *program, const char *text, size_t len, char ret_error[REGEX_ERROR_SIZE])
