@@ -11,7 +11,7 @@ static struct value string_of(struct run *run, const char *bytes, size_t len, st
 {
 	struct string *string = run_alloc(run, 1, sizeof(*string));
 
-	*string = (struct string){.len = len, .bytes = bytes, .room = room};
+	*string = (struct string){.len = len, .bytes = bytes ? bytes : "", .room = room};
 	return (struct value){.type = VALUE_STRING, .string = string};
 }
 

@@ -93,7 +93,7 @@ static struct value slot_view(struct run *run, struct view_cache *cache, size_t 
 
 	if (slot && slot->number != 0)
 		return slot->element;
-	if (is_full(cache)) {
+	if (!slot || is_full(cache)) {
 		grow(run, cache);
 		return cache->dense ? dense_view(run, cache, index, element) : slot_view(run, cache, index, element);
 	}
