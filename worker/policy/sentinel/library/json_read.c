@@ -249,7 +249,7 @@ static bool read_value(struct reader *reader, struct value *ret_value);
 
 static bool read_list(struct reader *reader, struct value *ret_value)
 {
-	struct value list = list_new(reader->run, 0), element;
+	struct value list = list_new(reader->run, 0), element = value_null();
 
 	*ret_value = list;
 	skip_space(reader);
@@ -266,7 +266,7 @@ static bool read_list(struct reader *reader, struct value *ret_value)
 
 static bool read_member(struct reader *reader, struct value map)
 {
-	struct value name, element;
+	struct value name = value_null(), element = value_null();
 
 	skip_space(reader);
 	if (!take(reader, '"'))
