@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* A policy's source, evaluated under small limits. Two evaluations must have the same result and print the same. */
+/* A policy's source, evaluated under small limits. Two evaluations must have the same result and print the same. What
+ * is printed of a value must read back as an equal one. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@ struct evaluated {
 	struct outcome outcome;
 	struct run run;
 	int result;
+	bool evaluated; /* what fails afterwards is the reading of what was printed */
 };
 
 static struct value find_import(struct run *run, const struct import_tree *import)
@@ -22,6 +24,31 @@ static struct value find_import(struct run *run, const struct import_tree *impor
 	const struct import *found = standard_import(import->path.bytes, import->path.len);
 
 	return found ? (struct value){.type = VALUE_IMPORT, .import = found} : map_new(run, 0);
+}
+
+/* Values without a literal. A string with one of the words is left out, too. */
+static bool has_literal(const char *text)
+{
+	static const char *const words[] = {"func", "rule", "import", "undefined", "NaN", "Inf"};
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strstr(text, words[i]))
+			return false;
+	return true;
+}
+
+static void read_back(struct run *run, struct value value)
+{
+	struct value printed = value_print(run, value, VALUE_QUOTED);
+	char *text = run_text(run, "main = %.*s", (int)string_len(printed), string_bytes(printed));
+	struct source source = {.name = "printed", .text = text, .len = strlen(text)};
+	struct outcome outcome = {0};
+
+	if (!has_literal(text) || source.len != string_len(printed) + 7)
+		return;
+	unit_evaluate(run, unit_new(run, tree_parse(run, &source, TREE_POLICY)), &outcome);
+	if (!value_equal(run, value, outcome.main))
+		abort();
 }
 
 static void evaluate_source(struct run *run, void *data)
@@ -33,7 +60,9 @@ static void evaluate_source(struct run *run, void *data)
 	for (uint32_t i = 0; i < tree->import_count; i++)
 		unit_set_import(unit, i, find_import(run, &tree->imports[i]));
 	unit_evaluate(run, unit, &evaluated->outcome);
-	value_print(run, evaluated->outcome.main, VALUE_QUOTED);
+	evaluated->evaluated = true;
+	if (evaluated->outcome.main.type != VALUE_UNDEFINED)
+		read_back(run, evaluated->outcome.main);
 }
 
 static void evaluate_once(struct evaluated *evaluated, const uint8_t *bytes, size_t len)
@@ -41,6 +70,9 @@ static void evaluate_once(struct evaluated *evaluated, const uint8_t *bytes, siz
 	*evaluated = (struct evaluated){.source = {.name = "policy", .text = (const char *)bytes, .len = len}};
 	run_init(&evaluated->run, &limits);
 	evaluated->result = run_protected(&evaluated->run, evaluate_source, evaluated);
+	if (evaluated->evaluated && evaluated->run.failure.kind == FAILURE_STATIC &&
+		!strstr(evaluated->run.failure.message, "limit"))
+		abort();
 }
 
 /* The caller leaves out policies that may read the clock. */

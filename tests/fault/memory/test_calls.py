@@ -19,7 +19,7 @@ def run_cases(name, folder, **environment):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["common_crypto", "common_json", "common_kafka", "worker_archive"])
+@pytest.mark.parametrize("name", ["common_crypto", "common_json", "common_kafka", "worker_archive", "worker_policy_sentinel"])
 def test_functions_without_a_server(name, folder):
     run_cases(name, folder)
 

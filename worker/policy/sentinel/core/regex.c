@@ -80,8 +80,8 @@ static struct regex_row *patterns_evict(struct regex_patterns *patterns)
 
 static void row_name(struct run *run, struct regex_row *row, const char *pattern, size_t len)
 {
-	if (row->room < len) {
-		row->pattern = run_alloc(run, len, 1);
+	if (!row->pattern || row->room < len) {
+		row->pattern = run_alloc(run, len + 1, 1);
 		row->room = len;
 	}
 	if (len > 0)
@@ -104,6 +104,18 @@ static struct regex_row *patterns_add(
 	return row;
 }
 
+/* The clock is looked at after a long text. */
+enum { LONG_TEXT = 64 << 10, STEP_WORK = 64 << 10 };
+
+static void check_work(struct run *run, const struct regex_program *program, size_t len)
+{
+	const uint64_t work = (uint64_t)len * regex_program_size(program);
+
+	if (work > MAX_MATCH_WORK)
+		run_fail_limit(run, "10,000,000,000 for a text's bytes times its pattern's instructions", NULL);
+	run_step(run, work / STEP_WORK);
+}
+
 bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const char *text, size_t len)
 {
 	char error[REGEX_ERROR_SIZE];
@@ -121,8 +133,11 @@ bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const
 		row = patterns_add(run, patterns, pattern, pattern_len, hash);
 	row->used = ++patterns->clock;
 	patterns->newest = (size_t)(row - patterns->rows);
+	check_work(run, row->program, len);
 	matched = regex_program_match(row->program, text, len, error);
 	if (matched < 0)
 		run_fail(run, "the regular expression can't be matched: %s", error);
+	if (len > LONG_TEXT)
+		run_check(run);
 	return matched > 0;
 }

@@ -14,9 +14,28 @@ extern "C" {
 }
 
 struct regex_program {
-	explicit regex_program(const std::string &pattern, const RE2::Options &options) : re2(pattern, options)
+      public:
+	regex_program(const std::string &pattern, const RE2::Options &options) : re2(pattern, options)
 	{
 	}
+
+	/* NULL if it is a pattern. */
+	const char *error() const
+	{
+		return re2.ok() ? nullptr : re2.error().c_str();
+	}
+
+	bool matches(const char *text, size_t len) const
+	{
+		return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
+	}
+
+	size_t size() const
+	{
+		return static_cast<size_t>(re2.ProgramSize());
+	}
+
+      private:
 	RE2 re2;
 };
 
@@ -159,18 +178,11 @@ regex_program *compile(const std::string &pattern, size_t max_memory, char *ret_
 		return nullptr;
 	}
 	auto program = std::make_unique<regex_program>(rewritten, options);
-	if (!program->re2.ok()) {
-		say(ret_error, program->re2.error().c_str());
+	if (program->error() != nullptr) {
+		say(ret_error, program->error());
 		return nullptr;
 	}
 	return program.release();
-}
-
-bool matches(const RE2 &re2, const char *text, size_t len)
-{
-	const re2::StringPiece whole(text, len);
-
-	return re2.Match(whole, 0, len, RE2::UNANCHORED, nullptr, 0);
 }
 
 } // namespace
@@ -188,12 +200,17 @@ void regex_program_free(regex_program *program)
 	delete program;
 }
 
+size_t regex_program_size(const regex_program *program)
+{
+	return program->size();
+}
+
 int regex_program_match(const regex_program *program, const char *text, size_t len, char ret_error[REGEX_ERROR_SIZE])
 try {
 	if (valid_prefix(text, len) == len)
-		return matches(program->re2, text, len);
+		return program->matches(text, len);
 	const std::string copy = replaced(text, len);
-	return matches(program->re2, copy.data(), copy.size());
+	return program->matches(copy.data(), copy.size());
 } catch (...) {
 	say(ret_error, "no memory for the match");
 	return -1;

@@ -87,30 +87,68 @@ static struct value call_policy_function(
 	return invoke(activation->run, closure, frame);
 }
 
-static struct value call_native(struct activation *activation, const struct node *node, const struct function *function)
+static struct value call_native(
+	struct activation *activation, const struct node *node, const struct native *native, const void *data)
 {
 	const size_t count = node->call.arguments.count;
 	struct value *args = stack_push(activation->run, count);
 
 	evaluate_arguments(activation, &node->call, args);
 	activation_at(activation, node);
-	return native_call(activation->run, function->native, function->data, args, count);
+	return native_call(activation->run, native, data, args, count);
+}
+
+/* The import whose function is called by name, as in strings.join(…); or NULL. */
+static const struct import *called_import(struct activation *activation, const struct node *called)
+{
+	struct value base;
+
+	if (called->kind != NODE_SELECTOR || called->selector.of->kind != NODE_NAME)
+		return NULL;
+	base = name_read(activation, called->selector.of);
+	return base.type == VALUE_IMPORT ? base.import : NULL;
+}
+
+/* Calls of imported functions are the most common ones: no value is made for the function. */
+static bool call_imported(struct activation *activation, const struct node *node, struct value *ret_result)
+{
+	const struct node *called = node->call.function;
+	const struct import *import = called_import(activation, called);
+	const struct native *native = NULL;
+	struct stack_mark mark;
+
+	if (import)
+		native = import_function(import, called->selector.field.bytes, called->selector.field.len);
+	if (!native)
+		return false;
+	mark = stack_mark(activation->run);
+	*ret_result = call_native(activation, node, native, import->data);
+	stack_pop(activation->run, mark);
+	return true;
+}
+
+static struct value call_value(struct activation *activation, const struct node *node, const struct function *function)
+{
+	struct stack_mark mark = stack_mark(activation->run);
+	struct value result = function->native
+		? call_native(activation, node, function->native, function->data)
+		: call_policy_function(activation, node, (const struct closure *)function);
+
+	stack_pop(activation->run, mark);
+	return result;
 }
 
 struct value evaluate_call(struct activation *activation, const struct node *node)
 {
-	struct value called = evaluate(activation, node->call.function), result;
-	struct stack_mark mark;
+	struct value called, result;
 
+	if (call_imported(activation, node, &result))
+		return result;
+	called = evaluate(activation, node->call.function);
 	if (called.type == VALUE_UNDEFINED)
 		return called;
 	activation_at(activation, node);
 	if (called.type != VALUE_FUNCTION)
 		run_fail(activation->run, "only a function can be called, not %s", value_type_name(called));
-	mark = stack_mark(activation->run);
-	result = called.function->native
-		? call_native(activation, node, called.function)
-		: call_policy_function(activation, node, (const struct closure *)called.function);
-	stack_pop(activation->run, mark);
-	return result;
+	return call_value(activation, node, called.function);
 }

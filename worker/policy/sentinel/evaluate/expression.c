@@ -40,9 +40,12 @@ struct value *name_slot_to_assign(struct activation *activation, const struct na
 	struct value *first = NULL;
 
 	for (; name; name = name->outer) {
-		struct value *slot = name->kind == NAME_VARIABLE ? slot_of(activation, name) : NULL;
+		struct value *slot;
 
-		if (slot && slot->type != VALUE_UNSET)
+		if (name->kind != NAME_VARIABLE)
+			continue;
+		slot = slot_of(activation, name);
+		if (slot->type != VALUE_UNSET)
 			return slot;
 		if (!first)
 			first = slot;

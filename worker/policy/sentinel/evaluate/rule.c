@@ -13,8 +13,11 @@ struct value rule_new(struct activation *activation, const struct node *node, st
 /* True if the rule has no condition or its condition is true. Else *ret_value is the rule's value. */
 static bool applies(struct activation *activation, const struct rule_tree *rule, struct value *ret_value)
 {
-	struct value when = rule->when ? evaluate(activation, rule->when) : value_bool(true);
+	struct value when;
 
+	if (!rule->when)
+		return true;
+	when = evaluate(activation, rule->when);
 	if (when.type == VALUE_BOOL && when.truth)
 		return true;
 	if (when.type != VALUE_BOOL && when.type != VALUE_UNDEFINED) {

@@ -121,7 +121,7 @@ static bool arm_fits(struct activation *activation, const struct choice_arm *arm
 	return false;
 }
 
-/* The first arm that fits, or `else`, wherever it stands. */
+/* The first arm that fits; or the first `else`, wherever it stands. */
 static enum flow execute_case(struct activation *activation, const struct node *node)
 {
 	const struct choice *choice = node->choice;
@@ -130,7 +130,7 @@ static enum flow execute_case(struct activation *activation, const struct node *
 
 	for (uint32_t i = 0; i < choice->count; i++) {
 		if (choice->arms[i].values.count == 0)
-			otherwise = &choice->arms[i];
+			otherwise = otherwise ? otherwise : &choice->arms[i];
 		else if (arm_fits(activation, &choice->arms[i], subject))
 			return execute(activation, &choice->arms[i].block);
 	}

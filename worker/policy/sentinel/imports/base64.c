@@ -5,8 +5,8 @@
 #include "worker/policy/sentinel/imports/arguments.h"
 #include "worker/policy/sentinel/imports/standard.h"
 
-/* RFC 4648, section 4: with padding. */
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+/* RFC 4648, section 4: with padding. Not terminated. */
+static const char alphabet[64] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* Up to three bytes to four characters. */
 static void encode_group(const unsigned char *bytes, size_t len, char *characters)
@@ -47,7 +47,7 @@ static bool decode_group(const char *characters, size_t len, char *bytes)
 	uint32_t group = 0;
 
 	for (size_t i = 0; i < 4; i++) {
-		const char *found = i < len ? memchr(alphabet, characters[i], 64) : alphabet;
+		const char *found = i < len ? memchr(alphabet, characters[i], sizeof(alphabet)) : alphabet;
 
 		if (!found)
 			return false;

@@ -25,9 +25,14 @@ static char peek(const struct reader *reader)
 	return reader->at < reader->end ? *reader->at : '\0';
 }
 
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r';
+}
+
 static void skip_space(struct reader *reader)
 {
-	while (reader->at < reader->end && memchr(" \t\n\r", *reader->at, 4))
+	while (reader->at < reader->end && is_space(*reader->at))
 		reader->at++;
 }
 
@@ -244,7 +249,7 @@ static bool read_value(struct reader *reader, struct value *ret_value);
 
 static bool read_list(struct reader *reader, struct value *ret_value)
 {
-	struct value list = list_new(reader->run, 0), element;
+	struct value list = list_new(reader->run, 0), element = value_null();
 
 	*ret_value = list;
 	skip_space(reader);
@@ -261,7 +266,7 @@ static bool read_list(struct reader *reader, struct value *ret_value)
 
 static bool read_member(struct reader *reader, struct value map)
 {
-	struct value name, element;
+	struct value name = value_null(), element = value_null();
 
 	skip_space(reader);
 	if (!take(reader, '"'))

@@ -17,6 +17,11 @@ static bool is_digit(char byte)
 	return byte >= '0' && byte <= '9';
 }
 
+static bool is_space(char byte)
+{
+	return byte == ' ' || byte == '\t';
+}
+
 static bool is_label(char byte)
 {
 	return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' ||
@@ -30,9 +35,9 @@ static struct part skip(struct part part, size_t len)
 
 static struct part trim(struct part part)
 {
-	while (part.len > 0 && memchr(" \t", part.bytes[0], 2))
+	while (part.len > 0 && is_space(part.bytes[0]))
 		part = skip(part, 1);
-	while (part.len > 0 && memchr(" \t", part.bytes[part.len - 1], 2))
+	while (part.len > 0 && is_space(part.bytes[part.len - 1]))
 		part.len--;
 	return part;
 }

@@ -55,15 +55,20 @@ bool character_is_digit(uint32_t code)
 	return in_ranges(code, digits, ARRAY_LEN(digits));
 }
 
+/* The length of the character at the beginning if an identifier may have it there; else 0. */
+static size_t part_len(const char *bytes, size_t len, bool first)
+{
+	uint32_t code = len > 0 ? (uint8_t)*bytes : 0;
+	size_t step = code < 0x80 ? len > 0 : utf8_decode(bytes, len, &code);
+
+	return step > 0 && (character_is_letter(code) || (!first && character_is_digit(code))) ? step : 0;
+}
+
 size_t identifier_len(const char *bytes, size_t len)
 {
 	size_t at = 0, step;
-	uint32_t code;
 
-	while ((step = utf8_decode(bytes + at, len - at, &code)) > 0) {
-		if (!character_is_letter(code) && (at == 0 || !character_is_digit(code)))
-			break;
+	while ((step = part_len(bytes + at, len - at, at == 0)) > 0)
 		at += step;
-	}
 	return at;
 }

@@ -141,9 +141,10 @@ static enum token_kind find_kind(const struct lexer *lexer, enum token_class cla
 	const char *text = lexer->source->text + lexer->at;
 
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		bool fits = class == CLASS_SIGN ? rows[i].len <= len : rows[i].len == len;
+		const struct token_row *row = &rows[i];
+		bool fits = class == CLASS_SIGN ? row->len <= len : row->len == len;
 
-		if (rows[i].class == class && fits && memcmp(rows[i].text, text, rows[i].len) == 0)
+		if (fits && row->text[0] == text[0] && row->class == class && memcmp(row->text, text, row->len) == 0)
 			return (enum token_kind)i;
 	}
 	return TOKEN_END;

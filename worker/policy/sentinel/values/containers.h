@@ -53,9 +53,16 @@ struct view_slot {
 	struct value element;
 };
 
+/* The views of a container's elements by their index in the room. Few are searched one by one, more are hashed, and if
+ * a good part of the room is seen it is an array of the room's size. */
 struct view_cache {
-	size_t used, capacity;
-	struct view_slot *slots;
+	uint32_t size; /* of the room */
+	uint32_t used, capacity;
+	bool dense;
+	union {
+		struct view_slot *slots;
+		struct value *elements; /* dense; VALUE_UNDEFINED: not made yet */
+	};
 };
 
 static inline bool is_container(struct value value)
@@ -65,7 +72,6 @@ static inline bool is_container(struct value value)
 
 /* The element in a room's slot, made if it is lazy, and seen through the view. `cache` is NULL for no view. */
 struct value element_read(struct run *run, struct value *slot, struct view_cache *cache, size_t index);
-struct view_cache *view_cache_new(struct run *run);
 
 /* Gives the list a room of its own with at least so much capacity. */
 void list_own(struct run *run, struct list *list, size_t capacity);

@@ -3,7 +3,7 @@
 
 #include "worker/policy/sentinel/values/value.h"
 
-static const struct native *find_function(const struct import *import, const char *name, size_t len)
+const struct native *import_function(const struct import *import, const char *name, size_t len)
 {
 	for (size_t i = 0; i < import->function_count; i++) {
 		const char *known = import->functions[i].name;
@@ -16,7 +16,7 @@ static const struct native *find_function(const struct import *import, const cha
 
 bool import_get(struct run *run, const struct import *import, const char *name, size_t len, struct value *ret_value)
 {
-	const struct native *function = find_function(import, name, len);
+	const struct native *function = import_function(import, name, len);
 	struct value field;
 
 	if (function) {

@@ -163,7 +163,7 @@ static struct map_entry *find(struct run *run, const struct map_room *room, cons
 
 static struct sought seek(struct run *run, struct value key)
 {
-	return (struct sought){.key = key, .hash = hash_key(run, key)};
+	return (struct sought){.key = key, .bytes = "", .hash = hash_key(run, key)};
 }
 
 static struct sought seek_bytes(struct run *run, const char *bytes, size_t len)

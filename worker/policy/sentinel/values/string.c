@@ -11,7 +11,7 @@ static struct value string_of(struct run *run, const char *bytes, size_t len, st
 {
 	struct string *string = run_alloc(run, 1, sizeof(*string));
 
-	*string = (struct string){.len = len, .bytes = bytes, .room = room};
+	*string = (struct string){.len = len, .bytes = bytes ? bytes : "", .room = room};
 	return (struct value){.type = VALUE_STRING, .string = string};
 }
 
@@ -30,7 +30,8 @@ struct value string_new(struct run *run, const char *bytes, size_t len)
 struct value string_borrow(struct run *run, const char *bytes, size_t len)
 {
 	check_length(run, len);
-	return string_of(run, bytes, len, NULL);
+	/* Functions of the C library take no NULL, not even for no bytes. */
+	return string_of(run, len > 0 ? bytes : "", len, NULL);
 }
 
 struct value string_text(struct run *run, const char *text)

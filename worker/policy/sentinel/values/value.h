@@ -235,6 +235,8 @@ struct import {
 	const void *data; /* for `field` and the functions */
 };
 
+/* The function of the import, or NULL. Its calls get import->data. */
+const struct native *import_function(const struct import *import, const char *name, size_t len);
 /* A field or function of the import. False if there is none. */
 bool import_get(struct run *run, const struct import *import, const char *name, size_t len, struct value *ret_value);
 

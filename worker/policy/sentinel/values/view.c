@@ -1,46 +1,104 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/policy/sentinel/values/containers.h"
 
-enum { CACHE_FIRST = 4 };
+enum {
+	FIRST = 2,
+	FEW = 8,       /* slots that are searched one by one */
+	DENSE_PART = 8 /* of the room's size: slots from which the cache is dense */
+};
 
-struct view_cache *view_cache_new(struct run *run)
+static struct view_cache *cache_new(struct run *run, size_t size)
 {
-	return run_alloc(run, 1, sizeof(struct view_cache));
+	struct view_cache *cache = run_alloc(run, 1, sizeof(*cache));
+
+	cache->size = (uint32_t)size;
+	return cache;
 }
 
-static struct view_slot *find_slot(const struct view_cache *cache, size_t number)
+/* ---- slots: searched one by one, or hashed ---- */
+
+static struct view_slot *find_among_few(const struct view_cache *cache, size_t number)
+{
+	for (uint32_t i = 0; i < cache->capacity; i++)
+		if (cache->slots[i].number == 0 || cache->slots[i].number == number)
+			return &cache->slots[i];
+	return NULL;
+}
+
+static struct view_slot *find_hashed(const struct view_cache *cache, size_t number)
 {
 	const size_t mask = cache->capacity - 1;
-	size_t slot = number * 0x9e3779b97f4a7c15u >> 32 & mask;
+	size_t slot = (number * 0x9e3779b97f4a7c15u) >> 32 & mask;
 
 	while (cache->slots[slot].number != 0 && cache->slots[slot].number != number)
 		slot = (slot + 1) & mask;
 	return &cache->slots[slot];
 }
 
-static void grow_cache(struct run *run, struct view_cache *cache)
+/* The slot of that number, or a free one. NULL if there is none. */
+static struct view_slot *find_slot(const struct view_cache *cache, size_t number)
+{
+	return cache->capacity <= FEW ? find_among_few(cache, number) : find_hashed(cache, number);
+}
+
+static void make_dense(struct run *run, struct view_cache *cache)
+{
+	struct value *elements = run_alloc(run, cache->size, sizeof(*elements));
+
+	for (uint32_t i = 0; i < cache->capacity; i++)
+		if (cache->slots[i].number != 0)
+			elements[cache->slots[i].number - 1] = cache->slots[i].element;
+	cache->elements = elements;
+	cache->dense = true;
+}
+
+static void add_slots(struct run *run, struct view_cache *cache)
 {
 	struct view_cache old = *cache;
 
-	cache->capacity = old.capacity ? 2 * old.capacity : CACHE_FIRST;
+	cache->capacity = old.capacity ? 2 * old.capacity : FIRST;
 	cache->slots = run_alloc(run, cache->capacity, sizeof(*cache->slots));
-	for (size_t i = 0; i < old.capacity; i++)
+	for (uint32_t i = 0; i < old.capacity; i++)
 		if (old.slots[i].number != 0)
 			*find_slot(cache, old.slots[i].number) = old.slots[i];
 }
 
-/* The view of a container in the slot of that index. */
-static struct value cached_view(struct run *run, struct view_cache *cache, size_t index, struct value element)
+static bool is_full(const struct view_cache *cache)
 {
-	struct view_slot *slot;
+	return cache->capacity <= FEW ? cache->used == cache->capacity : 2 * cache->used >= cache->capacity;
+}
 
-	if (2 * (cache->used + 1) > cache->capacity)
-		grow_cache(run, cache);
-	slot = find_slot(cache, index + 1);
-	if (slot->number == 0) {
-		*slot = (struct view_slot){.number = index + 1, .element = value_view(run, element)};
-		cache->used++;
+static void grow(struct run *run, struct view_cache *cache)
+{
+	if (cache->capacity >= FEW && cache->capacity >= cache->size / DENSE_PART)
+		make_dense(run, cache);
+	else
+		add_slots(run, cache);
+}
+
+/* ---- views of elements ---- */
+
+static struct value dense_view(struct run *run, struct view_cache *cache, size_t index, struct value element)
+{
+	struct value *view = &cache->elements[index];
+
+	if (view->type == VALUE_UNDEFINED)
+		*view = value_view(run, element);
+	return *view;
+}
+
+static struct value slot_view(struct run *run, struct view_cache *cache, size_t index, struct value element)
+{
+	struct view_slot *slot = cache->capacity > 0 ? find_slot(cache, index + 1) : NULL;
+
+	if (slot && slot->number != 0)
+		return slot->element;
+	if (!slot || is_full(cache)) {
+		grow(run, cache);
+		return cache->dense ? dense_view(run, cache, index, element) : slot_view(run, cache, index, element);
 	}
+	*slot = (struct view_slot){.number = index + 1, .element = value_view(run, element)};
+	cache->used++;
 	return slot->element;
 }
 
@@ -50,7 +108,7 @@ struct value element_read(struct run *run, struct value *slot, struct view_cache
 		*slot = slot->lazy->make(run, slot->lazy->data);
 	if (!cache || !is_container(*slot))
 		return *slot;
-	return cached_view(run, cache, index, *slot);
+	return cache->dense ? dense_view(run, cache, index, *slot) : slot_view(run, cache, index, *slot);
 }
 
 static struct value view_list(struct run *run, struct list *list)
@@ -62,7 +120,7 @@ static struct value view_list(struct run *run, struct list *list)
 	list->room->shared = true;
 	view = run_alloc(run, 1, sizeof(*view));
 	*view = *list;
-	view->cache = view_cache_new(run);
+	view->cache = cache_new(run, list->room->used);
 	return (struct value){.type = VALUE_LIST, .list = view};
 }
 
@@ -75,7 +133,7 @@ static struct value view_map(struct run *run, struct map *map)
 	map->room->shared = true;
 	view = run_alloc(run, 1, sizeof(*view));
 	*view = *map;
-	view->cache = view_cache_new(run);
+	view->cache = cache_new(run, map->room->used);
 	return (struct value){.type = VALUE_MAP, .map = view};
 }
 

@@ -281,6 +281,50 @@ static void loops_take_linear_memory(void **state)
 	run_with(loops);
 }
 
+/* ---- limits ---- */
+
+static void evaluate_false(struct run *run, void *data)
+{
+	static const char text[] = "s = \"\"\nl = []\nfor range(40) as i { s += \"text\"; l += [{\"n\": i}] }\n"
+				   "r = rule when s matches \"t+e\" { any l as e { e.n is 40 } }\n"
+				   "main = rule { r or length(s) is not 160 }\n";
+	struct outcome outcome;
+
+	unit_evaluate(run, parse(run, text, TREE_POLICY), &outcome);
+	*(bool *)data = outcome.verdict == VERDICT_FAILED;
+	check(run, outcome.verdict == VERDICT_FAILED);
+}
+
+/* The policy fails, or its limit is reached; it never passes. Returns true if it was evaluated. */
+static bool evaluate_within(const struct run_limits *limits)
+{
+	bool failed = false;
+	struct run run;
+	int result;
+
+	run_init(&run, limits);
+	result = run_protected(&run, evaluate_false, &failed);
+	assert_int_equal(result, failed ? 0 : -1);
+	if (!failed)
+		assert_non_null(strstr(run.failure.message, "the limit of "));
+	run_release(&run);
+	return failed;
+}
+
+static void no_limit_makes_a_policy_pass(void **state)
+{
+	struct run_limits limits = run_limits_default;
+
+	(void)state;
+	for (limits.steps = 1; !evaluate_within(&limits); limits.steps += 7)
+		;
+	assert_in_range(limits.steps, 500, 5000);
+	limits = run_limits_default;
+	for (limits.memory_bytes = 16; !evaluate_within(&limits); limits.memory_bytes += 512)
+		;
+	assert_in_range(limits.memory_bytes, 10000, 200000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -290,6 +334,7 @@ int main(void)
 		cmocka_unit_test(a_circle_of_modules_is_an_error),
 		cmocka_unit_test(parameters_and_globals_are_given),
 		cmocka_unit_test(loops_take_linear_memory),
+		cmocka_unit_test(no_limit_makes_a_policy_pass),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

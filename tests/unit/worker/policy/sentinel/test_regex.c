@@ -178,6 +178,25 @@ static void test_a_long_pattern_is_refused(void **state)
 	free(pattern);
 }
 
+static void test_a_match_that_could_take_minutes_is_refused(void **state)
+{
+	enum { LEN = 2 << 20 };
+	char *text = mem_new(LEN + 1, 1);
+	struct match slow = {.pattern = "([ab]{1,30}a){1,30}.{900}c", .text = text};
+	struct match quick = {.pattern = "(a*)*b", .text = text};
+	struct run run;
+
+	(void)state;
+	memset(text, 'a', LEN);
+	run_init(&run, &run_limits_default);
+	assert_int_equal(run_protected(&run, match_in_run, &slow), -1);
+	assert_non_null(strstr(run.failure.message, "instructions"));
+	assert_int_equal(run_protected(&run, match_in_run, &quick), 0);
+	assert_false(quick.matched);
+	run_release(&run);
+	free(text);
+}
+
 static void match_many(struct run *run, void *data)
 {
 	unsigned *matched = data;
@@ -214,6 +233,7 @@ int main(void)
 		cmocka_unit_test(test_zero_bytes_are_text),
 		cmocka_unit_test(test_an_error_ends_the_run_with_a_message),
 		cmocka_unit_test(test_a_long_pattern_is_refused),
+		cmocka_unit_test(test_a_match_that_could_take_minutes_is_refused),
 		cmocka_unit_test(test_more_patterns_than_are_kept),
 	};
 

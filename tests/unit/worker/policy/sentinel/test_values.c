@@ -301,6 +301,40 @@ static void views_of_views(struct run *run, void *data)
 	check(run, list_at(run, list_slice(run, other, 0, 1), 0).list == list_at(run, other, 0).list);
 }
 
+/* Element i of the view is the list that `first` saw, and only it has been changed. */
+static void view_identity_of(struct run *run, int size, int stride)
+{
+	struct value base = list_new(run, 0), view;
+
+	for (int i = 0; i < size; i++)
+		list_push(run, base, ints(run, 1));
+	view = value_view(run, base);
+	for (int i = 0; i < size; i += stride)
+		list_push(run, list_at(run, view, (size_t)i), value_int(i));
+	for (int i = 0; i < size; i++) {
+		struct value element = list_at(run, view, (size_t)i);
+
+		check(run, list_len(element) == (i % stride == 0 ? 2 : 1));
+		check(run, i % stride != 0 || list_at(run, element, 1).number == i);
+		check(run, element.list == list_at(run, view, (size_t)i).list);
+		check(run, list_len(list_at(run, base, (size_t)i)) == 1);
+	}
+}
+
+static void view_identity(struct run *run, void *data)
+{
+	(void)data;
+	for (int size = 1; size < 400; size = size * 2 + 1)
+		for (int stride = 1; stride < 100; stride = stride * 3 + 1)
+			view_identity_of(run, size, stride);
+}
+
+static void elements_of_a_view_stay_the_same(void **state)
+{
+	(void)state;
+	run_with(view_identity);
+}
+
 static void a_change_of_a_view_stays_its_own(void **state)
 {
 	(void)state;
@@ -451,6 +485,7 @@ int main(void)
 		cmocka_unit_test(maps_keep_their_order),
 		cmocka_unit_test(iteration_sees_the_elements_of_its_start),
 		cmocka_unit_test(a_change_of_a_view_stays_its_own),
+		cmocka_unit_test(elements_of_a_view_stay_the_same),
 		cmocka_unit_test(numbers_are_compared_exactly),
 		cmocka_unit_test(a_list_in_itself_ends_at_the_limit),
 		cmocka_unit_test(values_are_printed_as_they_are_written),
