@@ -4,7 +4,7 @@
 
 /* Checksums of sources: "sha256:HEX"; also md5, sha1 and sha512. */
 
-#include "worker/policy/sentinel/configuration/files.h"
+#include "worker/policy/sentinel/configuration/reader.h"
 
 /* Fails if the checksum is none, or is not the file's. */
 void checksum_verify(struct run *run, const struct file *file, const char *checksum, const struct reader *reader);

@@ -13,7 +13,7 @@
 
 #include <stddef.h>
 
-#include "worker/policy/sentinel/core/run.h"
+#include "worker/policy/sentinel/configuration/reader.h"
 
 struct files {
 	const char *root_path; /* of -root, or NULL */
@@ -23,17 +23,6 @@ struct files {
 /* 0, or -1 with errno. `path` is borrowed; NULL is no root. */
 int files_open(struct files *files, const char *path);
 void files_close(struct files *files);
-
-/* What a file is read for, for messages: `module "x"`, and the place that names it. */
-struct reader {
-	const char *subject;
-	struct place place;
-};
-
-struct file {
-	const char *bytes; /* not terminated */
-	size_t len;
-};
 
 /* The path from the root of a file that the command line names; without a root the path itself. Fails if the file's
  * folder is not beneath the root. */

@@ -4,7 +4,10 @@
 
 /* Shared by the files of the HCL reader: the position in the text, and its literals. */
 
-#include "worker/policy/sentinel/configuration/hcl.h"
+#include <stdbool.h>
+
+#include "worker/policy/sentinel/core/run.h"
+#include "worker/policy/sentinel/values/value.h"
 
 struct hcl_reader {
 	struct run *run;
