@@ -100,9 +100,9 @@ def test_the_trace_as_json():
         "description": "There are enough people.", "error": None, "print": "least 2\n", "result": True,
         "rules": {
             "main": {"desc": "", "ident": "main", "value": True,
-                     "position": {"filename": "enough.sentinel", "offset": 203, "line": 11, "column": 8}},
+                     "position": {"filename": "enough.sentinel", "offset": 198, "line": 11, "column": 8}},
             "enough": {"desc": "As many as the parameter wants.", "ident": "enough", "value": True,
-                       "position": {"filename": "enough.sentinel", "offset": 126, "line": 8, "column": 10}}}}
+                       "position": {"filename": "enough.sentinel", "offset": 115, "line": 8, "column": 10}}}}
 
 
 def test_the_value_of_one_rule():
@@ -262,7 +262,7 @@ def test_failing_cases():
         "  FAIL - failing/test/verdicts/b-not-evaluated.hcl", "  ERROR - failing/test/verdicts/c-error.hcl",
         "  PASS - failing/test/verdicts/d-passing.hcl"]
     for reason in ('    expected "main": true\n    got: false\n', '    the rule "never" was not evaluated\n',
-                   "    failing/verdicts.sentinel:4:30: + can't be applied to string and int\n", "    Printed:\n      number 20\n"):
+                   "    failing/verdicts.sentinel:4:29: + can't be applied to string and int\n", "    Printed:\n      number 20\n"):
         assert reason in out, out
 
 
@@ -275,7 +275,7 @@ def test_cases_as_json():
     wrong = cases["test/verdicts/a-wrong-expectation.hcl"]
     assert wrong["rule_detail"] == {"main": {"expected": True, "got": False, "evaluated": True, "met": False}}
     assert wrong["trace"]["print"] == "number 20\n" and wrong["config_legacy"] is False and wrong["errors"] == []
-    assert cases["test/verdicts/c-error.hcl"]["errors"] == ["verdicts.sentinel:4:30: + can't be applied to string and int"]
+    assert cases["test/verdicts/c-error.hcl"]["errors"] == ["verdicts.sentinel:4:29: + can't be applied to string and int"]
     legacy = json.loads(run("test", "-json", "legacy.sentinel", cwd=TESTING / "passing")[1])
     assert legacy["policies"]["legacy.sentinel"]["cases"]["test/legacy/older-form.json"]["config_legacy"] is True
 

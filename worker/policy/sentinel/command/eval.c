@@ -122,8 +122,8 @@ static void show(struct eval *eval, struct result *result)
 		eval->code = EXIT_OTHER;
 		return;
 	}
-	fwrite(written.errors.bytes, 1, written.errors.len, stderr);
-	fwrite(written.out.bytes, 1, written.out.len, stdout);
+	output_print(&written.errors, stderr);
+	output_print(&written.out, stdout);
 	fflush(stdout);
 }
 
