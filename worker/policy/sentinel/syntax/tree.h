@@ -213,8 +213,8 @@ struct tree {
 	uint32_t unassigned_count;
 };
 
-/* What the file is. A policy must have `main`. Modules and mocks have no `param`. */
-enum tree_role { TREE_POLICY, TREE_MODULE };
+/* What the file is. A policy must have `main`. Modules and mocks have no `param`. TREE_ANY may be either. */
+enum tree_role { TREE_POLICY, TREE_MODULE, TREE_ANY };
 
 /* Parses and resolves. Fails (core/run.h, FAILURE_STATIC) at the first error. The tree is the arena's and refers to the
  * source's text. */

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base.h"
+#include "common/clock.h"
+#include "worker/policy/sentinel/command/command.h"
+#include "worker/policy/sentinel/command/evaluation.h"
+#include "worker/policy/sentinel/library/json.h"
+
+/* One call of the command. */
+struct eval {
+	const struct options *options;
+	struct load_settings settings;
+	struct evaluation_of of; /* without a label */
+	size_t shown;            /* policies so far */
+	enum exit_code code;     /* the highest */
+};
+
+/* ---- what is written of a policy ---- */
+
+struct written {
+	const struct eval *eval;
+	struct result *result;
+	struct output out, errors;
+};
+
+static const char *const words[] = {
+	[EXIT_PASSED] = "Pass",
+	[EXIT_FAILED] = "Fail",
+	[EXIT_UNDEFINED] = "Fail",
+	[EXIT_RUNTIME] = "Error",
+	[EXIT_OTHER] = "Error",
+};
+
+static void write_text(struct run *run, struct written *written)
+{
+	const struct result *result = written->result;
+
+	output_text(run, &written->out,
+		run_text(run, "%s%s - %s\n", written->eval->shown > 0 ? "\n" : "", words[result_code(result)],
+			result->name));
+	if (written->eval->options->trace)
+		trace_text(run, result, "", &written->out);
+	else
+		trace_prints(run, "", &written->out);
+}
+
+static void write_json(struct run *run, struct written *written)
+{
+	const struct result *result = written->result;
+	const char *error = result_error(run, result);
+	struct value map = map_new(run, 6);
+
+	map_set_text(run, map, "policy", string_text(run, result->of.label ? result->of.label : result->name));
+	map_set_text(run, map, "result", value_bool(result_code(result) == EXIT_PASSED));
+	map_set_text(run, map, "error", error ? string_text(run, error) : value_null());
+	map_set_text(run, map, "enforcement_level",
+		string_text(run, result->entry ? result->entry->enforcement_level : "advisory"));
+	map_set_text(run, map, "duration", value_int(result->duration_ms));
+	map_set_text(run, map, "trace", trace_value(run, result));
+	if (written->eval->shown > 0)
+		output_text(run, &written->out, ",");
+	json_write(run, &written->out, map);
+}
+
+static void write_rule(struct run *run, struct written *written)
+{
+	const char *rule = written->eval->options->json_rule;
+	struct value value;
+
+	if (!written->result->unit || !unit_variable(written->result->unit, rule, strlen(rule), &value)) {
+		output_text(run, &written->errors,
+			run_text(run, "%s: \"%s\" was not evaluated\n", written->result->name, rule));
+		return;
+	}
+	if (written->result->without_values || !json_write(run, &written->out, value))
+		output_text(run, &written->out, "null");
+	output_text(run, &written->out, "\n");
+}
+
+static void write_errors(struct run *run, struct written *written)
+{
+	const char *error = result_error(run, written->result);
+	struct iterator at;
+
+	if (error)
+		output_text(run, &written->errors, run_text(run, "%s\n", error));
+	if (!written->result->configuration)
+		return;
+	at = value_iterate(run, written->result->configuration->warnings);
+	while (iterator_next(run, &at)) {
+		output_add(run, &written->errors, string_bytes(at.element), string_len(at.element));
+		output_text(run, &written->errors, "\n");
+	}
+}
+
+static void write_result(struct run *run, void *data)
+{
+	struct written *written = data;
+	const struct options *options = written->eval->options;
+
+	written->out = written->errors = (struct output){0};
+	write_errors(run, written);
+	if (options->json_rule)
+		write_rule(run, written);
+	else if (options->json)
+		write_json(run, written);
+	else
+		write_text(run, written);
+}
+
+static void show(struct eval *eval, struct result *result)
+{
+	struct written written = {.eval = eval, .result = result};
+
+	if (!result_write(result, write_result, &written)) {
+		fprintf(stderr, "%s: the result can't be written: %s\n", result->name, result->run.failure.message);
+		eval->code = EXIT_OTHER;
+		return;
+	}
+	fwrite(written.errors.bytes, 1, written.errors.len, stderr);
+	fwrite(written.out.bytes, 1, written.out.len, stdout);
+	fflush(stdout);
+}
+
+/* ---- the policies ---- */
+
+static void evaluate(struct eval *eval, const struct evaluation_of *of)
+{
+	struct result result;
+
+	result_make(&result, of, &eval->options->limits);
+	if (result_code(&result) > eval->code)
+		eval->code = result_code(&result);
+	show(eval, &result);
+	eval->shown++;
+	result_release(&result);
+}
+
+/* The labels of a configuration, each ended by a zero byte, at most MAX_CONFIGURATION bytes. */
+struct labels {
+	const struct eval *eval;
+	char *text; /* owned */
+	size_t count;
+};
+
+static void read_labels(struct run *run, void *data)
+{
+	const struct reader reader = {.subject = "the configuration"};
+	struct labels *labels = data;
+	const struct files *files = &labels->eval->settings.files;
+	const struct configuration *configuration =
+		configuration_read(run, files, files_beneath(run, files, labels->eval->of.config_path), &reader);
+	struct output output = {0};
+
+	for (const struct policy_entry *policy = configuration->policies; policy; policy = policy->next) {
+		output_add(run, &output, policy->name, strlen(policy->name) + 1);
+		labels->count++;
+	}
+	labels->text = malloc(output.len + 1);
+	if (!labels->text)
+		run_fail(run, "out of memory");
+	memcpy(labels->text, output.len > 0 ? output.bytes : "", output.len);
+}
+
+static void evaluate_labels(struct eval *eval, const struct labels *labels)
+{
+	const char *label = labels->text;
+
+	for (size_t i = 0; i < labels->count; i++, label += strlen(label) + 1) {
+		struct evaluation_of of = eval->of;
+
+		of.label = label;
+		evaluate(eval, &of);
+	}
+}
+
+static void evaluate_all(struct eval *eval)
+{
+	struct labels labels = {.eval = eval};
+	struct run run;
+
+	run_init(&run, &eval->options->limits);
+	run.loading = true;
+	if (run_protected(&run, read_labels, &labels) == 0) {
+		evaluate_labels(eval, &labels);
+	} else {
+		failure_print(&run.failure);
+		eval->code = EXIT_OTHER;
+	}
+	run_release(&run);
+	free(labels.text);
+}
+
+static void evaluate_selected(struct eval *eval)
+{
+	struct evaluation_of of = eval->of;
+
+	of.label = eval->options->policy;
+	if (of.label || of.policy_path)
+		evaluate(eval, &of);
+	else
+		evaluate_all(eval);
+}
+
+/* ---- the command ---- */
+
+/* The configuration's path, or NULL for none. */
+static const char *find_config(const struct options *options)
+{
+	static const char *const names[] = {"sentinel.hcl", "sentinel.json"};
+
+	if (options->config)
+		return options->config;
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (access(names[i], F_OK) == 0)
+			return names[i];
+	return NULL;
+}
+
+static bool is_usable(const struct options *options, const char *config)
+{
+	if (options->path_count > 1)
+		fprintf(stderr, "eval takes one policy\n");
+	else if (options->path_count == 1 && options->policy)
+		fprintf(stderr, "eval takes a file or -policy, not both\n");
+	else if (options->path_count == 0 && !config)
+		fprintf(stderr, "there is no policy, and no sentinel.hcl in this folder (-config)\n");
+	else
+		return true;
+	return false;
+}
+
+static void print_all(struct eval *eval)
+{
+	static const char *const booleans[] = {"false", "true"};
+	const struct options *options = eval->options;
+	int64_t begin = clock_mono_ms();
+	bool json = options->json && !options->json_rule;
+
+	if (json)
+		fputs("{\"policies\":[", stdout);
+	evaluate_selected(eval);
+	if (json)
+		printf("],\"result\":%s,\"error\":%s,\"duration\":%lld}\n", booleans[eval->code == EXIT_PASSED],
+			eval->code > EXIT_FAILED ? "\"a policy has no result\"" : "null",
+			(long long)(clock_mono_ms() - begin));
+}
+
+int command_eval(const struct options *options)
+{
+	struct eval eval = {
+		.options = options,
+		.settings = {.params = options->params,
+			.globals = options->globals,
+			.plan_path = options->plan,
+			.run_path = options->tfrun},
+		.of = {.config_path = find_config(options), .policy_path = options->paths[0]},
+	};
+
+	if (!is_usable(options, eval.of.config_path))
+		return EXIT_OTHER;
+	if (files_open(&eval.settings.files, options->root) < 0) {
+		fprintf(stderr, "%s: %s (-root)\n", options->root, strerror(errno));
+		return EXIT_OTHER;
+	}
+	eval.of.settings = &eval.settings;
+	print_all(&eval);
+	files_close(&eval.settings.files);
+	return fflush(stdout) != 0 || ferror(stdout) ? EXIT_OTHER : (int)eval.code;
+}

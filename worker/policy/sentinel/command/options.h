@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_COMMAND_OPTIONS_H
+#define WORKER_POLICY_SENTINEL_COMMAND_OPTIONS_H
+
+/*
+ * The command line: a command, flags with one or two dashes (-name=value, -name value), and paths in any order. A
+ * switch is -name or -name=false. Nothing follows "--" but paths.
+ */
+
+#include "worker/policy/sentinel/configuration/loader.h"
+
+enum command_bit { EVAL = 1, TEST = 2, FMT = 4 };
+
+struct options {
+	enum command_bit command;
+	const char **paths; /* what is no flag */
+	size_t path_count;
+
+	const char *config, *policy, *plan, *tfrun, *root, *json_rule, *run_pattern;
+	bool json, trace, color, verbose, check, write;
+	struct setting *params, *globals; /* the last of a name counts */
+	struct run_limits limits;
+	uint64_t concurrency; /* 0: one for each processor */
+};
+
+/* Reads the arguments behind the command. False, with a message on standard error, if they are wrong. options_release
+ * is due in both cases. */
+bool options_parse(struct options *options, enum command_bit command, char **args);
+void options_release(struct options *options);
+
+/* Prints the command's flags. */
+void options_help(enum command_bit command);
+
+#endif

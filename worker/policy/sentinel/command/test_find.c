@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* Finding policies and their cases. */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base.h"
+#include "worker/policy/sentinel/command/test.h"
+#include "worker/policy/sentinel/core/regex.h"
+
+static bool ends_with(const char *text, const char *ending)
+{
+	size_t len = strlen(text), ending_len = strlen(ending);
+
+	return len > ending_len && strcmp(text + len - ending_len, ending) == 0;
+}
+
+static int is_policy(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && ends_with(entry->d_name, ".sentinel");
+}
+
+static int is_case(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && (ends_with(entry->d_name, ".hcl") || ends_with(entry->d_name, ".json"));
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+/* The names in the folder, in order; 0 if there is no such folder. The caller frees each and the array. */
+static size_t list(const char *folder, int (*wanted)(const struct dirent *entry), struct dirent ***ret_entries)
+{
+	int count = scandir(folder, ret_entries, wanted, by_name);
+
+	if (count < 0)
+		*ret_entries = NULL;
+	return count < 0 ? 0 : (size_t)count;
+}
+
+/* ---- cases ---- */
+
+/* The length of a name without its ending. */
+static int stem_len(const char *name)
+{
+	return (int)(strrchr(name, '.') - name);
+}
+
+static void find_cases(struct test_policy *policy)
+{
+	const char *slash = strrchr(policy->path, '/');
+	const char *name = slash ? slash + 1 : policy->path;
+	_cleanup_(freep) char *folder = mem_printf("%.*stest/%.*s", (int)(name - policy->path), policy->path,
+		ends_with(name, ".sentinel") ? stem_len(name) : (int)strlen(name), name);
+	struct dirent **entries;
+
+	policy->case_count = list(folder, is_case, &entries);
+	policy->cases = mem_new(policy->case_count + 1, sizeof(*policy->cases));
+	for (size_t i = 0; i < policy->case_count; i++) {
+		const char *file = entries[i]->d_name;
+
+		policy->cases[i] = (struct test_case){
+			.path = mem_printf("%s/%s", folder, file),
+			.name = mem_printf("%s/%.*s", strrchr(folder, '/') + 1, stem_len(file), file),
+			.chosen = true,
+		};
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+/* ---- policies ---- */
+
+static void add_policy(struct tests *tests, char *path)
+{
+	tests->policies = mem_resize(tests->policies, tests->count + 1, sizeof(*tests->policies));
+	tests->policies[tests->count] = (struct test_policy){.path = path};
+	find_cases(&tests->policies[tests->count++]);
+}
+
+static void add_folder(struct tests *tests, const char *folder)
+{
+	size_t len = strlen(folder);
+	struct dirent **entries;
+	size_t count = list(folder, is_policy, &entries);
+
+	while (len > 1 && folder[len - 1] == '/')
+		len--;
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(folder, ".") == 0)
+			add_policy(tests, mem_text(entries[i]->d_name));
+		else
+			add_policy(tests, mem_printf("%.*s/%s", (int)len, folder, entries[i]->d_name));
+		free(entries[i]);
+	}
+	free(entries);
+}
+
+static bool add_path(struct tests *tests, const char *path)
+{
+	size_t before = tests->count;
+	struct stat info;
+
+	if (stat(path, &info) < 0) {
+		perror(path);
+		return false;
+	}
+	if (!S_ISDIR(info.st_mode)) {
+		add_policy(tests, mem_text(path));
+		return true;
+	}
+	add_folder(tests, path);
+	if (tests->count == before)
+		fprintf(stderr, "%s: there are no policies (*.sentinel) in the folder\n", path);
+	return tests->count > before;
+}
+
+bool tests_find(struct tests *tests, const char *const *paths, size_t path_count)
+{
+	*tests = (struct tests){0};
+	if (path_count == 0)
+		return add_path(tests, ".");
+	for (size_t i = 0; i < path_count; i++)
+		if (!add_path(tests, paths[i]))
+			return false;
+	return true;
+}
+
+void tests_release(struct tests *tests)
+{
+	for (size_t i = 0; i < tests->count; i++) {
+		struct test_policy *policy = &tests->policies[i];
+
+		for (size_t j = 0; j < policy->case_count; j++) {
+			free(policy->cases[j].path);
+			free(policy->cases[j].name);
+			free(policy->cases[j].text);
+		}
+		free(policy->cases);
+		free(policy->path);
+	}
+	free(tests->policies);
+}
+
+/* ---- -run ---- */
+
+struct choosing {
+	struct tests *tests;
+	const char *pattern;
+};
+
+static void choose(struct run *run, void *data)
+{
+	const struct choosing *choosing = data;
+
+	regex_match(run, choosing->pattern, strlen(choosing->pattern), "", 0);
+	for (size_t i = 0; i < choosing->tests->count; i++)
+		for (size_t j = 0; j < choosing->tests->policies[i].case_count; j++) {
+			struct test_case *test = &choosing->tests->policies[i].cases[j];
+
+			test->chosen = regex_match(
+				run, choosing->pattern, strlen(choosing->pattern), test->name, strlen(test->name));
+		}
+}
+
+bool tests_choose(struct tests *tests, const char *pattern)
+{
+	struct choosing choosing = {tests, pattern};
+	struct run run;
+	bool chosen;
+
+	if (!pattern)
+		return true;
+	run_init(&run, &run_limits_default);
+	chosen = run_protected(&run, choose, &choosing) == 0;
+	if (!chosen)
+		fprintf(stderr, "-run: %s\n", run.failure.message);
+	run_release(&run);
+	return chosen;
+}

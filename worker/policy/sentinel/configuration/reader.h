@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_CONFIGURATION_READER_H
+#define WORKER_POLICY_SENTINEL_CONFIGURATION_READER_H
+
+/* Shared by the functions that read files. */
+
+#include <stddef.h>
+
+#include "worker/policy/sentinel/core/run.h"
+
+/* What a file is read for, for messages: `module "x"`, and the place that names it. */
+struct reader {
+	const char *subject;
+	struct place place;
+};
+
+struct file {
+	const char *bytes; /* not terminated */
+	size_t len;
+};
+
+#endif

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+/* runyard-policy: evaluates and tests Sentinel-language policies. */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base.h"
+#include "common/build_info.h"
+#include "worker/policy/sentinel/command/command.h"
+#include "worker/policy/sentinel/command/evaluation.h"
+
+static const struct command {
+	const char *name;
+	enum command_bit bit;
+	int (*run)(const struct options *options);
+	const char *usage, *help;
+} commands[] = {
+	{"eval", EVAL, command_eval, "eval [FLAGS] [POLICY]",
+		"Evaluates the file POLICY, or the policies of the configuration."},
+	{"apply", EVAL, command_eval, NULL, NULL}, /* the same as eval */
+	{"test", TEST, command_test, "test [FLAGS] [PATH...]",
+		"Evaluates the test cases of the policies: for X.sentinel each test/X/*.hcl and *.json."},
+	{"fmt", FMT, command_fmt, "fmt [FLAGS] FILE...", "Prints the files formatted."},
+};
+
+static int help(void)
+{
+	printf("Usage: runyard-policy COMMAND\n\nEvaluates and tests Sentinel-language policies.\n");
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++) {
+		if (!commands[i].usage)
+			continue;
+		printf("\n%s\n  %s\n", commands[i].usage, commands[i].help);
+		options_help(commands[i].bit);
+	}
+	printf("\napply is eval. --help and --version print what they say.\n"
+	       "\nExit codes: 0 passed, 1 failed, 2 undefined, 3 error of the evaluation or limit, 9 any other "
+	       "error.\n");
+	return fflush(stdout) != 0 ? EXIT_OTHER : EXIT_PASSED;
+}
+
+static int version(void)
+{
+	printf("runyard-policy %s (revision %s)\n", build_version, build_revision);
+	return fflush(stdout) != 0 ? EXIT_OTHER : EXIT_PASSED;
+}
+
+static bool is_either(const char *word, const char *one, const char *two)
+{
+	return strcmp(word, one) == 0 || strcmp(word, two) == 0;
+}
+
+static int run_command(const struct command *command, char **args)
+{
+	struct options options;
+	int code = EXIT_OTHER;
+
+	for (char **arg = args; *arg; arg++)
+		if (is_either(*arg, "--help", "-help"))
+			return help();
+	if (options_parse(&options, command->bit, args))
+		code = command->run(&options);
+	options_release(&options);
+	return code;
+}
+
+int main(int argc, char **argv)
+{
+	const char *name = argc > 1 ? argv[1] : "";
+
+	if (is_either(name, "--help", "-help"))
+		return help();
+	if (is_either(name, "--version", "-version"))
+		return version();
+	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
+		if (strcmp(commands[i].name, name) == 0)
+			return run_command(&commands[i], argv + 2);
+	fprintf(stderr, "runyard-policy: there is no command \"%s\" (--help)\n", name);
+	return EXIT_OTHER;
+}
