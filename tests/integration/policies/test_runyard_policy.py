@@ -124,6 +124,19 @@ def test_a_parameter_is_a_literal_or_a_text(write, text, shown):
     assert run("eval", f"-param=x={text}", "p.sentinel", cwd=folder)[1] == f"Pass - p.sentinel\n[{shown}]\n"
 
 
+@pytest.mark.parametrize("name, reason", [("tfplan/v2", "a plan (-plan)"), ("tfstate/v2", "a plan (-plan)"), ("tfrun", "a run (-tfrun)")])
+def test_a_terraform_import_needs_its_file(write, name, reason):
+    folder = write(p_sentinel=f'import "{name}" as x\nmain = true\n')
+    code, _, errors = run("eval", "p.sentinel", cwd=folder)
+    assert (code, errors) == (OTHER, f'p.sentinel:1:8: import "{name}" needs {reason}\n')
+
+
+def test_a_configuration_without_policies_has_not_passed(write):
+    folder = write(sentinel_hcl="")
+    code, out, errors = run("eval", cwd=folder)
+    assert (code, out, errors) == (OTHER, "", "sentinel.hcl:1:1: the configuration has no policies\n")
+
+
 def test_a_missing_parameter_is_named(write):
     folder = write(p_sentinel="\nparam x\nmain = true\n")
     code, _, errors = run("eval", "p.sentinel", cwd=folder)
