@@ -106,13 +106,13 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 
 /* ---- a policy ---- */
 
-static const char *arguments(const struct policy_set *set, const struct policy *policy, struct texts *args)
+static const char *arguments(const struct evaluation *evaluation, struct texts *args)
 {
 	texts_add(args, "apply");
 	texts_add(args, "-color=false");
 	texts_add(args, "-config=" CONFIGURATION);
-	texts_add(args, "%s", policy->place);
-	return set->base;
+	texts_add(args, "%s", evaluation->policy->place);
+	return evaluation->set->base;
 }
 
 static const char *const error_reasons[] = {
@@ -151,6 +151,7 @@ const struct evaluator evaluator_sentinel = {
 	.configuration = CONFIGURATION,
 	.single = ".sentinel",
 	.max_out = MAX_POLICY_PRINT,
+	.prints_out = true,
 	.levels = (const char *const[]){"advisory", "soft-mandatory", "hard-mandatory", NULL},
 	.place = place,
 	.share = share,
