@@ -13,7 +13,7 @@ from support.release import PROCESSES, files, run
 NEEDS = {
     "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3"},
     "notifier": {"systemd", "ca-certificates", "libhiredis0.14", "librdkafka1", "libcurl4"},
-    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "libseccomp2"},
+    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "libseccomp2", "libre2-9", "libgmp10", "libmpfr6"},
 }
 
 
@@ -40,7 +40,7 @@ def test_the_packages_have_the_files_of_an_installation(built, unpacked, folder)
     for process in PROCESSES:
         assert f"/usr/bin/runyard-{process}" in files(unpacked[process])
     assert [path for path in files(unpacked["worker"]) if "libexec" in path] == [
-        f"/usr/libexec/runyard/runyard-{helper}" for helper in ("cgroup-reset", "git", "keeper", "network")]
+        f"/usr/libexec/runyard/runyard-{helper}" for helper in ("cgroup-reset", "git", "keeper", "network", "policy")]
 
 
 def test_units_start_programs_of_their_package(unpacked):

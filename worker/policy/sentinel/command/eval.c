@@ -122,8 +122,8 @@ static void show(struct eval *eval, struct result *result)
 		eval->code = EXIT_OTHER;
 		return;
 	}
-	fwrite(written.errors.bytes, 1, written.errors.len, stderr);
-	fwrite(written.out.bytes, 1, written.out.len, stdout);
+	output_print(&written.errors, stderr);
+	output_print(&written.out, stdout);
 	fflush(stdout);
 }
 
@@ -161,6 +161,8 @@ static void read_labels(struct run *run, void *data)
 		output_add(run, &output, policy->name, strlen(policy->name) + 1);
 		labels->count++;
 	}
+	if (labels->count == 0)
+		run_fail_at(run, (struct place){.source = configuration->source}, "the configuration has no policies");
 	labels->text = malloc(output.len + 1);
 	if (!labels->text)
 		run_fail(run, "out of memory");
@@ -257,8 +259,7 @@ int command_eval(const struct options *options)
 		.options = options,
 		.settings = {.params = options->params,
 			.globals = options->globals,
-			.plan_path = options->plan,
-			.run_path = options->tfrun},
+			.terraform = {.plan = options->plan, .run = options->tfrun}},
 		.of = {.config_path = find_config(options), .policy_path = options->paths[0]},
 	};
 

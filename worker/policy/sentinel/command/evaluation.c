@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/policy/sentinel/command/evaluation.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "common/clock.h"
@@ -138,6 +137,11 @@ const char *result_error(struct run *run, const struct result *result)
 		return NULL;
 	return at_place(run, value_origin(result->outcome.main), result->name,
 		"main is undefined because of an undefined value that arose here");
+}
+
+bool output_print(const struct output *output, FILE *stream)
+{
+	return output->len == 0 || fwrite(output->bytes, 1, output->len, stream) == output->len;
 }
 
 void failure_print(const struct failure *failure)

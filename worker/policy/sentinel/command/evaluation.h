@@ -9,6 +9,8 @@
  * too.
  */
 
+#include <stdio.h>
+
 #include "worker/policy/sentinel/configuration/loader.h"
 #include "worker/policy/sentinel/core/output.h"
 
@@ -53,6 +55,8 @@ bool result_write(struct result *result, void (*write)(struct run *run, void *da
 /* "FILE:LINE:COL: message", or NULL if the policy passed or failed. Within result_write. */
 const char *result_error(struct run *run, const struct result *result);
 
+/* Writes the text to the stream. False if it could not be written. */
+bool output_print(const struct output *output, FILE *stream);
 /* Prints "FILE:LINE:COL: message" on standard error, for a failure outside of a policy's evaluation. */
 void failure_print(const struct failure *failure);
 

@@ -57,7 +57,7 @@ static int finish(const struct options *options, const struct formatting *format
 	bool formatted = is_formatted(formatting);
 
 	if (!options->check && !options->write)
-		fwrite(formatting->output.bytes, 1, formatting->output.len, stdout);
+		output_print(&formatting->output, stdout);
 	else if (!formatted)
 		printf("%s\n", formatting->path);
 	if (options->write && !formatted)

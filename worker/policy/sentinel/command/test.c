@@ -119,7 +119,7 @@ static void print_quoted(struct run *run, void *data)
 	struct output output = {0};
 
 	json_write(run, &output, string_text(run, quoting->text));
-	fwrite(output.bytes, 1, output.len, stdout);
+	output_print(&output, stdout);
 }
 
 /* Prints the text as a JSON string. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /* Finding policies and their cases. */
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,14 +33,21 @@ static int by_name(const struct dirent **a, const struct dirent **b)
 	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-/* The names in the folder, in order; 0 if there is no such folder. The caller frees each and the array. */
-static size_t list(const char *folder, int (*wanted)(const struct dirent *entry), struct dirent ***ret_entries)
+/* The names in the folder, in order; none if there is no such folder. The caller frees each and the array. False, with
+ * a message and without names, if the folder can't be read. */
+static bool list(
+	const char *folder, int (*wanted)(const struct dirent *entry), struct dirent ***ret_entries, size_t *ret_count)
 {
 	int count = scandir(folder, ret_entries, wanted, by_name);
 
-	if (count < 0)
-		*ret_entries = NULL;
-	return count < 0 ? 0 : (size_t)count;
+	*ret_count = count < 0 ? 0 : (size_t)count;
+	if (count >= 0)
+		return true;
+	*ret_entries = NULL;
+	if (errno == ENOENT || errno == ENOTDIR)
+		return true;
+	perror(folder);
+	return false;
 }
 
 /* ---- cases ---- */
@@ -50,15 +58,15 @@ static int stem_len(const char *name)
 	return (int)(strrchr(name, '.') - name);
 }
 
-static void find_cases(struct test_policy *policy)
+static bool find_cases(struct test_policy *policy)
 {
 	const char *slash = strrchr(policy->path, '/');
 	const char *name = slash ? slash + 1 : policy->path;
 	_cleanup_(freep) char *folder = mem_printf("%.*stest/%.*s", (int)(name - policy->path), policy->path,
 		ends_with(name, ".sentinel") ? stem_len(name) : (int)strlen(name), name);
 	struct dirent **entries;
+	bool listed = list(folder, is_case, &entries, &policy->case_count);
 
-	policy->case_count = list(folder, is_case, &entries);
 	policy->cases = mem_new(policy->case_count + 1, sizeof(*policy->cases));
 	for (size_t i = 0; i < policy->case_count; i++) {
 		const char *file = entries[i]->d_name;
@@ -71,33 +79,35 @@ static void find_cases(struct test_policy *policy)
 		free(entries[i]);
 	}
 	free(entries);
+	return listed;
 }
 
 /* ---- policies ---- */
 
-static void add_policy(struct tests *tests, char *path)
+static bool add_policy(struct tests *tests, char *path)
 {
 	tests->policies = mem_resize(tests->policies, tests->count + 1, sizeof(*tests->policies));
 	tests->policies[tests->count] = (struct test_policy){.path = path};
-	find_cases(&tests->policies[tests->count++]);
+	return find_cases(&tests->policies[tests->count++]);
 }
 
-static void add_folder(struct tests *tests, const char *folder)
+static bool add_folder(struct tests *tests, const char *folder)
 {
-	size_t len = strlen(folder);
+	size_t len = strlen(folder), count;
 	struct dirent **entries;
-	size_t count = list(folder, is_policy, &entries);
+	bool listed = list(folder, is_policy, &entries, &count);
 
 	while (len > 1 && folder[len - 1] == '/')
 		len--;
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(folder, ".") == 0)
-			add_policy(tests, mem_text(entries[i]->d_name));
-		else
-			add_policy(tests, mem_printf("%.*s/%s", (int)len, folder, entries[i]->d_name));
+		char *path = strcmp(folder, ".") == 0 ? mem_text(entries[i]->d_name)
+						      : mem_printf("%.*s/%s", (int)len, folder, entries[i]->d_name);
+
+		listed = add_policy(tests, path) && listed;
 		free(entries[i]);
 	}
 	free(entries);
+	return listed;
 }
 
 static bool add_path(struct tests *tests, const char *path)
@@ -109,11 +119,10 @@ static bool add_path(struct tests *tests, const char *path)
 		perror(path);
 		return false;
 	}
-	if (!S_ISDIR(info.st_mode)) {
-		add_policy(tests, mem_text(path));
-		return true;
-	}
-	add_folder(tests, path);
+	if (!S_ISDIR(info.st_mode))
+		return add_policy(tests, mem_text(path));
+	if (!add_folder(tests, path))
+		return false;
 	if (tests->count == before)
 		fprintf(stderr, "%s: there are no policies (*.sentinel) in the folder\n", path);
 	return tests->count > before;

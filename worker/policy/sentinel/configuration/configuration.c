@@ -48,6 +48,7 @@ struct reading_state {
 	struct configuration *configuration;
 	struct policy_entry **policy_tail;
 	struct import_entry **import_tail;
+	size_t policy_count, import_count;
 };
 
 static struct place place_of(const struct reading_state *state, const struct hcl_block *block)
@@ -128,6 +129,7 @@ static void read_policy(struct reading_state *state, const struct hcl_block *blo
 	struct policy_entry *policy = run_alloc(state->run, 1, sizeof(*policy));
 	const char *name = block->labels[0];
 
+	run_step(state->run, state->policy_count++);
 	if (configuration_policy(state->configuration, name))
 		fail_twice(state, block);
 	*policy = (struct policy_entry){
@@ -151,6 +153,7 @@ static struct import_entry *add_import(
 	struct import_entry *entry = run_alloc(state->run, 1, sizeof(*entry));
 	const char *name = block->labels[block->label_count - 1];
 
+	run_step(state->run, state->import_count++);
 	for (const struct import_entry *other = state->configuration->imports; other; other = other->next)
 		if (other->mock == mock && strcmp(other->name, name) == 0)
 			fail_twice(state, block);

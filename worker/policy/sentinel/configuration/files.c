@@ -253,6 +253,11 @@ struct file file_read(struct run *run, const struct files *files, const char *pa
 	return take_file(run, files, path, &reading, reader);
 }
 
+struct file file_map(struct run *run, const struct files *files, const char *path, const struct reader *reader)
+{
+	return take_file(run, files, path, &mapping, reader);
+}
+
 /* ---- sources ---- */
 
 #define CHECKSUM "?checksum="

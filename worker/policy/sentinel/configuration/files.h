@@ -44,6 +44,8 @@ struct file source_map(struct run *run, const struct files *files, const char *f
 
 /* Reads a file whose path is from the root; at most MAX_CONFIGURATION bytes. */
 struct file file_read(struct run *run, const struct files *files, const char *path, const struct reader *reader);
+/* Maps such a file; at most MAX_DATA bytes. */
+struct file file_map(struct run *run, const struct files *files, const char *path, const struct reader *reader);
 
 enum { MAX_CONFIGURATION = 16 << 20 };
 #define MAX_DATA ((size_t)2 << 30)

@@ -63,8 +63,8 @@ static void add_attribute(const struct json_reader *reader, struct hcl_body *bod
 	struct hcl_attribute **tail = &body->attributes;
 
 	*attribute = (struct hcl_attribute){.name = name, .value = value};
-	while (*tail)
-		tail = &(*tail)->next;
+	for (; *tail; tail = &(*tail)->next)
+		run_step(reader->run, 1);
 	*tail = attribute;
 }
 

@@ -17,6 +17,7 @@ struct loader {
 	struct run *run;
 	const struct load_settings *settings;
 	struct configuration *configuration;
+	struct import_entry *terraform; /* Terraform imports without a block, as they are made */
 	size_t modules;
 	const struct chain *chain;
 	unsigned depth;
@@ -118,6 +119,43 @@ static bool find_standard(const char *name, size_t len, struct value *ret_value)
 	return import != NULL;
 }
 
+/* `plugin` is the block that configures it, or NULL. */
+static struct value load_terraform(
+	struct loader *loader, const struct terraform_import *import, const struct import_entry *plugin)
+{
+	return terraform_load(loader->run, import, &loader->settings->terraform, &loader->settings->files,
+		loader->configuration->folder, plugin);
+}
+
+static bool find_terraform(struct loader *loader, struct word path, struct value *ret_value)
+{
+	const struct terraform_import *import = terraform_find(path.bytes, path.len);
+	struct import_entry *entry = loader->terraform;
+
+	if (!import)
+		return false;
+	while (entry && (strlen(entry->name) != path.len || memcmp(entry->name, path.bytes, path.len) != 0))
+		entry = entry->next;
+	if (!entry) {
+		entry = run_alloc(loader->run, 1, sizeof(*entry));
+		*entry = (struct import_entry){
+			.name = run_copy(loader->run, path.bytes, path.len),
+			.loaded = load_terraform(loader, import, NULL),
+			.next = loader->terraform,
+		};
+		loader->terraform = entry;
+	}
+	*ret_value = entry->loaded;
+	return true;
+}
+
+static bool terraform_is_first(const struct loader *loader, struct word path)
+{
+	const struct terraform_import *import = terraform_find(path.bytes, path.len);
+
+	return import && terraform_is_given(import, &loader->settings->terraform);
+}
+
 static void configure_time(struct loader *loader, const struct import_entry *entry)
 {
 	struct value zone;
@@ -131,6 +169,7 @@ static void configure_time(struct loader *loader, const struct import_entry *ent
 
 static struct value load_plugin(struct loader *loader, struct import_entry *entry)
 {
+	const struct terraform_import *terraform = terraform_find(entry->name, strlen(entry->name));
 	struct value value;
 
 	if (entry->has_program)
@@ -139,6 +178,8 @@ static struct value load_plugin(struct loader *loader, struct import_entry *entr
 			entry->source);
 	if (strcmp(entry->name, "time") == 0)
 		configure_time(loader, entry);
+	if (terraform)
+		return load_terraform(loader, terraform, entry);
 	if (!find_standard(entry->name, strlen(entry->name), &value))
 		run_fail_at(
 			loader->run, entry->place, "%s: there is no import of that name to configure", entry->subject);
@@ -209,9 +250,10 @@ static struct value find_import(struct loader *loader, struct word path)
 	struct import_entry *entry = find_entry(loader, path.bytes, path.len);
 	struct value value;
 
-	if (entry)
+	if (entry && !terraform_is_first(loader, path))
 		return load_entry(loader, entry);
-	if (!find_standard(path.bytes, path.len, &value) && !find_within(loader, path, &value))
+	if (!find_standard(path.bytes, path.len, &value) && !find_terraform(loader, path, &value) &&
+		!find_within(loader, path, &value))
 		run_fail(loader->run, "import \"%.*s\" is not known", (int)path.len, path.bytes);
 	return value;
 }

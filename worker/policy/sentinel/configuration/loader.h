@@ -6,6 +6,7 @@
  * Loads a policy with all that it imports, ready for unit_evaluate.
  *
  * An import is looked up in this order: mocks, other imports of the configuration, standard imports, Terraform imports.
+ * A Terraform import whose file the command line names comes before all.
  * A module or mock is loaded once for a policy's run: all importers share it. "people/dogs" goes into the static data
  * "people".
  *
@@ -13,6 +14,7 @@
  */
 
 #include "worker/policy/sentinel/configuration/configuration.h"
+#include "worker/policy/sentinel/configuration/terraform.h"
 
 enum { MAX_MODULES = 1000, MAX_IMPORT_DEPTH = 64 };
 
@@ -27,7 +29,7 @@ struct setting {
 struct load_settings {
 	struct files files;
 	const struct setting *params, *globals;
-	const char *plan_path, *run_path; /* for the Terraform imports; or NULL */
+	struct terraform_paths terraform;
 };
 
 /* The policy that is loaded. */

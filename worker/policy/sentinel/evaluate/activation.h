@@ -71,7 +71,7 @@ enum flow execute(struct activation *activation, const struct nodes *block);
 /* The table of NODE_OPERATION. */
 struct value evaluate_operation(struct activation *activation, const struct node *node);
 /* A binary operator but for the logical ones and `else`, at run->at. */
-struct value operator_apply(struct run *run, enum operator operator, struct value left, struct value right);
+struct value operator_apply(struct run *run, enum operator_kind op, struct value left, struct value right);
 struct value evaluate_quantifier(struct activation *activation, const struct node *node);
 struct value evaluate_call(struct activation *activation, const struct node *node);
 struct value evaluate_function(struct activation *activation, const struct node *node);

@@ -10,14 +10,14 @@ static struct value left_of(struct activation *activation, const struct node *no
 /* ---- logic ---- */
 
 /* A bool or undefined. */
-static struct value logical(struct activation *activation, const struct node *node, const struct node *operand)
+static struct value operand_of(struct activation *activation, const struct node *node, const struct node *operand)
 {
 	struct value value = evaluate(activation, operand);
 
 	if (value.type == VALUE_BOOL || value.type == VALUE_UNDEFINED)
 		return value;
 	activation_at(activation, node);
-	run_fail(activation->run, "an operand of %s is a bool, not %s", operator_texts[node->operator],
+	run_fail(activation->run, "an operand of %s is a bool, not %s", operator_texts[node->op],
 		value_type_name(value));
 }
 
@@ -27,37 +27,37 @@ static bool is_true(struct value value)
 }
 
 /* Undefined and false stay; the right operand is the result of true. */
-static struct value and (struct activation * activation, const struct node *node)
+static struct value logical_and(struct activation *activation, const struct node *node)
 {
-	struct value left = logical(activation, node, node->operation.left);
+	struct value left = operand_of(activation, node, node->operation.left);
 
-	return is_true(left) ? logical(activation, node, node->operation.right) : left;
+	return is_true(left) ? operand_of(activation, node, node->operation.right) : left;
 }
 
 /* True stays. Undefined or true is true, else undefined. */
-static struct value or (struct activation * activation, const struct node *node)
+static struct value logical_or(struct activation *activation, const struct node *node)
 {
-	struct value left = logical(activation, node, node->operation.left), right;
+	struct value left = operand_of(activation, node, node->operation.left), right;
 
 	if (is_true(left))
 		return left;
-	right = logical(activation, node, node->operation.right);
+	right = operand_of(activation, node, node->operation.right);
 	return left.type == VALUE_BOOL || is_true(right) ? right : left;
 }
 
-static struct value xor
-	(struct activation * activation, const struct node *node) {
-		struct value left = logical(activation, node, node->operation.left);
-		struct value right = logical(activation, node, node->operation.right);
-
-		if (left.type == VALUE_UNDEFINED || right.type == VALUE_UNDEFINED)
-			return left.type == VALUE_UNDEFINED ? left : right;
-		return value_bool(left.truth != right.truth);
-	}
-
-	static struct value not(struct activation * activation, const struct node *node)
+static struct value logical_xor(struct activation *activation, const struct node *node)
 {
-	struct value value = logical(activation, node, node->operation.left);
+	struct value left = operand_of(activation, node, node->operation.left);
+	struct value right = operand_of(activation, node, node->operation.right);
+
+	if (left.type == VALUE_UNDEFINED || right.type == VALUE_UNDEFINED)
+		return left.type == VALUE_UNDEFINED ? left : right;
+	return value_bool(left.truth != right.truth);
+}
+
+static struct value logical_not(struct activation *activation, const struct node *node)
+{
+	struct value value = operand_of(activation, node, node->operation.left);
 
 	return value.type == VALUE_BOOL ? value_bool(!value.truth) : value;
 }
@@ -115,7 +115,7 @@ static struct value numeric(struct activation *activation, const struct node *no
 	if (value_is_number(value) || value.type == VALUE_UNDEFINED)
 		return value;
 	activation_at(activation, node);
-	run_fail(activation->run, "%s can't be applied to %s", operator_texts[node->operator], value_type_name(value));
+	run_fail(activation->run, "%s can't be applied to %s", operator_texts[node->op], value_type_name(value));
 }
 
 static struct value minus(struct activation *activation, const struct node *node)
@@ -135,18 +135,17 @@ static struct value two_operands(struct activation *activation, const struct nod
 	struct value right = evaluate(activation, node->operation.right);
 
 	activation_at(activation, node);
-	return operator_apply(activation->run, node->operator, left, right);
+	return operator_apply(activation->run, node->op, left, right);
 }
 
 struct value evaluate_operation(struct activation *activation, const struct node *node)
 {
 	/* The operators that are not here have two operands that are always evaluated. */
 	static struct value (*const special[OP_PLUS + 1])(struct activation *, const struct node *) = {
-		[OP_AND] = and,
-		[OP_OR] = or
-		,
-		[OP_XOR] = xor,
-		[OP_NOT] = not,
+		[OP_AND] = logical_and,
+		[OP_OR] = logical_or,
+		[OP_XOR] = logical_xor,
+		[OP_NOT] = logical_not,
 		[OP_ELSE] = otherwise,
 		[OP_IS_DEFINED] = is_defined,
 		[OP_IS_NOT_DEFINED] = is_not_defined,
@@ -156,7 +155,7 @@ struct value evaluate_operation(struct activation *activation, const struct node
 		[OP_PLUS] = numeric,
 	};
 
-	if (special[node->operator])
-		return special[node->operator](activation, node);
+	if (special[node->op])
+		return special[node->op](activation, node);
 	return two_operands(activation, node);
 }

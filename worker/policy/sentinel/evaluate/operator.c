@@ -264,20 +264,19 @@ static const struct binary_row rows[OP_PLUS + 1] = {
 	[OP_NOT_MATCHES] = {.by_types = {ON_STRINGS(matches_not)}},
 };
 
-static struct value refuse(struct run *run, enum operator operator, struct value a, struct value b)
+static struct value refuse(struct run *run, enum operator_kind op, struct value a, struct value b)
 {
 	if (a.type == VALUE_UNDEFINED || b.type == VALUE_UNDEFINED)
 		return a.type == VALUE_UNDEFINED ? a : b;
-	run_fail(run, "%s can't be applied to %s and %s", operator_texts[operator], value_type_name(a),
-		value_type_name(b));
+	run_fail(run, "%s can't be applied to %s and %s", operator_texts[op], value_type_name(a), value_type_name(b));
 }
 
-struct value operator_apply(struct run *run, enum operator operator, struct value left, struct value right)
+struct value operator_apply(struct run *run, enum operator_kind op, struct value left, struct value right)
 {
-	const struct binary_row *row = &rows[operator];
+	const struct binary_row *row = &rows[op];
 	binary apply = row->by_types[left.type][right.type];
 
 	if (!apply)
 		apply = row->otherwise;
-	return apply ? apply(run, left, right) : refuse(run, operator, left, right);
+	return apply ? apply(run, left, right) : refuse(run, op, left, right);
 }

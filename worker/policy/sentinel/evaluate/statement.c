@@ -13,13 +13,13 @@ static struct value assigned_to_name(struct activation *activation, const struct
 {
 	struct value value, old;
 
-	if (assign->operator== OP_NONE && assign->value->kind == NODE_RULE)
+	if (assign->op == OP_NONE && assign->value->kind == NODE_RULE)
 		return rule_new(activation, assign->value, assign->target->name.text);
 	value = evaluate(activation, assign->value);
-	if (assign->operator== OP_NONE)
+	if (assign->op == OP_NONE)
 		return value;
 	old = evaluate(activation, assign->target);
-	return operator_apply(activation->run, assign->operator, old, value);
+	return operator_apply(activation->run, assign->op, old, value);
 }
 
 static void set_list_element(struct run *run, struct value list, struct value index, struct value value)
@@ -68,8 +68,8 @@ static void assign_element(struct activation *activation, const struct node *nod
 	struct run *run = activation->run;
 
 	activation_at(activation, node);
-	if (assign->operator!= OP_NONE)
-		value = operator_apply(run, assign->operator, old_element(run, base, index), value);
+	if (assign->op != OP_NONE)
+		value = operator_apply(run, assign->op, old_element(run, base, index), value);
 	set_element(run, base, index, value);
 }
 

@@ -9,7 +9,7 @@ enum level { LEVEL_OR = 1, LEVEL_AND, LEVEL_COMPARE, LEVEL_ELSE, LEVEL_ADD, LEVE
 static const struct binary {
 	enum token_kind token;
 	enum level level;
-	enum operator operator;
+	enum operator_kind op;
 } binaries[] = {
 	{TOKEN_OR, LEVEL_OR, OP_OR},
 	{TOKEN_XOR, LEVEL_OR, OP_XOR},
@@ -35,18 +35,18 @@ static const struct binary {
 
 static const struct {
 	enum token_kind token;
-	enum operator operator;
+	enum operator_kind op;
 } negated[] = {
 	{TOKEN_CONTAINS, OP_NOT_CONTAINS},
 	{TOKEN_IN, OP_NOT_IN},
 	{TOKEN_MATCHES, OP_NOT_MATCHES},
 };
 
-static enum operator negated_operator(enum token_kind kind)
+static enum operator_kind negated_operator(enum token_kind kind)
 {
 	for (size_t i = 0; i < ARRAY_LEN(negated); i++) {
 		if (negated[i].token == kind)
-			return negated[i].operator;
+			return negated[i].op;
 	}
 	return OP_NONE;
 }
@@ -68,51 +68,51 @@ static const struct binary *binary_at(const struct parser *parser)
 }
 
 /* Behind `is` or `is not`: OP_NONE, or the operator without a second operand. */
-static enum operator accept_property(struct parser *parser, bool negative)
+static enum operator_kind accept_property(struct parser *parser, bool negative)
 {
 	struct word word = parser_word(parser, parser->token.span);
-	enum operator operator= OP_NONE;
+	enum operator_kind op = OP_NONE;
 
 	if (!parser_at(parser, TOKEN_IDENTIFIER))
 		return OP_NONE;
 	if (word_equals(word, "empty"))
-		operator= negative ? OP_IS_NOT_EMPTY : OP_IS_EMPTY;
+		op = negative ? OP_IS_NOT_EMPTY : OP_IS_EMPTY;
 	else if (word_equals(word, "defined"))
-		operator= negative ? OP_IS_NOT_DEFINED : OP_IS_DEFINED;
-	if (operator!= OP_NONE)
+		op = negative ? OP_IS_NOT_DEFINED : OP_IS_DEFINED;
+	if (op != OP_NONE)
 		parser_advance(parser);
-	return operator;
+	return op;
 }
 
-static enum operator take_is(struct parser *parser)
+static enum operator_kind take_is(struct parser *parser)
 {
 	bool negative = parser_accept(parser, TOKEN_NOT);
-	enum operator property = accept_property(parser, negative);
+	enum operator_kind property = accept_property(parser, negative);
 
 	if (property != OP_NONE)
 		return property;
 	return negative ? OP_IS_NOT : OP_IS;
 }
 
-static enum operator take_operator(struct parser *parser, const struct binary *binary)
+static enum operator_kind take_operator(struct parser *parser, const struct binary *binary)
 {
-	enum operator operator= binary->operator;
+	enum operator_kind op = binary->op;
 
 	parser_advance(parser);
 	if (binary->token == TOKEN_IS)
 		return take_is(parser);
 	if (binary->token == TOKEN_NOT) {
-		operator= negated_operator(parser->token.kind);
+		op = negated_operator(parser->token.kind);
 		parser_advance(parser);
 	}
-	return operator;
+	return op;
 }
 
-static struct node *operation(struct parser *parser, enum operator operator, uint32_t offset)
+static struct node *operation(struct parser *parser, enum operator_kind op, uint32_t offset)
 {
 	struct node *node = parser_node(parser, NODE_OPERATION, offset);
 
-	node->operator=(uint8_t) operator;
+	node->op = (uint8_t)op;
 	return node;
 }
 
@@ -120,15 +120,15 @@ static void refuse_zero(struct parser *parser, const struct node *node)
 {
 	const struct node *divisor = node->operation.right;
 
-	if (node->operator!= OP_DIVIDE && node->operator!= OP_REMAINDER)
+	if (node->op != OP_DIVIDE && node->op != OP_REMAINDER)
 		return;
 	if (divisor->kind == NODE_CONSTANT && value_is(divisor->constant, VALUE_INT) && divisor->constant.number == 0)
 		run_fail_at(parser->run, parser_place(parser, node->offset), "division by the constant 0");
 }
 
-static bool has_one_operand(enum operator operator)
+static bool has_one_operand(enum operator_kind op)
 {
-	return operator>= OP_IS_EMPTY && operator<= OP_IS_NOT_DEFINED;
+	return op >= OP_IS_EMPTY && op <= OP_IS_NOT_DEFINED;
 }
 
 static struct node *parse_unary(struct parser *parser);
@@ -144,7 +144,7 @@ static struct node *parse_binary(struct parser *parser, enum level level)
 		struct node *node = operation(parser, take_operator(parser, binary), offset);
 
 		node->operation.left = left;
-		if (!has_one_operand(node->operator)) {
+		if (!has_one_operand(node->op)) {
 			node->operation.right = parse_binary(parser, binary->level + 1);
 			refuse_zero(parser, node);
 		}
@@ -155,7 +155,7 @@ static struct node *parse_binary(struct parser *parser, enum level level)
 
 /* ---- one operand ---- */
 
-static enum operator prefix_operator(enum token_kind kind)
+static enum operator_kind prefix_operator(enum token_kind kind)
 {
 	switch (kind) {
 	case TOKEN_NOT:
@@ -170,13 +170,13 @@ static enum operator prefix_operator(enum token_kind kind)
 	}
 }
 
-static struct node *parse_prefix(struct parser *parser, enum operator operator)
+static struct node *parse_prefix(struct parser *parser, enum operator_kind op)
 {
-	struct node *node = operation(parser, operator, parser->token.span.from);
+	struct node *node = operation(parser, op, parser->token.span.from);
 
 	run_enter(parser->run);
 	parser_advance(parser);
-	if (operator== OP_MINUS)
+	if (op == OP_MINUS)
 		parser->negated = parser->token.span.from;
 	node->operation.left = parse_unary(parser);
 	run_leave(parser->run);
@@ -185,9 +185,9 @@ static struct node *parse_prefix(struct parser *parser, enum operator operator)
 
 static struct node *parse_unary(struct parser *parser)
 {
-	enum operator operator= prefix_operator(parser->token.kind);
+	enum operator_kind op = prefix_operator(parser->token.kind);
 
-	return operator== OP_NONE ? parse_primary(parser) : parse_prefix(parser, operator);
+	return op == OP_NONE ? parse_primary(parser) : parse_prefix(parser, op);
 }
 
 struct node *parse_expression(struct parser *parser)

@@ -194,7 +194,7 @@ static bool is_signed_number(const struct node *node)
 {
 	const struct node *number = node->operation.left;
 
-	return (node->operator== OP_MINUS || node->operator== OP_PLUS) && number->kind == NODE_CONSTANT &&
+	return (node->op == OP_MINUS || node->op == OP_PLUS) && number->kind == NODE_CONSTANT &&
 		value_is_number(number->constant);
 }
 

@@ -46,7 +46,7 @@ static void declare_arms(struct resolver *resolver, const struct choice *choice)
 
 static void declare_statement(struct resolver *resolver, const struct node *node)
 {
-	if (node->kind == NODE_ASSIGN && node->assign->operator== OP_NONE && node->assign->target->kind == NODE_NAME)
+	if (node->kind == NODE_ASSIGN && node->assign->op == OP_NONE && node->assign->target->kind == NODE_NAME)
 		declare(resolver, node->assign->target->name.text);
 	if (node->kind == NODE_CASE)
 		declare_arms(resolver, node->choice);

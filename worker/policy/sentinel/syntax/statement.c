@@ -160,7 +160,7 @@ static struct node *parse_continue(struct parser *parser)
 
 static const struct {
 	enum token_kind token;
-	enum operator operator;
+	enum operator_kind op;
 } assignments[] = {
 	{TOKEN_ASSIGN, OP_NONE},
 	{TOKEN_ASSIGN_ADD, OP_ADD},
@@ -170,11 +170,11 @@ static const struct {
 	{TOKEN_ASSIGN_REMAINDER, OP_REMAINDER},
 };
 
-static bool accept_assignment(struct parser *parser, enum operator* ret_operator)
+static bool accept_assignment(struct parser *parser, enum operator_kind *ret_operator)
 {
 	for (size_t i = 0; i < ARRAY_LEN(assignments); i++) {
 		if (parser_accept(parser, assignments[i].token)) {
-			*ret_operator = assignments[i].operator;
+			*ret_operator = assignments[i].op;
 			return true;
 		}
 	}
@@ -206,16 +206,16 @@ static struct node *parse_simple(struct parser *parser)
 {
 	uint32_t offset = parser->token.span.from;
 	struct node *left = parse_expression(parser), *node;
-	enum operator operator;
+	enum operator_kind op;
 
-	if (!accept_assignment(parser, &operator)) {
+	if (!accept_assignment(parser, &op)) {
 		node = parser_node(parser, NODE_EXPRESSION, offset);
 		node->operation.left = left;
 		return node;
 	}
 	refuse_target(parser, left);
 	node = assign_node(parser, left, offset);
-	node->assign->operator= operator;
+	node->assign->op = op;
 	node->assign->value = parse_expression(parser);
 	return node;
 }
@@ -266,7 +266,7 @@ static void note_rule(struct parser *parser, const struct node *node, struct spa
 	struct tree *tree = parser->tree;
 
 	if (node->kind != NODE_ASSIGN || node->assign->value->kind != NODE_RULE ||
-		node->assign->target->kind != NODE_NAME || node->assign->operator!= OP_NONE)
+		node->assign->target->kind != NODE_NAME || node->assign->op != OP_NONE)
 		return;
 	tree->rules = array_room(parser->run, tree->rules, tree->rule_count, sizeof(*tree->rules));
 	tree->rules[tree->rule_count++] = (struct rule_note){

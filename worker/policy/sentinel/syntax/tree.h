@@ -49,7 +49,7 @@ enum node_kind {
 };
 
 #define OPERATOR(name, text) OP_##name,
-enum operator{
+enum operator_kind {
 	OP_NONE,
 #include "worker/policy/sentinel/syntax/operators.def"
 };
@@ -119,8 +119,8 @@ struct loop {
 };
 
 struct assignment {
-	struct node *target;    /* NODE_NAME or NODE_INDEX */
-	enum operator operator; /* OP_NONE: = */
+	struct node *target;   /* NODE_NAME or NODE_INDEX */
+	enum operator_kind op; /* OP_NONE: = */
 	struct node *value;
 };
 
@@ -150,9 +150,9 @@ struct call {
 };
 
 struct node {
-	uint8_t kind;     /* enum node_kind */
-	uint8_t operator; /* NODE_OPERATION */
-	uint32_t offset;  /* in the source: of an operation its operator, of any other node its first byte */
+	uint8_t kind;    /* enum node_kind */
+	uint8_t op;      /* NODE_OPERATION */
+	uint32_t offset; /* in the source: of an operation its operator, of any other node its first byte */
 	union {
 		struct value constant;
 		struct name name;

@@ -142,7 +142,7 @@ static void dump_slice(struct dump *dump, const struct slice *slice)
 static void dump_assign(struct dump *dump, const struct assignment *assign)
 {
 	dump_text(dump, "(");
-	dump_text(dump, operator_texts[assign->operator]);
+	dump_text(dump, operator_texts[assign->op]);
 	dump_text(dump, "= ");
 	dump_node(dump, assign->target);
 	dump_text(dump, " ");
@@ -205,7 +205,7 @@ static void dump_node(struct dump *dump, const struct node *node)
 		dump_loop(dump, quantifiers[node->loop->quantifier], node->loop);
 		break;
 	case NODE_OPERATION:
-		dump_operands(dump, operator_texts[node->operator], node->operation.left, node->operation.right);
+		dump_operands(dump, operator_texts[node->op], node->operation.left, node->operation.right);
 		break;
 	case NODE_SELECTOR:
 		dump_operands(dump, ".", node->selector.of, NULL);

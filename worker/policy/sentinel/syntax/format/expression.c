@@ -17,7 +17,7 @@ enum tightness {
 };
 
 static const struct {
-	enum operator last; /* of the level, in the order of operators.def */
+	enum operator_kind last; /* of the level, in the order of operators.def */
 	enum tightness tightness;
 } levels[] = {
 	{OP_XOR, TIGHT_OR},
@@ -34,7 +34,7 @@ static enum tightness tightness(const struct node *node)
 	if (node->kind != NODE_OPERATION)
 		return TIGHT_OPERAND;
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++) {
-		if (node->operator<= levels[i].last)
+		if (node->op <= levels[i].last)
 			return levels[i].tightness;
 	}
 	return TIGHT_PREFIX;
@@ -120,7 +120,7 @@ static void put_operator(struct printer *printer, const struct node *node)
 	if (is_sign(printer, node))
 		put_token(printer, node->offset);
 	else
-		put(printer, operator_texts[node->operator]);
+		put(printer, operator_texts[node->op]);
 }
 
 /* The first operand of what print_expression prints first without a bracket. */
@@ -167,7 +167,7 @@ bool begins_with_curly(const struct node *node)
 
 static bool starts_with_not(const struct printer *printer, const struct node *node)
 {
-	return node->kind == NODE_OPERATION && node->operator== OP_NOT && printer->source->text[node->offset] == 'n';
+	return node->kind == NODE_OPERATION && node->op == OP_NOT && printer->source->text[node->offset] == 'n';
 }
 
 /* True if the operand behind `is` would be read as `is not`, `is empty` or `is defined`. */
@@ -175,10 +175,10 @@ static bool is_misread(const struct printer *printer, const struct node *operati
 {
 	const struct node *node = first_operand(operation->operation.right, tightness(operation) + 1);
 
-	if ((operation->operator!= OP_IS && operation->operator!= OP_IS_NOT) || is_sign(printer, operation))
+	if ((operation->op != OP_IS && operation->op != OP_IS_NOT) || is_sign(printer, operation))
 		return false;
 	if (starts_with_not(printer, node))
-		return operation->operator== OP_IS;
+		return operation->op == OP_IS;
 	for (const struct node *base; (base = base_of(node)) != NULL; node = base)
 		;
 	return node->kind == NODE_NAME &&

@@ -144,7 +144,7 @@ static void print_assign(struct printer *printer, const struct node *node)
 	}
 	print_expression(printer, assign->target);
 	put(printer, " ");
-	put(printer, operator_texts[assign->operator]);
+	put(printer, operator_texts[assign->op]);
 	put(printer, "= ");
 	print_expression(printer, assign->value);
 }

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: MPL-2.0
+"""The program runyard-policy: results, exit codes, refused sources, test cases. Its policies are in tests/policy."""
+
+import hashlib
+import json
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support.process import program
+
+POLICIES = Path(__file__).parents[2] / "policy"
+CONFIGURATION = POLICIES / "configuration"
+TESTING = POLICIES / "testing"
+PASSED, FAILED, UNDEFINED, RUNTIME, OTHER = 0, 1, 2, 3, 9
+
+
+def run(*args, cwd=CONFIGURATION):
+    """Returns the exit code, standard output and standard error."""
+    done = subprocess.run([program("runyard-policy"), *map(str, args)], cwd=cwd, capture_output=True, timeout=60)
+    return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@pytest.fixture
+def write(tmp_path):
+    """Writes files below a new folder, and returns it."""
+    def write(**files):
+        for name, text in files.items():
+            path = tmp_path / name.replace("__", "/")
+            path = path.with_name(path.name.replace("_hcl", ".hcl").replace("_json", ".json").replace("_sentinel", ".sentinel"))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return tmp_path
+    return write
+
+
+def first_line(text):
+    return text.splitlines()[0] if text else ""
+
+
+# ---- eval ----
+
+RESULTS = [
+    ("enough-people", PASSED, ""),
+    ("many-people", FAILED, ""),
+    ("undefined-result", UNDEFINED, "undefined.sentinel:3:15: main is undefined because of an undefined value that arose here"),
+    ("runtime-error", RUNTIME, "error.sentinel:3:21: + can't be applied to int and string"),
+    ("does-not-parse", OTHER, 'syntax.sentinel:1:24: expected an expression, found "}"'),
+    ("remote-module", OTHER, 'sentinel.hcl:24:1: module "remote": the source https://example.com/remote.sentinel is remote, which is not supported'),
+    ("remote-policy", OTHER, 'sentinel.hcl:71:1: policy "remote-policy": the source git::https://example.com/policies.git//a.sentinel is remote, which is not supported'),
+    ("all-imports", PASSED, ""),
+]
+
+
+@pytest.mark.parametrize("name, code, reason", RESULTS)
+def test_a_policy_of_a_configuration(name, code, reason):
+    got, _, errors = run("eval", "-trace", "-color=false", f"-policy={name}")
+    assert got == code
+    assert "warning: the feature \"telepathy\" is not known" in errors
+    if reason:
+        assert first_line(errors) == reason
+
+
+def test_all_policies_of_a_configuration():
+    """An error in one does not stop the others."""
+    code, out, _ = run("apply", "-json")
+    answer = json.loads(out)
+    assert code == OTHER and answer["result"] is False
+    assert [(policy["policy"], policy["result"]) for policy in answer["policies"]] == [(name, code == PASSED) for name, code, _ in RESULTS]
+    assert [policy["error"] or "" for policy in answer["policies"]] == [reason for *_, reason in RESULTS]
+    assert [policy["enforcement_level"] for policy in answer["policies"]] == ["hard-mandatory", "soft-mandatory"] + ["advisory"] * 6
+
+
+def test_the_trace_as_text():
+    assert run("eval", "-trace", "-policy=many-people")[1] == """Fail - enough.sentinel
+
+Description:
+  There are enough people.
+
+enough.sentinel:11:8 - Rule "main"
+  Value:
+    false
+
+enough.sentinel:8:10 - Rule "enough"
+  Description:
+    As many as the parameter wants.
+  Value:
+    false
+
+Printed:
+  least 20
+"""
+
+
+def test_the_trace_as_json():
+    policy, = json.loads(run("eval", "-json", "-policy=enough-people")[1])["policies"]
+    assert policy["trace"] == {
+        "description": "There are enough people.", "error": None, "print": "least 2\n", "result": True,
+        "rules": {
+            "main": {"desc": "", "ident": "main", "value": True,
+                     "position": {"filename": "enough.sentinel", "offset": 198, "line": 11, "column": 8}},
+            "enough": {"desc": "As many as the parameter wants.", "ident": "enough", "value": True,
+                       "position": {"filename": "enough.sentinel", "offset": 115, "line": 8, "column": 10}}}}
+
+
+def test_the_value_of_one_rule():
+    assert run("eval", "-json-rule=enough", "-policy=many-people")[:2] == (FAILED, "false\n")
+    code, out, errors = run("eval", "-json-rule=none", "-policy=many-people")
+    assert (code, out) == (FAILED, "") and '"none" was not evaluated' in errors
+
+
+def test_parameters_of_the_command_line_win():
+    assert run("eval", "-policy=many-people", "-param=least=3")[0] == PASSED
+    assert run("eval", "-policy=enough-people", "-param", "least=4")[0] == FAILED
+
+
+@pytest.mark.parametrize("text, shown", [
+    ("12", "12"), ('"12"', '"12"'), ("twelve", '"twelve"'), ("[1, \"a\"]", '[1, "a"]'), ("{a = 1}", '{"a": 1}'), ("true", "true"),
+    ("1.5", "1.5"), ("[1, 2", '"[1, 2"'), ("", '""'), ("null", '"null"'), ("a b = c", '"a b = c"')])
+def test_a_parameter_is_a_literal_or_a_text(write, text, shown):
+    folder = write(p_sentinel="param x\nprint([x])\nmain = true\n")
+    assert run("eval", f"-param=x={text}", "p.sentinel", cwd=folder)[1] == f"Pass - p.sentinel\n[{shown}]\n"
+
+
+@pytest.mark.parametrize("name, reason", [("tfplan/v2", "a plan (-plan)"), ("tfstate/v2", "a plan (-plan)"), ("tfrun", "a run (-tfrun)")])
+def test_a_terraform_import_needs_its_file(write, name, reason):
+    folder = write(p_sentinel=f'import "{name}" as x\nmain = true\n')
+    code, _, errors = run("eval", "p.sentinel", cwd=folder)
+    assert (code, errors) == (OTHER, f'p.sentinel:1:8: import "{name}" needs {reason}\n')
+
+
+def test_a_configuration_without_policies_has_not_passed(write):
+    folder = write(sentinel_hcl="")
+    code, out, errors = run("eval", cwd=folder)
+    assert (code, out, errors) == (OTHER, "", "sentinel.hcl:1:1: the configuration has no policies\n")
+
+
+def test_a_missing_parameter_is_named(write):
+    folder = write(p_sentinel="\nparam x\nmain = true\n")
+    code, _, errors = run("eval", "p.sentinel", cwd=folder)
+    assert (code, errors) == (RUNTIME, 'p.sentinel:2:7: the parameter "x" has no value and no default\n')
+
+
+def test_traces_of_any_bytes_are_json(write):
+    folder = write(p_sentinel=b'# caf\xe9 \x01\nx = rule { "\\xff\\x00\\n\xc3\xa9" }\nprint("\\x80", x)\nmain = rule { x is not "" }\n')
+    code, out, _ = run("eval", "-json", "p.sentinel", cwd=folder)
+    policy, = json.loads(out)["policies"]
+    assert code == PASSED and policy["trace"]["rules"]["x"]["value"] == "\ufffd\0\n\u00e9"
+
+
+@pytest.mark.parametrize("value", ["[float(\"NaN\")]", "l"])
+def test_what_json_can_not_show_is_no_lost_result(write, value):
+    folder = write(p_sentinel=f"l = [1]\nappend(l, l)\nx = rule {{ {value} }}\nmain = rule {{ x is not empty }}\n")
+    code, out, _ = run("eval", "-json", "p.sentinel", cwd=folder)
+    policy, = json.loads(out)["policies"]
+    assert policy["result"] is (code == PASSED)
+    assert run("eval", "-trace", "p.sentinel", cwd=folder)[0] == code
+
+
+@pytest.mark.parametrize("flags, limit", [
+    (["-steps=1000"], "steps is reached (-steps)"), (["-timeout=200ms", "-steps=10000000000"], "time is reached (-timeout)"),
+    (["-memory=4M"], "memory is reached (-memory)")])
+def test_limits_end_a_policy_and_the_next_one_runs(write, flags, limit):
+    folder = write(sentinel_hcl='policy "a" {}\npolicy "b" {}\n', b_sentinel="main = true\n",
+                   a_sentinel="l = []\nfor range(10000000) as i { append(l, string(i)) }\nfor range(10000000) as i { x = i }\nmain = true\n")
+    code, out, errors = run("eval", *flags, cwd=folder)
+    assert code == RUNTIME and limit in first_line(errors)
+    assert out == "Error - a.sentinel\n\nPass - b.sentinel\n"
+
+
+def test_wrong_command_lines():
+    for args, reason in [
+            (["odd"], "there is no command"), (["eval", "-odd"], "the flag -odd is not known"), (["eval", "-steps=x"], "-steps needs N"),
+            (["eval", "-steps=0"], "-steps needs N"), (["eval", "-config"], "-config needs FILE"), (["eval", "-json=maybe"], "-json needs true or false"),
+            (["eval", "-param=x"], "-param needs K=V"), (["eval", "-timeout=5 days"], "-timeout needs TIME"), (["eval", "a", "b"], "eval takes one policy"),
+            (["eval", "-policy=a", "b"], "not both"), (["eval", "-policy=none"], 'no policy "none"'), (["eval", "-config=none.hcl"], "none.hcl does not exist"),
+            (["eval", "none.sentinel"], "none.sentinel does not exist"), (["test", "-plan=x"], "the flag -plan=x is not known"),
+            (["eval", "-root=none"], "-root"), (["test", "none"], "none"), (["test", "-run=("], "-run"), (["fmt"], "fmt needs files")]:
+        code, _, errors = run(*args)
+        assert code == OTHER and reason in errors, (args, errors)
+
+
+def test_help_and_version():
+    code, out, _ = run("--help")
+    assert code == 0 and all(flag in out for flag in ("-json-rule=RULE", "-maxConcurrency=N", "-root=FOLDER", "Exit codes"))
+    assert run("eval", "--help")[:2] == (0, out)
+    code, out, _ = run("--version")
+    assert code == 0 and re.fullmatch(r"runyard-policy \S+ \(revision \S+\)\n", out)
+
+
+# ---- sources ----
+
+def module(source):
+    return f'policy "p" {{}}\npolicy "other" {{}}\nimport "module" "m" {{\n  source = "{source}"\n}}\n'
+
+
+def assert_refused(folder, reason):
+    """Only the policy that imports the module errs."""
+    code, out, errors = run("eval", "-root=.", "-config=set/sentinel.hcl", cwd=folder)
+    assert code == OTHER and first_line(errors) == f'set/sentinel.hcl:3:1: module "m": {reason}'
+    assert out == "Error - set/p.sentinel\n\nPass - set/other.sentinel\n"
+
+
+@pytest.fixture
+def policy_set(write):
+    """A set in a folder of an archive; its module has the source."""
+    def policy_set(source):
+        return write(set__sentinel_hcl=module(source), set__p_sentinel='import "m"\nmain = m.x is 1\n', set__other_sentinel="main = true\n",
+                     shared__m_sentinel="x = 1\n")
+    return policy_set
+
+
+def test_a_module_above_the_set_is_read(policy_set):
+    folder = policy_set("../shared/m.sentinel")
+    assert run("eval", "-root=.", "-config=set/sentinel.hcl", cwd=folder) == (PASSED, "Pass - set/p.sentinel\n\nPass - set/other.sentinel\n", "")
+    assert run("eval", f"-root={folder}", "-policy=p", cwd=folder / "set")[0] == PASSED
+    digest = hashlib.sha256(b"x = 1\n").hexdigest()
+    folder = policy_set(f"../shared/m.sentinel?checksum=sha256:{digest}")
+    assert run("eval", "-root=.", "-config=set/sentinel.hcl", cwd=folder)[0] == PASSED
+
+
+@pytest.mark.parametrize("source, reason", [
+    ("../../outside.sentinel", "../outside.sentinel is outside of the root (-root)"),
+    ("/etc/passwd", "the source /etc/passwd is an absolute path, which is refused"),
+    ("link.sentinel", "set/link.sentinel is a symbolic link or in one, which -root refuses"),
+    ("https://example.com/m.sentinel", "the source https://example.com/m.sentinel is remote, which is not supported"),
+    ("none.sentinel", "set/none.sentinel does not exist"),
+    ("../shared", "shared is no file"),
+    ("../shared/m.sentinel?checksum=sha256:00", f"the file's checksum is sha256:{hashlib.sha256(b'x = 1' + bytes([10])).hexdigest()}, not sha256:00"),
+])
+def test_refused_sources_are_named(policy_set, source, reason):
+    folder = policy_set(source)
+    (folder / "set/link.sentinel").symlink_to("../shared/m.sentinel")
+    (folder.parent / "outside.sentinel").write_text("x = 1\n")
+    assert_refused(folder, reason)
+
+
+def test_circles_are_named(write):
+    folder = write(sentinel_hcl='policy "p" {}\nmodule "a" { source = "a.sentinel" }\nmodule "b" { source = "b.sentinel" }\n',
+                   p_sentinel='import "a"\nmain = true\n', a_sentinel='import "b"\n', b_sentinel='import "a"\n')
+    code, _, errors = run("eval", cwd=folder)
+    assert (code, first_line(errors)) == (OTHER, 'b.sentinel:1:8: a circle of imports: "a" imports "b", which imports "a"')
+
+
+def test_files_outside_of_the_root_are_refused(write):
+    folder = write(in__sentinel_hcl="", out_sentinel="main = true\n")
+    code, _, errors = run("eval", "-root=in", "out.sentinel", cwd=folder)
+    assert code == OTHER and "out.sentinel is not below the root in (-root)" in errors
+
+
+# ---- test ----
+
+def test_passing_cases():
+    assert run("test", cwd=TESTING / "passing") == (PASSED, """PASS - legacy.sentinel
+  PASS - test/legacy/older-form.json
+PASS - owners.sentinel
+  PASS - test/owners/values.hcl
+PASS - sizes.sentinel
+  PASS - test/sizes/all-sizes-allowed.hcl
+  PASS - test/sizes/large-refused.hcl
+  PASS - test/sizes/no-machine.json
+? - untested.sentinel (no test cases)
+""", "")
+
+
+def test_failing_cases():
+    code, out, _ = run("test", "failing", cwd=TESTING)
+    assert code == FAILED
+    lines = [line for line in out.splitlines() if re.match(r"  ?\S|\S", line) and not line.startswith("   ")]
+    assert lines == [
+        "ERROR - failing/broken.sentinel", "  ERROR - failing/test/broken/any.hcl",
+        "ERROR - failing/verdicts.sentinel", "  FAIL - failing/test/verdicts/a-wrong-expectation.hcl",
+        "  FAIL - failing/test/verdicts/b-not-evaluated.hcl", "  ERROR - failing/test/verdicts/c-error.hcl",
+        "  PASS - failing/test/verdicts/d-passing.hcl"]
+    for reason in ('    expected "main": true\n    got: false\n', '    the rule "never" was not evaluated\n',
+                   "    failing/verdicts.sentinel:4:29: + can't be applied to string and int\n", "    Printed:\n      number 20\n"):
+        assert reason in out, out
+
+
+def test_cases_as_json():
+    code, out, _ = run("test", "-json", cwd=TESTING / "failing")
+    policies = json.loads(out)["policies"]
+    assert code == FAILED and [(path, policy["status"]) for path, policy in policies.items()] == [("broken.sentinel", "error"), ("verdicts.sentinel", "error")]
+    cases = policies["verdicts.sentinel"]["cases"]
+    assert [case["status"] for case in cases.values()] == ["fail", "fail", "error", "pass"]
+    wrong = cases["test/verdicts/a-wrong-expectation.hcl"]
+    assert wrong["rule_detail"] == {"main": {"expected": True, "got": False, "evaluated": True, "met": False}}
+    assert wrong["trace"]["print"] == "number 20\n" and wrong["config_legacy"] is False and wrong["errors"] == []
+    assert cases["test/verdicts/c-error.hcl"]["errors"] == ["verdicts.sentinel:4:29: + can't be applied to string and int"]
+    legacy = json.loads(run("test", "-json", "legacy.sentinel", cwd=TESTING / "passing")[1])
+    assert legacy["policies"]["legacy.sentinel"]["cases"]["test/legacy/older-form.json"]["config_legacy"] is True
+
+
+def test_chosen_cases():
+    assert run("test", "-run=sizes/.*refused", cwd=TESTING / "passing")[:2] == (
+        PASSED, "PASS - sizes.sentinel\n  PASS - test/sizes/large-refused.hcl\n")
+    code, out, _ = run("test", "-verbose", "-run", "owners/values", cwd=TESTING / "passing")
+    assert code == PASSED and 'owners.sentinel:4:9 - Rule "count"\n      Value:\n        2\n' in out
+
+
+def test_parallel_cases_give_the_same_result(write):
+    files = {f"test__p__case{i:02}_hcl": f'mock "m" {{ data = {{ x = {i} }} }}\ntest {{ rules = {{ main = {"true" if i % 3 else "false"} }} }}\n' for i in range(40)}
+    folder = write(p_sentinel='import "m"\nimport "time"\nprint(m.x)\nmain = rule { m.x % 2 is 0 and time.load("2020-02-29T00:00:00Z").day is 29 }\n', **files)
+    one = run("test", "-maxConcurrency=1", cwd=folder)
+    assert one[0] == FAILED and one[1].count("\n  FAIL - ") == 20
+    assert run("test", "-maxConcurrency=8", cwd=folder) == one
+
+
+def test_a_root_for_tests():
+    assert run("test", "-root=.", cwd=TESTING / "passing")[0] == PASSED
+    code, out, _ = run("test", "-root=test", cwd=TESTING / "passing")
+    assert code == FAILED and "is not below the root test (-root)" in out
+
+
+# ---- fmt ----
+
+def test_formatted_sources(write):
+    folder = write(a_sentinel="param x default 1\nmain=rule{x  is 1}\n")
+    formatted = run("fmt", "a.sentinel", cwd=folder)[1]
+    assert "main = rule { x is 1 }\n" in formatted
+    assert run("fmt", "-check", "a.sentinel", cwd=folder)[:2] == (FAILED, "a.sentinel\n")
+    assert run("fmt", "-write", "a.sentinel", cwd=folder)[0] == PASSED
+    assert (folder / "a.sentinel").read_text() == formatted
+    assert run("fmt", "-check", "a.sentinel", cwd=folder)[:2] == (PASSED, "")
+    write(a_sentinel="x = \n")
+    code, _, errors = run("fmt", "a.sentinel", cwd=folder)
+    assert code == OTHER and re.match(r"a.sentinel:\d:\d: ", errors)

@@ -1,0 +1,9 @@
+mock "input" {
+  data = { number = 20 }
+}
+
+test {
+  rules = {
+    main = true
+  }
+}

@@ -1,0 +1,9 @@
+mock "input" {
+  data = { number = "x" }
+}
+
+test {
+  rules = {
+    main = false
+  }
+}

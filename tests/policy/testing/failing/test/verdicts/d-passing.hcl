@@ -1,0 +1,3 @@
+mock "input" {
+  data = { number = 2 }
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_CONFIGURATION_TERRAFORM_H
+#define WORKER_POLICY_SENTINEL_CONFIGURATION_TERRAFORM_H
+
+/*
+ * Where the Terraform imports get their plan and run from: -plan and -tfrun, or else the `config` of an
+ * `import "plugin"`. The flags' files may be outside of the root.
+ */
+
+#include "worker/policy/sentinel/configuration/configuration.h"
+
+/* The files that the command line names. Borrowed. */
+struct terraform_paths {
+	const char *plan, *run; /* or NULL */
+};
+
+struct terraform_import;
+
+/* The import of that name ("tfplan/v2"), or NULL. */
+const struct terraform_import *terraform_find(const char *name, size_t len);
+/* True if the command line names the import's file. It then comes before mocks and plugins. */
+bool terraform_is_given(const struct terraform_import *import, const struct terraform_paths *paths);
+/* Makes the import. `plugin` is the block that configures it, or NULL; its path is relative to `folder`. Fails if there
+ * is no file for it. */
+struct value terraform_load(struct run *run, const struct terraform_import *import, const struct terraform_paths *paths,
+	const struct files *files, const char *folder, const struct import_entry *plugin);
+
+#endif
