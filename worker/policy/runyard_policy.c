@@ -19,8 +19,8 @@
 
 enum { CONFIGURATION_LIMIT = 16 << 20, MAX_OUT = 4 << 20 /* prints, which the program limits, and the trace */ };
 
-/* The program's own limits are this much below those at which it is stopped, so that it ends with a message: at most two
- * seconds, and an eighth of the memory, for its stack and for writing its output. */
+/* The program's own limits are this much below those at which it is stopped, so that it ends with a message: at most
+ * two seconds, and an eighth of the memory, for its stack and for writing its output. */
 enum { MAX_SPARE_MS = 2000, SPARE_TIME = 5, SPARE_MEMORY = 8 };
 
 /* Of an archive the program is given the policy's label. Two policies may have one source and other parameters. */
