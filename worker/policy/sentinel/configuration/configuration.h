@@ -73,7 +73,10 @@ struct configuration {
 
 /* A configuration without blocks. */
 struct configuration *configuration_empty(struct run *run, const char *folder);
-/* Reads the file at the path from the root. A name that ends with .json is in the JSON form. */
+/* The configuration in a source. If its name ends with .json it is in the JSON form. The name's folder is the
+ * configuration's. */
+struct configuration *configuration_parse(struct run *run, const struct source *source);
+/* Reads the file at the path from the root. */
 struct configuration *configuration_read(
 	struct run *run, const struct files *files, const char *path, const struct reader *reader);
 /* The policy of that name, or NULL. */
