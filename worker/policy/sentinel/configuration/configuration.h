@@ -4,6 +4,7 @@
 
 /*
  * The configuration of a policy set (sentinel.hcl) or of a test case.
+ * The blocks:
  *
  *	policy "NAME" { source, enforcement_level = "advisory", description, params = {} }
  *	import "module" "NAME" { source }          also module "NAME" { source }
