@@ -98,12 +98,19 @@ static void say(struct judgement *judgement, const char *text)
 		json_array_append_new(judgement->says, trimmed);
 }
 
+/* A sandbox reports a signal as an exit code above 128. */
+static char *reason_of_code(int code)
+{
+	if (code > 128)
+		return mem_printf("It was killed by signal %d", code - 128);
+	return mem_printf("The policy could not be evaluated (exit code %d)", code);
+}
+
 /* Takes the first line of standard error as the reason. Returns the text behind it. */
 static const char *take_reason(struct judgement *judgement, const char *errors, int code)
 {
 	size_t len = strcspn(errors, "\n");
-	_cleanup_(freep) char *line = len > 0 ? mem_printf("%.*s", (int)len, errors)
-					      : mem_printf("The policy could not be evaluated (exit code %d)", code);
+	_cleanup_(freep) char *line = len > 0 ? mem_printf("%.*s", (int)len, errors) : reason_of_code(code);
 
 	text_copy(judgement->reason, sizeof(judgement->reason), line);
 	return errors + len;

@@ -4,10 +4,14 @@
 
 import base64
 import json
+import os
+import signal
+from pathlib import Path
 
 import pytest
 
 from support.api import tar_gz
+from support.proc import ancestors
 from support.runyard import Worker
 from support.wait import until
 
@@ -197,6 +201,27 @@ def test_an_evaluation_without_memory_errors_its_policy_alone(fake_scheduler, wo
     found = outcomes(results)
     assert (outcome, found["grows"][0], found["fine"][0]) == ("failed", "errored", "passed")
     assert "sentinel:2:" in found["grows"][1][0]
+
+
+def evaluations(worker):
+    """Pids of the worker's evaluations that run now."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "comm").read_text() == "runyard-policy\n" and worker.process.pid in ancestors(int(folder.name)):
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_a_killed_evaluation_errors_its_policy_alone(fake_scheduler, worker):
+    source = CASES["loops"][0]
+    job = offer(fake_scheduler, policy_set(policy(source, name="killed"), policy("main = true", name="fine")))
+    os.kill(until(lambda: evaluations(worker), "the evaluation runs")[0], signal.SIGKILL)
+    outcome, results = wait_for_results(job)
+    found = outcomes(results)
+    assert (outcome, found["killed"], found["fine"][0]) == ("failed", ("errored", ["It was killed by signal 9"]), "passed")
 
 
 def test_evaluations_are_counted(fake_scheduler, worker):

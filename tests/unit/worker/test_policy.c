@@ -433,6 +433,7 @@ static void exit_codes_of_runyard_policy_decide(void **state)
 		{3, "p:1:2: no\nmore\n", VERDICT_ERRORED, "p:1:2: no", "[\"out\",\"more\"]"},
 		{9, "", VERDICT_ERRORED, "The policy could not be evaluated (exit code 9)", "[\"out\"]"},
 		{127, "no library", VERDICT_ERRORED, "no library", "[\"out\"]"},
+		{137, "", VERDICT_ERRORED, "It was killed by signal 9", "[\"out\"]"},
 	};
 
 	(void)state;
