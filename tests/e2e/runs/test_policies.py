@@ -184,7 +184,7 @@ def test_a_soft_mandatory_failure_of_a_speculative_plan(api, own):
 WITHOUT_A_VERDICT = {
     "undefined": ('import "tfplan/v2" as tfplan\n\nmain = tfplan.nothing.at_all\n', "one.sentinel:3:"),
     "a runtime error": ('main = rule {\n  1 / int("0") is 1\n}\n', "one.sentinel:2:"),
-    "does not parse": ("main = rule {\n", "one.sentinel:1:"),
+    "does not parse": ("main = rule {\n", "one.sentinel:2:1:"),
     "a missing parameter": ("param word\nmain = true\n", "one.sentinel:1:"),
 }
 
