@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/terraform/literal.h"
 #include "common/terraform/mocks.h"
+#include "common/terraform/plan_text.h"
 #include "worker/policy/blocks.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/report.h"
@@ -302,6 +303,39 @@ static void parameters_for_opa_keep_their_quotes(void **state)
 	}
 }
 
+static void wide_numbers_of_a_plan_change_no_others(void **state)
+{
+	static const char *const rows[][2] = {
+		{"{\"a\":1,\"b\":9223372036854775807,\"c\":-9223372036854775808}",
+			"{\"a\":1,\"b\":9223372036854775807,\"c\":-9223372036854775808}"},
+		{"{ \"a\" : [ 1 , 9223372036854775808 ], \"b\":2.0, \"-9223372036854775809\": -9223372036854775809 }",
+			"{\"a\":[1,9.2233720368547758e18],\"b\":2.0,\"-9223372036854775809\":-9.2233720368547758e18}"},
+		{"{\"a\\\\\\\"\":\"99999999999999999999\",\"b\":[[100000000000000000000]],\"c\":7}",
+			"{\"a\\\\\\\"\":\"99999999999999999999\",\"b\":[[1e20]],\"c\":7}"},
+		{"{\"a\":99999999999999999999", NULL},
+		{"{\"a\":99999999999999999999,\"", NULL},
+		{"{\"a\":99999999999999999999,\"\\", NULL},
+		{"[99999999999999999999]", NULL},
+		{"", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		size_t len = strlen(rows[i][0]);
+		char *exact = mem_new(len + 1, 1);
+		json_auto_t *plan = NULL;
+		_cleanup_(freep) char *text = NULL;
+
+		memcpy(exact, rows[i][0], len);
+		plan = plan_parse(exact, len);
+		free(exact);
+		text = plan ? json_dumps(plan, JSON_COMPACT) : NULL;
+		assert_int_equal(text == NULL, rows[i][1] == NULL);
+		if (text)
+			assert_string_equal(text, rows[i][1]);
+	}
+}
+
 static const char plan_text[] =
 	"{\"terraform_version\":\"1.11.4\",\"variables\":{\"v\":{\"value\":1}},"
 	"\"planned_values\":{\"outputs\":{\"o\":{\"sensitive\":true,\"value\":2}},\"root_module\":{\"child_modules\":["
@@ -477,6 +511,7 @@ int main(void)
 		cmocka_unit_test(control_characters_are_replaced),
 		cmocka_unit_test(literals_are_written_in_both_syntaxes),
 		cmocka_unit_test(parameters_for_opa_keep_their_quotes),
+		cmocka_unit_test(wide_numbers_of_a_plan_change_no_others),
 		cmocka_unit_test(imports_contain_data_of_the_plan),
 		cmocka_unit_test(a_sets_configuration_gets_mocks_and_parameters),
 		cmocka_unit_test(a_sets_own_configuration_keeps_its_lines),
