@@ -321,6 +321,7 @@ static const char strip_index[] = "import \"strings\"\n\n"
 
 /* ---- the run ---- */
 
+/* The keys of `variables` are the users' names, which may have a '-'. */
 static json_t *renamed(const json_t *value)
 {
 	json_t *copy, *member;
@@ -336,7 +337,8 @@ static json_t *renamed(const json_t *value)
 		for (char *at = name; *at; at++)
 			if (*at == '-')
 				*at = '_';
-		json_object_set_new(copy, name, renamed(member));
+		json_object_set_new(
+			copy, name, text_equal(key, "variables") ? json_deep_copy(member) : renamed(member));
 	}
 	return copy;
 }

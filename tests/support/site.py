@@ -65,16 +65,6 @@ END
 """
 
 
-SENTINEL = """#!/bin/bash
-case $(<"${!#}") in
-passes | *"rule { true }"*) ;;
-fails | *"rule { false }"*) echo "Fail"; exit 1 ;;
-breaks) echo "no such thing" >&2; exit 3 ;;
-loops) while :; do :; done ;;
-esac
-"""
-
-
 class FullSite(Site):
     """With a notifier, services for run tasks, and replacements for commercial programs. Deadlines are short."""
 
@@ -82,7 +72,7 @@ class FullSite(Site):
         super().__init__(folder, bus, postgres, sandbox, engine)
         self.receiver = Receiver()
         self.scheduler.options.update(task_allow="127.0.0.1", vcs_allow="127.0.0.1", task_delivery_seconds=4, task_progress_seconds=4, task_total_seconds=16)
-        self.worker.options.update(vcs_allow="127.0.0.1", infracost=self.program("infracost", INFRACOST), sentinel=self.program("sentinel", SENTINEL))
+        self.worker.options.update(vcs_allow="127.0.0.1", infracost=self.program("infracost", INFRACOST))
         self.notifier = Notifier("notifier-1", folder, notifier_token=self.tokens["notifier-token"], redis_url=redis.url, allow="127.0.0.1",
                                  response_timeout_ms=3000, **bus.options)
 

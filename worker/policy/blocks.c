@@ -265,8 +265,8 @@ static int read_attribute(struct reader *reader, const char *name, json_t *attri
 		return -1;
 	if (reader->at < reader->end && *reader->at == '"' && read_text(reader, &text, &plain) < 0)
 		return -1;
-	if (plain && attributes)
-		json_object_set_new(attributes, name, json_stringn(buf_str(&text), text.len));
+	if (attributes)
+		json_object_set_new(attributes, name, plain ? json_stringn(buf_str(&text), text.len) : json_null());
 	return skip_value(reader);
 }
 

@@ -5,6 +5,7 @@
 /*
  * Reads the blocks of a policy set's own configuration, policies.hcl or sentinel.hcl. It implements a part of HCL: it
  * finds the top-level blocks, whatever their bodies hold, and reads the attributes whose value is a plain quoted text.
+ * Others are null.
  * Pure.
  */
 

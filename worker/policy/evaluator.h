@@ -27,6 +27,13 @@ struct evaluated {
 
 enum verdict { VERDICT_PASSED, VERDICT_FAILED, VERDICT_ERRORED, VERDICT_AGAIN };
 
+/* One policy to evaluate, and its limits. Borrowed. */
+struct evaluation {
+	const struct policy_set *set;
+	const struct policy *policy;
+	int64_t max_ms, memory; /* the program is stopped at these: milliseconds, bytes */
+};
+
 struct judgement {
 	enum verdict verdict; /* VERDICT_AGAIN: the set was changed, and the policy is to be evaluated again */
 	char reason[1024];    /* VERDICT_ERRORED: the reason, one sentence */
@@ -50,6 +57,8 @@ struct evaluator {
 	const char *single;        /* suffix of a single policy's file: ".sentinel" */
 	size_t max_out;            /* limit of standard output in bytes */
 	bool needs_query;          /* policies are a folder and a query; false: a file */
+	bool prints_out;           /* standard output is for users; false: it is the program's answer */
+	bool limits_itself;        /* it limits its own memory: its address space, with mapped files, is not limited */
 	const char *const *levels; /* enforcement levels, ended by NULL */
 
 	/* The path that the program gets for a policy of an archive: a new text. */
@@ -64,16 +73,20 @@ struct evaluator {
 	/* Writes limits for each such set, given the program's answer `said`. In a thread. */
 	int (*limit)(const struct shared *shared, const struct policy_set *set, const char *said, struct err *err);
 	/* Makes the program's arguments. Returns its working directory, below the set's folder; borrowed. */
-	const char *(*arguments)(const struct policy_set *set, const struct policy *policy, struct texts *args);
+	const char *(*arguments)(const struct evaluation *evaluation, struct texts *args);
 	void (*judge)(struct policy_set *set, const struct policy *policy, const struct evaluated *evaluated,
 		struct judgement *ret_judgement);
 };
 
 extern const struct evaluator evaluator_opa;
+/* Both evaluate Sentinel-language policies: by the program of --sentinel, and by runyard-policy. */
 extern const struct evaluator evaluator_sentinel;
+extern const struct evaluator evaluator_runyard_policy;
 
 /* Creates the file shared/<name>, which must not exist yet. Returns its descriptor, or -1 with ERR_INTERNAL. */
 int shared_create(const struct shared *shared, const char *name, struct err *err);
+/* Appends the plan to a file. */
+int shared_copy_plan(const struct shared *shared, int to, struct err *err);
 /* Links a file of shared/ into the set's folder as `path`. */
 int shared_link(
 	const struct shared *shared, const struct policy_set *set, const char *name, const char *path, struct err *err);

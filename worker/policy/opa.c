@@ -26,20 +26,6 @@ static char *place(const struct policy_set *set, const char *name, const char *s
 
 /* ---- shared data ---- */
 
-static int copy_plan(int plan, int to, struct err *err)
-{
-	_cleanup_(freep) char *chunk = mem_new(1, 1 << 16);
-	ssize_t got;
-	off_t at = 0;
-
-	while ((got = pread(plan, chunk, 1 << 16, at)) > 0) {
-		if (write_fully(to, chunk, (size_t)got) < 0)
-			return err_errno(err, INPUT);
-		at += got;
-	}
-	return got < 0 ? err_errno(err, "the plan") : 0;
-}
-
 /* Copies the plan into the input as text, because parsing a large one here is not worthwhile. */
 static int share(const struct shared *shared, struct err *err)
 {
@@ -51,7 +37,7 @@ static int share(const struct shared *shared, struct err *err)
 		return -1;
 	if (write_fully(fd, "{\"plan\":", 8) < 0)
 		return err_errno(err, INPUT);
-	if (copy_plan(shared->plan, fd, err) < 0)
+	if (shared_copy_plan(shared, fd, err) < 0)
 		return -1;
 	return write_fully(fd, tail, strlen(tail)) < 0 ? err_errno(err, INPUT) : 0;
 }
@@ -118,8 +104,11 @@ static bool is_old(const struct policy_set *set)
 	return set->old || text_starts(set->tool_version, "0.");
 }
 
-static const char *arguments(const struct policy_set *set, const struct policy *policy, struct texts *args)
+static const char *arguments(const struct evaluation *evaluation, struct texts *args)
 {
+	const struct policy_set *set = evaluation->set;
+	const struct policy *policy = evaluation->policy;
+
 	texts_add(args, "eval");
 	texts_add(args, "--format=json");
 	if (is_old(set))

@@ -10,6 +10,7 @@
 
 #include "common/err.h"
 #include "common/terraform/mocks.h"
+#include "common/terraform/plan_text.h"
 #include "worker/engine/variables.h"
 #include "worker/exec/beneath.h"
 #include "worker/policy/report.h"
@@ -37,15 +38,6 @@ static char *place(const struct policy_set *set, const char *name, const char *s
 
 /* ---- shared data ---- */
 
-/* Parses the plan. If a number has more than 63 bits, all whole numbers of the plan are read as floating-point
- * numbers. */
-static json_t *parse_plan(const char *text, size_t len)
-{
-	json_t *plan = json_loadb(text, len, JSON_ALLOW_NUL, NULL);
-
-	return plan ? plan : json_loadb(text, len, JSON_ALLOW_NUL | JSON_DECODE_INT_AS_REAL, NULL);
-}
-
 static int read_plan(int fd, json_t **ret_plan, struct err *err)
 {
 	struct stat info;
@@ -56,9 +48,9 @@ static int read_plan(int fd, json_t **ret_plan, struct err *err)
 	text = info.st_size > 0 ? mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 	if (text == MAP_FAILED)
 		return err_set(err, ERR_INVALID, "there is no plan to read");
-	*ret_plan = parse_plan(text, (size_t)info.st_size);
+	*ret_plan = plan_parse(text, (size_t)info.st_size);
 	munmap(text, (size_t)info.st_size);
-	return json_is_object(*ret_plan) ? 0 : err_set(err, ERR_MALFORMED, "the plan as JSON can't be read");
+	return *ret_plan ? 0 : err_set(err, ERR_MALFORMED, "the plan as JSON can't be read");
 }
 
 static int write_mock(const struct shared *shared, const struct mock *mock, const json_t *plan, struct err *err)
@@ -106,13 +98,13 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 
 /* ---- a policy ---- */
 
-static const char *arguments(const struct policy_set *set, const struct policy *policy, struct texts *args)
+static const char *arguments(const struct evaluation *evaluation, struct texts *args)
 {
 	texts_add(args, "apply");
 	texts_add(args, "-color=false");
 	texts_add(args, "-config=" CONFIGURATION);
-	texts_add(args, "%s", policy->place);
-	return set->base;
+	texts_add(args, "%s", evaluation->policy->place);
+	return evaluation->set->base;
 }
 
 static const char *const error_reasons[] = {
@@ -151,6 +143,7 @@ const struct evaluator evaluator_sentinel = {
 	.configuration = CONFIGURATION,
 	.single = ".sentinel",
 	.max_out = MAX_POLICY_PRINT,
+	.prints_out = true,
 	.levels = (const char *const[]){"advisory", "soft-mandatory", "hard-mandatory", NULL},
 	.place = place,
 	.share = share,

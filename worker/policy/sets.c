@@ -179,6 +179,16 @@ static int configuration_read(int root, const struct evaluator *evaluator, struc
 	return 0;
 }
 
+/* A level that can't be read here must not count as the default. */
+static const char *level_of(const json_t *attributes)
+{
+	const json_t *level = json_object_get(attributes, "enforcement_level");
+
+	if (!level)
+		return "advisory";
+	return json_is_string(level) ? json_string_value(level) : "(no plain text)";
+}
+
 static void policies_from_blocks(const struct evaluator *evaluator, struct policy_set *set)
 {
 	const json_t *block;
@@ -187,10 +197,10 @@ static void policies_from_blocks(const struct evaluator *evaluator, struct polic
 	json_array_foreach(set->blocks, i, block)
 	{
 		const json_t *attributes = json_object_get(block, "attributes");
-		const char *level = json_string_at(attributes, "enforcement_level");
+		const char *level = level_of(attributes);
 		struct policy policy = {.name = text_or_empty(json_string_at(block, "label")),
 			.query = json_string_at(attributes, "query"),
-			.enforcement = level ? level : "advisory",
+			.enforcement = level,
 			.description = text_or_empty(json_string_at(attributes, "description"))};
 
 		if (!text_equal(json_string_at(block, "type"), "policy"))

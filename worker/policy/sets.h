@@ -58,8 +58,8 @@ void policy_sets_release(struct policy_sets *sets);
  * `error`. ERR_INTERNAL. */
 int policy_set_unpack(int root, const struct evaluator *evaluator, struct policy_set *set, struct err *err);
 
-/* Parses a parameter's value as Sentinel's command line does: a JSON number, array or object; otherwise a text. A
- * new reference. */
+/* Parses a parameter's value for OPA: a JSON number, array or object; otherwise a text, with its quotes. A new
+ * reference. */
 json_t *parameter_value(const char *text);
 
 #endif

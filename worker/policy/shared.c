@@ -8,6 +8,8 @@
 #include "worker/policy/evaluator.h"
 #include "worker/policy/sets.h"
 
+enum { CHUNK = 1 << 16 };
+
 void judgement_release(struct judgement *judgement)
 {
 	json_decref(judgement->says);
@@ -23,6 +25,20 @@ int shared_create(const struct shared *shared, const char *name, struct err *err
 		return err_errno(err, path);
 	fd = beneath_open(shared->root, path, O_WRONLY | O_CREAT | O_EXCL, 0644);
 	return fd < 0 ? err_errno(err, path) : fd;
+}
+
+int shared_copy_plan(const struct shared *shared, int to, struct err *err)
+{
+	_cleanup_(freep) char *chunk = mem_new(1, CHUNK);
+	ssize_t got;
+	off_t at = 0;
+
+	while ((got = pread(shared->plan, chunk, CHUNK, at)) > 0) {
+		if (write_fully(to, chunk, (size_t)got) < 0)
+			return err_errno(err, "a copy of the plan");
+		at += got;
+	}
+	return got < 0 ? err_errno(err, "the plan") : 0;
 }
 
 int shared_link(

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/runtime/capabilities.h"
 
+#include <unistd.h>
+
 #include "common/log.h"
 #include "proto/capabilities.h"
 #include "worker/exec/program.h"
@@ -15,6 +17,14 @@ static void program_add(const struct worker *worker, json_t *list, const char *n
 		json_array_append_new(list, json_string(name));
 }
 
+static void helper_add(json_t *list, const char *name, const char *helper)
+{
+	_cleanup_(freep) char *path = program_helper(helper);
+
+	if (access(path, X_OK) == 0)
+		json_array_append_new(list, json_string(name));
+}
+
 static json_t *list_make(const struct worker *worker)
 {
 	const struct options *options = &worker->options;
@@ -22,7 +32,10 @@ static json_t *list_make(const struct worker *worker)
 	bool has_engine = capabilities_engine(list);
 
 	program_add(worker, list, "opa", options->opa);
-	program_add(worker, list, "sentinel", options->sentinel);
+	if (*options->sentinel)
+		program_add(worker, list, "sentinel", options->sentinel);
+	else if (json_array_size(list) > 0)
+		helper_add(list, "sentinel", "runyard-policy");
 	if (has_engine || *options->price_books || *options->infracost)
 		json_array_append_new(list, json_string("cost"));
 	return list;

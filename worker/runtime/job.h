@@ -48,7 +48,7 @@ struct unsent;
 
 /* Programs and limits for the evaluation of policies. */
 struct policy_host {
-	const char *opa, *sentinel; /* path, or a name in PATH or the engine folder; "": not available */
+	const char *opa, *sentinel; /* path, or a name in PATH or the engine folder; "": none, or runyard-policy */
 	const char *engine_dir;
 	int64_t max_ms;   /* time limit for one policy */
 	long long memory; /* bytes of address space */

@@ -30,13 +30,10 @@ static void policies_free(struct policy_stage *stage)
 
 /* ---- fetching ---- */
 
-static void find_program(struct policy_stage *stage)
+static void find_program(struct policy_stage *stage, const char *wanted)
 {
-	const struct policy_host *host = &stage->job->host->policies;
-	const char *wanted = stage->evaluator == &evaluator_opa ? host->opa : host->sentinel;
-
 	if (*wanted)
-		stage->program = program_find(wanted, host->engine_dir);
+		stage->program = program_find(wanted, stage->job->host->policies.engine_dir);
 	if (!*wanted)
 		snprintf(stage->why, sizeof(stage->why), "This worker has no program for %s policies (option --%s)",
 			stage->evaluator->name, stage->evaluator->name);
@@ -45,14 +42,14 @@ static void find_program(struct policy_stage *stage)
 			wanted);
 }
 
-static void fetch(struct job *job, const struct evaluator *evaluator)
+static void fetch(struct job *job, const struct evaluator *evaluator, const char *program)
 {
 	struct policy_stage *stage = mem_new(1, sizeof(*stage));
 
 	job->policies = stage;
 	job->policies_free = policies_free;
 	*stage = (struct policy_stage){.job = job, .evaluator = evaluator};
-	find_program(stage);
+	find_program(stage, program);
 	job->plan_json = beneath_open(job->dir.top, PLAN, O_RDWR | O_CREAT | O_EXCL, 0600);
 	job_download(job, "plan-json", job->plan_json, true);
 	job->configuration = beneath_open(job->dir.top, POLICIES, O_RDWR | O_CREAT | O_EXCL, 0600);
@@ -61,12 +58,18 @@ static void fetch(struct job *job, const struct evaluator *evaluator)
 
 static void step_fetch_opa(struct job *job)
 {
-	fetch(job, &evaluator_opa);
+	fetch(job, &evaluator_opa, job->host->policies.opa);
 }
 
 static void step_fetch_sentinel(struct job *job)
 {
-	fetch(job, &evaluator_sentinel);
+	_cleanup_(freep) char *own = program_helper("runyard-policy");
+	const char *wanted = job->host->policies.sentinel;
+
+	if (*wanted)
+		fetch(job, &evaluator_sentinel, wanted);
+	else
+		fetch(job, &evaluator_runyard_policy, own);
 }
 
 /* ---- unpacking, in a thread ---- */

@@ -47,7 +47,9 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 	if (sandbox_prepare(sandbox, &view, &command, &start, err) < 0)
 		return -1;
 	spec.terms = job_terms(job, &(struct child_kind){.in_order = false});
-	spec.terms.limits.addresses = spec.terms.limits.memory = job->host->policies.memory;
+	spec.terms.limits.memory = job->host->policies.memory;
+	if (!stage->evaluator->limits_itself)
+		spec.terms.limits.addresses = job->host->policies.memory;
 	stage->begun_ms = clock_mono_ms();
 	return bounded_start(job->host->loop, &spec, &job->child, err);
 }
@@ -128,12 +130,12 @@ static void keep_text(json_t *says, const struct buf *bytes)
 		json_array_append_new(says, printed);
 }
 
-/* Keeps the output up to then, which may have the reason. OPA's standard output is its answer, not a print. */
+/* Keeps the output up to then, which may have the reason. */
 static void keep_printed(
 	const struct policy_stage *stage, const struct bounded_result *result, struct judgement *judgement)
 {
 	judgement->says = json_array();
-	if (stage->evaluator == &evaluator_sentinel)
+	if (stage->evaluator->prints_out)
 		keep_text(judgement->says, result->out);
 	keep_text(judgement->says, result->errors);
 }
@@ -168,10 +170,14 @@ static void trial_ended(void *data, const struct bounded_result *result)
 static int evaluate(struct policy_stage *stage, struct err *err)
 {
 	const struct policy_set *set = &stage->sets.sets[stage->set];
+	const struct evaluation evaluation = {.set = set,
+		.policy = current(stage),
+		.max_ms = stage->job->host->policies.max_ms,
+		.memory = stage->job->host->policies.memory};
 	struct trial trial = {.below = set->folder, .max_out = stage->evaluator->max_out, .done = trial_ended};
 	int status;
 
-	trial.folder = stage->evaluator->arguments(set, current(stage), &trial.args);
+	trial.folder = stage->evaluator->arguments(&evaluation, &trial.args);
 	status = trial_start(stage, &trial, err);
 	texts_release(&trial.args);
 	return status;

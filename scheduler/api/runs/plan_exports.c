@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/terraform/mocks.h"
+#include "common/terraform/plan_text.h"
 #include "scheduler/api/api.h"
 #include "scheduler/api/runs/mock_bundle.h"
 #include "scheduler/store/policies/policy_runs.h"
@@ -98,9 +99,11 @@ static int bundle_make(struct request *req, const struct rows *rows, struct buf 
 	json_auto_t *plan = NULL, *facts = NULL, *run = NULL;
 
 	if (blob_get(req->store, row_text(rows, 0, "json_blob"), &text, err) < 0 ||
-		json_parse(buf_str(&text), text.len, &plan, err) < 0 ||
 		policy_run_facts(req->store, row_text(rows, 0, "run_id"), &facts, err) < 0)
 		return -1;
+	plan = plan_parse(buf_str(&text), text.len);
+	if (!plan)
+		return err_set(err, ERR_MALFORMED, "the plan as JSON can't be read");
 	run = policy_run(facts);
 	return mock_bundle_write(plan, run, out, err);
 }

@@ -3,8 +3,11 @@
 
 #include "proto/states.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/content/seals.h"
 
 enum { SOURCE_LIMIT = 64 << 20 };
+
+#define AS_TIME(column) "to_char(" column " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
 
 /* ---- creation, with the run ---- */
 
@@ -131,31 +134,111 @@ static int set_open(struct store *store, json_t *set, struct err *err)
 	return parameters_open(store, json_object_get(set, "parameters"), err);
 }
 
+/* ---- facts of a run ---- */
+
+/* One row: the facts about a run with the names of the API (proto/README, Policies), but for `variables`, and what is
+ * sealed of its variables. Every join is by a primary or unique key; tags are found by their workspace or project. */
+/* clang-format off */
+static const char facts_sql[] =
+	"select r.id, jsonb_build_object('id', r.id, 'message', i.message, 'created-at', " AS_TIME("r.created_at") ", "
+		"'created-by', u.username, "
+		"'commit-sha', (select k.sha from configuration_commits k where k.configuration_version_id = i.configuration_version_id), "
+		"'is-destroy', i.is_destroy, 'refresh', i.refresh, 'refresh-only', i.refresh_only, 'speculative', r.plan_only, "
+		"'replace-addrs', nullif(i.replace_addrs, '[]'), 'target-addrs', nullif(i.target_addrs, '[]'), "
+		"'project', jsonb_build_object('id', p.id, 'name', p.name), "
+		"'organization', jsonb_build_object('name', o.name), "
+		"'workspace', jsonb_build_object('id', w.id, 'name', w.name, 'created-at', " AS_TIME("w.created_at") ", "
+			"'description', nullif(w.description, ''), 'execution-mode', w.execution_mode, 'auto-apply', w.auto_apply, "
+			"'working-directory', nullif(w.working_directory, ''), "
+			"'tags', (select coalesce(jsonb_agg(t.key order by t.key), '[]') from effective_tags t "
+				"where t.workspace_id = w.id and t.inherited_from is null and t.value = ''), "
+			"'tag-bindings', (select coalesce(jsonb_agg(jsonb_build_object('key', t.key, 'value', nullif(t.value, ''), "
+				"'inherited', t.inherited_from is not null) order by t.key), '[]') from effective_tags t where t.workspace_id = w.id), "
+			"'vcs-repo', (select jsonb_build_object('identifier', v.identifier, 'display-identifier', v.identifier, "
+				"'branch', c.branch, 'ingress-submodules', c.ingress_submodules) from workspace_repositories c "
+				"join vcs_repositories v on v.id = c.repository_id where c.workspace_id = w.id)), "
+		"'cost-estimate', (select jsonb_build_object('prior-monthly-cost', c.document->>'prior-monthly-cost', "
+			"'proposed-monthly-cost', c.document->>'proposed-monthly-cost', "
+			"'delta-monthly-cost', c.document->>'delta-monthly-cost') "
+			"from cost_estimates c where c.run_id = r.id and c.document->>'status' = 'finished')) as run, "
+	"i.snapshot_sealed, i.variables_sealed "
+	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "
+	"join projects p on p.id = w.project_id join organizations o on o.id = r.organization_id "
+	"left join users u on u.id = i.created_by where r.id = $1";
+/* clang-format on */
+
+/* The variables in a sealed column; none if it is null. A new reference, or NULL with *err. */
+static json_t *variables_open(struct store *store, const struct rows *rows, const char *column, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SOURCE_LIMIT);
+	json_t *list = NULL;
+
+	if (row_null(rows, 0, column))
+		return json_array();
+	if (seal_open(store, row_text(rows, 0, "id"), (struct sealed_column){rows, 0, column}, &text, err) < 0 ||
+		json_parse(buf_str(&text), text.len, &list, err) < 0)
+		return NULL;
+	return list;
+}
+
+static void fact_add(json_t *variables, const json_t *variable, const char *category, bool sensitive)
+{
+	json_object_set_new(variables, text_or_empty(json_string_at(variable, "key")),
+		json_pack("{ss sb}", "category", category, "sensitive", sensitive));
+}
+
+/* The variables of the snapshot that override the run's own, or the others. */
+static void facts_of_snapshot(json_t *variables, const json_t *snapshot, bool stronger)
+{
+	const json_t *variable;
+	size_t i;
+
+	json_array_foreach(snapshot, i, variable)
+	{
+		if (json_bool_at(variable, "beats-run", false) == stronger)
+			fact_add(variables, variable, text_or_empty(json_string_at(variable, "category")),
+				json_bool_at(variable, "sensitive", false));
+	}
+}
+
+/* {"name": {"category", "sensitive"}}, without values: as a job gets them (runs/job_document.c), the last of a name
+ * counts. A new reference, or NULL with *err. */
+static json_t *variable_facts(struct store *store, const struct rows *rows, struct err *err)
+{
+	json_auto_t *snapshot = variables_open(store, rows, "snapshot_sealed", err);
+	json_auto_t *own = snapshot ? variables_open(store, rows, "variables_sealed", err) : NULL;
+	json_t *all, *variable;
+	size_t i;
+
+	if (!own)
+		return NULL;
+	all = json_object();
+	facts_of_snapshot(all, snapshot, false);
+	json_array_foreach(own, i, variable) fact_add(all, variable, "terraform", false);
+	facts_of_snapshot(all, snapshot, true);
+	return all;
+}
+
 int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	json_t *variables;
 
-	if (db_query(store->db, &rows, err,
-		    "select jsonb_build_object('id', r.id, 'message', i.message, 'created-at', to_char(r.created_at "
-		    "at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'), 'created-by', u.username, 'commit-sha', "
-		    "(select k.sha from configuration_commits k where k.configuration_version_id = "
-		    "i.configuration_version_id), 'is-destroy', "
-		    "i.is_destroy, 'speculative', r.plan_only, 'workspace', jsonb_build_object('id', w.id, 'name', "
-		    "w.name, "
-		    "'auto-apply', w.auto_apply, 'working-directory', w.working_directory, 'vcs-repo', (select "
-		    "jsonb_build_object('identifier', v.identifier, 'display-identifier', v.identifier, 'branch', "
-		    "c.branch, 'ingress-submodules', c.ingress_submodules) from workspace_repositories c "
-		    "join vcs_repositories v on v.id = c.repository_id where c.workspace_id = w.id)), 'organization', "
-		    "jsonb_build_object('name', o.name), 'cost-estimate', (select c.document from cost_estimates c "
-		    "where c.run_id = r.id)) as run from runs r "
-		    "join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "
-		    "join organizations o on o.id = r.organization_id left join users u on u.id = i.created_by "
-		    "where r.id = $1",
-		    P_TEXT(run_id)) < 0)
+	if (db_query(store->db, &rows, err, facts_sql, P_TEXT(run_id)) < 0)
 		return -1;
+	if (!rows.count) {
+		*ret_run = json_null();
+		return 0;
+	}
+	variables = variable_facts(store, &rows, err);
+	if (!variables)
+		return err_context(err, "the variables of run %s", run_id);
 	*ret_run = row_json(&rows, 0, "run");
+	json_object_set_new(*ret_run, "variables", variables);
 	return 0;
 }
+
+/* ---- the document of an evaluation ---- */
 
 int policy_run_bundle(struct store *store, const char *run_id, const char *kind, json_t **ret_bundle, struct err *err)
 {

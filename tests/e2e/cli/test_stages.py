@@ -11,6 +11,7 @@ from support.receiver import says
 pytestmark = pytest.mark.skipif(not shutil.which("opa"), reason="opa is not installed")
 names = itertools.count(1)
 ALLOWS = 'package p\nimport rego.v1\ndeny contains "no" if input.run.workspace.name == "another"\n'
+FAILS = 'import "tfplan/v2" as tfplan\nmain = rule { length(tfplan.resource_changes) < 0 }\n'
 DENIES = 'package p\nimport rego.v1\ndeny contains "never" if count(input.plan.resource_changes) >= 0\n'
 
 
@@ -87,20 +88,20 @@ def test_a_passed_opa_policy_is_shown(staged):
 
 @pytest.mark.parametrize("block", ["cloud", "remote"])
 def test_a_failed_soft_mandatory_policy_is_overridden_at_the_prompt(staged, block):
-    user = staged(block, sentinel=[("soft-mandatory", "fails")])
+    user = staged(block, sentinel=[("soft-mandatory", FAILS)])
     applying = user.terminal("apply").expect("Result: failed").expect("Do you want to override the soft failed policy check?").expect("Enter a value:").type("override")
     applying.expect("Do you want to perform these actions in workspace").expect("Enter a value:").type("yes")
     assert "Apply complete! Resources: 1 added" in applying.ended()
 
 
 def test_a_failed_hard_mandatory_policy_ends_the_apply(staged):
-    user = staged(sentinel=[("hard-mandatory", "fails")])
+    user = staged(sentinel=[("hard-mandatory", FAILS)])
     assert "Organization Policy Check hard failed." in user.run("apply", "-auto-approve", code=1)
 
 
 def test_auto_approve_overrides_a_failed_soft_mandatory_policy(staged):
     """The CLI overrides without asking if the user has the permission."""
-    user = staged(sentinel=[("soft-mandatory", "fails")])
+    user = staged(sentinel=[("soft-mandatory", FAILS)])
     printed = user.apply()
     assert "Apply complete! Resources: 1 added" in printed
 

@@ -119,3 +119,97 @@ def test_the_result_of_a_failed_sentinel_policy_depends_on_its_level(stack, poli
     if status == "policy_override":
         stack.post(f"policy-checks/{found['id']}/actions/override", {})
         stack.wait_status(run, "applied")
+
+
+# ---- runyard-policy ----
+
+@pytest.fixture
+def own(scheduler, worker, api):
+    """Policies of a site whose worker has no --sentinel."""
+    worker()
+    return Policies(api)
+
+
+# A verdict that depends on the real plan and the run.
+INPUTS = """# Inputs that are not wanted.
+import "tfplan/v2" as tfplan
+import "tfrun"
+
+param word
+
+found = filter tfplan.resource_changes as _, rc { rc.change.after.input is word }
+print("seen in", tfrun.workspace.name)
+main = rule { length(found) is 0 }
+"""
+TWO_BLOCKS = """policy "hello" {
+  source            = "./inputs.sentinel"
+  enforcement_level = "hard-mandatory"
+  params            = { word = "hello" }
+}
+policy "other" {
+  source            = "./inputs.sentinel"
+  enforcement_level = "hard-mandatory"
+  params            = { word = "other" }
+}
+policy "of-the-set" {
+  source = "./inputs.sentinel"
+}
+"""
+
+
+@pytest.mark.parametrize("level,status,check", [("advisory", "applied", "passed"), ("soft-mandatory", "policy_override", "soft_failed"),
+                                                ("hard-mandatory", "errored", "hard_failed")])
+def test_a_policy_that_fails_by_the_real_plan(api, own, level, status, check):
+    workspace = api.workspace("network", auto_apply=True)
+    checks = own.set("checks", "sentinel", workspace, own.single("inputs", "sentinel", INPUTS, enforcement_level=level))
+    own.parameter(checks, "word", "hello")
+    run = api.run_files(workspace, ONE)
+    api.wait_status(run, status)
+    found = own.check(run)
+    assert found["attributes"]["status"] == check
+    output = api.get(f"policy-checks/{found['id']}/output").text
+    assert f"inputs: failed ({level})" in output and "seen in network" in output and "Inputs that are not wanted." in output
+    if status == "policy_override":
+        api.post(f"policy-checks/{found['id']}/actions/override", {})
+        api.wait_status(run, "applied")
+
+
+def test_a_soft_mandatory_failure_of_a_speculative_plan(api, own):
+    workspace = api.workspace()
+    own.set("checks", "sentinel", workspace, own.single("no", "sentinel", "main = false", enforcement_level="soft-mandatory"))
+    run = api.run_files(workspace, ONE, plan_only=True)
+    api.wait_status(run, "policy_soft_failed")
+
+
+WITHOUT_A_VERDICT = {
+    "undefined": ('import "tfplan/v2" as tfplan\n\nmain = tfplan.nothing.at_all\n', "one.sentinel:3:"),
+    "a runtime error": ('main = rule {\n  1 / int("0") is 1\n}\n', "one.sentinel:2:"),
+    "does not parse": ("main = rule {\n", "one.sentinel:2:1:"),
+    "a missing parameter": ("param word\nmain = true\n", "one.sentinel:1:"),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT_A_VERDICT)
+def test_a_policy_without_a_verdict_is_errored_and_says_why_first(api, own, case):
+    source, place = WITHOUT_A_VERDICT[case]
+    workspace = api.workspace(auto_apply=True)
+    own.set("checks", "sentinel", workspace, own.single("one", "sentinel", source, enforcement_level="hard-mandatory"))
+    run = api.run_files(workspace, ONE)
+    api.wait_status(run, "errored")
+    found = own.check(run)
+    assert found["attributes"]["status"] == "hard_failed"
+    lines = api.get(f"policy-checks/{found['id']}/output").text.splitlines()
+    at = lines.index("one: errored (hard-mandatory)")
+    assert lines[at + 1].strip().startswith(place)
+
+
+def test_two_blocks_with_one_source_have_two_verdicts(api, own):
+    workspace = api.workspace(auto_apply=True)
+    checks = own.set("checks", "sentinel", workspace)
+    own.upload(checks, {"sentinel.hcl": TWO_BLOCKS, "inputs.sentinel": INPUTS})
+    own.parameter(checks, "word", '"12"')
+    run = api.run_files(workspace, ONE)
+    api.wait_status(run, "errored")
+    output = api.get(f"policy-checks/{own.check(run)['id']}/output").text
+    for verdict in ("hello: failed (hard-mandatory)", "other: passed (hard-mandatory)", "of-the-set: passed (advisory)"):
+        assert verdict in output, output

@@ -25,12 +25,16 @@ def stops_in_apply(gate):
     return {"main.tf": f'resource "terraform_data" "one" {{\n  provisioner "local-exec" {{\n    command = "{gate.command}"\n  }}\n}}\n'}
 
 
-# Policies. The replacement for sentinel returns the result that a policy names.
+# Policies.
 ALLOWS = 'package p\nimport rego.v1\ndeny contains "no" if input.run.workspace.name == "another"\n'
 DENIES = 'package p\nimport rego.v1\ndeny contains "never" if count(input.plan.resource_changes) >= 0\n'
 NO_REGO = "package p\nthis is no policy\n"
 LOOPS = "package p\nimport rego.v1\ndeny contains i if { some i in numbers.range(1, 100000); some j in numbers.range(1, 100000); i * j < 0 }\n"
-PASSED_BY = {ALLOWS, "passes"}
+SENTINEL_PASSES = 'import "tfrun"\nmain = rule { tfrun.workspace.name is not "another" }\n'
+SENTINEL_FAILS = 'import "tfplan/v2" as tfplan\nmain = rule { length(tfplan.resource_changes) < 0 }\n'
+SENTINEL_BREAKS = 'main = rule { 1 / int("0") is 1 }\n'
+SENTINEL_LOOPS = "for range(100000) as _, i { for range(100000) as _, j {} }\nmain = true\n"
+PASSED_BY = {ALLOWS, SENTINEL_PASSES}
 
 # Sequences of statuses that most rows have.
 PLANNED = "pending plan_queued planning planned"
@@ -293,33 +297,33 @@ OPA = [
 ]
 
 SENTINEL = [
-    Row("Sentinel: passed and auto-applied", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", "passes")]),
-    Row("Sentinel: passed and approved", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", "passes")], auto=False, steps=[("policy_checked", "apply")]),
-    Row("Sentinel: passed and discarded", f"{CHECKED} discarded", sentinel=[("hard-mandatory", "passes")], auto=False, steps=[("policy_checked", "discard")]),
-    Row("Sentinel: an advisory policy failed", f"{CHECKED} {APPLIED}", sentinel=[("advisory", "fails"), ("soft-mandatory", "passes")]),
-    Row("Sentinel: a hard-mandatory policy failed", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", "fails"), ("soft-mandatory", "fails")],
+    Row("Sentinel: passed and auto-applied", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", SENTINEL_PASSES)]),
+    Row("Sentinel: passed and approved", f"{CHECKED} {APPLIED}", sentinel=[("hard-mandatory", SENTINEL_PASSES)], auto=False, steps=[("policy_checked", "apply")]),
+    Row("Sentinel: passed and discarded", f"{CHECKED} discarded", sentinel=[("hard-mandatory", SENTINEL_PASSES)], auto=False, steps=[("policy_checked", "discard")]),
+    Row("Sentinel: an advisory policy failed", f"{CHECKED} {APPLIED}", sentinel=[("advisory", SENTINEL_FAILS), ("soft-mandatory", SENTINEL_PASSES)]),
+    Row("Sentinel: a hard-mandatory policy failed", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", SENTINEL_FAILS), ("soft-mandatory", SENTINEL_FAILS)],
         error="Policies that must pass did not"),
     Row("Sentinel: a soft-mandatory policy failed and was overridden", f"{REFUSED} policy_checked {APPLIED}",
-        sentinel=[("soft-mandatory", "fails"), ("hard-mandatory", "passes")], steps=[("policy_override", "override")]),
-    Row("Sentinel: a soft-mandatory policy failed, was overridden, and the run was discarded", f"{REFUSED} policy_checked discarded", sentinel=[("soft-mandatory", "fails")],
+        sentinel=[("soft-mandatory", SENTINEL_FAILS), ("hard-mandatory", SENTINEL_PASSES)], steps=[("policy_override", "override")]),
+    Row("Sentinel: a soft-mandatory policy failed, was overridden, and the run was discarded", f"{REFUSED} policy_checked discarded", sentinel=[("soft-mandatory", SENTINEL_FAILS)],
         auto=False, steps=[("policy_override", "override"), ("policy_checked", "discard")]),
-    Row("Sentinel: a soft-mandatory policy failed and the run was discarded", f"{REFUSED} discarded", sentinel=[("soft-mandatory", "fails")], steps=[("policy_override", "discard")]),
-    Row("Sentinel: a soft-mandatory policy that can't be evaluated counts as failed", f"{REFUSED} discarded", sentinel=[("soft-mandatory", "breaks")],
+    Row("Sentinel: a soft-mandatory policy failed and the run was discarded", f"{REFUSED} discarded", sentinel=[("soft-mandatory", SENTINEL_FAILS)], steps=[("policy_override", "discard")]),
+    Row("Sentinel: a soft-mandatory policy that can't be evaluated counts as failed", f"{REFUSED} discarded", sentinel=[("soft-mandatory", SENTINEL_BREAKS)],
         steps=[("policy_override", "discard")]),
-    Row("Sentinel: a hard-mandatory policy that can't be evaluated counts as failed", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", "breaks")],
+    Row("Sentinel: a hard-mandatory policy that can't be evaluated counts as failed", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", SENTINEL_BREAKS)],
         error="Policies that must pass did not"),
-    Row("Sentinel: a user canceled the run", f"{PLANNED} policy_checking canceled", sentinel=[("hard-mandatory", "loops")], steps=[("policy_checking", "cancel")]),
-    Row("Sentinel: of a speculative plan", f"{CHECKED} planned_and_finished", sentinel=[("soft-mandatory", "passes")], options={"plan_only": True}),
-    Row("Sentinel: a soft-mandatory policy failed on a speculative plan", f"{PLANNED} policy_checking policy_soft_failed", sentinel=[("soft-mandatory", "fails")],
+    Row("Sentinel: a user canceled the run", f"{PLANNED} policy_checking canceled", sentinel=[("hard-mandatory", SENTINEL_LOOPS)], steps=[("policy_checking", "cancel")]),
+    Row("Sentinel: of a speculative plan", f"{CHECKED} planned_and_finished", sentinel=[("soft-mandatory", SENTINEL_PASSES)], options={"plan_only": True}),
+    Row("Sentinel: a soft-mandatory policy failed on a speculative plan", f"{PLANNED} policy_checking policy_soft_failed", sentinel=[("soft-mandatory", SENTINEL_FAILS)],
         options={"plan_only": True}),
-    Row("Sentinel: a hard-mandatory policy failed on a speculative plan", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", "fails")],
+    Row("Sentinel: a hard-mandatory policy failed on a speculative plan", f"{PLANNED} policy_checking errored", sentinel=[("hard-mandatory", SENTINEL_FAILS)],
         options={"plan_only": True}, error="Policies that must pass did not"),
-    Row("Sentinel: does not run after a failed plan", "pending plan_queued planning errored", sentinel=[("hard-mandatory", "passes")], files=PLAN_FAILS),
-    Row("Sentinel: of a plan without changes", f"{CHECKED} planned_and_finished", sentinel=[("hard-mandatory", "passes")], files=NOTHING),
-    Row("Sentinel: runs after the estimate", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", "passes")], cost=True),
-    Row("Sentinel: runs after a failed estimate", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", "passes")], cost=True, files=NO_PRICE),
+    Row("Sentinel: does not run after a failed plan", "pending plan_queued planning errored", sentinel=[("hard-mandatory", SENTINEL_PASSES)], files=PLAN_FAILS),
+    Row("Sentinel: of a plan without changes", f"{CHECKED} planned_and_finished", sentinel=[("hard-mandatory", SENTINEL_PASSES)], files=NOTHING),
+    Row("Sentinel: runs after the estimate", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", SENTINEL_PASSES)], cost=True),
+    Row("Sentinel: runs after a failed estimate", f"{ESTIMATED} policy_checking policy_checked {APPLIED}", sentinel=[("hard-mandatory", SENTINEL_PASSES)], cost=True, files=NO_PRICE),
     Row("Sentinel: runs after OPA, both overridden", f"{REFUSED} policy_checked policy_checking policy_override policy_checked {APPLIED}",
-        opa=[("mandatory", DENIES)], sentinel=[("soft-mandatory", "fails")], steps=[("policy_override", "override"), ("policy_override", "override")]),
+        opa=[("mandatory", DENIES)], sentinel=[("soft-mandatory", SENTINEL_FAILS)], steps=[("policy_override", "override"), ("policy_override", "override")]),
 ]
 
 CONFIRMED = f"{PLANNED} confirmed pre_apply_running"
@@ -353,7 +357,7 @@ POST_APPLY = [
     Row("every stage in one run", f"{PRE} pre_plan_completed plan_queued planning planned post_plan_running post_plan_completed "
         "policy_checking policy_checked cost_estimating cost_estimated policy_checking policy_checked confirmed pre_apply_running pre_apply_completed apply_queued applying post_apply_running post_apply_completed applied",
         tasks=[("pre_plan", "mandatory", passes), ("post_plan", "mandatory", passes), ("pre_apply", "mandatory", passes), ("post_apply", "advisory", passes)],
-        opa=[("mandatory", ALLOWS)], cost=True, sentinel=[("hard-mandatory", "passes")]),
+        opa=[("mandatory", ALLOWS)], cost=True, sentinel=[("hard-mandatory", SENTINEL_PASSES)]),
 ]
 
 TABLE = [*PLAN, *PRE_PLAN, *POST_PLAN, *OPA, *COST, *SENTINEL, *PRE_APPLY, *APPLY, *POST_APPLY]

@@ -264,6 +264,67 @@ def test_policies_are_evaluated_in_the_post_plan_stage(org, fake_worker):
     assert shown[0]["relationships"]["policy-attachable"]["data"] == {"id": stage["data"]["id"], "type": "task-stages"}
 
 
+def facts_of(org, fake_worker, workspace, **options):
+    run = org.run_files(workspace, {"main.tf": ""}, **options)
+    fake_worker.plan(run)
+    return run, fake_worker.evaluate(run, "opa", "passed", [])["run"]
+
+
+def test_policies_read_the_facts_of_their_run(org, fake_worker):
+    workspace = org.workspace("network", auto_apply=True, description="of the net", working_directory="net")
+    project = org.get(f"workspaces/{workspace}").data["relationships"]["project"]["data"]["id"]
+    opa_set(org, "base", workspace)
+    org.call("POST", f"workspaces/{workspace}/relationships/tags", {"data": [{"type": "tags", "attributes": {"name": "prod"}}]})
+    org.call("PATCH", f"projects/{project}/tag-bindings", {"data": [{"type": "tag-bindings", "attributes": {"key": "team", "value": "core"}}]})
+    for key, category, sensitive in (("with-dash", "env", True), ("region", "terraform", False)):
+        send(org, "POST", f"workspaces/{workspace}/vars", "vars", key=key, value="a value", category=category, sensitive=sensitive)
+    run, facts = facts_of(org, fake_worker, workspace, target_addrs=["terraform_data.one"], message="hello", variables=[{"key": "size", "value": "2"}])
+    assert (facts["id"], facts["message"], facts["is-destroy"], facts["refresh"], facts["refresh-only"], facts["speculative"]) == (run, "hello", False, True, False, False)
+    assert (facts["target-addrs"], facts["replace-addrs"], facts["commit-sha"], facts["cost-estimate"]) == (["terraform_data.one"], None, None, None)
+    assert facts["project"] == {"id": project, "name": org.get(f"projects/{project}").data["attributes"]["name"]}
+    assert facts["organization"] == {"name": org.organization}
+    assert facts["variables"] == {"with-dash": {"category": "env", "sensitive": True}, "region": {"category": "terraform", "sensitive": False},
+                                  "size": {"category": "terraform", "sensitive": False}}
+    told = facts["workspace"]
+    assert (told["id"], told["name"], told["description"], told["working-directory"], told["execution-mode"], told["auto-apply"], told["vcs-repo"]) == (
+        workspace, "network", "of the net", "net", "remote", True, None)
+    assert told["tags"] == ["prod"] and told["created-at"] == org.get(f"workspaces/{workspace}").data["attributes"]["created-at"]
+    assert told["tag-bindings"] == [{"key": "prod", "value": None, "inherited": False}, {"key": "team", "value": "core", "inherited": True}]
+
+
+ESTIMATE = {"status": "finished", "error-message": None, "currency": "USD", "prior-monthly-cost": "8.392", "proposed-monthly-cost": "65.9860000001",
+            "delta-monthly-cost": "57.5940000001", "resources-count": 0, "matched-resources-count": 0, "unmatched-resources-count": 0, "resources": []}
+
+
+@pytest.mark.parametrize("estimate,outcome,expected", [
+    (ESTIMATE, "passed", {"prior-monthly-cost": "8.392", "proposed-monthly-cost": "65.9860000001", "delta-monthly-cost": "57.5940000001"}),
+    ({"status": "errored", "error-message": "no"}, "errored", None),
+])
+def test_the_facts_have_a_finished_cost_estimate(org, fake_worker, api_site, estimate, outcome, expected):
+    workspace = org.workspace(cost_estimation_enabled=True)
+    created = policy(org, name="p", kind="sentinel").data["id"]
+    upload(org, created)
+    policy_set(org, {"policies": ("policies", created), "workspaces": ("workspaces", workspace)}, name="checks", kind="sentinel")
+    run = org.run_files(workspace, {"main.tf": ""})
+    api_site.change("insert into configuration_commits (configuration_version_id, id, sha) select configuration_version_id, %s, %s from run_inputs where run_id = %s",
+                 run.replace("run-", "ia-"), "1" * 40, run)
+    fake_worker.plan(run)
+    job = fake_worker.take(run, "cost")
+    fake_worker.on(job, "PUT", "cost", estimate)
+    fake_worker.end(job, outcome)
+    facts = fake_worker.evaluate(run, "sentinel", "passed", [])["run"]
+    assert facts["cost-estimate"] == expected and facts["commit-sha"] == "1" * 40
+
+
+def test_facts_that_a_run_lacks_are_null(org, fake_worker):
+    workspace = org.workspace()
+    opa_set(org, "base", workspace)
+    _, facts = facts_of(org, fake_worker, workspace, plan_only=True)
+    assert facts["speculative"] and facts["target-addrs"] is None and facts["variables"] == {}
+    told = facts["workspace"]
+    assert (told["description"], told["working-directory"], told["tags"], told["tag-bindings"]) == (None, None, [], [])
+
+
 def test_policy_set_outcomes_are_filtered(org, fake_worker):
     workspace = org.workspace()
     first, second = opa_set(org, "first", workspace), opa_set(org, "second", workspace)

@@ -282,13 +282,14 @@ policy "fails" {
 
 def test_a_sentinel_archive_is_evaluated_with_mocks_and_parameters(fake_scheduler, worker):
     archive = tar_gz({"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"})
-    job, results = evaluate(fake_scheduler, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}"}))
+    job, results = evaluate(fake_scheduler, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}", "number": "12", "quoted": '"12"'}))
     first, second = results["sets"][0]["outcomes"]
     assert (job.result["outcome"], first["status"], second["status"], second["enforcement_level"]) == ("passed", "passed", "failed", "advisory")
     (printed,) = [entry["print"] for entry in first["output"]]
     assert 'module "helpers" { source = "./helpers.sentinel" }' in printed and "mine.sentinel" not in printed
     assert 'mock "tfplan/v2" {\n  module {\n    source = "./runyard-mocks/mock-tfplan-v2.sentinel"' in printed
     assert printed.count('param "limit"') == 1 and "value = [1, 2]" in printed and 'value = "a $${b}"' in printed
+    assert 'param "number" {\n  value = 12\n' in printed and 'param "quoted" {\n  value = "12"\n' in printed
     assert 'resource_changes = {"terraform_data.one[\\"a.b\\"]": {' in printed
     assert 'workspace = {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto_apply": true' in printed
     assert 'cost_estimate = {"proposed_monthly_cost": "12.50"}' in printed
@@ -297,11 +298,11 @@ def test_a_sentinel_archive_is_evaluated_with_mocks_and_parameters(fake_schedule
 def test_policies_without_their_program_are_errored(fake_scheduler, worker, folder, sandbox):
     until(lambda: not fake_scheduler.waiting, "the other worker is idle")
     worker.stop()
-    bare = Worker("bare", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, opa="no-such-opa")
+    bare = Worker("bare", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, opa="no-such-opa", sentinel="no-such-sentinel")
     try:
         bare.start()
         assert evaluate_one(fake_scheduler, "sentinel", policy("passes", enforcement="soft-mandatory", query=None)) == (
-            "soft_failed", "errored", "This worker has no program for sentinel policies (option --sentinel)")
+            "soft_failed", "errored", 'This worker has no "no-such-sentinel" to evaluate policies with')
         assert evaluate_one(fake_scheduler, "opa", policy(ALLOWS)) == ("failed", "errored", 'This worker has no "no-such-opa" to evaluate policies with')
     finally:
         bare.release()

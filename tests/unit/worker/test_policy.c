@@ -12,6 +12,7 @@
 #include "common/err.h"
 #include "common/terraform/literal.h"
 #include "common/terraform/mocks.h"
+#include "common/terraform/plan_text.h"
 #include "worker/policy/blocks.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/report.h"
@@ -287,7 +288,7 @@ static void literals_are_written_in_both_syntaxes(void **state)
 	buf_release(&small);
 }
 
-static void parameters_are_parsed_as_on_the_command_line(void **state)
+static void parameters_for_opa_keep_their_quotes(void **state)
 {
 	static const char *const rows[][2] = {{"3", "3"}, {"[1, \"a\"]", "[1,\"a\"]"}, {"{\"a\": 1}", "{\"a\":1}"},
 		{"true", "\"true\""}, {"\"3\"", "\"\\\"3\\\"\""}, {"plain", "\"plain\""}, {"", "\"\""},
@@ -299,6 +300,39 @@ static void parameters_are_parsed_as_on_the_command_line(void **state)
 		_cleanup_(freep) char *text = json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY);
 
 		assert_string_equal(text, rows[i][1]);
+	}
+}
+
+static void wide_numbers_of_a_plan_change_no_others(void **state)
+{
+	static const char *const rows[][2] = {
+		{"{\"a\":1,\"b\":9223372036854775807,\"c\":-9223372036854775808}",
+			"{\"a\":1,\"b\":9223372036854775807,\"c\":-9223372036854775808}"},
+		{"{ \"a\" : [ 1 , 9223372036854775808 ], \"b\":2.0, \"-9223372036854775809\": -9223372036854775809 }",
+			"{\"a\":[1,9.2233720368547758e18],\"b\":2.0,\"-9223372036854775809\":-9.2233720368547758e18}"},
+		{"{\"a\\\\\\\"\":\"99999999999999999999\",\"b\":[[100000000000000000000]],\"c\":7}",
+			"{\"a\\\\\\\"\":\"99999999999999999999\",\"b\":[[1e20]],\"c\":7}"},
+		{"{\"a\":99999999999999999999", NULL},
+		{"{\"a\":99999999999999999999,\"", NULL},
+		{"{\"a\":99999999999999999999,\"\\", NULL},
+		{"[99999999999999999999]", NULL},
+		{"", NULL},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		size_t len = strlen(rows[i][0]);
+		char *exact = mem_new(len + 1, 1);
+		json_auto_t *plan = NULL;
+		_cleanup_(freep) char *text = NULL;
+
+		memcpy(exact, rows[i][0], len);
+		plan = plan_parse(exact, len);
+		free(exact);
+		text = plan ? json_dumps(plan, JSON_COMPACT) : NULL;
+		assert_int_equal(text == NULL, rows[i][1] == NULL);
+		if (text)
+			assert_string_equal(text, rows[i][1]);
 	}
 }
 
@@ -398,6 +432,72 @@ static void a_sets_configuration_gets_mocks_and_parameters(void **state)
 	json_decref(set.blocks);
 }
 
+/* Spaces replace what is left out, so that messages name the lines of the set's file. */
+static void a_sets_own_configuration_keeps_its_lines(void **state)
+{
+	static const char text[] =
+		"mock \"x\" {\n}\nparam \"a\" { value = 1 }\npolicy \"p\" {\n  source = \"p\"\n}\ntest { }";
+	struct policy_set set = {.text = (char *)text};
+	json_auto_t *parameters =
+		json_loads("[{\"key\":\"a\",\"value\":\"true\"},{\"key\":\"b\",\"value\":\"\\\"12\\\"\"}]", 0, NULL);
+	_cleanup_(buf_release) struct buf out = BUF_INIT(10000);
+	struct err err = ERR_INIT;
+
+	(void)state;
+	set.parameters = parameters;
+	assert_int_equal(blocks_read(text, strlen(text), &set.blocks, &err), 0);
+	assert_int_equal(sentinel_config_own(&set, &out), 0);
+	assert_string_equal(buf_str(&out),
+		"          \n \n                       \npolicy \"p\" {\n  source = \"p\"\n}\n        \n"
+		"param \"a\" {\n  value = true\n}\n\nparam \"b\" {\n  value = \"12\"\n}\n\n");
+	json_decref(set.blocks);
+}
+
+static void exit_codes_of_runyard_policy_decide(void **state)
+{
+	static const struct {
+		int code;
+		const char *errors;
+		enum verdict verdict;
+		const char *reason, *says;
+	} rows[] = {
+		{0, "", VERDICT_PASSED, "", "[\"out\"]"},
+		{1, "a warning\n", VERDICT_FAILED, "", "[\"out\",\"a warning\"]"},
+		{2, "p:1:2: undefined\n", VERDICT_ERRORED, "p:1:2: undefined", "[\"out\"]"},
+		{3, "p:1:2: no\nmore\n", VERDICT_ERRORED, "p:1:2: no", "[\"out\",\"more\"]"},
+		{9, "", VERDICT_ERRORED, "The policy could not be evaluated (exit code 9)", "[\"out\"]"},
+		{127, "no library", VERDICT_ERRORED, "no library", "[\"out\"]"},
+		{137, "", VERDICT_ERRORED, "It was killed by signal 9", "[\"out\"]"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
+		const struct evaluated evaluated = {.code = rows[i].code, .out = "out\n", .errors = rows[i].errors};
+		_cleanup_(judgement_release) struct judgement judgement = {.says = NULL};
+		_cleanup_(freep) char *says = NULL;
+
+		evaluator_runyard_policy.judge(NULL, NULL, &evaluated, &judgement);
+		says = json_text(judgement.says);
+		assert_int_equal(judgement.verdict, rows[i].verdict);
+		assert_string_equal(judgement.reason, rows[i].reason);
+		assert_string_equal(says, rows[i].says);
+	}
+}
+
+static void names_of_variables_keep_their_hyphens(void **state)
+{
+	json_auto_t *given = json_loads("{\"is-destroy\":false,\"variables\":{\"a-b\":{\"sensitive\":true}},"
+					"\"workspace\":{\"auto-apply\":true}}",
+		0, NULL);
+	json_auto_t *run = policy_run(given);
+	_cleanup_(freep) char *text = json_dumps(run, JSON_COMPACT);
+
+	(void)state;
+	assert_string_equal(text,
+		"{\"is_destroy\":false,\"variables\":{\"a-b\":{\"sensitive\":true}},\"workspace\":{\"auto_apply\":true}"
+		"}");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -410,9 +510,13 @@ int main(void)
 		cmocka_unit_test(outputs_of_policies_are_limited_and_redacted),
 		cmocka_unit_test(control_characters_are_replaced),
 		cmocka_unit_test(literals_are_written_in_both_syntaxes),
-		cmocka_unit_test(parameters_are_parsed_as_on_the_command_line),
+		cmocka_unit_test(parameters_for_opa_keep_their_quotes),
+		cmocka_unit_test(wide_numbers_of_a_plan_change_no_others),
 		cmocka_unit_test(imports_contain_data_of_the_plan),
 		cmocka_unit_test(a_sets_configuration_gets_mocks_and_parameters),
+		cmocka_unit_test(a_sets_own_configuration_keeps_its_lines),
+		cmocka_unit_test(exit_codes_of_runyard_policy_decide),
+		cmocka_unit_test(names_of_variables_keep_their_hyphens),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ void failure_print(const struct failure *failure);
 /* The lines of the trace: the first comment, the evaluated rules, and what was printed. Each begins with
  * `indent`; an empty line is before each part. */
 void trace_text(struct run *run, const struct result *result, const char *indent, struct output *output);
-/* What was printed, alone. */
+/* The printed lines alone. */
 void trace_prints(struct run *run, const char *indent, struct output *output);
 /* {description, error, print, result, rules}. */
 struct value trace_value(struct run *run, const struct result *result);

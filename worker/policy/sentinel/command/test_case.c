@@ -8,7 +8,7 @@
 #include "worker/policy/sentinel/command/test.h"
 #include "worker/policy/sentinel/library/json.h"
 
-/* What is made within result_write. */
+/* A case whose result is written (result_write). */
 struct judging {
 	struct test_case *test;
 	const struct options *options;

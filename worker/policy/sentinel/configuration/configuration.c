@@ -383,17 +383,24 @@ static void read_blocks(struct run *run, struct configuration *configuration, co
 	}
 }
 
+struct configuration *configuration_parse(struct run *run, const struct source *source)
+{
+	struct configuration *configuration = configuration_empty(run, files_folder(run, source->name));
+
+	configuration->source = source;
+	read_blocks(
+		run, configuration, is_json(source->name) ? hcl_read_json(run, source, types) : hcl_read(run, source));
+	return configuration;
+}
+
 struct configuration *configuration_read(
 	struct run *run, const struct files *files, const char *path, const struct reader *reader)
 {
-	struct configuration *configuration = configuration_empty(run, files_folder(run, path));
 	struct file file = file_read(run, files, path, reader);
 	struct source *source = run_alloc(run, 1, sizeof(*source));
 
 	*source = (struct source){.name = path, .text = file.bytes, .len = file.len};
-	configuration->source = source;
-	read_blocks(run, configuration, is_json(path) ? hcl_read_json(run, source, types) : hcl_read(run, source));
-	return configuration;
+	return configuration_parse(run, source);
 }
 
 struct policy_entry *configuration_policy(const struct configuration *configuration, const char *name)

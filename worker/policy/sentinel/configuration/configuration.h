@@ -4,6 +4,7 @@
 
 /*
  * The configuration of a policy set (sentinel.hcl) or of a test case.
+ * The blocks:
  *
  *	policy "NAME" { source, enforcement_level = "advisory", description, params = {} }
  *	import "module" "NAME" { source }          also module "NAME" { source }
@@ -73,7 +74,10 @@ struct configuration {
 
 /* A configuration without blocks. */
 struct configuration *configuration_empty(struct run *run, const char *folder);
-/* Reads the file at the path from the root. A name that ends with .json is in the JSON form. */
+/* The configuration in a source. If its name ends with .json it is in the JSON form. The name's folder is the
+ * configuration's. */
+struct configuration *configuration_parse(struct run *run, const struct source *source);
+/* Reads the file at the path from the root. */
 struct configuration *configuration_read(
 	struct run *run, const struct files *files, const char *path, const struct reader *reader);
 /* The policy of that name, or NULL. */

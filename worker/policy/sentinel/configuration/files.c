@@ -150,7 +150,7 @@ static const char *open_reason(const struct files *files, int error)
 	return error == EFBIG ? "is too large" : strerror(error);
 }
 
-/* What is open or mapped while a file is read. The run releases it. */
+/* A file's bytes, which the run releases. */
 struct content {
 	char *bytes; /* NULL until it is read */
 	size_t len;

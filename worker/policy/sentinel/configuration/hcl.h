@@ -43,7 +43,7 @@ struct hcl_block {
 	struct hcl_block *next;
 };
 
-/* What a kind of block has. The JSON form can't be read without it. */
+/* The labels, attributes and blocks of a kind of block. The JSON form can't be read without them. */
 struct hcl_type {
 	const char *name; /* NULL ends a table */
 	unsigned labels;

@@ -8,7 +8,7 @@
 
 #include "worker/policy/sentinel/core/run.h"
 
-/* What a file is read for, for messages: `module "x"`, and the place that names it. */
+/* The user of a file, for messages: `module "x"`, and the place that names it. */
 struct reader {
 	const char *subject;
 	struct place place;

@@ -3,7 +3,7 @@
 #define WORKER_POLICY_SENTINEL_CONFIGURATION_TERRAFORM_H
 
 /*
- * Where the Terraform imports get their plan and run from: -plan and -tfrun, or else the `config` of an
+ * The Terraform imports read a plan or a run. The flags -plan and -tfrun name the files, or else the `config` of an
  * `import "plugin"`. The flags' files may be outside of the root.
  */
 

@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/base.h"
+#include "common/buf.h"
 #include "worker/policy/sentinel/configuration/loader.h"
 
 /* Policies in a folder of this test's own, with their configuration. */
@@ -172,6 +173,21 @@ static void test_the_depth_of_imports_has_a_limit(void **state)
 	assert_loaded(&load, "pass");
 	write_chain(65);
 	assert_loaded(&load, "m63.sentinel:1:8: the limit of imports of imports, 64, is reached");
+}
+
+static void test_the_number_of_modules_has_a_limit(void **state)
+{
+	_cleanup_(buf_release) struct buf policy = BUF_INIT(1 << 20), config = BUF_INIT(1 << 20);
+
+	(void)state;
+	write_file("empty.sentinel", "");
+	for (unsigned i = 0; i <= MAX_MODULES; i++) {
+		buf_printf(&policy, "import \"m%u\"\n", i);
+		buf_printf(&config, "module \"m%u\" { source = \"empty.sentinel\" }\n", i);
+	}
+	buf_text(&policy, "main = true\n");
+	assert_policy(buf_str(&policy), buf_str(&config),
+		"p.sentinel:1001:8: the limit of modules and mocks, 1000, is reached");
 }
 
 static void test_static_data(void **state)
@@ -387,6 +403,7 @@ int main(void)
 		cmocka_unit_test(test_modules_see_mocks),
 		cmocka_unit_test(test_a_circle_is_named),
 		cmocka_unit_test(test_the_depth_of_imports_has_a_limit),
+		cmocka_unit_test(test_the_number_of_modules_has_a_limit),
 		cmocka_unit_test(test_static_data),
 		cmocka_unit_test(test_plugins_configure_imports_alone),
 		cmocka_unit_test(test_parameters_have_an_order),

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_TERRAFORM_PLAN_TEXT_H
+#define COMMON_TERRAFORM_PLAN_TEXT_H
+
+/* Reads `terraform show -json` of a plan for policies. Pure. */
+
+#include <stddef.h>
+
+#include "common/json/json.h"
+
+/* Whole numbers of more than 63 bits become floating-point numbers; the other numbers keep their kind. A new
+ * reference, or NULL if the text can't be parsed or is no object. */
+json_t *plan_parse(const char *text, size_t len);
+
+#endif

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: MPL-2.0
+# label: full
+"""Sentinel-language policies in a worker without --sentinel: evaluated by runyard-policy."""
+
+import base64
+import json
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from support.api import tar_gz
+from support.proc import ancestors
+from support.runyard import Worker
+from support.wait import until
+
+SECONDS = 6
+PLAN = {
+    "format_version": "1.2", "terraform_version": "1.11.4",
+    "planned_values": {"outputs": {}, "root_module": {}},
+    "resource_changes": [{"address": "terraform_data.one", "mode": "managed", "type": "terraform_data", "name": "one",
+                          "provider_name": "terraform.io/builtin/terraform", "change": {"actions": ["create"], "before": None, "after": {"input": "hello"}, "after_unknown": {}}}],
+    "configuration": {"root_module": {}},
+}
+RUN = {"id": "run-AAAAAAAAAAAAAAAA", "message": "hello", "created-at": "2026-01-01T00:00:00Z", "created-by": "admin", "is-destroy": False, "speculative": False,
+       "variables": {"with-dash": {"category": "env", "sensitive": True}}, "organization": {"name": "acme"}, "cost-estimate": None,
+       "workspace": {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto-apply": True}}
+
+
+def policy(source, name="one", enforcement="hard-mandatory"):
+    return {"id": "pol-AAAAAAAAAAAAAAAA", "name": name, "query": None, "enforcement": enforcement, "description": "", "source": source}
+
+
+def policy_set(*policies, number=1, archive=None, parameters=None, **more):
+    return {"id": f"polset-AAAAAAAAAAAAAAA{number}", "name": f"set-{number}", "description": "", "overridable": True, "tool-version": None,
+            "parameters": [{"key": key, "value": value} for key, value in (parameters or {}).items()],
+            "archive": archive and base64.b64encode(tar_gz(archive)).decode(), "policies": list(policies), **more}
+
+
+def start_worker(fake_scheduler, folder, sandbox, **options):
+    folder.mkdir(exist_ok=True)
+    worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
+                    policy_seconds=SECONDS, policy_memory=2048, slots=2, **options)
+    return worker.start()
+
+
+@pytest.fixture(scope="module")
+def worker(fake_scheduler, sandbox, session_folder):
+    worker = start_worker(fake_scheduler, session_folder / "runyard-policy", sandbox)
+    yield worker
+    worker.release()
+
+
+def offer(fake_scheduler, *sets):
+    return fake_scheduler.offer("sentinel", {"plan-json": PLAN, "policies": {"kind": "sentinel", "run": RUN, "sets": list(sets)}})
+
+
+def wait_for_results(job):
+    until(lambda: job.result, f"a result of {job.stage}")
+    return job.result["outcome"], json.loads(job.sent["policy-results"])
+
+
+def outcomes(results, number=0):
+    """The policies' statuses and outputs, by name."""
+    return {one["policy_name"]: (one["status"], [entry["print"] for entry in one["output"]]) for one in results["sets"][number]["outcomes"]}
+
+
+CASES = {
+    "passes": ("main = true", "hard-mandatory", "passed", "passed", "Pass - "),
+    "fails hard": ("main = rule { false }", "hard-mandatory", "failed", "failed", "Fail - "),
+    "fails softly": ('print("why it failed")\nmain = false', "soft-mandatory", "soft_failed", "failed", "why it failed"),
+    "fails at the advisory level": ("main = rule { false }", "advisory", "passed", "failed", 'Rule "main"'),
+    "is undefined": ("values = {}\nmain = values.nothing", "soft-mandatory", "soft_failed", "errored", "one.sentinel:2:"),
+    "breaks": ("main = rule {\n  1 / int(\"0\") is 1\n}", "hard-mandatory", "failed", "errored", "one.sentinel:2:"),
+    "does not parse": ("main = rule {", "hard-mandatory", "failed", "errored", "one.sentinel:1:"),
+    "loops": ("for range(10000000) as _, a { for range(10000000) as _, b {} }\nmain = true", "hard-mandatory", "failed", "errored", "one.sentinel:1:"),
+    "prints too much": ('for range(100000) as _, i { print("a line that is long enough") }\nmain = true', "hard-mandatory", "failed", "errored", "one.sentinel:1:"),
+    "has no such import": ('import "nothing"\nmain = true', "hard-mandatory", "failed", "errored", "one.sentinel:1:"),
+}
+
+
+@pytest.fixture(scope="module")
+def jobs(fake_scheduler, worker):
+    """Offers all cases at once, so that the worker never waits for the next one."""
+    return {case: offer(fake_scheduler, policy_set(policy(source, enforcement=level))) for case, (source, level, *_) in CASES.items()}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_policies_have_the_expected_outcome(jobs, case):
+    *_, outcome, status, text = CASES[case]
+    found, results = wait_for_results(jobs[case])
+    one, printed = outcomes(results)["one"]
+    assert (found, one) == (outcome, status), printed
+    if status == "errored" and case != "loops":  # on a busy machine the worker stops it first
+        assert text in printed[0] and "\n" not in printed[0], printed
+    assert text in "\n".join(printed), printed
+
+
+SENTINEL_HCL = """
+mock "tfplan/v2" { module { source = "mine.sentinel" } }
+param "limit" { value = 1 }
+import "module" "helpers" { source = "./helpers.sentinel" }
+policy "small" {
+  source            = "./policies/limit.sentinel"
+  enforcement_level = "hard-mandatory"
+  params            = { most = 1 }
+}
+policy "large" {
+  source            = "./policies/limit.sentinel"
+  enforcement_level = "hard-mandatory"
+  params            = { most = 5 }
+}
+policy "remote" {
+  source = "https://example.com/a.sentinel"
+}
+policy "broken" { source = "policies/broken.sentinel" }
+policy "defaults" { source = "policies/limit.sentinel" }
+test { rules = { main = true } }
+"""
+LIMIT = """import "helpers"
+param most default 3
+param limit
+param word default "none"
+print("limit", limit, "word", word, "most", most)
+main = rule { helpers.double(limit) <= most }
+"""
+
+
+@pytest.mark.parametrize("path", ["", "policies/sentinel"])
+def test_policies_of_an_archive_are_selected_by_their_names(fake_scheduler, worker, path):
+    below = f"{path}/" if path else ""
+    archive = {f"{below}sentinel.hcl": SENTINEL_HCL, f"{below}helpers.sentinel": "double = func(n) { return n * 2 }\n", f"{below}policies/limit.sentinel": LIMIT,
+               f"{below}policies/broken.sentinel": "main = {"}
+    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(archive=archive, parameters={"limit": "2", "word": '"12"', "most": "9"}, **{"policies-path": path})))
+    assert results["sets"][0]["error"] is None
+    found = outcomes(results)
+    assert {name: status for name, (status, _) in found.items()} == {"small": "failed", "large": "passed", "remote": "errored", "broken": "errored", "defaults": "passed"}
+    assert outcome == "failed"
+    assert "limit 2 word 12 most 1" in "\n".join(found["small"][1])
+    assert "limit 2 word 12 most 9" in "\n".join(found["defaults"][1])
+    assert "https://example.com/a.sentinel" in found["remote"][1][0]
+
+
+PARAMETERS = {
+    "a text": ("word", "is", '"word"'),
+    "a number": ("12", "is", "12"),
+    "a quoted number": ('"12"', "is", '"12"'),
+    "a list": ('[1, "a"]', "is", '[1, "a"]'),
+    "a map": ('{"a": [true]}', "is", '{"a": [true]}'),
+    "a bool": ("true", "is", "true"),
+    "a text with a template": ("a ${b}", "is", '"a ${b}"'),
+}
+
+
+def test_parameters_have_their_types(fake_scheduler, worker):
+    sets = [policy_set(policy(f"param given\nmain = given {word} {expected}"), number=number, parameters={"given": value})
+            for number, (value, word, expected) in enumerate(PARAMETERS.values(), 1)]
+    outcome, results = wait_for_results(offer(fake_scheduler, *sets))
+    assert [one["outcomes"][0]["status"] for one in results["sets"]] == ["passed"] * len(PARAMETERS), results["output"]
+    assert outcome == "passed"
+
+
+def test_a_required_parameter_that_is_missing_is_named_with_its_place(fake_scheduler, worker):
+    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(policy("main = true\n", name="fine"), policy("param given\nmain = given"))))
+    status, printed = outcomes(results)["one"]
+    assert (outcome, status) == ("failed", "errored") and "one.sentinel:1:" in printed[0] and "given" in printed[0]
+    assert outcomes(results)["fine"][0] == "passed"
+
+
+INVALID_SETS = {
+    "a level that is no text": ('policy "a" {\n source = "a.sentinel"\n enforcement_level = "${x}"\n}\n', 'policy "a" has the enforcement level'),
+    "no policy": ("# nothing\n", "sentinel.hcl has no policy in it"),
+}
+
+
+@pytest.mark.parametrize("case", INVALID_SETS)
+def test_an_invalid_set_is_errored(fake_scheduler, worker, case):
+    configuration, error = INVALID_SETS[case]
+    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(archive={"sentinel.hcl": configuration, "a.sentinel": "main = true"})))
+    assert outcome == "errored" and error in results["sets"][0]["error"]
+
+
+def test_an_expression_in_the_configuration_is_an_error_with_its_line(fake_scheduler, worker):
+    configuration = 'mock "x" {\n module {\n  source = "x"\n }\n}\npolicy "a" {\n source = "a.sentinel"\n params = { n = var.n }\n}\n'
+    _, results = wait_for_results(offer(fake_scheduler, policy_set(archive={"sentinel.hcl": configuration, "a.sentinel": "main = true"})))
+    status, printed = outcomes(results)["a"]
+    assert status == "errored" and "sentinel.hcl:8:" in printed[0], printed
+
+
+def test_policies_cannot_leave_their_set(fake_scheduler, worker):
+    sets = [policy_set(archive={"sentinel.hcl": f'policy "a" {{ source = "{source}" }}\n'}) for source in ("../../plan.json", "/etc/passwd", "../run.json")]
+    _, results = wait_for_results(offer(fake_scheduler, *sets))
+    assert [outcomes(results, i)["a"][0] for i in range(3)] == ["errored"] * 3
+
+
+def test_an_evaluation_without_memory_errors_its_policy_alone(fake_scheduler, worker):
+    """The program's own limit ends it before the worker's does."""
+    grows = 'x = "0123456789abcdef"\nfor range(60) as _, i { x += x }\nmain = true'
+    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(policy(grows, name="grows"), policy("main = true", name="fine"))))
+    found = outcomes(results)
+    assert (outcome, found["grows"][0], found["fine"][0]) == ("failed", "errored", "passed")
+    assert "sentinel:2:" in found["grows"][1][0]
+
+
+def evaluations(worker):
+    """Pids of the worker's evaluations that run now."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            if (folder / "comm").read_text() == "runyard-policy\n" and worker.process.pid in ancestors(int(folder.name)):
+                found.append(int(folder.name))
+        except OSError:
+            continue
+    return found
+
+
+def test_a_killed_evaluation_errors_its_policy_alone(fake_scheduler, worker):
+    source = CASES["loops"][0]
+    job = offer(fake_scheduler, policy_set(policy(source, name="killed"), policy("main = true", name="fine")))
+    os.kill(until(lambda: evaluations(worker), "the evaluation runs")[0], signal.SIGKILL)
+    outcome, results = wait_for_results(job)
+    found = outcomes(results)
+    assert (outcome, found["killed"], found["fine"][0]) == ("failed", ("errored", ["It was killed by signal 9"]), "passed")
+
+
+def test_evaluations_are_counted(fake_scheduler, worker):
+    wait_for_results(offer(fake_scheduler, policy_set(policy("main = true"))))
+    assert worker.metric("runyard_worker_policies_total", kind="sentinel", status="passed") >= 1
