@@ -292,6 +292,30 @@ def test_policies_read_the_facts_of_their_run(org, fake_worker):
     assert told["tag-bindings"] == [{"key": "prod", "value": None, "inherited": False}, {"key": "team", "value": "core", "inherited": True}]
 
 
+ESTIMATE = {"status": "finished", "error-message": None, "currency": "USD", "prior-monthly-cost": "8.392", "proposed-monthly-cost": "65.9860000001",
+            "delta-monthly-cost": "57.5940000001", "resources-count": 0, "matched-resources-count": 0, "unmatched-resources-count": 0, "resources": []}
+
+
+@pytest.mark.parametrize("estimate,outcome,expected", [
+    (ESTIMATE, "passed", {"prior-monthly-cost": "8.392", "proposed-monthly-cost": "65.9860000001", "delta-monthly-cost": "57.5940000001"}),
+    ({"status": "errored", "error-message": "no"}, "errored", None),
+])
+def test_the_facts_have_a_finished_cost_estimate(org, fake_worker, api_site, estimate, outcome, expected):
+    workspace = org.workspace(cost_estimation_enabled=True)
+    created = policy(org, name="p", kind="sentinel").data["id"]
+    upload(org, created)
+    policy_set(org, {"policies": ("policies", created), "workspaces": ("workspaces", workspace)}, name="checks", kind="sentinel")
+    run = org.run_files(workspace, {"main.tf": ""})
+    api_site.change("insert into configuration_commits (configuration_version_id, id, sha) select configuration_version_id, %s, %s from run_inputs where run_id = %s",
+                 run.replace("run-", "ia-"), "1" * 40, run)
+    fake_worker.plan(run)
+    job = fake_worker.take(run, "cost")
+    fake_worker.on(job, "PUT", "cost", estimate)
+    fake_worker.end(job, outcome)
+    facts = fake_worker.evaluate(run, "sentinel", "passed", [])["run"]
+    assert facts["cost-estimate"] == expected and facts["commit-sha"] == "1" * 40
+
+
 def test_facts_that_a_run_lacks_are_null(org, fake_worker):
     workspace = org.workspace()
     opa_set(org, "base", workspace)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/base.h"
+#include "worker/policy/sentinel/imports/terraform.h"
 
 /* A JSON file of the run. */
 struct input {
@@ -29,15 +30,14 @@ static const struct input run_input = {
 struct terraform_import {
 	const char *name;
 	const struct input *input;
-	/* The import of the file, which lives as long as the run. NULL: not supported. */
-	struct value (*make)(struct run *run, const struct file *file);
+	struct value (*make)(struct run *run, const struct source *source);
 };
 
 static const struct terraform_import imports[] = {
-	{"tfplan/v2", &plan, NULL},
-	{"tfconfig/v2", &plan, NULL},
-	{"tfstate/v2", &plan, NULL},
-	{"tfrun", &run_input, NULL},
+	{"tfplan/v2", &plan, import_tfplan},
+	{"tfconfig/v2", &plan, import_tfconfig},
+	{"tfstate/v2", &plan, import_tfstate},
+	{"tfrun", &run_input, import_tfrun},
 };
 
 const struct terraform_import *terraform_find(const char *name, size_t len)
@@ -75,7 +75,15 @@ static const char *configured_path(struct run *run, const struct input *input, c
 	return NULL;
 }
 
-static struct file given_file(struct run *run, const struct terraform_import *import, const char *path)
+static const struct source *source_of(struct run *run, const char *name, struct file file)
+{
+	struct source *source = run_alloc(run, 1, sizeof(*source));
+
+	*source = (struct source){.name = name, .text = file.bytes, .len = file.len};
+	return source;
+}
+
+static const struct source *given_file(struct run *run, const struct terraform_import *import, const char *path)
 {
 	static const struct files anywhere = {.root = -1};
 	const struct reader reader = {
@@ -83,11 +91,11 @@ static struct file given_file(struct run *run, const struct terraform_import *im
 		.place = run->at,
 	};
 
-	return file_map(run, &anywhere, path, &reader);
+	return source_of(run, path, file_map(run, &anywhere, path, &reader));
 }
 
-static struct file configured_file(struct run *run, const struct terraform_import *import, const struct files *files,
-	const char *folder, const struct import_entry *plugin)
+static const struct source *configured_file(struct run *run, const struct terraform_import *import,
+	const struct files *files, const char *folder, const struct import_entry *plugin)
 {
 	const char *path = configured_path(run, import->input, plugin);
 	struct reader reader;
@@ -95,16 +103,14 @@ static struct file configured_file(struct run *run, const struct terraform_impor
 	if (!path)
 		run_fail(run, "import \"%s\" needs a %s (%s)", import->name, import->input->what, import->input->flag);
 	reader = (struct reader){.subject = plugin->subject, .place = plugin->place};
-	return source_map(run, files, folder, path, &reader);
+	return source_of(run, source_path(run, folder, path), source_map(run, files, folder, path, &reader));
 }
 
 struct value terraform_load(struct run *run, const struct terraform_import *import, const struct terraform_paths *paths,
 	const struct files *files, const char *folder, const struct import_entry *plugin)
 {
 	const char *path = given_path(import->input, paths);
-	struct file file = path ? given_file(run, import, path) : configured_file(run, import, files, folder, plugin);
 
-	if (!import->make)
-		run_fail(run, "import \"%s\" is not supported", import->name);
-	return import->make(run, &file);
+	return import->make(
+		run, path ? given_file(run, import, path) : configured_file(run, import, files, folder, plugin));
 }

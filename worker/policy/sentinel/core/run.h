@@ -93,7 +93,8 @@ struct run {
 	struct timespec now;  /* what time.now gives: fixed when it is read first; tv_sec 0 before */
 	const char *timezone; /* of the plugin's configuration ("Europe/Berlin"); NULL: UTC */
 
-	struct evaluation *evaluation; /* evaluate/; NULL while files are loaded */
+	struct terraform_document *documents; /* imports/terraform.c; NULL before the first Terraform import */
+	struct evaluation *evaluation;        /* evaluate/; NULL while files are loaded */
 };
 
 void run_init(struct run *run, const struct run_limits *limits);

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_IMPORTS_TERRAFORM_H
+#define WORKER_POLICY_SENTINEL_IMPORTS_TERRAFORM_H
+
+/*
+ * The imports of a plan (`terraform show -json`) and of a run's facts. Nothing of the file is read before the policy
+ * uses a field; then the parts that it uses are decoded. A file that is no such JSON is an error at the field's use, at
+ * its place in the file.
+ *
+ * `source` is the file; its name is its path. Imports of one file share what was found in it. It must live as long as
+ * the run.
+ */
+
+#include "worker/policy/sentinel/values/value.h"
+
+struct value import_tfplan(struct run *run, const struct source *source);
+struct value import_tfconfig(struct run *run, const struct source *source);
+struct value import_tfstate(struct run *run, const struct source *source);
+struct value import_tfrun(struct run *run, const struct source *source);
+
+#endif
