@@ -167,7 +167,7 @@ struct hcl_body *hcl_read_json(struct run *run, const struct source *source, con
 	struct value value;
 
 	run->at = (struct place){.source = source};
-	if (!json_read(run, source->text, source->len, &value, &error))
+	if (!json_read_file(run, source->text, source->len, &value, &error))
 		run_fail_at(
 			run, (struct place){.source = source, .offset = (uint32_t)error.offset}, "%s", error.message);
 	if (!value_is(value, VALUE_MAP))

@@ -91,7 +91,7 @@ static struct value load_static(struct loader *loader, struct import_entry *entr
 	struct json_error error;
 	struct value value;
 
-	if (json_read(run, file.bytes, file.len, &value, &error))
+	if (json_read_file(run, file.bytes, file.len, &value, &error))
 		return value;
 	*source = (struct source){
 		.name = source_path(run, loader->configuration->folder, entry->source),

@@ -21,6 +21,10 @@ struct json_error {
  * text, which must live as long as the run. Fails (core/run.h) at the limits. */
 bool json_read(struct run *run, const char *text, size_t len, struct value *ret_value, struct json_error *ret_error);
 
+/* The same for the content of a file, which may begin with a byte order mark, as sources and HCL may. */
+bool json_read_file(
+	struct run *run, const char *text, size_t len, struct value *ret_value, struct json_error *ret_error);
+
 /* Appends the value. Members that are undefined or functions are left out, such elements of lists are null. False, with
  * nothing appended, if the value itself is one of these. A number that JSON does not have (NaN) fails. */
 bool json_write(struct run *run, struct output *output, struct value value);

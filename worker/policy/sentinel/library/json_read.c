@@ -362,3 +362,15 @@ bool json_read(struct run *run, const char *text, size_t len, struct value *ret_
 	*ret_error = (struct json_error){.message = reader.error, .offset = (size_t)(reader.at - text)};
 	return false;
 }
+
+bool json_read_file(
+	struct run *run, const char *text, size_t len, struct value *ret_value, struct json_error *ret_error)
+{
+	static const char mark[] = "\xef\xbb\xbf";
+	size_t skipped = len >= sizeof(mark) - 1 && memcmp(text, mark, sizeof(mark) - 1) == 0 ? sizeof(mark) - 1 : 0;
+
+	if (json_read(run, text + skipped, len - skipped, ret_value, ret_error))
+		return true;
+	ret_error->offset += skipped;
+	return false;
+}

@@ -208,6 +208,8 @@ static void test_the_json_form(void **state)
 		{"{\"policy\": 1}", "1:1: \"policy\" is no object by name"},
 		{"[]", "1:1: the configuration is no object"},
 		{"{\n  \"a\": tru }", "2:8: a value is missing"},
+		{"\xef\xbb\xbf{\"odd\": 1}\r\n", "odd = 1"},
+		{"\xef\xbb\xbf{\n  \"a\": tru }", "2:8: a value is missing"},
 	};
 
 	(void)state;
