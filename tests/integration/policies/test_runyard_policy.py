@@ -159,7 +159,7 @@ def test_a_plugin_names_the_plan(write):
 def test_wrong_json_of_a_plan_is_an_error_at_its_place(write):
     folder = write(p_sentinel=PLAN_POLICY, plan_json=PLAN % "x", run_json="{}")
     code, _, errors = run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)
-    assert (code, errors) == (RUNTIME, "plan.json:1:110: the JSON is wrong: a value is missing\n")
+    assert (code, errors) == (RUNTIME, "plan.json:1:113: the JSON is wrong: a value is missing\n")
 
 
 def test_a_configuration_without_policies_has_not_passed(write):
