@@ -223,7 +223,7 @@ bool plan_named(const struct plan_walk *walk, const char *name)
 {
 	const size_t len = (size_t)(walk->name.end - walk->name.begin) - 2;
 
-	return strncmp(walk->name.begin + 1, name, len) == 0 && name[len] == '\0';
+	return strlen(name) == len && memcmp(walk->name.begin + 1, name, len) == 0;
 }
 
 static struct plan_part member(struct run *run, struct plan_part object, const char *name, size_t len)

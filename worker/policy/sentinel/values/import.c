@@ -8,7 +8,7 @@ const struct native *import_function(const struct import *import, const char *na
 	for (size_t i = 0; i < import->function_count; i++) {
 		const char *known = import->functions[i].name;
 
-		if (strncmp(known, name, len) == 0 && known[len] == '\0')
+		if (strlen(known) == len && memcmp(known, name, len) == 0)
 			return &import->functions[i];
 	}
 	return NULL;

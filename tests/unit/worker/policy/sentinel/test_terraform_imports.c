@@ -426,7 +426,7 @@ static void damaged_plans_are_read_safely(void **state)
 		struct policy policy;
 
 		memcpy(copy, plan, strlen(plan));
-		copy[at] = odd[at % strlen(odd)];
+		copy[at] = odd[at % sizeof(odd)];
 		policy_init(&policy, text, "");
 		policy.plan.text = copy;
 		policy.plan.len = at % 3 ? strlen(plan) : at;
