@@ -57,7 +57,7 @@ int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, 
 	return 0;
 }
 
-/* The ids stand on both sides of the join, since a content may have the commits of a thousand workspaces. */
+/* The ids are on both sides of the join, because a content may have the commits of a thousand workspaces. */
 int vcs_contents_take(struct store *store, struct db_array *configuration_ids, struct err *err)
 {
 	return db_queue(store->db, err,
