@@ -131,7 +131,8 @@ static int rotation_check(const struct request *req, const struct rows *rows, st
 
 	if (!json_is_null(url))
 		return 0;
-	return err_set(err, ERR_CONFLICT, "the repository has no webhook of its own");
+	return err_set(err, ERR_CONFLICT,
+		"the repository has no webhook: plain git has none, and the GitHub App has one for all repositories");
 }
 
 int vcs_repositories_rotate(struct request *req, struct response *res, struct err *err)

@@ -87,7 +87,7 @@ static int name_ask(const struct reading *r, int row, struct err *err)
 	if (vcs_repository_doubt(r->store, row_text(&r->rows, row, "repository_id"), err) < 0)
 		return -1;
 	return vcs_delivery_postpone(r->store, row_int(&r->rows, row, "sequence"),
-		"The provider has to tell what the repository is called now.", err);
+		"The delivery waits until the provider has returned the repository's current name.", err);
 }
 
 static int delivery_read(const struct reading *r, int row, struct err *err)
