@@ -19,8 +19,8 @@
 
 /*
  * What providers send to the hooks of repositories and of the site's GitHub App. The answer is given when the delivery
- * has committed; the VCS thread reads it later (background/vcs.h). A delivery that is not interesting, or that was sent
- * before, is answered like any other: providers disable hooks that fail.
+ * has committed; the VCS thread reads it later (background/vcs/events.h). A delivery that is not interesting, or that
+ * was sent before, is answered like any other: providers disable hooks that fail.
  */
 
 struct delivery_item {
