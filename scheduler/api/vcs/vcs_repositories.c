@@ -98,7 +98,7 @@ static int secret_show(const struct request *req, const struct rows *rows, json_
 	return 0;
 }
 
-/* Reads the repository in the path, which the requester may see or, with the right of the route, change. */
+/* Reads the repository in the path, if the actor has the route's permission. */
 static int repository_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (vcs_repository_read(req->store, param(req, "repository"), ret_rows, err) < 0)

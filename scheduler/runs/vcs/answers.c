@@ -74,7 +74,7 @@ static int default_branch_store(
 		P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "name")));
 }
 
-/* What was pushed since the renaming was not looked at yet. */
+/* A renamed repository is looked at now, because looks with its old name may have missed pushes. */
 static int name_take(struct store *store, const struct vcs_claimed *call, const char *name, struct err *err)
 {
 	struct vcs_told told = {.repository_id = call->repository_id, .found_by = "poll", .kind = VCS_RENAME};
@@ -212,7 +212,7 @@ static int again(
 	const struct vcs_token_verdict token = {.state = "refused", .error = verdict->why};
 	bool renewed = false;
 
-	/* Its token is not renewed any more, and says nothing about the connection's present one. */
+	/* The token of a deleted connection is not renewed, and its refusal does not concern any other token. */
 	if (verdict->unauthorized && call->removal_id)
 		return vcs_removal_end(store, call->removal_id, err);
 	if (vcs_limit_note(store, call, verdict->why, err) < 0 ||

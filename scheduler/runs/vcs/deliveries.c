@@ -13,7 +13,7 @@
 
 enum { BODY_LIMIT = 26 << 20, RENAMED_TRIES = 8 };
 
-/* A batch. */
+/* A batch while it is read. */
 struct reading {
 	struct store *store;
 	struct rows rows;
@@ -66,9 +66,11 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 	return vcs_payload_read(vcs_row_dialect(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
 }
 
-/* The payload has another name for the repository than we: a newer one, since not every provider tells of a renaming,
- * or an older one. git needs the present name. So the provider is asked for it, and the delivery waits, but not for
- * ever. */
+/*
+ * True if the payload has another name for the repository than the database. The name may be newer, since not every
+ * provider sends an event when a repository is renamed, or older. git needs the current name. So the scheduler requests
+ * it from the provider, and the delivery waits for RENAMED_TRIES rounds at most.
+ */
 static bool is_renamed(const struct reading *r, int row, const struct vcs_events *events)
 {
 	const struct vcs_event *event = events->items;
@@ -123,8 +125,8 @@ static int read_in(void *data, struct err *err)
 	return 0;
 }
 
-/* Reads the oldest delivery alone, after a failure of its batch. If it is the one that fails, it waits, so that it does
- * not stop those of other repositories. */
+/* Reads the oldest delivery alone, after its batch has failed. If it fails again, it is postponed, so that it does not
+ * block the deliveries of other repositories. */
 static int oldest_read(struct reading *r, struct err *err)
 {
 	struct err why = ERR_INIT;

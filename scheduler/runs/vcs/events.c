@@ -28,8 +28,8 @@ static bool follows(const struct vcs_event *e, const char *seen)
 	return text_equal(e->sha, seen) || text_equal(e->before, seen);
 }
 
-/* Providers do not keep the order of what they send. A pull request is created once, so its creation precedes any
- * closing; else the provider's clock tells. */
+/* Providers may send deliveries out of order. A pull request is created once, so its creation precedes its end. For
+ * other events the provider's timestamp decides. */
 static bool is_late(const struct vcs_decision *d, const struct rows *known)
 {
 	const struct vcs_event *e = &d->event;
@@ -131,7 +131,7 @@ static int commit_decide(struct vcs_decision *d, struct err *err)
 	return seen_write(d, err) < 0 ? -1 : vcs_outcomes_apply(d, err);
 }
 
-/* The look shows whether it is true. */
+/* The look shows whether the repository was really deleted. */
 static int removal_apply(struct vcs_decision *d, struct err *err)
 {
 	const struct vcs_end gone = {

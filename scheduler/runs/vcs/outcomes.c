@@ -139,7 +139,7 @@ static bool setting(const json_t *settings, const char *name, bool fallback)
 	return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
-/* A push of the branch may bring the commit to a workspace between its connection and the look that this asked for. */
+/* A new connection requests a look. Before its result, a push may bring the same commit to the workspace. */
 static bool is_duplicate(const struct vcs_decision *d, int row)
 {
 	const struct rows *rows = &d->subjects;

@@ -54,7 +54,7 @@ int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, 
 	return 0;
 }
 
-/* The ids stand on both sides of the join, since a content may have the commits of a thousand workspaces. */
+/* The ids are on both sides of the join, because a content may have the commits of a thousand workspaces. */
 int vcs_contents_take(struct store *store, struct db_array *configuration_ids, struct err *err)
 {
 	return db_queue(store->db, err,
@@ -121,7 +121,7 @@ int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows,
 		store->db, ret_rows, err, "select distinct r.id " RUNS_OF("$1") FETCHES "order by r.id", P_TEXT(id));
 }
 
-/* ---- those who delete it ---- */
+/* ---- the sweep ---- */
 
 enum { MAX_SWEPT = 50 };
 
@@ -213,7 +213,7 @@ static int give_up_in(void *data, struct err *err)
 		P_ARRAY(&ids));
 }
 
-/* A content that is waited for has a git job, whatever has removed it. */
+/* Creates missing git jobs of contents for which configuration versions wait. */
 static int jobs_restore(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

@@ -117,8 +117,9 @@ int vcs_event_unreadable(
 	"e.files, e.files_note "
 
 /*
- * One repository with due events. The walk jumps from repository to repository in the index vcs_events_waiting. All
- * organizations have the same chance, so one that floods its repositories with events delays no other.
+ * Locks one repository with due events. The recursion jumps from repository to repository in the index
+ * vcs_events_waiting. All organizations have the same chance, so an organization with many events does not delay
+ * others.
  */
 /* clang-format off */
 static const char pick_sql[] =

@@ -13,8 +13,8 @@
  *  - `runyard-git HOST PORT` is git's core.gitProxy and ssh's ProxyCommand: it connects through the proxy.
  *
  * The first two roles talk over a SOCK_SEQPACKET socket, which is the second one's standard input. The order
- * (records.h) comes first. The sandbox answers with its listening socket, at which git finds the proxy, and may name
- * submodules, whose hosts git may connect to as well.
+ * (records.h) comes first. The sandbox answers with a listening socket, at which git reaches the proxy. Later it may
+ * send the URLs of submodules, and git may then connect to their hosts, too.
  */
 
 #include "common/buf.h"

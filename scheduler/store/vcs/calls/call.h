@@ -2,12 +2,12 @@
 #ifndef SCHEDULER_STORE_VCS_CALLS_CALL_H
 #define SCHEDULER_STORE_VCS_CALLS_CALL_H
 
-/* One call of a provider's API (store/vcs/calls/calls.h), for the functions of its purpose. */
+/* One call of a provider's API (store/vcs/calls/calls.h), for the functions that prepare it and apply its answer. */
 
 #include "common/vcs/operation.h"
 #include "scheduler/store/store.h"
 
-/* What a call is for. */
+/* The purpose of a call. */
 enum vcs_purpose {
 	VCS_FOR_REPORT,  /* a commit's status; the subject is "<sha> <context>" */
 	VCS_FOR_COMMENT, /* a pull request's comment; the subject is its number */
@@ -16,8 +16,8 @@ enum vcs_purpose {
 	VCS_FOR_VERIFY,  /* a connection's credentials */
 	VCS_FOR_PULLS,   /* a repository's open pull requests */
 	VCS_FOR_COMMIT,  /* the full hash of an event's commit; the subject is the event */
-	VCS_FOR_FILES,   /* the files that an event changed; likewise */
-	VCS_FOR_REMOVAL, /* hooks that a deleted connection left */
+	VCS_FOR_FILES,   /* the files that an event changed; the subject is the event */
+	VCS_FOR_REMOVAL, /* the hooks of a deleted connection */
 	VCS_PURPOSES
 };
 
@@ -52,9 +52,9 @@ struct vcs_claimed {
 	int tries;
 };
 
-/* What a call asks next. */
+/* The next request of a call. */
 struct vcs_prepared {
-	enum vcs_operation operation; /* VCS_OPERATIONS: there is nothing to ask any more */
+	enum vcs_operation operation; /* VCS_OPERATIONS: none, the call ends */
 	json_t *arguments;            /* a new reference; a member `secret` is not stored */
 	long long version;
 };

@@ -29,8 +29,8 @@ static int verify_prepare(
 	return 0;
 }
 
-/* By the provider's id, once it is known: the name may be that of another repository now. A step says that the default
- * branch is not known yet. */
+/* Looks the repository up by the provider's id if it is known, because another repository may have the name now. The
+ * argument `step` is there if only the default branch is missing. */
 static int lookup_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
@@ -96,7 +96,7 @@ struct allowance {
 	bool spent; /* its calls were put off */
 };
 
-/* What vcs_call_of reads. */
+/* The columns of vcs_call_of. */
 #define CALL_COLUMNS                                                                                                   \
 	"c.id, c.repository_id, c.removal_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries, "    \
 	"coalesce(c.connection_id, c.installation_id, m.connection) as owner, coalesce(k.provider, m.provider, "       \

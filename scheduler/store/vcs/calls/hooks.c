@@ -10,7 +10,7 @@
 enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
 
 /*
- * The arguments of a call have the `version` of the secret that it gave the provider, and its next step:
+ * The arguments of a call have the `version` of the secret that it sent to the provider, and its next step:
  *
  *   (none)  list the hooks, to find the one with this repository's URL
  *   remove  delete `hook`
@@ -78,7 +78,7 @@ static int secret_add(struct store *store, const struct vcs_claimed *call, const
 
 	if (vcs_hook_secret_read(store, call->repository_id, &secret, err) < 0)
 		return -1;
-	/* Azure DevOps' subscriptions are made one by one: the first one's version counts for all. */
+	/* Subscriptions of Azure DevOps are created one by one. The version of the first one counts for all. */
 	if (!json_object_get(arguments, "version"))
 		json_object_set_new(arguments, "version", json_integer(row_int(repository, 0, "version")));
 	json_object_set_new(arguments, "url", json_string(url));
@@ -127,8 +127,8 @@ int vcs_hook_prepare(
 
 /* ---- answers ---- */
 
-/* Once the provider has the newest secret, the previous one is accepted for deliveries that are on their way only. A
- * secret that was made meanwhile is brought next. */
+/* Once the provider has the newest secret, the previous one is accepted for ten more minutes, for deliveries that were
+ * already sent. If a newer secret exists, the next call sends it. */
 static int hook_store(struct store *store, const struct vcs_claimed *call, const char *external_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,

@@ -7,8 +7,13 @@ enum { MAX_ENQUEUED = 100, MAX_ASKED = 50, OLD_SECONDS = 240, REPOSITORY_SECONDS
 
 /* ---- when ---- */
 
-/* Refs don't tell that a pull request was opened again; that is found within a week of its end. $1 the repository, $2
- * known_to, $3 now, $4 and $5 after how many seconds a read is old, $6 whether the refs tell of new pull requests. */
+/*
+ * Refs do not show that a pull request was opened again. So a repository with a pull request that was closed less than
+ * a week ago is read, too.
+ *
+ * $1: the repository. $2: known_to. $3: read now. $4, $5: the age of an old read in seconds, at least and for each
+ * repository of the connection. $6: the refs show new pull requests.
+ */
 /* clang-format off */
 static const char want_sql[] =
 	"insert into vcs_pull_reads as p (repository_id, known_to, due_at) select r.id, $2, now() "
@@ -72,7 +77,7 @@ int vcs_pulls_prepare(
 	return 0;
 }
 
-/* ---- what is known ---- */
+/* ---- the pull requests in the database ---- */
 
 int vcs_pulls_known_to(struct store *store, const char *repository_id, long long *ret_number, struct err *err)
 {

@@ -19,9 +19,9 @@ enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
 /* ---- contexts ---- */
 
 /*
- * $1 the event, $2 the bits of the stages that are checks. A row per context, or a new version of it. The event that a
- * context links to is that of the pull request, if there is one. Applies have a context where the organization wants
- * one, and the event made a run that may apply.
+ * $1: the event. $2: the bits of the stages that are checks. Inserts a row per context, or makes a new version of it. A
+ * context links to the pull request's event if there is one. Applies have a context if the organization's setting is on
+ * and the event made a run that may apply.
  */
 /* clang-format off */
 static const char begin_sql[] =
@@ -164,9 +164,9 @@ static struct place place_of_call(const struct vcs_claimed *call)
 }
 
 /*
- * The newest run of each workspace for the commit, by what matters for the status; and how the commit's events are.
- * With $4 only those that may apply: pull requests of the same commit don't count. `lost`: the run's error is the
- * scheduler's own sentence about a lost worker (background/reaper.c).
+ * Counts the newest run of each workspace for the commit, by the columns that determine the status. Counts the commit's
+ * events by state and level. With $4, only runs that may apply count, and no events of pull requests. `lost`: the run's
+ * error is the scheduler's sentence about a lost worker (background/reaper.c).
  */
 /* clang-format off */
 static const char runs_sql[] =

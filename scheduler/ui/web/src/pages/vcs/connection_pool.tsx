@@ -9,7 +9,7 @@ import { useDocument } from "../../core/hooks.ts";
 import { linkOf, type Resource, text } from "../../core/resource.ts";
 import type { OrganizationView } from "../org_settings/settings_frame.tsx";
 
-// PoolWords: one of the connection's agent pools, and how its field reads.
+// PoolWords: the relationship of one of the connection's agent pools, and the texts of its field.
 type PoolWords = { readonly relation: string; readonly label: string; readonly hint: string; readonly none: string; readonly save: string };
 
 const reading: PoolWords = {
@@ -30,7 +30,7 @@ const ofForks: PoolWords = {
 
 type Props = { readonly view: OrganizationView; readonly connection: Resource; readonly reason: string | undefined };
 
-// The pools whose workers do a connection's work, if those of the shared pool do not.
+// The agent pools of a connection, which replace the shared pool.
 export function ConnectionPools(props: Props) {
 	return (
 		<>

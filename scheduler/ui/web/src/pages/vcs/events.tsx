@@ -117,7 +117,7 @@ function columnsOf(org: string): readonly Column[] {
 	];
 }
 
-// A member without the permission, or a stranger, to whom the organization does not exist.
+// The page of a user without the permission. For users outside of the organization, the organization does not exist.
 function Refused({ org }: { readonly org: string }) {
 	return (
 		<Content of={useDocument(address(`/organizations/${segment(org)}`))}>

@@ -118,7 +118,7 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 	);
 }
 
-// Only those who manage connections are shown the secret, and may replace it.
+// Only users who may manage connections see the secret and can replace it.
 function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMade: boolean }) {
 	const [asked, setAsked] = useState(false);
 	const previous = repository.attributes["hook-previous-until"];
