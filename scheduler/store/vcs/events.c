@@ -246,6 +246,7 @@ static const char next_sql[] =
 	"select ceil(1000 * extract(epoch from least("
 	"(select min(due_at) from vcs_deliveries where state = 'waiting'), "
 	"(select min(due_at) from vcs_events where state = 'waiting'), "
+	"(select min(due_at) from vcs_pull_reads), "
 	"(select r.look_due from vcs_repositories r where " REPOSITORY_IS_USED("r") "order by r.look_due limit 1)) "
 	"- now()))::bigint as ms";
 /* clang-format on */

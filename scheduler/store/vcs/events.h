@@ -4,7 +4,7 @@
 
 /*
  * Events of repositories (vcs_events). Requests, deliveries of hooks and looks make events. The VCS thread
- * (background/vcs.h) makes configuration versions and runs of them.
+ * (background/vcs/events.h) makes configuration versions and runs of them.
  *
  * The states of an event:
  *
@@ -93,7 +93,7 @@ int vcs_event_postpone(struct store *store, const char *id, const char *why, str
 int vcs_events_looking(
 	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err);
 
-/* Milliseconds until the next event, delivery or look is due; -1: none. */
+/* Milliseconds until the next event, delivery, look or read of pull requests is due; -1: none. */
 int vcs_next_due(struct store *store, long long *ret_ms, struct err *err);
 /* Deletes deliveries and events that are older than 30 days, in batches. */
 int vcs_events_expire(struct store *store, struct err *err);
