@@ -80,7 +80,7 @@ int vcs_repositories_index(struct request *req, struct response *res, struct err
 		req, res, &(struct resource_list){&kind_repositories, scope_organization, page_of_repositories}, err);
 }
 
-/* Only those who may manage the hook see its secret. */
+/* Adds the hook's secret for users with the permission to manage it. */
 static int secret_show(const struct request *req, const struct rows *rows, json_t *resource, struct err *err)
 {
 	const struct place place = {.organization = row_text(rows, 0, "organization_id")};
