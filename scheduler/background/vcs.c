@@ -24,6 +24,7 @@ enum {
 	READS_MS = 30000,
 	EXPIRE_MS = 600000,
 	NOTICE_SIZE = 64,
+	MAX_STEP_MS = 50, /* then the next step has its turn: a flood of deliveries must not stop events */
 };
 
 struct vcs_thread {
@@ -61,9 +62,10 @@ static const struct {
 
 static int step_run(struct vcs_thread *vcs, size_t i, struct err *err)
 {
+	int64_t end = clock_mono_ms() + MAX_STEP_MS;
 	bool more = true;
 
-	while (more && !atomic_load(&vcs->stopping))
+	while (more && clock_mono_ms() < end && !atomic_load(&vcs->stopping))
 		if (steps[i].run(&vcs->store, &more, err) < 0)
 			return -1;
 	return 0;
