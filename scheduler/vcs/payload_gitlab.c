@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * GitLab. Lists of changed files are not used: a payload does not tell whether the push was forced. GitLab
+ * GitLab. Lists of changed files are not used, because a payload does not show whether the push was forced. GitLab
  * sends "update" for each change of a merge request. One with `oldrev` brings a new head. One that changes the
  * destination or ends the draft counts as opened. All others are ignored.
  */

@@ -44,14 +44,14 @@ bool vcs_pull_read(const json_t *pull, struct vcs_event *ret_event)
 	payload_number(&reader, event, "number");
 	prefix_read(pull, event);
 	event->draft = json_bool_at(pull, "draft", false);
-	/* It is not told if the fork was deleted. */
+	/* The member is absent if the fork was deleted. */
 	event->fork = json_bool_at(pull, "fork", true) ? VCS_FORK_YES : VCS_FORK_NO;
 	*ret_event = *event;
 	free(reader.events.items);
 	return !reader.failed;
 }
 
-/* An API that tells no head has nothing to compare. */
+/* False if the API returned no head. */
 static bool head_differs(const struct vcs_known_pull *known, const struct vcs_event *event)
 {
 	if (*event->sha)

@@ -66,7 +66,7 @@ def test_the_chooser_suggests_what_the_token_sees(browser_page, site, github, co
     repository.fill("octo/network")
     page.get_by_role("button", name="Connect repository").click()
     panel = page.get_by_role("region", name="Repository")
-    expect(panel).to_contain_text("The GitHub App tells this site of each push, tag and pull request.")
+    expect(panel).to_contain_text("The GitHub App sends each push, tag and pull request to this site.")
     used = site.api.attributes(f"workspaces/{workspace}")["vcs-repo"]
     assert (used["identifier"], used["github-app-installation-id"], used["oauth-token-id"]) == ("octo/network", account, None)
     page.reload()

@@ -92,7 +92,7 @@ struct wanted {
 	struct vcs_source source;
 	const char *identifier, *branch; /* borrowed; branch: "" for the default one */
 	bool is_new, branch_is_new;
-	bool is_policy_set; /* whose head is needed, too */
+	bool is_policy_set; /* needs the head, too */
 };
 
 static const char *sent_or(const char *sent, const json_t *used, const char *member)
@@ -105,7 +105,7 @@ static const char *present(const char *text)
 	return *text_or_empty(text) ? text : NULL;
 }
 
-/* Who will use the repository. */
+/* The workspace or policy set that will use the repository. */
 struct place_of_use {
 	struct id organization, project; /* project: "" for a policy set, and if the body names none */
 	json_t *used;                    /* what it has now, or NULL */
@@ -168,12 +168,12 @@ static int branch_ask(struct store *store, const struct vcs_api *api, const stru
 	if (verdict_check(&verdict, REPO "/branch", "Branch can't be used", err) < 0)
 		return -1;
 	if (verdict.fate == VCS_TAKEN && !result)
-		return err_at(err, REPO "/branch", "Branch is not there");
+		return err_at(err, REPO "/branch", "Branch does not exist");
 	head_copy(result, ret_lookup);
 	return 0;
 }
 
-/* A repository without commits has no default branch, so nothing is refused here. */
+/* Refuses nothing, because a repository without commits has no default branch. */
 static void default_head_ask(
 	struct store *store, const struct vcs_api *api, const json_t *repository, struct vcs_lookup *ret_lookup)
 {

@@ -267,7 +267,7 @@ static int key_check(const struct request *req, const struct client_input *input
 	return 0;
 }
 
-/* An agent pool, if the body has the relation; null is none. */
+/* Sets the agent pool if the body has the relationship. Null means no pool. */
 static int pool_read_relation(const struct request *req, const char *relation, const struct pool_use *use,
 	const char **pool_id, struct err *err)
 {
@@ -287,7 +287,7 @@ static int pool_read_relation(const struct request *req, const char *relation, c
 	return err_at(err, pointer, "the provided agent pool does not exist or you are not authorized to use it");
 }
 
-/* Workers of the connection's pool have its credential, so the code of forks does not run there. */
+/* The pools must differ: workers of the connection's pool get its credential, so code of forks must not run there. */
 static int both_pools_read(
 	const struct request *req, const char *organization_id, struct vcs_connection *connection, struct err *err)
 {
@@ -300,8 +300,7 @@ static int both_pools_read(
 	if (!connection->fork_pool_id || !text_equal(connection->fork_pool_id, connection->pool_id))
 		return 0;
 	return err_at(err, "/data/relationships/fork-agent-pool",
-		"Fork agent pool must be another one than the agent pool, whose workers have the connection's "
-		"credential");
+		"Fork agent pool must differ from the agent pool, whose workers have the connection's credential");
 }
 
 static int common_read(
@@ -337,8 +336,9 @@ static int create_read(
 
 /* ---- creating and changing ---- */
 
-/* Plain git always has a token, which may be empty: an SSH key is set there. A renewal of an earlier token that is at
- * work does not replace this one: first its row is locked, then the token's, as the renewal locks them. */
+/* Plain git always has a row for its token, which may be empty, because the row has the SSH key. A renewal of the
+ * earlier token may be running. It does not replace the new one: both lock the renewal's row first, then the token's.
+ */
 static int token_save(struct request *req, const char *id, const struct client_input *input, struct err *err)
 {
 	const struct vcs_token token = {

@@ -165,8 +165,8 @@ static int identifier_check(const struct vcs_use *use, struct err *err)
 	return -1;
 }
 
-/* The head of the branch becomes the configuration, and gets a run if the workspace queues all runs. A policy set has
- * its first version at once if the provider has told the head. */
+/* Creates the event that makes a configuration version of the branch's head, and a run if the workspace queues all
+ * runs. A policy set gets its first version at once if the lookup returned the head. */
 static int head_request(const struct request *req, struct vcs_user user, const char *repository_id, struct err *err)
 {
 	const char *actor = req->actor.user.text, *head = req->lookup ? req->lookup->head : "";

@@ -17,7 +17,7 @@ enum {
 	STORED_EVENTS = 1000, /* stored by one statement, and at most VCS_EVENTS_MAX more */
 };
 
-/* A batch. What was read is stored by one statement for its events, and one for its deliveries. */
+/* A batch while it is read. Its events are stored by one statement, and its deliveries are ended by another. */
 struct reading {
 	struct store *store;
 	struct rows rows;
@@ -108,9 +108,11 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 	return vcs_payload_read(vcs_row_dialect(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
 }
 
-/* The payload has another name for the repository than we: a newer one, since not every provider tells of a renaming,
- * or an older one. git needs the present name. So the provider is asked for it, and the delivery waits, but not for
- * ever. */
+/*
+ * True if the payload has another name for the repository than the database. The name may be newer, since not every
+ * provider sends an event when a repository is renamed, or older. git needs the current name. So the scheduler requests
+ * it from the provider, and the delivery waits for RENAMED_TRIES rounds at most.
+ */
 static bool is_renamed(const struct reading *r, int row, const struct vcs_events *events)
 {
 	const struct vcs_event *event = events->items;
@@ -127,7 +129,7 @@ static int name_ask(const struct reading *r, int row, struct err *err)
 	if (vcs_repository_doubt(r->store, row_text(&r->rows, row, "repository_id"), err) < 0)
 		return -1;
 	return vcs_delivery_postpone(r->store, row_int(&r->rows, row, "sequence"),
-		"The provider has to tell what the repository is called now.", err);
+		"The delivery waits until the provider has returned the repository's current name.", err);
 }
 
 static int delivery_read(struct reading *r, int row, struct err *err)
@@ -165,8 +167,8 @@ static int read_in(void *data, struct err *err)
 	return results_store(r, err);
 }
 
-/* Reads the oldest delivery alone, after a failure of its batch. If it is the one that fails, it waits, so that it does
- * not stop those of other repositories. */
+/* Reads the oldest delivery alone, after its batch has failed. If it fails again, it is postponed, so that it does not
+ * block the deliveries of other repositories. */
 static int oldest_read(struct reading *r, struct err *err)
 {
 	struct err why = ERR_INIT;

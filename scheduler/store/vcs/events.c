@@ -136,8 +136,9 @@ int vcs_event_unreadable(
 	"e.files, e.files_note "
 
 /*
- * One repository with due events. The walk jumps from repository to repository in the index vcs_events_waiting. All
- * organizations have the same chance, so one that floods its repositories with events delays no other.
+ * Locks one repository with due events. The recursion jumps from repository to repository in the index
+ * vcs_events_waiting. All organizations have the same chance, so an organization with many events does not delay
+ * others.
  */
 /* clang-format off */
 static const char pick_sql[] =
@@ -264,6 +265,7 @@ static const char next_sql[] =
 	"select ceil(1000 * extract(epoch from least("
 	"(select min(due_at) from vcs_deliveries where state = 'waiting'), "
 	"(select min(due_at) from vcs_events where state = 'waiting'), "
+	"(select min(due_at) from vcs_pull_reads), "
 	"(select r.look_due from vcs_repositories r where " REPOSITORY_IS_USED("r") "order by r.look_due limit 1)) "
 	"- now()))::bigint as ms";
 /* clang-format on */

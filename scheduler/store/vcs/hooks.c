@@ -103,8 +103,8 @@ static int column_add(
 }
 
 /* clang-format off */
-/* The order prevents deadlocks of transactions that store the same deliveries. The lock is that of the foreign key: it
- * waits for a deletion of the repository, and drops its deliveries. */
+/* The order prevents deadlocks of transactions that store the same deliveries. The lock, which the foreign key would take
+ * anyway, waits for a deletion of the repository. The deliveries of a deleted repository are dropped. */
 static const char deliveries_sql[] =
 	"insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) "
 	"select r.id, u.delivery_id, u.event, u.body "

@@ -290,7 +290,7 @@ int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret,
 	return rows.count ? secret_open(store, &sealed, ret_secret, err) : 0;
 }
 
-/* The calls lock repositories before their hooks, too. */
+/* Locks the repository before its hook, in the same order as calls do. */
 int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect dialect, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);

@@ -47,7 +47,7 @@ class Missed:
                                  "(select count(*) from vcs_events where repository_id = v.id and state in ('waiting', 'looking', 'comparing')), "
                                  "(select count(*) from git_jobs where repository_id = v.id and kind <> 'fetch') from vcs_repositories v where id = %s", read, self.watched.id)[0]
 
-        # A read that is not asked for now begins at the thread's next round.
+        # A read that is not due at once begins in the thread's next round.
         def done():
             if left() == (False, 0, 0, 0):
                 return True

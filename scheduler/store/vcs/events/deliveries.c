@@ -5,8 +5,8 @@
 
 enum { POSTPONED_SECONDS = 15 };
 
-/* Locks $1 deliveries, the oldest first, and reads those of them whose bodies come within $2 bytes: at least the first
- * one. Found by vcs_deliveries_waiting. */
+/* Locks at most $1 deliveries, the oldest first. Reads the first of them, and the next ones until their bodies have $2
+ * bytes. Uses the index vcs_deliveries_waiting. */
 /* clang-format off */
 static const char pick_sql[] =
 	"with due as materialized (select sequence, due_at, octet_length(body_sealed) as size from vcs_deliveries "
@@ -38,10 +38,10 @@ int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct e
 				: 0;
 }
 
-int vcs_delivery_fail(struct store *store, long long sequence, const char *error, struct err *err)
+int vcs_delivery_fail(struct store *store, long long sequence, const char *why, struct err *err)
 {
 	return db_queue(store->db, err, "update vcs_deliveries set state = 'failed', error = $2 where sequence = $1",
-		P_INT(sequence), P_TEXT(error));
+		P_INT(sequence), P_TEXT(why));
 }
 
 int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err)

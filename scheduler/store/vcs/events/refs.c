@@ -22,9 +22,9 @@ int vcs_repository_lock(struct store *store, const char *repository_id, struct r
 		P_TEXT(repository_id), P_TEXT(github_app_url(store->settings->github_app)));
 }
 
-/* No lock is held while the job is made: the result of a look locks the job first, then the repository. The result sets
- * the next time; until then the repository is not due again, unless a look was asked for since `due` was read: this one
- * may have begun before. */
+/* Holds no lock while it makes the job, because the result of a look locks the job first, then the repository. The
+ * result sets the time of the next look, and until then the repository is not due. But if a look was requested after
+ * `due` was read, the repository stays due, since this look may have begun before the request. */
 static int look_begin(struct store *store, const char *repository_id, const char *due, struct err *err)
 {
 	if (git_job_look(store, repository_id, err) < 0)
@@ -96,7 +96,7 @@ int vcs_ref_read(struct store *store, const char *repository_id, const char *ref
 	return 0;
 }
 
-/* Refs that have not changed are left out: a conflict would lock, and so write, each of their rows. */
+/* Leaves out unchanged refs, because a conflict would lock, and so write, each of their rows. */
 int vcs_refs_write(
 	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err)
 {
@@ -171,7 +171,7 @@ int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *p
 /* ---- the repository itself ---- */
 
 /* clang-format off */
-/* By vcs_repositories' key and vcs_repositories_connection or vcs_repositories_organization. */
+/* Uses the key of vcs_repositories, and vcs_repositories_connection or vcs_repositories_organization. */
 static const char rename_sql[] =
 	"with r as (select id, identifier, organization_id, connection_id, installation_id from vcs_repositories "
 	"where id = $1), "
