@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "common/loop/progress.h"
 
-enum { NOTICE_SIZE = 64 };
+enum { NOTICE_SIZE = 64, STEP_MS = 50 };
 
 struct listener {
 	struct store store;
@@ -30,12 +30,15 @@ static int failed(const struct listener *l, const char *name, const struct err *
 
 /* ---- a round ---- */
 
+/* After STEP_MS the other steps have their turn, so that a flood of deliveries does not stop events. next_due reports
+ * the rest as due. */
 static int step_run(struct listener *l, const struct listener_step *step)
 {
+	int64_t end = clock_mono_ms() + STEP_MS;
 	struct err err = ERR_INIT;
 	bool more = true;
 
-	while (more && !atomic_load(&l->stopping))
+	while (more && clock_mono_ms() < end && !atomic_load(&l->stopping))
 		if (step->run(&l->store, &more, &err) < 0)
 			return failed(l, step->name, &err);
 	return 0;
