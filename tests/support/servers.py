@@ -23,7 +23,7 @@ DEPS = Path(os.environ.get("RUNYARD_DEPS", ROOT / "build/deps"))
 
 
 def memory_folder():
-    """Where this machine keeps files in memory, if much is free; otherwise None. A database has a thousand files, which
+    """A folder of this machine whose files are in memory, if much memory is free; otherwise None. A database has a thousand files, which
     a disk's file system takes long to make and delete."""
     folder = Path("/dev/shm")
     return folder if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free > 8 << 30 else None

@@ -128,7 +128,7 @@ def test_the_provider_tells_the_changed_files_if_git_cannot(whole):
     assert one.watched.fake.calls("GET", "/compare/")
     sha = one.push("modules/a.tf", "a module", lost=True)
     assert one.outcome("push", sha) == "started"
-    # What a forced push took away is not in the provider's list, so that list is not enough.
+    # The provider's list lacks the files of commits that a forced push removed, so it is not used.
     before = one.repository.sha("main")
     one.repository.copy.git("reset", "--quiet", "--hard", "HEAD~1")
     _, sha = one.commit("README.md", "forced", lost=True, force=True)
@@ -155,7 +155,7 @@ def test_statuses_arrive_late_over_limits_and_none_is_lost(whole, api_site):
     one.watched.quiet()
     calls = fake.calls("POST", "/statuses/")
     refused = [each.at for each in calls if each.status == 403]
-    # A second for those that the notifier had when the provider refused.
+    # One second is left for calls that the notifier had claimed before the refusal.
     assert len(refused) == 2 and not [each for each in calls if refused[-1] + 1 < each.at < refused[-1] + 4]
     for sha, run in zip(shas, runs):
         assert one.site.ask("select status from runs where id = %s", run) == [("canceled",)]

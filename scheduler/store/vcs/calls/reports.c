@@ -137,16 +137,13 @@ int vcs_notes_apply(struct store *store, int *ret_count, struct err *err)
 int vcs_reports_enqueue(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
-		"purpose, subject, urgency, writes, due_at) "
-		"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), v.organization_id, v.connection_id, "
-		"v.installation_id, v.id, '', $2, r.sha || ' ' || r.context, 0, true, "
-		"greatest(now(), coalesce(l.blocked_until, now())) "
-		"from (select * from vcs_reports where sent_version < version and due_at <= now() "
-		"order by due_at limit $1) r join vcs_repositories v on v.id = r.repository_id "
-		"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id) "
-		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_REPORT]));
+		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
+			"v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context, "
+			"greatest(now(), coalesce(l.blocked_until, now())) "
+			"from (select * from vcs_reports where sent_version < version and due_at <= now() "
+			"order by due_at limit $4) r join vcs_repositories v on v.id = r.repository_id "
+			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
+		CALL_TRAITS(VCS_FOR_REPORT), P_INT(MAX_ENQUEUED));
 }
 
 /* ---- one status ---- */
