@@ -8,18 +8,10 @@ import threading
 
 import pytest
 
-from support.fake_git import FakeGit
 from support.vcs_connections import create_client
 from support.vcs_events import Watched
 from support.vcs_fakes import FAKES, Azure, BitbucketServer, GitHub, GitLab
 from support.wait import until
-
-
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
 
 
 @pytest.fixture
