@@ -21,7 +21,9 @@ int vcs_hook_prepare(
  * if the hook is as it should be. */
 int vcs_hook_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err);
-/* The provider refuses it: users are told to make the hook by hand. */
-int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err);
+/* The provider refuses it: users are told to make the hook by hand. Some providers answer 404 to a token that may not
+ * manage hooks. */
+int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err);
 
 #endif
