@@ -158,7 +158,7 @@ static int branch_ask(struct store *store, const struct vcs_api *api, const stru
 	if (verdict_check(&verdict, REPO "/branch", "Branch can't be used", err) < 0)
 		return -1;
 	if (verdict.fate == VCS_TAKEN && !result)
-		return err_at(err, REPO "/branch", "Branch is not there");
+		return err_at(err, REPO "/branch", "Branch does not exist");
 	head_copy(result, ret_lookup);
 	return 0;
 }

@@ -295,8 +295,7 @@ static int both_pools_read(
 	if (!connection->fork_pool_id || !text_equal(connection->fork_pool_id, connection->pool_id))
 		return 0;
 	return err_at(err, "/data/relationships/fork-agent-pool",
-		"Fork agent pool must be another one than the agent pool, whose workers have the connection's "
-		"credential");
+		"Fork agent pool must differ from the agent pool, whose workers have the connection's credential");
 }
 
 static int common_read(

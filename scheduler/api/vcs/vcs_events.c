@@ -39,7 +39,7 @@ static const struct {
 	{"pull-request-title", "title"}, {"pull-request-url", "url"}, {"sender-username", "sender"},
 	{"sender-avatar-url", "sender_avatar_url"}, {"sender-html-url", "sender_url"}};
 
-/* The page of the commit, if its provider did not tell it. */
+/* The page of the commit, if the provider did not send it. */
 static void commit_url_complete(const struct rows *rows, int row, json_t *shown)
 {
 	_cleanup_(freep) char *url = NULL;
@@ -133,8 +133,8 @@ static json_t *outcome_show(const struct rows *rows, int row)
 		row_string(rows, row, "configuration_version_id"));
 }
 
-/* Commit statuses link to an event, so members may read it. What its repository contains is shown to those who see one
- * of its workspaces, or may list events. */
+/* Commit statuses link to an event, so all members may read it. Contents of the repository are shown only to users who
+ * see one of the event's workspaces, or may list events. */
 static bool sees_content(const struct request *req, const struct rows *event, const struct rows *outcomes)
 {
 	const struct place place = {.organization = row_text(event, 0, "organization_id")};

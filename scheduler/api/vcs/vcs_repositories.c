@@ -81,7 +81,7 @@ int vcs_repositories_index(struct request *req, struct response *res, struct err
 		req, res, &(struct resource_list){&kind_repositories, scope_organization, page_of_repositories}, err);
 }
 
-/* Only those who may manage the hook see its secret. */
+/* Adds the hook's secret for users with the permission to manage it. */
 static int secret_show(const struct request *req, const struct rows *rows, json_t *resource, struct err *err)
 {
 	const struct place place = {.organization = row_text(rows, 0, "organization_id")};
@@ -132,7 +132,8 @@ static int rotation_check(const struct request *req, const struct rows *rows, st
 
 	if (!json_is_null(url))
 		return 0;
-	return err_set(err, ERR_CONFLICT, "the repository has no webhook of its own");
+	return err_set(err, ERR_CONFLICT,
+		"the repository has no webhook: plain git has none, and the GitHub App has one for all repositories");
 }
 
 int vcs_repositories_rotate(struct request *req, struct response *res, struct err *err)

@@ -20,7 +20,7 @@
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/tokens.h"
 
-/* A call whose token is being renewed: how often it waits for that, and for how long. */
+/* The tries of a call while its token is renewed, and the pause between them. */
 enum { RENEWAL_TRIES = 3, RENEWAL_WAIT_S = 2 };
 
 /* One answer while it is applied. */
@@ -32,7 +32,7 @@ struct applying {
 
 /* ---- by purpose ---- */
 
-/* `taken` and `refused` may set *ret_goes_on (a new reference), with which the call asks on. */
+/* `taken` and `refused` may set *ret_goes_on: the arguments of the call's next step (a new reference). */
 struct purpose_rows {
 	int (*taken)(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 		struct err *err);
@@ -40,7 +40,7 @@ struct purpose_rows {
 		json_t **ret_goes_on, struct err *err);
 };
 
-/* A pull request of Azure DevOps has statuses of its own: they follow those of its commit. */
+/* Azure DevOps has separate statuses of pull requests. They are sent after those of the commit. */
 static int report_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
@@ -175,7 +175,7 @@ static int refused(
 	return ends_or_goes_on(store, call, goes_on, err);
 }
 
-/* The call is repeated. A refused credential is also noted where users see it, and a new one is taken then. */
+/* Repeats the call later, with the credential of that time. Records a refused credential for users. */
 static int again(
 	struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict, struct err *err)
 {

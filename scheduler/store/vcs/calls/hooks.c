@@ -27,7 +27,7 @@ static const char *const azure_events[] = {
 
 /* ---- when ---- */
 
-/* A day later, the hook is looked for: somebody may have deleted it. */
+/* A day later, the hook is checked, because a user may have deleted it at the provider. */
 #define NEXT_LOOK "now() + interval '20 hours' + random() * interval '8 hours'"
 
 /* clang-format off */

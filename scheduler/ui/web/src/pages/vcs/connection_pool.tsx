@@ -15,7 +15,7 @@ type PoolWords = { readonly relation: string; readonly label: string; readonly h
 const reading: PoolWords = {
 	relation: "agent-pool",
 	label: "Agent pool that reads the repositories",
-	hint: "For a provider that only workers of this pool reach. Its API must be reachable by a notifier, too; without, there are no commit statuses.",
+	hint: "For a provider that only workers of this pool reach. A notifier must reach the provider's API, too. Otherwise there are no commit statuses.",
 	none: "The shared pool",
 	save: "Save pool",
 };
@@ -23,7 +23,7 @@ const reading: PoolWords = {
 const ofForks: PoolWords = {
 	relation: "fork-agent-pool",
 	label: "Agent pool for plans of forks",
-	hint: "Its workers run code that others wrote, so let no workspace use it. Without a pool, pull requests of forks are not planned.",
+	hint: "Its workers run code from outside, so let no workspace use it. Without a pool, pull requests of forks are not planned.",
 	none: "None",
 	save: "Save forks' pool",
 };

@@ -123,8 +123,8 @@ function Refused({ org }: { readonly org: string }) {
 		<Content of={useDocument(address(`/organizations/${segment(org)}`))}>
 			{() => (
 				<p class="note">
-					The list of events needs the permission to manage VCS settings. The event of a workspace that you see opens by its own address,
-					such as from a commit status.
+					The list of events needs the permission to manage VCS settings. Without it, you can open the events of workspaces that you see by
+					their address, such as from a commit status.
 				</p>
 			)}
 		</Content>
