@@ -69,8 +69,8 @@ static void sweeps_run(struct listener *l)
 	}
 }
 
-/* Drops the notifications that have arrived. Returns true if there was one: the socket does not show those that came
- * with the answers of statements. */
+/* Drops the notifications that have arrived. Returns true if there was one. A notification that came with the answer of
+ * a statement does not make the socket readable. */
 static bool notices_drop(struct listener *l)
 {
 	char notice[NOTICE_SIZE];
@@ -99,7 +99,7 @@ static int until_due_ms(struct listener *l)
 }
 
 /* Returns the milliseconds to sleep. PostgreSQL sends a notification after its transaction is visible. So the steps see
- * the work of the notifications dropped first, and next_due that of those that came while the steps ran. */
+ * the work of notifications that were dropped before them, and next_due sees the work of later ones. */
 static int round_run(struct listener *l)
 {
 	int result;

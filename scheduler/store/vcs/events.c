@@ -230,8 +230,7 @@ int vcs_event_compared(struct store *store, const char *id, const char *files, c
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_events set state = 'waiting', due_at = now(), files = $2::jsonb, files_note = $3 where id "
-		"= "
-		"$1 and state = 'comparing'",
+		"= $1 and state = 'comparing'",
 		P_TEXT(id), P_TEXT(files), P_TEXT(note));
 }
 

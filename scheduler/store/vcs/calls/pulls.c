@@ -12,7 +12,7 @@ enum { MAX_ENQUEUED = 100, MAX_ASKED = 50, OLD_SECONDS = 240, REPOSITORY_SECONDS
  * a week ago is read, too.
  *
  * Parameters: $1 the repository, $2 known_to, $3 read now, $6 the refs show new pull requests. A read is old after $4
- * seconds, or after $5 seconds for each repository of the connection.
+ * seconds, but not before $5 seconds for each repository of the connection.
  */
 /* clang-format off */
 static const char want_sql[] =
