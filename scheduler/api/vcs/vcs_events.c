@@ -60,7 +60,7 @@ static json_t *event_attributes(const struct rows *rows, int row)
 	for (size_t i = 0; i < ARRAY_LEN(details); i++) {
 		const char *text = json_string_at(detail, details[i].member);
 
-		json_object_set_new(shown, details[i].name, json_string_or_null(text && *text ? text : NULL));
+		json_object_set_new(shown, details[i].name, json_string_or_null(text_or_null(text)));
 	}
 	json_object_set_new(shown, "pull-request-number",
 		row_null(rows, row, "pull_request") ? json_null() : row_number(rows, row, "pull_request"));
@@ -88,14 +88,9 @@ static const struct resource_kind kind_vcs_events = {
 
 /* ---- the list ---- */
 
-static const char *present(const char *text)
-{
-	return *text_or_empty(text) ? text : NULL;
-}
-
 static int time_check(const struct request *req, const char *name, const char **ret_time, struct err *err)
 {
-	const char *time = present(query(req, name));
+	const char *time = text_or_null(query(req, name));
 
 	if (time && !time_valid(time))
 		return err_set(err, ERR_MALFORMED, "%s must be a time such as 2026-01-31T12:00:00Z", name);
@@ -107,9 +102,9 @@ static int page_of_events(const struct request *req, const struct scope *scope, 
 	struct rows *ret_rows, struct err *err)
 {
 	struct vcs_event_list list = {.organization_id = scope->organization.text,
-		.levels = present(query(req, "filter[levels]")),
-		.connection_ids = present(query(req, "filter[oauth_client_external_ids]")),
-		.workspace = present(query(req, "filter[workspace]")),
+		.levels = text_or_null(query(req, "filter[levels]")),
+		.connection_ids = text_or_null(query(req, "filter[oauth_client_external_ids]")),
+		.workspace = text_or_null(query(req, "filter[workspace]")),
 		.limit = page->size,
 		.offset = page->offset};
 

@@ -4,13 +4,13 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
-#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/runs/vcs/renames.h"
+#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
-enum { MAX_DECIDED = 50 };
+enum { MAX_DECIDED = 5 }; /* in one call: then the caller may run other steps */
 
 /* ---- the order ---- */
 

@@ -22,7 +22,8 @@ int vcs_hook_prepare(
 int vcs_hook_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err);
 /* Records that the provider refuses the call. The repository's hook-error shows it, and users create the hook by hand.
- */
-int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err);
+ * Some providers answer 404 to a token that may not manage hooks. */
+int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err);
 
 #endif
