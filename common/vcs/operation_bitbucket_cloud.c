@@ -118,7 +118,7 @@ static json_t *read_files(const struct vcs_answer *answer)
 	return vcs_read_files(answer, json_at(answer->body, "values"), FILES, paths);
 }
 
-/* The API abbreviates the head's hash, so it is "head_prefix"; `commit` tells the whole. */
+/* The API abbreviates the head's hash, so it is "head_prefix". The operation `commit` returns the full hash. */
 static json_t *pull(const json_t *item)
 {
 	if (json_int_at(item, "id", 0) <= 0)

@@ -41,7 +41,7 @@ struct vcs_event {
 	enum vcs_event_kind kind;
 	char *ref;    /* full: refs/heads/main, refs/tags/v1; of a pull request: the source branch */
 	char *before; /* "": there was none, or it is not known */
-	char *sha;    /* of an annotated tag the commit's, if the payload tells it */
+	char *sha;    /* of an annotated tag: its commit's, if the payload has it */
 	/* The first digits of the sha, if the payload has no more (pull requests of Bitbucket Cloud). Then `sha` is ""
 	 * until the provider's API has returned it. */
 	char *short_sha;

@@ -39,7 +39,7 @@ struct vcs_subject {
 	bool policy_set;
 	bool unavailable;           /* its project may not use the connection any more */
 	const char *branch;         /* "": the default branch */
-	const char *default_branch; /* last known of the repository; used if the event does not tell it */
+	const char *default_branch; /* the last known one of the repository; used if the event has none */
 	const json_t *patterns;     /* trigger-patterns; policy-update-patterns of a policy set: an array of texts */
 	const char *folder;         /* the working directory; policies-path of a policy set */
 	/* of workspaces */

@@ -8,8 +8,8 @@ import psycopg
 
 
 class Database:
-    """Runs each statement in a transaction of its own. Connections are kept, because tests poll and PostgreSQL starts a
-    process for each. A statement that another thread runs does not delay one."""
+    """Runs each statement in a separate transaction. Keeps connections, because tests poll and PostgreSQL starts a process
+    for each. A statement of another thread causes no delay."""
 
     def __init__(self, url):
         self.url = url

@@ -97,5 +97,5 @@ def test_connections_show_the_app_and_why_calls_wait(browser_page, site, connect
     axe(page)
     page.get_by_role("link", name="Forge").click()
     expect(page.get_by_text("The last call to the provider failed: GitHub limits the <b>rate</b>")).to_be_visible()
-    expect(page.get_by_text("The provider asked for a pause. Calls go on")).to_be_visible()
+    expect(page.get_by_text("The provider requested a pause. Calls continue")).to_be_visible()
     axe(page)

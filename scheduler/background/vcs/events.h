@@ -3,7 +3,7 @@
 #define SCHEDULER_BACKGROUND_VCS_EVENTS_H
 
 /*
- * The thread for runs from commits: reads deliveries, decides events, has repositories looked at when that is due,
+ * The VCS thread makes runs from commits. It reads deliveries, decides events, schedules looks at repositories,
  * archives contents that no run needs, and deletes old events. Transactions notify it with vcs_wake.
  */
 

@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "common/loop/progress.h"
 
-enum { NOTICE_SIZE = 64 };
+enum { NOTICE_SIZE = 64, STEP_MS = 50 };
 
 struct listener {
 	struct store store;
@@ -30,12 +30,15 @@ static int failed(const struct listener *l, const char *name, const struct err *
 
 /* ---- a round ---- */
 
+/* After STEP_MS the other steps have their turn, so that a flood of deliveries does not stop events. next_due reports
+ * the rest as due. */
 static int step_run(struct listener *l, const struct listener_step *step)
 {
+	int64_t end = clock_mono_ms() + STEP_MS;
 	struct err err = ERR_INIT;
 	bool more = true;
 
-	while (more && !atomic_load(&l->stopping))
+	while (more && clock_mono_ms() < end && !atomic_load(&l->stopping))
 		if (step->run(&l->store, &more, &err) < 0)
 			return failed(l, step->name, &err);
 	return 0;
@@ -66,8 +69,8 @@ static void sweeps_run(struct listener *l)
 	}
 }
 
-/* Drops the notifications that have arrived. Returns true if there was one: the socket does not show those that came
- * with the answers of statements. */
+/* Drops the notifications that have arrived. Returns true if there was one. A notification that came with the answer of
+ * a statement does not make the socket readable. */
 static bool notices_drop(struct listener *l)
 {
 	char notice[NOTICE_SIZE];
@@ -96,7 +99,7 @@ static int until_due_ms(struct listener *l)
 }
 
 /* Returns the milliseconds to sleep. PostgreSQL sends a notification after its transaction is visible. So the steps see
- * the work of the notifications dropped first, and next_due that of those that came while the steps ran. */
+ * the work of notifications that were dropped before them, and next_due sees the work of later ones. */
 static int round_run(struct listener *l)
 {
 	int result;

@@ -25,12 +25,12 @@ enum { LISTENER_SWEEPS_MAX = 4 };
 
 struct listener_work {
 	const char *channel;
-	const char *progress;              /* its name in /healthz; NULL: none, since it waits for other servers */
+	const char *progress;              /* its name in /healthz; NULL for a thread that waits for other servers */
 	const struct listener_step *steps; /* in the order in which one makes work for the next */
 	size_t step_count;
 	const struct listener_sweep *sweeps; /* the most frequent one first: the others run in a round that is due */
 	size_t sweep_count;                  /* at most LISTENER_SWEEPS_MAX */
-	/* Milliseconds until a step has work; -1: never. It sees all that transactions had announced before. */
+	/* Milliseconds until a step has work; -1: never. It includes the work of all earlier notifications. */
 	int (*next_due)(struct store *store, long long *ret_ms, struct err *err);
 	int max_sleep_ms; /* a notification may be lost with its connection */
 	int retry_ms;     /* after a failure */

@@ -70,7 +70,7 @@ static int token_renew(struct store *store, const char *token_id, const struct r
 
 /* ---- tokens of the App's installations ---- */
 
-/* A suspended installation is asked for again, since GitHub's webhook of its end may be lost. */
+/* A suspended installation is tried again, because GitHub's webhook of the suspension's end may be lost. */
 enum { SUSPENDED_SECONDS = 900 };
 
 struct installing {
@@ -107,7 +107,7 @@ static int failed_in(void *data, struct err *err)
 			  : renewal_postpone(i->store, i->renewal, SUSPENDED_SECONDS, err);
 }
 
-/* GitHub gave no token. The installation itself tells whether it was removed or suspended. */
+/* GitHub gave no token. Reads the installation, to find out whether it was removed or suspended. */
 static int installation_examine(struct installing *i, long long number, int retry_after, struct err *err)
 {
 	_cleanup_(app_installation_release) struct app_installation found = {.account = NULL};

@@ -3,8 +3,8 @@
 #define SCHEDULER_BACKGROUND_VCS_RENEWALS_H
 
 /*
- * Renews the tokens of VCS providers before they expire (auth/vcs/renewals.h), in a thread of its own, since it waits
- * for the providers: its end waits for the request that runs, for at most 10 s.
+ * Renews the tokens of VCS providers before they expire (auth/vcs/renewals.h). It has a separate thread because it
+ * waits for the providers. When the thread is stopped, it first ends its request, within 10 s.
  */
 
 #include "scheduler/background/vcs/listener.h"

@@ -45,6 +45,10 @@ struct vcs_origin {
 /* Adds events that wait, in their order. */
 int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
 	size_t count, struct err *err);
+/* The same for events of several origins: appends their rows to a JSON array, and stores all rows of such an array by
+ * one statement. The caller bounds the array. */
+void vcs_event_rows_add(json_t *rows, const struct vcs_origin *origin, const struct vcs_event *events, size_t count);
+int vcs_event_rows_insert(struct store *store, const json_t *rows, struct err *err);
 
 /* Adds an event that is done and only has a message for users. */
 struct vcs_told {

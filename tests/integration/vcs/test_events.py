@@ -291,7 +291,7 @@ def test_late_events_of_a_pull_request_change_nothing(vcs):
     vcs.pull_request("pr_close", 8, sha)
     vcs.settled()
     vcs.pull_request("pr_open", 8, sha, is_new=True)
-    assert vcs.settled()[-1][4] == late, "it was closed before its creation was told of"
+    assert vcs.settled()[-1][4] == late, "the creation arrived after the end"
     vcs.pull_request("pr_open", 8, sha, changed_at=3000)
     vcs.settled()
     assert len(vcs.runs(workspace)) == count + 1, "it was opened again"

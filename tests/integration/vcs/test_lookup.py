@@ -147,7 +147,7 @@ def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
 
 
 def connections_to(fake):
-    """How many connections this machine has made to the fake and not closed."""
+    """The number of open connections from this machine to the fake."""
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split()[2:4] for line in table.readlines()[1:]]
     return sum(1 for address, state in rows if state == "01" and int(address.split(":")[1], 16) == fake.server.server_port)

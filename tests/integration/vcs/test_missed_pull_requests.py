@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""What polls find of pull requests whose webhooks were missed: a real scheduler and notifier, fakes of the providers."""
+"""Polls find pull requests whose webhooks were lost. A real scheduler and notifier, fakes of the providers."""
 
 import secrets
 
@@ -141,7 +141,7 @@ def test_polls_find_what_refs_do_not_tell(missed):
 
 
 def test_a_list_in_pages_closes_only_what_is_closed(missed):
-    """Bitbucket Cloud has no refs of pull requests: its list tells everything, in pages of 50."""
+    """Bitbucket Cloud has no refs of pull requests, so all changes are found in its list, which has pages of 50."""
     one = missed(BitbucketCloud)
     one.branch("many", "many")
     pulls = [one.repository.pull("many", title=f"Number {number}") for number in range(55)]

@@ -268,6 +268,17 @@ def test_a_flood_on_one_hook_does_not_slow_another(api_site):
     assert deliver(other, BODY, proof("gitea", other_secret, BODY))[0] == 204
 
 
+def test_a_backlog_of_deliveries_does_not_stop_events(org, api_site):
+    _, _, repository = hook_of(org)
+    _, _, other = hook_of(org)
+    api_site.change("insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) select %s, 'backlog-' || n, 'push', 'x' from generate_series(1, 4000) n", repository)
+    event = add_event(api_site, other, kind="ping", state="waiting")
+    api_site.change("select pg_notify('runyard_vcs', '')")
+    until(lambda: api_site.ask("select 1 from vcs_events where id = %s and state = 'done'", event), "the event is decided")
+    assert api_site.ask("select 1 from vcs_deliveries where delivery_id like 'backlog-%%' and tries = 0 and state = 'waiting' limit 1"), "some of the backlog was not read yet"
+    api_site.change("delete from vcs_deliveries where delivery_id like 'backlog-%%'")
+
+
 # ---- repositories ----
 
 

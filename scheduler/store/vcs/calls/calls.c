@@ -249,8 +249,7 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 	text = json_text(arguments);
 	return db_query(store->db, NULL, err,
 		"update vcs_calls set delivery = 'claimed', attempt = attempt + 1, notifier = $2, lease_until = now() "
-		"+ "
-		"make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, updated_at = now() "
+		"+ make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, updated_at = now() "
 		"where id = $1",
 		P_TEXT(call->id), P_TEXT(notifier), P_INT(store->settings->lease_seconds),
 		P_TEXT(vcs_operation_name(prepared->operation)), P_TEXT(text), P_INT(prepared->version));

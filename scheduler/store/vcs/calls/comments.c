@@ -106,7 +106,7 @@ static int body_make(struct store *store, const struct rows *comment, char **ret
 	return 0;
 }
 
-/* What there is to send: an edit of the known comment, or a new one. */
+/* Prepares an edit of the known comment, or a new one. */
 static int write_prepare(struct store *store, const struct vcs_claimed *call, const struct rows *comment,
 	struct vcs_prepared *prepared, struct err *err)
 {

@@ -27,7 +27,7 @@ static const char *const azure_events[] = {
 
 /* ---- when ---- */
 
-/* A day later, the hook is looked for: somebody may have deleted it. */
+/* A day later, the hook is checked, because a user may have deleted it at the provider. */
 #define NEXT_LOOK "now() + interval '20 hours' + random() * interval '8 hours'"
 
 /* clang-format off */
@@ -265,10 +265,12 @@ int vcs_hook_step(struct store *store, const struct vcs_claimed *call, const jso
 	}
 }
 
-int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
 {
+	(void)ret_goes_on;
 	return db_query(store->db, NULL, err,
 		"update vcs_repositories v set hook_error = left($2, 500), hook_external_id = case when " IS_USED
 		" then hook_external_id end where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(why));
+		P_TEXT(call->repository_id), P_TEXT(verdict->why));
 }

@@ -11,8 +11,8 @@ enum { MAX_ENQUEUED = 100, MAX_ASKED = 50, OLD_SECONDS = 240, REPOSITORY_SECONDS
  * Refs do not show that a pull request was opened again. So a repository with a pull request that was closed less than
  * a week ago is read, too.
  *
- * $1: the repository. $2: known_to. $3: read now. $4, $5: the age of an old read in seconds, at least and for each
- * repository of the connection. $6: the refs show new pull requests.
+ * Parameters: $1 the repository, $2 known_to, $3 read now, $6 the refs show new pull requests. A read is old after $4
+ * seconds, but not before $5 seconds for each repository of the connection.
  */
 /* clang-format off */
 static const char want_sql[] =

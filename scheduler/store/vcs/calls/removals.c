@@ -48,22 +48,32 @@ int vcs_removal_prepare(
 	return 0;
 }
 
-int vcs_removal_step(struct store *store, const struct vcs_claimed *call, json_t **ret_goes_on, struct err *err)
+static int removal_delete(struct store *store, const char *id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from vcs_hook_removals where id = $1", P_TEXT(id));
+}
+
+int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *rest;
 
+	(void)result;
 	if (hooks_read(store, call->removal_id, &rows, err) < 0)
 		return -1;
 	rest = rows.count ? strchr(row_text(&rows, 0, "hooks"), ',') : NULL;
 	if (!rest)
-		return vcs_removal_end(store, call->removal_id, err);
+		return removal_delete(store, call->removal_id, err);
 	*ret_goes_on = json_object();
 	return db_query(store->db, NULL, err, "update vcs_hook_removals set hooks = $2 where id = $1",
 		P_TEXT(call->removal_id), P_TEXT(rest + 1));
 }
 
-int vcs_removal_end(struct store *store, const char *id, struct err *err)
+int vcs_removal_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from vcs_hook_removals where id = $1", P_TEXT(id));
+	(void)verdict;
+	(void)ret_goes_on;
+	return removal_delete(store, call->removal_id, err);
 }

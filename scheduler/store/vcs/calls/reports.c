@@ -259,8 +259,7 @@ static int skipped(struct store *store, const struct vcs_claimed *call, const st
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_reports set sent_version = greatest(sent_version, $4) where repository_id = $1 and sha = "
-		"$2 "
-		"and context = $3",
+		"$2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place->sha), P_TEXT(place->context), P_INT(version));
 }
 
@@ -306,21 +305,22 @@ int vcs_report_sent(struct store *store, const struct vcs_claimed *call, struct 
 
 	return db_query(store->db, NULL, err,
 		"update vcs_reports r set sent_version = greatest(sent_version, $4), sent = $5::jsonb, sent_at = "
-		"now(), "
-		"sent_count = sent_count + 1, error = null, due_at = case when version > $4 then now() + "
+		"now(), sent_count = sent_count + 1, error = null, due_at = case when version > $4 then now() + "
 		"make_interval(secs => $6 + r.sent_count) else due_at end "
 		"where repository_id = $1 and sha = $2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place.sha), P_TEXT(place.context), P_INT(call->version),
 		P_TEXT(text), P_INT(INTERVAL_S));
 }
 
-int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
 {
 	const struct place place = place_of_call(call);
 
+	(void)ret_goes_on;
 	return db_query(store->db, NULL, err,
 		"update vcs_reports set sent_version = greatest(sent_version, $4), error = left($5, 500) "
 		"where repository_id = $1 and sha = $2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place.sha), P_TEXT(place.context), P_INT(call->version),
-		P_TEXT(why));
+		P_TEXT(verdict->why));
 }

@@ -29,12 +29,19 @@ int vcs_delivery_open(struct store *store, const struct rows *rows, int row, str
 		ret_body, err);
 }
 
-int vcs_delivery_end(struct store *store, long long sequence, const char *error, struct err *err)
+int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err)
 {
-	return db_queue(store->db, err,
-		"update vcs_deliveries set state = case when $2::text is null then 'done' else 'failed' end, error = "
-		"$2 where sequence = $1",
-		P_INT(sequence), P_TEXT(error));
+	return sequences->count ? db_queue(store->db, err,
+					  "update vcs_deliveries set state = 'done', error = null where sequence = "
+					  "any($1::bigint[])",
+					  P_ARRAY(sequences))
+				: 0;
+}
+
+int vcs_delivery_fail(struct store *store, long long sequence, const char *why, struct err *err)
+{
+	return db_queue(store->db, err, "update vcs_deliveries set state = 'failed', error = $2 where sequence = $1",
+		P_INT(sequence), P_TEXT(why));
 }
 
 int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err)

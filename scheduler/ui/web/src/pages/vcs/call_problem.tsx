@@ -15,7 +15,7 @@ export function CallProblem({ of }: { readonly of: Resource }) {
 			)}
 			{typeof until === "string" && (
 				<p class="note wait">
-					The provider asked for a pause. Calls go on <TimeAgo time={until} />.
+					The provider requested a pause. Calls continue <TimeAgo time={until} />.
 				</p>
 			)}
 		</>

@@ -118,7 +118,7 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 	);
 }
 
-// Only users who may manage connections see the secret and can replace it.
+// Shows the age of the secret, and replaces it. The API sends secrets only to users with the permission to manage VCS settings.
 function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMade: boolean }) {
 	const [asked, setAsked] = useState(false);
 	const previous = repository.attributes["hook-previous-until"];
