@@ -10,7 +10,7 @@
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
-enum { MAX_DECIDED = 50 };
+enum { MAX_DECIDED = 5 }; /* in one call: then the caller may run other steps */
 
 /* ---- the order ---- */
 
