@@ -15,7 +15,7 @@
 #define UPSTREAM_HTTPS    "https-proxy"
 #define UPSTREAM_HTTP     "http-proxy"
 #define UPSTREAM_NONE     "no-proxy"
-#define UPSTREAM_UNUSABLE "-" /* the setting is no http:// URL */
+#define UPSTREAM_UNUSABLE "-" /* the setting is not an http:// URL */
 
 enum { UPSTREAM_HOST_MAX = 256 };
 

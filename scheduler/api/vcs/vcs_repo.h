@@ -22,6 +22,8 @@ struct vcs_repo_input {
 };
 /* ERR_INVALID with a pointer for a wrong type, a bad branch and a bad regular expression. */
 int vcs_repo_input_read(const struct request *req, struct vcs_repo_input *ret_input, struct err *err);
+/* The text of a body, or if it was not sent, the member of what is used now. Never NULL. */
+const char *vcs_repo_text(const char *sent, const json_t *used, const char *member);
 /* Merges the input into the repository's settings for its user, and stores them. `more` has `policies_path` and
  * `update_patterns` of a policy set; it may be NULL. Does nothing if nothing was sent, or if nothing differs. */
 int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_repo_input *input,

@@ -19,8 +19,8 @@
 
 /*
  * Deliveries to the hooks of repositories and of the site's GitHub App. The answer is sent when the delivery has been
- * committed. The VCS thread reads it later (background/vcs.h). A delivery that makes no event, or that was sent before,
- * gets the same answer, because providers disable hooks that fail.
+ * committed. The VCS thread reads it later (background/vcs/events.h). A delivery that makes no event, or that was sent
+ * before, gets the same answer, because providers disable hooks that fail.
  */
 
 struct delivery_item {

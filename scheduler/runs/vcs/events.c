@@ -4,13 +4,13 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
-#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/runs/vcs/renames.h"
+#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
-enum { MAX_DECIDED = 50 };
+enum { MAX_DECIDED = 5 }; /* in one call: then the caller may run other steps */
 
 /* ---- the order ---- */
 
@@ -143,7 +143,7 @@ static int removal_apply(struct vcs_decision *d, struct err *err)
 static int rename_apply(struct vcs_decision *d, struct err *err)
 {
 	const char *name = d->event.repository, *branch = d->event.default_branch;
-	struct vcs_end end = {.id = d->id, .message = "Nothing has to be done."};
+	struct vcs_end end = {.id = d->id, .message = "The event changes nothing."};
 	struct vcs_renamed renamed;
 
 	if (d->event.removed)
@@ -154,14 +154,14 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 	if (*renamed.sentence)
 		end.message = renamed.sentence;
 	else if (*branch && !text_equal(branch, row_text(d->row, 0, "default_branch")))
-		end.message = "The repository has another default branch.";
+		end.message = "The default branch of the repository has changed.";
 	end.is_error = renamed.is_error;
 	return vcs_event_end(d->store, &end, err);
 }
 
 static int end_only(struct vcs_decision *d, struct err *err)
 {
-	return vcs_event_end(d->store, &(struct vcs_end){.id = d->id, .message = "Nothing has to be done."}, err);
+	return vcs_event_end(d->store, &(struct vcs_end){.id = d->id, .message = "The event changes nothing."}, err);
 }
 
 static int (*const deciders[VCS_EVENT_KINDS])(struct vcs_decision *d, struct err *err) = {

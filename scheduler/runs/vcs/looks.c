@@ -367,8 +367,8 @@ int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *
 	return repository.count ? look_apply(l, err) : 0;
 }
 
-/* What somebody asked for now ends with the reason. A new workspace still needs its configuration, and other events'
- * commits are still to come: they wait for the next look. */
+/* After a failed look, a request to run a commit ends with the reason. The first configuration of a new workspace, and
+ * all other events, wait for the next look. */
 static int look_missed(struct store *store, const struct rows *looking, int row, const char *sentence, struct err *err)
 {
 	const char *id = row_text(looking, row, "event_id");

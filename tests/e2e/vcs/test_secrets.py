@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Where the secrets of connections may be: sealed in the database, in the memory of processes, and in requests to their providers. Nowhere else."""
+"""Secrets of connections are only sealed in the database, in the memory of processes, and in requests to their providers."""
 
 import base64
 import os
@@ -115,7 +115,7 @@ class Connections:
             ("password", "acme/plain.git", {"oauth-token-id": of_password[1]}), ("key", "acme/plain.git", {"oauth-token-id": of_key[1]}))]
 
     def _browse(self, path):
-        """Where a page that only asks the site's own visitors for something sends a browser that has signed in."""
+        """The address to which a page of the site redirects a browser that has signed in."""
         self.browser.ask(path, headers={"Sec-Fetch-Site": "same-origin"}, follow=False)
         return self.browser.headers["Location"]
 
@@ -184,7 +184,7 @@ class Connections:
 
 
 def forms(secret):
-    """How a secret can look: as it is, in a URL, and in a header with a user."""
+    """The forms of a secret: plain, in a URL, and in a header with a user."""
     yield secret.encode()
     yield urllib.parse.quote(secret, safe="").encode()
     for user in ("ada", "x-access-token", "oauth2", "robot"):

@@ -3,7 +3,7 @@
 #define WORKER_GIT_HELPER_HELPER_H
 
 /*
- * runyard-git works with git for a worker. It is a program of its own, in several roles:
+ * runyard-git runs git for a worker. It is a separate program with several roles:
  *
  *  - `runyard-git serve -- PROGRAM...` runs outside of the sandbox. It reads the order from its standard input, starts
  *    the program (the sandbox with the next role in it), and connects git with the order's hosts (proxy.h).

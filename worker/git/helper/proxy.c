@@ -179,7 +179,7 @@ static void upstream_answered(struct proxy *proxy, struct connection *connection
 {
 	const struct upstream *upstream = connection->upstream;
 	_cleanup_(freep) char *answer = mem_printf(
-		"answers with status %d%s", status, status == 407 ? ": it wants another user and password" : "");
+		"answers with status %d%s", status, status == 407 ? ": it requires another user and password" : "");
 	_cleanup_(freep) char *soft = mem_printf("it %s", answer);
 	_cleanup_(freep) char *hard = mem_printf("the proxy %s port %d %s", upstream->host, upstream->port, answer);
 
@@ -225,7 +225,7 @@ static void upstream_ask(struct proxy *proxy, struct connection *connection)
 	connection->until_ms = clock_mono_ms() + CONNECT_MS;
 	connection->stage = ASKING;
 	if (send(connection->server, request, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
-		unreachable(proxy, connection, "it takes no request");
+		unreachable(proxy, connection, "it does not accept the request");
 	explicit_bzero(request, len);
 }
 
@@ -345,7 +345,7 @@ static void upstream_begin(struct proxy *proxy, struct connection *connection)
 	if (!permitted)
 		return;
 	if (!upstream->port) {
-		refuse(proxy, connection, "the worker's HTTPS_PROXY or HTTP_PROXY is no http:// URL");
+		refuse(proxy, connection, "the worker's HTTPS_PROXY or HTTP_PROXY is not an http:// URL");
 		return;
 	}
 	code = resolve(upstream->host, upstream->port, 0, &found);
@@ -396,7 +396,7 @@ static void request_came(struct proxy *proxy, struct connection *connection)
 	else if (connection->request[1] != 1)
 		connection_fail(connection, REPLY_UNKNOWN_COMMAND);
 	else if (!host)
-		refuse(proxy, connection, "neither the repository nor a submodule is there");
+		refuse(proxy, connection, "it is the host of neither the repository nor a submodule");
 	else if (host->upstream)
 		upstream_begin(proxy, connection);
 	else

@@ -29,9 +29,9 @@ int vcs_pulls_enqueue(struct store *store, struct err *err);
  * Prepares a claimed call: the next page, or the first pull request of `ask`. The call keeps these arguments from step
  * to step:
  *
- *   began  the time of the first step; pull requests that changed later are not compared
- *   seen   the numbers in the list so far
- *   ask    the numbers to read one by one; absent until the list has ended
+ *  - began: the time of the first step. Pull requests that changed later are not compared.
+ *  - seen: the numbers in the list so far.
+ *  - ask: the numbers to read one by one. It is absent until the list has ended.
  */
 int vcs_pulls_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err);

@@ -20,8 +20,10 @@ int vcs_removal_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err);
 /* The provider has deleted the hook. *ret_goes_on: arguments for the next hook (a new reference), or NULL after the
  * last one. */
-int vcs_removal_step(struct store *store, const struct vcs_claimed *call, json_t **ret_goes_on, struct err *err);
-/* Deletes the copy: all hooks are deleted, or the provider refuses the token. */
-int vcs_removal_end(struct store *store, const char *id, struct err *err);
+int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err);
+/* The provider refuses the token: deletes the copy. Does not use *ret_goes_on. */
+int vcs_removal_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err);
 
 #endif

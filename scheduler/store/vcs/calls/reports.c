@@ -137,16 +137,13 @@ int vcs_notes_apply(struct store *store, int *ret_count, struct err *err)
 int vcs_reports_enqueue(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
-		"purpose, subject, urgency, writes, due_at) "
-		"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), v.organization_id, v.connection_id, "
-		"v.installation_id, v.id, '', $2, r.sha || ' ' || r.context, 0, true, "
-		"greatest(now(), coalesce(l.blocked_until, now())) "
-		"from (select * from vcs_reports where sent_version < version and due_at <= now() "
-		"order by due_at limit $1) r join vcs_repositories v on v.id = r.repository_id "
-		"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id) "
-		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_REPORT]));
+		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
+			"v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context, "
+			"greatest(now(), coalesce(l.blocked_until, now())) "
+			"from (select * from vcs_reports where sent_version < version and due_at <= now() "
+			"order by due_at limit $4) r join vcs_repositories v on v.id = r.repository_id "
+			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
+		CALL_TRAITS(VCS_FOR_REPORT), P_INT(MAX_ENQUEUED));
 }
 
 /* ---- one status ---- */
@@ -262,8 +259,7 @@ static int skipped(struct store *store, const struct vcs_claimed *call, const st
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_reports set sent_version = greatest(sent_version, $4) where repository_id = $1 and sha = "
-		"$2 "
-		"and context = $3",
+		"$2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place->sha), P_TEXT(place->context), P_INT(version));
 }
 
@@ -309,21 +305,22 @@ int vcs_report_sent(struct store *store, const struct vcs_claimed *call, struct 
 
 	return db_query(store->db, NULL, err,
 		"update vcs_reports r set sent_version = greatest(sent_version, $4), sent = $5::jsonb, sent_at = "
-		"now(), "
-		"sent_count = sent_count + 1, error = null, due_at = case when version > $4 then now() + "
+		"now(), sent_count = sent_count + 1, error = null, due_at = case when version > $4 then now() + "
 		"make_interval(secs => $6 + r.sent_count) else due_at end "
 		"where repository_id = $1 and sha = $2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place.sha), P_TEXT(place.context), P_INT(call->version),
 		P_TEXT(text), P_INT(INTERVAL_S));
 }
 
-int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
 {
 	const struct place place = place_of_call(call);
 
+	(void)ret_goes_on;
 	return db_query(store->db, NULL, err,
 		"update vcs_reports set sent_version = greatest(sent_version, $4), error = left($5, 500) "
 		"where repository_id = $1 and sha = $2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place.sha), P_TEXT(place.context), P_INT(call->version),
-		P_TEXT(why));
+		P_TEXT(verdict->why));
 }

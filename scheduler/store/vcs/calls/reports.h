@@ -33,6 +33,7 @@ int vcs_report_prepare(
 /* Records that the provider has accepted the status. */
 int vcs_report_sent(struct store *store, const struct vcs_claimed *call, struct err *err);
 /* Records that the provider refuses the status. Only a new version is sent again. */
-int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err);
+int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err);
 
 #endif

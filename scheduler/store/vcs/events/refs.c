@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/events/refs.h"
 
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -13,9 +14,9 @@ int vcs_repository_lock(struct store *store, const char *repository_id, struct r
 		    P_TEXT(repository_id)) < 0)
 		return -1;
 	return db_query(store->db, ret_rows, err,
-		"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at, "
-		"coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, $2) as "
-		"http_url, c.api_url, coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' and "
+		"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
+		"r.looked_at, " VCS_DIALECT_COLUMNS ", coalesce(c.http_url, $2) as http_url, coalesce((select "
+						    "g.claimed_at from git_jobs g where g.kind = 'look' and "
 		"g.repository_id = r.id), now()) as look_began from vcs_repositories r left join vcs_connections c on "
 		"c.id = r.connection_id "
 		"where r.id = $1",
