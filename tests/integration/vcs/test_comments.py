@@ -4,6 +4,7 @@
 
 import pytest
 
+from support.at_once import at_once
 from support.vcs_fakes import FAKES, GitHub
 from support.wait import until
 
@@ -35,14 +36,11 @@ def texts(watched):
     return [each["text"] for each in watched.pull.comments]
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_one_comment_is_edited_in_place(pulled, notifier, api_site, kind):
-    watched = pulled(kind)
+def one_comment_is_edited_in_place(watched, worker):
     run = planned(watched, "network")
     event(watched, run)
-    notifier()
     until(lambda: texts(watched), "the comment is there")
-    api_site.fake_worker().plan(run)
+    worker.plan(run)
     until(lambda: "+1 ~0 -0" in texts(watched)[0], lambda: f"it shows the changes: {texts(watched)}")
     watched.quiet()
     (text,) = texts(watched)
@@ -51,6 +49,12 @@ def test_one_comment_is_edited_in_place(pulled, notifier, api_site, kind):
     until(lambda: "closed" in texts(watched)[0], "it says that the pull request is closed")
     watched.quiet()
     assert len(texts(watched)) == 1
+
+
+def test_one_comment_is_edited_in_place(pulled, notifier, api_site):
+    worker = api_site.fake_worker()
+    notifier()
+    at_once(lambda kind: one_comment_is_edited_in_place(pulled(kind), worker), FAKES)
 
 
 def test_a_pull_request_that_affects_no_workspace_gets_no_comment(pulled, notifier):

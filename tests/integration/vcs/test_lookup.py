@@ -8,24 +8,17 @@ import threading
 
 import pytest
 
-from support.fake_git import FakeGit
+from support.at_once import at_once
 from support.vcs_connections import create_client
 from support.vcs_events import Watched
 from support.vcs_fakes import FAKES, Azure, BitbucketServer, GitHub, GitLab
 from support.wait import until
 
 
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
-
-
 @pytest.fixture
-def connected(api_site, org, provider):
+def connected(watch):
     """A repository with two branches, whose connection was tried."""
-    watched = Watched(api_site, org, provider(GitHub), FAKES[GitHub])
+    watched = watch(GitHub)
     watched.repository.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/release/1.0")
     return watched
 
@@ -180,19 +173,21 @@ def test_lookups_never_hold_the_threads_of_other_requests(connected, api_site):
     assert connected.org.get(f"workspaces/{workspace}").data["attributes"]["vcs-repo"]["identifier"] == connected.identifier
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_notifiers_read_what_a_repository_is(api_site, org, provider, notifier, kind):
-    watched = Watched(api_site, org, provider(kind), FAKES[kind])
+def notifiers_read_what_a_repository_is(watched):
     watched.workspace("one")
-    notifier()
 
     def known():
-        return api_site.ask("select state, default_branch, external_id is not null from vcs_repositories where id = %s", watched.id)
+        return watched.api_site.ask("select state, default_branch, external_id is not null from vcs_repositories where id = %s", watched.id)
 
     until(lambda: known() == [("verified", "main", True)], lambda: f"the repository is known: {known()}")
     watched.quiet()
-    if kind is BitbucketServer:
+    if isinstance(watched.fake, BitbucketServer):
         assert watched.fake.calls("GET", "/default-branch")
+
+
+def test_notifiers_read_what_a_repository_is(watch, notifier):
+    notifier()
+    at_once(lambda kind: notifiers_read_what_a_repository_is(watch(kind)), FAKES)
 
 
 def test_the_repositories_that_a_token_sees_can_be_searched(connected, api_site):

@@ -4,6 +4,7 @@
 
 import pytest
 
+from support.at_once import at_once
 from support.vcs_fakes import FAKES, GitHub, GitLab
 from support.wait import until
 
@@ -24,14 +25,10 @@ def unconnected(watched, name, **attributes):
     return workspace, watched.run(workspace, **attributes)
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_a_status_follows_the_plans_of_a_commit(watch, notifier, api_site, kind):
-    watched = watch(kind)
+def a_status_follows_the_plans_of_a_commit(watched, worker):
     watched.workspace("connected")
     _, run = unconnected(watched, "network", plan_only=True)
     event = watched.event([run])
-    notifier()
-    worker = api_site.fake_worker()
     until(lambda: len(watched.repository.statuses) >= 1, "the pending status is there")
     worker.plan(run)
     until(lambda: len(states(watched)) >= 2, "the second status is there")
@@ -40,6 +37,12 @@ def test_a_status_follows_the_plans_of_a_commit(watch, notifier, api_site, kind)
     assert newest["url"] == f"{watched.org.url}/app/{watched.org.organization}/vcs/events/{event}"
     assert "network" in newest["description"]
     watched.quiet()
+
+
+def test_a_status_follows_the_plans_of_a_commit(watch, notifier, api_site):
+    worker = api_site.fake_worker()
+    notifier()
+    at_once(lambda kind: a_status_follows_the_plans_of_a_commit(watch(kind), worker), FAKES)
 
 
 def test_an_event_that_touches_no_workspace_passes(watch, notifier):
