@@ -58,6 +58,8 @@ void payload_fill(
  * zeros or NULL mean none. If they are equal, the delivery is the provider's test. Returns NULL for a ref that is
  * neither a branch nor a tag. */
 struct vcs_event *payload_move(struct payload *payload, const char *ref, const char *before, const char *after);
+/* The commit with that sha in the list at `path`, whose members have their sha as `id`; NULL if it is not there. */
+const json_t *payload_commit(const struct payload *payload, const char *path, const char *id, const char *sha);
 /* Sets the pull request's number. */
 void payload_number(struct payload *payload, struct vcs_event *event, const char *path);
 

@@ -3,6 +3,7 @@
 
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -163,8 +164,8 @@ int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
 	/* A second statement, so that it sees what was committed before the lock. */
 	return db_query(store->db, ret_rows, err,
 		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
-		"r.looked_at, coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, "
-		"$2) as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
+		"r.looked_at, " VCS_DIALECT_COLUMNS
+		", coalesce(c.http_url, $2) as http_url from vcs_events e join vcs_repositories r on r.id = "
 		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.organization_id = $3 "
 		"and e.repository_id = $1 and e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
 		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),

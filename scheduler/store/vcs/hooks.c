@@ -53,7 +53,7 @@ static int hook_find(struct store *store, const struct rows *rows, struct vcs_ho
 
 /* clang-format off */
 static const char hooks_sql[] =
-	"select r.id, r.hook, coalesce(c.provider, 'github_app') as provider, c.api_url, r.hook_secret_sealed, "
+	"select r.id, r.hook, " VCS_DIALECT_COLUMNS ", r.hook_secret_sealed, "
 	"case when r.hook_previous_until > now() then r.hook_previous_sealed end as hook_previous_sealed "
 	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id where r.hook = any($1::uuid[])";
 /* clang-format on */

@@ -9,7 +9,6 @@ import pytest
 
 from support.api import FINAL
 from support.documents import refused, refused_at, send
-from support.fake_git import FakeGit
 from support.people import People
 from support.vcs_connections import GIT, GITEA, client_document, connect
 from support.wait import until
@@ -109,13 +108,6 @@ class Vcs:
         self.settled()
         until(lambda: self.site.ask("select looked_at is not null from vcs_repositories where id = %s", self.id)[0][0], "it was looked at")
         return workspaces
-
-
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
 
 
 @pytest.fixture

@@ -2,14 +2,10 @@
 # label: full
 """Polls find pull requests whose webhooks were lost. A real scheduler and notifier, fakes of the providers."""
 
-import secrets
-
 import pytest
 
-from support.fake_git import FakeGit
-from support.vcs_events import Watched
+from support.at_once import at_once
 from support.vcs_fakes import FAKES, BitbucketCloud, GitHub
-from support.vcs_fakes.repository import GitView
 from support.wait import until
 
 
@@ -69,27 +65,14 @@ class Missed:
         return self.site.ask("select state, detail ->> 'title', detail ->> 'base' from vcs_pull_requests where repository_id = %s and number = %s", self.watched.id, number)[0]
 
 
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
-
-
 @pytest.fixture
-def missed(api_site, org, provider, notifier, git):
-    def make(kind):
-        watched = Watched(api_site, org, provider(kind), f"{FAKES[kind]}-{secrets.token_hex(4)}")
-        git.repositories[watched.identifier] = GitView(watched.repository)
-        notifier()
-        return Missed(api_site, watched)
-
-    return make
+def missed(api_site, watch_with_git, notifier):
+    """missed(GitHub) is a new repository. A notifier runs."""
+    notifier()
+    return lambda kind: Missed(api_site, watch_with_git(kind))
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_polls_find_pull_requests_that_were_opened_and_closed(missed, kind):
-    one = missed(kind)
+def opened_and_closed(one):
     one.branch("old", "older than the connection")
     old = one.repository.pull("old", title="Old")
     one.connect()
@@ -105,6 +88,10 @@ def test_polls_find_pull_requests_that_were_opened_and_closed(missed, kind):
     assert one.plans() == [(sha, "canceled")]
     assert one.site.scheduler.metric("runyard_vcs_found_by_poll_total") >= 2
     assert [one.known(number)[0] for number in (old.number, pull.number)] == ["open", "closed"]
+
+
+def test_polls_find_pull_requests_that_were_opened_and_closed(missed):
+    at_once(lambda kind: opened_and_closed(missed(kind)), FAKES)
 
 
 def test_polls_find_what_refs_do_not_tell(missed):

@@ -2,6 +2,7 @@
 #include "scheduler/store/vcs/events/commits.h"
 
 #include "scheduler/db/sql_time.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/github_app.h"
 
@@ -117,8 +118,8 @@ int vcs_ingress_read_all(struct store *store, struct db_array *ids, struct rows 
 int vcs_policy_repository_read(struct store *store, const char *policy_set_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select a.repository_id, r.identifier, a.ingress_submodules, coalesce(c.provider, 'github_app') as "
-		    "provider, coalesce(c.http_url, $2) as http_url, c.api_url from policy_set_repositories a join "
+		    "select a.repository_id, r.identifier, a.ingress_submodules, " VCS_DIALECT_COLUMNS
+		    ", coalesce(c.http_url, $2) as http_url from policy_set_repositories a join "
 		    "vcs_repositories r on r.id = a.repository_id left join vcs_connections c on c.id = "
 		    "r.connection_id where a.policy_set_id = $1",
 		    P_TEXT(policy_set_id), P_TEXT(github_app_url(store->settings->github_app))) < 0)

@@ -2,6 +2,7 @@
 #include "scheduler/store/vcs/events/deliveries.h"
 
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/connections.h"
 
 enum { POSTPONED_SECONDS = 15 };
 
@@ -13,7 +14,7 @@ static const char pick_sql[] =
 	"where state = 'waiting' and due_at <= now() order by due_at, sequence limit $1 for update skip locked), "
 	"sized as (select sequence, due_at, sum(size) over (order by due_at, sequence) - size as before from due) "
 	"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, d.tries, r.identifier, r.external_id, "
-	"coalesce(c.provider, 'github_app') as provider, c.api_url from sized s join vcs_deliveries d using (sequence) "
+	VCS_DIALECT_COLUMNS " from sized s join vcs_deliveries d using (sequence) "
 	"join vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
 	"where s.before < $2 order by s.due_at, s.sequence";
 /* clang-format on */
