@@ -10,7 +10,6 @@ import pytest
 
 from support.at_once import at_once
 from support.vcs_connections import create_client
-from support.vcs_events import Watched
 from support.vcs_fakes import FAKES, Azure, BitbucketServer, GitHub, GitLab
 from support.wait import until
 
@@ -106,30 +105,28 @@ def policy_set(watched, name):
     return watched.org.post(f"organizations/{watched.org.organization}/policy-sets", document).data
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
-    """The answer has it. The look that follows keeps it, or makes one of a newer head."""
-    watched = Watched(api_site, org, provider(kind), FAKES[kind])
-    head = watched.repository.sha("main")
-    twin = git.repository(watched.identifier)
-    twin.refs, twin.commits = {"refs/heads/main": head}, {head: ("", {"main.tf": ""}, "First")}
-    git.hold("look", "fetch")
+def the_answer_has_a_version(watched, head):
+    """Creates a policy set while git jobs wait."""
     first = policy_set(watched, "first")
-    version = org.get(f"policy-set-versions/{first['relationships']['newest-version']['data']['id']}").data["attributes"]
+    version = watched.org.get(f"policy-set-versions/{first['relationships']['newest-version']['data']['id']}").data["attributes"]
     assert version["status"] == "ingressing" and first["attributes"]["versioned"]
     attributes = version["ingress-attributes"]
     assert attributes["commit-sha"] == head and attributes["identifier"] == watched.identifier
     assert attributes["commit-url"].startswith(watched.fake.url) and attributes["commit-url"].endswith(head)
+    return first
+
+
+def looks_keep_the_version_until_the_head_is_newer(watched, twin, head, first):
+    ask, org = watched.api_site.ask, watched.org
 
     def shas(made):
-        return [sha for (sha,) in api_site.ask("select k.sha from policy_set_versions v join policy_set_version_commits k on k.policy_set_version_id = v.id "
-                                               "where v.policy_set_id = %s order by v.created_at", made["id"])]
+        return [sha for (sha,) in ask("select k.sha from policy_set_versions v join policy_set_version_commits k on k.policy_set_version_id = v.id "
+                                      "where v.policy_set_id = %s order by v.created_at", made["id"])]
 
     def decided():
-        events = api_site.ask("select state, message from vcs_events where organization_id = (select organization_id from policy_sets where id = %s)", first["id"])
+        events = ask("select state, message from vcs_events where organization_id = (select organization_id from policy_sets where id = %s)", first["id"])
         return events and {state for state, _ in events} == {"done"} and [message for _, message in events]
 
-    git.release("look", "fetch")
     assert until(decided, "the look was taken") == ["1 of 1 workspaces and policy sets use the commit."]
     until(lambda: org.get(f"policy-sets/{first['id']}").data["relationships"]["current-version"]["data"], "the version is ready")
     assert shas(first) == [head]
@@ -137,6 +134,19 @@ def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
     twin.refs, twin.commits[newer] = {"refs/heads/main": newer}, (head, {"main.tf": "# newer"}, "Second")
     second = policy_set(watched, "second")
     until(lambda: shas(second) == [head, newer] and shas(first) == [head, newer], lambda: f"both have the newer head: {shas(first)}, {shas(second)}")
+
+
+def test_a_policy_set_has_a_version_at_once(watch, git):
+    """The answer has it. The look that follows keeps it, or makes one of a newer head."""
+    made = []
+    git.hold("look", "fetch")
+    for kind in FAKES:
+        watched = watch(kind, f"{FAKES[kind]}-{kind.__name__.lower()}")
+        head, twin = watched.repository.sha("main"), git.repository(watched.identifier)
+        twin.refs, twin.commits = {"refs/heads/main": head}, {head: ("", {"main.tf": ""}, "First")}
+        made.append((watched, twin, head, the_answer_has_a_version(watched, head)))
+    git.release("look", "fetch")
+    at_once(lambda each: looks_keep_the_version_until_the_head_is_newer(*each), made)
 
 
 def connections_to(fake):

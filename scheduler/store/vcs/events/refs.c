@@ -8,19 +8,21 @@
 
 enum { MAX_LOOKS = 100, LOOK_AGAIN_SECONDS = 600 };
 
+/* clang-format off */
+static const char locked_sql[] =
+	"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at, " VCS_DIALECT_COLUMNS
+	", coalesce(c.http_url, $2) as http_url, coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' "
+	"and g.repository_id = r.id), now()) as look_began from vcs_repositories r "
+	"left join vcs_connections c on c.id = r.connection_id where r.id = $1";
+/* clang-format on */
+
 int vcs_repository_lock(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_queue(store->db, err, "select 1 from vcs_repositories where id = $1 for no key update",
 		    P_TEXT(repository_id)) < 0)
 		return -1;
-	return db_query(store->db, ret_rows, err,
-		"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
-		"r.looked_at, " VCS_DIALECT_COLUMNS ", coalesce(c.http_url, $2) as http_url, coalesce((select "
-						    "g.claimed_at from git_jobs g where g.kind = 'look' and "
-		"g.repository_id = r.id), now()) as look_began from vcs_repositories r left join vcs_connections c on "
-		"c.id = r.connection_id "
-		"where r.id = $1",
-		P_TEXT(repository_id), P_TEXT(github_app_url(store->settings->github_app)));
+	return db_query(store->db, ret_rows, err, locked_sql, P_TEXT(repository_id),
+		P_TEXT(github_app_url(store->settings->github_app)));
 }
 
 /* Holds no lock while it makes the job, because the result of a look locks the job first, then the repository. The
