@@ -10,7 +10,7 @@ from support.receiver import acknowledges, says
 from support.wait import until
 
 CHANGES = {"main.tf": 'resource "terraform_data" "one" {\n  input = "hello"\n}\n'}
-MANY, FEW = 5, 2
+MANY, FEW = 12, 4
 
 
 class Case:
