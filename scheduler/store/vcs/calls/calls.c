@@ -447,6 +447,6 @@ int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const ch
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_limits set error = left($2, 500) where owner_id = $1 and error is distinct from left($2, "
-		"500)",
+		"500) and ($2::text is not null or blocked_until is null or blocked_until <= now())",
 		P_TEXT(call->connection_id), P_TEXT(why));
 }

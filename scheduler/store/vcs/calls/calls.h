@@ -41,9 +41,9 @@ int vcs_call_end(struct store *store, const char *id, struct err *err);
 int vcs_call_again(struct store *store, const struct vcs_claimed *call, int wait_s, const char *why, struct err *err);
 /* Makes the next step of the call due at once, with these arguments. */
 int vcs_call_goes_on(struct store *store, const struct vcs_claimed *call, const json_t *arguments, struct err *err);
-/* Stores that the credential of the call may not be used for a while, or why its last call failed (NULL: it did not).
- */
+/* Stores that the credential of the call may not be used for a while. */
 int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wait_s, struct err *err);
+/* Stores why the last call of the credential failed. NULL: it succeeded, which leaves the reason of a pause. */
 int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err);
 
 #endif
