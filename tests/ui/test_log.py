@@ -11,8 +11,16 @@ LINES = 100_000
 
 
 def show_log(page):
-    page.locator("#plan > summary").click()
-    page.locator("#plan").get_by_role("tab", name="Log").click()
+    """Opens the plan's log. Sections above it may appear meanwhile, so that a click meets another one."""
+    tab = page.locator("#plan").get_by_role("tab", name="Log")
+
+    def opened():
+        if not tab.is_visible():
+            page.locator("#plan > summary").click()
+        return tab.is_visible()
+
+    until(opened, "the plan is open")
+    tab.click()
     return page.get_by_role("region", name="Log of the plan")
 
 
