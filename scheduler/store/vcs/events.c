@@ -139,7 +139,7 @@ int vcs_event_unreadable(
 /*
  * Locks one repository with due events. The recursion jumps from repository to repository in the index
  * vcs_events_waiting. All organizations have the same chance, so an organization with many events does not delay
- * others.
+ * others. The limits keep the planner from joining all events that wait.
  */
 /* clang-format off */
 static const char pick_sql[] =
@@ -149,8 +149,9 @@ static const char pick_sql[] =
 	"from vcs_events where state = 'waiting' and (organization_id, repository_id) > (w.organization_id, "
 	"w.repository_id) order by organization_id, repository_id limit 1) n), "
 	"ranked as (select repository_id, row_number() over (partition by organization_id order by random()) as turn, "
-	"random() as place from waiting w where exists (select 1 from vcs_events e where e.organization_id = "
-	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now())) "
+	"random() as place from waiting w, lateral (select 1 from vcs_events e where e.organization_id = "
+	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now() "
+	"order by e.organization_id, e.repository_id, e.sequence limit 1) due) "
 	"select r.id, r.organization_id from ranked k join vcs_repositories r on r.id = k.repository_id "
 	"order by k.turn, k.place limit 1 for no key update of r skip locked";
 /* clang-format on */
