@@ -131,6 +131,37 @@ def test_a_terraform_import_needs_its_file(write, name, reason):
     assert (code, errors) == (OTHER, f'p.sentinel:1:8: import "{name}" needs {reason}\n')
 
 
+PLAN_POLICY = """import "tfplan/v2" as tfplan
+import "tfconfig/v2" as tfconfig
+import "tfrun"
+print(keys(tfplan.resource_changes), tfconfig.strip_index("t.a[0]"), tfrun.id)
+main = rule { tfplan.resource_changes["t.a[0]"].change.after.size < 3 }
+"""
+PLAN = '{"resource_changes": [{"address": "t.a[0]", "change": {"actions": ["create"], "before": null, "after": {"size": %s}}}]}'
+
+
+@pytest.mark.parametrize("size, code, word", [("2", PASSED, "Pass"), ("3", FAILED, "Fail")])
+def test_a_plan_decides(write, size, code, word):
+    folder = write(p_sentinel=PLAN_POLICY, plan_json=PLAN % size, run_json='{"id": "run-1"}')
+    assert run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)[:2] == (code, f'{word} - p.sentinel\n["t.a[0]"] t.a run-1\n')
+
+
+def test_a_plugin_names_the_plan(write):
+    plugins = "".join(f'import "plugin" "{name}" {{\n  config = {{ {key} = "data/{file}.json" }}\n}}\n'
+                      for name, key, file in (("tfplan/v2", "plan_path", "plan"), ("tfconfig/v2", "plan", "plan"), ("tfrun", "run_path", "run")))
+    folder = write(p_sentinel=PLAN_POLICY, sentinel_hcl=plugins + 'policy "p" {\n}\n')
+    (folder / "data").mkdir()
+    (folder / "data/plan.json").write_text(PLAN % 1)
+    (folder / "data/run.json").write_text('{"id": "run-2"}')
+    assert run("eval", cwd=folder)[:2] == (PASSED, 'Pass - p.sentinel\n["t.a[0]"] t.a run-2\n')
+
+
+def test_wrong_json_of_a_plan_is_an_error_at_its_place(write):
+    folder = write(p_sentinel=PLAN_POLICY, plan_json=PLAN % "x", run_json="{}")
+    code, _, errors = run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)
+    assert (code, errors) == (RUNTIME, "plan.json:1:113: the JSON is wrong: a value is missing\n")
+
+
 def test_a_configuration_without_policies_has_not_passed(write):
     folder = write(sentinel_hcl="")
     code, out, errors = run("eval", cwd=folder)

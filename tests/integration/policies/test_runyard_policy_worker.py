@@ -168,6 +168,21 @@ def test_a_required_parameter_that_is_missing_is_named_with_its_place(fake_sched
     assert outcomes(results)["fine"][0] == "passed"
 
 
+DATA = """import "tfplan/v2" as tfplan
+import "tfrun"
+main = rule {
+	tfplan.resource_changes["terraform_data.one"].change.after.input is "hello" and tfplan.terraform_version is "1.11.4" and
+	tfrun.organization.name is "acme" and tfrun.workspace.auto_apply and tfrun.variables["with-dash"].sensitive and
+	tfrun.cost_estimate is not defined
+}
+"""
+
+
+def test_policies_read_the_plan_and_the_run(fake_scheduler, worker):
+    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(policy(DATA))))
+    assert (outcome, outcomes(results)["one"][0]) == ("passed", "passed"), results["output"]
+
+
 INVALID_SETS = {
     "a level that is no text": ('policy "a" {\n source = "a.sentinel"\n enforcement_level = "${x}"\n}\n', 'policy "a" has the enforcement level'),
     "no policy": ("# nothing\n", "sentinel.hcl has no policy in it"),

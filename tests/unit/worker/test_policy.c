@@ -361,8 +361,8 @@ static void imports_contain_data_of_the_plan(void **state)
 		const char *import, *path, *value; /* the value there as JSON */
 	} rows[] = {
 		{"tfplan/v2", "terraform_version", "\"1.11.4\""},
-		{"tfplan/v2", "variables.v", "{\"value\":1,\"name\":\"v\"}"},
-		{"tfplan/v2", "planned_values.outputs.o", "{\"sensitive\":true,\"value\":2,\"name\":\"o\"}"},
+		{"tfplan/v2", "variables.v", "{\"name\":\"v\",\"value\":1}"},
+		{"tfplan/v2", "planned_values.outputs.o", "{\"name\":\"o\",\"sensitive\":true,\"value\":2}"},
 		{"tfplan/v2", "planned_values.resources.module/m/t/r[0].module_address", "\"module.m\""},
 		{"tfplan/v2", "planned_values.resources.module/m/t/r[0].index", "0"},
 		{"tfplan/v2", "resource_changes.t/r:abc.deposed", "\"abc\""},
