@@ -28,6 +28,11 @@ const char *text_or_empty(const char *text)
 	return text ? text : "";
 }
 
+const char *text_or_null(const char *text)
+{
+	return text && *text ? text : NULL;
+}
+
 void text_copy(char *field, size_t size, const char *text)
 {
 	size_t len = strlen(text_or_empty(text));

@@ -17,6 +17,8 @@ uint64_t text_hash(uint64_t hash, const char *text);
 bool text_starts(const char *text, const char *prefix);
 /* The text, or "" for NULL. */
 const char *text_or_empty(const char *text);
+/* The text, or NULL for "". */
+const char *text_or_null(const char *text);
 /* Copies into a fixed field of `size` bytes. Truncates between UTF-8 characters; always terminated. */
 void text_copy(char *field, size_t size, const char *text);
 /* Converts the name of an attribute to words: "auto-apply" to "Auto apply". */

@@ -31,8 +31,7 @@ struct scheduler {
 	struct intakes *intakes;
 	struct reaper *reaper;
 	struct retention_thread *retention;
-	struct vcs_thread *vcs;
-	struct vcs_renewals *vcs_renewals;
+	struct listener *vcs_events, *vcs_renewals;
 	struct lag_watch *lag_watch;
 	struct api *api;
 };

@@ -19,8 +19,8 @@
 #include "scheduler/background/lag/lag_watch.h"
 #include "scheduler/background/reaper.h"
 #include "scheduler/background/retention.h"
-#include "scheduler/background/vcs.h"
-#include "scheduler/background/vcs_renewals.h"
+#include "scheduler/background/vcs/events.h"
+#include "scheduler/background/vcs/renewals.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/events/hub.h"
 #include "scheduler/intake/dead_letters_topic.h"
@@ -302,13 +302,12 @@ static int background_start(struct scheduler *s, struct err *err)
 		.database_url = o->database_url,
 		.kafka = &kafka};
 	const struct reaper_spec reaper = {.store = s->store, .database_url = o->database_url};
-	const struct vcs_thread_spec vcs = {.store = s->store, .database_url = o->database_url};
 	const struct retention_thread_spec retention = {
 		.store = s->store, .database_url = o->database_url, .objects = s->objects, .limits = limits_of(o)};
 
 	if (intakes_start(&intakes, &s->intakes, err) < 0 || reaper_start(&reaper, &s->reaper, err) < 0 ||
-		vcs_thread_start(&vcs, &s->vcs, err) < 0 ||
-		vcs_renewals_start(&s->store, o->database_url, &s->vcs_renewals, err) < 0 ||
+		listener_start(&vcs_event_work, &s->store, o->database_url, &s->vcs_events, err) < 0 ||
+		listener_start(&vcs_renewal_work, &s->store, o->database_url, &s->vcs_renewals, err) < 0 ||
 		lag_watch_start(s->lag_command, &s->lag_watch, err) < 0)
 		return -1;
 	return retention_thread_start(&retention, &s->retention, err);
@@ -371,9 +370,9 @@ void scheduler_stop(struct scheduler *s, int status)
 	api_stop(s->api);
 	watchdog_set(WATCHDOG_CLOSE_MS, "its work in the background ends and connections are closed", status);
 	retention_thread_stop(s->retention);
-	vcs_thread_stop(s->vcs);
+	listener_stop(s->vcs_events);
 	lag_watch_stop(s->lag_watch);
-	vcs_renewals_stop(s->vcs_renewals);
+	listener_stop(s->vcs_renewals);
 	reaper_stop(s->reaper);
 	intakes_stop(s->intakes);
 	claim_waiters_free(s->waiters);

@@ -215,9 +215,7 @@ int fetch_trust(const char *ca_file, struct err *err)
 
 const char *fetch_trusted(void)
 {
-	const char *path = getenv(trust_variable);
-
-	return path && *path ? path : NULL;
+	return text_or_null(getenv(trust_variable));
 }
 
 struct fetcher *fetcher_new(struct loop *loop)

@@ -40,7 +40,7 @@ enum vcs_fate {
 };
 struct vcs_verdict {
 	enum vcs_fate fate;
-	int wait_s;        /* VCS_AGAIN: the provider asks for that pause; 0: it does not */
+	int wait_s;        /* VCS_AGAIN: the pause that the provider requests; 0: none */
 	bool limited;      /* over a rate limit: no request with this credential until wait_s is over */
 	bool unauthorized; /* the credential is refused; a new one may be taken: VCS_AGAIN */
 	bool missing;      /* what the path names does not exist, or the credential may not see it */

@@ -13,12 +13,13 @@ enum { COMPARED = 2000 };
 /* A personal access token is a password; an OAuth token has two dots. */
 static void azure_headers(const struct vcs_api *api, json_t *headers)
 {
+	_cleanup_(freep) char *pair = mem_printf(":%s", api->token);
 	const char *dot = strchr(api->token, '.');
 
 	if (dot && strchr(dot + 1, '.'))
 		vcs_header_add(headers, "Authorization: Bearer ", api->token);
 	else
-		vcs_header_basic(headers, "", api->token);
+		vcs_header_basic(headers, pair);
 }
 
 /* ---- bodies ---- */

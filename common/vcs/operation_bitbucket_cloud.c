@@ -9,16 +9,9 @@
 
 enum { PULLS = 50, FILES = 500, KEY_MAX = 40 };
 
-/* "user:password" is an app password or an API token; anything else is an access token. */
 static void bitbucket_headers(const struct vcs_api *api, json_t *headers)
 {
-	const char *colon = strchr(api->token, ':');
-	_cleanup_(freep) char *user = colon ? mem_printf("%.*s", (int)(colon - api->token), api->token) : NULL;
-
-	if (colon)
-		vcs_header_basic(headers, user, colon + 1);
-	else
-		vcs_header_add(headers, "Authorization: Bearer ", api->token);
+	vcs_header_bitbucket(headers, api->token);
 }
 
 /* ---- bodies ---- */
@@ -118,7 +111,7 @@ static json_t *read_files(const struct vcs_answer *answer)
 	return vcs_read_files(answer, json_at(answer->body, "values"), FILES, paths);
 }
 
-/* The API abbreviates the head's hash, so it is "head_prefix"; `commit` tells the whole. */
+/* The API abbreviates the head's hash, so it is "head_prefix". The operation `commit` returns the full hash. */
 static json_t *pull(const json_t *item)
 {
 	if (json_int_at(item, "id", 0) <= 0)

@@ -7,13 +7,7 @@
 
 static void server_headers(const struct vcs_api *api, json_t *headers)
 {
-	const char *colon = strchr(api->token, ':');
-	_cleanup_(freep) char *user = colon ? mem_printf("%.*s", (int)(colon - api->token), api->token) : NULL;
-
-	if (colon)
-		vcs_header_basic(headers, user, colon + 1);
-	else
-		vcs_header_add(headers, "Authorization: Bearer ", api->token);
+	vcs_header_bitbucket(headers, api->token);
 	/* Without it, some requests are refused as forged by a browser. */
 	vcs_header_add(headers, "X-Atlassian-Token: ", "no-check");
 }

@@ -48,7 +48,7 @@ static bool files_add(json_t *files, const json_t *commit)
 	return json_is_array(list);
 }
 
-/* Whether the commit follows on `base`. */
+/* True if `base` is a parent of the commit. */
 static bool follows(const json_t *commit, const char *base)
 {
 	const json_t *parents = json_at(commit, "parents");
@@ -59,8 +59,8 @@ static bool follows(const json_t *commit, const char *base)
 	return false;
 }
 
-/* The files stand with their commits. Whole only if all commits are there, and if they follow on the base: what a
- * forced push took away is not in the list. That is wanted if the base is a branch. */
+/* Each commit has its files. The list is whole if all commits are there, and if the base is a parent of one: a list
+ * after a forced push lacks the files of removed commits. If the base is a branch, those files are not wanted. */
 static json_t *read_compare(const struct vcs_answer *answer)
 {
 	const json_t *commits = json_at(answer->body, "commits");

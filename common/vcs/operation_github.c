@@ -32,7 +32,7 @@ json_t *vcs_github_comment(const json_t *arguments)
 	return json_pack("{ss}", "body", json_string_at(arguments, "body"));
 }
 
-/* An App's installation sends a check run for each state: GitHub shows the newest of a name. */
+/* An App's installation creates a check run for each state, and GitHub shows the newest one of a name. */
 static json_t *check_body(const json_t *arguments)
 {
 	const char *state = text_or_empty(json_string_at(arguments, "state"));
@@ -123,8 +123,8 @@ static json_t *read_commit(const struct vcs_answer *answer)
 
 static const char *const file_paths[2] = {"filename", "previous_filename"};
 
-/* The list begins at the merge base: what a forced push took away is not in it. That is wanted if the base is a branch.
- */
+/* The list begins at the merge base, so it lacks the files of commits that a forced push removed. If the base is a
+ * branch, those files are not wanted. */
 static bool is_forced(const struct vcs_answer *answer)
 {
 	return vcs_sha_valid(json_string_at(answer->arguments, "base")) &&

@@ -69,7 +69,8 @@ static int limit_wait(const struct vcs_answer *answer)
 	return 0;
 }
 
-/* GitHub answers 403 or 429 over its limits. Without a header it asks for a pause of a minute at least. */
+/* GitHub answers 403 or 429 over its limits. Without a header, its documentation requires a pause of at least a minute.
+ */
 static bool over_limit(const struct vcs_answer *answer)
 {
 	if (answer->status == 429)

@@ -37,12 +37,19 @@ void vcs_header_add(json_t *headers, const char *prefix, const char *text)
 		json_array_append_new(headers, json_string(header));
 }
 
-void vcs_header_basic(json_t *headers, const char *user, const char *password)
+void vcs_header_basic(json_t *headers, const char *pair)
 {
-	_cleanup_(freep) char *pair = mem_printf("%s:%s", user, password);
 	_cleanup_(freep) char *encoded = crypto_base64(pair, strlen(pair));
 
 	vcs_header_add(headers, "Authorization: Basic ", encoded);
+}
+
+void vcs_header_bitbucket(json_t *headers, const char *token)
+{
+	if (strchr(token, ':'))
+		vcs_header_basic(headers, token);
+	else
+		vcs_header_add(headers, "Authorization: Bearer ", token);
 }
 
 /* ---- readers ---- */

@@ -39,8 +39,10 @@ const struct vcs_row *vcs_row_of(enum vcs_dialect dialect, enum vcs_operation op
 
 /* Adds "Name: value", where the value is the prefix and the text. */
 void vcs_header_add(json_t *headers, const char *prefix, const char *text);
-/* "Authorization: Basic" of user and password. */
-void vcs_header_basic(json_t *headers, const char *user, const char *password);
+/* "Authorization: Basic" of "user:password". */
+void vcs_header_basic(json_t *headers, const char *pair);
+/* Bitbucket's: "user:password" is an app password or an API token; anything else is an access token. */
+void vcs_header_bitbucket(json_t *headers, const char *token);
 
 /* ---- readers ---- */
 

@@ -2,7 +2,8 @@
 #ifndef COMMON_VCS_OPERATION_TYPES_H
 #define COMMON_VCS_OPERATION_TYPES_H
 
-/* The operations, who asks for them, and what came back: for common/vcs/operation.h and the tables of the dialects. */
+/* The types of operations, their requests and their answers, for common/vcs/operation.h and the tables of the dialects.
+ */
 
 #include <time.h>
 
@@ -19,7 +20,7 @@ enum vcs_operation {
 /* The most repositories, pull requests, comments or hooks that a page of a list has. */
 enum { VCS_LIST_MAX = 100 };
 
-/* Where a request goes, and who sends it. Borrowed texts. */
+/* The address of a provider's API, and the credential. Borrowed texts. */
 struct vcs_api {
 	enum vcs_dialect dialect;
 	const char *api_url;    /* of the connection */
@@ -28,7 +29,7 @@ struct vcs_api {
 	bool app;               /* the token is of a GitHub App's installation */
 };
 
-/* What came back. Borrowed. */
+/* The answer of a provider. Borrowed. */
 struct vcs_answer {
 	enum vcs_dialect dialect;
 	enum vcs_operation operation;

@@ -3,8 +3,8 @@
 #define COMMON_VCS_REF_H
 
 /*
- * Names of refs and commits from outside. What passes these checks may be an argument of git, after "--" or as part of
- * a refspec. Pure; each function accepts NULL.
+ * Checks names of refs and commits from outside. A valid name can be an argument of git, after "--" or as part of a
+ * refspec. Pure; each function accepts NULL.
  */
 
 #include "common/base.h"

@@ -117,16 +117,16 @@ void __wrap_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t
 	__real_rd_kafka_timer_start0(timers, timer, once ? patience_us(us) : us, once, again, callback, data);
 }
 
-/* librdkafka's length and bytes of a string in a request. */
+/* A string in a request, in librdkafka's layout. */
 struct request_text {
 	int len;
 	const char *bytes;
 };
 
 /*
- * Names a new member of a group. The mock cluster would use the address of its memory, which a later member can get
- * again, surely after a restart under the address sanitizer. Clients come back with the name that they were given: two
- * of them would then be one member, and an assertion ends the broker.
+ * Names a new member of a group by a random id. The mock cluster would use the address of the member's memory, and a
+ * later member may get the same address. A client that reconnects sends its name again. Two clients with one name would
+ * be one member, and an assertion would end the broker.
  */
 int __real_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *answer, const struct request_text *member,
 	const void *protocol_type, void *protocols, int protocol_count, int session_ms);

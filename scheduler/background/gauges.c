@@ -181,8 +181,8 @@ static void gauge_site(const struct rows *rows, int row)
 				strtod(row_text(rows, row, "value"), NULL));
 }
 
-/* What waits in the rows that the text selects: how many there are, and the age of the oldest in seconds. Nothing is
- * older than 0 s before it is due. */
+/* The number of the rows that the text selects, and the waiting time of the oldest in seconds. It is 0 before a row is
+ * due. */
 #define VCS_WAITING(kind, rows, since)                                                                                 \
 	"select unnest(array['vcs', 'vcs_oldest']), 'kind=\"" kind "\"', unnest(array[count(*), "                      \
 	"coalesce(greatest(extract(epoch from now() - min(" since ")), 0), 0)]) from " rows " union all "

@@ -78,12 +78,10 @@ const struct route *route_find(
 
 bool route_is_batched(const struct route *route)
 {
-	return route->executor == BATCH_RUNS || route->executor == BATCH_UPLOADS || route->executor == BATCH_RESULTS ||
-		route->executor == BATCH_DELIVERIES;
+	return route->executor >= BATCH_RUNS;
 }
 
 bool route_blocks(const struct route *route)
 {
-	return route->executor == BLOCKING_CALL || route->executor == BLOCKING_PASSWORD ||
-		route->executor == BLOCKING_DOCUMENT;
+	return route->executor >= BLOCKING_CALL && route->executor < BATCH_RUNS;
 }

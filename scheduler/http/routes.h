@@ -24,11 +24,12 @@ enum body_format {
 	FORM,    /* sent by a browser; the fields become an object of texts */
 };
 
-/* The thread that handles a request, and the transaction that commits its changes. */
+/* The thread that handles a request, and the transaction that commits its changes. The order counts: route_blocks is
+ * true from BLOCKING_CALL on, route_is_batched from BATCH_RUNS on. */
 enum executor {
 	INLINE,            /* a thread of the HTTP server */
+	BLOCKING_LOOKUP,   /* BLOCKING_CALL for a body with "vcs-repo" (api/vcs/lookup.h); INLINE for any other */
 	BLOCKING_CALL,     /* a thread of http/blocking_pool.h: the handler blocks on a remote server */
-	BLOCKING_LOOKUP,   /* the same for a body with "vcs-repo" (api/vcs/lookup.h); INLINE for any other */
 	BLOCKING_PASSWORD, /* a thread of another such pool: the handler verifies a password, which is slow by design */
 	BLOCKING_DOCUMENT, /* a thread of another such pool: the handler may read a document of many megabytes */
 	/* A thread of the HTTP server runs the handler. The changes of several requests are committed in one

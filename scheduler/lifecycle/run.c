@@ -387,10 +387,18 @@ static bool leaves_state_owed(const struct verdict *v, const struct run *run, co
 	return v->ends_job && run->stage == STAGE_APPLY && event->started && event->state_owed;
 }
 
+/* An apply has not passed while the scheduler lacks its last state. */
+static enum run_event_kind event_kind(const struct run *run, const struct run_event *event)
+{
+	bool passed = event->kind == EV_PASSED || event->kind == EV_WARNED;
+
+	return passed && run->underway && run->stage == STAGE_APPLY && event->state_owed ? EV_ERRORED : event->kind;
+}
+
 struct verdict run_step(const struct run *run, const struct run_event *event)
 {
 	struct verdict v = {.run = *run};
-	edge_fn follows = edges[run_situation(run)][event->kind];
+	edge_fn follows = edges[run_situation(run)][event_kind(run, event)];
 
 	if (follows)
 		follows(&v, event);

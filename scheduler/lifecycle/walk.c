@@ -49,14 +49,14 @@ size_t lifecycle_walk(const struct run *first, walk_fn fn, void *data)
 		struct run from = walk->seen[i];
 
 		for (int kind = 0; kind < EVENT_COUNT; kind++)
-			for (int facts = 0; facts < 16; facts++) {
+			for (int facts = 0; facts < 32; facts++) {
 				struct run_event event = {
 					.kind = (enum run_event_kind)kind,
 					.has_changes = facts & 1,
 					.may_retry = facts & 2,
 					.cooled_off = facts & 4,
 					.started = facts & 8,
-					.state_owed = true, /* has no influence on the next run */
+					.state_owed = facts & 16,
 				};
 
 				walk_step(walk, &from, &event);

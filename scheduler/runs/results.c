@@ -13,6 +13,15 @@ struct batch {
 	size_t count;
 };
 
+/* Workers of earlier versions give no error if the apply passed and its state is owed (event_kind in lifecycle/run.c).
+ */
+static const char *reason_of(const struct job_result *result)
+{
+	if (result->outcome == OUTCOME_PASSED && result->state_owed)
+		return "The apply succeeded, but its last state has not arrived.";
+	return result->error;
+}
+
 struct run_transition result_transition(const struct job_result *result)
 {
 	static const enum run_event_kind events[] = {
@@ -30,7 +39,7 @@ struct run_transition result_transition(const struct job_result *result)
 			.state_owed = result->state_owed},
 		.job = result->job,
 		.attempt = result->attempt,
-		.reason = result->error,
+		.reason = reason_of(result),
 		.result = result,
 	};
 }

@@ -195,8 +195,8 @@ static bool is_from_fork(const struct round *r, const struct run_draft *p)
 	return row_bool(&r->configurations, p->configuration, "from_fork");
 }
 
-/* The code of a fork runs in a pool of its own only. The workspace may have lost access to its pool since the pool was
- * chosen. */
+/* The code of a fork runs only in the connection's pool for forks. Any other run needs access to the workspace's pool,
+ * which the workspace may have lost. */
 static int pool_check(const struct round *r, const struct run_draft *p, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/workspace";

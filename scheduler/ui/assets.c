@@ -18,7 +18,7 @@ void assets_init(const struct asset *assets, size_t count, const char *folder)
 {
 	embedded = assets;
 	embedded_count = count;
-	from_folder = folder && *folder ? folder : NULL;
+	from_folder = text_or_null(folder);
 }
 
 /* ---- the directory of --ui-dir ---- */

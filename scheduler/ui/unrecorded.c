@@ -139,7 +139,7 @@ static int dismiss(struct request *req, const struct rows *run, struct err *err)
 	audit_note_place(req->audit,
 		&(struct place){.organization = row_text(run, 0, "organization_id"),
 			.workspace = row_text(run, 0, "workspace_id")});
-	if (hold_dismiss(req->store, row_text(run, 0, "id"), *id ? id : NULL, req->actor.user.text, err) < 0)
+	if (hold_dismiss(req->store, row_text(run, 0, "id"), text_or_null(id), req->actor.user.text, err) < 0)
 		return -1;
 	return *id ? request_audit_write(req, "dismiss", "unrecorded_resource", id, err)
 		   : request_audit_write(req, "dismiss_unrecorded_resources", "run", row_text(run, 0, "id"), err);

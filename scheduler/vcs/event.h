@@ -3,10 +3,10 @@
 #define SCHEDULER_VCS_EVENT_H
 
 /*
- * One thing that happened in a repository, in one form for all providers. Payloads and looks make them; the
- * table vcs_events keeps them: kind, ref, before, sha and pull request in columns, the other members in `detail`.
+ * An event of a repository, in one form for all providers. Payloads, looks and reads of pull requests make events. The
+ * table vcs_events has kind, ref, before, sha and pull request in columns, and the other members in `detail`.
  *
- * All texts are valid UTF-8, bounded, and owned by the event; "" where the provider does not tell. They come from
+ * All texts are valid UTF-8, bounded, and owned by the event; "" if the provider did not send them. They come from
  * outside: escape them wherever they are shown. A sha is 40 or 64 hex digits in lower case, or "".
  */
 
@@ -32,7 +32,7 @@ extern const char *const vcs_event_names[VCS_EVENT_KINDS];
 enum vcs_event_kind vcs_event_kind_of(const char *name);
 
 enum vcs_fork {
-	VCS_FORK_UNKNOWN, /* the payload does not tell: treat it as a fork */
+	VCS_FORK_UNKNOWN, /* not in the payload: treat it as a fork */
 	VCS_FORK_NO,
 	VCS_FORK_YES
 };
@@ -41,9 +41,9 @@ struct vcs_event {
 	enum vcs_event_kind kind;
 	char *ref;    /* full: refs/heads/main, refs/tags/v1; of a pull request: the source branch */
 	char *before; /* "": there was none, or it is not known */
-	char *sha;    /* of an annotated tag the commit's, if the payload tells it */
-	/* The first digits, if the payload has no more (pull requests of Bitbucket Cloud): then `sha` is "" until
-	 * somebody looked it up. */
+	char *sha;    /* of an annotated tag: its commit's, if the payload has it */
+	/* The first digits of the sha, if the payload has no more (pull requests of Bitbucket Cloud). Then `sha` is ""
+	 * until the provider's API has returned it. */
 	char *short_sha;
 	/* of the repository */
 	char *repository_id; /* the provider's */
@@ -57,14 +57,14 @@ struct vcs_event {
 	bool draft;
 	bool base_changed;    /* of VCS_PR_OPEN */
 	bool is_new;          /* of VCS_PR_OPEN: it was just created, not opened again or changed */
-	long long changed_at; /* when it changed by the provider's clock, in ms since 1970; 0: not told */
+	long long changed_at; /* the provider's time of the change, in ms since 1970; 0: not known */
 	/* of the commit */
 	char *message; /* of that commit */
 	char *author;
 	char *commit_url, *compare_url, *clone_url;
 	char *sender, *sender_avatar_url, *sender_url;
-	/* The changed paths, once they are all known; else NULL. Payloads never tell enough: that no push was forced,
-	 * or how many commits there are. */
+	/* The changed paths, once they are all known; else NULL. Payloads do not have them all: they do not show forced
+	 * pushes, or the number of commits. */
 	json_t *files;
 	/* of GitHub's App; VCS_INSTALL has the account's name in `repository` */
 	long long installation;
@@ -85,7 +85,7 @@ json_t *vcs_event_detail(const struct vcs_event *event);
 /* The opposite: fills the event from `detail`. Texts that are missing become "". The members with a column stay. */
 void vcs_event_from_detail(struct vcs_event *event, const json_t *detail);
 
-/* A push of more refs than that makes events of the first ones only. A look finds the others. */
+/* The events of one payload. Of a push with more refs, only the first ones make events. A look finds the others. */
 enum { VCS_EVENTS_MAX = 256 };
 
 struct vcs_events {

@@ -95,19 +95,6 @@ static void fill_common(struct payload *payload, struct vcs_event *event)
 		set_identifier(event, json_string_at(payload->body, "resource.repository.remoteUrl"));
 }
 
-static const json_t *commit_of(const json_t *body, const char *sha)
-{
-	const json_t *commit;
-	size_t i;
-
-	json_array_foreach(json_at(body, "resource.commits"), i, commit)
-	{
-		if (text_equal(json_string_at(commit, "commitId"), sha))
-			return commit;
-	}
-	return NULL;
-}
-
 static void read_push(struct payload *payload)
 {
 	const json_t *updates = json_at(payload->body, "resource.refUpdates"), *update;
@@ -123,7 +110,8 @@ static void read_push(struct payload *payload)
 		fill_common(payload, event);
 		payload_fill(payload, event, payload->body, push_fields);
 		if (event)
-			payload_fill(payload, event, commit_of(payload->body, event->sha), commit_fields);
+			payload_fill(payload, event,
+				payload_commit(payload, "resource.commits", "commitId", event->sha), commit_fields);
 	}
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * Gitea and Forgejo. Lists of changed files are not used: a payload does not tell whether the push was forced, and then
- * files of the commits that are gone have changed, too. Most of its forms are GitHub's.
+ * Gitea and Forgejo. Most forms are GitHub's. Lists of changed files are not used, because a payload does not show
+ * whether the push was forced. A forced push also changes the files of the commits that it removes.
  */
 #include <strings.h>
 
@@ -31,8 +31,8 @@ static void read_push(struct payload *payload)
 	payload_github_push(payload, compare_fields);
 }
 
-/* A deleted branch comes as "delete" only, a deleted tag as "push", too. The payload has the short name, and not which
- * commit the branch was at. */
+/* The deletion of a branch is sent as "delete" only, that of a tag as "push", too. The payload has the short name, but
+ * not the last commit of the branch. */
 static void read_delete(struct payload *payload)
 {
 	struct vcs_event *event;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * GitHub. Its lists of changed files are not used: a payload has up to 2,048 commits but not their total, so a
+ * GitHub. Its lists of changed files are not used. A payload has up to 2,048 commits but not their total number, so a
  * list may be incomplete.
  */
 #include "scheduler/vcs/payload_reader.h"

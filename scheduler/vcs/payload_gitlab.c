@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /*
- * GitLab. Lists of changed files are not used: a payload does not tell whether the push was forced. GitLab
+ * GitLab. Lists of changed files are not used, because a payload does not show whether the push was forced. GitLab
  * sends "update" for each change of a merge request. One with `oldrev` brings a new head. One that changes the
  * destination or ends the draft counts as opened. All others are ignored.
  */
@@ -54,20 +54,6 @@ static const struct payload_action mr_actions[] = {
 	{NULL, VCS_EVENT_KINDS},
 };
 
-/* The pushed commit among the payload's; NULL if it is not there. */
-static const json_t *pushed_commit(const json_t *body, const char *sha)
-{
-	const json_t *commit;
-	size_t i;
-
-	json_array_foreach(json_at(body, "commits"), i, commit)
-	{
-		if (text_equal(json_string_at(commit, "id"), sha))
-			return commit;
-	}
-	return NULL;
-}
-
 static void read_push(struct payload *payload)
 {
 	const json_t *body = payload->body;
@@ -78,7 +64,7 @@ static void read_push(struct payload *payload)
 	payload_fill(payload, event, body, push_fields);
 	if (!event || (event->kind != VCS_PUSH && event->kind != VCS_TAG))
 		return;
-	payload_fill(payload, event, pushed_commit(body, event->sha), commit_fields);
+	payload_fill(payload, event, payload_commit(payload, "commits", "id", event->sha), commit_fields);
 }
 
 static bool base_changes(const json_t *body)

@@ -185,6 +185,19 @@ struct vcs_event *payload_move(struct payload *payload, const char *ref, const c
 	return event;
 }
 
+const json_t *payload_commit(const struct payload *payload, const char *path, const char *id, const char *sha)
+{
+	const json_t *commit;
+	size_t i;
+
+	json_array_foreach(json_at(payload->body, path), i, commit)
+	{
+		if (text_equal(json_string_at(commit, id), sha))
+			return commit;
+	}
+	return NULL;
+}
+
 void payload_number(struct payload *payload, struct vcs_event *event, const char *path)
 {
 	const json_t *value = json_at(payload->body, path);

@@ -3,8 +3,8 @@
 #define SCHEDULER_VCS_PAYLOAD_READER_H
 
 /*
- * What the readers of payloads share (payload_<dialect>.c). A reader adds events and fills them. The first member that
- * is wrong ends the payload: the functions remember it, so that readers need not check each call.
+ * Functions for the readers of payloads (payload_<dialect>.c). A reader adds events and fills them. The first wrong
+ * member makes the payload fail. Later calls then do nothing, so readers need not check each call.
  */
 
 #include "scheduler/vcs/event.h"
@@ -54,14 +54,17 @@ struct vcs_event *payload_add(struct payload *payload, enum vcs_event_kind kind)
 /* Fills members of the event from members of `from`. Accepts NULL for the event. */
 void payload_fill(
 	struct payload *payload, struct vcs_event *event, const json_t *from, const struct payload_field *fields);
-/* Adds what a ref's move is: a push or the like. `ref` is full; `before` and `after` are shas, or zeros or NULL for
- * none. NULL for refs that are neither branches nor tags. An equal `before` and `after` is the provider's test. */
+/* Adds the event of a changed ref: a push, a tag or a deletion. `ref` is a full name. `before` and `after` are shas;
+ * zeros or NULL mean none. If they are equal, the delivery is the provider's test. Returns NULL for a ref that is
+ * neither a branch nor a tag. */
 struct vcs_event *payload_move(struct payload *payload, const char *ref, const char *before, const char *after);
+/* The commit with that sha in the list at `path`, whose members have their sha as `id`; NULL if it is not there. */
+const json_t *payload_commit(const struct payload *payload, const char *path, const char *id, const char *sha);
 /* Sets the pull request's number. */
 void payload_number(struct payload *payload, struct vcs_event *event, const char *path);
 
-/* A time in ms since 1970: "2026-11-21T01:25:00.5+02:00", "2026-11-21 01:25:00 UTC", or a number of ms. 0 if the member
- * is absent or no such time. */
+/* Reads a time as ms since 1970: "2026-11-21T01:25:00.5+02:00", "2026-11-21 01:25:00 UTC", or a number of ms. 0 if the
+ * member is absent or not valid. */
 long long payload_time(const json_t *body, const char *path);
 
 /* The kind of an action. */
@@ -75,24 +78,24 @@ enum vcs_event_kind payload_action(const struct payload_action *actions, const c
 /* True if both members are there and equal (texts or numbers). */
 bool payload_same(const json_t *body, const char *path, const char *other_path);
 
-/* Whether the pull request's head is of another repository than its base, by their ids at these paths. One that is
- * absent counts as another: the fork was deleted. */
+/* Compares the repositories of a pull request's head and base, by their ids at these paths. An absent id means that the
+ * fork was deleted, so the head counts as a fork's. */
 enum vcs_fork payload_fork(const json_t *body, const char *head, const char *base);
 
 /* ---- GitHub's forms, which Gitea shares (payload_github.c) ---- */
 
-/* Repository, sender and installation. Accepts NULL for the event. */
+/* Fills the repository, the sender and the installation. Accepts NULL for the event. */
 void payload_github_common(struct payload *payload, struct vcs_event *event);
 /* Reads a push. `compare` has the path of the page that compares the commits. */
 void payload_github_push(struct payload *payload, const struct payload_field *compare);
-/* Adds the event of a pull request, without base_changed, draft and fork. NULL as payload_add. */
+/* Adds the event of a pull request, without base_changed, draft and fork. Returns NULL when payload_add does. */
 struct vcs_event *payload_github_pull(struct payload *payload, enum vcs_event_kind kind);
 /* Adds VCS_RENAME. */
 void payload_github_rename(struct payload *payload);
 
 /* ---- lists ---- */
 
-/* What reads an event of a provider; `name` NULL: the end of a list. */
+/* The reader of one kind of event; `name` is NULL at the end of a list. */
 struct payload_handler {
 	const char *name;
 	void (*read)(struct payload *payload);

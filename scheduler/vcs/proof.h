@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_VCS_PROOF_H
 #define SCHEDULER_VCS_PROOF_H
 
-/* Whether a delivery comes from the provider, and which delivery it is. Pure; the time is an argument. */
+/* Checks that a delivery comes from the provider, and reads its id. Pure; the time is an argument. */
 
 #include "common/buf.h"
 #include "common/json/json.h"
@@ -17,13 +17,13 @@ struct vcs_delivery {
 	struct bytes body; /* the raw bytes */
 };
 
-/* The secrets of a hook. NULL or "" holds for nothing. */
+/* The secrets of a hook. NULL or "" proves nothing. */
 struct vcs_secrets {
 	const char *current;
 	const char *previous; /* NULL once its time is over */
 };
 
-/* A signed timestamp is accepted for so many seconds before and after now. */
+/* A signed timestamp may differ from the current time by this many seconds. */
 enum { VCS_PROOF_SECONDS = 300 };
 
 /*

@@ -44,14 +44,14 @@ bool vcs_pull_read(const json_t *pull, struct vcs_event *ret_event)
 	payload_number(&reader, event, "number");
 	prefix_read(pull, event);
 	event->draft = json_bool_at(pull, "draft", false);
-	/* It is not told if the fork was deleted. */
+	/* The member is absent if the fork was deleted. */
 	event->fork = json_bool_at(pull, "fork", true) ? VCS_FORK_YES : VCS_FORK_NO;
 	*ret_event = *event;
 	free(reader.events.items);
 	return !reader.failed;
 }
 
-/* An API that tells no head has nothing to compare. */
+/* False if the API returned no head. */
 static bool head_differs(const struct vcs_known_pull *known, const struct vcs_event *event)
 {
 	if (*event->sha)
@@ -62,7 +62,7 @@ static bool head_differs(const struct vcs_known_pull *known, const struct vcs_ev
 bool vcs_pull_compare(const struct vcs_known_pull *known, bool open, struct vcs_event *event)
 {
 	const char *base = json_string_at(known->detail, "base");
-	bool has_head = vcs_sha_valid(known->head_sha), differs;
+	bool has_head, differs;
 
 	event->changed_at = json_int_at(known->detail, "changed_at", 0);
 	if (!known->head_sha) {
@@ -70,6 +70,7 @@ bool vcs_pull_compare(const struct vcs_known_pull *known, bool open, struct vcs_
 		event->is_new = true;
 		return open;
 	}
+	has_head = vcs_sha_valid(known->head_sha);
 	differs = head_differs(known, event);
 	if (!*event->sha && !differs && has_head)
 		text_set(&event->sha, known->head_sha);

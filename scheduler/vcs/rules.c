@@ -123,7 +123,7 @@ static enum files files_match(const struct vcs_event *event, const struct vcs_su
 
 /* --- branches --- */
 
-/* The branch that the subject follows, or NULL if it is the default branch and nobody knows it. */
+/* The branch that the subject follows, or NULL if it is the default branch and that is not known. */
 static const char *branch_of(const struct vcs_event *event, const struct vcs_subject *subject)
 {
 	if (is_text(subject->branch))
@@ -276,7 +276,7 @@ enum vcs_older vcs_older_runs(const struct vcs_event *event, const struct vcs_su
 {
 	const bool makes_run = vcs_reason_makes(reason) == VCS_MAKES_RUN;
 
-	/* Without the new head's sha nobody can tell which heads are older. */
+	/* Without the new head's sha, older heads can't be recognized. */
 	if (subject->policy_set || reason == VCS_BECAUSE_NO_COMMIT)
 		return VCS_OLDER_STAY;
 	switch (event->kind) {

@@ -3,8 +3,8 @@
 #define SCHEDULER_VCS_RULES_H
 
 /*
- * What an event does in one workspace or policy set. Pure: all that it depends on is in the event and the subject, so
- * the same event decides the same again.
+ * Decides an event for one workspace or policy set. Pure: the outcome depends only on the event and the subject, so the
+ * same event always has the same outcome.
  */
 
 #include "scheduler/vcs/event.h"
@@ -39,7 +39,7 @@ struct vcs_subject {
 	bool policy_set;
 	bool unavailable;           /* its project may not use the connection any more */
 	const char *branch;         /* "": the default branch */
-	const char *default_branch; /* last known of the repository; used if the event does not tell it */
+	const char *default_branch; /* the last known one of the repository; used if the event has none */
 	const json_t *patterns;     /* trigger-patterns; policy-update-patterns of a policy set: an array of texts */
 	const char *folder;         /* the working directory; policies-path of a policy set */
 	/* of workspaces */
@@ -54,7 +54,7 @@ struct vcs_subject {
 	bool newest_only; /* vcs-newest-only */
 	bool skip_drafts; /* vcs-skip-drafts */
 	bool fork_plans;  /* vcs-fork-plans */
-	bool fork_pool;   /* there is an agent pool for plans of forks, which is not the workspace's own */
+	bool fork_pool;   /* the connection has an agent pool for forks, and it is not the workspace's pool */
 	bool approved;    /* a user approved this head of the fork */
 	/* This kind of event with this sha (and pull request) has made something here before (vcs_heads). For a pull
 	 * request that is opened again, the caller leaves out what its closing had canceled. */
@@ -73,7 +73,7 @@ enum vcs_older {
 	VCS_OLDER_CANCEL_ALL,      /* all unfinished plan-only runs of this pull request */
 };
 
-/* What becomes of a workspace's earlier runs, after `reason` was decided for it. */
+/* Decides about a workspace's earlier runs, after `reason` was decided for it. */
 enum vcs_older vcs_older_runs(const struct vcs_event *event, const struct vcs_subject *subject, enum vcs_reason reason);
 
 #endif

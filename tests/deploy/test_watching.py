@@ -41,7 +41,8 @@ def test_each_panel_shows_data(watched):
 def test_no_alert_fires_while_all_is_well(watched):
     _, prometheus = watched
     until(lambda: prometheus.query("runyard:slots_wanted"), "rules are evaluated")
-    assert [labels["alertname"] for labels, _ in prometheus.query('ALERTS{alertstate="firing"}')] == []
+    firing = lambda: [labels["alertname"] for labels, _ in prometheus.query('ALERTS{alertstate="firing"}')]
+    until(lambda: not firing(), lambda: f"no alert fires: {firing()}")
 
 
 # ---- drills: the expressions become true on the real pages; `for` is left out ----
@@ -66,7 +67,7 @@ def test_the_broker_is_killed(drill, scheduler, api, broker, ask):
     first = scheduler.all[0]
     prometheus = drill(first)
     until(lambda: prometheus.query('runyard_kafka_up{client="publisher"} == 1'), "the broker is there")
-    assert not prometheus.firing("KafkaDown") and not prometheus.firing("OutboxStuck")
+    prometheus.wait_quiet("KafkaDown", "OutboxStuck")
     broker.process.kill()
     prometheus.wait_fires("KafkaDown", instance=first.name, client="publisher", severity="page")
     prometheus.wait_fires("KafkaDown", instance=first.name, client="intake", severity="page")
@@ -74,7 +75,7 @@ def test_the_broker_is_killed(drill, scheduler, api, broker, ask):
     ask("insert into outbox (topic, payload, created_at) select 'runyard.events', '{}', now() - interval '1 minute' from generate_series(1, 20)")
     prometheus.wait_fires("OutboxStuck", severity="page")
     broker.start()
-    until(lambda: not prometheus.firing("KafkaDown") and not prometheus.firing("OutboxStuck"), "the alerts end")
+    prometheus.wait_quiet("KafkaDown", "OutboxStuck")
 
 
 def test_the_worker_is_stopped(drill, scheduler, api, worker):
@@ -83,12 +84,12 @@ def test_the_worker_is_stopped(drill, scheduler, api, worker):
     until(lambda: prometheus.query("runyard:slots_all > 0"), "it is there")
     first.stop()
     until(lambda: prometheus.query("runyard:slots_all == 0"), "its slots are gone")
-    assert not prometheus.firing("NoWorkers")
+    prometheus.wait_quiet("NoWorkers")
     run = api.run_files(api.workspace(), ONE)
     prometheus.wait_fires("NoWorkers", pool="default", severity="page")
     first.start()
     api.wait_status(run, "planned")
-    until(lambda: not prometheus.firing("NoWorkers"), "the alert ends")
+    prometheus.wait_quiet("NoWorkers")
 
 
 def test_a_worker_falls_silent(drill, scheduler, api, tokens):
@@ -97,7 +98,7 @@ def test_a_worker_falls_silent(drill, scheduler, api, tokens):
     first.options["lease_seconds"] = 2
     first.restart()
     api.run_files(api.workspace(), ONE)
-    assert FakeWorker(first.url, tokens["agent-token"]).claim()
+    assert until(FakeWorker(first.url, tokens["agent-token"]).claim, "its job waits")
     prometheus.wait_fires("LeaseLost", severity="ticket")
     assert any(line["event"] == "lease-ended" and line["worker"] == "fake-worker" for line in first.log_lines())  # the runbook looks for it
 

@@ -287,7 +287,7 @@ def test_two_hundred_workspaces_share_a_repository(stack, repo, repository, ask)
 
 
 def found_by(ask, sha):
-    """How the push of the commit was found."""
+    """The found-by of the commit's push: webhook or poll."""
     return [found for found, in ask("select found_by from vcs_events where sha = %s and kind = 'push'", sha)]
 
 
@@ -319,13 +319,13 @@ def test_a_renamed_repository_is_followed(stack, gitea, repo, repository, ask):
     other.delete()
     repository.rename("taken")
     repo.check(workspace)
-    until(lambda: any("the connection has another repository of that name" in message for message in repo.events()), lambda: f"the collision is told: {repo.events()}")
+    until(lambda: any("the connection has another repository of that name" in message for message in repo.events()), lambda: f"an event about the collision: {repo.events()}")
     assert identifier() == "bot/renamed-twice"
     assert stack.api.attributes(f"workspaces/{second}")["vcs-repo"]["identifier"] == other.identifier
 
 
 def test_a_new_default_branch_is_followed(stack, repo, repository, ask):
-    """By workspaces without a branch of their own, from the next push on. The old one is a branch as any other."""
+    """Workspaces without a branch follow the new one from the next push on. The old one is a branch like any other."""
     workspace = hooked(repo, repository, "default-branch")
     repository.copy.branch("trunk")
     repository.copy.push()

@@ -60,6 +60,8 @@ static void work_end(struct world *w, struct worker *worker, struct work *work)
 
 	outcome_settle(work);
 	work->owed = folder->noted && is_behind(folder);
+	if (work->owed && work->outcome == OUTCOME_PASSED)
+		work->outcome = OUTCOME_ERRORED; /* job.c, states_judge */
 	TRACE(w, &worker->process, "job-%d (attempt %d) of run-%d has ended: %s", work->job, work->attempt, work->run,
 		work->lost ? "lost" : outcome_name(work->outcome));
 	if (!work->lost)

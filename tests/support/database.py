@@ -8,8 +8,8 @@ import psycopg
 
 
 class Database:
-    """Runs each statement in a transaction of its own. Connections are kept, because tests poll and PostgreSQL starts a
-    process for each. A statement that another thread runs does not delay one."""
+    """Runs each statement in a separate transaction. Keeps connections, because tests poll and PostgreSQL starts a process
+    for each. A statement of another thread causes no delay."""
 
     def __init__(self, url):
         self.url = url
@@ -18,11 +18,11 @@ class Database:
     def _connection(self):
         while self.idle:
             connection = self.idle.pop()
-            # The server sends nothing to an idle connection, except that it ends.
+            # An idle connection is readable only if the server has ended it.
             if not select.select([connection], [], [], 0)[0]:
                 return connection
             connection.close()
-        # A prepared statement would not survive a migration.
+        # A migration would make prepared statements fail.
         return psycopg.connect(self.url, autocommit=True, prepare_threshold=None)
 
     def ask(self, query, *values):

@@ -27,6 +27,7 @@ class FakeWorker:
         self.slots = slots
         self.apply_seconds = apply_seconds
         self.jobs_by_run = {}  # claimed jobs that `take` has not returned yet, by their runs
+        self.taking = threading.Lock()
         self.capable = {} if capabilities is None else {"capabilities": capabilities}
         registered = self.call("POST", "register", {"name": name, "slots": slots, "version": "0", **self.capable}).json
         self.id, self.own_token = registered["worker"], registered["token"]
@@ -92,10 +93,11 @@ class FakeWorker:
     # ---- runs, stage by stage ----
 
     def take(self, run, stage):
-        """The run's job, which must be of that stage."""
-        for job in self.call("POST", "claim", {"worker": self.id, "slots": self.slots, "apply-seconds": self.apply_seconds, **self.capable}).json["jobs"]:
-            self.jobs_by_run[job["run"]] = job
-        job = self.jobs_by_run.pop(run)
+        """The run's job, which must be of that stage. Threads take turns, because a claim also returns the jobs of other runs."""
+        with self.taking:
+            for job in self.call("POST", "claim", {"worker": self.id, "slots": self.slots, "apply-seconds": self.apply_seconds, **self.capable}).json["jobs"]:
+                self.jobs_by_run[job["run"]] = job
+            job = self.jobs_by_run.pop(run)
         assert job["stage"] == stage
         return job
 

@@ -137,7 +137,7 @@ class Gitea:
     def _answers(self):
         try:
             return self.call("GET", "version")["version"] == VERSION
-        except (urllib.error.URLError, ConnectionError, Refused):  # it knows no token while its database is busy
+        except (urllib.error.URLError, ConnectionError, Refused):  # it refuses tokens while its database is busy
             return False
 
     def _command(self, *words):

@@ -96,13 +96,19 @@ class Prometheus(Process):
 
     def query(self, expression):
         """[(labels, value)]"""
-        answer = json.loads(self.ask("api/v1/query", query=expression))
+        answer = json.loads(until(lambda: self.ask("api/v1/query", query=expression), f"an answer to {expression}"))
         assert answer["status"] == "success", expression
         return [(row["metric"], float(row["value"][1])) for row in answer["data"]["result"]]
 
     def firing(self, alert):
         """The labels of each firing alert of that name, without its name."""
         return [labels for labels, _ in self.query(f'ALERTS{{alertname="Runyard{alert}", alertstate="firing"}}')]
+
+    def wait_quiet(self, *alerts):
+        """Waits until none of the alerts fires. An alert without `for` fires while a process starts, and until the next
+        evaluation after its end."""
+        firing = lambda: [alert for alert in alerts if self.firing(alert)]
+        until(lambda: not firing(), lambda: f"these alerts end: {firing()}")
 
     def wait_fires(self, alert, **labels):
         until(lambda: any(labels.items() <= found.items() for found in self.firing(alert)), f"{alert} fires")

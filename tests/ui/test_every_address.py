@@ -74,7 +74,7 @@ def test_a_page_is_busy_until_the_next_one_is_there(visit):
     page.route(re.compile("/assets/keyboard-"), lambda route: held.append(route))
     page.get_by_role("link", name="Keyboard").first.click()
     expect(page.locator("main[aria-busy=true] h1")).to_contain_text("Theme")
-    until(lambda: page.title() and held, "the next page is asked for")
+    until(lambda: page.title() and held, "the request for the next page")
     held[0].continue_()
     pages.wait_loaded(page, "Use keys")
     page.unroute_all()

@@ -387,6 +387,7 @@ def test_without_the_file_of_the_worker_pages_poll_until_it_is_there(open_page, 
     expect(workspace_names(page)).to_have_text(["absent"])
     (pair.folder / worker.name).rename(worker)
     mark(page, "Live")
+    page.close()
     other.stop()
     del other.options["ui_dir"]
 

@@ -5,17 +5,41 @@ import re
 
 from playwright.sync_api import expect
 
+from support.wait import until
+
 LINES = 100_000
 
 
 def show_log(page):
-    page.locator("#plan > summary").click()
-    page.locator("#plan").get_by_role("tab", name="Log").click()
+    """Opens the plan's log. Sections above it may appear meanwhile, so that a click meets another one."""
+    tab = page.locator("#plan").get_by_role("tab", name="Log")
+
+    def opened():
+        if not tab.is_visible():
+            page.locator("#plan > summary").click()
+        return tab.is_visible()
+
+    until(opened, "the plan is open")
+    tab.click()
     return page.get_by_role("region", name="Log of the plan")
 
 
 def line(log, number):
     return log.locator(f'[data-line="{number - 1}"]')
+
+
+def expect_in_view(log, number):
+    """Scrolls the page to the log until that line of it is in view: sections above the log may appear later and move it."""
+
+    def seen():
+        log.scroll_into_view_if_needed()
+        try:
+            expect(line(log, number)).to_be_in_viewport(timeout=1000)
+        except AssertionError:
+            return False
+        return True
+
+    until(seen, f"line {number} is in view")
 
 
 def test_a_long_log_is_scrolled_searched_and_linked(operations, open_plan, axe):
@@ -131,20 +155,17 @@ def test_a_growing_log_is_followed_until_the_reader_scrolls_up(operations, open_
     at = operations.write(job, "".join(f"first {i}\n" for i in range(500)).encode())
     page = open_plan(run)
     log = page.get_by_role("region", name="Log of the plan")
-    log.scroll_into_view_if_needed()
-    expect(line(log, 500)).to_be_in_viewport()
+    expect_in_view(log, 500)
     expect(page.locator(".log-state")).to_contain_text("live")
     at = operations.write(job, "".join(f"second {i}\n" for i in range(500)).encode(), at)
-    expect(line(log, 1000)).to_be_visible()
-    log.scroll_into_view_if_needed()  # what stands above it may have come later
-    expect(line(log, 1000)).to_be_in_viewport()
+    expect_in_view(log, 1000)
     log.focus()
     page.keyboard.press("Home")
-    expect(line(log, 1)).to_be_in_viewport()
+    expect_in_view(log, 1)
     at = operations.write(job, b"third\n", at)
     follow = page.get_by_role("button", name="1 new line: follow")
     follow.click()
-    expect(line(log, 1001)).to_be_in_viewport()
+    expect_in_view(log, 1001)
     operations.write(job, b"no newline", at)
     operations.finish(job)
     expect(page.locator("#plan .stage-state")).to_have_text("finished")

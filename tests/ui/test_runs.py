@@ -6,6 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from support.pages import Chromium
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {\n  input = "first"\n}\n'}
@@ -85,6 +86,14 @@ window.Notification = class extends Real {
 };
 document.hasFocus = () => false;
 """
+
+
+@pytest.fixture(scope="module")
+def chromium():
+    """The whole browser, because the headless shell shows no notifications."""
+    chromium = Chromium(["chromium"])
+    yield chromium
+    chromium.release()
 
 
 def test_a_run_that_comes_to_wait_notifies_who_wants_it(browser_page, site, runs):

@@ -4,11 +4,20 @@
 import re
 
 import psycopg
+import pytest
 from playwright.sync_api import expect
 
+from support.api import Api
 from support.vcs_connections import GITEA, connect, ssh_key
 
 PAGE = "/app/acme/settings/vcs-connections"
+
+
+@pytest.fixture(scope="module")
+def site(fake_site):
+    """No page of these tests needs a worker."""
+    fake_site.api = Api(fake_site.scheduler.url, fake_site.tokens["token"])
+    return fake_site
 
 
 def open_connection(browser_page, connection):

@@ -27,7 +27,7 @@ def git(fake_site):
 
 @pytest.fixture(scope="module")
 def token(api):
-    """Of a connection that plans code of forks in an agent pool of its own."""
+    """Of a connection with a separate agent pool for forks."""
     pool = api.post("organizations/acme/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": "forks"}}}).data["id"]
     return connect(api, name="Forge", relations={"fork-agent-pool": {"type": "agent-pools", "id": pool}})[1]
 

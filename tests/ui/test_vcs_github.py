@@ -66,7 +66,7 @@ def test_the_chooser_suggests_what_the_token_sees(browser_page, site, github, co
     repository.fill("octo/network")
     page.get_by_role("button", name="Connect repository").click()
     panel = page.get_by_role("region", name="Repository")
-    expect(panel).to_contain_text("The GitHub App tells this site of each push, tag and pull request.")
+    expect(panel).to_contain_text("The GitHub App sends each push, tag and pull request to this site.")
     used = site.api.attributes(f"workspaces/{workspace}")["vcs-repo"]
     assert (used["identifier"], used["github-app-installation-id"], used["oauth-token-id"]) == ("octo/network", account, None)
     page.reload()
@@ -97,5 +97,5 @@ def test_connections_show_the_app_and_why_calls_wait(browser_page, site, connect
     axe(page)
     page.get_by_role("link", name="Forge").click()
     expect(page.get_by_text("The last call to the provider failed: GitHub limits the <b>rate</b>")).to_be_visible()
-    expect(page.get_by_text("The provider asked for a pause. Calls go on")).to_be_visible()
+    expect(page.get_by_text("The provider requested a pause. Calls continue")).to_be_visible()
     axe(page)

@@ -15,7 +15,7 @@ static struct decimal amount_at(const json_t *object, const char *name)
 
 /* ---- resources ---- */
 
-static json_t *text_or_null(const json_t *object, const char *name)
+static json_t *member_or_null(const json_t *object, const char *name)
 {
 	return json_string_or_null(json_string_at(object, name));
 }
@@ -29,10 +29,10 @@ static void add_components(json_t *components, const json_t *resource)
 	{
 		if (json_string_at(one, "monthlyCost"))
 			json_array_append_new(components,
-				json_pack("{so so so so so}", "name", text_or_null(one, "name"), "unit",
-					text_or_null(one, "unit"), "quantity", text_or_null(one, "monthlyQuantity"),
-					"price", text_or_null(one, "price"), "monthly-cost",
-					text_or_null(one, "monthlyCost")));
+				json_pack("{so so so so so}", "name", member_or_null(one, "name"), "unit",
+					member_or_null(one, "unit"), "quantity", member_or_null(one, "monthlyQuantity"),
+					"price", member_or_null(one, "price"), "monthly-cost",
+					member_or_null(one, "monthlyCost")));
 	}
 	json_array_foreach(json_object_get(resource, "subresources"), i, one)
 	{
@@ -48,8 +48,9 @@ static json_t *entry_of(json_t *entries, const json_t *resource)
 
 	if (entry)
 		return entry;
-	entry = json_pack("{ss so ss sb ss ss s[]}", "address", address, "type", text_or_null(resource, "resourceType"),
-		"provider", "", "matched", 1, "prior", "0.00", "proposed", "0.00", "components");
+	entry = json_pack("{ss so ss sb ss ss s[]}", "address", address, "type",
+		member_or_null(resource, "resourceType"), "provider", "", "matched", 1, "prior", "0.00", "proposed",
+		"0.00", "components");
 	json_object_set_new(entries, address, entry);
 	return entry;
 }

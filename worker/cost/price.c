@@ -85,7 +85,7 @@ static const char *value_text(const json_t *value)
 {
 	const char *text = json_is_true(value) ? "true" : json_is_false(value) ? "false" : json_string_value(value);
 
-	return text && *text ? text : NULL;
+	return text_or_null(text);
 }
 
 /* ---- attributes ---- */

@@ -224,7 +224,7 @@ static void helper_errors_log(const struct git_task *task, const struct buf *err
 		log_warn("runyard-git", "job", task->job, "output", buf_str(errors), NULL);
 }
 
-/* Why the program did not end by itself, as a sentence; NULL if it did. */
+/* A sentence with the reason why the program was killed; NULL if it ended normally. */
 static const char *stopped_by(const struct git_task *task, const struct bounded_result *result, char text[256])
 {
 	const struct options *options = &task->host->worker->options;
@@ -281,7 +281,7 @@ static void add_number(struct buf *records, const char *name, long long number)
 	record_add(records, name, text);
 }
 
-/* The order's texts that the helper knows by the same names. */
+/* The texts that have the same names in the job and in the helper's order. */
 static const char *const copied[] = {"kind", "url", "identifier", "sha", "before", "base"};
 static const char *const login[] = {"user", "password", "ssh-key", "host-keys"};
 
@@ -306,7 +306,7 @@ static int order_write(const struct git_task *task, const char *folder, struct b
 	add_number(records, "max-bytes", options->fetch_size << 20);
 	if (proxy_settings_add(records) < 0)
 		return -1;
-	/* The last one tells that the order is whole. */
+	/* The last record marks the end of a complete order. */
 	return record_add(records, "vcs-allow", options->vcs_allow);
 }
 

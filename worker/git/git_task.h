@@ -29,7 +29,7 @@ struct git_host {
 	void *data;
 };
 
-/* Starts a job of a claim's answer, whose lease counts from when the claim was sent. NULL if it can't be read. */
+/* Starts a job of a claim's answer. Its lease begins when the claim was sent. NULL if the job can't be read. */
 struct git_task *git_task_start(const struct git_host *host, const json_t *claimed, const struct keeper_lease *lease);
 /* The worker stops: ends the task at once, and without a result. For when the loop no longer runs. */
 void git_task_abandon(struct git_task *task);
@@ -42,7 +42,7 @@ int git_task_attempt(const struct git_task *task);
 bool git_task_caches(const struct git_task *task);
 /* Renews its lease. */
 void git_task_renew(struct git_task *task, const struct keeper_lease *lease);
-/* The scheduler has taken the job away: kills it, and reports nothing. */
+/* The worker does not hold the job any more: kills it, and reports nothing. */
 void git_task_lose(struct git_task *task);
 /* The worker drains: kills it, and gives it back. */
 void git_task_give_up(struct git_task *task);

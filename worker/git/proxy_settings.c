@@ -9,7 +9,7 @@
 #include "worker/git/records.h"
 #include "worker/git/upstream.h"
 
-/* The names in lower case win, as they do for libcurl. */
+/* The names in lower case have priority, as in libcurl. */
 static const struct {
 	const char *record, *lower, *upper;
 	bool url;
@@ -19,7 +19,7 @@ static const struct {
 	{UPSTREAM_NONE, "no_proxy", "NO_PROXY", false},
 };
 
-/* "" without one. The caller frees it. */
+/* A part of the URL, or "". The caller frees it. */
 static char *part_of(CURLU *url, CURLUPart part, unsigned flags)
 {
 	char *value = NULL, *copy;
@@ -30,7 +30,7 @@ static char *part_of(CURLU *url, CURLUPart part, unsigned flags)
 	return copy;
 }
 
-/* "HOST PORT LOGIN", or UPSTREAM_UNUSABLE. The caller frees it. */
+/* Returns "HOST PORT LOGIN", or UPSTREAM_UNUSABLE. The caller frees it. */
 static char *proxy_read(const char *text)
 {
 	_cleanup_(freep) char *whole = mem_printf("%s%s", strstr(text, "://") ? "" : "http://", text);

@@ -4,8 +4,8 @@
 
 struct buf;
 
-/* Adds the proxies of the worker's environment to an order (HTTPS_PROXY, HTTP_PROXY and NO_PROXY, in either case), as
- * upstream.h reads them. -1 if they do not fit. */
+/* Adds the proxies of the worker's environment to an order, in the form of upstream.h. Reads HTTPS_PROXY, HTTP_PROXY
+ * and NO_PROXY, in upper or lower case. -1 if they do not fit. */
 int proxy_settings_add(struct buf *order);
 
 #endif

@@ -3,8 +3,8 @@
 #define WORKER_GIT_RECORDS_H
 
 /*
- * What the worker and runyard-git say to each other: records of a name and a value, each followed by a zero byte. A
- * name may occur several times. Values may have any other byte. Pure.
+ * The format of messages between the worker and runyard-git: records of a name and a value, each followed by a zero
+ * byte. A name may occur several times. Values may have any other byte. Pure.
  */
 
 #include "common/buf.h"

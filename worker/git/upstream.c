@@ -33,7 +33,8 @@ struct upstreams upstreams_read(struct bytes order)
 
 /* ---- NO_PROXY ---- */
 
-/* Of a host's name and an entry: DOMAIN, .DOMAIN or *.DOMAIN, each with :PORT if it is for that port alone. */
+/* True if the entry matches the host. An entry is DOMAIN, .DOMAIN or *.DOMAIN, with :PORT if it is for one port only.
+ */
 static bool name_fits(char *entry, const char *host, int port)
 {
 	char *colon = strrchr(entry, ':');
@@ -52,7 +53,7 @@ static bool name_fits(char *entry, const char *host, int port)
 	return len == host_len || host[host_len - len - 1] == '.';
 }
 
-/* `address`: of the host, or NULL if it is a name. */
+/* `address`: the host's address; NULL if the host is a name. */
 static bool entry_fits(char *entry, const struct address_range *address, const char *host, int port)
 {
 	struct address_range range;

@@ -3,8 +3,8 @@
 #define WORKER_GIT_UPSTREAM_H
 
 /*
- * The operator's proxy between the worker and the servers of repositories, which is asked for a connection to them
- * (CONNECT, RFC 9110). It is used for https and http, except for hosts of NO_PROXY and the loopback. Pure.
+ * The operator's HTTP proxy between the worker and the servers of repositories. Connections are made through it with
+ * CONNECT (RFC 9110). It is used for https and http, except for hosts of NO_PROXY and the loopback. Pure.
  */
 
 #include "worker/git/records.h"
@@ -15,7 +15,7 @@
 #define UPSTREAM_HTTPS    "https-proxy"
 #define UPSTREAM_HTTP     "http-proxy"
 #define UPSTREAM_NONE     "no-proxy"
-#define UPSTREAM_UNUSABLE "-" /* the setting is no http:// URL */
+#define UPSTREAM_UNUSABLE "-" /* the setting is not an http:// URL */
 
 enum { UPSTREAM_HOST_MAX = 256 };
 
@@ -34,10 +34,10 @@ struct upstreams upstreams_read(struct bytes order);
 /* The proxy for a server, or NULL. `host`: in lower case, without brackets. */
 const struct upstream *upstream_for(
 	const struct upstreams *upstreams, enum remote_scheme scheme, const char *host, int port);
-/* The request for a connection. The caller frees it; it may have a secret. */
+/* The CONNECT request. The caller frees it; it may have a password. */
 char *upstream_request(const struct upstream *upstream, const char *host, int port);
-/* Reads the begin of the answer: its status, and in *ret_len the bytes of its header. 0: there is more to come. -1: it
- * is not HTTP. */
+/* Returns the status of an answer, and the length of its header in *ret_len. 0: the header is not complete. -1: the
+ * answer is not HTTP. */
 int upstream_status(const char *answer, size_t *ret_len);
 
 #endif

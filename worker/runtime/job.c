@@ -236,8 +236,21 @@ static void state_unreadable(struct job *job, const struct err *why)
 		why->message);
 }
 
-/* Decides whether the apply passed. An apply has not passed before its state is the
- * workspace's. */
+/* Fails an apply whose engine succeeded, if the workspace lacks its last state. */
+static void state_undelivered(struct job *job)
+{
+	const struct states *states = &job->states;
+
+	if (job->result.state_owed)
+		state_fails(job,
+			"The worker keeps the state that the apply left, because the scheduler has not accepted it",
+			*states->undelivered ? states->undelivered : "it was not sent");
+	else if (*states->detached_why)
+		state_fails(job, "The state that the apply left is stored as a detached state", states->detached_why);
+}
+
+/* Decides whether the apply passed. An apply has not passed before its state is the workspace's. That holds after a
+ * stop too: an engine that succeeded before its interrupt arrived has left a state. */
 static void states_judge(struct job *job)
 {
 	struct err unreadable = ERR_INIT;
@@ -259,15 +272,8 @@ static void states_judge(struct job *job)
 	}
 	if (unreadable.kind != ERR_NONE)
 		state_unreadable(job, &unreadable);
-	if (job->stop != STOP_NONE || job->result.outcome != OUTCOME_PASSED)
-		return;
-	if (*job->states.detached_why)
-		state_fails(
-			job, "The state that the apply left is stored as a detached state", job->states.detached_why);
-	else if (job->result.state_owed && *job->states.undelivered)
-		state_fails(job,
-			"The worker keeps the state that the apply left and sends it again: it can't be delivered",
-			job->states.undelivered);
+	if (job->result.outcome == OUTCOME_PASSED)
+		state_undelivered(job);
 }
 
 static void job_end(struct job *job)
@@ -530,6 +536,7 @@ void job_let_go(struct job *job)
 {
 	job_hold(job);
 	job->channel.over = true;
+	states_give_up(&job->states); /* else a state that was written meanwhile would be sent, and awaited */
 	channel_give_up(&job->channel);
 	job_release(job);
 }

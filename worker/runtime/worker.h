@@ -72,7 +72,7 @@ struct worker {
 
 /* ---- slots.c ---- */
 
-/* Whether jobs of any kind may be claimed: the worker does not drain, and its disk has room. */
+/* True if the worker may claim jobs of any kind: it does not drain, and its disk has room. */
 bool slots_open(const struct worker *worker);
 /* The number of jobs that may be claimed now. */
 size_t slots_free(const struct worker *worker);

@@ -78,8 +78,7 @@ static void state_refused(struct states *states, int status, const struct buf *b
 
 	answer_sentence(status, body, why, sizeof(why));
 	states->refused = true;
-	if (status == 0)
-		text_copy(states->undelivered, sizeof(states->undelivered), why);
+	text_copy(states->undelivered, sizeof(states->undelivered), why);
 	log_error("the scheduler did not take a state; it is kept on this worker's disk", "url", states->channel->base,
 		"why", why, NULL);
 }
@@ -151,6 +150,8 @@ static void whole_check(struct states *states)
 		(states->refused && text_equal(now.digest, states->flight.digest)))
 		return;
 	states->seen = true;
+	if (states->given_up)
+		return;
 	states->flight = now;
 	state_send(states, states->differences > 0 && !first && !states->settled && state_base_fits(states->bytes.len));
 }
@@ -241,7 +242,7 @@ static bool difference_check(struct states *states)
 
 static void state_check(struct states *states)
 {
-	if (!difference_check(states))
+	if (states->given_up || !difference_check(states))
 		whole_check(states);
 }
 
@@ -263,6 +264,11 @@ bool states_behind(const struct states *states, struct err *ret_unreadable)
 	enum leftover found = leftover_compare(states->dir->top, states->delivered.digest, NULL, &now, ret_unreadable);
 
 	return found == LEFTOVER_CHANGED || found == LEFTOVER_UNREADABLE;
+}
+
+void states_give_up(struct states *states)
+{
+	states->given_up = true;
 }
 
 void states_ended(struct states *states, const char *folder)

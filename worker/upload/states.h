@@ -32,10 +32,11 @@ struct states {
 	bool busy;             /* a request is under way */
 	bool dirty;            /* the file has changed since it was read */
 	bool refused;
+	bool given_up;                /* no more states are sent */
 	bool seen;                    /* the apply has written a state */
 	char detached_why[300];       /* why the scheduler stores the last state as detached; "": it is the workspace's
 				       */
-	char undelivered[300];        /* why the last state got no answer; "": it got one */
+	char undelivered[300];        /* why the scheduler did not accept the last state; "": it did */
 	struct state_facts delivered; /* the last state that was sent whole; its digest matches none if it was a base */
 	struct state_facts flight;    /* the state being sent */
 	bool flight_base;             /* it is sent as a base */
@@ -59,6 +60,8 @@ void states_ended(struct states *states, const char *folder);
 /* Reads the file a last time, and calls fn when the scheduler has accepted or refused the state, possibly before
  * this function returns. */
 void states_settle(struct states *states, loop_work_fn fn, void *data);
+/* Sends no more states. The request under way is not affected. */
+void states_give_up(struct states *states);
 /* Whether the scheduler lacks terraform's last state. If the state can't be read, *ret_unreadable is the reason. */
 bool states_behind(const struct states *states, struct err *ret_unreadable);
 

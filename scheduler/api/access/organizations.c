@@ -78,7 +78,7 @@ static const struct {
 	{"teams", true}, {"vcs-integrations", true}, {"waypoint-actions", false},
 	{"waypoint-templates-and-addons", false}};
 
-/* Where users connect installations of the site's GitHub App, or null. */
+/* The path of the page that connects an installation of the site's GitHub App, or null. */
 static json_t *connect_path(const struct store *store, const char *organization)
 {
 	_cleanup_(freep) char *path = mem_printf("/github-app/connect/%s", organization);

@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_API_INTERNAL_CLAIM_WAIT_H
 #define SCHEDULER_API_INTERNAL_CLAIM_WAIT_H
 
-/* A worker's request that is suspended until its pool has a job, or for a while (outbox/claim_waiters.h). */
+/* Suspends a worker's request until its pool has a job, or until the wait times out (outbox/claim_waiters.h). */
 
 #include <stdint.h>
 
@@ -10,8 +10,8 @@
 
 struct claim_wait {
 	const char *pool_id, *worker_id;
-	uint64_t mark;           /* of claim_waiters_mark, before the jobs were looked for */
-	const char *some, *none; /* the answers: JSON texts that are constants */
+	uint64_t mark;           /* of claim_waiters_mark, from before the query for jobs */
+	const char *some, *none; /* the answers with and without a job: constant JSON texts */
 };
 /* ERR_UNAVAILABLE if too many workers wait. */
 int claim_wait(struct request *req, struct response *res, const struct claim_wait *wait, struct err *err);

@@ -188,8 +188,8 @@ static void batch_run(struct executors *executors, const struct http_request *ht
 	*answer = batched_end(exchange);
 }
 
-/* True if the request may have to ask a VCS provider. With a backslash, JSON can write the member's name in many ways.
- */
+/* True if the request may need a lookup at a VCS provider. A body with a backslash counts, because JSON can write the
+ * member's name with escapes. */
 static bool looks_up(const struct route *route, const struct http_request *http)
 {
 	static const char member[] = "\"vcs-repo\"";

@@ -25,11 +25,11 @@ static const struct resource_kind kind_admin_users = {
 
 static int flag_read(const struct request *req, const char *name, const char **ret_value, struct err *err)
 {
-	const char *value = query(req, name);
+	const char *value = text_or_null(query(req, name));
 
-	if (value && *value && !text_equal(value, "true") && !text_equal(value, "false"))
+	if (value && !text_equal(value, "true") && !text_equal(value, "false"))
 		return err_set(err, ERR_MALFORMED, "%s must be true or false", name);
-	*ret_value = value && *value ? value : NULL;
+	*ret_value = value;
 	return 0;
 }
 

@@ -106,7 +106,7 @@ json_t *state_resource(const struct store *store, const struct rows *rows, int r
 	const char *md5 = row_text(rows, row, "md5"); /* "": a state stored from a difference has none */
 	json_t *attributes = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
 		(json_int_t)row_int(rows, row, "serial"), "lineage", row_text(rows, row, "lineage"), "md5",
-		json_string_or_null(*md5 ? md5 : NULL), "size", (json_int_t)row_int(rows, row, "size"), "status",
+		json_string_or_null(text_or_null(md5)), "size", (json_int_t)row_int(rows, row, "size"), "status",
 		row_string(rows, row, "status"), "created-at", row_time(rows, row, "created_at"),
 		"hosted-state-download-url", download_url(store, rows, row, "blob_id", "download"),
 		"hosted-json-state-download-url", download_url(store, rows, row, "json_blob_id", "json-download"),

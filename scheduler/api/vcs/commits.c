@@ -37,7 +37,7 @@ static json_t *ingress_resource(const struct rows *rows, int row)
 	json_object_set_new(shown, "identifier",
 		json_string_or_null(repository ? repository : json_string_at(detail, "identifier")));
 	json_object_set_new(shown, "on-default-branch", json_boolean(json_bool_at(detail, "on-default-branch", false)));
-	json_object_set_new(shown, "tag", json_string_or_null(*tag ? tag : NULL));
+	json_object_set_new(shown, "tag", json_string_or_null(text_or_null(tag)));
 	json_object_set_new(shown, "pull-request-number",
 		row_null(rows, row, "pull_request") ? json_null() : row_number(rows, row, "pull_request"));
 	resource = resource_new("ingress-attributes", row_text(rows, row, "id"), shown,

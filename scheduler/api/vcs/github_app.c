@@ -65,7 +65,7 @@ static int page_of_installations(const struct request *req, const struct scope *
 	const char *number = query(req, "filter[installation_id]"), *name = query(req, "filter[name]");
 	_cleanup_(db_array_release) struct db_array organizations = DB_ARRAY_INIT;
 	struct installation_list list = {.organizations = req->actor.is_site_admin ? NULL : &organizations,
-		.name = *text_or_empty(name) ? name : NULL,
+		.name = text_or_null(name),
 		.range = {page->size, page->offset}};
 
 	(void)scope;

@@ -92,20 +92,10 @@ struct wanted {
 	struct vcs_source source;
 	const char *identifier, *branch; /* borrowed; branch: "" for the default one */
 	bool is_new, branch_is_new;
-	bool is_policy_set; /* whose head is needed, too */
+	bool is_policy_set; /* needs the head, too */
 };
 
-static const char *sent_or(const char *sent, const json_t *used, const char *member)
-{
-	return sent ? sent : text_or_empty(json_string_at(used, member));
-}
-
-static const char *present(const char *text)
-{
-	return *text_or_empty(text) ? text : NULL;
-}
-
-/* Who will use the repository. */
+/* The workspace or policy set that will use the repository. */
 struct place_of_use {
 	struct id organization, project; /* project: "" for a policy set, and if the body names none */
 	json_t *used;                    /* what it has now, or NULL */
@@ -118,16 +108,16 @@ static bool wanted_read(struct store *store, const struct place_of_use *place, c
 {
 	const json_t *used = place->used;
 	struct vcs_source_ids ids = {.organization_id = place->organization.text,
-		.project_id = present(place->project.text),
-		.token_id = present(input->token_id)};
+		.project_id = text_or_null(place->project.text),
+		.token_id = text_or_null(input->token_id)};
 	struct err ignored = ERR_INIT;
 
-	if (present(input->installation_id))
+	if (*text_or_empty(input->installation_id))
 		return false;
 	if (!ids.token_id)
 		ids.token_id = json_string_at(used, "token");
-	*ret_wanted = (struct wanted){.identifier = sent_or(input->identifier, used, "identifier"),
-		.branch = sent_or(input->branch, used, "branch"),
+	*ret_wanted = (struct wanted){.identifier = vcs_repo_text(input->identifier, used, "identifier"),
+		.branch = vcs_repo_text(input->branch, used, "branch"),
 		.is_policy_set = place->is_policy_set};
 	ret_wanted->is_new = !text_equal(ret_wanted->identifier, json_string_at(used, "identifier")) ||
 		!text_equal(ids.token_id, json_string_at(used, "token"));
@@ -168,12 +158,12 @@ static int branch_ask(struct store *store, const struct vcs_api *api, const stru
 	if (verdict_check(&verdict, REPO "/branch", "Branch can't be used", err) < 0)
 		return -1;
 	if (verdict.fate == VCS_TAKEN && !result)
-		return err_at(err, REPO "/branch", "Branch is not there");
+		return err_at(err, REPO "/branch", "Branch does not exist");
 	head_copy(result, ret_lookup);
 	return 0;
 }
 
-/* A repository without commits has no default branch, so nothing is refused here. */
+/* Refuses nothing, because a repository without commits has no default branch. */
 static void default_head_ask(
 	struct store *store, const struct vcs_api *api, const json_t *repository, struct vcs_lookup *ret_lookup)
 {

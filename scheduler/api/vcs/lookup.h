@@ -3,9 +3,10 @@
 #define SCHEDULER_API_VCS_LOOKUP_H
 
 /*
- * Asks a provider about what a client sends, and waits for the answer, for at most 10 s per request: credentials,
- * repositories, branches. Never within a transaction. What the provider refuses or does not know is 422. A provider
- * that does not answer decides nothing: it may be reachable by notifiers or workers only.
+ * Checks credentials, repositories and branches of API requests at the provider. Each check waits for the answer, for
+ * at most 10 s. Never call it within a transaction. The answer is 422 if the provider refuses the credential, or does
+ * not have the repository or branch. Without an answer the API's request goes on, because the provider may be reachable
+ * by notifiers or workers only.
  */
 
 #include "common/vcs/dialect.h"
@@ -24,8 +25,8 @@ struct vcs_trial_result {
 int vcs_credential_try(
 	struct store *store, const struct vcs_trial *trial, struct vcs_trial_result *ret_result, struct err *err);
 
-/* For routes of BLOCKING_LOOKUP, before the handler's transaction: looks the repository and the branch of the body's
- * vcs-repo up, if they are new. Checks the route's permission first. ERR_INVALID at the member of vcs-repo. */
+/* Looks up the repository and the branch of the body's vcs-repo if they are new. Checks the route's permission first.
+ * For routes of BLOCKING_LOOKUP, before the handler's transaction. ERR_INVALID at the member of vcs-repo. */
 int vcs_repo_lookup(struct request *req, struct vcs_lookup *ret_lookup, struct err *err);
 
 #endif

@@ -201,11 +201,6 @@ static int urls_read(const struct request *req, struct client_input *input, stru
 	return 0;
 }
 
-static const char *present(const char *text)
-{
-	return *text_or_empty(text) ? text : NULL;
-}
-
 /* The texts that a create and a change may have. "" counts as absent: clients send it for what is not set. */
 static int texts_read(const struct request *req, struct client_input *input, struct err *err)
 {
@@ -230,7 +225,7 @@ static int texts_read(const struct request *req, struct client_input *input, str
 		if (body_long_text(req, texts[i].name, texts[i].text, err) < 0 ||
 			length_check(texts[i].label, pointer, *texts[i].text, texts[i].max, err) < 0)
 			return -1;
-		*texts[i].text = present(*texts[i].text);
+		*texts[i].text = text_or_null(*texts[i].text);
 	}
 	return c->name ? title_check("Name", "/data/attributes/name", c->name, MAX_NAME, err) : 0;
 }
@@ -267,7 +262,7 @@ static int key_check(const struct request *req, const struct client_input *input
 	return 0;
 }
 
-/* An agent pool, if the body has the relation; null is none. */
+/* Sets the agent pool if the body has the relationship. Null means no pool. */
 static int pool_read_relation(const struct request *req, const char *relation, const struct pool_use *use,
 	const char **pool_id, struct err *err)
 {
@@ -287,7 +282,7 @@ static int pool_read_relation(const struct request *req, const char *relation, c
 	return err_at(err, pointer, "the provided agent pool does not exist or you are not authorized to use it");
 }
 
-/* Workers of the connection's pool have its credential, so the code of forks does not run there. */
+/* The pools must differ: workers of the connection's pool get its credential, so code of forks must not run there. */
 static int both_pools_read(
 	const struct request *req, const char *organization_id, struct vcs_connection *connection, struct err *err)
 {
@@ -300,8 +295,7 @@ static int both_pools_read(
 	if (!connection->fork_pool_id || !text_equal(connection->fork_pool_id, connection->pool_id))
 		return 0;
 	return err_at(err, "/data/relationships/fork-agent-pool",
-		"Fork agent pool must be another one than the agent pool, whose workers have the connection's "
-		"credential");
+		"Fork agent pool must differ from the agent pool, whose workers have the connection's credential");
 }
 
 static int common_read(
@@ -337,12 +331,13 @@ static int create_read(
 
 /* ---- creating and changing ---- */
 
-/* Plain git always has a token, which may be empty: an SSH key is set there. A renewal of an earlier token that is at
- * work does not replace this one: first its row is locked, then the token's, as the renewal locks them. */
+/* Plain git always has a row for its token, which may be empty, because the row has the SSH key. A renewal of the
+ * earlier token may be running. It does not replace the new one: both lock the renewal's row first, then the token's.
+ */
 static int token_save(struct request *req, const char *id, const struct client_input *input, struct err *err)
 {
 	const struct vcs_token token = {
-		.token = input->token, .verified = input->tried.verified, .user_name = present(input->tried.user)};
+		.token = input->token, .verified = input->tried.verified, .user_name = text_or_null(input->tried.user)};
 
 	if (!input->token && input->provider != VCS_PROVIDER_GIT)
 		return 0;
@@ -388,7 +383,7 @@ static int fixed_check(const struct request *req, const struct rows *rows, struc
 
 		if (body_text(req, fixed[i].name, &sent, err) < 0)
 			return -1;
-		if (!present(sent) || (text_starts(sent, now) && !sent[len + strspn(sent + len, "/")]))
+		if (!*text_or_empty(sent) || (text_starts(sent, now) && !sent[len + strspn(sent + len, "/")]))
 			continue;
 		snprintf(pointer, sizeof(pointer), "/data/attributes/%s", fixed[i].name);
 		return err_at(err, pointer, "%s can't be changed: create another OAuth client", fixed[i].label);

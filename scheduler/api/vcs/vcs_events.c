@@ -39,7 +39,7 @@ static const struct {
 	{"pull-request-title", "title"}, {"pull-request-url", "url"}, {"sender-username", "sender"},
 	{"sender-avatar-url", "sender_avatar_url"}, {"sender-html-url", "sender_url"}};
 
-/* The page of the commit, if its provider did not tell it. */
+/* The page of the commit, if the provider did not send it. */
 static void commit_url_complete(const struct rows *rows, int row, json_t *shown)
 {
 	_cleanup_(freep) char *url = NULL;
@@ -60,7 +60,7 @@ static json_t *event_attributes(const struct rows *rows, int row)
 	for (size_t i = 0; i < ARRAY_LEN(details); i++) {
 		const char *text = json_string_at(detail, details[i].member);
 
-		json_object_set_new(shown, details[i].name, json_string_or_null(text && *text ? text : NULL));
+		json_object_set_new(shown, details[i].name, json_string_or_null(text_or_null(text)));
 	}
 	json_object_set_new(shown, "pull-request-number",
 		row_null(rows, row, "pull_request") ? json_null() : row_number(rows, row, "pull_request"));
@@ -88,14 +88,9 @@ static const struct resource_kind kind_vcs_events = {
 
 /* ---- the list ---- */
 
-static const char *present(const char *text)
-{
-	return *text_or_empty(text) ? text : NULL;
-}
-
 static int time_check(const struct request *req, const char *name, const char **ret_time, struct err *err)
 {
-	const char *time = present(query(req, name));
+	const char *time = text_or_null(query(req, name));
 
 	if (time && !time_valid(time))
 		return err_set(err, ERR_MALFORMED, "%s must be a time such as 2026-01-31T12:00:00Z", name);
@@ -107,9 +102,9 @@ static int page_of_events(const struct request *req, const struct scope *scope, 
 	struct rows *ret_rows, struct err *err)
 {
 	struct vcs_event_list list = {.organization_id = scope->organization.text,
-		.levels = present(query(req, "filter[levels]")),
-		.connection_ids = present(query(req, "filter[oauth_client_external_ids]")),
-		.workspace = present(query(req, "filter[workspace]")),
+		.levels = text_or_null(query(req, "filter[levels]")),
+		.connection_ids = text_or_null(query(req, "filter[oauth_client_external_ids]")),
+		.workspace = text_or_null(query(req, "filter[workspace]")),
 		.limit = page->size,
 		.offset = page->offset};
 
@@ -138,8 +133,8 @@ static json_t *outcome_show(const struct rows *rows, int row)
 		row_string(rows, row, "configuration_version_id"));
 }
 
-/* Commit statuses link to an event, so members may read it. What its repository contains is shown to those who see one
- * of its workspaces, or may list events. */
+/* Commit statuses link to an event, so all members may read it. Contents of the repository are shown only to users who
+ * see one of the event's workspaces, or may list events. */
 static bool sees_content(const struct request *req, const struct rows *event, const struct rows *outcomes)
 {
 	const struct place place = {.organization = row_text(event, 0, "organization_id")};

@@ -32,12 +32,6 @@ static json_t *page_url(const struct store *store, const json_t *used, enum vcs_
 	return json_string_or_null(url);
 }
 
-/* The text, or null for "". */
-static json_t *text_or_null(const char *text)
-{
-	return json_string_or_null(*text_or_empty(text) ? text : NULL);
-}
-
 json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int row)
 {
 	json_auto_t *used = row_json(rows, row, "repository");
@@ -52,7 +46,7 @@ json_t *vcs_repo_show(const struct store *store, const struct rows *rows, int ro
 		json_bool_at(used, "ingress-submodules", false), "oauth-token-id",
 		json_string_or_null(json_string_at(used, "token")), "github-app-installation-id",
 		json_string_or_null(json_string_at(used, "installation")), "tags-regex",
-		text_or_null(json_string_at(used, "tags-regex")), "repository-http-url",
+		json_string_or_null(text_or_null(json_string_at(used, "tags-regex"))), "repository-http-url",
 		page_url(store, used, provider), "service-provider",
 		json_string_or_null(json_string_at(used, "provider")), "webhook-url",
 		vcs_webhook_url(store, provider, json_string_at(used, "hook")), "repository-id",
@@ -125,15 +119,9 @@ int vcs_repo_input_read(const struct request *req, struct vcs_repo_input *ret_in
 
 /* ---- saving ---- */
 
-/* The text that was sent, or else the one that is there. Never NULL. */
-static const char *sent_or(const char *sent, const json_t *used, const char *member)
+const char *vcs_repo_text(const char *sent, const json_t *used, const char *member)
 {
 	return sent ? sent : text_or_empty(json_string_at(used, member));
-}
-
-static const char *present(const char *text)
-{
-	return *text_or_empty(text) ? text : NULL;
 }
 
 /* The connection that was sent, or else the one that is there. */
@@ -142,8 +130,8 @@ static int source_read(struct store *store, const struct rows *user, const json_
 {
 	struct vcs_source_ids ids = {.organization_id = row_text(user, 0, "organization_id"),
 		.project_id = row_text(user, 0, "project_id"),
-		.token_id = present(input->token_id),
-		.installation_id = present(input->installation_id)};
+		.token_id = text_or_null(input->token_id),
+		.installation_id = text_or_null(input->installation_id)};
 
 	if (!ids.token_id && !ids.installation_id) {
 		ids.token_id = json_string_at(used, "token");
@@ -165,13 +153,13 @@ static int identifier_check(const struct vcs_use *use, struct err *err)
 	return -1;
 }
 
-/* The head of the branch becomes the configuration, and gets a run if the workspace queues all runs. A policy set has
- * its first version at once if the provider has told the head. */
+/* Creates the event that makes a configuration version of the branch's head, and a run if the workspace queues all
+ * runs. A policy set gets its first version at once if the lookup returned the head. */
 static int head_request(const struct request *req, struct vcs_user user, const char *repository_id, struct err *err)
 {
 	const char *actor = req->actor.user.text, *head = req->lookup ? req->lookup->head : "";
 	const struct vcs_request request = {
-		.repository_id = repository_id, .subject_id = user.id, .actor = *actor ? actor : NULL};
+		.repository_id = repository_id, .subject_id = user.id, .actor = text_or_null(actor)};
 	struct id event;
 
 	if (vcs_event_request(req->store, &request, &event, err) < 0)
@@ -198,9 +186,9 @@ int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_re
 		return -1;
 	used = row_json(&rows, 0, "repository");
 	use.organization_id = row_text(&rows, 0, "organization_id");
-	use.identifier = sent_or(input->identifier, used, "identifier");
-	use.branch = sent_or(input->branch, used, "branch");
-	use.tags_regex = sent_or(input->tags_regex, used, "tags-regex");
+	use.identifier = vcs_repo_text(input->identifier, used, "identifier");
+	use.branch = vcs_repo_text(input->branch, used, "branch");
+	use.tags_regex = vcs_repo_text(input->tags_regex, used, "tags-regex");
 	use.ingress_submodules =
 		input->submodules_sent ? input->ingress_submodules : json_bool_at(used, "ingress-submodules", false);
 	if (source_read(req->store, &rows, used, input, &use.source, err) < 0 || identifier_check(&use, err) < 0)

@@ -8,12 +8,12 @@
 #include "scheduler/api/api.h"
 #include "scheduler/store/vcs/repositories.h"
 
-/* What the provider told before the handler's transaction (api/vcs/lookup.h). */
+/* The provider's answers, which were requested before the handler's transaction (api/vcs/lookup.h). */
 struct vcs_lookup {
 	char head[VCS_SHA_MAX + 1]; /* the commit of a policy set's new branch; "": not known */
 };
 
-/* What a body says. The texts are borrowed from it; NULL: not sent. */
+/* The attribute in a request's body. The texts are borrowed from it; NULL: not sent. */
 struct vcs_repo_input {
 	bool sent;       /* the body has the attribute */
 	bool disconnect; /* it is null */
@@ -22,9 +22,10 @@ struct vcs_repo_input {
 };
 /* ERR_INVALID with a pointer for a wrong type, a bad branch and a bad regular expression. */
 int vcs_repo_input_read(const struct request *req, struct vcs_repo_input *ret_input, struct err *err);
-/* Merges the input into what the user of the repository has, and stores it. The members `policies_path` and
- * `update_patterns` of `more` are those of a policy set; `more` may be NULL. Does nothing if nothing was sent, or if it
- * says what is there. */
+/* The text of a body, or if it was not sent, the member of what is used now. Never NULL. */
+const char *vcs_repo_text(const char *sent, const json_t *used, const char *member);
+/* Merges the input into the repository's settings for its user, and stores them. `more` has `policies_path` and
+ * `update_patterns` of a policy set; it may be NULL. Does nothing if nothing was sent, or if nothing differs. */
 int vcs_repo_save(struct request *req, struct vcs_user user, const struct vcs_repo_input *input,
 	const struct vcs_use *more, struct err *err);
 

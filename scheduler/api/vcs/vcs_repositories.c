@@ -5,6 +5,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/columns.h"
+#include "scheduler/store/vcs/connections.h"
 
 /* Repositories that workspaces and policy sets use: whether they are found, when they were looked at, and their
  * hooks. */
@@ -80,7 +81,7 @@ int vcs_repositories_index(struct request *req, struct response *res, struct err
 		req, res, &(struct resource_list){&kind_repositories, scope_organization, page_of_repositories}, err);
 }
 
-/* Only those who may manage the hook see its secret. */
+/* Adds the hook's secret for users with the permission to manage it. */
 static int secret_show(const struct request *req, const struct rows *rows, json_t *resource, struct err *err)
 {
 	const struct place place = {.organization = row_text(rows, 0, "organization_id")};
@@ -98,7 +99,7 @@ static int secret_show(const struct request *req, const struct rows *rows, json_
 	return 0;
 }
 
-/* Reads the repository in the path, which the requester may see or, with the right of the route, change. */
+/* Reads the repository in the path, if the actor has the route's permission. */
 static int repository_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (vcs_repository_read(req->store, param(req, "repository"), ret_rows, err) < 0)
@@ -131,19 +132,18 @@ static int rotation_check(const struct request *req, const struct rows *rows, st
 
 	if (!json_is_null(url))
 		return 0;
-	return err_set(err, ERR_CONFLICT, "the repository has no webhook of its own");
+	return err_set(err, ERR_CONFLICT,
+		"the repository has no webhook: plain git has none, and the GitHub App has one for all repositories");
 }
 
 int vcs_repositories_rotate(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
-	enum vcs_dialect dialect;
 	json_t *resource;
 
 	if (repository_in_path(req, &rows, err) < 0 || rotation_check(req, &rows, err) < 0)
 		return -1;
-	dialect = vcs_dialect_of(vcs_provider_of(row_text(&rows, 0, "provider")), row_text(&rows, 0, "api_url"));
-	if (vcs_hook_secret_rotate(req->store, row_text(&rows, 0, "id"), dialect, err) < 0 ||
+	if (vcs_hook_secret_rotate(req->store, row_text(&rows, 0, "id"), vcs_row_dialect(&rows, 0), err) < 0 ||
 		repository_in_path(req, &changed, err) < 0 ||
 		repository_resource(req->store, &changed, 0, &resource, err) < 0)
 		return -1;

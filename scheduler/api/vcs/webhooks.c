@@ -18,18 +18,18 @@
 #include "scheduler/vcs/proof.h"
 
 /*
- * What providers send to the hooks of repositories and of the site's GitHub App. The answer is given when the delivery
- * has committed; the VCS thread reads it later (background/vcs.h). A delivery that is not interesting, or that was sent
- * before, is answered like any other: providers disable hooks that fail.
+ * Deliveries to the hooks of repositories and of the site's GitHub App. The answer is sent when the delivery has been
+ * committed. The VCS thread reads it later (background/vcs/events.h). A delivery that makes no event, or that was sent
+ * before, gets the same answer, because providers disable hooks that fail.
  */
 
 struct delivery_item {
 	struct batch_item item;        /* must be the first member */
-	struct vcs_hook hook;          /* of a repository; filled by the commit */
-	bool of_app;                   /* of the App, whose handler fills the next members */
-	struct app_delivery app;       /* without an identifier: there is nothing to store */
-	struct vcs_delivery_name name; /* of the repository's hook: filled by the commit */
-	json_t *body;                  /* what was parsed of it; NULL: nothing */
+	struct vcs_hook hook;          /* of a repository; deliveries_commit fills it */
+	bool of_app;                   /* it was sent to the hook of the GitHub App */
+	struct app_delivery app;       /* of the App; without an identifier, nothing is stored */
+	struct vcs_delivery_name name; /* the App's handler or deliveries_commit fills it */
+	json_t *body;                  /* owned; JSON whose texts other members borrow, or NULL */
 };
 
 static struct delivery_item *delivery_of(struct batch_item *item)
@@ -59,7 +59,7 @@ static int too_many(struct response *res, const struct bucket_level *level, stru
 	return err_set(err, ERR_BUSY, "too many deliveries");
 }
 
-/* An address has a limit for failures alone, since all hooks of a provider come from few addresses. It is checked
+/* The limit per address counts only failures, because a provider sends all deliveries from few addresses. It is checked
  * before the proof and the database. */
 static int failures_check(const struct request *req, struct response *res, struct err *err)
 {
@@ -117,7 +117,7 @@ static int proof_check(
 	return err_set(err, ERR_UNAUTHORIZED, "unauthorized");
 }
 
-/* The JSON of the body. Some providers can send it as the field `payload` of a form. */
+/* Returns the JSON text of the body. Some providers can send it as the field `payload` of a form. */
 static struct bytes payload_of(const struct request *req, json_t **ret_form)
 {
 	static const char form[] = "application/x-www-form-urlencoded";
@@ -170,7 +170,8 @@ static bool hook_delivery_read(struct batch_item *item, struct vcs_delivery_row 
 
 /* ---- a delivery to the App's hook ---- */
 
-/* The webhook only says that something may have changed: GitHub tells what, when the token is renewed. */
+/* The delivery shows only that the installation may have changed. The renewal of its token reads the changes from
+ * GitHub. */
 static int installation_changed(struct request *req, long long number, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -180,7 +181,7 @@ static int installation_changed(struct request *req, long long number, struct er
 	return rows.count ? renewal_plan_installation(req->store, row_text(&rows, 0, "id"), 0, err) : 0;
 }
 
-/* What is no JSON is of no interest, as is any other event that is not known. */
+/* A body that is not JSON, or has no installation, is accepted and dropped. */
 static int app_delivery_read(struct request *req, struct delivery_item *delivery, struct err *err)
 {
 	const struct vcs_delivery headers = delivery_headers(req, VCS_GITHUB);
@@ -290,7 +291,7 @@ static int deliveries_store(struct store *store, struct deliveries *d, struct er
 	return vcs_deliveries_add(store, rows, count, err);
 }
 
-/* If the transaction fails, all deliveries that are not refused get its error. */
+/* If the transaction fails, its error is the answer to all deliveries that were not refused before. */
 static void deliveries_commit(struct store *store, struct batch_item *const *items, size_t count)
 {
 	_cleanup_(deliveries_release) struct deliveries d;

@@ -12,8 +12,7 @@ int workspaces_status_counts(struct request *req, struct response *res, struct e
 	json_t *statuses;
 
 	if (scope_organization(req, &scope, err) < 0 ||
-		workspaces_count_statuses(
-			req->store, scope.organization.text, projects && *projects ? projects : NULL, &rows, err) < 0)
+		workspaces_count_statuses(req->store, scope.organization.text, text_or_null(projects), &rows, err) < 0)
 		return -1;
 	statuses = json_object();
 	for (int i = 0; i < rows.count; i++) {

@@ -287,26 +287,19 @@ int workspaces_read(struct request *req, struct response *res, struct err *err)
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_single_workspace, &rows}, err);
 }
 
-static const char *query_or_null(const struct request *req, const char *name)
-{
-	const char *text = query(req, name);
-
-	return text && *text ? text : NULL;
-}
-
 static int page_of_workspaces(const struct request *req, const struct scope *scope, const struct page *page,
 	struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
 	const struct workspace_list list = {.organization_id = scope->organization.text,
-		.name = query_or_null(req, "search[name]"),
-		.wildcard = query_or_null(req, "search[wildcard-name]"),
-		.run_status = query_or_null(req, "filter[current-run][status]"),
-		.project_ids = query_or_null(req, "filter[project][id]"),
-		.without_tags = query_or_null(req, "search[exclude-tags]"),
+		.name = text_or_null(query(req, "search[name]")),
+		.wildcard = text_or_null(query(req, "search[wildcard-name]")),
+		.run_status = text_or_null(query(req, "filter[current-run][status]")),
+		.project_ids = text_or_null(query(req, "filter[project][id]")),
+		.without_tags = text_or_null(query(req, "search[exclude-tags]")),
 		.tag_keys = &keys,
 		.tag_values = &values,
-		.sort = query_or_null(req, "sort"),
+		.sort = text_or_null(query(req, "sort")),
 		.limit = page->size,
 		.offset = page->offset};
 

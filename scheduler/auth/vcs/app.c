@@ -147,7 +147,7 @@ enum app_outcome app_installation_ask(const struct store *store, long long numbe
 	return APP_DONE;
 }
 
-/* ---- who owns an installation ---- */
+/* ---- the owner of an installation ---- */
 
 static bool user_is(const struct store *store, const struct app_installation *installation, const char *user_token)
 {

@@ -3,7 +3,7 @@
 #define SCHEDULER_AUTH_VCS_APP_H
 
 /*
- * What the site's GitHub App asks GitHub. Each function waits for the answers, so none may be called within a
+ * Requests of the site's GitHub App to GitHub. Each function waits for the answers, so none may be called within a
  * transaction. The site must have an App (store->settings->github_app).
  */
 
@@ -12,8 +12,8 @@
 
 enum { APP_WHY_SIZE = 320 };
 
-/* The page on which users install the App, with our state. NULL and the reason if GitHub does not tell it. The caller
- * frees it. */
+/* The address of the page on which users install the App, with our state. NULL and the reason if GitHub does not return
+ * it. The caller frees it. */
 char *app_install_url(const struct store *store, const char *state, char ret_why[APP_WHY_SIZE]);
 
 /* The application with which users log in to GitHub. `redirect` is borrowed; the caller releases the connection. */
@@ -32,7 +32,7 @@ enum app_outcome {
 	APP_DONE,
 	APP_REFUSED, /* GitHub refuses the App itself, such as for a wrong key: try later */
 	APP_GONE,    /* there is no such installation */
-	APP_PASSING, /* GitHub did not answer, or had an error of its own */
+	APP_PASSING, /* GitHub did not answer, or had an internal error */
 };
 enum app_outcome app_installation_ask(const struct store *store, long long number,
 	struct app_installation *ret_installation, char ret_why[APP_WHY_SIZE]);

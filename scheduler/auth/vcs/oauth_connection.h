@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_AUTH_VCS_OAUTH_CONNECTION_H
 #define SCHEDULER_AUTH_VCS_OAUTH_CONNECTION_H
 
-/* Connections whose tokens come from OAuth: the application of each, and how its tokens are got and stored. */
+/* Connections with OAuth: reads their application, and requests and stores their tokens. */
 
 #include "scheduler/auth/vcs/oauth_provider.h"
 #include "scheduler/store/store.h"
@@ -34,7 +34,7 @@ int oauth_connection_of_token(
 enum oauth_outcome {
 	OAUTH_DONE,
 	OAUTH_REFUSED, /* by the provider: the same request will not succeed */
-	OAUTH_PASSING, /* the provider did not answer, or had an error of its own */
+	OAUTH_PASSING, /* the provider did not answer, or had an internal error */
 };
 /* `why` is one sentence for a person, without a secret. */
 struct oauth_result {
@@ -46,7 +46,8 @@ struct oauth_result {
 };
 void oauth_result_release(struct oauth_result *result);
 
-/* Each asks the provider, and waits for its answer. Not within a transaction. They fill *ret_result in any case. */
+/* Both send a request to the provider and wait for the answer. Never within a transaction. They fill *ret_result in any
+ * case. */
 void oauth_exchange(const struct store *store, const struct oauth_connection *connection, const char *code,
 	const char *verifier, struct oauth_result *ret_result);
 void oauth_refresh(

@@ -3,8 +3,8 @@
 #define SCHEDULER_AUTH_VCS_OAUTH_PROVIDER_H
 
 /*
- * OAuth 2.0 of each VCS provider. It makes the address where a user consents in a browser, and the requests that
- * exchange a code or a refresh token. It reads their answers. Pure.
+ * OAuth 2.0 of each VCS provider: makes the address of the consent page, makes the requests that exchange a code or a
+ * refresh token, and reads their answers. Pure.
  */
 
 #include "common/json/json.h"
@@ -51,12 +51,12 @@ enum { OAUTH_ERROR_SIZE = 64 };
  * shown. `answer` may be NULL. */
 int oauth_answer_read(const json_t *answer, struct oauth_tokens *ret_tokens, char ret_error[OAUTH_ERROR_SIZE]);
 
-/* The address that tells the owner of a token, and the owner's name in its answer: NULL if it has none that can be
- * shown. The caller frees both. */
+/* The address that returns the owner of a token, and the owner's name in its answer. The name is NULL if it is missing
+ * or can't be shown. The caller frees both. */
 char *oauth_user_url(const struct oauth_application *application);
 char *oauth_user_name(const struct oauth_application *application, const json_t *answer);
 
-/* Whether a token from a provider may go into headers and into answers to git: a bounded text of printable ASCII. */
+/* True if a token from a provider can be used in headers and in answers to git: a bounded text of printable ASCII. */
 bool oauth_token_valid(const char *token);
 
 #endif

@@ -3,7 +3,7 @@
 #define SCHEDULER_AUTH_VCS_PROVIDER_REQUEST_H
 
 /*
- * One request to a VCS provider, whose answer the caller waits for. It takes at most 10 s, follows no redirect, and
+ * One request to a VCS provider. The caller waits for the answer. It takes at most 10 s, follows no redirect, and
  * connects only to addresses that the guard permits (--vcs-allow). For handlers of BLOCKING_CALL routes and for threads
  * of their own; never within a transaction.
  */

@@ -118,8 +118,7 @@ int renewal_note(struct store *store, const char *connection_id, const char *mes
 {
 	return db_query(store->db, NULL, err,
 		"insert into vcs_events (id, organization_id, connection_id, found_by, kind, state, level, message, "
-		"done_at) "
-		"select $1, organization_id, id, 'request', 'connection', 'done', 'error', $3, now() from "
+		"done_at) select $1, organization_id, id, 'request', 'connection', 'done', 'error', $3, now() from "
 		"vcs_connections "
 		"where id = $2",
 		P_TEXT(id_new("ve").text), P_TEXT(connection_id), P_TEXT(message));

@@ -5,7 +5,7 @@
 /*
  * When tokens that expire are renewed: OAuth's, by their refresh token, and those of installations of the site's GitHub
  * App. Each has a row with its next time, after three quarters of its life. The scheduler that takes a due row has a
- * minute to renew it (background/vcs_renewals.h). Schedulers listen to RENEWALS_CHANNEL for times that are sooner.
+ * minute to renew it (background/vcs/renewals.h). Schedulers listen to RENEWALS_CHANNEL for times that are sooner.
  */
 
 #include "scheduler/store/store.h"

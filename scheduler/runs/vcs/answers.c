@@ -20,7 +20,7 @@
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/tokens.h"
 
-/* A call whose token is being renewed: how often it waits for that, and for how long. */
+/* The tries of a call while its token is renewed, and the pause between them. */
 enum { RENEWAL_TRIES = 3, RENEWAL_WAIT_S = 2 };
 
 /* One answer while it is applied. */
@@ -32,7 +32,7 @@ struct applying {
 
 /* ---- by purpose ---- */
 
-/* `taken` and `refused` may set *ret_goes_on (a new reference), with which the call asks on. */
+/* `taken` and `refused` may set *ret_goes_on: the arguments of the call's next step (a new reference). */
 struct purpose_rows {
 	int (*taken)(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 		struct err *err);
@@ -40,7 +40,7 @@ struct purpose_rows {
 		json_t **ret_goes_on, struct err *err);
 };
 
-/* A pull request of Azure DevOps has statuses of its own: they follow those of its commit. */
+/* Azure DevOps has separate statuses of pull requests. They are sent after those of the commit. */
 static int report_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
@@ -51,21 +51,6 @@ static int report_taken(struct store *store, const struct vcs_claimed *call, con
 	return vcs_report_sent(store, call, err);
 }
 
-static int report_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
-	json_t **ret_goes_on, struct err *err)
-{
-	(void)ret_goes_on;
-	return vcs_report_refused(store, call, verdict->why, err);
-}
-
-/* A missing operation at a repository without this right is 404 at some providers. */
-static int hook_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
-	json_t **ret_goes_on, struct err *err)
-{
-	(void)ret_goes_on;
-	return vcs_hook_refused(store, call, verdict->why, err);
-}
-
 static int default_branch_store(
 	struct store *store, const struct vcs_claimed *call, const json_t *result, struct err *err)
 {
@@ -74,7 +59,7 @@ static int default_branch_store(
 		P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "name")));
 }
 
-/* What was pushed since the renaming was not looked at yet. */
+/* A renamed repository is looked at now, because looks with its old name may have missed pushes. */
 static int name_take(struct store *store, const struct vcs_claimed *call, const char *name, struct err *err)
 {
 	struct vcs_told told = {.repository_id = call->repository_id, .found_by = "poll", .kind = VCS_RENAME};
@@ -139,31 +124,16 @@ static int verify_refused(struct store *store, const struct vcs_claimed *call, c
 	return vcs_token_judge(store, call->connection_id, &judged, err);
 }
 
-static int removal_taken(struct store *store, const struct vcs_claimed *call, const json_t *result,
-	json_t **ret_goes_on, struct err *err)
-{
-	(void)result;
-	return vcs_removal_step(store, call, ret_goes_on, err);
-}
-
-static int removal_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
-	json_t **ret_goes_on, struct err *err)
-{
-	(void)verdict;
-	(void)ret_goes_on;
-	return vcs_removal_end(store, call->removal_id, err);
-}
-
 static const struct purpose_rows purposes[VCS_PURPOSES] = {
-	[VCS_FOR_REPORT] = {report_taken, report_refused},
+	[VCS_FOR_REPORT] = {report_taken, vcs_report_refused},
 	[VCS_FOR_COMMENT] = {vcs_comment_step, vcs_comment_refused},
-	[VCS_FOR_HOOK] = {vcs_hook_step, hook_refused},
+	[VCS_FOR_HOOK] = {vcs_hook_step, vcs_hook_refused},
 	[VCS_FOR_LOOKUP] = {lookup_taken, lookup_refused},
 	[VCS_FOR_VERIFY] = {verify_taken, verify_refused},
 	[VCS_FOR_PULLS] = {vcs_pulls_step, vcs_pulls_refused},
 	[VCS_FOR_COMMIT] = {vcs_commit_step, vcs_commit_refused},
 	[VCS_FOR_FILES] = {vcs_files_step, vcs_files_refused},
-	[VCS_FOR_REMOVAL] = {removal_taken, removal_refused},
+	[VCS_FOR_REMOVAL] = {vcs_removal_step, vcs_removal_refused},
 };
 
 /* ---- one answer ---- */
@@ -205,16 +175,16 @@ static int refused(
 	return ends_or_goes_on(store, call, goes_on, err);
 }
 
-/* The call is repeated. A refused credential is also noted where users see it, and a new one is taken then. */
+/* Repeats the call later, with the credential of that time. Records a refused credential for users. */
 static int again(
 	struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict, struct err *err)
 {
 	const struct vcs_token_verdict token = {.state = "refused", .error = verdict->why};
 	bool renewed = false;
 
-	/* Its token is not renewed any more, and says nothing about the connection's present one. */
+	/* The token of a deleted connection is not renewed, and its refusal does not concern any other token. */
 	if (verdict->unauthorized && call->removal_id)
-		return vcs_removal_end(store, call->removal_id, err);
+		return vcs_removal_refused(store, call, verdict, NULL, err);
 	if (vcs_limit_note(store, call, verdict->why, err) < 0 ||
 		(verdict->unauthorized && renewal_hasten(store, call->repository_id, &renewed, err) < 0))
 		return -1;

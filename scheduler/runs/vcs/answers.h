@@ -6,9 +6,9 @@
 
 #include "scheduler/store/store.h"
 
-/* `deliveries` is the list that a notifier reported; those that are no calls are ignored. Each answer is applied in a
- * transaction of its own, once; an answer that can't be applied is logged, and its call is repeated. -1 only if the
- * database is not available, so that the notifier repeats its report. */
+/* `deliveries` is the list in a notifier's report. Entries that are not calls are ignored. Each answer is applied once,
+ * in a separate transaction. If that fails, the error is logged and the call is repeated. -1 only if the database is
+ * not available; then the notifier repeats its report. */
 int vcs_answers_apply(struct store *store, const json_t *deliveries, struct err *err);
 
 #endif

@@ -5,9 +5,9 @@
 /*
  * The end of a fetch: all runs and policy sets that wait for the content of a commit go on, or end, in one batch.
  *
- * Both functions join the open transaction, or use one of their own. They lock the content first, then workspaces: so a
- * caller must hold no workspace's lock. If the content was deleted meanwhile, they change nothing and return 0. Both
- * may be called again with the same result.
+ * Both functions join the open transaction, or begin one. They lock the content first, then workspaces, so the caller
+ * must not hold the lock of a workspace. If the content was deleted meanwhile, they change nothing and return 0. A
+ * repeated call has no further effect.
  */
 
 #include "scheduler/store/store.h"
@@ -18,7 +18,7 @@ struct stored_content {
 	long long size;
 };
 int content_stored(struct store *store, const struct stored_content *content, struct err *err);
-/* The content can't be had. The sentence, for users, becomes the error of the runs: "Plan Errored". */
+/* The fetch has failed. The sentence is for users and becomes the error of the runs: "Plan Errored". */
 int content_failed(struct store *store, const char *content_id, const char *sentence, struct err *err);
 
 #endif

@@ -11,14 +11,41 @@
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/payload.h"
 
-enum { BODY_LIMIT = 26 << 20, RENAMED_TRIES = 8 };
+enum {
+	BODY_LIMIT = 26 << 20,
+	RENAMED_TRIES = 8,
+	STORED_EVENTS = 1000, /* stored by one statement, and at most VCS_EVENTS_MAX more */
+};
 
-/* A batch. */
+/* A batch while it is read. Its events are stored by one statement, and its deliveries are ended by another. */
 struct reading {
 	struct store *store;
 	struct rows rows;
 	int max;
+	json_t *events;       /* rows for vcs_event_rows_insert */
+	struct db_array read; /* the sequences of deliveries that were read */
 };
+
+static void results_release(struct reading *r)
+{
+	json_decref(r->events);
+	db_array_release(&r->read);
+}
+
+static void results_reset(struct reading *r)
+{
+	results_release(r);
+	r->events = json_array();
+	r->read = (struct db_array)DB_ARRAY_INIT;
+}
+
+static int results_store(struct reading *r, struct err *err)
+{
+	if (vcs_event_rows_insert(r->store, r->events, err) < 0 || vcs_deliveries_end(r->store, &r->read, err) < 0)
+		return -1;
+	results_reset(r);
+	return 0;
+}
 
 /* The provider's id stays when a repository is renamed. A repository that was made anew has the name, and another id.
  */
@@ -30,18 +57,24 @@ static bool is_about(const struct rows *rows, int row, const struct vcs_event *e
 		(*id && text_equal(id, row_text(rows, row, "external_id")));
 }
 
-/* Nothing that the payload says is taken over. The look finds what has really happened. */
-static int stranger_note(const struct reading *r, int row, struct err *err)
+/* Earlier events are stored first, so that the events of a repository keep the order of its deliveries. */
+static int unreadable_note(struct reading *r, int row, const char *why, struct err *err)
 {
-	const char *repository = row_text(&r->rows, row, "repository_id");
-
-	if (vcs_event_unreadable(r->store, repository, row_int(&r->rows, row, "sequence"),
-		    "it is about another repository.", err) < 0)
+	if (results_store(r, err) < 0)
 		return -1;
-	return vcs_look_now(r->store, repository, err);
+	return vcs_event_unreadable(
+		r->store, row_text(&r->rows, row, "repository_id"), row_int(&r->rows, row, "sequence"), why, err);
 }
 
-static int events_keep(const struct reading *r, int row, const struct vcs_events *events, struct err *err)
+/* The payload's events are dropped. A look finds the changes of this repository. */
+static int stranger_note(struct reading *r, int row, struct err *err)
+{
+	if (unreadable_note(r, row, "it is about another repository.", err) < 0)
+		return -1;
+	return vcs_look_now(r->store, row_text(&r->rows, row, "repository_id"), err);
+}
+
+static int events_add(struct reading *r, int row, const struct vcs_events *events, struct err *err)
 {
 	const struct vcs_origin origin = {.repository_id = row_text(&r->rows, row, "repository_id"),
 		.found_by = "webhook",
@@ -50,7 +83,16 @@ static int events_keep(const struct reading *r, int row, const struct vcs_events
 	for (size_t i = 0; i < events->count; i++)
 		if (!is_about(&r->rows, row, &events->items[i]))
 			return stranger_note(r, row, err);
-	return events->count ? vcs_events_insert(r->store, &origin, events->items, events->count, err) : 0;
+	vcs_event_rows_add(r->events, &origin, events->items, events->count);
+	return 0;
+}
+
+static int events_keep(struct reading *r, int row, const struct vcs_events *events, struct err *err)
+{
+	if (events_add(r, row, events, err) < 0)
+		return -1;
+	db_array_add_int(&r->read, row_int(&r->rows, row, "sequence"));
+	return json_array_size(r->events) < STORED_EVENTS ? 0 : results_store(r, err);
 }
 
 /* -1 with *ret_why: the delivery can't be read. */
@@ -66,9 +108,11 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 	return vcs_payload_read(vcs_row_dialect(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
 }
 
-/* The payload has another name for the repository than we: a newer one, since not every provider tells of a renaming,
- * or an older one. git needs the present name. So the provider is asked for it, and the delivery waits, but not for
- * ever. */
+/*
+ * True if the payload has another name for the repository than the database. The name may be newer, since not every
+ * provider sends an event when a repository is renamed, or older. git needs the current name. So the scheduler requests
+ * it from the provider, and the delivery waits for RENAMED_TRIES rounds at most.
+ */
 static bool is_renamed(const struct reading *r, int row, const struct vcs_events *events)
 {
 	const struct vcs_event *event = events->items;
@@ -85,13 +129,12 @@ static int name_ask(const struct reading *r, int row, struct err *err)
 	if (vcs_repository_doubt(r->store, row_text(&r->rows, row, "repository_id"), err) < 0)
 		return -1;
 	return vcs_delivery_postpone(r->store, row_int(&r->rows, row, "sequence"),
-		"The provider has to tell what the repository is called now.", err);
+		"The delivery waits until the provider has returned the repository's current name.", err);
 }
 
-static int delivery_read(const struct reading *r, int row, struct err *err)
+static int delivery_read(struct reading *r, int row, struct err *err)
 {
 	_cleanup_(vcs_events_release) struct vcs_events events = VCS_EVENTS_INIT;
-	const char *repository = row_text(&r->rows, row, "repository_id");
 	long long sequence = row_int(&r->rows, row, "sequence");
 	struct err why = ERR_INIT;
 	int result = payload_read(r, row, &events, &why);
@@ -99,14 +142,14 @@ static int delivery_read(const struct reading *r, int row, struct err *err)
 	if (result == 0 && is_renamed(r, row, &events))
 		return name_ask(r, row, err);
 	if (result == 0)
-		return events_keep(r, row, &events, err) < 0 ? -1 : vcs_delivery_end(r->store, sequence, NULL, err);
+		return events_keep(r, row, &events, err);
 	if (why.kind == ERR_UNAVAILABLE)
 		return vcs_delivery_postpone(r->store, sequence, why.message, err);
 	log_warn("a delivery of a VCS provider can't be read", "delivery", row_text(&r->rows, row, "delivery_id"),
-		"repository", repository, "why", why.message, NULL);
-	if (vcs_event_unreadable(r->store, repository, sequence, why.message, err) < 0)
+		"repository", row_text(&r->rows, row, "repository_id"), "why", why.message, NULL);
+	if (unreadable_note(r, row, why.message, err) < 0)
 		return -1;
-	return vcs_delivery_end(r->store, sequence, why.message, err);
+	return vcs_delivery_fail(r->store, sequence, why.message, err);
 }
 
 static int read_in(void *data, struct err *err)
@@ -115,16 +158,17 @@ static int read_in(void *data, struct err *err)
 
 	rows_release(&r->rows);
 	r->rows = (struct rows)ROWS_INIT;
+	results_reset(r);
 	if (vcs_deliveries_pick(r->store, r->max, &r->rows, err) < 0)
 		return -1;
 	for (int row = 0; row < r->rows.count; row++)
 		if (delivery_read(r, row, err) < 0)
 			return -1;
-	return 0;
+	return results_store(r, err);
 }
 
-/* Reads the oldest delivery alone, after a failure of its batch. If it is the one that fails, it waits, so that it does
- * not stop those of other repositories. */
+/* Reads the oldest delivery alone, after its batch has failed. If it fails again, it is postponed, so that it does not
+ * block the deliveries of other repositories. */
 static int oldest_read(struct reading *r, struct err *err)
 {
 	struct err why = ERR_INIT;
@@ -146,7 +190,7 @@ static int oldest_read(struct reading *r, struct err *err)
 
 int vcs_deliveries_read(struct store *store, bool *ret_more, struct err *err)
 {
-	struct reading r = {.store = store, .rows = ROWS_INIT, .max = VCS_DELIVERIES_MAX};
+	struct reading r = {.store = store, .rows = ROWS_INIT, .max = VCS_DELIVERIES_MAX, .read = DB_ARRAY_INIT};
 	struct err why = ERR_INIT;
 	int result = db_transaction(store->db, read_in, &r, &why);
 
@@ -156,5 +200,6 @@ int vcs_deliveries_read(struct store *store, bool *ret_more, struct err *err)
 		*err = why;
 	*ret_more = result == 0 && r.rows.count > 0;
 	rows_release(&r.rows);
+	results_release(&r);
 	return result;
 }

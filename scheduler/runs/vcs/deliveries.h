@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_RUNS_VCS_DELIVERIES_H
 #define SCHEDULER_RUNS_VCS_DELIVERIES_H
 
-/* Makes events (store/vcs/events.h) of what providers have sent. */
+/* Reads stored deliveries of providers, and makes events of them (store/vcs/events.h). */
 
 #include "scheduler/store/store.h"
 

@@ -4,13 +4,13 @@
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
-#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/runs/vcs/renames.h"
+#include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
-enum { MAX_DECIDED = 50 };
+enum { MAX_DECIDED = 5 }; /* in one call: then the caller may run other steps */
 
 /* ---- the order ---- */
 
@@ -28,8 +28,8 @@ static bool follows(const struct vcs_event *e, const char *seen)
 	return text_equal(e->sha, seen) || text_equal(e->before, seen);
 }
 
-/* Providers do not keep the order of what they send. A pull request is created once, so its creation precedes any
- * closing; else the provider's clock tells. */
+/* Providers may send deliveries out of order. A pull request is created once, so its creation precedes its end. For
+ * other events the provider's timestamp decides. */
 static bool is_late(const struct vcs_decision *d, const struct rows *known)
 {
 	const struct vcs_event *e = &d->event;
@@ -131,7 +131,7 @@ static int commit_decide(struct vcs_decision *d, struct err *err)
 	return seen_write(d, err) < 0 ? -1 : vcs_outcomes_apply(d, err);
 }
 
-/* The look shows whether it is true. */
+/* The look shows whether the repository was really deleted. */
 static int removal_apply(struct vcs_decision *d, struct err *err)
 {
 	const struct vcs_end gone = {
@@ -143,7 +143,7 @@ static int removal_apply(struct vcs_decision *d, struct err *err)
 static int rename_apply(struct vcs_decision *d, struct err *err)
 {
 	const char *name = d->event.repository, *branch = d->event.default_branch;
-	struct vcs_end end = {.id = d->id, .message = "Nothing has to be done."};
+	struct vcs_end end = {.id = d->id, .message = "The event changes nothing."};
 	struct vcs_renamed renamed;
 
 	if (d->event.removed)
@@ -154,14 +154,14 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 	if (*renamed.sentence)
 		end.message = renamed.sentence;
 	else if (*branch && !text_equal(branch, row_text(d->row, 0, "default_branch")))
-		end.message = "The repository has another default branch.";
+		end.message = "The default branch of the repository has changed.";
 	end.is_error = renamed.is_error;
 	return vcs_event_end(d->store, &end, err);
 }
 
 static int end_only(struct vcs_decision *d, struct err *err)
 {
-	return vcs_event_end(d->store, &(struct vcs_end){.id = d->id, .message = "Nothing has to be done."}, err);
+	return vcs_event_end(d->store, &(struct vcs_end){.id = d->id, .message = "The event changes nothing."}, err);
 }
 
 static int (*const deciders[VCS_EVENT_KINDS])(struct vcs_decision *d, struct err *err) = {

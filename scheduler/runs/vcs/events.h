@@ -7,9 +7,9 @@
  * end of runs of earlier commits. One transaction makes everything of an event. Each head of a workspace is made
  * once (vcs_heads), so an event may be decided again, and a commit may come again in another event.
  *
- * Providers do not keep the order of what they send. So an event goes on only if it follows what was seen last of its
- * ref. Any other waits for a look at the repository, which shows whether it tells of the newest commit. If not, a newer
- * event is there or is made of the look, and this one is superseded.
+ * Providers may send deliveries out of order. So an event goes on only if it follows the last known commit of its ref.
+ * Any other event waits for a look at the repository. If the look shows a newer commit, this event is superseded: a
+ * newer event exists, or the look makes one.
  */
 
 #include "scheduler/store/store.h"
@@ -18,14 +18,15 @@
  * later, and does not stop the others. */
 int vcs_events_decide(struct store *store, bool *ret_more, struct err *err);
 
-/* ---- what git jobs tell of a repository; each joins the open transaction ---- */
+/* ---- results of git jobs; each function joins the open transaction ---- */
 
-/* The refs that the repository has now: {"refs/heads/main": sha}. Tags name commits. `looked_at` of the repository is
- * still that of the last look: the first one makes no events. */
+/* Applies the refs that a look has read: {"refs/heads/main": sha}. Tags have the sha of their commit. `looked_at` of
+ * the repository is still that of the previous look. The first look makes no events. */
 int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *refs, struct err *err);
-/* The repository could not be looked at: a sentence. */
+/* Applies the failure of a look: a sentence. */
 int vcs_look_failed(struct store *store, const char *repository_id, const char *sentence, struct err *err);
-/* The paths that an event's commits changed: an array of texts. NULL: they can't be had, `note` says why. */
+/* Applies the paths that an event's commits changed: an array of texts. NULL: git can't list them, and `note` has the
+ * reason. */
 int vcs_files_known(struct store *store, const char *event_id, const json_t *files, const char *note, struct err *err);
 
 #endif

@@ -86,7 +86,8 @@ static int retry_seconds(int tries)
 	return seconds;
 }
 
-/* The next look is later with each failure in a row. The repository may have been renamed: its provider is asked. */
+/* The next look is later with each failure in a row. The repository may have been renamed, so the scheduler requests
+ * its name from the provider. */
 static int look_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
 {
 	if (vcs_look_failed(store, job->repository.text, sentence, err) < 0 ||
@@ -98,7 +99,7 @@ static int look_failed(struct store *store, const struct git_job *job, const cha
 		P_TEXT(job->repository.text), P_TEXT(sentence), P_INT(LOOK_SECONDS), P_INT(LOOK_FAILED_MAX));
 }
 
-/* The provider's API may tell the changed files. */
+/* Tries the provider's API, which may list the changed files. */
 static int diff_failed(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
 {
 	bool asked;

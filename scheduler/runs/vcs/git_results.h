@@ -3,11 +3,10 @@
 #define SCHEDULER_RUNS_VCS_GIT_RESULTS_H
 
 /*
- * What becomes of git jobs (store/vcs/git_jobs.h): claims, results, and leases that end.
+ * Applies claims, results and expired leases of git jobs (store/vcs/git_jobs.h).
  *
  *  - A success is applied: a look's refs, a diff's files, a fetch's content.
- *  - A failure that may pass is tried again, GIT_TRIES times in all, with growing pauses. So is a job whose worker
- * died.
+ *  - A temporary failure is tried again, GIT_TRIES times in all, with growing pauses. So is a job whose worker died.
  *  - Any other failure is the job's end: the content errs, the files of an event stay unknown, or the repository's next
  *    look is later.
  */

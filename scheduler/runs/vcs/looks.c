@@ -11,8 +11,8 @@
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/event.h"
 
-/* The result of a look at a repository. Its differences to the refs that were seen before become events. Events that
- * waited for the look go on or are superseded. */
+/* Applies the result of a look at a repository. The differences to the refs of the previous look become events. Events
+ * that waited for the look go on or are superseded. */
 
 /* A look finds at most that many events. The branches that workspaces follow come first. */
 enum { MAX_FOUND = 1000 };
@@ -286,8 +286,8 @@ static void look_free(struct look **look)
 	free(l);
 }
 
-/* The largest number of a pull request in the refs; -1 if refs don't tell which pull requests there are. A ref of Azure
- * DevOps is missing while the pull request has conflicts. */
+/* The largest number of a pull request in the refs; -1 if the provider has no refs for all pull requests. Azure DevOps
+ * has none for a pull request with conflicts. */
 static long long last_number(const struct look *l, const json_t *refs)
 {
 	char ref[VCS_PR_REF_SIZE];
@@ -318,7 +318,8 @@ static bool pull_refs_differ(const struct look *l)
 	return false;
 }
 
-/* What refs don't tell of pull requests is read by the provider's API. *ret_now: without waiting. */
+/* Requests a read of the pull requests by the provider's API, because refs do not show all of their changes. *ret_now:
+ * the read is due now. */
 static int pulls_want(struct look *l, bool *ret_now, struct err *err)
 {
 	struct vcs_pulls_wish wish = {.repository_id = l->repository_id,
@@ -346,7 +347,7 @@ static int look_apply(struct look *l, struct err *err)
 		return -1;
 	if (pulls_want(l, &wanted, err) < 0)
 		return -1;
-	/* Most looks find nothing new: they write no refs and wake nobody. */
+	/* Most looks find no change. They write no refs and wake no thread. */
 	if (!json_equal(l->before, l->refs) && vcs_refs_write(l->store, l->repository_id, l->began, l->refs, err) < 0)
 		return -1;
 	return l->found_count || l->looking.count || wanted ? vcs_wake(l->store, err) : 0;
@@ -366,8 +367,8 @@ int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *
 	return repository.count ? look_apply(l, err) : 0;
 }
 
-/* What somebody asked for now ends with the reason. A new workspace still needs its configuration, and other events'
- * commits are still to come: they wait for the next look. */
+/* After a failed look, a request to run a commit ends with the reason. The first configuration of a new workspace, and
+ * all other events, wait for the next look. */
 static int look_missed(struct store *store, const struct rows *looking, int row, const char *sentence, struct err *err)
 {
 	const char *id = row_text(looking, row, "event_id");

@@ -139,7 +139,7 @@ static bool setting(const json_t *settings, const char *name, bool fallback)
 	return json_is_boolean(value) ? json_is_true(value) : fallback;
 }
 
-/* A push of the branch may bring the commit to a workspace between its connection and the look that this asked for. */
+/* A new connection requests a look. Before its result, a push may bring the same commit to the workspace. */
 static bool is_duplicate(const struct vcs_decision *d, int row)
 {
 	const struct rows *rows = &d->subjects;
@@ -149,8 +149,8 @@ static bool is_duplicate(const struct vcs_decision *d, int row)
 	return row_bool(rows, row, "has_head") && !(d->closed && row_bool(rows, row, "head_canceled"));
 }
 
-/* A request is for the subject's branch, whatever files have changed. What it asks of a workspace that is connected
- * just now does not depend on earlier runs. */
+/* A request is for the subject's branch, whatever files have changed. The request of a new connection does not depend
+ * on earlier runs of the workspace. */
 static void subject_read(const struct vcs_decision *d, int row, struct vcs_subject_reader *ret_reader)
 {
 	const struct rows *rows = &d->subjects;

@@ -2,12 +2,12 @@
 #ifndef SCHEDULER_RUNS_VCS_OUTCOMES_H
 #define SCHEDULER_RUNS_VCS_OUTCOMES_H
 
-/* What one event does in all workspaces and policy sets of its repository. */
+/* Decides one event for all workspaces and policy sets of its repository, and applies the outcomes. */
 
 #include "scheduler/store/store.h"
 #include "scheduler/vcs/rules.h"
 
-/* A workspace or policy set, with what it borrows. */
+/* A workspace or policy set. Owns the JSON that the subject borrows. */
 struct vcs_subject_reader {
 	json_t *settings, *patterns;
 	struct vcs_subject subject;
@@ -21,22 +21,22 @@ struct vcs_decision {
 	const json_t *detail; /* of the row */
 	struct vcs_event event;
 	struct rows subjects;
-	struct vcs_subject_reader *readers; /* of each row of `subjects`; NULL: they are not loaded */
+	struct vcs_subject_reader *readers; /* one for each row of `subjects`; NULL: not loaded */
 	bool approved;                      /* a user approved this head of a fork */
-	bool closed;                        /* the pull request is closed, as far as is known */
-	bool late;                          /* the pull request's event came after a newer one */
+	bool closed;                        /* the pull request is closed in the database */
+	bool late;                          /* a newer event of the pull request came first */
 };
 
-/* Reads the workspaces and policy sets that the event may mean. */
+/* Reads the workspaces and policy sets that the event may affect. */
 int vcs_subjects_load(struct vcs_decision *d, struct err *err);
 void vcs_subjects_release(struct vcs_decision *d);
-/* Whether the changed files matter to one of them, and are not known. */
+/* True if the changed files matter to one of them, and are not known. */
 bool vcs_files_wanted(const struct vcs_decision *d);
 /* Makes configuration versions, runs and versions of policy sets, ends earlier runs, and ends the event. */
 int vcs_outcomes_apply(struct vcs_decision *d, struct err *err);
 
-/* Sets clone-url and commit-url, unless they are there: looks do not tell them. `repository` is as vcs_place_of_row
- * takes it. */
+/* Adds clone-url and commit-url if they are missing, as in events of looks. `repository`: a row for vcs_place_of_row.
+ */
 void vcs_ingress_complete(json_t *detail, const struct rows *repository, const char *sha);
 
 #endif

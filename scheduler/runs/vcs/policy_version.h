@@ -5,9 +5,9 @@
 #include "scheduler/store/store.h"
 
 /*
- * Creates the version of a policy set that was just connected, for the head that the provider has told. The event waits
- * for a look (vcs_event_request): if the look finds the same head, the event keeps this version, else it makes one of
- * the newer head. In a transaction.
+ * Creates the first version of a newly connected policy set, from the head that the provider's API returned. The event
+ * waits for a look (vcs_event_request). If the look finds the same head, the event keeps this version. Otherwise it
+ * creates a version of the newer head. In a transaction.
  */
 int vcs_policy_version_begin(
 	struct store *store, const char *event_id, const char *policy_set_id, const char *sha, struct err *err);

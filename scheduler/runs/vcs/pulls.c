@@ -26,7 +26,7 @@ static void comparison_release(struct comparison *c)
 
 /* ---- one pull request ---- */
 
-/* Takes the event's members. */
+/* Takes ownership of the event's members. */
 static void found_add(struct comparison *c, struct vcs_event *event)
 {
 	c->found.items = mem_resize(c->found.items, c->found.count + 1, sizeof(*c->found.items));
@@ -34,7 +34,7 @@ static void found_add(struct comparison *c, struct vcs_event *event)
 	*event = (struct vcs_event)VCS_EVENT_INIT;
 }
 
-/* Remembers what starts nothing: a title, or a pull request that is older than the connection. */
+/* Stores a difference that makes no event: a new title, or a pull request that is older than the connection. */
 static int pull_note(const struct comparison *c, int row, const struct vcs_event *event, struct err *err)
 {
 	json_auto_t *known = row_json(&c->known, row, "detail"), *detail = json_object();
@@ -90,7 +90,7 @@ static json_t *numbers_of(const json_t *items)
 	return numbers;
 }
 
-/* The repository is locked first, as by looks and by the thread that decides events. */
+/* Locks the repository first, in the same order as looks and the VCS thread. */
 static int items_compare(struct store *store, const struct vcs_claimed *call, const json_t *items, struct err *err)
 {
 	_cleanup_(comparison_release) struct comparison c = {
@@ -135,7 +135,7 @@ static long long largest(const json_t *numbers)
 	return top;
 }
 
-/* The list is complete, but for those that moved between two pages while they were read: so those that are missing are
+/* A pull request may move from one page to another while the list is read, and then be missing. So missing ones are
  * read one by one. */
 static int list_end(
 	struct store *store, const struct vcs_claimed *call, const json_t *seen, json_t **ret_goes_on, struct err *err)
@@ -175,7 +175,7 @@ static int listed(struct store *store, const struct vcs_claimed *call, const jso
 	return 0;
 }
 
-/* The next of those that are read one by one. */
+/* The arguments to read the next pull request of `ask`; NULL after the last one. */
 static json_t *next_asked(const struct vcs_claimed *call)
 {
 	json_auto_t *ask = json_copy((json_t *)json_at(call->arguments, "ask"));
@@ -203,7 +203,7 @@ int vcs_pulls_step(struct store *store, const struct vcs_claimed *call, const js
 	return 0;
 }
 
-/* An event of its end, from what is known. */
+/* The provider has deleted the pull request. Makes the event of its end from the database's row. */
 static int missing_close(struct store *store, const struct vcs_claimed *call, struct err *err)
 {
 	_cleanup_(rows_release) struct rows known = ROWS_INIT;

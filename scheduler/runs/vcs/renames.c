@@ -16,7 +16,7 @@ static int taken(struct store *store, const char *repository_id, const char *bef
 	struct vcs_renamed *ret_renamed, struct err *err)
 {
 	_cleanup_(freep) char *why = mem_printf(
-		"The provider calls the repository %.150s now, and the connection has another repository of that name. "
+		"The repository is %.150s at its provider now, but the connection has another repository of that name. "
 		"Connect the workspaces and policy sets of %.150s to that one.",
 		name, before);
 

@@ -3,9 +3,10 @@
 #define SCHEDULER_RUNS_VCS_RENAMES_H
 
 /*
- * A repository that is renamed or moved at its provider keeps its workspaces, its policy sets and its webhook, since
- * the provider's id of it stays. git follows no redirect, so the new name has to be known here. The provider's API is
- * asked for it when a look fails, and when a payload has another name. Some providers send an event of it.
+ * Follows repositories that are renamed or moved at their provider. The provider's id of a repository stays, so it
+ * keeps its workspaces, policy sets and webhook. git needs the new name, because it follows no redirects. The scheduler
+ * requests the name from the provider's API when a look fails, and when a payload has another name. Some providers send
+ * an event with the new name.
  */
 
 #include "common/vcs/dialect.h"
@@ -14,12 +15,12 @@
 enum { VCS_RENAME_SENTENCE = 500 };
 
 struct vcs_renamed {
-	bool changed;                           /* it has the new name now */
-	bool is_error;                          /* it can't have it */
-	char sentence[VCS_RENAME_SENTENCE + 1]; /* "": it has that name */
+	bool changed;                           /* the repository was renamed */
+	bool is_error;                          /* the name is not valid, or another repository has it */
+	char sentence[VCS_RENAME_SENTENCE + 1]; /* for users; "": the name was not new */
 };
 
-/* Gives the repository the name that the provider has for it ("" and NULL: it did not tell). Joins the open
+/* Renames the repository in the database. `name` is the provider's; NULL and "" change nothing. Joins the open
  * transaction. */
 int vcs_rename_follow(struct store *store, const char *repository_id, enum vcs_dialect dialect, const char *name,
 	struct vcs_renamed *ret_renamed, struct err *err);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/waiting/run_waits.h"
 
+#include "scheduler/db/sql_time.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/keys.h"
@@ -11,7 +12,6 @@
 /* The expected time follows from the jobs of this many runs that ended last, in an hour. */
 #define SAMPLED_RUNS "200"
 
-#define TIME(time)   "to_char((" time ") at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') "
 #define MINUTE(time) "to_char(" time " at time zone 'UTC', 'YYYY-MM-DD HH24:MI \"UTC\"') "
 
 /* The live workers of a pool: those that claim jobs (accepting) and the others. */
@@ -94,8 +94,8 @@ _Static_assert(
 	"r.has_changes, r.queued, r.underway, r.stopping, case when r.queued then (select count(*) from "              \
 	"(select 1 from runs q where q.workspace_id = r.workspace_id and q.queued and not q.plan_only "                \
 	"and q.position < r.position limit $3) f) end as before, "                                                     \
-	TIME("case when r.queued then r.created_at when j.id is not null then j.created_at when r.stopping > 0 then "  \
-	"r.canceled_at else " STATUS_TIME("r") " end") "as since, "                                                    \
+	SQL_TIME("case when r.queued then r.created_at when j.id is not null then j.created_at when r.stopping > 0 then " \
+	"r.canceled_at else " STATUS_TIME("r") " end") " as since, "                                                    \
 	RIGHTS_IN_WORKSPACE("$5", "r.organization_id", "r.workspace_id") "as rights, b.id as b_id, b.status as "       \
 	"b_status, b.stage as b_stage, b.underway as b_underway, b.queued as b_queued, "                               \
 	"extract(epoch from now() - coalesce(" STATUS_TIME("b") ", b.created_at))::bigint as b_seconds, d.bit, "       \
@@ -115,7 +115,7 @@ _Static_assert(
 	"g.id is not null as git_waiting, g.error as git_error, j.id as job_id, not r.plan_only and " EPOCH_IS_YOUNG("$2") "as failover, j.id is not null and "               \
 	JOB_KEY_IS_MISSING("j", "$4") "as key_missing, case when x.total <= $3 then x.place end as place, "            \
 	"least(x.total, $3) as places, (x.place * p.job_seconds / greatest(p.slots, 1))::bigint as eta_seconds, "      \
-	TIME("now() + make_interval(secs => (x.place * p.job_seconds / greatest(p.slots, 1))::float8)") "as eta, "     \
+	SQL_TIME("now() + make_interval(secs => (x.place * p.job_seconds / greatest(p.slots, 1))::float8)") " as eta, " \
 	"case when r.stopping > 0 then (select k.name from jobs s join workers k on k.id = s.worker_id where "         \
 	"s.run_id = r.id) end as stop_worker, extract(epoch from now() - r.canceled_at)::bigint as stop_seconds, "     \
 	"o.runs as quota, case when o.runs is not null then " ORGANIZATION_RUNNING("r.organization_id")                \

@@ -16,11 +16,6 @@ void audit_uuid(char ret_uuid[AUDIT_UUID_SIZE])
 			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", bytes[i]);
 }
 
-static const char *known(const char *text)
-{
-	return text && *text ? text : NULL;
-}
-
 static char *message_encode(const char *id, const struct audit_event *event)
 {
 	struct audit_told told = {.id = id,
@@ -29,7 +24,7 @@ static char *message_encode(const char *id, const struct audit_event *event)
 		.action = event->action,
 		.resource_type = event->resource_type,
 		.resource = event->resource_id,
-		.workspace = known(event->workspace)};
+		.workspace = text_or_null(event->workspace)};
 
 	return audit_told_encode(&told);
 }
@@ -48,7 +43,7 @@ void audit_batch_release(struct audit_batch *batch)
 
 static json_t *known_json(const char *text)
 {
-	return json_string_or_null(known(text));
+	return json_string_or_null(text_or_null(text));
 }
 
 void audit_add(struct audit_batch *batch, const struct audit_event *event)
@@ -70,7 +65,7 @@ void audit_add(struct audit_batch *batch, const struct audit_event *event)
 			known_json(event->resource_id), "workspace", known_json(event->workspace), "attributes",
 			db_array_text(event->attributes ? event->attributes : &none), "number", (json_int_t)number,
 			"message", message));
-	outbox_written(&batch->messages, number, topic, known(event->organization), message);
+	outbox_written(&batch->messages, number, topic, text_or_null(event->organization), message);
 }
 
 int audit_insert(struct store *store, struct audit_batch *batch, struct err *err)

@@ -18,7 +18,7 @@ struct sealed_column {
 int seal_open(
 	struct store *store, const char *context, struct sealed_column sealed, struct buf *ret_text, struct err *err);
 
-/* A column with a secret text, whose context is a prefix and the id of its row. */
+/* A column with a secret text. The context of its seal is a prefix, followed by the id. */
 struct sealed_secret {
 	struct sealed_column column;
 	const char *prefix, *id;

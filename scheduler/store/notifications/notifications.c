@@ -3,6 +3,7 @@
 
 #include "common/log.h"
 #include "common/metrics.h"
+#include "scheduler/db/sql_time.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/invitations.h"
 #include "scheduler/store/keys.h"
@@ -78,10 +79,9 @@ int notification_verification_put_up(struct store *store, const char *configurat
 
 /* ---- claim ---- */
 
-#define UTC(time)   "to_char(" time " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
-#define HAPPENED_AT UTC("n.happened_at")
-#define CREATED_AT  UTC("r.created_at")
-#define DUE_AT      UTC("n.due_at")
+#define HAPPENED_AT SQL_TIME("n.happened_at")
+#define CREATED_AT  SQL_TIME("r.created_at")
+#define DUE_AT      SQL_TIME("n.due_at")
 
 /* The recipients of an e-mail: addresses, and users who are still members. */
 #define RECIPIENTS                                                                                                     \

@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/policies/policy_set_versions.h"
 
+#include "scheduler/db/sql_time.h"
 #include "scheduler/store/content/blobs.h"
-
-/* A member of status_timestamps: the current time in the API's format. */
-#define STAMP(key)                                                                                                     \
-	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 
 /* `ingress`: the commit that it came from, or null. */
 #define VIEW                                                                                                           \
@@ -39,7 +36,7 @@ static int create_in(void *data, struct err *err)
 	if (!db_affected(&rows))
 		return err_set(err, ERR_CONFLICT, "the policy set has single policies: it can't have versions too");
 	return db_query(c->store->db, NULL, err,
-		"insert into policy_set_versions (id, policy_set_id, status_timestamps) values ($1, $2, " STAMP(
+		"insert into policy_set_versions (id, policy_set_id, status_timestamps) values ($1, $2, " SQL_STAMP(
 			"pending-at") ")",
 		P_TEXT(c->id.text), P_TEXT(c->policy_set_id));
 }
@@ -96,8 +93,8 @@ static int upload_in(void *data, struct err *err)
 			: err_set(err, ERR_CONFLICT, "the policy set version was uploaded already");
 	if (db_query(u->store->db, NULL, err,
 		    "update policy_set_versions set status = 'ready', blob_id = $2, error = null, "
-		    "error_message = null, status_timestamps = status_timestamps || " STAMP(
-			    "ingressing-at") " || " STAMP("ready-at") ", updated_at = now() where id = $1",
+		    "error_message = null, status_timestamps = status_timestamps || " SQL_STAMP(
+			    "ingressing-at") " || " SQL_STAMP("ready-at") ", updated_at = now() where id = $1",
 		    P_TEXT(u->id), P_TEXT(blob.text)) < 0)
 		return -1;
 	return db_query(u->store->db, NULL, err,
@@ -118,7 +115,7 @@ int policy_set_version_refuse(struct store *store, const char *id, const char *w
 {
 	return db_query(store->db, NULL, err,
 		"update policy_set_versions set status = 'errored', error = 'invalid_archive', error_message = $2, "
-		"status_timestamps = status_timestamps || " STAMP(
+		"status_timestamps = status_timestamps || " SQL_STAMP(
 			"errored-at") ", updated_at = now() where id = $1 and status <> 'ready'",
 		P_TEXT(id), P_TEXT(why));
 }

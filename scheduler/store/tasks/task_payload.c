@@ -57,11 +57,9 @@ static char *repository_url(const struct rows *rows, int row)
 }
 
 /* The text of the column; null if that is missing or empty. */
-static json_t *text_or_null(const struct rows *rows, int row, const char *name)
+static json_t *column_or_null(const struct rows *rows, int row, const char *name)
 {
-	const char *text = text_or_empty(row_text(rows, row, name));
-
-	return json_string_or_null(*text ? text : NULL);
+	return json_string_or_null(text_or_null(row_text(rows, row, name)));
 }
 
 /* The branch and the repository are the workspace's; the commit and the pull request are those that the run plans. */
@@ -73,11 +71,11 @@ static void set_commit(json_t *body, const struct rows *rows, int row)
 
 	for (size_t i = 0; i < ARRAY_LEN(branches) && !*branch; i++)
 		branch = text_or_empty(row_text(rows, row, branches[i]));
-	json_object_set_new(body, "vcs_branch", json_string_or_null(*branch ? branch : NULL));
+	json_object_set_new(body, "vcs_branch", json_string_or_null(text_or_null(branch)));
 	json_object_set_new(body, "vcs_repo_url", json_string_or_null(url));
-	json_object_set_new(body, "vcs_commit_hash", text_or_null(rows, row, "commit_sha"));
-	json_object_set_new(body, "vcs_commit_url", text_or_null(rows, row, "commit_url"));
-	json_object_set_new(body, "vcs_pull_request_url", text_or_null(rows, row, "pull_request_url"));
+	json_object_set_new(body, "vcs_commit_hash", column_or_null(rows, row, "commit_sha"));
+	json_object_set_new(body, "vcs_commit_url", column_or_null(rows, row, "commit_url"));
+	json_object_set_new(body, "vcs_pull_request_url", column_or_null(rows, row, "pull_request_url"));
 }
 
 char *task_payload(const struct rows *rows, int row, const struct task_address *address)

@@ -6,8 +6,8 @@
  * Connections of organizations to VCS providers: the API's oauth-clients. A connection is available to the whole
  * organization, or to listed projects only.
  *
- * Columns read: those of the table but the sealed ones, organization_name, token_id (of its one token, or null) and
- * projects (a JSON array of ids, of those that the requester may see).
+ * Columns read: all columns of the table except the sealed ones, organization_name, token_id (null: no token), projects
+ * (a JSON array of the ids that the requester may see).
  */
 
 #include "common/vcs/dialect.h"
@@ -25,8 +25,8 @@ struct vcs_connection {
 	const char *secret, *private_key; /* stored sealed */
 	bool organization_scoped;
 	const char *pool_id;      /* NULL: git jobs run in the shared pool */
-	const char *fork_pool_id; /* where code of forks is planned; NULL: nowhere */
-	const json_t *projects;   /* of a new connection: ids, or NULL. Those of other organizations are ignored */
+	const char *fork_pool_id; /* plans code of forks; NULL: such code is not planned */
+	const json_t *projects;   /* of a new connection: ids, or NULL. Projects of other organizations are ignored */
 };
 
 /* Sorted by creation, with `total`; a row with a null id if the page is empty. */
@@ -40,8 +40,8 @@ int vcs_connection_create(struct store *store, const char *organization_id, cons
 	struct id *ret_id, struct err *err);
 int vcs_connection_update(
 	struct store *store, const char *id, const struct vcs_connection *connection, struct err *err);
-/* Its repositories are deleted, so workspaces and policy sets that used them have none afterwards. The notifier deletes
- * their hooks at the provider. */
+/* Deletes its repositories, too, and disconnects their workspaces and policy sets. A notifier deletes the hooks at the
+ * provider later (calls/removals.h). */
 int vcs_connection_delete(struct store *store, const char *id, struct err *err);
 
 /* ERR_INVALID at the pointer if one of the projects is not in the connection's organization. */
@@ -55,6 +55,8 @@ int vcs_connection_remove_projects(struct store *store, const char *id, const js
 int vcs_connection_use_check(
 	struct store *store, const char *id, const char *project_id, const char *pointer, struct err *err);
 
+/* The columns of vcs_row_dialect. `c` is the repository's connection; it has none if the site's GitHub App is used. */
+#define VCS_DIALECT_COLUMNS "coalesce(c.provider, 'github_app') as provider, c.api_url"
 /* The dialect of the connection in a row with the columns provider and api_url. */
 enum vcs_dialect vcs_row_dialect(const struct rows *rows, int row);
 

@@ -2,11 +2,8 @@
 #include "scheduler/store/vcs/contents.h"
 
 #include "proto/states.h"
+#include "scheduler/db/sql_time.h"
 #include "scheduler/store/vcs/git_jobs.h"
-
-/* A member of status_timestamps: the current time in the API's format. */
-#define STAMP(key)                                                                                                     \
-	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 
 /* The runs of the content `v` that have not ended, as r: found by configuration_commits_content and
  * run_inputs_configuration. */
@@ -42,7 +39,7 @@ int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, 
 
 	if (db_query(store->db, &rows, err,
 		    "with set as (update configuration_versions set status = 'fetching', error = null, "
-		    "error_message = null, status_timestamps = status_timestamps || " STAMP(
+		    "error_message = null, status_timestamps = status_timestamps || " SQL_STAMP(
 			    "fetching-at") " where id = any(array(select id from configuration_versions where id = "
 					   "any($1::text[]) and status in ('pending', 'archived', 'errored') order by "
 					   "id for no key update))) "
@@ -57,12 +54,12 @@ int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, 
 	return 0;
 }
 
-/* The ids stand on both sides of the join, since a content may have the commits of a thousand workspaces. */
+/* The ids are on both sides of the join, because a content may have the commits of a thousand workspaces. */
 int vcs_contents_take(struct store *store, struct db_array *configuration_ids, struct err *err)
 {
 	return db_queue(store->db, err,
 		"update configuration_versions c set status = 'uploaded', blob_id = v.blob_id, error = null, "
-		"error_message = null, status_timestamps = c.status_timestamps || " STAMP(
+		"error_message = null, status_timestamps = c.status_timestamps || " SQL_STAMP(
 			"finished-at") " from configuration_commits k join vcs_contents v on v.id = k.content_id and "
 				       "v.state = 'stored' where k.configuration_version_id = any($1::text[]) and "
 				       "k.configuration_version_id = c.id and c.id = any($1::text[]) and c.status in "
@@ -76,7 +73,7 @@ static int configurations_store(struct store *store, const struct vcs_content *c
 {
 	return db_queue(store->db, err,
 		"update configuration_versions set status = 'uploaded', blob_id = $2, error = null, error_message = "
-		"null, status_timestamps = status_timestamps || " STAMP(
+		"null, status_timestamps = status_timestamps || " SQL_STAMP(
 			"finished-at") " where id = any(array(select configuration_version_id from "
 				       "configuration_commits where content_id = $1)) and status in ('pending', "
 				       "'fetching')",
@@ -124,7 +121,7 @@ int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows,
 		store->db, ret_rows, err, "select distinct r.id " RUNS_OF("$1") FETCHES "order by r.id", P_TEXT(id));
 }
 
-/* ---- those who delete it ---- */
+/* ---- the sweep ---- */
 
 enum { MAX_SWEPT = 50 };
 
@@ -171,7 +168,7 @@ static int archive_in(void *data, struct err *err)
 		return 0;
 	if (db_query(s->store->db, NULL, err,
 		    "update configuration_versions c set status = 'archived', blob_id = null, status_timestamps = "
-		    "c.status_timestamps || " STAMP(
+		    "c.status_timestamps || " SQL_STAMP(
 			    "archived-at") " where c.id = any(array(select configuration_version_id from "
 					   "configuration_commits where content_id = any($1::text[]))) and c.status = "
 					   "'uploaded' and not " IN_USE("c.id"),
@@ -216,7 +213,7 @@ static int give_up_in(void *data, struct err *err)
 		P_ARRAY(&ids));
 }
 
-/* A content that is waited for has a git job, whatever has removed it. */
+/* Creates missing git jobs of contents for which configuration versions wait. */
 static int jobs_restore(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;

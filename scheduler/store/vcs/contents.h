@@ -6,28 +6,28 @@
  * The files of commits (vcs_contents), which all configuration versions of a commit share. A content is stored, or a
  * git job fetches it when a run or a policy set needs it.
  *
- * The row's lock orders those who need a content with those who bring or delete it:
+ * The row's lock serializes transactions that need a content and transactions that store or delete it:
  *  - A transaction that creates runs holds it in share mode from before it locks workspaces until it commits.
- *  - A transaction that stores, fails or deletes a content holds it alone, also from before it locks workspaces.
- * So the second finds every run of the first, or the first finds what the second has stored.
+ *  - A transaction that stores, fails or deletes a content holds it exclusively, also from before it locks workspaces.
+ * So the second finds every run of the first, or the first finds the content that the second has stored.
  */
 
 #include "scheduler/store/store.h"
 
-/* ---- those who need a content ---- */
+/* ---- for transactions that need a content ---- */
 
-/* Locks, in share mode, the contents of the configuration versions and of the current ones of the workspaces. */
+/* Locks contents in share mode: those of the configuration versions, and of the workspaces' current ones. */
 int vcs_contents_share(
 	struct store *store, struct db_array *configuration_ids, struct db_array *workspace_ids, struct err *err);
 /* The same for contents by their ids. Columns id and stored. */
 int vcs_contents_read_shared(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
-/* The configuration versions wait for their contents: sets those that are not uploaded to `fetching`, and makes the git
- * jobs that are missing. */
+/* Lets configuration versions wait for their contents: sets those that are not uploaded to `fetching`, and creates the
+ * missing git jobs. */
 int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, struct err *err);
 /* Gives stored contents to configuration versions that are not uploaded. */
 int vcs_contents_take(struct store *store, struct db_array *configuration_ids, struct err *err);
 
-/* ---- those who bring or delete it ---- */
+/* ---- for transactions that store or delete a content ---- */
 
 /* A fetched content. The texts are borrowed. */
 struct vcs_content {
@@ -45,9 +45,8 @@ int vcs_content_fail(struct store *store, const char *id, const char *sentence, 
 /* Runs of the content that have not ended and have the stage of fetching: column id. */
 int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
 
-/* Archives configuration versions from commits when no run needs them any more. Deletes contents without a
- * configuration version that needs them, and gives up git jobs without a run or policy set that waits. Handles at most
- * one batch. */
+/* Archives configuration versions from commits when no run needs them any more. Deletes contents when no configuration
+ * version needs them. Gives up fetches when no run and no policy set waits for them. Handles at most one batch. */
 int vcs_contents_sweep(struct store *store, struct err *err);
 
 #endif

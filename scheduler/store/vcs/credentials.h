@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_VCS_CREDENTIALS_H
 #define SCHEDULER_STORE_VCS_CREDENTIALS_H
 
-/* What git and the calls of a provider's API need to log in to one repository. */
+/* Credentials of repositories, for git and for calls of providers' APIs. */
 
 #include "common/vcs/dialect.h"
 #include "scheduler/store/store.h"
@@ -17,9 +17,9 @@ struct vcs_credential {
 	char *token;                                      /* a token, or the password of plain git; NULL: none */
 	char *ssh_key;                                    /* a private key in PEM or OpenSSH's form; NULL: none */
 	char *host_keys;                                  /* lines of known_hosts; "": none is pinned yet */
-	char *pool_id;                                    /* whose workers reach the provider; NULL: the shared pool */
+	char *pool_id;                                    /* the pool whose workers use git; NULL: the shared pool */
 	struct id organization, connection, installation; /* connection or installation is "" */
-	/* Seconds until the token expires; -1: it does not, or that is not known. */
+	/* Seconds until the token expires; -1: never, or not known. */
 	long long expires_in;
 };
 #define VCS_CREDENTIAL_INIT                                                                                            \
@@ -31,10 +31,10 @@ void vcs_credential_release(struct vcs_credential *credential);
 /* ERR_NOT_FOUND if there is no such repository. ERR_UNAVAILABLE if another scheduler has the key that opens it. */
 int vcs_credential_read(
 	struct store *store, const char *repository_id, struct vcs_credential *ret_credential, struct err *err);
-/* The same of a connection, without a repository. */
+/* The same for a connection, without a repository. */
 int vcs_credential_of_connection(
 	struct store *store, const char *connection_id, struct vcs_credential *ret_credential, struct err *err);
-/* The same of hooks that a deleted connection left, for the API alone. */
+/* The same for the hooks of a deleted connection (calls/removals.h). Only for the API, not for git. */
 int vcs_credential_of_removal(
 	struct store *store, const char *removal_id, struct vcs_credential *ret_credential, struct err *err);
 

@@ -2,12 +2,13 @@
 #include "scheduler/store/vcs/event_list.h"
 
 #include "scheduler/store/access/response_scope.h"
+#include "scheduler/store/vcs/connections.h"
 
 #define COLUMNS                                                                                                        \
 	"e.id, e.sequence, e.organization_id, e.connection_id, e.repository_id, e.found_by, e.kind, e.ref, "           \
 	"e.before_sha, e.sha, e.pull_request, e.detail, e.state, e.files, e.files_note, e.level, e.message, "          \
-	"e.created_at, e.done_at, o.name as organization_name, r.identifier, r.web_url, "                              \
-	"coalesce(c.provider, 'github_app') as provider, c.http_url, c.api_url, t.id as token_id "
+	"e.created_at, e.done_at, o.name as organization_name, r.identifier, r.web_url, " VCS_DIALECT_COLUMNS          \
+	", c.http_url, t.id as token_id "
 #define TABLES                                                                                                         \
 	"from vcs_events e join organizations o on o.id = e.organization_id "                                          \
 	"left join vcs_repositories r on r.id = e.repository_id left join vcs_connections c on c.id = "                \

@@ -3,7 +3,7 @@
 #define SCHEDULER_STORE_VCS_EVENT_LIST_H
 
 /*
- * Reads what happened in repositories, for the API.
+ * Lists events of repositories, for the API.
  *
  * Columns: those of vcs_events, organization_name, identifier and web_url (of the repository), provider, http_url and
  * api_url (of the connection), token_id.
@@ -22,7 +22,7 @@ struct vcs_event_list {
 int vcs_events_list(struct store *store, const struct vcs_event_list *list, struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int vcs_event_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* What the event made of each workspace that the requester sees, and of each policy set: columns subject_id, name,
+/* The outcomes of the event in the workspaces that the requester sees, and in policy sets. Columns: subject_id, name,
  * reason, run_id, configuration_version_id. */
 int vcs_outcomes_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err);
 

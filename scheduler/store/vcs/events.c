@@ -3,6 +3,7 @@
 
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -40,17 +41,57 @@ int vcs_event_request(struct store *store, const struct vcs_request *request, st
 	return vcs_wake(store, err);
 }
 
-static json_t *event_row(const struct vcs_event *event)
+static json_t *event_row(const struct vcs_origin *origin, const struct vcs_event *event)
 {
-	json_t *row = json_pack("{ss ss ss ss ss so}", "id", id_new("ve").text, "kind", vcs_event_names[event->kind],
-		"ref", text_or_empty(event->ref), "before_sha", text_or_empty(event->before), "sha",
-		text_or_empty(event->sha), "detail", vcs_event_detail(event));
+	json_t *row = json_pack("{ss ss ss ss ss ss ss so}", "id", id_new("ve").text, "repository_id",
+		origin->repository_id, "found_by", origin->found_by, "kind", vcs_event_names[event->kind], "ref",
+		text_or_empty(event->ref), "before_sha", text_or_empty(event->before), "sha", text_or_empty(event->sha),
+		"detail", vcs_event_detail(event));
 
+	if (origin->delivery)
+		json_object_set_new(row, "delivery", json_integer(origin->delivery));
 	if (event->number)
 		json_object_set_new(row, "pull_request", json_integer(event->number));
 	if (event->files)
 		json_object_set(row, "files", event->files);
 	return row;
+}
+
+void vcs_event_rows_add(json_t *rows, const struct vcs_origin *origin, const struct vcs_event *events, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		json_array_append_new(rows, event_row(origin, &events[i]));
+}
+
+/* Each repository is one lookup by the primary key. */
+/* clang-format off */
+static const char insert_sql[] =
+	"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, ref, "
+	"before_sha, sha, pull_request, detail, files) select u.id, r.organization_id, r.connection_id, "
+	"u.repository_id, u.delivery, u.found_by, u.kind, u.ref, u.before_sha, u.sha, u.pull_request, u.detail, u.files "
+	"from rows from (jsonb_to_recordset($1::jsonb) as (id text, repository_id text, delivery bigint, found_by text, "
+	"kind text, ref text, before_sha text, sha text, pull_request bigint, detail jsonb, files jsonb)) with ordinality "
+	"as u(id, repository_id, delivery, found_by, kind, ref, before_sha, sha, pull_request, detail, files, n), "
+	"lateral (select organization_id, connection_id from vcs_repositories where id = u.repository_id limit 1) r "
+	"order by u.n";
+/* clang-format on */
+
+int vcs_event_rows_insert(struct store *store, const json_t *rows, struct err *err)
+{
+	_cleanup_(freep) char *text = json_text(rows);
+
+	return json_array_size(rows) ? db_queue(store->db, err, insert_sql, P_TEXT(text)) : 0;
+}
+
+int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
+	size_t count, struct err *err)
+{
+	json_auto_t *rows = json_array();
+
+	if (text_equal(origin->found_by, "poll"))
+		metric_add(M_VCS_POLLED, "", (double)count);
+	vcs_event_rows_add(rows, origin, events, count);
+	return vcs_event_rows_insert(store, rows, err);
 }
 
 /* 0: the event is of no delivery. */
@@ -61,27 +102,6 @@ static struct db_param delivery_param(long long delivery)
 	if (!delivery)
 		param.kind = DB_NULL;
 	return param;
-}
-
-int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
-	size_t count, struct err *err)
-{
-	json_auto_t *rows = json_array();
-
-	if (text_equal(origin->found_by, "poll"))
-		metric_add(M_VCS_POLLED, "", (double)count);
-	for (size_t i = 0; i < count; i++)
-		json_array_append_new(rows, event_row(&events[i]));
-	_cleanup_(freep) char *text = json_text(rows);
-	return db_queue(store->db, err,
-		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, "
-		"ref, before_sha, sha, pull_request, detail, files) select u.id, r.organization_id, r.connection_id, "
-		"r.id, $2, $3, u.kind, u.ref, u.before_sha, u.sha, u.pull_request, u.detail, u.files from rows from "
-		"(jsonb_to_recordset($4::jsonb) as (id text, kind text, ref text, before_sha text, sha text, "
-		"pull_request bigint, detail jsonb, files jsonb)) with ordinality as u(id, kind, ref, before_sha, sha, "
-		"pull_request, detail, files, n) join vcs_repositories r on r.id = $1 order by u.n",
-		P_TEXT(origin->repository_id), delivery_param(origin->delivery), P_TEXT(origin->found_by),
-		P_TEXT(text));
 }
 
 int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err *err)
@@ -117,8 +137,9 @@ int vcs_event_unreadable(
 	"e.files, e.files_note "
 
 /*
- * One repository with due events. The walk jumps from repository to repository in the index vcs_events_waiting. All
- * organizations have the same chance, so one that floods its repositories with events delays no other.
+ * Locks one repository with due events. The recursion jumps from repository to repository in the index
+ * vcs_events_waiting. All organizations have the same chance, so an organization with many events does not delay
+ * others. The limits keep the planner from joining all events that wait.
  */
 /* clang-format off */
 static const char pick_sql[] =
@@ -128,8 +149,9 @@ static const char pick_sql[] =
 	"from vcs_events where state = 'waiting' and (organization_id, repository_id) > (w.organization_id, "
 	"w.repository_id) order by organization_id, repository_id limit 1) n), "
 	"ranked as (select repository_id, row_number() over (partition by organization_id order by random()) as turn, "
-	"random() as place from waiting w where exists (select 1 from vcs_events e where e.organization_id = "
-	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now())) "
+	"random() as place from waiting w, lateral (select 1 from vcs_events e where e.organization_id = "
+	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now() "
+	"order by e.organization_id, e.repository_id, e.sequence limit 1) due) "
 	"select r.id, r.organization_id from ranked k join vcs_repositories r on r.id = k.repository_id "
 	"order by k.turn, k.place limit 1 for no key update of r skip locked";
 /* clang-format on */
@@ -143,8 +165,8 @@ int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
 	/* A second statement, so that it sees what was committed before the lock. */
 	return db_query(store->db, ret_rows, err,
 		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
-		"r.looked_at, coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, "
-		"$2) as http_url, c.api_url from vcs_events e join vcs_repositories r on r.id = "
+		"r.looked_at, " VCS_DIALECT_COLUMNS
+		", coalesce(c.http_url, $2) as http_url from vcs_events e join vcs_repositories r on r.id = "
 		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.organization_id = $3 "
 		"and e.repository_id = $1 and e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
 		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),
@@ -210,8 +232,7 @@ int vcs_event_compared(struct store *store, const char *id, const char *files, c
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_events set state = 'waiting', due_at = now(), files = $2::jsonb, files_note = $3 where id "
-		"= "
-		"$1 and state = 'comparing'",
+		"= $1 and state = 'comparing'",
 		P_TEXT(id), P_TEXT(files), P_TEXT(note));
 }
 
@@ -245,6 +266,7 @@ static const char next_sql[] =
 	"select ceil(1000 * extract(epoch from least("
 	"(select min(due_at) from vcs_deliveries where state = 'waiting'), "
 	"(select min(due_at) from vcs_events where state = 'waiting'), "
+	"(select min(due_at) from vcs_pull_reads), "
 	"(select r.look_due from vcs_repositories r where " REPOSITORY_IS_USED("r") "order by r.look_due limit 1)) "
 	"- now()))::bigint as ms";
 /* clang-format on */

@@ -306,8 +306,8 @@ int git_job_again(struct store *store, const struct git_job *job, const char *er
 
 	if (db_query(store->db, &rows, err,
 		    "update git_jobs set state = 'waiting', attempt = attempt + 1, worker_id = null, token_hash = "
-		    "null, "
-		    "lease_until = null, again = false, blob_id = null, due_at = now() + make_interval(secs => $3), "
+		    "null, lease_until = null, again = false, blob_id = null, due_at = now() + make_interval(secs => "
+		    "$3), "
 		    "tries = case when $2::text is null then 0 else tries + 1 end, error = $2 "
 		    "where id = $1 and state = 'claimed' and attempt = $4 returning pool_id",
 		    P_TEXT(job->id.text), P_TEXT(error), P_INT(after_seconds), P_INT(job->attempt)) < 0)

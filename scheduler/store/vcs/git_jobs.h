@@ -82,7 +82,7 @@ int git_job_archive(
  * ---- their ends ----
  *
  * Each is ERR_NOT_FOUND if the attempt has ended meanwhile. Call them last in a transaction, after all rows that the
- * result changes are locked: who makes a job holds locks of these rows, too.
+ * result changes are locked, because transactions that make jobs lock these rows first, too.
  */
 
 /* Removes the job; or lets it wait again, if it is a look and another was asked for meanwhile. */

@@ -38,11 +38,11 @@ int github_app_open(const struct github_app_settings *settings, struct github_ap
 /* NULL-safe. */
 void github_app_close(struct github_app *app);
 
-/* Whether the site has an App whose installations users can connect. NULL-safe. */
+/* True if the site has an App, and users can connect installations of it. NULL-safe. */
 bool github_app_is_connectable(const struct github_app *app);
 
-/* The addresses of the GitHub that the App is at, for repositories of its installations: those of github.com if the
- * site has no App any more (NULL). Borrowed. */
+/* The addresses of the App's GitHub, for repositories of its installations. NULL, for a site that has no App any more,
+ * means github.com. Borrowed. */
 const char *github_app_url(const struct github_app *app);
 const char *github_app_api_url(const struct github_app *app);
 

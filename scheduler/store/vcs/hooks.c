@@ -53,7 +53,7 @@ static int hook_find(struct store *store, const struct rows *rows, struct vcs_ho
 
 /* clang-format off */
 static const char hooks_sql[] =
-	"select r.id, r.hook, coalesce(c.provider, 'github_app') as provider, c.api_url, r.hook_secret_sealed, "
+	"select r.id, r.hook, " VCS_DIALECT_COLUMNS ", r.hook_secret_sealed, "
 	"case when r.hook_previous_until > now() then r.hook_previous_sealed end as hook_previous_sealed "
 	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id where r.hook = any($1::uuid[])";
 /* clang-format on */
@@ -103,8 +103,8 @@ static int column_add(
 }
 
 /* clang-format off */
-/* The order prevents deadlocks of transactions that store the same deliveries. The lock is that of the foreign key: it
- * waits for a deletion of the repository, and drops its deliveries. */
+/* The order prevents deadlocks of transactions that store the same deliveries. The lock, which the foreign key would take
+ * anyway, waits for a deletion of the repository. The deliveries of a deleted repository are dropped. */
 static const char deliveries_sql[] =
 	"insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) "
 	"select r.id, u.delivery_id, u.event, u.body "

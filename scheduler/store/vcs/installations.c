@@ -77,8 +77,8 @@ struct change {
 	bool removed;
 };
 
-/* Looks that failed without a token are repeated. `was` takes no lock: PostgreSQL may read it after the update below,
- * and would not lock the row then. */
+/* Looks that failed without a token are repeated. `was` takes no lock, because PostgreSQL may read it after the update
+ * below, and would not lock the row then. */
 static const char token_sql[] =
 	"with was as (select id, error, token_sealed is null as is_first from vcs_installations where id = $1), "
 	"again as (update vcs_repositories r set state = 'unverified', error = null, look_failures = 0, "

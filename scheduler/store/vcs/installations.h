@@ -3,16 +3,17 @@
 #define SCHEDULER_STORE_VCS_INSTALLATIONS_H
 
 /*
- * Installations of the site's GitHub App: the API's github-app-installations. An installation belongs to the one
- * organization that a user connected it to, who owns it at GitHub (auth/vcs/app.h).
+ * Installations of the site's GitHub App: the API's github-app-installations. An installation belongs to one
+ * organization. A user who owns it at GitHub has connected it (auth/vcs/app.h).
  *
  * Columns read: id, installation_id, organization_id, organization_name, name, kind, icon_url, web_url, error,
- * call_error (why the last call to GitHub failed), blocked_until (GitHub asked for a pause), created_at.
+ * call_error (why the last call to GitHub failed), blocked_until (the end of a pause that GitHub requested),
+ * created_at.
  */
 
 #include "scheduler/store/store.h"
 
-/* What GitHub says of an installation. */
+/* An installation as GitHub's API describes it. */
 struct installation {
 	long long number;    /* GitHub's id */
 	const char *account; /* its login */
@@ -42,8 +43,8 @@ struct installation_token {
 };
 int installation_token_put(
 	struct store *store, const char *id, const struct installation_token *token, struct err *err);
-/* The installation can't be used: its repositories are errored for that reason, which vcs-events show. If it was
- * removed, that is for ever. */
+/* Records that the installation can't be used. Its repositories become errored, and a vcs-event has the reason.
+ * `removed`: it can never be used again. */
 int installation_fail(struct store *store, const char *id, const char *why, bool removed, struct err *err);
 
 /* ---- webhooks of the App ---- */
@@ -55,7 +56,8 @@ struct app_delivery {
 	long long installation, repository; /* GitHub's numbers */
 	const char *identifier;
 };
-/* The repositories that the installations' organizations use: the columns n, an index of `deliveries`, and id. */
+/* Finds the repositories of the deliveries among those that the installations' organizations use. Columns: n (an index
+ * of `deliveries`), id. */
 int app_deliveries_find(struct store *store, const struct app_delivery *deliveries, size_t count, struct rows *ret_rows,
 	struct err *err);
 

@@ -236,8 +236,8 @@ bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_pl
 #define COLUMNS(user)                                                                                                  \
 	"r.id, r.organization_id, r.connection_id, r.installation_id, r.identifier, r.external_id, "                   \
 	"r.default_branch, r.web_url, r.state, r.error, r.hook, r.hook_external_id, r.hook_error, "                    \
-	"r.hook_previous_until, r.looked_at, r.look_due, r.look_failures, r.look_error, r.created_at, "                \
-	"coalesce(c.provider, 'github_app') as provider, c.http_url, c.api_url, t.id as token_id, "                    \
+	"r.hook_previous_until, r.looked_at, r.look_due, r.look_failures, r.look_error, "                              \
+	"r.created_at, " VCS_DIALECT_COLUMNS ", c.http_url, t.id as token_id, "                                        \
 	"(select coalesce(jsonb_agg(u.workspace_id order by u.workspace_id), '[]') from workspace_repositories u "     \
 	"where u.repository_id = r.id and (" RIGHTS_IN_WORKSPACE(                                                      \
 		user, "r.organization_id", "u.workspace_id") ") & 1 <> 0) as workspaces, "                             \
@@ -290,7 +290,7 @@ int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret,
 	return rows.count ? secret_open(store, &sealed, ret_secret, err) : 0;
 }
 
-/* The calls lock repositories before their hooks, too. */
+/* Locks the repository before its hook, in the same order as calls do. */
 int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect dialect, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);

@@ -3,8 +3,8 @@
 #define SCHEDULER_STORE_VCS_REPOSITORIES_H
 
 /*
- * Repositories that workspaces and policy sets use, once for each connection and spelling. A repository that none uses
- * any more stays, with its events, until its connection is deleted.
+ * Repositories that workspaces and policy sets use. There is one row for each connection and spelling of the name. An
+ * unused repository stays, with its events, until its connection is deleted.
  */
 
 #include "common/vcs/address.h"
@@ -55,7 +55,7 @@ struct vcs_source_ids {
 int vcs_source_find(
 	struct store *store, const struct vcs_source_ids *ids, struct vcs_source *ret_source, struct err *err);
 
-/* What a workspace or policy set uses. All texts are set. */
+/* The use of a repository by a workspace or policy set. All texts are set. */
 struct vcs_use {
 	const char *organization_id;
 	struct vcs_source source;
@@ -64,8 +64,8 @@ struct vcs_use {
 	const char *policies_path;     /* of policy sets, or NULL */
 	const json_t *update_patterns; /* of policy sets: an array, or NULL */
 };
-/* Connects the user to that repository, which is created if no other user has it. ret_changed: it is another repository
- * or branch than before. */
+/* Connects the user to the repository, and creates its row if it is missing. *ret_changed: the repository or the branch
+ * is another one than before. */
 int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use *use, struct id *ret_repository,
 	bool *ret_changed, struct err *err);
 int vcs_use_clear(struct store *store, struct vcs_user user, struct err *err);
@@ -77,22 +77,22 @@ int vcs_use_of_policies(struct store *store, const char *policy_set_id, const ch
  * project: call it after workspaces were moved. */
 int vcs_available_check(struct store *store, const json_t *workspace_ids, const char *pointer, struct err *err);
 
-/* Its address, from a row with the columns identifier, provider, http_url and api_url, which are borrowed. False if one
- * of them is missing or not known. */
+/* Makes the repository's address from a row with the columns identifier, provider, http_url and api_url. Borrows their
+ * texts. False if a column is null or not valid. */
 bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_place);
 
 /* ---- lists ---- */
 
-/* Columns: those of the table but the sealed ones; provider, http_url, api_url, token_id; workspaces and policy_sets
- * (JSON arrays of ids: of workspaces that the requester sees). */
+/* Columns: all columns of the table except the sealed ones; provider, http_url, api_url, token_id; workspaces and
+ * policy_sets (JSON arrays of ids; only workspaces that the requester sees). */
 int vcs_repositories_list(struct store *store, const char *organization_id, struct list_range range,
 	struct rows *ret_rows, struct err *err);
 /* ERR_NOT_FOUND. */
 int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
-/* The hook's secret, which the provider signs with; NULL: there is none. The caller frees it. */
+/* The hook's secret, with which the provider signs; NULL: none. The caller frees it. */
 int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret, struct err *err);
-/* Gives the hook a new secret, which the notifier brings to the provider. The present one is accepted, too: for a day,
- * or until shortly after the provider has the new one. In a transaction. */
+/* Creates a new secret for the hook, which a notifier sends to the provider later. The previous secret is also accepted
+ * for a day, or until shortly after the provider has the new one. In a transaction. */
 int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect dialect, struct err *err);
 
 #endif

@@ -103,8 +103,7 @@ int vcs_token_update(struct store *store, const char *id, const struct vcs_token
 	seal(store, VCS_SSH_KEY_SEAL, id, change->ssh_key, &key);
 	return db_query(store->db, NULL, err,
 		"update vcs_tokens set ssh_key_sealed = case when $2 then nullif($3::bytea, '') else ssh_key_sealed "
-		"end, "
-		"host_keys = coalesce($4, host_keys) where id = $1",
+		"end, host_keys = coalesce($4, host_keys) where id = $1",
 		P_TEXT(id), P_BOOL(change->ssh_key != NULL), SEALED(key), P_TEXT(change->host_keys));
 }
 

@@ -26,7 +26,7 @@ int vcs_token_read(struct store *store, const char *id, struct rows *ret_rows, s
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int vcs_tokens_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 
-/* What a provider gave, or a user entered. */
+/* A token from a provider or a user. */
 struct vcs_token {
 	const char *token;     /* NULL: none, as for git over ssh */
 	const char *refresh;   /* OAuth's refresh token, or NULL */
@@ -42,15 +42,15 @@ struct vcs_token_change {
 	const char *ssh_key, *host_keys;
 };
 int vcs_token_update(struct store *store, const char *id, const struct vcs_token_change *change, struct err *err);
-/* Stores what the provider said of the token; `error` is NULL unless it was refused. */
+/* Stores the provider's verdict about the token; `error` is NULL unless the provider refused it. */
 struct vcs_token_verdict {
 	const char *state; /* unverified, verified, refused */
 	const char *error, *user_name;
 };
 int vcs_token_judge(
 	struct store *store, const char *connection_id, const struct vcs_token_verdict *verdict, struct err *err);
-/* Workspaces and policy sets that use repositories of its connection have none afterwards. The notifier deletes their
- * hooks at the provider. */
+/* Disconnects the workspaces and policy sets that use repositories of its connection. A notifier deletes the hooks at
+ * the provider later (calls/removals.h). */
 int vcs_token_delete(struct store *store, const char *id, struct err *err);
 
 #endif

@@ -55,7 +55,7 @@ int pool_find(struct store *store, const char *name, struct pool_name *ret_pool,
 struct pool_use {
 	const char *organization_id, *project_id, *workspace_id;
 	bool anywhere;  /* in the whole organization */
-	bool any_scope; /* the scope does not matter, since no workspace chooses the pool */
+	bool any_scope; /* skips the check of the pool's scope, for a pool that no workspace chooses */
 };
 /* ERR_INVALID at the pointer if the pool is not in the organization, or may not be used there. Prevents deletion of the
  * pool until the transaction ends. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/configurations.h"
 
+#include "scheduler/db/sql_time.h"
 #include "scheduler/store/content/blobs.h"
 
 #define COLUMNS                                                                                                        \
@@ -9,10 +10,6 @@
 	"(select k.id from configuration_commits k where k.configuration_version_id = c.id) as ingress_id, "           \
 	"(select i.run_id from run_inputs i join runs r on r.id = i.run_id "                                           \
 	"where i.configuration_version_id = c.id order by r.position limit 1) as run_id "
-
-/* A member of status_timestamps: the current time in the API's format. */
-#define STAMP(key)                                                                                                     \
-	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 
 static int not_found(struct err *err)
 {
@@ -134,7 +131,8 @@ static int upload_in(void *data, struct err *err)
 		return err_set(err, ERR_CONFLICT, "the configuration version was uploaded already, and is in use");
 	return db_query(u->store->db, NULL, err,
 		"update configuration_versions set status = 'uploaded', blob_id = $2, error = null, "
-		"error_message = null, status_timestamps = status_timestamps || " STAMP("finished-at") " where id = $1",
+		"error_message = null, status_timestamps = status_timestamps || " SQL_STAMP(
+			"finished-at") " where id = $1",
 		P_TEXT(u->id), P_TEXT(blob.text));
 }
 
@@ -196,7 +194,7 @@ static int archive_in(void *data, struct err *err)
 		return not_allowed(err, "configuration could not be archived because a run needs it");
 	return db_query(a->store->db, NULL, err,
 		"update configuration_versions set status = 'archived', blob_id = null, "
-		"status_timestamps = status_timestamps || " STAMP("archived-at") " where id = $1",
+		"status_timestamps = status_timestamps || " SQL_STAMP("archived-at") " where id = $1",
 		P_TEXT(a->id));
 }
 

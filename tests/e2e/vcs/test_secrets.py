@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Where the secrets of connections may be: sealed in the database, in the memory of processes, and in requests to their providers. Nowhere else."""
+"""Secrets of connections are only sealed in the database, in the memory of processes, and in requests to their providers."""
 
 import base64
 import os
@@ -31,18 +31,24 @@ class Watch:
         self.seen = {}  # bytes: where they were
         self.programs = set()
         self.stopped = threading.Event()
-        self.thread = threading.Thread(target=self._work, daemon=True)
-        self.thread.start()
+        self.threads = [threading.Thread(target=self._repeat, args=(read,), daemon=True) for read in (self._processes, self._files)]
+        for thread in self.threads:
+            thread.start()
 
-    def _work(self):
+    def _repeat(self, read):
         while not self.stopped.wait(0.02):
-            for pid in descendants(*self.pids):
-                self._note(Path(f"/proc/{pid}/environ"))
-                arguments = self._note(Path(f"/proc/{pid}/cmdline"))
-                self.programs.add(Path(arguments.split(b"\0")[0].decode(errors="replace")).name)
-            for folder, _, names in os.walk(self.jobs):
-                for name in set(names) - {"key"}:  # the key that ssh reads is a file while its job runs
-                    self._note(Path(folder, name))
+            read()
+
+    def _processes(self):
+        for pid in descendants(*self.pids):
+            self._note(Path(f"/proc/{pid}/environ"))
+            arguments = self._note(Path(f"/proc/{pid}/cmdline"))
+            self.programs.add(Path(arguments.split(b"\0")[0].decode(errors="replace")).name)
+
+    def _files(self):
+        for folder, _, names in os.walk(self.jobs):
+            for name in set(names) - {"key"}:  # the key that ssh reads is a file while its job runs
+                self._note(Path(folder, name))
 
     def _note(self, path):
         try:
@@ -53,9 +59,10 @@ class Watch:
         return content
 
     def stop(self):
-        assert self.thread.is_alive(), "it has read until now"
+        assert all(thread.is_alive() for thread in self.threads), "they have read until now"
         self.stopped.set()
-        self.thread.join()
+        for thread in self.threads:
+            thread.join()
 
 
 @pytest.fixture
@@ -115,7 +122,7 @@ class Connections:
             ("password", "acme/plain.git", {"oauth-token-id": of_password[1]}), ("key", "acme/plain.git", {"oauth-token-id": of_key[1]}))]
 
     def _browse(self, path):
-        """Where a page that only asks the site's own visitors for something sends a browser that has signed in."""
+        """The address to which a page of the site redirects a browser that has signed in."""
         self.browser.ask(path, headers={"Sec-Fetch-Site": "same-origin"}, follow=False)
         return self.browser.headers["Location"]
 
@@ -184,7 +191,7 @@ class Connections:
 
 
 def forms(secret):
-    """How a secret can look: as it is, in a URL, and in a header with a user."""
+    """The forms of a secret: plain, in a URL, and in a header with a user."""
     yield secret.encode()
     yield urllib.parse.quote(secret, safe="").encode()
     for user in ("ada", "x-access-token", "oauth2", "robot"):
@@ -209,5 +216,6 @@ def test_secrets_are_nowhere_but_sealed_and_in_memory(stack, github, oauth, serv
     places += [(str(path), path.read_bytes()) for path in stack.folder.rglob("*") if path.is_file() and path.stat().st_size < 64 << 20]
     for (table,) in connections.ask("select table_name from information_schema.tables where table_schema = 'public'"):
         places.append((f"table {table}", "".join(row for (row,) in connections.ask(f"select t::text from {table} t")).encode()))
-    assert any(connections.workspaces[0].encode() in content for where, content in places if where.startswith("/proc/")), "environments were read"
+    environments = [content for where, content in places if where.startswith("/proc/")]
+    assert any(workspace.encode() in content for workspace in connections.workspaces for content in environments), "environments of jobs were read"
     assert [(kind, where) for kind, texts in secrets.items() for text in texts for where, content in places if text in content or text.hex().encode() in content] == []

@@ -19,7 +19,7 @@ def one(number):
 class Work:
     """Runs in every phase: in the queue, waiting, planning, planned, applying."""
 
-    def __init__(self, api, gate, runs=4):
+    def __init__(self, api, gate, runs=2):
         self.api = api
         self.gate = gate
         gated = api.workspace(auto_apply=True)

@@ -10,6 +10,7 @@ import pytest
 
 from support.configurations import applying, planning_at
 from support.engine import each_engine, unrecorded
+from support.http_proxy import HttpProxy
 from support.proc import ancestors, processes_with
 from support.wait import until
 
@@ -110,6 +111,30 @@ def test_a_third_step_kills_an_engine_that_does_not_stop(api, worker, gate, thir
         one.process.send(signal.SIGTERM)
     assert one.process.ended() == 1
     assert not processes_with(gate.path)
+
+
+def test_an_apply_whose_state_was_not_stored_is_not_applied(api, scheduler, worker, gate):
+    """The engine has succeeded. The worker is stopped while it sends the last state, and its result goes by the broker."""
+    front = HttpProxy(scheduler.all[0].port)
+    one = worker(sandbox_bind=gate.folder, scheduler_url=front.url)
+    workspace = api.workspace(auto_apply=True)
+    run = api.run_files(workspace, applying(gate.command))
+    gate.wait()
+    until(lambda: api.resources(workspace) == ["terraform_data.first"], "the first state is sent")
+    front.reply = lambda method, path: front.going.wait() and None if path.endswith(("/state", "/batch")) else None
+    gate.open()
+    until(lambda: one.metric("runyard_worker_step_seconds_count", stage="apply", step="apply") == 1, "the engine has ended")
+    for line in ("draining", "applies are interrupted", "what runs is killed"):
+        one.process.send(signal.SIGTERM)
+        until(lambda: any(line in entry["msg"] for entry in one.log_lines()), line)
+    assert one.process.ended() == 3, "it keeps the state on its disk"
+    assert "the scheduler has not accepted it" in api.wait_status(run, "errored")["error"]
+    assert api.attributes(f"workspaces/{workspace}")["locked-reason"].startswith(f"Held after {run}")
+    front.release()
+    one.options["scheduler_url"] = scheduler.all[0].url
+    one.start()
+    until(lambda: not api.attributes(f"workspaces/{workspace}")["locked"], "the hold ends")
+    assert api.resources(workspace) == ["terraform_data.first", "terraform_data.second"] and api.status(run) == "errored"
 
 
 def test_a_plan_that_a_second_signal_stopped_is_repeated(api, worker, gate):

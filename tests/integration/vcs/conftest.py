@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Git jobs of a real scheduler and a real worker, with rows that the tests write."""
+"""Fixtures of tests with git servers and with fakes of the providers."""
+
+import itertools
+import secrets
 
 import pytest
 
+from support.fake_git import FakeGit
 from support.git_rows import GitRows
 from support.git_servers import Daemon, HttpServer, SshServer
 from support.vcs_events import Watched, start_notifier
 from support.vcs_fakes import FAKES
+from support.vcs_fakes.repository import GitView
 
 
 @pytest.fixture
@@ -43,17 +48,18 @@ def git_worker(worker):
     return lambda **options: worker(**{"vcs_allow": "127.0.0.1", **options})
 
 
-# ---- what providers are told ----
+# ---- fakes of the providers ----
 
 
 @pytest.fixture
 def provider(tmp_path):
     """provider(GitHub) starts a fake; all are checked and stopped at the end."""
-    made = []
+    made, numbers = [], itertools.count()
 
     def start(kind):
-        made.append(kind(tmp_path / str(len(made))))
-        return made[-1]
+        fake = kind(tmp_path / str(next(numbers)))
+        made.append(fake)
+        return fake
 
     yield start
     for one in made:
@@ -76,6 +82,25 @@ def notifier(api_site, redis):
 
 
 @pytest.fixture
-def watch(api_site, org, provider):
-    """watch(GitHub) connects a repository of a new fake."""
-    return lambda kind, **changes: Watched(api_site, org, provider(kind), FAKES[kind], **changes)
+def watch(api_site, provider):
+    """watch(GitHub) connects a repository of a new fake with a new organization. Threads may call it at the same time."""
+    return lambda kind, identifier=None, **changes: Watched(api_site, api_site.organization(), provider(kind), identifier or FAKES[kind], **changes)
+
+
+@pytest.fixture(scope="module")
+def git(api_site):
+    """A worker in memory that answers the git jobs of all tests of a file."""
+    git = FakeGit(api_site)
+    yield git
+    git.stop()
+
+
+@pytest.fixture
+def watch_with_git(watch, git):
+    """watch_with_git(GitHub) is a connected repository whose commits `git` reads. No other test has its name."""
+    def make(kind):
+        watched = watch(kind, f"{FAKES[kind]}-{secrets.token_hex(4)}")
+        git.repositories[watched.identifier] = GitView(watched.repository)
+        return watched
+
+    return make

@@ -4,6 +4,7 @@
 
 import pytest
 
+from support.at_once import at_once
 from support.vcs_fakes import FAKES, GitHub
 from support.wait import until
 
@@ -35,14 +36,11 @@ def texts(watched):
     return [each["text"] for each in watched.pull.comments]
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_one_comment_is_edited_in_place(pulled, notifier, api_site, kind):
-    watched = pulled(kind)
+def one_comment_is_edited_in_place(watched, worker):
     run = planned(watched, "network")
     event(watched, run)
-    notifier()
     until(lambda: texts(watched), "the comment is there")
-    api_site.fake_worker().plan(run)
+    worker.plan(run)
     until(lambda: "+1 ~0 -0" in texts(watched)[0], lambda: f"it shows the changes: {texts(watched)}")
     watched.quiet()
     (text,) = texts(watched)
@@ -53,26 +51,61 @@ def test_one_comment_is_edited_in_place(pulled, notifier, api_site, kind):
     assert len(texts(watched)) == 1
 
 
-def test_a_pull_request_that_affects_no_workspace_gets_no_comment(pulled, notifier):
-    watched = pulled(GitHub)
-    event(watched)
+def test_one_comment_is_edited_in_place(pulled, notifier, api_site):
+    worker = api_site.fake_worker()
     notifier()
+    at_once(lambda kind: one_comment_is_edited_in_place(pulled(kind), worker), FAKES)
+
+
+def a_pull_request_that_affects_no_workspace_gets_no_comment(watched, _worker):
+    event(watched)
     until(lambda: watched.repository.statuses, "its status is there")
     watched.quiet()
     assert not texts(watched)
 
 
-def test_hostile_texts_stay_texts(pulled, notifier, api_site):
-    watched = pulled(GitHub)
+def hostile_texts_stay_texts(watched, worker):
     run = planned(watched, "network")
-    event(watched, run)
-    worker = api_site.fake_worker()
     worker.end(worker.take(run, "plan"), "failed", error="```\n# Big\n@everyone <script>alert(1)</script>\n```\n| a | b |")
-    notifier()
+    event(watched, run)
     until(lambda: texts(watched), "the comment is there")
     (text,) = texts(watched)
     block = text.split("```")
     assert len(block) == 3 and "@everyone" in block[1], "all of the error is in one block of code"
+
+
+def a_comment_that_a_user_deleted_is_made_again(watched, worker):
+    run = planned(watched, "network")
+    event(watched, run)
+    until(lambda: texts(watched), "the comment is there")
+    watched.quiet()
+    watched.pull.comments.clear()
+    worker.plan(run)
+    until(lambda: texts(watched) and "+1 ~0 -0" in texts(watched)[0], "there is a new one")
+    watched.quiet()
+    assert len(texts(watched)) == 1
+
+
+def a_comment_that_another_user_copied_is_not_taken_for_ours(watched, _worker):
+    first = planned(watched, "network")
+    event(watched, first)
+    until(lambda: texts(watched), "the comment is there")
+    (copied,) = texts(watched)
+    watched.repository.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/other")
+    watched.pull = watched.repository.pull("other")
+    watched.pull.comments.append({"id": next(watched.fake.numbers), "text": copied, "user": "mallory", "edits": 0})
+    event(watched, planned(watched, "storage"))
+    until(lambda: len(texts(watched)) == 2, lambda: f"there is one of ours: {texts(watched)}")
+    watched.quiet()
+    assert [each["user"] for each in watched.pull.comments] == ["mallory", "robot"] and texts(watched)[0] == copied
+
+
+def test_texts_and_changes_of_users(pulled, notifier, api_site):
+    worker = api_site.fake_worker()
+    notifier()
+    at_once(lambda scenario: scenario(pulled(GitHub), worker),
+            [a_pull_request_that_affects_no_workspace_gets_no_comment, hostile_texts_stay_texts, a_comment_that_a_user_deleted_is_made_again,
+             a_comment_that_another_user_copied_is_not_taken_for_ours])
 
 
 @pytest.mark.parametrize("answered", [True, False], ids=["answered", "unanswered"])
@@ -102,33 +135,3 @@ def test_a_notifier_that_is_killed_after_it_sent_the_comment_makes_no_second_one
     watched.quiet()
     assert len(texts(watched)) == 1
     assert len(fake.calls("POST", "/comments$")) == 1
-
-
-def test_a_comment_that_a_user_deleted_is_made_again(pulled, notifier, api_site):
-    watched = pulled(GitHub)
-    run = planned(watched, "network")
-    event(watched, run)
-    notifier()
-    until(lambda: texts(watched), "the comment is there")
-    watched.quiet()
-    watched.pull.comments.clear()
-    api_site.fake_worker().plan(run)
-    until(lambda: texts(watched) and "+1 ~0 -0" in texts(watched)[0], "there is a new one")
-    watched.quiet()
-    assert len(texts(watched)) == 1
-
-
-def test_a_comment_that_another_user_copied_is_not_taken_for_ours(pulled, notifier, api_site):
-    watched = pulled(GitHub)
-    first = planned(watched, "network")
-    event(watched, first)
-    notifier()
-    until(lambda: texts(watched), "the comment is there")
-    (copied,) = texts(watched)
-    watched.repository.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/other")
-    watched.pull = watched.repository.pull("other")
-    watched.pull.comments.append({"id": next(watched.fake.numbers), "text": copied, "user": "mallory", "edits": 0})
-    event(watched, planned(watched, "storage"))
-    until(lambda: len(texts(watched)) == 2, lambda: f"there is one of ours: {texts(watched)}")
-    watched.quiet()
-    assert [each["user"] for each in watched.pull.comments] == ["mallory", "robot"] and texts(watched)[0] == copied

@@ -213,7 +213,7 @@ def test_code_of_forks_is_not_planned_where_the_credential_is(org):
     pool = {"type": "agent-pools", "id": org.pool()[0]}
     client, _ = connect(org, relations={"fork-agent-pool": pool})
     for answer in (patch_client(org, client, relations={"agent-pool": pool}), create_client(org, relations={"agent-pool": pool, "fork-agent-pool": pool})):
-        refused(answer, "/data/relationships/fork-agent-pool", "must be another one than the agent pool")
+        refused(answer, "/data/relationships/fork-agent-pool", "must differ from the agent pool")
 
 
 # ---- projects ----

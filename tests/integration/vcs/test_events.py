@@ -9,7 +9,6 @@ import pytest
 
 from support.api import FINAL
 from support.documents import refused, refused_at, send
-from support.fake_git import FakeGit
 from support.people import People
 from support.vcs_connections import GIT, GITEA, client_document, connect
 from support.wait import until
@@ -109,13 +108,6 @@ class Vcs:
         self.settled()
         until(lambda: self.site.ask("select looked_at is not null from vcs_repositories where id = %s", self.id)[0][0], "it was looked at")
         return workspaces
-
-
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
 
 
 @pytest.fixture
@@ -291,7 +283,7 @@ def test_late_events_of_a_pull_request_change_nothing(vcs):
     vcs.pull_request("pr_close", 8, sha)
     vcs.settled()
     vcs.pull_request("pr_open", 8, sha, is_new=True)
-    assert vcs.settled()[-1][4] == late, "it was closed before its creation was told of"
+    assert vcs.settled()[-1][4] == late, "the creation arrived after the end"
     vcs.pull_request("pr_open", 8, sha, changed_at=3000)
     vcs.settled()
     assert len(vcs.runs(workspace)) == count + 1, "it was opened again"
@@ -369,7 +361,7 @@ def test_a_fork_is_planned_only_where_allowed_and_after_each_head_is_approved(vc
     newer = vcs.pull_request("pr_update", 4, second, fork="yes", before=first)
     vcs.settled()
     assert vcs.reason(newer, allowed) == "fork_approval" and len(vcs.runs(allowed)) == counts[1] + 1
-    # The commit's configuration stays a fork's, whoever queues a run of it: it never runs in the workspace's own pool.
+    # The configuration of a fork's commit never runs in the workspace's pool, even if a user queues the run.
     version = org.get(f"runs/{run}").data["relationships"]["configuration-version"]["data"]["id"]
     assert api_site.ask("select i.pool_id from run_inputs i where i.run_id = %s", org.run(allowed, version)) == [(pool,)]
     assert send(org, "PATCH", f"workspaces/{allowed}", "workspaces", execution_mode="agent", agent_pool_id=pool).status == 200

@@ -4,8 +4,7 @@
 
 import itertools
 
-import pytest
-
+from support.at_once import at_once
 from support.vcs_fakes import FAKES, Azure, GitHub
 from support.wait import until
 
@@ -40,57 +39,14 @@ def made(watched):
     watched.quiet()
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_one_hook_serves_all_workspaces_and_goes_with_the_last(watch, notifier, kind):
-    watched = watch(kind)
-    one, two = watched.workspace("one"), watched.workspace("two")
-    notifier()
+def one_hook_serves_all_workspaces(watched):
     made(watched)
-    wanted = 4 if kind is Azure else 1
-    assert len(hooks(watched)) == wanted
+    assert len(hooks(watched)) == (4 if isinstance(watched.fake, Azure) else 1)
     assert {each["url"] for each in hooks(watched)} == {hook_url(watched)}
     assert all(each["secret"] for each in hooks(watched))
-    disconnect(watched, one)
-    watched.quiet()
-    assert len(hooks(watched)) == wanted
-    disconnect(watched, two)
-    until(lambda: not hooks(watched), "the hook is deleted")
-    until(lambda: kept(watched) == (None, None), "the hook is forgotten")
 
 
-def test_a_hook_that_was_deleted_at_the_provider_is_made_again(watch, notifier, api_site):
-    watched = watch(GitHub)
-    watched.workspace("one")
-    notifier()
-    made(watched)
-    watched.repository.hooks.clear()
-    api_site.change("update vcs_hooks set due_at = now() where repository_id = %s", watched.id)
-    until(lambda: len(hooks(watched)) == 1, "the hook is there again")
-    watched.quiet()
-
-
-def test_a_lost_answer_makes_no_second_hook(watch, notifier, api_site):
-    watched = watch(GitHub)
-    watched.workspace("one")
-    watched.fake.fault("GET", "/hooks", "hang up")
-    notifier()
-    made(watched)
-    (before,) = hooks(watched)
-    # As if the answer to its creation had been lost.
-    api_site.change("update vcs_repositories set hook_external_id = null where id = %s", watched.id)
-    api_site.change("update vcs_hooks set due_at = now() where repository_id = %s", watched.id)
-    made(watched)
-    assert len(hooks(watched)) == 1
-    assert len(watched.fake.calls("POST", "/hooks$")) == 1
-    assert hooks(watched)[0]["secret"] == before["secret"]
-
-
-@pytest.mark.parametrize("kind", FAKES)
-def test_a_new_secret_reaches_the_provider_and_the_previous_one_ends(watch, notifier, api_site, kind):
-    watched = watch(kind)
-    watched.workspace("one")
-    notifier()
-    made(watched)
+def a_new_secret_reaches_the_provider_and_the_previous_one_ends(watched):
     before, shown = hooks(watched), watched.org.attributes(f"vcs-repositories/{watched.id}")
     assert secrets_of(watched) == {shown["webhook-secret"]} and shown["hook-previous-until"] is None
     new = watched.org.post(f"vcs-repositories/{watched.id}/actions/rotate-hook-secret").data["attributes"]
@@ -99,25 +55,88 @@ def test_a_new_secret_reaches_the_provider_and_the_previous_one_ends(watch, noti
     watched.quiet()
     assert len(hooks(watched)) == len(before)
     left = "select hook_previous_until < now() + interval '11 minutes' from vcs_repositories where id = %s"
-    until(lambda: api_site.ask(left, watched.id) == [(True,)], "the previous secret ends soon")
-    assert api_site.ask("select version, sent_version from vcs_hooks where repository_id = %s", watched.id) == [(2, 2)]
+    until(lambda: watched.api_site.ask(left, watched.id) == [(True,)], "the previous secret ends soon")
+    assert watched.api_site.ask("select version, sent_version from vcs_hooks where repository_id = %s", watched.id) == [(2, 2)]
 
 
-@pytest.mark.parametrize("kind, what", list(zip(FAKES, itertools.cycle(["oauth-clients", "oauth-tokens"]))))
-def test_hooks_go_with_their_connection_or_token_after_the_provider_was_down(watch, notifier, api_site, kind, what):
-    watched = watch(kind)
-    workspace = watched.workspace("one")
+def a_hook_goes_with_the_last_workspace(watched, one, two):
+    before = hooks(watched)
+    disconnect(watched, one)
+    watched.quiet()
+    assert len(hooks(watched)) == len(before)
+    disconnect(watched, two)
+    until(lambda: not hooks(watched), "the hook is deleted")
+    until(lambda: kept(watched) == (None, None), "the hook is forgotten")
+
+
+def test_hooks_from_the_first_workspace_to_the_last(watch, notifier):
+    def scenario(kind):
+        watched = watch(kind)
+        one, two = watched.workspace("one"), watched.workspace("two")
+        one_hook_serves_all_workspaces(watched)
+        a_new_secret_reaches_the_provider_and_the_previous_one_ends(watched)
+        a_hook_goes_with_the_last_workspace(watched, one, two)
+
     notifier()
+    at_once(scenario, FAKES)
+
+
+def a_hook_that_was_deleted_at_the_provider_is_made_again(watched):
+    watched.workspace("one")
     made(watched)
+    watched.repository.hooks.clear()
+    watched.api_site.change("update vcs_hooks set due_at = now() where repository_id = %s", watched.id)
+    until(lambda: len(hooks(watched)) == 1, "the hook is there again")
+    watched.quiet()
+
+
+def a_lost_answer_makes_no_second_hook(watched):
+    watched.fake.fault("GET", "/hooks", "hang up")
+    watched.workspace("one")
+    made(watched)
+    (before,) = hooks(watched)
+    # As if the answer to its creation had been lost.
+    watched.api_site.change("update vcs_repositories set hook_external_id = null where id = %s", watched.id)
+    watched.api_site.change("update vcs_hooks set due_at = now() where repository_id = %s", watched.id)
+    made(watched)
+    assert len(hooks(watched)) == 1
+    assert len(watched.fake.calls("POST", "/hooks$")) == 1
+    assert hooks(watched)[0]["secret"] == before["secret"]
+
+
+def where_hooks_are_not_allowed_the_reason_is_shown(watched):
+    watched.fake.fault("GET", "/hooks", 404)
+    watched.workspace("one")
+    until(lambda: kept(watched)[1], "there is an error")
+    assert "may not see it" in kept(watched)[1]
+    watched.quiet()
+
+
+def test_hooks_after_failures_of_the_provider(watch, notifier):
+    notifier()
+    at_once(lambda scenario: scenario(watch(GitHub)),
+            [a_hook_that_was_deleted_at_the_provider_is_made_again, a_lost_answer_makes_no_second_hook, where_hooks_are_not_allowed_the_reason_is_shown])
+
+
+def hooks_go_with_their_connection_or_token_after_the_provider_was_down(watched, what):
+    workspace = watched.workspace("one")
+    made(watched)
+    ask, change = watched.api_site.ask, watched.api_site.change
     watched.fake.fault("DELETE", "", 500)
     watched.org.delete(f"{what}/{watched.connection if what == 'oauth-clients' else watched.token}")
     assert watched.org.attributes(f"workspaces/{workspace}")["vcs-repo"] is None
-    left = lambda: api_site.ask("select count(*) from vcs_hook_removals where connection = %s", watched.connection)[0][0]  # noqa: E731
-    assert left() == 1 and hooks(watched)
-    until(lambda: api_site.ask("select 1 from vcs_calls where purpose = 'removal' and tries > 0"), "the provider failed")
-    api_site.change("update vcs_calls set due_at = now() where purpose = 'removal'")
+    ((removal,),) = ask("select id from vcs_hook_removals where connection = %s", watched.connection)
+    assert hooks(watched)
+    until(lambda: ask("select 1 from vcs_calls where removal_id = %s and tries > 0", removal), "the provider failed")
+    change("update vcs_calls set due_at = now() where removal_id = %s", removal)
     until(lambda: not hooks(watched), "the hooks are deleted")
-    until(lambda: left() == 0, "the token is forgotten")
+    until(lambda: not ask("select 1 from vcs_hook_removals where connection = %s", watched.connection), "the token is forgotten")
+
+
+def test_hooks_go_with_their_connection_or_token_after_the_provider_was_down(watch, notifier):
+    notifier()
+    at_once(lambda case: hooks_go_with_their_connection_or_token_after_the_provider_was_down(watch(case[0]), case[1]),
+            zip(FAKES, itertools.cycle(["oauth-clients", "oauth-tokens"])))
 
 
 def test_a_refused_token_and_one_that_is_a_day_old_are_forgotten(watch, notifier, api_site):
@@ -137,13 +156,3 @@ def test_a_refused_token_and_one_that_is_a_day_old_are_forgotten(watch, notifier
     api_site.change("update vcs_hook_removals set created_at = now() - interval '25 hours' where connection = %s", two.connection)
     until(lambda: not tokens(two), "the old token is forgotten")
     assert not api_site.ask("select 1 from vcs_calls where purpose = 'removal'") and hooks(one) and hooks(two)
-
-
-def test_where_hooks_are_not_allowed_the_reason_is_shown(watch, notifier):
-    watched = watch(GitHub)
-    watched.workspace("one")
-    watched.fake.fault("GET", "/hooks", 404)
-    notifier()
-    until(lambda: kept(watched)[1], "there is an error")
-    assert "may not see it" in kept(watched)[1]
-    watched.quiet()

@@ -8,24 +8,16 @@ import threading
 
 import pytest
 
-from support.fake_git import FakeGit
+from support.at_once import at_once
 from support.vcs_connections import create_client
-from support.vcs_events import Watched
 from support.vcs_fakes import FAKES, Azure, BitbucketServer, GitHub, GitLab
 from support.wait import until
 
 
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
-
-
 @pytest.fixture
-def connected(api_site, org, provider):
+def connected(watch):
     """A repository with two branches, whose connection was tried."""
-    watched = Watched(api_site, org, provider(GitHub), FAKES[GitHub])
+    watched = watch(GitHub)
     watched.repository.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/release/1.0")
     return watched
 
@@ -113,30 +105,28 @@ def policy_set(watched, name):
     return watched.org.post(f"organizations/{watched.org.organization}/policy-sets", document).data
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
-    """The answer has it. The look that follows keeps it, or makes one of a newer head."""
-    watched = Watched(api_site, org, provider(kind), FAKES[kind])
-    head = watched.repository.sha("main")
-    twin = git.repository(watched.identifier)
-    twin.refs, twin.commits = {"refs/heads/main": head}, {head: ("", {"main.tf": ""}, "First")}
-    git.hold("look", "fetch")
+def the_answer_has_a_version(watched, head):
+    """Creates a policy set while git jobs wait."""
     first = policy_set(watched, "first")
-    version = org.get(f"policy-set-versions/{first['relationships']['newest-version']['data']['id']}").data["attributes"]
+    version = watched.org.get(f"policy-set-versions/{first['relationships']['newest-version']['data']['id']}").data["attributes"]
     assert version["status"] == "ingressing" and first["attributes"]["versioned"]
     attributes = version["ingress-attributes"]
     assert attributes["commit-sha"] == head and attributes["identifier"] == watched.identifier
     assert attributes["commit-url"].startswith(watched.fake.url) and attributes["commit-url"].endswith(head)
+    return first
+
+
+def looks_keep_the_version_until_the_head_is_newer(watched, twin, head, first):
+    ask, org = watched.api_site.ask, watched.org
 
     def shas(made):
-        return [sha for (sha,) in api_site.ask("select k.sha from policy_set_versions v join policy_set_version_commits k on k.policy_set_version_id = v.id "
-                                               "where v.policy_set_id = %s order by v.created_at", made["id"])]
+        return [sha for (sha,) in ask("select k.sha from policy_set_versions v join policy_set_version_commits k on k.policy_set_version_id = v.id "
+                                      "where v.policy_set_id = %s order by v.created_at", made["id"])]
 
     def decided():
-        events = api_site.ask("select state, message from vcs_events where organization_id = (select organization_id from policy_sets where id = %s)", first["id"])
+        events = ask("select state, message from vcs_events where organization_id = (select organization_id from policy_sets where id = %s)", first["id"])
         return events and {state for state, _ in events} == {"done"} and [message for _, message in events]
 
-    git.release("look", "fetch")
     assert until(decided, "the look was taken") == ["1 of 1 workspaces and policy sets use the commit."]
     until(lambda: org.get(f"policy-sets/{first['id']}").data["relationships"]["current-version"]["data"], "the version is ready")
     assert shas(first) == [head]
@@ -146,8 +136,21 @@ def test_a_policy_set_has_a_version_at_once(api_site, org, provider, git, kind):
     until(lambda: shas(second) == [head, newer] and shas(first) == [head, newer], lambda: f"both have the newer head: {shas(first)}, {shas(second)}")
 
 
+def test_a_policy_set_has_a_version_at_once(watch, git):
+    """The answer has it. The look that follows keeps it, or makes one of a newer head."""
+    made = []
+    git.hold("look", "fetch")
+    for kind in FAKES:
+        watched = watch(kind, f"{FAKES[kind]}-{kind.__name__.lower()}")
+        head, twin = watched.repository.sha("main"), git.repository(watched.identifier)
+        twin.refs, twin.commits = {"refs/heads/main": head}, {head: ("", {"main.tf": ""}, "First")}
+        made.append((watched, twin, head, the_answer_has_a_version(watched, head)))
+    git.release("look", "fetch")
+    at_once(lambda each: looks_keep_the_version_until_the_head_is_newer(*each), made)
+
+
 def connections_to(fake):
-    """How many connections this machine has made to the fake and not closed."""
+    """The number of open connections from this machine to the fake."""
     with open("/proc/net/tcp", encoding="ascii") as table:
         rows = [line.split()[2:4] for line in table.readlines()[1:]]
     return sum(1 for address, state in rows if state == "01" and int(address.split(":")[1], 16) == fake.server.server_port)
@@ -180,19 +183,21 @@ def test_lookups_never_hold_the_threads_of_other_requests(connected, api_site):
     assert connected.org.get(f"workspaces/{workspace}").data["attributes"]["vcs-repo"]["identifier"] == connected.identifier
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_notifiers_read_what_a_repository_is(api_site, org, provider, notifier, kind):
-    watched = Watched(api_site, org, provider(kind), FAKES[kind])
+def notifiers_read_what_a_repository_is(watched):
     watched.workspace("one")
-    notifier()
 
     def known():
-        return api_site.ask("select state, default_branch, external_id is not null from vcs_repositories where id = %s", watched.id)
+        return watched.api_site.ask("select state, default_branch, external_id is not null from vcs_repositories where id = %s", watched.id)
 
     until(lambda: known() == [("verified", "main", True)], lambda: f"the repository is known: {known()}")
     watched.quiet()
-    if kind is BitbucketServer:
+    if isinstance(watched.fake, BitbucketServer):
         assert watched.fake.calls("GET", "/default-branch")
+
+
+def test_notifiers_read_what_a_repository_is(watch, notifier):
+    notifier()
+    at_once(lambda kind: notifiers_read_what_a_repository_is(watch(kind)), FAKES)
 
 
 def test_the_repositories_that_a_token_sees_can_be_searched(connected, api_site):

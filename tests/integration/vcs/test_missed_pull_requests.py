@@ -1,15 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
 # label: full
-"""What polls find of pull requests whose webhooks were missed: a real scheduler and notifier, fakes of the providers."""
-
-import secrets
+"""Polls find pull requests whose webhooks were lost. A real scheduler and notifier, fakes of the providers."""
 
 import pytest
 
-from support.fake_git import FakeGit
-from support.vcs_events import Watched
+from support.at_once import at_once
 from support.vcs_fakes import FAKES, BitbucketCloud, GitHub
-from support.vcs_fakes.repository import GitView
 from support.wait import until
 
 
@@ -47,7 +43,7 @@ class Missed:
                                  "(select count(*) from vcs_events where repository_id = v.id and state in ('waiting', 'looking', 'comparing')), "
                                  "(select count(*) from git_jobs where repository_id = v.id and kind <> 'fetch') from vcs_repositories v where id = %s", read, self.watched.id)[0]
 
-        # A read that is not asked for now begins at the thread's next round.
+        # A read that is not due at once begins in the thread's next round.
         def done():
             if left() == (False, 0, 0, 0):
                 return True
@@ -69,27 +65,14 @@ class Missed:
         return self.site.ask("select state, detail ->> 'title', detail ->> 'base' from vcs_pull_requests where repository_id = %s and number = %s", self.watched.id, number)[0]
 
 
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
-
-
 @pytest.fixture
-def missed(api_site, org, provider, notifier, git):
-    def make(kind):
-        watched = Watched(api_site, org, provider(kind), f"{FAKES[kind]}-{secrets.token_hex(4)}")
-        git.repositories[watched.identifier] = GitView(watched.repository)
-        notifier()
-        return Missed(api_site, watched)
-
-    return make
+def missed(api_site, watch_with_git, notifier):
+    """missed(GitHub) is a new repository. A notifier runs."""
+    notifier()
+    return lambda kind: Missed(api_site, watch_with_git(kind))
 
 
-@pytest.mark.parametrize("kind", FAKES)
-def test_polls_find_pull_requests_that_were_opened_and_closed(missed, kind):
-    one = missed(kind)
+def opened_and_closed(one):
     one.branch("old", "older than the connection")
     old = one.repository.pull("old", title="Old")
     one.connect()
@@ -105,6 +88,10 @@ def test_polls_find_pull_requests_that_were_opened_and_closed(missed, kind):
     assert one.plans() == [(sha, "canceled")]
     assert one.site.scheduler.metric("runyard_vcs_found_by_poll_total") >= 2
     assert [one.known(number)[0] for number in (old.number, pull.number)] == ["open", "closed"]
+
+
+def test_polls_find_pull_requests_that_were_opened_and_closed(missed):
+    at_once(lambda kind: opened_and_closed(missed(kind)), FAKES)
 
 
 def test_polls_find_what_refs_do_not_tell(missed):
@@ -141,7 +128,7 @@ def test_polls_find_what_refs_do_not_tell(missed):
 
 
 def test_a_list_in_pages_closes_only_what_is_closed(missed):
-    """Bitbucket Cloud has no refs of pull requests: its list tells everything, in pages of 50."""
+    """Bitbucket Cloud has no refs of pull requests, so all changes are found in its list, which has pages of 50."""
     one = missed(BitbucketCloud)
     one.branch("many", "many")
     pulls = [one.repository.pull("many", title=f"Number {number}") for number in range(55)]

@@ -361,43 +361,52 @@ def test_a_provider_that_is_down_for_a_while(owner, providers):
     assert connection.provider.answers == [] and connection.row("state") == "verified"
 
 
+class Renewal:
+    """A renewal whose answer waits. The thread renews the `later` connection next."""
+
+    def __init__(self, owner, providers):
+        self.connection, self.later = Connection(owner, providers(lifetime=2)), Connection(owner, providers(lifetime=2))
+        self.provider, self.browser = self.connection.provider, owner.browser()
+        self.provider.refreshing.clear()
+        self.connection.connected(self.browser)
+        self.later.connected(self.browser)
+        until(lambda: self.provider.refreshes, "a renewal, whose answer waits")
+
+    def end(self):
+        """The provider answers. Waits until the scheduler has taken the answer."""
+        self.provider.refreshing.set()
+        until(lambda: self.later.provider.refreshes, "the next renewal of the same thread")
+
+
 def test_a_new_consent_during_a_renewal_wins(owner, providers):
-    connection, later = Connection(owner, providers(lifetime=2)), Connection(owner, providers(lifetime=2))
-    provider = connection.provider
-    provider.refreshing.clear()
-    browser = owner.browser()
-    connection.connected(browser)
-    later.connected(browser)
-    until(lambda: provider.refreshes, "a renewal, whose answer waits")
+    renewal = Renewal(owner, providers)
+    connection, provider = renewal.connection, renewal.provider
     provider.lifetime = 7200
-    connection.connected(browser)
-    provider.refreshing.set()
-    until(lambda: later.provider.refreshes, "the next renewal of the same thread")
+    connection.connected(renewal.browser)
+    renewal.end()
     assert connection.row("expires_at - now() > interval '1 hour'") and connection.row("state") == "verified"
     assert len(provider.refreshes) == 1
+
+
+def set_by_api(connection):
+    """Gives the connection a personal token by the API."""
+    connection.provider.personal_tokens.add("personal")
+    attributes = {"type": "oauth-clients", "attributes": {"oauth-token-string": "personal"}}
+    connection.owner.api.patch(f"oauth-clients/{connection.id}", {"data": attributes})
 
 
 def test_a_token_that_was_set_by_the_api_is_not_renewed(owner, providers, api_site):
     connection = Connection(owner, providers(lifetime=2))
     connection.connected(owner.browser())
-    connection.provider.personal_tokens.add("personal")
-    attributes = {"type": "oauth-clients", "attributes": {"oauth-token-string": "personal"}}
-    owner.api.patch(f"oauth-clients/{connection.id}", {"data": attributes})
+    set_by_api(connection)
     until(lambda: api_site.ask("select 1 from vcs_renewals r join vcs_tokens t on t.id = r.token_id where t.connection_id = %s", connection.id) == [], "the end of its renewal")
     assert connection.provider.refreshes == []
 
 
-def test_a_token_that_is_set_by_the_api_during_a_renewal_wins(owner, providers, api_site):
-    connection, later = Connection(owner, providers(lifetime=2)), Connection(owner, providers(lifetime=2))
-    provider = connection.provider
-    provider.refreshing.clear()
-    browser = owner.browser()
-    connection.connected(browser)
-    later.connected(browser)
-    until(lambda: provider.refreshes, "a renewal, whose answer waits")
-    provider.personal_tokens.add("personal")
-    owner.api.patch(f"oauth-clients/{connection.id}", {"data": {"type": "oauth-clients", "attributes": {"oauth-token-string": "personal"}}})
+def test_a_token_that_is_set_by_the_api_during_a_renewal_wins(owner, providers):
+    renewal = Renewal(owner, providers)
+    connection = renewal.connection
+    set_by_api(connection)
     mine = connection.row("token_sealed")
-    provider.refreshing.set()
-    until(lambda: later.provider.refreshes, "the next renewal of the same thread")
+    renewal.end()
     assert connection.row("token_sealed") == mine and connection.row("refresh_sealed") is None

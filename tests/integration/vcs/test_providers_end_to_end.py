@@ -2,14 +2,11 @@
 # label: full
 """From the delivery to the run and back to the provider: a real scheduler and notifier, fakes of the providers, and workers in memory."""
 
-import secrets
-
 import pytest
 
-from support.fake_git import FakeGit
-from support.vcs_events import Watched
-from support.vcs_fakes import FAKES, Azure, BitbucketCloud, BitbucketServer, GitHub
-from support.vcs_fakes.repository import ZERO, GitView
+from support.at_once import at_once
+from support.vcs_fakes import Azure, BitbucketCloud, BitbucketServer, GitHub
+from support.vcs_fakes.repository import ZERO
 from support.wait import until
 
 OPENED = {BitbucketCloud: "created", BitbucketServer: "opened", Azure: "created"}
@@ -74,28 +71,18 @@ class Whole:
         return [each["state"] for each in self.repository.statuses if each["context"] == self.context and each["sha"] == sha]
 
 
-@pytest.fixture(scope="module")
-def git(api_site):
-    git = FakeGit(api_site)
-    yield git
-    git.stop()
-
-
 @pytest.fixture
-def whole(api_site, org, provider, notifier, git):
+def whole(api_site, watch_with_git, notifier, git):
+    """whole(GitHub) is a new repository. A notifier runs."""
     def make(kind):
-        watched = Watched(api_site, org, provider(kind), f"{FAKES[kind]}-{secrets.token_hex(4)}")
-        view = git.repositories[watched.identifier] = GitView(watched.repository)
-        notifier()
-        return Whole(api_site, watched, view)
+        watched = watch_with_git(kind)
+        return Whole(api_site, watched, git.repositories[watched.identifier])
 
+    notifier()
     return make
 
 
-@pytest.mark.parametrize("kind", OPENED)
-def test_push_pull_request_and_fork(whole, api_site, kind):
-    one = whole(kind).connect()
-    worker = api_site.fake_worker()
+def push_pull_request_and_fork(one, opened, worker):
     sha = one.push("main.tf", "pushed")
     run, plan_only = one.run(sha)
     assert not plan_only
@@ -103,10 +90,10 @@ def test_push_pull_request_and_fork(whole, api_site, kind):
     one.watched.org.call("POST", f"runs/{run}/actions/cancel")
     _, head = one.commit("main.tf", "topic", branch="topic")
     pull = one.repository.pull("topic")
-    one.deliver(*one.watched.fake.pull_event(pull, OPENED[kind]))
+    one.deliver(*one.watched.fake.pull_event(pull, opened))
     run, plan_only = one.run(head)
     assert plan_only
-    until(lambda: api_site.ask("select status from runs where id = %s", run) == [("plan_queued",)], "its files were fetched")
+    until(lambda: one.site.ask("select status from runs where id = %s", run) == [("plan_queued",)], "its files were fetched")
     worker.plan(run)
     until(lambda: any("+1 ~0 -0" in each["text"] for each in pull.comments), "its comment shows the plan")
     one.watched.quiet()
@@ -115,10 +102,15 @@ def test_push_pull_request_and_fork(whole, api_site, kind):
     fork.copy.commit({"main.tf": "# theirs"}, "theirs")
     fork.copy.git("push", "--quiet", "origin", "HEAD:refs/heads/theirs")
     theirs = one.repository.pull("theirs", source=fork)
-    one.deliver(*one.watched.fake.pull_event(theirs, OPENED[kind]))
+    one.deliver(*one.watched.fake.pull_event(theirs, opened))
     assert one.outcome("pr_open", theirs.head) == "fork"
     one.watched.quiet()
     assert not theirs.comments
+
+
+def test_push_pull_request_and_fork(whole, api_site):
+    worker = api_site.fake_worker()
+    at_once(lambda kind: push_pull_request_and_fork(whole(kind).connect(), OPENED[kind], worker), OPENED)
 
 
 def test_the_provider_tells_the_changed_files_if_git_cannot(whole):
@@ -128,7 +120,7 @@ def test_the_provider_tells_the_changed_files_if_git_cannot(whole):
     assert one.watched.fake.calls("GET", "/compare/")
     sha = one.push("modules/a.tf", "a module", lost=True)
     assert one.outcome("push", sha) == "started"
-    # What a forced push took away is not in the provider's list, so that list is not enough.
+    # The provider's list lacks the files of commits that a forced push removed, so it is not used.
     before = one.repository.sha("main")
     one.repository.copy.git("reset", "--quiet", "--hard", "HEAD~1")
     _, sha = one.commit("README.md", "forced", lost=True, force=True)
@@ -141,7 +133,7 @@ def test_the_provider_tells_the_changed_files_if_git_cannot(whole):
     assert "no such commit" in note and "404" in note
 
 
-def test_statuses_arrive_late_over_limits_and_none_is_lost(whole, api_site):
+def test_statuses_arrive_late_over_limits_and_none_is_lost(whole):
     """Of four commits whose runs end while the provider refuses: each gets its newest status after the pause."""
     one = whole(GitHub).connect()
     fake = one.watched.fake
@@ -155,7 +147,7 @@ def test_statuses_arrive_late_over_limits_and_none_is_lost(whole, api_site):
     one.watched.quiet()
     calls = fake.calls("POST", "/statuses/")
     refused = [each.at for each in calls if each.status == 403]
-    # A second for those that the notifier had when the provider refused.
+    # One second is left for calls that the notifier had claimed before the refusal.
     assert len(refused) == 2 and not [each for each in calls if refused[-1] + 1 < each.at < refused[-1] + 4]
     for sha, run in zip(shas, runs):
         assert one.site.ask("select status from runs where id = %s", run) == [("canceled",)]

@@ -4,6 +4,7 @@
 
 import pytest
 
+from support.at_once import at_once
 from support.vcs_fakes import FAKES, BitbucketCloud, GitHub, GitLab
 from support.wait import until
 
@@ -20,10 +21,10 @@ def connected(watch, notifier):
     def connected(kind):
         watched = watch(kind)
         watched.workspace("one")
-        notifier()
         until(lambda: None not in row(watched, "external_id, hook_external_id"), "the repository is looked up and has a hook")
         return watched
 
+    notifier()
     return connected
 
 
@@ -40,9 +41,7 @@ def identifier(watched):
     return watched.org.attributes(f"workspaces/{watched.workspaces['one']}")["vcs-repo"]["identifier"]
 
 
-@pytest.mark.parametrize("kind", RENAMED)
-def test_a_payload_with_another_name_waits_until_the_provider_tells_it(connected, kind):
-    watched = connected(kind)
+def a_payload_with_another_name_waits_until_the_provider_tells_it(watched, kind):
     watched.fake.rename(watched.repository, RENAMED[kind])
     before = watched.repository.sha("main")
     after = watched.repository.copy.commit_and_push()
@@ -51,6 +50,10 @@ def test_a_payload_with_another_name_waits_until_the_provider_tells_it(connected
     until(lambda: watched.api_site.ask("select found_by from vcs_events where repository_id = %s and sha = %s", watched.id, after) == [("webhook",)], "the push is an event")
     assert identifier(watched) == RENAMED[kind]
     assert f"The repository was renamed from {FAKES[kind]} to {RENAMED[kind]}." in messages(watched)
+
+
+def test_a_payload_with_another_name_waits_until_the_provider_tells_it(connected):
+    at_once(lambda kind: a_payload_with_another_name_waits_until_the_provider_tells_it(connected(kind), kind), RENAMED)
 
 
 def test_a_name_that_the_connection_has_already_is_not_taken(connected):

@@ -74,7 +74,7 @@ def test_the_operators_proxy(rows, http, https, authority, connect_proxy, git_wo
     assert error("https://denied.example.test/git") == f"denied.example.test port 443 is refused: {name} answers with status 403."
     assert error("https://gone.example.test/git") == f"gone.example.test port 443 can't be reached through {name}: it answers with status 502."
     connect_proxy.password = "another"
-    assert error("https://git.example.test/git", tls_sha) == f"git.example.test port 443 is refused: {name} answers with status 407: it wants another user and password."
+    assert error("https://git.example.test/git", tls_sha) == f"git.example.test port 443 is refused: {name} answers with status 407: it requires another user and password."
     connect_proxy.close()
     assert error("https://git.example.test/git", tls_sha) == f"git.example.test port 443 can't be reached through {name}: Connection refused."
     connect_proxy.open()

@@ -235,6 +235,73 @@ def test_deliveries_that_are_committed_together_are_answered_for_themselves(org,
     assert len(stored(api_site, repository)) == 21 and len(stored(api_site, other_repository)) == 1 and stored(api_site, gone_repository) == []
 
 
+# ---- reading in batches ----
+
+HOSTILE = ["'; drop table runs; --", '{"a","b",NULL}', "\\\\ \\n \"", "\ud7ff\ue000\ufffe\U0010ffff", "\u202e\u0001\x7f", "m" * 20_000, "NULL", "{}"]
+
+
+def push(message, sha="b" * 40):
+    commit = {"id": sha, "message": message, "url": "", "author": {"name": message[:100], "email": ""}, "added": [], "removed": [], "modified": []}
+    return json.dumps({"ref": "refs/heads/other", "before": "a" * 40, "after": sha, "commits": [commit], "head_commit": commit, "total_commits": 1,
+                       "repository": {"id": 1, "full_name": "acme/network", "default_branch": "main"}}).encode()
+
+
+def deliver_as_one_batch(api_site, sent):
+    """Sends (url, secret, body) in this order, while a lock stops the thread that reads them."""
+    with psycopg.connect(api_site.database) as connection:
+        connection.execute("lock table vcs_events in share mode")
+        for url, secret, body in sent:
+            assert deliver(url, body, proof("gitea", secret, body))[0] == 204
+
+
+def waiting(api_site, *repositories):
+    return api_site.ask("select delivery_id from vcs_deliveries where repository_id = any(%s) and state = 'waiting' and tries = 0", list(repositories))
+
+
+def told(api_site, repository):
+    """What the events of deliveries say, in their order."""
+    return [message for (message,) in api_site.ask("select coalesce(e.detail ->> 'message', e.message) from vcs_events e where e.repository_id = %s and e.delivery is not null order by e.sequence", repository)]
+
+
+def test_a_batch_of_hostile_texts_becomes_events_in_their_order(org, api_site):
+    hooks = [hook_of(org), hook_of(org)]
+    texts = [text for text in HOSTILE for _ in range(20)]
+    sent = [(url, secret, push(text)) for text in texts for url, secret, _ in hooks]
+    sent.insert(50, (*hooks[0][:2], push("\0 ends no text")))  # PostgreSQL stores no NUL
+    sent.insert(90, (*hooks[0][:2], b"\xff\xfe"))
+    deliver_as_one_batch(api_site, sent)
+    repositories = [repository for _, _, repository in hooks]
+    until(lambda: not waiting(api_site, *repositories), "all are read")
+    first, second = (told(api_site, repository) for repository in repositories)
+    assert second == [text[:16384] for text in texts]
+    assert [place for place, message in enumerate(first) if message.startswith("A delivery can't be read")] == [25, 46]
+    assert [message for message in first if not message.startswith("A delivery can't be read")] == second
+    failed = api_site.ask("select count(*) from vcs_deliveries where repository_id = any(%s) and state = 'failed'", repositories)
+    assert failed == [(2,)]
+
+
+def test_a_delivery_that_can_not_be_stored_delays_no_other(org, api_site):
+    hooks = [hook_of(org), hook_of(org)]
+    repositories = [repository for _, _, repository in hooks]
+    api_site.change("create function refuse() returns trigger language plpgsql as $$ begin if new.detail ->> 'message' = 'poison' then raise 'poison'; end if; return new; end $$")
+    api_site.change("create trigger refuse before insert on vcs_events for each row execute function refuse()")
+    try:
+        sent = [(url, secret, push(f"{number}")) for number in range(6) for url, secret, _ in hooks]
+        sent.insert(5, (*hooks[0][:2], push("poison")))
+        deliver_as_one_batch(api_site, sent)
+        until(lambda: not waiting(api_site, *repositories), "all others are read, and that one has failed once")
+        assert told(api_site, repositories[0]) == told(api_site, repositories[1]) == [f"{number}" for number in range(6)]
+        postponed = "select error from vcs_deliveries where repository_id = any(%s) and state = 'waiting'"
+        assert "poison" in api_site.ask(postponed, repositories)[0][0]
+    finally:
+        api_site.change("drop trigger refuse on vcs_events")
+        api_site.change("drop function refuse")
+    api_site.change("update vcs_deliveries set due_at = now() where state = 'waiting'")
+    api_site.change("select pg_notify('runyard_vcs', '')")
+    until(lambda: "poison" in told(api_site, repositories[0]), "it is stored at a later try")
+    assert len(told(api_site, repositories[0])) == 7
+
+
 # ---- floods ----
 
 
@@ -266,6 +333,17 @@ def test_a_flood_on_one_hook_does_not_slow_another(api_site):
     connection.close()
     assert statuses[-1] == 429 and set(statuses) == {204, 429} and int(retry) >= 1
     assert deliver(other, BODY, proof("gitea", other_secret, BODY))[0] == 204
+
+
+def test_a_backlog_of_deliveries_does_not_stop_events(org, api_site):
+    _, _, repository = hook_of(org)
+    _, _, other = hook_of(org)
+    api_site.change("insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) select %s, 'backlog-' || n, 'push', 'x' from generate_series(1, 4000) n", repository)
+    event = add_event(api_site, other, kind="ping", state="waiting")
+    api_site.change("select pg_notify('runyard_vcs', '')")
+    until(lambda: api_site.ask("select 1 from vcs_events where id = %s and state = 'done'", event), "the event is decided")
+    assert api_site.ask("select 1 from vcs_deliveries where delivery_id like 'backlog-%%' and tries = 0 and state = 'waiting' limit 1"), "some of the backlog was not read yet"
+    api_site.change("delete from vcs_deliveries where delivery_id like 'backlog-%%'")
 
 
 # ---- repositories ----

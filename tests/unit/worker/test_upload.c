@@ -848,7 +848,24 @@ static void a_refused_state_counts_as_undelivered(void **state)
 	states_settle(&fixture.states, settled, &fixture);
 	loop_run(script.loop);
 	assert_true(states_behind(&fixture.states, &fixture.unreadable));
+	assert_string_equal(fixture.states.undelivered, "status 409");
 	assert_false(fixture.channel.over);
+	states_end(&fixture);
+}
+
+static void a_state_after_the_end_of_sending_counts_as_undelivered(void **state)
+{
+	struct state_fixture fixture;
+
+	(void)state;
+	SCRIPT({204, NULL});
+	states_begin(&fixture, NULL);
+	states_give_up(&fixture.states);
+	state_write(&fixture, "{\"serial\":1}");
+	states_settle(&fixture.states, settled, &fixture);
+	assert_true(fixture.settled && fixture.states.seen);
+	assert_true(states_behind(&fixture.states, &fixture.unreadable));
+	assert_string_equal(script.seen, "");
 	states_end(&fixture);
 }
 
@@ -1677,6 +1694,7 @@ int main(void)
 		cmocka_unit_test(an_unchanged_state_is_not_sent),
 		cmocka_unit_test(a_state_is_sent_until_it_is_accepted),
 		cmocka_unit_test(a_refused_state_counts_as_undelivered),
+		cmocka_unit_test(a_state_after_the_end_of_sending_counts_as_undelivered),
 		cmocka_unit_test(an_unreadable_state_counts_as_undelivered),
 		cmocka_unit_test(intermediate_states_are_sent_as_differences),
 		cmocka_unit_test(a_truncated_state_is_not_sent_as_a_difference),

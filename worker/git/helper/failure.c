@@ -7,8 +7,8 @@
 enum { SENTENCE_MAX = 700, LINE_MAX_LEN = 300 };
 
 /*
- * What git, curl and ssh write (in the C locale), and what it means. The first row that occurs wins. PASSES: the same
- * may succeed later. The sentence is followed by git's line, unless it says all (FINAL_ALONE).
+ * The messages of git, curl and ssh (in the C locale), with a sentence for users. The first row whose text occurs is
+ * used. PASSES: another try may succeed. The sentence is followed by git's line, except for FINAL_ALONE.
  */
 enum meaning { FINAL, FINAL_ALONE, PASSES };
 

@@ -3,7 +3,7 @@
 #define WORKER_GIT_HELPER_HELPER_H
 
 /*
- * runyard-git works with git for a worker. It is a program of its own, in several roles:
+ * runyard-git runs git for a worker. It is a separate program with several roles:
  *
  *  - `runyard-git serve -- PROGRAM...` runs outside of the sandbox. It reads the order from its standard input, starts
  *    the program (the sandbox with the next role in it), and connects git with the order's hosts (proxy.h).
@@ -13,8 +13,8 @@
  *  - `runyard-git HOST PORT` is git's core.gitProxy and ssh's ProxyCommand: it connects through the proxy.
  *
  * The first two roles talk over a SOCK_SEQPACKET socket, which is the second one's standard input. The order
- * (records.h) comes first. The sandbox answers with its listening socket, at which git finds the proxy, and may name
- * submodules, whose hosts git may connect to as well.
+ * (records.h) comes first. The sandbox answers with a listening socket, at which git reaches the proxy. Later it may
+ * send the URLs of submodules, and git may then connect to their hosts, too.
  */
 
 #include "common/buf.h"

@@ -22,7 +22,7 @@ enum { CHUNK = 64 * 1024, REQUEST_MAX = 300, ANSWER_MAX = 16 * 1024, CONNECT_MS 
 /* Replies of RFC 1928. */
 enum { REPLY_DONE = 0, REPLY_FAILED = 1, REPLY_REFUSED = 2, REPLY_UNREACHABLE = 4, REPLY_UNKNOWN_COMMAND = 7 };
 
-/* ASKING: the operator's proxy was asked for a connection. */
+/* ASKING: the request to the operator's proxy was sent. */
 enum stage { GREETING, REQUEST, CONNECTING, ASKING, RELAYING };
 
 /* Bytes on their way in one direction. */
@@ -39,7 +39,7 @@ struct connection {
 	size_t len;
 	char host[256];
 	int port;
-	const struct upstream *upstream;              /* the operator's proxy, which is connected to; or NULL */
+	const struct upstream *upstream;              /* the operator's proxy that relays it, or NULL */
 	struct sockaddr_storage addresses[ADDRESSES]; /* that may be tried */
 	size_t count, next;
 	int64_t until_ms; /* of CONNECTING and ASKING */
@@ -174,12 +174,12 @@ static void refuse(struct proxy *proxy, struct connection *connection, const cha
 	connection_fail(connection, REPLY_REFUSED);
 }
 
-/* The operator's proxy has answered. Bytes behind its answer are the server's. */
+/* Handles the answer of the operator's proxy. Bytes after its header come from the server. */
 static void upstream_answered(struct proxy *proxy, struct connection *connection, int status, size_t len)
 {
 	const struct upstream *upstream = connection->upstream;
 	_cleanup_(freep) char *answer = mem_printf(
-		"answers with status %d%s", status, status == 407 ? ": it wants another user and password" : "");
+		"answers with status %d%s", status, status == 407 ? ": it requires another user and password" : "");
 	_cleanup_(freep) char *soft = mem_printf("it %s", answer);
 	_cleanup_(freep) char *hard = mem_printf("the proxy %s port %d %s", upstream->host, upstream->port, answer);
 
@@ -225,7 +225,7 @@ static void upstream_ask(struct proxy *proxy, struct connection *connection)
 	connection->until_ms = clock_mono_ms() + CONNECT_MS;
 	connection->stage = ASKING;
 	if (send(connection->server, request, len, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)len)
-		unreachable(proxy, connection, "it takes no request");
+		unreachable(proxy, connection, "it does not accept the request");
 	explicit_bzero(request, len);
 }
 
@@ -331,7 +331,8 @@ static void connect_begin(struct proxy *proxy, struct connection *connection)
 	freeaddrinfo(found);
 }
 
-/* The operator's proxy resolves names, so only addresses are judged here. The proxy itself is the operator's choice. */
+/* The operator's proxy resolves names, so only addresses are judged here. The proxy's own address is not judged, since
+ * the operator has set it. */
 static void upstream_begin(struct proxy *proxy, struct connection *connection)
 {
 	const struct upstream *upstream = connection->upstream;
@@ -344,7 +345,7 @@ static void upstream_begin(struct proxy *proxy, struct connection *connection)
 	if (!permitted)
 		return;
 	if (!upstream->port) {
-		refuse(proxy, connection, "the worker's HTTPS_PROXY or HTTP_PROXY is no http:// URL");
+		refuse(proxy, connection, "the worker's HTTPS_PROXY or HTTP_PROXY is not an http:// URL");
 		return;
 	}
 	code = resolve(upstream->host, upstream->port, 0, &found);
@@ -395,7 +396,7 @@ static void request_came(struct proxy *proxy, struct connection *connection)
 	else if (connection->request[1] != 1)
 		connection_fail(connection, REPLY_UNKNOWN_COMMAND);
 	else if (!host)
-		refuse(proxy, connection, "neither the repository nor a submodule is there");
+		refuse(proxy, connection, "it is the host of neither the repository nor a submodule");
 	else if (host->upstream)
 		upstream_begin(proxy, connection);
 	else

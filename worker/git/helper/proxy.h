@@ -5,8 +5,8 @@
 /*
  * A SOCKS5 proxy for the git of one job (RFC 1928, CONNECT without authentication). It connects to listed hosts at
  * their port only. It resolves a name itself and judges the address that it then connects to, so a name that
- * changes between two lookups leads nowhere else. For a host with an upstream (upstream.h), it connects to that and
- * judges only a host that is an address.
+ * changes between two lookups leads nowhere else. For a host with an upstream (upstream.h), it connects to the upstream
+ * and judges the host only if it is an address.
  */
 
 #include <poll.h>
@@ -30,7 +30,7 @@ struct proxy *proxy_new(const struct guard *guard, long long max_bytes);
 void proxy_free(struct proxy *proxy);
 /* Takes the listening socket. */
 void proxy_listen(struct proxy *proxy, int fd);
-/* Permits a host, directly or through the upstream, which is borrowed. False if there are too many. */
+/* Permits a host, directly or through the upstream, which is borrowed (NULL: none). False if there are too many. */
 bool proxy_permit(struct proxy *proxy, const char *name, int port, const struct upstream *upstream);
 /* Fills the descriptors to poll, and returns their number. */
 size_t proxy_poll(struct proxy *proxy, struct pollfd fds[PROXY_FDS]);

@@ -59,7 +59,7 @@ static int refs_fetch(struct work *work, const char *folder, const char *url, co
 	size_t count = 7;
 
 	if (!*depth)
-		args[4] = "--no-recurse-submodules"; /* any option that changes nothing, in the depth's place */
+		args[4] = "--no-recurse-submodules"; /* a harmless option in place of the depth */
 	count += refs_list(work, all, args + count);
 	args[count] = NULL;
 	return git_run_list(work, folder, NULL, args);

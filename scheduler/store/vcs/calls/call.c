@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/calls/call.h"
 
-const char *const vcs_purpose_names[VCS_PURPOSES] = {
-	[VCS_FOR_REPORT] = "report",
-	[VCS_FOR_COMMENT] = "comment",
-	[VCS_FOR_HOOK] = "hook",
-	[VCS_FOR_LOOKUP] = "lookup",
-	[VCS_FOR_VERIFY] = "verify",
-	[VCS_FOR_PULLS] = "pulls",
-	[VCS_FOR_COMMIT] = "commit",
-	[VCS_FOR_FILES] = "files",
-	[VCS_FOR_REMOVAL] = "removal",
+const struct vcs_purpose_traits vcs_purposes[VCS_PURPOSES] = {
+	[VCS_FOR_REPORT] = {"report", 0, true},
+	[VCS_FOR_COMMENT] = {"comment", 2, true},
+	[VCS_FOR_HOOK] = {"hook", 1, true},
+	[VCS_FOR_LOOKUP] = {"lookup", 1, false},
+	[VCS_FOR_VERIFY] = {"verify", 1, false},
+	[VCS_FOR_PULLS] = {"pulls", 1, false},
+	[VCS_FOR_COMMIT] = {"commit", 1, false},
+	[VCS_FOR_FILES] = {"files", 1, false},
+	[VCS_FOR_REMOVAL] = {"removal", 1, true},
 };
 
 enum vcs_purpose vcs_purpose_of(const char *name)
 {
 	for (int i = 0; i < VCS_PURPOSES; i++)
-		if (text_equal(name, vcs_purpose_names[i]))
+		if (text_equal(name, vcs_purposes[i].name))
 			return (enum vcs_purpose)i;
 	return VCS_PURPOSES;
 }

@@ -2,12 +2,12 @@
 #ifndef SCHEDULER_STORE_VCS_CALLS_CALL_H
 #define SCHEDULER_STORE_VCS_CALLS_CALL_H
 
-/* One call of a provider's API (store/vcs/calls/calls.h), as those see it who know what it is for. */
+/* One call of a provider's API (store/vcs/calls/calls.h), for the functions that prepare it and apply its answer. */
 
 #include "common/vcs/operation.h"
 #include "scheduler/store/store.h"
 
-/* What a call is for. Its names are the column's values. */
+/* The purpose of a call. */
 enum vcs_purpose {
 	VCS_FOR_REPORT,  /* a commit's status; the subject is "<sha> <context>" */
 	VCS_FOR_COMMENT, /* a pull request's comment; the subject is its number */
@@ -16,17 +16,33 @@ enum vcs_purpose {
 	VCS_FOR_VERIFY,  /* a connection's credentials */
 	VCS_FOR_PULLS,   /* a repository's open pull requests */
 	VCS_FOR_COMMIT,  /* the full hash of an event's commit; the subject is the event */
-	VCS_FOR_FILES,   /* the files that an event changed; likewise */
-	VCS_FOR_REMOVAL, /* hooks that a deleted connection left */
+	VCS_FOR_FILES,   /* the files that an event changed; the subject is the event */
+	VCS_FOR_REMOVAL, /* the hooks of a deleted connection */
 	VCS_PURPOSES
 };
-extern const char *const vcs_purpose_names[VCS_PURPOSES];
+
+struct vcs_purpose_traits {
+	const char *name; /* the column's value */
+	int urgency;      /* calls with a low one go first */
+	bool writes;      /* it counts against the credential's limits */
+};
+extern const struct vcs_purpose_traits vcs_purposes[VCS_PURPOSES];
 enum vcs_purpose vcs_purpose_of(const char *name);
+
+/* Inserts calls of one purpose, except those that exist. Its traits are the parameters $1 to $3: CALL_TRAITS. The
+ * selection begins with the values of `columns`. */
+#define CALLS_INSERT(columns, selection)                                                                               \
+	"insert into vcs_calls (id, operation, purpose, urgency, writes, " columns ") "                                \
+	"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), '', $1, $2, $3, " selection                 \
+	" on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing"
+#define CALL_TRAITS(purpose)                                                                                           \
+	P_TEXT(vcs_purposes[purpose].name), P_INT(vcs_purposes[purpose].urgency), P_BOOL(vcs_purposes[purpose].writes)
 
 /* One call that was claimed, for the functions that prepare it and that apply its answer. Borrowed. */
 struct vcs_claimed {
-	const char *id, *repository_id, *connection_id, *removal_id,
-		*subject; /* of a removal, the connection may be gone */
+	const char *id, *repository_id, *subject;
+	const char *removal_id;    /* of VCS_FOR_REMOVAL, or NULL */
+	const char *connection_id; /* or the installation's; a removal's connection may be deleted already */
 	enum vcs_purpose purpose;
 	enum vcs_operation operation;
 	const json_t *arguments; /* of the operation that was sent */
@@ -36,9 +52,9 @@ struct vcs_claimed {
 	int tries;
 };
 
-/* What a call asks next. */
+/* The next request of a call. */
 struct vcs_prepared {
-	enum vcs_operation operation; /* VCS_OPERATIONS: there is nothing to ask any more */
+	enum vcs_operation operation; /* VCS_OPERATIONS: none, the call ends */
 	json_t *arguments;            /* a new reference; a member `secret` is not stored */
 	long long version;
 };

@@ -29,8 +29,8 @@ static int verify_prepare(
 	return 0;
 }
 
-/* By the provider's id, once it is known: the name may be that of another repository now. A step says that the default
- * branch is not known yet. */
+/* Looks the repository up by the provider's id if it is known, because another repository may have the name now. The
+ * argument `step` is there if only the default branch is missing. */
 static int lookup_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err)
 {
@@ -49,36 +49,29 @@ static int lookup_prepare(
 	return 0;
 }
 
-static const struct {
-	int urgency;
-	bool writes;
-	int (*prepare)(struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared,
-		struct err *err);
-} purposes[VCS_PURPOSES] = {
-	[VCS_FOR_REPORT] = {0, true, vcs_report_prepare},
-	[VCS_FOR_COMMENT] = {2, true, vcs_comment_prepare},
-	[VCS_FOR_HOOK] = {1, true, vcs_hook_prepare},
-	[VCS_FOR_PULLS] = {1, false, vcs_pulls_prepare},
-	[VCS_FOR_COMMIT] = {1, false, vcs_commit_prepare},
-	[VCS_FOR_FILES] = {1, false, vcs_files_prepare},
-	[VCS_FOR_LOOKUP] = {1, false, lookup_prepare},
-	[VCS_FOR_VERIFY] = {1, false, verify_prepare},
-	[VCS_FOR_REMOVAL] = {1, true, vcs_removal_prepare},
+static int (*const prepare[VCS_PURPOSES])(
+	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err) = {
+	[VCS_FOR_REPORT] = vcs_report_prepare,
+	[VCS_FOR_COMMENT] = vcs_comment_prepare,
+	[VCS_FOR_HOOK] = vcs_hook_prepare,
+	[VCS_FOR_PULLS] = vcs_pulls_prepare,
+	[VCS_FOR_COMMIT] = vcs_commit_prepare,
+	[VCS_FOR_FILES] = vcs_files_prepare,
+	[VCS_FOR_LOOKUP] = lookup_prepare,
+	[VCS_FOR_VERIFY] = verify_prepare,
+	[VCS_FOR_REMOVAL] = vcs_removal_prepare,
 };
 
 int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
-		"purpose, subject, urgency, writes) select $1, coalesce(r.organization_id, c.organization_id), "
-		"coalesce(r.connection_id, c.id), r.installation_id, r.id, '', $4, $5, $6, $7 "
-		"from (select $2::text as repository, $3::text as connection) u "
-		"left join vcs_repositories r on r.id = u.repository "
-		"left join vcs_connections c on c.id = u.connection where num_nonnulls(r.id, c.id) > 0 "
-		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_TEXT(id_new("vcscall").text), P_TEXT(call->repository_id), P_TEXT(call->connection_id),
-		P_TEXT(vcs_purpose_names[call->purpose]), P_TEXT(text_or_empty(call->subject)),
-		P_INT(purposes[call->purpose].urgency), P_BOOL(purposes[call->purpose].writes));
+		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject",
+			"coalesce(r.organization_id, c.organization_id), coalesce(r.connection_id, c.id), "
+			"r.installation_id, r.id, $6 from (select $4::text as repository, $5::text as connection) u "
+			"left join vcs_repositories r on r.id = u.repository "
+			"left join vcs_connections c on c.id = u.connection where num_nonnulls(r.id, c.id) > 0"),
+		CALL_TRAITS(call->purpose), P_TEXT(call->repository_id), P_TEXT(call->connection_id),
+		P_TEXT(text_or_empty(call->subject)));
 }
 
 /* ---- limits ---- */
@@ -103,7 +96,7 @@ struct allowance {
 	bool spent; /* its calls were put off */
 };
 
-/* What vcs_call_of reads. */
+/* The columns of vcs_call_of. */
 #define CALL_COLUMNS                                                                                                   \
 	"c.id, c.repository_id, c.removal_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries, "    \
 	"coalesce(c.connection_id, c.installation_id, m.connection) as owner, coalesce(k.provider, m.provider, "       \
@@ -256,8 +249,7 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 	text = json_text(arguments);
 	return db_query(store->db, NULL, err,
 		"update vcs_calls set delivery = 'claimed', attempt = attempt + 1, notifier = $2, lease_until = now() "
-		"+ "
-		"make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, updated_at = now() "
+		"+ make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, updated_at = now() "
 		"where id = $1",
 		P_TEXT(call->id), P_TEXT(notifier), P_INT(store->settings->lease_seconds),
 		P_TEXT(vcs_operation_name(prepared->operation)), P_TEXT(text), P_INT(prepared->version));
@@ -302,7 +294,7 @@ static int unmade(struct store *store, const struct vcs_claimed *call, const str
 	if (why->kind == ERR_UNAVAILABLE)
 		return put_off(store, call->id, UNREADABLE_S, why->message, err);
 	log_warn("a call of a VCS provider can't be made", "call", call->id, "repository", call->repository_id,
-		"purpose", vcs_purpose_names[call->purpose], "error", why->message, NULL);
+		"purpose", vcs_purposes[call->purpose].name, "error", why->message, NULL);
 	return vcs_call_end(store, call->id, err);
 }
 
@@ -317,7 +309,7 @@ static int call_claim(struct store *store, const struct rows *rows, int row, con
 
 	if (call.purpose == VCS_PURPOSES)
 		return vcs_call_end(store, call.id, err);
-	if (purposes[call.purpose].prepare(store, &call, &prepared, err) < 0)
+	if (prepare[call.purpose](store, &call, &prepared, err) < 0)
 		return -1;
 	if (prepared.operation == VCS_OPERATIONS || !vcs_operation_exists(call.dialect, prepared.operation))
 		result = vcs_call_end(store, call.id, err);
@@ -370,22 +362,29 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 }
 
 /* Azure DevOps and plain git have no request that tries credentials alone. */
-int vcs_checks_enqueue(struct store *store, struct err *err)
+static int verifications_enqueue(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"insert into vcs_calls (id, organization_id, connection_id, repository_id, operation, purpose, "
-		"urgency, "
-		"writes) select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), u.* from "
-		"(select k.organization_id, k.id, null, '', $1, 1, false from vcs_tokens t "
-		"join vcs_connections k on k.id = t.connection_id where t.state = 'unverified' and t.token_sealed is "
-		"not "
-		"null and k.provider not in ('git', 'ado_services', 'ado_server') union all "
-		"select v.organization_id, v.connection_id, v.id, '', $2, 1, false from vcs_repositories v "
-		"join vcs_connections k on k.id = v.connection_id where v.state = 'unverified' and k.provider <> "
-		"'git') u "
-		"limit $3 on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_TEXT(vcs_purpose_names[VCS_FOR_VERIFY]), P_TEXT(vcs_purpose_names[VCS_FOR_LOOKUP]),
-		P_INT(MAX_CHECKED));
+		CALLS_INSERT("organization_id, connection_id",
+			"k.organization_id, k.id from vcs_tokens t join vcs_connections k on k.id = t.connection_id "
+			"where t.state = 'unverified' and t.token_sealed is not null "
+			"and k.provider not in ('git', 'ado_services', 'ado_server') limit $4"),
+		CALL_TRAITS(VCS_FOR_VERIFY), P_INT(MAX_CHECKED));
+}
+
+static int lookups_enqueue(struct store *store, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		CALLS_INSERT("organization_id, connection_id, repository_id",
+			"v.organization_id, v.connection_id, v.id from vcs_repositories v "
+			"join vcs_connections k on k.id = v.connection_id "
+			"where v.state = 'unverified' and k.provider <> 'git' limit $4"),
+		CALL_TRAITS(VCS_FOR_LOOKUP), P_INT(MAX_CHECKED));
+}
+
+int vcs_checks_enqueue(struct store *store, struct err *err)
+{
+	return verifications_enqueue(store, err) < 0 ? -1 : lookups_enqueue(store, err);
 }
 
 int vcs_calls_rescue(struct store *store, struct err *err)
@@ -448,6 +447,6 @@ int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const ch
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_limits set error = left($2, 500) where owner_id = $1 and error is distinct from left($2, "
-		"500)",
+		"500) and ($2::text is not null or blocked_until is null or blocked_until <= now())",
 		P_TEXT(call->connection_id), P_TEXT(why));
 }

@@ -3,11 +3,12 @@
 #define SCHEDULER_STORE_VCS_CALLS_CALLS_H
 
 /*
- * Calls of providers' APIs. The scheduler makes the request when a notifier claims the call, with what is true then,
- * so secrets are never stored. The notifier sends it once and returns the answer, which runs/vcs/answers.c applies.
+ * Calls of providers' APIs. The scheduler makes the request when a notifier claims the call, from the database's state
+ * at that time, so secrets are never stored with the call. The notifier sends it once and returns the answer, which
+ * runs/vcs/answers.c applies.
  *
- * A credential's calls are counted (vcs_limits): so many writes a minute and an hour, and none while the provider has
- * asked for a pause. Calls with a low urgency go first.
+ * vcs_limits bounds the writes of each credential per minute and per hour. While a provider has requested a pause, no
+ * call with the credential is claimed. Calls with a low number as urgency go first.
  */
 
 #include "scheduler/store/request_claim.h"
@@ -24,9 +25,9 @@ int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *e
 
 /* Appends claimed calls to `requests`. In a transaction. */
 int vcs_calls_claim(struct store *store, const struct request_claim *claim, json_t *requests, struct err *err);
-/* Creates the calls for credentials and repositories that no provider has confirmed yet. */
+/* Creates the calls that check credentials and repositories which are not verified yet. */
 int vcs_checks_enqueue(struct store *store, struct err *err);
-/* Calls whose notifier was lost wait again. */
+/* Lets calls wait again whose notifier was lost. */
 int vcs_calls_rescue(struct store *store, struct err *err);
 
 /* Locks the call that the answer is for. *ret_there is false if it has ended, or was claimed again. */
@@ -34,15 +35,15 @@ int vcs_call_lock(
 	struct store *store, const char *id, int attempt, struct rows *ret_rows, bool *ret_there, struct err *err);
 /* The row's members; `arguments` is a new reference that the caller releases. */
 struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *arguments);
-/* The call has ended. */
+/* Ends the call. */
 int vcs_call_end(struct store *store, const char *id, struct err *err);
-/* The call waits and is tried again, after `wait_s` and a growing time. */
+/* Tries the call again after `wait_s` and a growing pause. */
 int vcs_call_again(struct store *store, const struct vcs_claimed *call, int wait_s, const char *why, struct err *err);
-/* The call goes on at once with these arguments. */
+/* Makes the next step of the call due at once, with these arguments. */
 int vcs_call_goes_on(struct store *store, const struct vcs_claimed *call, const json_t *arguments, struct err *err);
-/* Stores that the credential of the call may not be used for a while, or why its last call failed (NULL: it did not).
- */
+/* Stores that the credential of the call may not be used for a while. */
 int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wait_s, struct err *err);
+/* Stores why the last call of the credential failed. NULL: it succeeded, which leaves the reason of a pause. */
 int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err);
 
 #endif

@@ -2,8 +2,8 @@
 #ifndef SCHEDULER_STORE_VCS_CALLS_COMMENT_TEXT_H
 #define SCHEDULER_STORE_VCS_CALLS_COMMENT_TEXT_H
 
-/* The text of a pull request's comment, in Markdown. Pure. Nothing of a plan is shown but its counts and its first
- * error; texts from outside can't form links, mentions, HTML or further rows. */
+/* The text of a pull request's comment, in Markdown. Pure. It shows only the counts and the first error of a plan.
+ * Texts from outside can't form links, mentions, HTML or additional rows. */
 
 #include "common/base.h"
 
@@ -16,10 +16,10 @@ struct comment_line {
 
 struct comment_text {
 	const char *public_url, *organization;
-	const char *marker; /* what the hidden marker names */
-	const char *event;  /* whose page it links to, or NULL */
+	const char *marker; /* the text in the hidden marker */
+	const char *event;  /* the event to which the comment links, or NULL */
 	const char *sha;    /* of the head, or NULL */
-	bool closed;        /* the pull request is closed: the comment says that it is not up to date any more */
+	bool closed;        /* the pull request is closed: the comment says that it is not updated any more */
 	const struct comment_line *lines;
 	size_t count;
 	long long total; /* workspaces; more than `count` are not listed */
@@ -27,7 +27,7 @@ struct comment_text {
 
 /* The caller frees both. */
 char *comment_write(const struct comment_text *text);
-/* The line that shows that a comment is the one of this marker. It is not shown to readers. */
+/* The hidden line by which the comment of this marker is found. */
 char *comment_marker(const char *marker);
 
 #endif

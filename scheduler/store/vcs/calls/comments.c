@@ -29,16 +29,13 @@ int vcs_comment_renew(struct store *store, const char *event_id, struct err *err
 int vcs_comments_enqueue(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
-		"purpose, subject, urgency, writes, due_at) "
-		"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), v.organization_id, v.connection_id, "
-		"v.installation_id, v.id, '', $2, c.pull_request::text, 2, true, "
-		"greatest(now(), coalesce(l.blocked_until, now())) "
-		"from (select * from vcs_comments where sent_version < version and due_at <= now() "
-		"order by due_at limit $1) c join vcs_repositories v on v.id = c.repository_id "
-		"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id) "
-		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_COMMENT]));
+		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
+			"v.organization_id, v.connection_id, v.installation_id, v.id, c.pull_request::text, "
+			"greatest(now(), coalesce(l.blocked_until, now())) "
+			"from (select * from vcs_comments where sent_version < version and due_at <= now() "
+			"order by due_at limit $4) c join vcs_repositories v on v.id = c.repository_id "
+			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
+		CALL_TRAITS(VCS_FOR_COMMENT), P_INT(MAX_ENQUEUED));
 }
 
 /* ---- the request ---- */
@@ -109,7 +106,7 @@ static int body_make(struct store *store, const struct rows *comment, char **ret
 	return 0;
 }
 
-/* What there is to send: an edit of the known comment, or a new one. */
+/* Prepares an edit of the known comment, or a new one. */
 static int write_prepare(struct store *store, const struct vcs_claimed *call, const struct rows *comment,
 	struct vcs_prepared *prepared, struct err *err)
 {

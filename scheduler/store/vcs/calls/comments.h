@@ -15,14 +15,14 @@ int vcs_comment_renew(struct store *store, const char *event_id, struct err *err
 /* Creates the calls of comments that are due. */
 int vcs_comments_enqueue(struct store *store, struct err *err);
 
-/* For a claimed call: the list, the new comment or its edit. */
+/* Prepares a claimed call: the list, the new comment or its edit. */
 int vcs_comment_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err);
-/* Applies an answer that was taken. *ret_goes_on: as of vcs_hook_step. */
+/* Applies an accepted answer. *ret_goes_on: as of vcs_hook_step. */
 int vcs_comment_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err);
-/* The provider refuses it. `missing`: the comment to edit was deleted, so that a list must tell. *ret_goes_on: as of
- * vcs_hook_step. */
+/* Applies a refusal. If the comment to edit is missing, the call goes on with a list of the comments. *ret_goes_on: as
+ * of vcs_hook_step. */
 int vcs_comment_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
 	json_t **ret_goes_on, struct err *err);
 

@@ -65,7 +65,7 @@ int vcs_commit_refused(struct store *store, const struct vcs_claimed *call, cons
 
 /* ---- the files ---- */
 
-/* What the event's commits are compared with: of a new branch, the default branch. */
+/* The arguments of a comparison. A new branch is compared with the default branch. */
 static json_t *files_arguments(const struct rows *event)
 {
 	long long number = row_int(event, 0, "pull_request");

@@ -2,17 +2,17 @@
 #ifndef SCHEDULER_STORE_VCS_CALLS_EVENT_READS_H
 #define SCHEDULER_STORE_VCS_CALLS_EVENT_READS_H
 
-/* The calls of event_asks.h. The subject is the event's id. */
+/* The calls that event_asks.h creates. Their subject is the event's id. */
 
 #include "scheduler/store/vcs/calls/call.h"
 
-/* For claimed calls. */
+/* Prepare a claimed call. */
 int vcs_commit_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err);
 int vcs_files_prepare(
 	struct store *store, const struct vcs_claimed *call, struct vcs_prepared *ret_prepared, struct err *err);
 
-/* Answers that were taken, and refusals, as in runs/vcs/answers.c. */
+/* Apply an accepted answer, or a refusal (struct purpose_rows in runs/vcs/answers.c). */
 int vcs_commit_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err);
 int vcs_commit_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,

@@ -10,7 +10,7 @@
 enum { MAX_ENQUEUED = 100, MAX_PAGES = 20 };
 
 /*
- * The arguments of a call have the `version` of the secret that it gave the provider, and its next step:
+ * The arguments of a call have the `version` of the secret that it sent to the provider, and its next step:
  *
  *   (none)  list the hooks, to find the one with this repository's URL
  *   remove  delete `hook`
@@ -27,24 +27,22 @@ static const char *const azure_events[] = {
 
 /* ---- when ---- */
 
-/* A day later, the hook is looked for: somebody may have deleted it. */
+/* A day later, the hook is checked, because a user may have deleted it at the provider. */
 #define NEXT_LOOK "now() + interval '20 hours' + random() * interval '8 hours'"
+
+/* clang-format off */
+static const char enqueue_sql[] =
+	"with due as (select v.id, v.organization_id, v.connection_id, " IS_USED " as used from vcs_repositories v "
+	"join vcs_connections k on k.id = v.connection_id left join vcs_hooks h on h.repository_id = v.id "
+	"where k.provider <> 'git' and (h.repository_id is null or h.due_at <= now() or h.used <> " IS_USED ") limit $4), "
+	"noted as (insert into vcs_hooks (repository_id, used, due_at) select id, used, " NEXT_LOOK " from due "
+	"on conflict (repository_id) do update set used = excluded.used, due_at = excluded.due_at) "
+	CALLS_INSERT("organization_id, connection_id, repository_id", "organization_id, connection_id, id from due");
+/* clang-format on */
 
 int vcs_hooks_enqueue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"with due as (select v.id, v.organization_id, v.connection_id, " IS_USED
-		" as used from vcs_repositories v join vcs_connections k on k.id = v.connection_id "
-		"left join vcs_hooks h on h.repository_id = v.id where k.provider <> 'git' "
-		"and (h.repository_id is null or h.due_at <= now() or h.used <> " IS_USED ") limit $1), "
-		"noted as (insert into vcs_hooks (repository_id, used, due_at) select id, used, " NEXT_LOOK
-		" from due on conflict (repository_id) do update set used = excluded.used, due_at = excluded.due_at) "
-		"insert into vcs_calls (id, organization_id, connection_id, repository_id, operation, purpose, "
-		"urgency, "
-		"writes) select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), organization_id, "
-		"connection_id, id, '', $2, 1, true from due "
-		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_HOOK]));
+	return db_query(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_HOOK), P_INT(MAX_ENQUEUED));
 }
 
 static int repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
@@ -80,7 +78,7 @@ static int secret_add(struct store *store, const struct vcs_claimed *call, const
 
 	if (vcs_hook_secret_read(store, call->repository_id, &secret, err) < 0)
 		return -1;
-	/* Azure DevOps' subscriptions are made one by one: the first one's version counts for all. */
+	/* Subscriptions of Azure DevOps are created one by one. The version of the first one counts for all. */
 	if (!json_object_get(arguments, "version"))
 		json_object_set_new(arguments, "version", json_integer(row_int(repository, 0, "version")));
 	json_object_set_new(arguments, "url", json_string(url));
@@ -129,8 +127,8 @@ int vcs_hook_prepare(
 
 /* ---- answers ---- */
 
-/* Once the provider has the newest secret, the previous one is accepted for deliveries that are on their way only. A
- * secret that was made meanwhile is brought next. */
+/* Once the provider has the newest secret, the previous one is accepted for ten more minutes, for deliveries that were
+ * already sent. If a newer secret exists, the next call sends it. */
 static int hook_store(struct store *store, const struct vcs_claimed *call, const char *external_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
@@ -267,10 +265,12 @@ int vcs_hook_step(struct store *store, const struct vcs_claimed *call, const jso
 	}
 }
 
-int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
 {
+	(void)ret_goes_on;
 	return db_query(store->db, NULL, err,
 		"update vcs_repositories v set hook_error = left($2, 500), hook_external_id = case when " IS_USED
 		" then hook_external_id end where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(why));
+		P_TEXT(call->repository_id), P_TEXT(verdict->why));
 }

@@ -7,8 +7,13 @@ enum { MAX_ENQUEUED = 100, MAX_ASKED = 50, OLD_SECONDS = 240, REPOSITORY_SECONDS
 
 /* ---- when ---- */
 
-/* Refs don't tell that a pull request was opened again; that is found within a week of its end. $1 the repository, $2
- * known_to, $3 now, $4 and $5 after how many seconds a read is old, $6 whether the refs tell of new pull requests. */
+/*
+ * Refs do not show that a pull request was opened again. So a repository with a pull request that was closed less than
+ * a week ago is read, too.
+ *
+ * Parameters: $1 the repository, $2 known_to, $3 read now, $6 the refs show new pull requests. A read is old after $4
+ * seconds, but not before $5 seconds for each repository of the connection.
+ */
 /* clang-format off */
 static const char want_sql[] =
 	"insert into vcs_pull_reads as p (repository_id, known_to, due_at) select r.id, $2, now() "
@@ -35,18 +40,19 @@ int vcs_pulls_want(struct store *store, const struct vcs_pulls_wish *wish, struc
 		P_INT(OLD_SECONDS), P_INT(REPOSITORY_SECONDS), P_BOOL(wish->known_to >= 0));
 }
 
+/* clang-format off */
+static const char enqueue_sql[] =
+	"with due as (update vcs_pull_reads set due_at = null where repository_id = any(array(select repository_id "
+	"from vcs_pull_reads where due_at <= now() order by due_at limit $4 for update skip locked)) "
+	"returning repository_id) "
+	CALLS_INSERT("organization_id, connection_id, installation_id, repository_id",
+		"v.organization_id, v.connection_id, v.installation_id, v.id from due d "
+		"join vcs_repositories v on v.id = d.repository_id");
+/* clang-format on */
+
 int vcs_pulls_enqueue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"with due as (update vcs_pull_reads set due_at = null where repository_id = any(array(select "
-		"repository_id from vcs_pull_reads where due_at <= now() order by due_at limit $1 for update skip "
-		"locked)) returning repository_id) "
-		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
-		"purpose, urgency, writes) "
-		"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), v.organization_id, v.connection_id, "
-		"v.installation_id, v.id, '', $2, 1, false from due d join vcs_repositories v on v.id = "
-		"d.repository_id on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_PULLS]));
+	return db_query(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_PULLS), P_INT(MAX_ENQUEUED));
 }
 
 /* ---- the request ---- */
@@ -71,7 +77,7 @@ int vcs_pulls_prepare(
 	return 0;
 }
 
-/* ---- what is known ---- */
+/* ---- the pull requests in the database ---- */
 
 int vcs_pulls_known_to(struct store *store, const char *repository_id, long long *ret_number, struct err *err)
 {

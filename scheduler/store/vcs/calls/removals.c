@@ -9,16 +9,15 @@ static const char add_sql[] =
 	"token_id, token_sealed) select 'vhr-' || substr(md5(gen_random_uuid()::text), 1, 16), c.organization_id, c.id, "
 	"c.provider, c.api_url, r.identifier, r.hook_external_id, t.id, t.token_sealed from vcs_connections c "
 	"join vcs_tokens t on t.connection_id = c.id join vcs_repositories r on r.connection_id = c.id "
-	"where c.id = coalesce($1, (select connection_id from vcs_tokens where id = $2)) and t.token_sealed is not null "
+	"where c.id = coalesce($4, (select connection_id from vcs_tokens where id = $5)) and t.token_sealed is not null "
 	"and r.hook_external_id is not null returning id, organization_id) "
-	"insert into vcs_calls (id, organization_id, removal_id, operation, purpose, urgency, writes) "
-	"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), organization_id, id, '', $3, 1, true from kept";
+	CALLS_INSERT("organization_id, removal_id", "organization_id, id from kept");
 /* clang-format on */
 
 int vcs_removals_add(struct store *store, const char *connection_id, const char *token_id, struct err *err)
 {
-	return db_query(store->db, NULL, err, add_sql, P_TEXT(connection_id), P_TEXT(token_id),
-		P_TEXT(vcs_purpose_names[VCS_FOR_REMOVAL]));
+	return db_query(
+		store->db, NULL, err, add_sql, CALL_TRAITS(VCS_FOR_REMOVAL), P_TEXT(connection_id), P_TEXT(token_id));
 }
 
 int vcs_removals_expire(struct store *store, struct err *err)
@@ -49,22 +48,32 @@ int vcs_removal_prepare(
 	return 0;
 }
 
-int vcs_removal_step(struct store *store, const struct vcs_claimed *call, json_t **ret_goes_on, struct err *err)
+static int removal_delete(struct store *store, const char *id, struct err *err)
+{
+	return db_query(store->db, NULL, err, "delete from vcs_hook_removals where id = $1", P_TEXT(id));
+}
+
+int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
+	struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *rest;
 
+	(void)result;
 	if (hooks_read(store, call->removal_id, &rows, err) < 0)
 		return -1;
 	rest = rows.count ? strchr(row_text(&rows, 0, "hooks"), ',') : NULL;
 	if (!rest)
-		return vcs_removal_end(store, call->removal_id, err);
+		return removal_delete(store, call->removal_id, err);
 	*ret_goes_on = json_object();
 	return db_query(store->db, NULL, err, "update vcs_hook_removals set hooks = $2 where id = $1",
 		P_TEXT(call->removal_id), P_TEXT(rest + 1));
 }
 
-int vcs_removal_end(struct store *store, const char *id, struct err *err)
+int vcs_removal_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from vcs_hook_removals where id = $1", P_TEXT(id));
+	(void)verdict;
+	(void)ret_goes_on;
+	return removal_delete(store, call->removal_id, err);
 }

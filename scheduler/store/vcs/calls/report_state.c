@@ -33,7 +33,7 @@ static enum report_state state_of_end(const struct report_run *run, enum report_
 	return run->lost ? REPORT_ERROR : REPORT_FAILURE;
 }
 
-/* A plan that nobody wants to apply fails, since its commit is not what runs. */
+/* A discarded plan is a failure, because its commit is not applied. */
 static enum report_state state_of_apply(const struct report_run *run)
 {
 	switch (run->status) {
@@ -81,7 +81,7 @@ enum report_state report_state_of(const struct report_run *run, enum report_scop
 	}
 }
 
-/* ---- together ---- */
+/* ---- all runs of a commit ---- */
 
 static const char *const one_ends[REPORT_STATES] = {[REPORT_SUCCESS] = "passed",
 	[REPORT_PENDING] = "is not complete",

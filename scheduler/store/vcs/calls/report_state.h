@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_VCS_CALLS_REPORT_STATE_H
 #define SCHEDULER_STORE_VCS_CALLS_REPORT_STATE_H
 
-/* What a commit's status says about runs. Pure. */
+/* Computes the status of a commit from its runs. Pure. */
 
 #include "common/base.h"
 #include "proto/states.h"
@@ -23,23 +23,23 @@ struct report_run {
 	int status;      /* enum run_status */
 	int stage;       /* enum stage: the current one, or the last */
 	unsigned stages; /* STAGE_BITs */
-	bool lost;       /* it ended without a result of its own: its worker was lost */
+	bool lost;       /* it ended because its worker was lost */
 };
 
-/* A run counts as passed once its plan and its checks have: only REPORT_APPLY tells what becomes of its apply. */
+/* A run counts as passed when its plan and its checks have passed. Only REPORT_APPLY considers its apply. */
 enum report_state report_state_of(const struct report_run *run, enum report_scope scope);
 
 /* Runs by their state, with the name of a workspace for each. */
 struct report_counts {
 	long long count[REPORT_STATES];
 	const char *workspace[REPORT_STATES]; /* borrowed; NULL: none */
-	bool undecided;                       /* the event is not worked on to its end */
-	bool unapproved;                      /* it waits for a user's approval */
-	bool broken;                          /* the event could not be worked on */
-	bool applies;                         /* REPORT_APPLY */
+	bool undecided;                       /* an event of the commit is not decided yet */
+	bool unapproved;                      /* an event waits for a user's approval */
+	bool broken;                          /* an event ended with an error */
+	bool applies;                         /* the scope is REPORT_APPLY */
 };
 
-/* The state of all together, with a sentence for it. */
+/* The state of the commit, and a sentence for users. */
 enum { REPORT_DESCRIPTION_SIZE = 256 };
 enum report_state report_sum(const struct report_counts *counts, char ret_description[REPORT_DESCRIPTION_SIZE]);
 

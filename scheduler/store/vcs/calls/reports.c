@@ -19,9 +19,9 @@ enum { MAX_NOTES = 2000, MAX_ENQUEUED = 500, INTERVAL_S = 5, SHA_SIZE = 65 };
 /* ---- contexts ---- */
 
 /*
- * $1 the event, $2 the bits of the stages that are checks. A row per context, or a new version of it. The event that a
- * context links to is that of the pull request, if there is one. Applies have a context where the organization wants
- * one, and the event made a run that may apply.
+ * $1: the event. $2: the bits of the stages that are checks. Inserts a row per context, or makes a new version of it. A
+ * context links to the pull request's event if there is one. Applies have a context if the organization's setting is on
+ * and the event made a run that may apply.
  */
 /* clang-format off */
 static const char begin_sql[] =
@@ -137,16 +137,13 @@ int vcs_notes_apply(struct store *store, int *ret_count, struct err *err)
 int vcs_reports_enqueue(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"insert into vcs_calls (id, organization_id, connection_id, installation_id, repository_id, operation, "
-		"purpose, subject, urgency, writes, due_at) "
-		"select 'vcscall-' || substr(md5(gen_random_uuid()::text), 1, 16), v.organization_id, v.connection_id, "
-		"v.installation_id, v.id, '', $2, r.sha || ' ' || r.context, 0, true, "
-		"greatest(now(), coalesce(l.blocked_until, now())) "
-		"from (select * from vcs_reports where sent_version < version and due_at <= now() "
-		"order by due_at limit $1) r join vcs_repositories v on v.id = r.repository_id "
-		"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id) "
-		"on conflict (coalesce(repository_id, connection_id), purpose, subject) do nothing",
-		P_INT(MAX_ENQUEUED), P_TEXT(vcs_purpose_names[VCS_FOR_REPORT]));
+		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
+			"v.organization_id, v.connection_id, v.installation_id, v.id, r.sha || ' ' || r.context, "
+			"greatest(now(), coalesce(l.blocked_until, now())) "
+			"from (select * from vcs_reports where sent_version < version and due_at <= now() "
+			"order by due_at limit $4) r join vcs_repositories v on v.id = r.repository_id "
+			"left join vcs_limits l on l.owner_id = coalesce(v.connection_id, v.installation_id)"),
+		CALL_TRAITS(VCS_FOR_REPORT), P_INT(MAX_ENQUEUED));
 }
 
 /* ---- one status ---- */
@@ -167,9 +164,9 @@ static struct place place_of_call(const struct vcs_claimed *call)
 }
 
 /*
- * The newest run of each workspace for the commit, by what matters for the status; and how the commit's events are.
- * With $4 only those that may apply: pull requests of the same commit don't count. `lost`: the run's error is the
- * scheduler's own sentence about a lost worker (background/reaper.c).
+ * Counts the newest run of each workspace for the commit, by the columns that determine the status. Counts the commit's
+ * events by state and level. With $4, only runs that may apply count, and no events of pull requests. `lost`: the run's
+ * error is the scheduler's sentence about a lost worker (background/reaper.c).
  */
 /* clang-format off */
 static const char runs_sql[] =
@@ -262,8 +259,7 @@ static int skipped(struct store *store, const struct vcs_claimed *call, const st
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_reports set sent_version = greatest(sent_version, $4) where repository_id = $1 and sha = "
-		"$2 "
-		"and context = $3",
+		"$2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place->sha), P_TEXT(place->context), P_INT(version));
 }
 
@@ -309,21 +305,22 @@ int vcs_report_sent(struct store *store, const struct vcs_claimed *call, struct 
 
 	return db_query(store->db, NULL, err,
 		"update vcs_reports r set sent_version = greatest(sent_version, $4), sent = $5::jsonb, sent_at = "
-		"now(), "
-		"sent_count = sent_count + 1, error = null, due_at = case when version > $4 then now() + "
+		"now(), sent_count = sent_count + 1, error = null, due_at = case when version > $4 then now() + "
 		"make_interval(secs => $6 + r.sent_count) else due_at end "
 		"where repository_id = $1 and sha = $2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place.sha), P_TEXT(place.context), P_INT(call->version),
 		P_TEXT(text), P_INT(INTERVAL_S));
 }
 
-int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
+int vcs_report_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,
+	json_t **ret_goes_on, struct err *err)
 {
 	const struct place place = place_of_call(call);
 
+	(void)ret_goes_on;
 	return db_query(store->db, NULL, err,
 		"update vcs_reports set sent_version = greatest(sent_version, $4), error = left($5, 500) "
 		"where repository_id = $1 and sha = $2 and context = $3",
 		P_TEXT(call->repository_id), P_TEXT(place.sha), P_TEXT(place.context), P_INT(call->version),
-		P_TEXT(why));
+		P_TEXT(verdict->why));
 }

@@ -32,8 +32,7 @@ static int give_in(void *data, struct err *err)
 
 	if (db_query(a->store->db, &rows, err,
 		    "update vcs_pull_requests p set approved_sha = e.sha from vcs_events e where e.id = $1 and e.state "
-		    "= "
-		    "'approval' and p.repository_id = e.repository_id and p.number = e.pull_request and p.head_sha = "
+		    "= 'approval' and p.repository_id = e.repository_id and p.number = e.pull_request and p.head_sha = "
 		    "e.sha and p.state = 'open'",
 		    P_TEXT(a->event_id)) < 0)
 		return -1;

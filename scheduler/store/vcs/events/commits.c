@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/events/commits.h"
 
+#include "scheduler/db/sql_time.h"
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/github_app.h"
-
-/* A member of status_timestamps: the current time in the API's format. */
-#define STAMP(key)                                                                                                     \
-	"jsonb_build_object('" key "', to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"'))"
 
 /* ---- contents ---- */
 
@@ -120,8 +118,8 @@ int vcs_ingress_read_all(struct store *store, struct db_array *ids, struct rows 
 int vcs_policy_repository_read(struct store *store, const char *policy_set_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select a.repository_id, r.identifier, a.ingress_submodules, coalesce(c.provider, 'github_app') as "
-		    "provider, coalesce(c.http_url, $2) as http_url, c.api_url from policy_set_repositories a join "
+		    "select a.repository_id, r.identifier, a.ingress_submodules, " VCS_DIALECT_COLUMNS
+		    ", coalesce(c.http_url, $2) as http_url from policy_set_repositories a join "
 		    "vcs_repositories r on r.id = a.repository_id left join vcs_connections c on c.id = "
 		    "r.connection_id where a.policy_set_id = $1",
 		    P_TEXT(policy_set_id), P_TEXT(github_app_url(store->settings->github_app))) < 0)
@@ -143,22 +141,22 @@ static int policy_contents_fetch(struct store *store, const json_t *versions, st
 	return 0;
 }
 
+/* clang-format off */
+static const char versions_sql[] =
+	"with version as (insert into policy_set_versions (id, policy_set_id, status, source, status_timestamps) "
+	"select u.id, u.policy_set_id, 'ingressing', $2, " SQL_STAMP("pending-at") " || " SQL_STAMP("ingressing-at") " "
+	"from jsonb_to_recordset($1::jsonb) as u(id text, policy_set_id text) returning id) "
+	"update policy_sets s set newest_version_id = u.id from jsonb_to_recordset($1::jsonb) as "
+	"u(id text, policy_set_id text) where s.id = u.policy_set_id";
+/* clang-format on */
+
 /* The rows whose content is here are ready at once (vcs_policy_versions_end). */
 int vcs_policy_versions_create(
 	struct store *store, const struct vcs_ingress *ingress, const json_t *versions, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(versions), *detail = json_text(ingress->detail);
 
-	if (db_query(store->db, NULL, err,
-		    "with version as (insert into policy_set_versions (id, policy_set_id, status, source, "
-		    "status_timestamps) select u.id, u.policy_set_id, 'ingressing', $2, " STAMP(
-			    "pending-at") " || " STAMP("ingressing-at") " from jsonb_to_recordset($1::jsonb) as u(id "
-									"text, policy_set_id text) returning id) "
-									"update policy_sets s set newest_version_id = "
-									"u.id from jsonb_to_recordset($1::jsonb) as "
-									"u(id text, policy_set_id text) where s.id = "
-									"u.policy_set_id",
-		    P_TEXT(text), P_TEXT(ingress->source)) < 0)
+	if (db_query(store->db, NULL, err, versions_sql, P_TEXT(text), P_TEXT(ingress->source)) < 0)
 		return -1;
 	if (db_query(store->db, NULL, err,
 		    "insert into policy_set_version_commits (policy_set_version_id, content_id, event_id, sha, detail) "
@@ -169,18 +167,20 @@ int vcs_policy_versions_create(
 	return policy_contents_fetch(store, versions, err);
 }
 
+/* clang-format off */
+static const char ended_sql[] =
+	"update policy_set_versions p set status = case when $2::text is null then 'ready' else 'errored' end, "
+	"blob_id = case when $2::text is null then v.blob_id end, "
+	"error = case when $2::text is not null then 'ingress_error' end, error_message = $2, "
+	"status_timestamps = p.status_timestamps || case when $2::text is null then " SQL_STAMP("ready-at") " else "
+	SQL_STAMP("errored-at") " end, updated_at = now() "
+	"from policy_set_version_commits k join vcs_contents v on v.id = k.content_id "
+	"where k.content_id = $1 and p.id = k.policy_set_version_id and p.status = 'ingressing'";
+/* clang-format on */
+
 int vcs_policy_versions_end(struct store *store, const char *content_id, const char *sentence, struct err *err)
 {
-	if (db_query(store->db, NULL, err,
-		    "update policy_set_versions p set status = case when $2::text is null then 'ready' else 'errored' "
-		    "end, blob_id = case when $2::text is null then v.blob_id end, error = case when $2::text is not "
-		    "null then 'ingress_error' end, error_message = $2, status_timestamps = p.status_timestamps || "
-		    "case when $2::text is null then " STAMP("ready-at") " else " STAMP(
-			    "errored-at") " end, updated_at = now() from policy_set_version_commits k join "
-					  "vcs_contents "
-					  "v on v.id = k.content_id where k.content_id = $1 and p.id = "
-					  "k.policy_set_version_id and p.status = 'ingressing'",
-		    P_TEXT(content_id), P_TEXT(sentence)) < 0)
+	if (db_query(store->db, NULL, err, ended_sql, P_TEXT(content_id), P_TEXT(sentence)) < 0)
 		return -1;
 	return db_query(store->db, NULL, err,
 		"update policy_sets s set current_version_id = (select id from policy_set_versions where "

@@ -16,7 +16,7 @@ struct vcs_commit {
 int vcs_content_of(
 	struct store *store, const struct vcs_commit *commit, struct id *ret_id, bool *ret_stored, struct err *err);
 
-/* What the versions of one event have in common. */
+/* The properties that all versions of one event share. */
 struct vcs_ingress {
 	const char *event_id, *sha, *source; /* source of configuration versions: "github" */
 	const char *branch, *tag;            /* "" if it is the other */
@@ -35,10 +35,10 @@ int vcs_policy_repository_read(struct store *store, const char *policy_set_id, s
  * policy_set_id, content_id}. */
 int vcs_policy_versions_create(
 	struct store *store, const struct vcs_ingress *ingress, const json_t *versions, struct err *err);
-/* Ends the versions of policy sets that wait for the content, which is stored; or failed, with the sentence. */
+/* Ends the versions of policy sets that wait for the content. `sentence`: why it failed; NULL: it is stored. */
 int vcs_policy_versions_end(struct store *store, const char *content_id, const char *sentence, struct err *err);
 
-/* A commit's message and author, which git has read: sets those that no payload has told. */
+/* Sets a commit's message and author, which git has read, unless a payload had them. */
 int vcs_commit_describe(
 	struct store *store, const char *repository_id, const char *sha, const json_t *commit, struct err *err);
 

@@ -2,18 +2,19 @@
 #include "scheduler/store/vcs/events/deliveries.h"
 
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/vcs/connections.h"
 
 enum { POSTPONED_SECONDS = 15 };
 
-/* Locks $1 deliveries, the oldest first, and reads those of them whose bodies come within $2 bytes: at least the first
- * one. Found by vcs_deliveries_waiting. */
+/* Locks at most $1 deliveries, the oldest first. Reads the first of them, and the next ones until their bodies have $2
+ * bytes. Uses the index vcs_deliveries_waiting. */
 /* clang-format off */
 static const char pick_sql[] =
 	"with due as materialized (select sequence, due_at, octet_length(body_sealed) as size from vcs_deliveries "
 	"where state = 'waiting' and due_at <= now() order by due_at, sequence limit $1 for update skip locked), "
 	"sized as (select sequence, due_at, sum(size) over (order by due_at, sequence) - size as before from due) "
 	"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, d.tries, r.identifier, r.external_id, "
-	"coalesce(c.provider, 'github_app') as provider, c.api_url from sized s join vcs_deliveries d using (sequence) "
+	VCS_DIALECT_COLUMNS " from sized s join vcs_deliveries d using (sequence) "
 	"join vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
 	"where s.before < $2 order by s.due_at, s.sequence";
 /* clang-format on */
@@ -29,12 +30,19 @@ int vcs_delivery_open(struct store *store, const struct rows *rows, int row, str
 		ret_body, err);
 }
 
-int vcs_delivery_end(struct store *store, long long sequence, const char *error, struct err *err)
+int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err)
 {
-	return db_queue(store->db, err,
-		"update vcs_deliveries set state = case when $2::text is null then 'done' else 'failed' end, error = "
-		"$2 where sequence = $1",
-		P_INT(sequence), P_TEXT(error));
+	return sequences->count ? db_queue(store->db, err,
+					  "update vcs_deliveries set state = 'done', error = null where sequence = "
+					  "any($1::bigint[])",
+					  P_ARRAY(sequences))
+				: 0;
+}
+
+int vcs_delivery_fail(struct store *store, long long sequence, const char *why, struct err *err)
+{
+	return db_queue(store->db, err, "update vcs_deliveries set state = 'failed', error = $2 where sequence = $1",
+		P_INT(sequence), P_TEXT(why));
 }
 
 int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err)

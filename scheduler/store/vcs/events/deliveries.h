@@ -2,12 +2,12 @@
 #ifndef SCHEDULER_STORE_VCS_EVENTS_DELIVERIES_H
 #define SCHEDULER_STORE_VCS_EVENTS_DELIVERIES_H
 
-/* Requests of providers that wait to be read (vcs_deliveries). Their bodies are sealed. */
+/* Deliveries of providers that wait for the VCS thread (vcs_deliveries). Their bodies are sealed. */
 
 #include "scheduler/store/store.h"
 
-/* The most deliveries of a batch, and the most bytes of their bodies unless the first one alone has more. */
-enum { VCS_DELIVERIES_MAX = 20, VCS_DELIVERIES_BYTES = 8 << 20 };
+/* The limits of a batch: its number of deliveries, and the bytes of their bodies. The first one may have more bytes. */
+enum { VCS_DELIVERIES_MAX = 100, VCS_DELIVERIES_BYTES = 8 << 20 };
 
 /* Locks at most `max` deliveries that are due and that no other transaction has locked, the oldest first. In a
  * transaction. Columns: the table's; identifier and external_id of the repository; provider and api_url of its
@@ -15,11 +15,13 @@ enum { VCS_DELIVERIES_MAX = 20, VCS_DELIVERIES_BYTES = 8 << 20 };
 int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Appends the body of such a row. ERR_UNAVAILABLE: another scheduler has the key. */
 int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err);
-/* It was read; or it can't be read, for that reason. */
-int vcs_delivery_end(struct store *store, long long sequence, const char *error, struct err *err);
-/* It is tried again later. */
+/* Ends deliveries that were read. */
+int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err);
+/* Ends a delivery that can't be read. `why` is a sentence. */
+int vcs_delivery_fail(struct store *store, long long sequence, const char *why, struct err *err);
+/* Lets the delivery wait, to be read again later. */
 int vcs_delivery_postpone(struct store *store, long long sequence, const char *why, struct err *err);
-/* The repository's deliveries that were postponed are due now. */
+/* Makes the repository's postponed deliveries due now. */
 int vcs_deliveries_hasten(struct store *store, const char *repository_id, struct err *err);
 
 #endif

@@ -6,9 +6,9 @@
 #define AVAILABLE(in_project) \
 	"coalesce((select c.organization_scoped or " in_project " from vcs_repositories v join vcs_connections c " \
 	"on c.id = v.connection_id where v.id = $1), true) as available "
-/* Workspaces are found by workspace_repositories_repository, their heads by vcs_heads' key, their runs by an index that
- * begins with the workspace. One subject has a statement of its own: a parameter that may be null would be compared with
- * each workspace of the repository. */
+/* Workspaces are found by workspace_repositories_repository, their heads by the key of vcs_heads, their runs by an index
+ * that begins with the workspace. A single subject has a separate statement, because PostgreSQL would compare a parameter
+ * that may be null with each workspace of the repository. */
 #define SUBJECTS(of_workspace, of_policy_set) \
 	"select w.id, false as policy_set, a.branch, a.tags_regex, a.ingress_submodules as submodules, w.settings, " \
 	"w.working_directory as folder, null::jsonb as patterns, w.locked_by is not null as locked, " \

@@ -1,30 +1,33 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/events/refs.h"
 
+#include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/store/vcs/github_app.h"
 
 enum { MAX_LOOKS = 100, LOOK_AGAIN_SECONDS = 600 };
 
+/* clang-format off */
+static const char locked_sql[] =
+	"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at, " VCS_DIALECT_COLUMNS
+	", coalesce(c.http_url, $2) as http_url, coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' "
+	"and g.repository_id = r.id), now()) as look_began from vcs_repositories r "
+	"left join vcs_connections c on c.id = r.connection_id where r.id = $1";
+/* clang-format on */
+
 int vcs_repository_lock(struct store *store, const char *repository_id, struct rows *ret_rows, struct err *err)
 {
 	if (db_queue(store->db, err, "select 1 from vcs_repositories where id = $1 for no key update",
 		    P_TEXT(repository_id)) < 0)
 		return -1;
-	return db_query(store->db, ret_rows, err,
-		"select r.id as repository_id, r.organization_id, r.identifier, r.default_branch, r.looked_at, "
-		"coalesce(c.provider, 'github_app') as provider, coalesce(c.http_url, $2) as "
-		"http_url, c.api_url, coalesce((select g.claimed_at from git_jobs g where g.kind = 'look' and "
-		"g.repository_id = r.id), now()) as look_began from vcs_repositories r left join vcs_connections c on "
-		"c.id = r.connection_id "
-		"where r.id = $1",
-		P_TEXT(repository_id), P_TEXT(github_app_url(store->settings->github_app)));
+	return db_query(store->db, ret_rows, err, locked_sql, P_TEXT(repository_id),
+		P_TEXT(github_app_url(store->settings->github_app)));
 }
 
-/* No lock is held while the job is made: the result of a look locks the job first, then the repository. The result sets
- * the next time; until then the repository is not due again, unless a look was asked for since `due` was read: this one
- * may have begun before. */
+/* Holds no lock while it makes the job, because the result of a look locks the job first, then the repository. The
+ * result sets the time of the next look, and until then the repository is not due. But if a look was requested after
+ * `due` was read, the repository stays due, since this look may have begun before the request. */
 static int look_begin(struct store *store, const char *repository_id, const char *due, struct err *err)
 {
 	if (git_job_look(store, repository_id, err) < 0)
@@ -96,7 +99,7 @@ int vcs_ref_read(struct store *store, const char *repository_id, const char *ref
 	return 0;
 }
 
-/* Refs that have not changed are left out: a conflict would lock, and so write, each of their rows. */
+/* Leaves out unchanged refs, because a conflict would lock, and so write, each of their rows. */
 int vcs_refs_write(
 	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err)
 {
@@ -171,7 +174,7 @@ int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *p
 /* ---- the repository itself ---- */
 
 /* clang-format off */
-/* By vcs_repositories' key and vcs_repositories_connection or vcs_repositories_organization. */
+/* Uses the key of vcs_repositories, and vcs_repositories_connection or vcs_repositories_organization. */
 static const char rename_sql[] =
 	"with r as (select id, identifier, organization_id, connection_id, installation_id from vcs_repositories "
 	"where id = $1), "

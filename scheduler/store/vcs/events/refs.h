@@ -2,7 +2,7 @@
 #ifndef SCHEDULER_STORE_VCS_EVENTS_REFS_H
 #define SCHEDULER_STORE_VCS_EVENTS_REFS_H
 
-/* What is known of a repository: the refs that looks and events saw last, and its pull requests. The callers hold the
+/* The last known state of a repository: its refs and its pull requests, from looks and events. The callers hold the
  * repository's lock (vcs_repository_lock, vcs_event_pick). */
 
 #include "scheduler/store/store.h"
@@ -16,11 +16,11 @@ int vcs_repository_lock(struct store *store, const char *repository_id, struct r
 	"exists (select 1 from policy_set_repositories a where a.repository_id = " r ".id)) "
 /* Makes the git jobs of the looks that are due. Outside of a transaction. */
 int vcs_looks_due(struct store *store, struct err *err);
-/* Has the repository looked at now: by the VCS thread, which makes the job. */
+/* Makes a look at the repository due now, and wakes the VCS threads, which make its job. */
 int vcs_look_now(struct store *store, const char *repository_id, struct err *err);
 
-/* {name: sha} of all refs; "": deleted. *ret_newer: those that an event has changed since the time, so that a look
- * which began then can't judge them. New references. */
+/* {name: sha} of all refs; "": deleted. *ret_newer: the refs that an event has changed since `began`. A look that began
+ * then may have older values of them. New references. */
 int vcs_refs_read(struct store *store, const char *repository_id, const char *began, json_t **ret_refs,
 	json_t **ret_newer, struct err *err);
 /* The shas of a ref, and of a second one. "" if they are not known. */
@@ -29,7 +29,7 @@ struct vcs_seen {
 };
 int vcs_ref_read(struct store *store, const char *repository_id, const char *ref, const char *other,
 	struct vcs_seen *ret_seen, struct err *err);
-/* Replaces all refs but those that have changed since the time. */
+/* Replaces all refs except those that have changed since `began`. */
 int vcs_refs_write(
 	struct store *store, const char *repository_id, const char *began, const json_t *refs, struct err *err);
 /* Sets one ref; "": it was deleted. */
@@ -42,8 +42,8 @@ int vcs_branches_followed(struct store *store, const char *repository_id, struct
 int vcs_subject_branch(
 	struct store *store, const char *repository_id, const char *subject_id, char **ret_branch, struct err *err);
 
-/* Columns number, head_sha, state, detail, approved_sha. With number 0: of all open ones that have not
- * changed since the time. */
+/* Columns number, head_sha, state, detail, approved_sha. With number 0: all open pull requests that have not changed
+ * since `began`. */
 int vcs_pull_requests_read(struct store *store, const char *repository_id, long long number, const char *began,
 	struct rows *ret_rows, struct err *err);
 struct vcs_pull_request {
@@ -54,21 +54,22 @@ struct vcs_pull_request {
 };
 int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *pull_request, struct err *err);
 
-/* Whether a branch or tag of the repository had the commit, or a pull request of its own: not one of a fork. A server
- * may give the commits of forks as if they were the repository's, so its answer does not tell. */
+/* *ret_came: a branch, a tag or a pull request of the repository had the commit. Pull requests of forks do not count.
+ * The server's answer can't decide this, because it may return commits of forks as if they were the repository's. */
 int vcs_commit_came(struct store *store, const char *repository_id, const char *sha, bool *ret_came, struct err *err);
 
-/* Gives the repository another identifier, unless the connection has another repository of that name. */
+/* Changes the repository's identifier, unless the connection has another repository with it (`taken`). */
 struct vcs_renaming {
 	bool changed, taken;
-	char *before; /* the identifier until then; the caller frees it */
+	char *before; /* the previous identifier; the caller frees it */
 };
 int vcs_repository_rename(struct store *store, const char *repository_id, const char *identifier,
 	struct vcs_renaming *ret_renaming, struct err *err);
-/* NULL, and for the branch "", too: it stays. An error: nobody can use the repository. */
+/* Sets the default branch, unless it is NULL or "". With an error (NULL: none), the repository becomes errored. */
 int vcs_repository_note(
 	struct store *store, const char *repository_id, const char *default_branch, const char *error, struct err *err);
-/* The provider has to tell again what the repository with its id is called. For repositories whose id is known. */
+/* Requests the repository's current name from the provider, by the provider's id. Does nothing if the id is not known,
+ * or for repositories of a GitHub App. */
 int vcs_repository_doubt(struct store *store, const char *repository_id, struct err *err);
 
 #endif

@@ -3,5 +3,5 @@
 
 int vcs_wake(struct store *store, struct err *err)
 {
-	return db_queue(store->db, err, "select pg_notify('runyard_vcs', '')");
+	return db_queue(store->db, err, "select pg_notify('" VCS_CHANNEL "', '')");
 }

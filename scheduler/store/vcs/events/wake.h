@@ -4,7 +4,9 @@
 
 #include "scheduler/store/store.h"
 
-/* Wakes the VCS threads (background/vcs.h) of all schedulers when the transaction has committed. */
+#define VCS_CHANNEL "runyard_vcs"
+
+/* Wakes the VCS threads (background/vcs/events.h) of all schedulers when the transaction has committed. */
 int vcs_wake(struct store *store, struct err *err);
 
 #endif

@@ -57,6 +57,8 @@ static void check_step(void *data, const struct run *from, const struct run_even
 		assert_int_equal(v->reached[v->reached_count - 1], v->run.status);
 	assert_false(v->starts && v->retries);
 	assert_false(v->retries && v->holds_workspace);
+	assert_false(v->run.status == RUN_APPLIED && event->state_owed && from->stage == STAGE_APPLY);
+	assert_false(v->run.status == RUN_APPLIED && v->holds_workspace);
 	assert_false(run_ended(from));
 	(*steps)++;
 }
@@ -275,6 +277,9 @@ static void test_an_apply_with_an_undelivered_state_holds_its_workspace(void **s
 	assert_true(run_step(&applying, &lost).holds_workspace);
 	assert_true(run_step(&stopping, &lost).holds_workspace);
 	assert_true(run_step(&applying, &passed).holds_workspace);
+	assert_status(run_step(&applying, &passed).run, RUN_ERRORED);
+	assert_true(run_step(&stopping, &passed).holds_workspace);
+	assert_status(run_step(&stopping, &passed).run, RUN_CANCELED);
 	assert_false(run_step(&applying, &settled).holds_workspace);
 	assert_false(run_step(&applying, &not_begun).holds_workspace);
 	assert_false(run_step(&planning, &lost).holds_workspace);

@@ -2,7 +2,7 @@
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { type Resource, text } from "../../core/resource.ts";
 
-// Why calls to the provider fail or wait: of a connection, or of an installation of the GitHub App.
+// Shows why calls to the provider fail or wait. `of`: a connection, or an installation of the GitHub App.
 export function CallProblem({ of }: { readonly of: Resource }) {
 	const error = text(of, "call-error");
 	const until = of.attributes["calls-blocked-until"];
@@ -15,7 +15,7 @@ export function CallProblem({ of }: { readonly of: Resource }) {
 			)}
 			{typeof until === "string" && (
 				<p class="note wait">
-					The provider asked for a pause. Calls go on <TimeAgo time={until} />.
+					The provider requested a pause. Calls continue <TimeAgo time={until} />.
 				</p>
 			)}
 		</>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-// A run of a commit on request. The answer is the event that makes the run once the commit is known.
+// Requests a run of a commit. The API answers with the event that makes the run when the commit is known.
 
 import { address, change, segment } from "../../core/api.ts";
 import type { Resource } from "../../core/resource.ts";

@@ -21,7 +21,7 @@ function isFor(connection: Resource, project: string | undefined): boolean {
 	return flag(connection, "organization-scoped") || linksOf(connection, "projects").some((link) => link.id === project);
 }
 
-// The connections that may be used there and have a token, and the accounts at GitHub whose App the organization has.
+// Lists the connections that have a token and may be used in the project, and the organization's installations of the GitHub App.
 export function ConnectionField({ org, project, value, error, pointer, onValue }: Props) {
 	const of = useDocument(address(`/organizations/${segment(org)}/oauth-clients`, { include: "oauth_tokens" }));
 	const { items: installations } = useInstallations(org);

@@ -9,13 +9,13 @@ import { useDocument } from "../../core/hooks.ts";
 import { linkOf, type Resource, text } from "../../core/resource.ts";
 import type { OrganizationView } from "../org_settings/settings_frame.tsx";
 
-// PoolWords: one of the connection's agent pools, and how its field reads.
+// PoolWords: the relationship of one of the connection's agent pools, and the texts of its field.
 type PoolWords = { readonly relation: string; readonly label: string; readonly hint: string; readonly none: string; readonly save: string };
 
 const reading: PoolWords = {
 	relation: "agent-pool",
 	label: "Agent pool that reads the repositories",
-	hint: "For a provider that only workers of this pool reach. Its API must be reachable by a notifier, too; without, there are no commit statuses.",
+	hint: "For a provider that only workers of this pool reach. A notifier must reach the provider's API, too. Otherwise there are no commit statuses.",
 	none: "The shared pool",
 	save: "Save pool",
 };
@@ -23,14 +23,14 @@ const reading: PoolWords = {
 const ofForks: PoolWords = {
 	relation: "fork-agent-pool",
 	label: "Agent pool for plans of forks",
-	hint: "Its workers run code that others wrote, so let no workspace use it. Without a pool, pull requests of forks are not planned.",
+	hint: "Its workers run code from outside, so let no workspace use it. Without a pool, pull requests of forks are not planned.",
 	none: "None",
 	save: "Save forks' pool",
 };
 
 type Props = { readonly view: OrganizationView; readonly connection: Resource; readonly reason: string | undefined };
 
-// The pools whose workers do a connection's work, if those of the shared pool do not.
+// The agent pools of a connection, which replace the shared pool.
 export function ConnectionPools(props: Props) {
 	return (
 		<>

@@ -117,14 +117,14 @@ function columnsOf(org: string): readonly Column[] {
 	];
 }
 
-// A member without the permission, or a stranger, to whom the organization does not exist.
+// The page of a user without the permission. For users outside of the organization, the organization does not exist.
 function Refused({ org }: { readonly org: string }) {
 	return (
 		<Content of={useDocument(address(`/organizations/${segment(org)}`))}>
 			{() => (
 				<p class="note">
-					The list of events needs the permission to manage VCS settings. The event of a workspace that you see opens by its own address,
-					such as from a commit status.
+					The list of events needs the permission to manage VCS settings. Without it, you can open the events of workspaces that you see by
+					their address, such as from a commit status.
 				</p>
 			)}
 		</Content>

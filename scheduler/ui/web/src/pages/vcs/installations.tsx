@@ -45,7 +45,7 @@ const columns: readonly Column[] = [
 
 type Props = { readonly view: OrganizationView; readonly reason: string | undefined };
 
-// Nothing if the site has no App and the organization no installation.
+// Shows nothing if the site has no App and the organization has no installation.
 export function Installations({ view, reason }: Props) {
 	const { of, items } = useInstallations(view.org);
 	const path = text(view.organization, "github-app-connect-path");

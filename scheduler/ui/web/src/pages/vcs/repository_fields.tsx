@@ -110,7 +110,7 @@ function TriggerFields({ view, values, error, onValues }: Props) {
 }
 
 const choices: readonly (readonly [keyof RepositoryValues, string, string])[] = [
-	["firstRun", "Queue runs from the start", "Without it, commits start runs only after somebody has queued a first one."],
+	["firstRun", "Queue runs from the start", "Without it, commits start runs only after a user has queued the first one."],
 	["submodules", "Fetch submodules", "Those at other hosts need the SSH key of the connection."],
 	["newestOnly", "Newest commit only", "A push discards pending runs of older commits."],
 	["speculative", "Automatic speculative plans", "Pull requests to the branch are planned, and never applied."],

@@ -69,7 +69,7 @@ export function valuesOf(workspace: Resource): RepositoryValues {
 
 const isInstallation = (id: string) => id.startsWith("ghain-");
 
-// connectionSent: of vcs-repo.
+// connectionSent: the members of vcs-repo that name the connection.
 export function connectionSent(id: string): Record<string, unknown> {
 	return isInstallation(id)
 		? { "github-app-installation-id": id, "oauth-token-id": "" }
@@ -86,7 +86,7 @@ function repositorySent(values: RepositoryValues): Record<string, unknown> {
 	};
 }
 
-// lines: without empty ones.
+// lines: the trimmed lines, without empty ones.
 export const lines = (list: readonly string[]) => list.map((line) => line.trim()).filter(Boolean);
 
 function workspaceSent(values: RepositoryValues): Record<string, unknown> {

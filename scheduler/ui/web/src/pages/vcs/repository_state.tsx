@@ -67,12 +67,12 @@ type HookProps = { readonly repository: Resource; readonly onDone: () => Promise
 export function RepositoryHook({ repository, onDone }: HookProps) {
 	const isMade = repository.attributes["hook-made"] === true;
 	if (linkOf(repository, "github-app-installation")) {
-		return <p>The GitHub App tells this site of each push, tag and pull request.</p>;
+		return <p>The GitHub App sends each push, tag and pull request to this site.</p>;
 	}
 	if (!text(repository, "webhook-url")) {
 		return (
 			<p>
-				This provider has no webhooks. The repository is looked at every few minutes; <strong>Check now</strong> looks at once.
+				This provider has no webhooks. The repository is checked every few minutes; <strong>Check now</strong> checks it at once.
 			</p>
 		);
 	}
@@ -80,7 +80,7 @@ export function RepositoryHook({ repository, onDone }: HookProps) {
 		<>
 			{isMade ? (
 				<p>
-					<Mark tone="success">Made</Mark> The provider tells this site of each push, tag and pull request.
+					<Mark tone="success">Made</Mark> The provider sends each push, tag and pull request to this site.
 				</p>
 			) : (
 				<HookToMake repository={repository} />
@@ -118,7 +118,7 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 	);
 }
 
-// Only those who manage connections are shown the secret, and may replace it.
+// Shows the age of the secret, and replaces it. The API sends secrets only to users with the permission to manage VCS settings.
 function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMade: boolean }) {
 	const [asked, setAsked] = useState(false);
 	const previous = repository.attributes["hook-previous-until"];
@@ -139,8 +139,8 @@ function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMad
 				<Dialog title="Replace the webhook's secret" confirm="Replace" onConfirm={rotate} onClose={() => setAsked(false)}>
 					<p>
 						{isMade
-							? "The provider gets the new secret by itself."
-							: "Enter the new secret at the provider within a day. Until then the previous one is accepted, too."}
+							? "The site sends the new secret to the provider."
+							: "Enter the new secret at the provider within a day. Until then, the previous one is also accepted."}
 					</p>
 				</Dialog>
 			)}

@@ -61,7 +61,7 @@ function NoRuns({ view }: { readonly view: WorkspaceView }) {
 				<p>
 					{flag(view.workspace, "queue-all-runs")
 						? "The next commit of the repository starts one."
-						: "Commits of the repository start runs once somebody has queued a first one."}{" "}
+						: "Commits of the repository start runs after a user has queued the first one."}{" "}
 					<a href={pathTo("/app/:org/workspaces/:ws/settings/version-control", { org: view.org, ws: view.name })}>Run a commit now</a>
 				</p>
 			</EmptyState>

@@ -1,26 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/background/vcs_renewals.h"
-
-#include <poll.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <sys/eventfd.h>
+#include "scheduler/background/vcs/renewals.h"
 
 #include "common/log.h"
 #include "scheduler/auth/vcs/app.h"
 #include "scheduler/auth/vcs/oauth_connection.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/store/vcs/tokens.h"
-
-/* MAX_SLEEP_MS: for a notice that was lost with the connection. */
-enum { MAX_TAKEN = 4, TRY_MS = 5000, MAX_SLEEP_MS = 600000 };
-
-struct vcs_renewals {
-	struct store store;
-	pthread_t thread;
-	int wake;
-	atomic_bool stopping;
-};
 
 /* ---- tokens of OAuth ---- */
 
@@ -85,7 +70,7 @@ static int token_renew(struct store *store, const char *token_id, const struct r
 
 /* ---- tokens of the App's installations ---- */
 
-/* A suspended installation is asked for again, since GitHub's webhook of its end may be lost. */
+/* A suspended installation is tried again, because GitHub's webhook of the suspension's end may be lost. */
 enum { SUSPENDED_SECONDS = 900 };
 
 struct installing {
@@ -122,7 +107,7 @@ static int failed_in(void *data, struct err *err)
 			  : renewal_postpone(i->store, i->renewal, SUSPENDED_SECONDS, err);
 }
 
-/* GitHub gave no token. The installation itself tells whether it was removed or suspended. */
+/* GitHub gave no token. Reads the installation, to find out whether it was removed or suspended. */
 static int installation_examine(struct installing *i, long long number, int retry_after, struct err *err)
 {
 	_cleanup_(app_installation_release) struct app_installation found = {.account = NULL};
@@ -175,81 +160,25 @@ static void subject_renew(struct store *store, const struct rows *rows, int row)
 			err.message, NULL);
 }
 
-/* Renews what is due. Returns the milliseconds until more is. */
-static int due_renew(struct vcs_renewals *renewals)
+static int renewal_step(struct store *store, bool *ret_more, struct err *err)
 {
-	struct store *store = &renewals->store;
-	struct err err = ERR_INIT;
-	long long wait_ms = 0;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	while (wait_ms == 0 && !atomic_load(&renewals->stopping)) {
-		_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-
-		if (renewals_take(store, MAX_TAKEN, &rows, &err) < 0)
-			return TRY_MS;
-		for (int i = 0; i < rows.count && !atomic_load(&renewals->stopping); i++)
-			subject_renew(store, &rows, i);
-		if (renewals_wait(store, &wait_ms, &err) < 0)
-			return TRY_MS;
-	}
-	return wait_ms < 0 || wait_ms > MAX_SLEEP_MS ? MAX_SLEEP_MS : (int)wait_ms;
-}
-
-/* Drops the notifications that have arrived. Returns true if there was one: the socket does not show those that came
- * with the answers of statements. */
-static bool notices_drop(struct vcs_renewals *renewals)
-{
-	char notice[64];
-	bool any = false;
-
-	while (db_notice(renewals->store.db, notice, sizeof(notice)))
-		any = true;
-	return any;
-}
-
-static void *renewals_thread(void *data)
-{
-	struct vcs_renewals *renewals = data;
-
-	while (!atomic_load(&renewals->stopping)) {
-		int wait_ms = due_renew(renewals);
-		struct pollfd fds[] = {{.fd = renewals->wake, .events = POLLIN},
-			{.fd = db_socket(renewals->store.db), .events = POLLIN}};
-
-		if (!notices_drop(renewals))
-			poll(fds, 2, wait_ms);
-		notices_drop(renewals);
-	}
-	return NULL;
-}
-
-int vcs_renewals_start(
-	const struct store *store, const char *database_url, struct vcs_renewals **ret_renewals, struct err *err)
-{
-	struct vcs_renewals *renewals = mem_new(1, sizeof(*renewals));
-
-	renewals->store = *store;
-	renewals->store.db = db_open_listening(database_url, RENEWALS_CHANNEL);
-	renewals->wake = eventfd(0, EFD_CLOEXEC);
-	if (renewals->wake < 0 || pthread_create(&renewals->thread, NULL, renewals_thread, renewals) != 0) {
-		err_errno(err, "renewals");
-		db_close(renewals->store.db);
-		closep(&renewals->wake);
-		free(renewals);
+	if (renewals_take(store, 1, &rows, err) < 0)
 		return -1;
-	}
-	*ret_renewals = renewals;
+	for (int i = 0; i < rows.count; i++)
+		subject_renew(store, &rows, i);
+	*ret_more = rows.count > 0;
 	return 0;
 }
 
-void vcs_renewals_stop(struct vcs_renewals *renewals)
-{
-	if (!renewals)
-		return;
-	atomic_store(&renewals->stopping, true);
-	eventfd_write(renewals->wake, 1);
-	pthread_join(renewals->thread, NULL);
-	db_close(renewals->store.db);
-	closep(&renewals->wake);
-	free(renewals);
-}
+static const struct listener_step steps[] = {{"tokens", renewal_step}};
+
+const struct listener_work vcs_renewal_work = {
+	.channel = RENEWALS_CHANNEL,
+	.steps = steps,
+	.step_count = ARRAY_LEN(steps),
+	.next_due = renewals_wait,
+	.max_sleep_ms = 600000,
+	.retry_ms = 5000,
+};
