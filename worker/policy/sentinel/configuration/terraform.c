@@ -90,8 +90,9 @@ static const struct source *given_file(struct run *run, const struct terraform_i
 		.subject = run_text(run, "the %s for the import \"%s\"", import->input->what, import->name),
 		.place = run->at,
 	};
+	const struct source *opened = terraform_opened(run, path);
 
-	return source_of(run, path, file_map(run, &anywhere, path, &reader));
+	return opened ? opened : source_of(run, path, file_map(run, &anywhere, path, &reader));
 }
 
 static const struct source *configured_file(struct run *run, const struct terraform_import *import,

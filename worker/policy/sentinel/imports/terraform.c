@@ -23,12 +23,26 @@ struct terraform_document {
 	struct terraform_document *next;
 };
 
-static struct terraform_document *document_of(struct run *run, const struct source *source)
+static struct terraform_document *document_find(const struct run *run, const char *name)
 {
 	struct terraform_document *document = run->documents;
 
-	while (document && strcmp(document->source->name, source->name) != 0)
+	while (document && strcmp(document->source->name, name) != 0)
 		document = document->next;
+	return document;
+}
+
+const struct source *terraform_opened(const struct run *run, const char *name)
+{
+	const struct terraform_document *document = document_find(run, name);
+
+	return document ? document->source : NULL;
+}
+
+static struct terraform_document *document_of(struct run *run, const struct source *source)
+{
+	struct terraform_document *document = document_find(run, source->name);
+
 	if (document)
 		return document;
 	document = run_alloc(run, 1, sizeof(*document));

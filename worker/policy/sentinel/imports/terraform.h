@@ -13,6 +13,9 @@
 
 #include "worker/policy/sentinel/values/value.h"
 
+/* The file of that name if an import has been made of it, else NULL: it need not be mapped again. */
+const struct source *terraform_opened(const struct run *run, const char *name);
+
 struct value import_tfplan(struct run *run, const struct source *source);
 struct value import_tfconfig(struct run *run, const struct source *source);
 struct value import_tfstate(struct run *run, const struct source *source);
