@@ -5,7 +5,26 @@
 
 #include "worker/policy/sentinel/library/json.h"
 
-enum { CHECK_BYTES = 64 << 10 }; /* between two counts of steps */
+enum {
+	CHECK_BYTES = 64 << 10,   /* between two counts of steps */
+	SPAN_BYTES = 64,          /* of an object or list that has a span; shorter ones are decoded as a whole */
+	SPANS_FIRST = 64,         /* allocated */
+	IS_SPAN = (int)(1u << 31) /* in the offset of a lazy value: it is the number of a span */
+};
+
+/* Where a larger object or list begins and ends, in the order of the document. */
+struct plan_span {
+	uint32_t begin;
+	uint32_t end;  /* while the span is open: the number of the one around it */
+	uint32_t next; /* the number of the first span behind it */
+};
+
+struct plan {
+	const struct source *source;
+	struct lazy lazy; /* makes its values of their offset, or of the number of their span */
+	struct plan_span *spans;
+	uint32_t count, capacity;
+};
 
 static _Noreturn void refuse(struct run *run, const struct source *source, const char *at, const char *message)
 {
@@ -89,24 +108,36 @@ static enum byte_kind seek_bracket(struct skip *skip)
 	return BYTE_OTHER;
 }
 
+/* Moves behind the next bracket in the object or list that begins there. */
+static enum byte_kind next_bracket(struct skip *skip, const char *begin)
+{
+	const enum byte_kind kind = seek_bracket(skip);
+
+	if (kind == BYTE_OTHER)
+		refuse(skip->run, skip->source, begin, "a bracket is not closed");
+	skip->at++;
+	if (skip->at - skip->counted > CHECK_BYTES)
+		count_steps(skip);
+	return kind;
+}
+
+static unsigned deeper(struct run *run, unsigned depth, enum byte_kind bracket)
+{
+	depth += bracket == BYTE_OPEN ? 1 : -1u;
+	if (depth > MAX_NESTING)
+		run_fail_nesting(run);
+	return depth;
+}
+
 /* From the opening bracket to behind the closing one. */
 static void skip_container(struct skip *skip)
 {
 	const char *begin = skip->at;
 	unsigned depth = 0;
 
-	do {
-		const enum byte_kind kind = seek_bracket(skip);
-
-		if (kind == BYTE_OTHER)
-			refuse(skip->run, skip->source, begin, "a bracket is not closed");
-		skip->at++;
-		depth += kind == BYTE_OPEN ? 1 : -1u;
-		if (depth > MAX_NESTING)
-			run_fail_nesting(skip->run);
-		if (skip->at - skip->counted > CHECK_BYTES)
-			count_steps(skip);
-	} while (depth > 0);
+	do
+		depth = deeper(skip->run, depth, next_bracket(skip, begin));
+	while (depth > 0);
 }
 
 /* A number or word, which plan_decode checks. */
@@ -136,27 +167,101 @@ static const char *skip_value(struct run *run, const struct source *source, cons
 	return skip.at;
 }
 
+/* ---- spans ---- */
+
+static void grow_spans(struct run *run, struct plan *plan)
+{
+	const uint32_t capacity = plan->capacity ? 2 * plan->capacity : SPANS_FIRST;
+	struct plan_span *grown = run_alloc(run, capacity, sizeof(*grown));
+
+	if (plan->count > 0)
+		memcpy(grown, plan->spans, plan->count * sizeof(*grown));
+	plan->spans = grown;
+	plan->capacity = capacity;
+}
+
+/* Returns the number of the new span. */
+static uint32_t open_span(struct run *run, struct plan *plan, size_t begin, uint32_t around)
+{
+	if (plan->count == plan->capacity)
+		grow_spans(run, plan);
+	plan->spans[plan->count] = (struct plan_span){.begin = (uint32_t)begin, .end = around};
+	return plan->count++;
+}
+
+/* Returns the number of the span around it. A span that is short is dropped; there is none in it. */
+static uint32_t close_span(struct plan *plan, uint32_t number, size_t end)
+{
+	struct plan_span *span = &plan->spans[number];
+	const uint32_t around = span->end;
+
+	if (end - span->begin < SPAN_BYTES) {
+		plan->count = number;
+		return around;
+	}
+	span->end = (uint32_t)end;
+	span->next = plan->count;
+	return around;
+}
+
+/* The spans of the document's object or list, which begins there. */
+static void find_spans(struct run *run, struct plan *plan, const char *begin, const char *end)
+{
+	const char *text = plan->source->text;
+	struct skip skip = {.run = run, .source = plan->source, .at = begin, .end = end, .counted = begin};
+	uint32_t open = NO_SPAN;
+	unsigned depth = 0;
+
+	do {
+		const char *innermost = open == NO_SPAN ? begin : text + plan->spans[open].begin;
+		const enum byte_kind kind = next_bracket(&skip, innermost);
+
+		if (kind == BYTE_OPEN)
+			open = open_span(run, plan, (size_t)(skip.at - 1 - text), open);
+		else
+			open = close_span(plan, open, (size_t)(skip.at - text));
+		depth = deeper(run, depth, kind);
+	} while (depth > 0);
+	count_steps(&skip);
+	if (skip.at != end)
+		refuse(run, plan->source, skip_space(skip.at, end), "something follows the value");
+}
+
+static struct plan_part span_part(const struct plan *plan, uint32_t number)
+{
+	const struct plan_span *span = &plan->spans[number];
+	const char *text = plan->source->text;
+
+	return (struct plan_part){.plan = plan, .begin = text + span->begin, .end = text + span->end, .span = number};
+}
+
 /* ---- parts ---- */
+
+static struct value make(struct run *run, const void *data, uint32_t offset);
 
 struct plan_part plan_document(struct run *run, const struct source *source)
 {
 	const char *end = source->text + source->len, *begin = skip_space(source->text, end);
+	struct plan *plan = run_alloc(run, 1, sizeof(*plan));
 
 	while (end > begin && is_space(end[-1]))
 		end--;
 	if (begin == end)
 		refuse(run, source, begin, "a value is missing");
-	return (struct plan_part){.source = source, .begin = begin, .end = end};
+	*plan = (struct plan){.source = source, .lazy = {.make = make, .data = plan}};
+	if (*begin == '{' || *begin == '[')
+		find_spans(run, plan, begin, end);
+	return (struct plan_part){.plan = plan, .begin = begin, .end = end, .span = plan->count > 0 ? 0 : NO_SPAN};
 }
 
 char plan_kind(struct plan_part part)
 {
-	return part.source ? *part.begin : '\0';
+	return part.plan ? *part.begin : '\0';
 }
 
 bool plan_is_null(struct plan_part part)
 {
-	return !part.source || (part.end - part.begin == 4 && memcmp(part.begin, "null", 4) == 0);
+	return !part.plan || (part.end - part.begin == 4 && memcmp(part.begin, "null", 4) == 0);
 }
 
 struct plan_walk plan_walk(struct plan_part of)
@@ -164,51 +269,64 @@ struct plan_walk plan_walk(struct plan_part of)
 	const char kind = plan_kind(of);
 	const bool container = kind == '{' || kind == '[';
 
-	return (struct plan_walk){.of = of, .object = kind == '{', .at = container ? of.begin + 1 : of.end};
+	return (struct plan_walk){
+		.of = of,
+		.object = kind == '{',
+		.at = container ? of.begin + 1 : of.end,
+		.span = of.span == NO_SPAN ? NO_SPAN : of.span + 1,
+	};
 }
 
 static void expect(struct run *run, struct plan_walk *walk, char byte, const char *message)
 {
 	walk->at = skip_space(walk->at, walk->of.end);
 	if (walk->at == walk->of.end || *walk->at != byte)
-		refuse(run, walk->of.source, walk->at, message);
+		refuse(run, walk->of.plan->source, walk->at, message);
 	walk->at++;
 	walk->at = skip_space(walk->at, walk->of.end);
 }
 
+/* The next span of the walk begins there. */
+static bool at_span(const struct plan_walk *walk)
+{
+	const struct plan *plan = walk->of.plan;
+
+	return walk->span < plan->count && walk->at == plan->source->text + plan->spans[walk->span].begin;
+}
+
 static struct plan_part take(struct run *run, struct plan_walk *walk)
 {
-	const char *begin = walk->at;
+	const struct plan *plan = walk->of.plan;
+	struct plan_part part = {.plan = plan, .begin = walk->at, .span = NO_SPAN};
 
-	walk->at = skip_value(run, walk->of.source, begin, walk->of.end);
-	return (struct plan_part){.source = walk->of.source, .begin = begin, .end = walk->at};
+	if (at_span(walk)) {
+		part = span_part(plan, walk->span);
+		walk->span = plan->spans[walk->span].next;
+	} else {
+		part.end = skip_value(run, plan->source, walk->at, walk->of.end);
+	}
+	walk->at = part.end;
+	return part;
 }
 
 static void take_name(struct run *run, struct plan_walk *walk)
 {
 	if (walk->at == walk->of.end || *walk->at != '"')
-		refuse(run, walk->of.source, walk->at, "a member's name is missing");
+		refuse(run, walk->of.plan->source, walk->at, "a member's name is missing");
 	walk->name = take(run, walk);
 	expect(run, walk, ':', "a colon is missing");
 }
 
-/* At the closing bracket. */
-static bool is_over(struct run *run, struct plan_walk *walk)
+/* At the closing bracket. A wrong one is no comma either. */
+static bool is_over(struct plan_walk *walk)
 {
 	walk->at = skip_space(walk->at, walk->of.end);
-	if (walk->at == walk->of.end)
-		return true;
-	if (*walk->at != (walk->object ? '}' : ']'))
-		return false;
-	walk->at++;
-	if (walk->at != walk->of.end)
-		refuse(run, walk->of.source, walk->at - 1, "a bracket closes another one");
-	return true;
+	return walk->at == walk->of.end || *walk->at == (walk->object ? '}' : ']');
 }
 
 bool plan_next(struct run *run, struct plan_walk *walk)
 {
-	if (!walk->of.source || is_over(run, walk))
+	if (!walk->of.plan || is_over(walk))
 		return false;
 	if (walk->begun)
 		expect(run, walk, ',', "a comma is missing");
@@ -255,31 +373,22 @@ struct value plan_decode(struct run *run, struct plan_part part)
 	struct json_error error;
 	struct value value;
 
-	if (!part.source)
+	if (!part.plan)
 		return value_null();
 	if (!json_read(run, part.begin, (size_t)(part.end - part.begin), &value, &error))
-		refuse(run, part.source, part.begin + error.offset, error.message);
+		refuse(run, part.plan->source, part.begin + error.offset, error.message);
 	return value;
 }
 
-/* Bytes from which an object or list is decoded member by member, as they are read. */
-enum { LARGE = 8 << 10 };
-
-static struct value make(struct run *run, const void *data);
-
 struct value plan_lazy(struct run *run, struct plan_part part)
 {
-	const char kind = plan_kind(part);
-	struct plan_part *own;
-	struct lazy *lazy;
-
-	if (kind != '{' && kind != '[')
+	if (!part.plan)
 		return plan_decode(run, part);
-	own = run_alloc(run, 1, sizeof(*own));
-	lazy = run_alloc(run, 1, sizeof(*lazy));
-	*own = part;
-	*lazy = (struct lazy){.make = make, .data = own};
-	return (struct value){.type = VALUE_LAZY, .lazy = lazy};
+	return (struct value){
+		.type = VALUE_LAZY,
+		.offset = part.span == NO_SPAN ? (uint32_t)(part.begin - part.plan->source->text) : part.span | IS_SPAN,
+		.lazy = &part.plan->lazy,
+	};
 }
 
 static struct value shallow_list(struct run *run, struct plan_part part)
@@ -302,11 +411,23 @@ static struct value shallow_map(struct run *run, struct plan_part part)
 	return map;
 }
 
-static struct value make(struct run *run, const void *data)
+/* The value at the offset, which has no span. */
+static struct plan_part short_part(struct run *run, const struct plan *plan, uint32_t offset)
 {
-	const struct plan_part part = *(const struct plan_part *)data;
+	const struct source *source = plan->source;
+	const char *begin = source->text + offset, *end = source->text + source->len;
 
-	if (part.end - part.begin < LARGE)
-		return plan_decode(run, part);
+	return (struct plan_part){
+		.plan = plan, .begin = begin, .end = skip_value(run, source, begin, end), .span = NO_SPAN};
+}
+
+static struct value make(struct run *run, const void *data, uint32_t offset)
+{
+	const struct plan *plan = data;
+	struct plan_part part;
+
+	if (!(offset & IS_SPAN))
+		return plan_decode(run, short_part(run, plan, offset));
+	part = span_part(plan, offset & ~(uint32_t)IS_SPAN);
 	return plan_kind(part) == '{' ? shallow_map(run, part) : shallow_list(run, part);
 }

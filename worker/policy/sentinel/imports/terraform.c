@@ -9,16 +9,10 @@
 
 /* ---- documents ---- */
 
-struct section {
-	struct plan_part name, part;
-	struct section *next;
-};
-
-/* A file, and the members of its object as soon as one is looked for. */
+/* A file, and its value as soon as something of it is read. */
 struct terraform_document {
 	const struct source *source;
-	bool scanned;
-	struct section *sections;
+	struct plan_part whole;
 	struct value facts; /* of a run's file: all that it has; else and before the first use no map */
 	struct terraform_document *next;
 };
@@ -51,39 +45,13 @@ static struct terraform_document *document_of(struct run *run, const struct sour
 	return document;
 }
 
-static void scan(struct run *run, struct terraform_document *document)
+static struct plan_part document_whole(struct run *run, struct terraform_document *document)
 {
-	struct plan_walk walk = plan_walk(plan_document(run, document->source));
-
-	if (!walk.object)
+	if (!document->whole.plan)
+		document->whole = plan_document(run, document->source);
+	if (plan_kind(document->whole) != '{')
 		run_fail_at(run, (struct place){.source = document->source}, "this JSON is no object");
-	while (plan_next(run, &walk)) {
-		struct section *section = run_alloc(run, 1, sizeof(*section));
-
-		*section = (struct section){.name = walk.name, .part = walk.part, .next = document->sections};
-		document->sections = section;
-	}
-	document->scanned = true;
-}
-
-static bool is_section(const struct section *section, const char *name, size_t len)
-{
-	return (size_t)(section->name.end - section->name.begin) == len + 2 &&
-		memcmp(section->name.begin + 1, name, len) == 0;
-}
-
-/* The value at a path: "configuration.root_module". */
-static struct plan_part document_at(struct run *run, struct terraform_document *document, const char *path)
-{
-	const size_t len = strcspn(path, ".");
-	const struct section *section;
-
-	if (!document->scanned)
-		scan(run, document);
-	for (section = document->sections; section; section = section->next)
-		if (is_section(section, path, len))
-			return path[len] ? plan_at(run, section->part, path + len + 1) : section->part;
-	return (struct plan_part){0};
+	return document->whole;
 }
 
 /* The first of the paths, with '|' between them, at which there is a value. */
@@ -91,10 +59,10 @@ static struct plan_part document_first(struct run *run, struct terraform_documen
 {
 	struct plan_part part = {0};
 
-	while (!part.source && *paths) {
+	while (!part.plan && *paths) {
 		const size_t len = strcspn(paths, "|");
 
-		part = document_at(run, document, run_copy(run, paths, len));
+		part = plan_at(run, document_whole(run, document), run_copy(run, paths, len));
 		paths += len + (paths[len] == '|');
 	}
 	return part;
@@ -111,16 +79,17 @@ struct field {
 /* The value of a field is no element that is made later. */
 static struct value settled(struct run *run, struct value value)
 {
-	return value.type == VALUE_LAZY ? value.lazy->make(run, value.lazy->data) : value;
+	return value.type == VALUE_LAZY ? value.lazy->make(run, value.lazy->data, value.offset) : value;
 }
 
-static struct value make_field(struct run *run, const void *data)
+static struct value make_field(struct run *run, const void *data, uint32_t offset)
 {
 	const struct field *field = data;
 	const struct terraform_object none = {.shape = field->member->shape};
 	struct plan_part part = *field->member->source ? document_first(run, field->document, field->member->source)
-						       : plan_document(run, field->document->source);
+						       : document_whole(run, field->document);
 
+	(void)offset;
 	return settled(run, terraform_member_value(run, field->member, &none, part));
 }
 
@@ -232,22 +201,13 @@ struct value import_tfconfig(struct run *run, const struct source *source)
 
 /* ---- tfrun ---- */
 
-static struct value facts_of(struct run *run, const struct terraform_document *document)
-{
-	struct value facts = plan_decode(run, plan_document(run, document->source));
-
-	if (!value_is(facts, VALUE_MAP))
-		run_fail_at(run, (struct place){.source = document->source}, "this JSON is no object");
-	return facts;
-}
-
 static bool run_field(
 	struct run *run, const struct import *import, const char *name, size_t len, struct value *ret_field)
 {
 	struct terraform_document *document = *(struct terraform_document *const *)import->data;
 
 	if (document->facts.type != VALUE_MAP)
-		document->facts = facts_of(run, document);
+		document->facts = plan_decode(run, document_whole(run, document));
 	return map_get_bytes(run, document->facts, name, len, ret_field);
 }
 

@@ -32,7 +32,7 @@ const struct terraform_member *terraform_members(enum import_shape shape, size_t
 typedef struct value (*member_function)(struct run *run, const struct terraform_member *member,
 	const struct terraform_object *object, struct plan_part part);
 
-static struct value make_object(struct run *run, const void *data);
+static struct value make_object(struct run *run, const void *data, uint32_t offset);
 
 static struct value text_of(struct run *run, const struct terraform_member *member,
 	const struct terraform_object *object, struct plan_part part)
@@ -55,7 +55,7 @@ static struct value known_of(struct run *run, const struct terraform_member *mem
 {
 	(void)member;
 	(void)object;
-	return part.source ? plan_lazy(run, part) : (struct value){.type = VALUE_UNSET};
+	return part.plan ? plan_lazy(run, part) : (struct value){.type = VALUE_UNSET};
 }
 
 static struct value list_of(struct run *run, const struct terraform_member *member,
@@ -163,7 +163,7 @@ static void find_parts(struct run *run, const struct terraform_object *object, c
 				ret_parts[i] = walk.part;
 }
 
-static struct value make_object(struct run *run, const void *data)
+static struct value make_object(struct run *run, const void *data, uint32_t offset)
 {
 	const struct terraform_object *object = data;
 	struct plan_part parts[SHAPE_MEMBERS_MAX];
@@ -171,6 +171,7 @@ static struct value make_object(struct run *run, const void *data)
 	const struct terraform_member *shape = terraform_members(object->shape, &count);
 	struct value map = map_new(run, count);
 
+	(void)offset;
 	find_parts(run, object, shape, count, parts);
 	for (size_t i = 0; i < count; i++) {
 		const struct value name = {.type = VALUE_STRING, .string = &shape[i].name};

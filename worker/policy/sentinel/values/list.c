@@ -94,14 +94,6 @@ void list_push(struct run *run, struct value list, struct value element)
 	changed->len++;
 }
 
-void list_push_lazy(struct run *run, struct value list, struct lazy element)
-{
-	struct lazy *lazy = run_alloc(run, 1, sizeof(*lazy));
-
-	*lazy = element;
-	list_push(run, list, (struct value){.type = VALUE_LAZY, .lazy = lazy});
-}
-
 /* The list whose room holds a's elements and has room for b's. */
 static struct list begin_concat(struct run *run, struct list *a, size_t len)
 {

@@ -3,12 +3,12 @@
 
 struct value value_undefined(const struct run *run)
 {
-	return (struct value){.type = VALUE_UNDEFINED, .origin_offset = run->at.offset, .origin = run->at.source};
+	return (struct value){.type = VALUE_UNDEFINED, .offset = run->at.offset, .origin = run->at.source};
 }
 
 struct place value_origin(struct value undefined)
 {
-	return (struct place){.source = undefined.origin, .offset = undefined.origin_offset};
+	return (struct place){.source = undefined.origin, .offset = undefined.offset};
 }
 
 struct value value_null(void)

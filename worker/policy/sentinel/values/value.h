@@ -44,7 +44,7 @@ struct import;
 
 struct value {
 	enum value_type type;
-	uint32_t origin_offset; /* VALUE_UNDEFINED: where it arose in `origin` */
+	uint32_t offset; /* VALUE_UNDEFINED: where it arose in `origin`. VALUE_LAZY: for lazy->make */
 	union {
 		const struct source *origin; /* VALUE_UNDEFINED; NULL: not known */
 		bool truth;
@@ -118,9 +118,10 @@ static inline const char *string_bytes(struct value string)
  * his changes stay his own. An element may be lazy: it is made when it is read first.
  */
 
-/* Makes an element when it is first read. Must not return a lazy element. */
+/* Makes elements when they are first read. `offset` is that of the lazy value: one `struct lazy` can make all elements
+ * of a document, which then take no memory of their own. Must not return a lazy element. */
 struct lazy {
-	struct value (*make)(struct run *run, const void *data);
+	struct value (*make)(struct run *run, const void *data, uint32_t offset);
 	const void *data;
 };
 
@@ -131,7 +132,6 @@ struct value list_at(struct run *run, struct value list, size_t index);
 void list_set(struct run *run, struct value list, size_t index, struct value element);
 /* Fails if it would be longer than MAX_LIST. */
 void list_push(struct run *run, struct value list, struct value element);
-void list_push_lazy(struct run *run, struct value list, struct lazy element);
 /* A new list; a += b in a loop is linear, as with strings. */
 struct value list_concat(struct run *run, struct value a, struct value b);
 struct value list_slice(struct run *run, struct value list, size_t from, size_t to);

@@ -105,7 +105,7 @@ static struct value slot_view(struct run *run, struct view_cache *cache, size_t 
 struct value element_read(struct run *run, struct value *slot, struct view_cache *cache, size_t index)
 {
 	if (slot->type == VALUE_LAZY)
-		*slot = slot->lazy->make(run, slot->lazy->data);
+		*slot = slot->lazy->make(run, slot->lazy->data, slot->offset);
 	if (!cache || !is_container(*slot))
 		return *slot;
 	return cache->dense ? dense_view(run, cache, index, *slot) : slot_view(run, cache, index, *slot);

@@ -127,10 +127,11 @@ static void an_error_keeps_the_rules_before_it(void **state)
 
 /* ---- imports ---- */
 
-static struct value make_item(struct run *run, const void *data)
+static struct value make_item(struct run *run, const void *data, uint32_t offset)
 {
 	struct value map = map_new(run, 1);
 
+	(void)offset;
 	(*(int *)data)++;
 	map_set_text(run, map, "n", value_int(1));
 	return map;

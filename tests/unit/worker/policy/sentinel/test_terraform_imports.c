@@ -365,7 +365,11 @@ static void wrong_json_is_an_error_at_its_place(void **state)
 		{"{\"variables\": {\"a\": {\"value\": tru}}}", "tfplan.variables.a.value",
 			"plan.json:1:31: the JSON is wrong: a value is missing"},
 		{"{\"variables\": {}} x", "tfplan.variables",
-			"plan.json:1:17: the JSON is wrong: a bracket closes another one"},
+			"plan.json:1:19: the JSON is wrong: something follows the value"},
+		{"{\"variables\": {\"a\": [1}}}", "tfplan.raw.variables.a",
+			"plan.json:1:23: the JSON is wrong: a comma or ] is missing"},
+		{"{\"variables\": {\"a\": [\"a text that makes this list a larger one, of more than 64 bytes\"}}}",
+			"tfplan.raw.variables.a", "plan.json:1:87: the JSON is wrong: a comma is missing"},
 		{"{\"variables\": {} \"b\": 1}", "tfplan.variables",
 			"plan.json:1:18: the JSON is wrong: a comma is missing"},
 		{"{1: 2}", "tfplan.variables", "plan.json:1:2: the JSON is wrong: a member's name is missing"},
@@ -385,7 +389,8 @@ static void unused_parts_are_not_decoded(void **state)
 	(void)state;
 	assert_value(plan, "tfplan.variables.a.value", "1");
 	assert_value(plan, "tfplan.resource_changes[\"t.a\"].type", "\"t\"");
-	assert_failure(plan, "tfplan.resource_changes[\"t.a\"].change.after.k",
+	assert_value(plan, "tfplan.resource_changes[\"t.a\"].change.after.k", "1");
+	assert_failure(plan, "tfplan.resource_changes[\"t.a\"].change.before",
 		"plan.json:1:110: the JSON is wrong: a value is missing");
 }
 

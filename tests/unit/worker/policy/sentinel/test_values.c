@@ -237,10 +237,11 @@ static void iteration_sees_the_elements_of_its_start(void **state)
 
 static unsigned made;
 
-static struct value make(struct run *run, const void *text)
+static struct value make(struct run *run, const void *text, uint32_t offset)
 {
 	struct value map = map_new(run, 0);
 
+	(void)offset;
 	made++;
 	map_set_text(run, map, "name", string_text(run, text));
 	return map;
