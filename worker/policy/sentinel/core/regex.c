@@ -11,11 +11,13 @@ struct regex_row {
 	struct regex_program *program;
 	char *pattern;
 	size_t len, room;
+	size_t memory;       /* of the program, as it is counted in run->allocated */
 	uint64_t hash, used; /* used: the time of the last match, by regex_patterns.clock */
 };
 
 struct regex_patterns {
 	struct regex_row rows[MAX_PATTERNS];
+	size_t memory; /* of all rows */
 	uint64_t clock;
 	size_t newest; /* the row of the last match: a loop asks for one pattern again and again */
 };
@@ -65,17 +67,58 @@ static struct regex_row *patterns_find(struct regex_patterns *patterns, const ch
 	return NULL;
 }
 
-/* The row that was unused for the longest time, emptied. */
-static struct regex_row *patterns_evict(struct regex_patterns *patterns)
-{
-	struct regex_row *oldest = &patterns->rows[0];
+/* ---- memory ---- */
 
-	for (size_t i = 1; i < MAX_PATTERNS; i++)
-		if (patterns->rows[i].used < oldest->used)
-			oldest = &patterns->rows[i];
-	regex_program_free(oldest->program);
-	oldest->program = NULL;
+/* Counts the row's memory as what it is by now. Fails if the run has no more. */
+static void row_count(struct run *run, struct regex_patterns *patterns, struct regex_row *row, size_t memory)
+{
+	if (memory > row->memory && memory - row->memory > run->limits.memory_bytes - run->allocated)
+		run_fail_limit(run, "memory", "-memory");
+	run->allocated = run->allocated - row->memory + memory;
+	patterns->memory = patterns->memory - row->memory + memory;
+	row->memory = memory;
+}
+
+static void row_empty(struct run *run, struct regex_patterns *patterns, struct regex_row *row)
+{
+	regex_program_free(row->program);
+	row->program = NULL;
+	row_count(run, patterns, row, 0);
+}
+
+/* The program that was unused for the longest time. There must be one. */
+static struct regex_row *patterns_oldest(struct regex_patterns *patterns)
+{
+	struct regex_row *oldest = NULL;
+
+	for (size_t i = 0; i < MAX_PATTERNS; i++) {
+		struct regex_row *row = &patterns->rows[i];
+
+		if (row->program && (!oldest || row->used < oldest->used))
+			oldest = row;
+	}
 	return oldest;
+}
+
+/* Counts what the program that was used last takes by now. Others are dropped while all take more than their part. */
+static void count_memory(struct run *run, struct regex_patterns *patterns, struct regex_row *newest)
+{
+	row_count(run, patterns, newest, regex_program_memory(newest->program));
+	while (patterns->memory > run->limits.memory_bytes / KEPT_PART && patterns->memory > newest->memory)
+		row_empty(run, patterns, patterns_oldest(patterns));
+}
+
+/* A row without a program. */
+static struct regex_row *patterns_free_row(struct run *run, struct regex_patterns *patterns)
+{
+	struct regex_row *row;
+
+	for (size_t i = 0; i < MAX_PATTERNS; i++)
+		if (!patterns->rows[i].program)
+			return &patterns->rows[i];
+	row = patterns_oldest(patterns);
+	row_empty(run, patterns, row);
+	return row;
 }
 
 static void row_name(struct run *run, struct regex_row *row, const char *pattern, size_t len)
@@ -93,7 +136,7 @@ static struct regex_row *patterns_add(
 	struct run *run, struct regex_patterns *patterns, const char *pattern, size_t len, uint64_t hash)
 {
 	char error[REGEX_ERROR_SIZE];
-	struct regex_row *row = patterns_evict(patterns);
+	struct regex_row *row = patterns_free_row(run, patterns);
 
 	run_step(run, 1 + len);
 	row_name(run, row, pattern, len);
@@ -101,6 +144,7 @@ static struct regex_row *patterns_add(
 	row->program = regex_program_new(pattern, len, MAX_PATTERN_MEMORY, error);
 	if (row->program == NULL)
 		run_fail(run, "the regular expression is not accepted: %s", error);
+	run_step(run, regex_program_size(row->program));
 	return row;
 }
 
@@ -134,9 +178,11 @@ bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const
 	row->used = ++patterns->clock;
 	patterns->newest = (size_t)(row - patterns->rows);
 	check_work(run, row->program, len);
-	matched = regex_program_match(row->program, text, len, error);
+	matched = regex_program_match(
+		row->program, text, len, row->memory + run->limits.memory_bytes - run->allocated, error);
+	count_memory(run, patterns, row);
 	if (matched < 0)
-		run_fail(run, "the regular expression can't be matched: %s", error);
+		run_fail(run, "the regular expression can't be matched: %s (-memory)", error);
 	if (len > LONG_TEXT)
 		run_check(run);
 	return matched > 0;

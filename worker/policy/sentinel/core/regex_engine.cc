@@ -3,8 +3,11 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <memory>
+#include <new>
 #include <string>
 
 #include <re2/re2.h>
@@ -12,6 +15,134 @@
 extern "C" {
 #include "worker/policy/sentinel/core/utf8.h"
 }
+
+/* ---- memory ---- */
+
+namespace
+{
+
+/* What is allocated by operators while it lives, which is added to *bytes. More than `max` there is no memory. */
+class Counting
+{
+      public:
+	Counting(size_t *bytes_, size_t max_) : bytes(bytes_), max(max_)
+	{
+		current = this;
+	}
+
+	~Counting()
+	{
+		current = nullptr;
+	}
+
+	Counting(const Counting &) = delete;
+	Counting &operator=(const Counting &) = delete;
+
+	static bool add(size_t size)
+	{
+		if (current == nullptr)
+			return true;
+		if (*current->bytes > current->max || size > current->max - *current->bytes)
+			return false;
+		*current->bytes += size;
+		return true;
+	}
+
+	static void subtract(size_t size)
+	{
+		if (current != nullptr)
+			*current->bytes -= size;
+	}
+
+      private:
+	static thread_local Counting *current;
+	size_t *bytes, max;
+};
+
+thread_local Counting *Counting::current;
+
+void *allocate(size_t size) noexcept
+{
+	void *memory = malloc(size > 0 ? size : 1);
+	if (memory == nullptr || Counting::add(malloc_usable_size(memory)))
+		return memory;
+	free(memory);
+	return nullptr;
+}
+
+void *allocate_or_throw(size_t size)
+{
+	void *memory = allocate(size);
+	if (memory == nullptr)
+		throw std::bad_alloc();
+	return memory;
+}
+
+void release(void *memory) noexcept
+{
+	if (memory != nullptr)
+		Counting::subtract(malloc_usable_size(memory));
+	free(memory);
+}
+
+} // namespace
+
+/* RE2 has no other way to know or limit its memory. All forms are replaced, because a sanitizer brings its own. */
+void *operator new(size_t size)
+{
+	return allocate_or_throw(size);
+}
+
+void *operator new[](size_t size)
+{
+	return allocate_or_throw(size);
+}
+
+void *operator new(size_t size, const std::nothrow_t &) noexcept
+{
+	return allocate(size);
+}
+
+void *operator new[](size_t size, const std::nothrow_t &) noexcept
+{
+	return allocate(size);
+}
+
+void operator delete(void *memory) noexcept
+{
+	release(memory);
+}
+
+void operator delete[](void *memory) noexcept
+{
+	release(memory);
+}
+
+void operator delete(void *memory, size_t) noexcept
+{
+	release(memory);
+}
+
+void operator delete[](void *memory, size_t) noexcept
+{
+	release(memory);
+}
+
+void operator delete(void *memory, const std::nothrow_t &) noexcept
+{
+	release(memory);
+}
+
+void operator delete[](void *memory, const std::nothrow_t &) noexcept
+{
+	release(memory);
+}
+
+/* ---- programs ---- */
+
+/* RE2 limits the memory of a program, but not of the tree that it parses a pattern to. Both may have so many times the
+ * program's. */
+enum { PARSING = 4 };
 
 struct regex_program {
       public:
@@ -34,6 +165,8 @@ struct regex_program {
 	{
 		return static_cast<size_t>(re2.ProgramSize());
 	}
+
+	size_t memory = 0; /* see regex_program_memory */
 
       private:
 	RE2 re2;
@@ -189,7 +322,15 @@ regex_program *compile(const std::string &pattern, size_t max_memory, char *ret_
 
 regex_program *regex_program_new(const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
 try {
-	return compile(std::string(pattern, len), max_memory, ret_error);
+	size_t memory = 0;
+	regex_program *program;
+	{
+		const Counting counting(&memory, PARSING * max_memory);
+		program = compile(std::string(pattern, len), max_memory, ret_error);
+	}
+	if (program != nullptr)
+		program->memory = memory;
+	return program;
 } catch (...) {
 	say(ret_error, "no memory for the pattern");
 	return nullptr;
@@ -205,8 +346,15 @@ size_t regex_program_size(const regex_program *program)
 	return program->size();
 }
 
-int regex_program_match(const regex_program *program, const char *text, size_t len, char ret_error[REGEX_ERROR_SIZE])
+size_t regex_program_memory(const regex_program *program)
+{
+	return program->memory;
+}
+
+int regex_program_match(
+	regex_program *program, const char *text, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
 try {
+	const Counting counting(&program->memory, max_memory);
 	if (valid_prefix(text, len) == len)
 		return program->matches(text, len);
 	const std::string copy = replaced(text, len);

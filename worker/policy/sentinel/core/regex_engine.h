@@ -19,18 +19,21 @@ enum { REGEX_ERROR_SIZE = 256 };
 /* A compiled pattern. */
 struct regex_program;
 
-/* Compiles a pattern of RE2's syntax, with at most max_memory bytes. NULL with a message if it is no pattern or too
- * large. The caller frees the program. */
+/* Compiles a pattern of RE2's syntax to a program of at most max_memory bytes. NULL with a message if it is no pattern
+ * or too large. The caller frees the program. */
 struct regex_program *regex_program_new(
 	const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE]);
 void regex_program_free(struct regex_program *program);
 /* The number of its instructions. In the worst case, matching takes about a nanosecond for each of them and each byte
  * of the text. */
 size_t regex_program_size(const struct regex_program *program);
-/* 1 if the program matches any part of the text, 0 if none, -1 with a message if there is no memory. Each byte of the
- * text that is not part of a character of UTF-8 matches as U+FFFD. */
-int regex_program_match(
-	const struct regex_program *program, const char *text, size_t len, char ret_error[REGEX_ERROR_SIZE]);
+/* The bytes that the program holds. They grow with matches, because it keeps a part of its automaton. */
+size_t regex_program_memory(const struct regex_program *program);
+/* 1 if the program matches any part of the text, 0 if none, -1 with a message if there is no memory, or if program and
+ * match need more than max_memory bytes. The program may only be freed then. Each byte of the text that is not part of
+ * a character of UTF-8 matches as U+FFFD. */
+int regex_program_match(struct regex_program *program, const char *text, size_t len, size_t max_memory,
+	char ret_error[REGEX_ERROR_SIZE]);
 
 #ifdef __cplusplus
 }

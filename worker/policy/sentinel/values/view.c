@@ -115,8 +115,11 @@ static struct value view_list(struct run *run, struct list *list)
 {
 	struct list *view;
 
-	if (list->cache && list->cache->used > 0)
+	if (list->cache && list->cache->used > 0) {
+		run_enter(run);
 		list_own(run, list, list->len);
+		run_leave(run);
+	}
 	list->room->shared = true;
 	view = run_alloc(run, 1, sizeof(*view));
 	*view = *list;
@@ -128,8 +131,11 @@ static struct value view_map(struct run *run, struct map *map)
 {
 	struct map *view;
 
-	if (map->cache && map->cache->used > 0)
+	if (map->cache && map->cache->used > 0) {
+		run_enter(run);
 		map_own(run, map, 0);
+		run_leave(run);
+	}
 	map->room->shared = true;
 	view = run_alloc(run, 1, sizeof(*view));
 	*view = *map;
