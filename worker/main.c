@@ -230,10 +230,12 @@ static int open_engines(struct worker *worker, struct err *err)
 		.data_dir = options->data_dir,
 		.terraform_mirror = options->terraform_mirror,
 		.tofu_mirror = options->tofu_mirror,
+		.opa_mirror = options->opa_mirror,
 		.keys = options->engine_keys,
 		.in_use = slots_use_engine,
 		.data = worker};
-	struct engines_spec engines = {.loop = worker->loop, .fixed = options->engine, .folder = options->engine_dir};
+	struct engines_spec engines = {
+		.loop = worker->loop, .fixed = options->engine, .opa = options->opa, .folder = options->engine_dir};
 
 	if (downloads_open(&downloads, &worker->downloads, err) < 0)
 		return -1;
@@ -283,6 +285,7 @@ static struct job_host job_host(struct process *process)
 		.books = &worker->books,
 		.infracost = options->infracost,
 		.policies = {.opa = options->opa,
+			.opa_version = options->opa_version,
 			.sentinel = options->sentinel,
 			.engine_dir = options->engine_dir,
 			.max_ms = options->policy_seconds * 1000,

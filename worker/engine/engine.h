@@ -5,6 +5,8 @@
 /*
  * Finds the terraform and tofu binaries of this machine: the one that the options name or PATH has, and those of the
  * engine folder, by version. The version of a binary is read once, and again if its file changes.
+ *
+ * Binaries of OPA are found in the same way, by exact version. They are looked for only when a policy set asks for one.
  */
 
 #include "common/json/json.h"
@@ -16,8 +18,8 @@ struct err;
 struct engines;
 
 struct engine {
-	char *path; /* absolute, links resolved */
-	bool tofu;
+	char *path;          /* absolute, links resolved */
+	const char *program; /* engine_terraform, engine_tofu or program_opa */
 	struct version version;
 };
 
@@ -25,20 +27,25 @@ struct engine {
 struct engines_spec {
 	struct loop *loop;
 	const char *fixed;  /* a path, or a name that is searched in PATH; "": terraform, then tofu */
-	const char *folder; /* holds <terraform|tofu>-<version> or <version>/<terraform|tofu>; or "" */
+	const char *opa;    /* the same for OPA, which may also be in the folder */
+	const char *folder; /* holds <terraform|tofu|opa>-<version> or <version>/<terraform|tofu|opa>; or "" */
 	struct downloads *downloads;
 };
 
 struct engines *engines_new(const struct engines_spec *spec);
 void engines_free(struct engines *engines);
 
+struct download_wanted;
+
 /* `engine` is borrowed until the callback returns; NULL with *err: ERR_INVALID with a message that names the available
- * engines. */
+ * engines; ERR_NOT_FOUND if an OPA is not there and can't be downloaded from anywhere. */
 typedef void (*engine_fn)(void *data, const struct engine *engine, const struct err *err);
 
 /* Finds the engine that a job needs (proto/capabilities.h), never another version of it. Calls fn once, possibly before
  * this function returns, or after a download. */
 void engines_find(struct engines *engines, const char *needs, engine_fn fn, void *data);
+/* The same for the OPA of an exact version. */
+void engines_find_opa(struct engines *engines, const struct download_wanted *wanted, engine_fn fn, void *data);
 /* Ends the search with that `data` if it waits for a download. Its callback is called. */
 void engines_leave(struct engines *engines, const void *data);
 /* Looks for new and changed binaries, then calls fn, possibly before this function returns. */
@@ -46,7 +53,8 @@ void engines_look(struct engines *engines, loop_work_fn fn, void *data);
 /* The engines that the last look found, as an array of capabilities. */
 json_t *engines_capabilities(struct engines *engines);
 
-/* The first version in the text of `terraform version` ("Terraform v1.11.4\n..."). Pure. -1 if there is none. */
-int engine_version_read(const char *text, struct version *ret_version, bool *ret_tofu);
+/* The first version in the text of `terraform version` ("Terraform v1.11.4\n..."), and the program that says so. Pure.
+ * -1 if there is none. */
+int engine_version_read(const char *text, struct version *ret_version, const char **ret_program);
 
 #endif

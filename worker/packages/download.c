@@ -35,19 +35,23 @@ enum {
 static const char sums_name[] = "sums", signature_name[] = "sums.sig", archive_name[] = "archive.zip",
 		  draft_name[] = "engine";
 
+const char *const program_opa = "opa";
+
 /* One maker's release site. */
 struct site {
 	const char *const *engine;
 	const char *folder_prefix; /* prefix of a version's folder */
-	const char *signature;     /* suffix of the signature's file name */
+	const char *signature;     /* suffix of the signature's file name; NULL: the maker signs nothing, and the
+				      program is not packed */
 };
 
-static const struct site sites[] = {
+enum { SITES = 3 };
+
+static const struct site sites[SITES] = {
 	{&engine_terraform, "", ".sig"},
 	{&engine_tofu, "v", ".gpgsig"},
+	{&program_opa, "v", NULL},
 };
-
-enum { SITES = ARRAY_LEN(sites) };
 
 struct downloads {
 	struct downloads_spec spec;
@@ -59,6 +63,7 @@ struct downloads {
 	/* the current download */
 	size_t site;
 	struct engine_choice choice;
+	char *url;                 /* that the caller gave, or NULL */
 	char sum[SHA256_HEX_SIZE]; /* checksum of the archive */
 	int archive;               /* file, or -1 */
 	struct fetch *fetch;
@@ -70,9 +75,26 @@ struct downloads {
 	void *data;
 };
 
+static size_t site_of(const char *engine)
+{
+	size_t site = 0;
+
+	while (!text_equal(*sites[site].engine, engine))
+		site++;
+	return site;
+}
+
 static const char *mirror_of(const struct downloads *downloads, size_t site)
 {
-	return *sites[site].engine == engine_tofu ? downloads->spec.tofu_mirror : downloads->spec.terraform_mirror;
+	const char *const mirrors[SITES] = {
+		downloads->spec.terraform_mirror, downloads->spec.tofu_mirror, downloads->spec.opa_mirror};
+
+	return mirrors[site];
+}
+
+static bool is_signed(const struct downloads *downloads)
+{
+	return sites[downloads->site].signature;
 }
 
 static char *keyring_of(const struct downloads *downloads, size_t site)
@@ -85,13 +107,25 @@ const char *downloads_folder(const struct downloads *downloads)
 	return downloads->path;
 }
 
-bool downloads_can(const struct downloads *downloads, const char *engine)
+/* Whether the signatures of that maker can be checked, if there are any. */
+static bool can_verify(const struct downloads *downloads, size_t site)
 {
-	size_t site = text_equal(engine, engine_tofu);
 	_cleanup_(freep) char *keyring = keyring_of(downloads, site);
 
-	return *downloads->spec.keys && *mirror_of(downloads, site) && downloads->gpgv &&
-		clock_mono_ms() >= downloads->failed_until_ms[site] && access(keyring, R_OK) == 0;
+	return !sites[site].signature || (*downloads->spec.keys && downloads->gpgv && access(keyring, R_OK) == 0);
+}
+
+bool downloads_named(const struct downloads *downloads, const char *engine)
+{
+	return *mirror_of(downloads, site_of(engine));
+}
+
+bool downloads_can(const struct downloads *downloads, const char *engine)
+{
+	size_t site = site_of(engine);
+
+	return *mirror_of(downloads, site) && clock_mono_ms() >= downloads->failed_until_ms[site] &&
+		can_verify(downloads, site);
 }
 
 /* ---- the end ---- */
@@ -109,7 +143,7 @@ static void download_end(struct downloads *downloads)
 	beneath_remove(downloads->part, signature_name);
 	beneath_remove(downloads->part, archive_name);
 	beneath_remove(downloads->part, draft_name);
-	if (failed && downloads->mirror_failed)
+	if (failed && downloads->mirror_failed && !downloads->url)
 		downloads->failed_until_ms[downloads->site] = clock_mono_ms() + COOL_DOWN_MS;
 	if (failed)
 		log_warn("an engine can't be downloaded", "engine", downloads->choice.engine, "version",
@@ -131,13 +165,36 @@ static void download_fail(struct downloads *downloads, bool mirror_failed, const
 
 /* ---- requests ---- */
 
-/* The URL of a file of the version: "terraform_1.11.4" with the suffix. */
-static char *file_url(const struct downloads *downloads, const char *ending)
+/* The part of a file's name before its suffix: "terraform_1.11.4", or "opa". */
+static char *file_stem(const struct downloads *downloads)
 {
 	const struct engine_choice *choice = &downloads->choice;
 
-	return mem_printf("%s/%s%s/%s_%s%s", mirror_of(downloads, downloads->site),
-		sites[downloads->site].folder_prefix, choice->version, choice->engine, choice->version, ending);
+	return is_signed(downloads) ? mem_printf("%s_%s", choice->engine, choice->version) : mem_text(choice->engine);
+}
+
+/* The suffixes of the names of the program's file and of the file with its checksum. */
+static char *archive_ending(const struct downloads *downloads)
+{
+	return mem_printf("_%s%s", providers_platform(), is_signed(downloads) ? ".zip" : "_static");
+}
+
+static char *sums_ending(const struct downloads *downloads)
+{
+	_cleanup_(freep) char *archive = archive_ending(downloads);
+
+	return is_signed(downloads) ? mem_text("_SHA256SUMS") : mem_printf("%s.sha256", archive);
+}
+
+/* The URL of a file of the version, by its suffix. */
+static char *file_url(const struct downloads *downloads, const char *ending)
+{
+	_cleanup_(freep) char *stem = file_stem(downloads);
+
+	if (downloads->url)
+		return mem_text(downloads->url);
+	return mem_printf("%s/%s%s/%s%s", mirror_of(downloads, downloads->site), sites[downloads->site].folder_prefix,
+		downloads->choice.version, stem, ending);
 }
 
 static void file_get(struct downloads *downloads, const char *ending, int fd, fetch_fn fn)
@@ -222,6 +279,15 @@ static int engine_extract(struct downloads *downloads)
 	return status;
 }
 
+/* Makes the checked file, which is the program itself, executable. */
+static int program_take(struct downloads *downloads)
+{
+	if (fchmod(downloads->archive, 0755) < 0 || fsync(downloads->archive) < 0 ||
+		renameat(downloads->part, archive_name, downloads->part, draft_name) < 0)
+		return err_errno(&downloads->err, downloads->path);
+	return 0;
+}
+
 /* ---- room ---- */
 
 /* Finds the engine that was downloaded first and that no job uses; "" if there is none. Returns the number of
@@ -275,10 +341,13 @@ static void archive_check(void *data)
 
 	if (crypto_sha256_file(downloads->archive, sum) < 0)
 		err_errno(&downloads->err, downloads->path);
-	else if (!text_equal(sum, downloads->sum))
+	else if (text_equal(sum, downloads->sum))
+		(void)(is_signed(downloads) ? engine_extract(downloads) : program_take(downloads));
+	else if (is_signed(downloads))
 		err_set(&downloads->err, ERR_INVALID, "the archive is not the one that the signed sums name");
 	else
-		engine_extract(downloads);
+		err_set(&downloads->err, ERR_INVALID, "its SHA-256 is %s, and not %s, as %s says", sum, downloads->sum,
+			downloads->url ? "the site" : "the mirror");
 }
 
 static void archive_checked(void *data)
@@ -293,15 +362,10 @@ static void archive_checked(void *data)
 	download_end(downloads);
 }
 
-static char *archive_ending(void)
-{
-	return mem_printf("_%s.zip", providers_platform());
-}
-
 static void archive_came(void *data, struct fetch_answer *answer)
 {
 	struct downloads *downloads = data;
-	_cleanup_(freep) char *ending = archive_ending();
+	_cleanup_(freep) char *ending = archive_ending(downloads);
 
 	if (answer_check(downloads, ending, answer))
 		loop_work(downloads->spec.loop, archive_check, archive_checked, downloads);
@@ -311,9 +375,9 @@ static void archive_came(void *data, struct fetch_answer *answer)
 static int sum_find(struct downloads *downloads)
 {
 	_cleanup_(buf_release) struct buf sums = BUF_INIT(SUMS_LIMIT);
-	_cleanup_(freep) char *ending = archive_ending();
-	_cleanup_(freep) char *name =
-		mem_printf("%s_%s%s", downloads->choice.engine, downloads->choice.version, ending);
+	_cleanup_(freep) char *stem = file_stem(downloads);
+	_cleanup_(freep) char *ending = archive_ending(downloads);
+	_cleanup_(freep) char *name = mem_printf("%s%s", stem, ending);
 	char *rest, *line;
 
 	if (beneath_read(downloads->part, sums_name, &sums, &downloads->err) < 0)
@@ -331,12 +395,8 @@ static int sum_find(struct downloads *downloads)
 
 static void archive_get(struct downloads *downloads)
 {
-	_cleanup_(freep) char *ending = archive_ending();
+	_cleanup_(freep) char *ending = archive_ending(downloads);
 
-	if (sum_find(downloads) < 0) {
-		download_end(downloads);
-		return;
-	}
 	downloads->archive = beneath_open(downloads->part, archive_name, O_RDWR | O_CREAT | O_TRUNC, 0600);
 	if (downloads->archive < 0) {
 		err_errno(&downloads->err, downloads->path);
@@ -346,6 +406,15 @@ static void archive_get(struct downloads *downloads)
 	file_get(downloads, ending, downloads->archive, archive_came);
 }
 
+/* Continues with the checksum of the sums, which are not signed or whose signature is right. */
+static void sums_use(struct downloads *downloads)
+{
+	if (sum_find(downloads) < 0)
+		download_end(downloads);
+	else
+		archive_get(downloads);
+}
+
 static void gpgv_ended(void *data, const struct keeper_report *report)
 {
 	struct downloads *downloads = data;
@@ -353,7 +422,7 @@ static void gpgv_ended(void *data, const struct keeper_report *report)
 	downloads->child = NULL;
 	loop_timer_clear(downloads->spec.loop, &downloads->timer);
 	if (report->why == KEEPER_ENDED && WIFEXITED(report->status) && WEXITSTATUS(report->status) == 0)
-		archive_get(downloads);
+		sums_use(downloads);
 	else
 		download_fail(downloads, true, "the signature of the sums is not one of the maker's (--engine-keys)");
 }
@@ -400,28 +469,47 @@ static void signature_came(void *data, struct fetch_answer *answer)
 		download_end(downloads);
 }
 
+static void signature_get(struct downloads *downloads)
+{
+	_cleanup_(freep) char *ending = mem_printf("_SHA256SUMS%s", sites[downloads->site].signature);
+
+	file_get(downloads, ending, 0, signature_came);
+}
+
 static void sums_came(void *data, struct fetch_answer *answer)
 {
 	struct downloads *downloads = data;
-	_cleanup_(freep) char *ending = mem_printf("_SHA256SUMS%s", sites[downloads->site].signature);
+	_cleanup_(freep) char *ending = sums_ending(downloads);
 
-	if (!answer_check(downloads, "_SHA256SUMS", answer))
+	if (!answer_check(downloads, ending, answer))
 		return;
 	if (keep(downloads, sums_name, &answer->body) < 0)
 		download_end(downloads);
+	else if (is_signed(downloads))
+		signature_get(downloads);
 	else
-		file_get(downloads, ending, 0, signature_came);
+		sums_use(downloads);
 }
 
-void downloads_get(struct downloads *downloads, const struct engine_choice *choice, download_fn fn, void *data)
+void downloads_get(struct downloads *downloads, const struct download_wanted *wanted, download_fn fn, void *data)
 {
-	downloads->choice = *choice;
-	downloads->site = text_equal(choice->engine, engine_tofu);
+	_cleanup_(freep) char *ending = NULL;
+
+	downloads->choice = wanted->choice;
+	downloads->site = site_of(wanted->choice.engine);
+	free(downloads->url);
+	downloads->url = wanted->url ? mem_text(wanted->url) : NULL;
 	downloads->err = (struct err)ERR_INIT;
 	downloads->mirror_failed = false;
 	downloads->fn = fn;
 	downloads->data = data;
-	file_get(downloads, "_SHA256SUMS", 0, sums_came);
+	ending = sums_ending(downloads);
+	if (downloads->url) {
+		text_copy(downloads->sum, sizeof(downloads->sum), wanted->sha);
+		archive_get(downloads);
+	} else {
+		file_get(downloads, ending, 0, sums_came);
+	}
 }
 
 /* ---- the whole ---- */
@@ -466,6 +554,7 @@ void downloads_free(struct downloads *downloads)
 	closep(&downloads->archive);
 	closep(&downloads->part);
 	closep(&downloads->folder);
+	free(downloads->url);
 	free(downloads->gpgv);
 	free(downloads->part_path);
 	free(downloads->path);

@@ -70,8 +70,8 @@ struct evaluator {
 	int (*lay_out)(const struct shared *shared, struct policy_set *set, struct err *err);
 	/* Or NULL. Makes the arguments that ask the program for its capabilities. Used if a set is `limited`. */
 	void (*ask)(struct texts *args);
-	/* Writes limits for each such set, given the program's answer `said`. In a thread. */
-	int (*limit)(const struct shared *shared, const struct policy_set *set, const char *said, struct err *err);
+	/* Writes limits for such a set, given the program's answer `said`. In a thread. */
+	int (*limit)(const struct shared *shared, const struct policy_set *set, struct err *err);
 	/* Makes the program's arguments. Returns its working directory, below the set's folder; borrowed. */
 	const char *(*arguments)(const struct evaluation *evaluation, struct texts *args);
 	void (*judge)(struct policy_set *set, const struct policy *policy, const struct evaluated *evaluated,

@@ -89,10 +89,10 @@ static void ask(struct texts *args)
 	texts_add(args, "--current");
 }
 
-static int limit(const struct shared *shared, const struct policy_set *set, const char *said, struct err *err)
+static int limit(const struct shared *shared, const struct policy_set *set, struct err *err)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/" CAPABILITIES, set->folder);
-	_cleanup_(freep) char *text = opa_capabilities_offline(said, err);
+	_cleanup_(freep) char *text = opa_capabilities_offline(set->said, err);
 
 	return text ? beneath_write(shared->root, path, 0644, text_bytes(text), err) : -1;
 }
@@ -111,7 +111,7 @@ static const char *arguments(const struct evaluation *evaluation, struct texts *
 
 	texts_add(args, "eval");
 	texts_add(args, "--format=json");
-	if (is_old(set))
+	if (is_old(set) && !set->early)
 		texts_add(args, "--v0-compatible");
 	texts_add(args, "--bundle=%s", policy->place);
 	texts_add(args, "--input=" INPUT);
@@ -128,7 +128,7 @@ static bool try_old(struct policy_set *set, const struct evaluated *evaluated)
 {
 	_cleanup_(judgement_release) struct judgement judgement = {.says = NULL};
 
-	if (is_old(set) || text_starts(set->tool_version, "1.") || !opa_answer_unparsed(evaluated))
+	if (is_old(set) || set->early || text_starts(set->tool_version, "1.") || !opa_answer_unparsed(evaluated))
 		return false;
 	opa_answer_read(evaluated, &judgement);
 	text_copy(set->unparsed, sizeof(set->unparsed), judgement.reason);

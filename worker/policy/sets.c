@@ -31,6 +31,7 @@ static void set_read(const json_t *source, size_t number, struct policy_set *set
 	set->id = text_or_empty(json_string_at(source, "id"));
 	set->name = text_or_empty(json_string_at(source, "name"));
 	set->tool_version = text_or_empty(json_string_at(source, "tool-version"));
+	set->tool_archs = json_at(source, "tool-archs");
 	set->parameters = json_at(source, "parameters");
 	set->overridable = json_bool_at(source, "overridable", false);
 	set->archived = json_is_string(json_at(source, "archive"));
@@ -64,6 +65,8 @@ void policy_sets_release(struct policy_sets *sets)
 		for (size_t n = 0; n < set->count; n++)
 			free(set->policies[n].place);
 		free(set->policies);
+		free(set->program);
+		free(set->said);
 		free(set->folder);
 		free(set->base);
 		free(set->text);

@@ -27,6 +27,7 @@ struct policy_set {
 	const json_t *source;
 	const char *id, *name;
 	const char *tool_version; /* or "" */
+	const json_t *tool_archs; /* [{"arch", "url", "sha"}]: where that version can be had; or NULL */
 	const json_t *parameters; /* [{"key": …, "value": …}] */
 	bool overridable;
 	bool archived;
@@ -37,6 +38,10 @@ struct policy_set {
 	struct policy *policies;
 	size_t count;
 	char error[512];    /* why the set can't be evaluated at all, or "" */
+	char why[512];      /* why none of its policies can be evaluated, or "" */
+	char *program;      /* path of its evaluator's program; NULL: the stage's */
+	char *said;         /* that program's description of its capabilities, or NULL */
+	bool early;         /* OPA: the program is older than OPA 1 */
 	bool limited;       /* it may use functions that the program has to be denied (evaluator.h) */
 	bool old;           /* OPA: it is evaluated in the language before OPA 1... */
 	char unparsed[512]; /* ...because OPA 1 gave this error */

@@ -6,14 +6,20 @@
 #include "common/log.h"
 #include "proto/capabilities.h"
 #include "worker/exec/program.h"
+#include "worker/packages/download.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/job_source.h"
 
-static void program_add(const struct worker *worker, json_t *list, const char *name, const char *program)
+static bool program_exists(const struct worker *worker, const char *program)
 {
 	_cleanup_(freep) char *path = *program ? program_find(program, worker->options.engine_dir) : NULL;
 
-	if (path)
+	return path;
+}
+
+static void program_add(json_t *list, const char *name, bool there)
+{
+	if (there)
 		json_array_append_new(list, json_string(name));
 }
 
@@ -31,9 +37,9 @@ static json_t *list_make(const struct worker *worker)
 	json_t *list = engines_capabilities(worker->host.engines);
 	bool has_engine = capabilities_engine(list);
 
-	program_add(worker, list, "opa", options->opa);
+	program_add(list, "opa", program_exists(worker, options->opa) || downloads_can(worker->downloads, program_opa));
 	if (*options->sentinel)
-		program_add(worker, list, "sentinel", options->sentinel);
+		program_add(list, "sentinel", program_exists(worker, options->sentinel));
 	else if (json_array_size(list) > 0)
 		helper_add(list, "sentinel", "runyard-policy");
 	if (has_engine || *options->price_books || *options->infracost)

@@ -7,8 +7,8 @@
  * each heartbeat, so an engine that is installed later is announced by the next heartbeat.
  *
  *  - A plan and an apply need an engine.
- *  - The stage opa needs the program of --opa, the stage sentinel that of --sentinel. Without that option, a worker
- * that has an engine or opa evaluates Sentinel-language policies by runyard-policy.
+ *  - The stage opa needs the program of --opa, or --opa-mirror, the stage sentinel that of --sentinel. Without that
+ * option, a worker that has an engine or opa evaluates Sentinel-language policies by runyard-policy.
  *  - A cost estimate needs no installed program. A worker without an engine makes estimates only if --price-books or
  *    --infracost is set.
  *

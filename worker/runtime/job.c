@@ -170,6 +170,7 @@ void job_free(struct job *job)
 	json_decref(job->unrecorded);
 	free(job->folder);
 	free(job->engine);
+	texts_release(&job->programs);
 	free(job->locked);
 	free(job);
 }

@@ -21,6 +21,7 @@
 #include "common/crypto.h"
 #include "common/loop/loop.h"
 #include "worker/engine/engine.h"
+#include "worker/engine/variables.h"
 #include "worker/exec/sandbox.h"
 #include "worker/exec/workdir.h"
 #include "worker/keeper/keeper.h"
@@ -49,6 +50,7 @@ struct unsent;
 /* Programs and limits for the evaluation of policies. */
 struct policy_host {
 	const char *opa, *sentinel; /* path, or a name in PATH or the engine folder; "": none, or runyard-policy */
+	const char *opa_version;    /* to be downloaded if there is no `opa` */
 	const char *engine_dir;
 	int64_t max_ms;   /* time limit for one policy */
 	long long memory; /* bytes of address space */
@@ -136,6 +138,7 @@ struct job {
 	struct org_user *packages; /* of its organization */
 	char *engine;              /* path */
 	bool tofu;
+	struct texts programs; /* paths of the OPAs of its policy sets */
 
 	struct network_use *network; /* for all commands of the job; or NULL */
 	bool network_lost;           /* the network ended while a command ran */

@@ -107,12 +107,20 @@ bool slots_finishing(void *data, const char *run)
 	return false;
 }
 
+static bool job_uses(const struct job *job, const char *path)
+{
+	for (size_t i = 0; i < job->programs.count; i++)
+		if (text_equal(job->programs.items[i], path))
+			return true;
+	return text_equal(job->engine, path);
+}
+
 bool slots_use_engine(void *data, const char *path)
 {
 	const struct worker *worker = data;
 
 	for (size_t i = 0; i < worker->busy; i++)
-		if (text_equal(worker->jobs[i]->engine, path))
+		if (job_uses(worker->jobs[i], path))
 			return true;
 	return false;
 }

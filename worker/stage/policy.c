@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/wait.h>
 
 #include "common/log.h"
 #include "common/terraform/mocks.h"
@@ -15,8 +14,6 @@
 #define PLAN     "plan.json"
 #define RESULTS  "policy-results.json"
 
-enum { MAX_SAID = 8 << 20 };
-
 static const size_t policies_limit = (size_t)1 << 30;
 
 static void policies_free(struct policy_stage *stage)
@@ -24,7 +21,6 @@ static void policies_free(struct policy_stage *stage)
 	policy_sets_release(&stage->sets);
 	json_decref(stage->run);
 	free(stage->program);
-	free(stage->said);
 	free(stage);
 }
 
@@ -88,7 +84,7 @@ static int read_policies(struct policy_stage *stage)
 	return 0;
 }
 
-static struct shared shared_of(const struct policy_stage *stage)
+struct shared policy_shared(const struct policy_stage *stage)
 {
 	const struct job *job = stage->job;
 
@@ -115,14 +111,14 @@ static void unpack(void *data)
 
 	if (read_policies(stage) < 0)
 		return;
-	shared = shared_of(stage);
+	shared = policy_shared(stage);
 	if (stage->evaluator->share(&shared, &stage->err) < 0)
 		return;
 	for (size_t i = 0; i < stage->sets.count && stage->err.kind == ERR_NONE; i++)
 		lay_out(stage, &shared, &stage->sets.sets[i]);
 }
 
-static void work_ended(void *data)
+void policy_work_ended(void *data)
 {
 	struct policy_stage *stage = data;
 
@@ -132,7 +128,7 @@ static void work_ended(void *data)
 
 static void step_unpack_policies(struct job *job)
 {
-	job_work(job, unpack, work_ended, job->policies);
+	job_work(job, unpack, policy_work_ended, job->policies);
 }
 
 /* ---- the network ---- */
@@ -152,64 +148,6 @@ static void step_network(struct job *job)
 		return;
 	job_hold(job);
 	job_network_wait(job, network_came, job);
-}
-
-/* ---- limits ---- */
-
-static bool limits_wanted(const struct policy_stage *stage)
-{
-	for (size_t i = 0; i < stage->sets.count; i++)
-		if (stage->sets.sets[i].limited)
-			return !*stage->why;
-	return false;
-}
-
-static void limits_came(void *data, const struct bounded_result *result)
-{
-	struct policy_stage *stage = data;
-	struct job *job = stage->job;
-	bool fine = result->end == BOUNDED_ENDED && WIFEXITED(result->status) && WEXITSTATUS(result->status) == 0;
-
-	job->child = NULL;
-	if (fine)
-		stage->said = mem_text(buf_str(result->out));
-	else
-		snprintf(stage->why, sizeof(stage->why), "%s can't be asked what it is able to do: %.200s",
-			stage->evaluator->name, buf_str(result->errors));
-	job_release(job);
-}
-
-static void step_ask(struct job *job)
-{
-	struct policy_stage *stage = job->policies;
-	struct trial trial = {.below = "", .folder = "", .max_out = MAX_SAID, .done = limits_came};
-	struct err err = ERR_INIT;
-
-	if (!limits_wanted(stage))
-		return;
-	stage->evaluator->ask(&trial.args);
-	if (trial_start(stage, &trial, &err) < 0)
-		snprintf(stage->why, sizeof(stage->why), "%s can't be started: %.200s", stage->evaluator->name,
-			err.message);
-	else
-		job_hold(job);
-	texts_release(&trial.args);
-}
-
-static void limit(void *data)
-{
-	struct policy_stage *stage = data;
-	const struct shared shared = shared_of(stage);
-
-	for (size_t i = 0; i < stage->sets.count && stage->err.kind == ERR_NONE; i++)
-		if (stage->sets.sets[i].limited)
-			stage->evaluator->limit(&shared, &stage->sets.sets[i], stage->said, &stage->err);
-}
-
-static void step_limit(struct job *job)
-{
-	if (job->policies->said)
-		job_work(job, limit, work_ended, job->policies);
 }
 
 /* ---- the outcome ---- */
@@ -264,6 +202,7 @@ const struct step opa_steps[] = {
 	{"fetch", step_fetch_opa, false},
 	{"network", step_network, false},
 	{"unpack", step_unpack_policies, false},
+	{"programs", step_find_programs, false},
 	{"ask", step_ask, false},
 	{"limit", step_limit, false},
 	{"evaluate", step_evaluate, false},

@@ -27,7 +27,7 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 	const struct sandbox *sandbox = job->host->sandbox;
 	_cleanup_(texts_release) struct texts env = {.items = NULL};
 	_cleanup_(freep) char *root = mem_printf("%s/root%s%s", job->dir.path, *trial->below ? "/" : "", trial->below);
-	const struct sandbox_job view = {.root = root, .read_only = true, .engine = stage->program};
+	const struct sandbox_job view = {.root = root, .read_only = true, .engine = trial->program};
 	_cleanup_(freep) char *folder = sandbox_path(sandbox, &view, trial->folder);
 	const struct sandbox_command command = {
 		.folder = folder, .args = &trial->args, .env = &env, .offline = !job->host->policies.network};
@@ -167,14 +167,15 @@ static void trial_ended(void *data, const struct bounded_result *result)
 	job_release(job);
 }
 
-static int evaluate(struct policy_stage *stage, struct err *err)
+static int evaluate(struct policy_stage *stage, const char *program, struct err *err)
 {
 	const struct policy_set *set = &stage->sets.sets[stage->set];
 	const struct evaluation evaluation = {.set = set,
 		.policy = current(stage),
 		.max_ms = stage->job->host->policies.max_ms,
 		.memory = stage->job->host->policies.memory};
-	struct trial trial = {.below = set->folder, .max_out = stage->evaluator->max_out, .done = trial_ended};
+	struct trial trial = {
+		.below = set->folder, .program = program, .max_out = stage->evaluator->max_out, .done = trial_ended};
 	int status;
 
 	trial.folder = stage->evaluator->arguments(&evaluation, &trial.args);
@@ -189,10 +190,11 @@ static bool evaluate_one(struct policy_stage *stage)
 {
 	struct judgement judgement = {.says = NULL};
 	struct err err = ERR_INIT;
+	const char *why, *program = policy_program(stage, &stage->sets.sets[stage->set], &why);
 
-	if (*stage->why)
-		errored(&judgement, "%s", stage->why);
-	else if (evaluate(stage, &err) == 0)
+	if (!program)
+		errored(&judgement, "%s", why);
+	else if (evaluate(stage, program, &err) == 0)
 		return true;
 	else
 		errored(&judgement, "%s can't be started: %s", stage->evaluator->name, err.message);

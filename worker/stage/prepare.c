@@ -8,6 +8,7 @@
 
 #include "common/err.h"
 #include "common/log.h"
+#include "proto/capabilities.h"
 #include "worker/engine/backend.h"
 #include "worker/engine/ephemeral.h"
 #include "worker/exec/access.h"
@@ -92,7 +93,7 @@ static void engine_found(void *data, const struct engine *engine, const struct e
 		job_fail(job, OUTCOME_ERRORED, "%s", err->message);
 	} else {
 		job->engine = mem_text(engine->path);
-		job->tofu = engine->tofu;
+		job->tofu = engine->program == engine_tofu;
 		text_copy(job->result.terraform_version, sizeof(job->result.terraform_version), engine->version.text);
 	}
 	job_release(job);

@@ -7,7 +7,9 @@
 #include "scheduler/store/workers/tool_versions.h"
 
 /* The versions of terraform, opa and sentinel that site admins list. A disabled version of terraform can't be selected,
- * and no run starts with it. URLs and digests are informational: workers get the programs through their own options. */
+ * and no run starts with it. Workers that download OPA (--opa-mirror) get a listed version of it from its URL, and
+ * check the digest. The other URLs and digests are informational: workers get those programs through their own options.
+ */
 
 enum { MAX_ARCHS = 16, MAX_URL = 2048, MAX_REASON = 1024 };
 

@@ -5,12 +5,11 @@ import hashlib
 import os
 import shutil
 import subprocess
-import threading
 import zipfile
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from support.mirror import Mirror
 from support.process import give_to_workers
 from support.servers import DEPS, ROOT
 from support.wait import until
@@ -67,31 +66,10 @@ def vendors(engine, tmp_path):
 
 @pytest.fixture
 def mirror(tmp_path):
-    """Serves the sites. Requests below /moved are redirected, as the vendors' sites redirect to storage."""
-    requested = []
-
-    class Handler(SimpleHTTPRequestHandler):
-        def __init__(self, *arguments, **more):
-            super().__init__(*arguments, directory=str(tmp_path), **more)
-
-        def do_GET(self):
-            requested.append(self.path)
-            if not self.path.startswith("/moved/"):
-                return super().do_GET()
-            self.send_response(302)
-            self.send_header("Location", self.path.removeprefix("/moved"))
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.requested = requested
-    server.url = f"http://127.0.0.1:{server.server_port}"
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    """Serves the sites."""
+    mirror = Mirror(tmp_path)
+    yield mirror
+    mirror.release()
 
 
 @pytest.fixture

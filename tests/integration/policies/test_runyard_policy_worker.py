@@ -2,15 +2,13 @@
 # label: full
 """Sentinel-language policies in a worker without --sentinel: evaluated by runyard-policy."""
 
-import base64
-import json
 import os
 import signal
 from pathlib import Path
 
 import pytest
 
-from support.api import tar_gz
+from support.policy_jobs import policy_set, wait_for_results
 from support.proc import ancestors
 from support.runyard import Worker
 from support.wait import until
@@ -32,12 +30,6 @@ def policy(source, name="one", enforcement="hard-mandatory"):
     return {"id": "pol-AAAAAAAAAAAAAAAA", "name": name, "query": None, "enforcement": enforcement, "description": "", "source": source}
 
 
-def policy_set(*policies, number=1, archive=None, parameters=None, **more):
-    return {"id": f"polset-AAAAAAAAAAAAAAA{number}", "name": f"set-{number}", "description": "", "overridable": True, "tool-version": None,
-            "parameters": [{"key": key, "value": value} for key, value in (parameters or {}).items()],
-            "archive": archive and base64.b64encode(tar_gz(archive)).decode(), "policies": list(policies), **more}
-
-
 def start_worker(fake_scheduler, folder, sandbox, **options):
     folder.mkdir(exist_ok=True)
     worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
@@ -54,11 +46,6 @@ def worker(fake_scheduler, sandbox, session_folder):
 
 def offer(fake_scheduler, *sets):
     return fake_scheduler.offer("sentinel", {"plan-json": PLAN, "policies": {"kind": "sentinel", "run": RUN, "sets": list(sets)}})
-
-
-def wait_for_results(job):
-    until(lambda: job.result, f"a result of {job.stage}")
-    return job.result["outcome"], json.loads(job.sent["policy-results"])
 
 
 def outcomes(results, number=0):
@@ -89,9 +76,9 @@ def jobs(fake_scheduler, worker):
 @pytest.mark.parametrize("case", CASES)
 def test_policies_have_the_expected_outcome(jobs, case):
     *_, outcome, status, text = CASES[case]
-    found, results = wait_for_results(jobs[case])
+    result, results = wait_for_results(jobs[case])
     one, printed = outcomes(results)["one"]
-    assert (found, one) == (outcome, status), printed
+    assert (result["outcome"], one) == (outcome, status), printed
     if status == "errored" and case != "loops":  # on a busy machine the worker stops it first
         assert text in printed[0] and "\n" not in printed[0], printed
     assert text in "\n".join(printed), printed
@@ -132,11 +119,11 @@ def test_policies_of_an_archive_are_selected_by_their_names(fake_scheduler, work
     below = f"{path}/" if path else ""
     archive = {f"{below}sentinel.hcl": SENTINEL_HCL, f"{below}helpers.sentinel": "double = func(n) { return n * 2 }\n", f"{below}policies/limit.sentinel": LIMIT,
                f"{below}policies/broken.sentinel": "main = {"}
-    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(archive=archive, parameters={"limit": "2", "word": '"12"', "most": "9"}, **{"policies-path": path})))
+    result, results = wait_for_results(offer(fake_scheduler, policy_set(archive=archive, parameters={"limit": "2", "word": '"12"', "most": "9"}, **{"policies-path": path})))
     assert results["sets"][0]["error"] is None
     found = outcomes(results)
     assert {name: status for name, (status, _) in found.items()} == {"small": "failed", "large": "passed", "remote": "errored", "broken": "errored", "defaults": "passed"}
-    assert outcome == "failed"
+    assert result["outcome"] == "failed"
     assert "limit 2 word 12 most 1" in "\n".join(found["small"][1])
     assert "limit 2 word 12 most 9" in "\n".join(found["defaults"][1])
     assert "https://example.com/a.sentinel" in found["remote"][1][0]
@@ -156,15 +143,15 @@ PARAMETERS = {
 def test_parameters_have_their_types(fake_scheduler, worker):
     sets = [policy_set(policy(f"param given\nmain = given {word} {expected}"), number=number, parameters={"given": value})
             for number, (value, word, expected) in enumerate(PARAMETERS.values(), 1)]
-    outcome, results = wait_for_results(offer(fake_scheduler, *sets))
+    result, results = wait_for_results(offer(fake_scheduler, *sets))
     assert [one["outcomes"][0]["status"] for one in results["sets"]] == ["passed"] * len(PARAMETERS), results["output"]
-    assert outcome == "passed"
+    assert result["outcome"] == "passed"
 
 
 def test_a_required_parameter_that_is_missing_is_named_with_its_place(fake_scheduler, worker):
-    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(policy("main = true\n", name="fine"), policy("param given\nmain = given"))))
+    result, results = wait_for_results(offer(fake_scheduler, policy_set(policy("main = true\n", name="fine"), policy("param given\nmain = given"))))
     status, printed = outcomes(results)["one"]
-    assert (outcome, status) == ("failed", "errored") and "one.sentinel:1:" in printed[0] and "given" in printed[0]
+    assert (result["outcome"], status) == ("failed", "errored") and "one.sentinel:1:" in printed[0] and "given" in printed[0]
     assert outcomes(results)["fine"][0] == "passed"
 
 
@@ -179,8 +166,8 @@ main = rule {
 
 
 def test_policies_read_the_plan_and_the_run(fake_scheduler, worker):
-    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(policy(DATA))))
-    assert (outcome, outcomes(results)["one"][0]) == ("passed", "passed"), results["output"]
+    result, results = wait_for_results(offer(fake_scheduler, policy_set(policy(DATA))))
+    assert (result["outcome"], outcomes(results)["one"][0]) == ("passed", "passed"), results["output"]
 
 
 INVALID_SETS = {
@@ -192,8 +179,8 @@ INVALID_SETS = {
 @pytest.mark.parametrize("case", INVALID_SETS)
 def test_an_invalid_set_is_errored(fake_scheduler, worker, case):
     configuration, error = INVALID_SETS[case]
-    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(archive={"sentinel.hcl": configuration, "a.sentinel": "main = true"})))
-    assert outcome == "errored" and error in results["sets"][0]["error"]
+    result, results = wait_for_results(offer(fake_scheduler, policy_set(archive={"sentinel.hcl": configuration, "a.sentinel": "main = true"})))
+    assert result["outcome"] == "errored" and error in results["sets"][0]["error"]
 
 
 def test_an_expression_in_the_configuration_is_an_error_with_its_line(fake_scheduler, worker):
@@ -212,9 +199,9 @@ def test_policies_cannot_leave_their_set(fake_scheduler, worker):
 def test_an_evaluation_without_memory_errors_its_policy_alone(fake_scheduler, worker):
     """The program's own limit ends it before the worker's does."""
     grows = 'x = "0123456789abcdef"\nfor range(60) as _, i { x += x }\nmain = true'
-    outcome, results = wait_for_results(offer(fake_scheduler, policy_set(policy(grows, name="grows"), policy("main = true", name="fine"))))
+    result, results = wait_for_results(offer(fake_scheduler, policy_set(policy(grows, name="grows"), policy("main = true", name="fine"))))
     found = outcomes(results)
-    assert (outcome, found["grows"][0], found["fine"][0]) == ("failed", "errored", "passed")
+    assert (result["outcome"], found["grows"][0], found["fine"][0]) == ("failed", "errored", "passed")
     assert "sentinel:2:" in found["grows"][1][0]
 
 
@@ -234,9 +221,9 @@ def test_a_killed_evaluation_errors_its_policy_alone(fake_scheduler, worker):
     source = CASES["loops"][0]
     job = offer(fake_scheduler, policy_set(policy(source, name="killed"), policy("main = true", name="fine")))
     os.kill(until(lambda: evaluations(worker), "the evaluation runs")[0], signal.SIGKILL)
-    outcome, results = wait_for_results(job)
+    result, results = wait_for_results(job)
     found = outcomes(results)
-    assert (outcome, found["killed"], found["fine"][0]) == ("failed", ("errored", ["It was killed by signal 9"]), "passed")
+    assert (result["outcome"], found["killed"], found["fine"][0]) == ("failed", ("errored", ["It was killed by signal 9"]), "passed")
 
 
 def test_evaluations_are_counted(fake_scheduler, worker):

@@ -2,13 +2,11 @@
 # label: full
 """Policies in a worker: the results of each kind of policy, with the real opa and a stand-in for sentinel."""
 
-import base64
-import json
 import shutil
 
 import pytest
 
-from support.api import tar_gz
+from support.policy_jobs import policy_set, printed, wait_for_results
 from support.runyard import Worker
 from support.wait import until
 
@@ -52,12 +50,6 @@ def policy(source, name="one", enforcement="mandatory", query="data.p.deny", **m
     return {"id": "pol-AAAAAAAAAAAAAAAA", "name": name, "query": query, "enforcement": enforcement, "description": "", "source": source, **more}
 
 
-def policy_set(*policies, number=1, archive=None, parameters=None, **more):
-    return {"id": f"polset-AAAAAAAAAAAAAAA{number}", "name": f"set-{number}", "description": "", "overridable": True, "tool-version": None,
-            "parameters": [{"key": key, "value": value} for key, value in (parameters or {}).items()],
-            "archive": archive and base64.b64encode(archive).decode(), "policies": list(policies), **more}
-
-
 def files(kind, *sets):
     return {"plan-json": PLAN, "policies": {"kind": kind, "run": RUN, "sets": list(sets)}}
 
@@ -99,22 +91,15 @@ def evaluate(fake_scheduler, kind, *sets):
     return wait_for_results(fake_scheduler.offer(kind, files(kind, *sets)))
 
 
-def wait_for_results(job):
-    """The job with its results. A stage of policies writes no log."""
-    until(lambda: job.result, f"a result of {job.stage}")
-    assert "log" not in job.sent
-    return job, json.loads(job.sent["policy-results"])
-
-
 def evaluate_one(fake_scheduler, kind, one, **more):
     """One set with one policy: the result's outcome, the policy's, and its output."""
     return single_outcome(fake_scheduler.offer(kind, files(kind, policy_set(one, **more))))
 
 
 def single_outcome(job):
-    job, results = wait_for_results(job)
+    result, results = wait_for_results(job)
     (outcome,) = results["sets"][0]["outcomes"]
-    return job.result["outcome"], outcome["status"], "\n".join(entry["print"] for entry in outcome["output"])
+    return result["outcome"], outcome["status"], printed(outcome)
 
 
 opa = pytest.mark.skipif(not OPA, reason="opa is not installed")
@@ -164,9 +149,9 @@ def test_parameters_are_passed_to_opa_as_data(fake_scheduler, worker):
 
 @opa
 def test_one_failing_policy_does_not_affect_others(fake_scheduler, worker):
-    job, results = evaluate(fake_scheduler, "opa", policy_set(policy("broken {", name="broken", enforcement="advisory"), policy(ALLOWS, name="../up"), policy(DENIES, name="third")))
+    result, results = evaluate(fake_scheduler, "opa", policy_set(policy("broken {", name="broken", enforcement="advisory"), policy(ALLOWS, name="../up"), policy(DENIES, name="third")))
     assert [(o["policy_name"], o["status"]) for o in results["sets"][0]["outcomes"]] == [("broken", "errored"), ("../up", "passed"), ("third", "failed")]
-    assert job.result["outcome"] == "failed" and job.result["error"] == "Policies that must pass did not: third"
+    assert result["outcome"] == "failed" and result["error"] == "Policies that must pass did not: third"
     assert "third: failed (mandatory)\n  terraform_data.one" in results["output"]
 
 
@@ -186,13 +171,13 @@ policy "second" {
 @pytest.mark.parametrize("path", ["", "policies/opa"])
 def test_policies_of_an_archive_are_listed_in_policies_hcl(fake_scheduler, worker, path):
     below = f"{path}/" if path else ""
-    archive = tar_gz({f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD_SYNTAX, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
-                      f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'})
-    job, results = evaluate(fake_scheduler, "opa", policy_set(archive=archive, **{"policies-path": path}))
+    archive = {f"{below}policies.hcl": POLICIES_HCL, f"{below}rego/p.rego": OLD_SYNTAX, f"{below}q.rego": "package q.x\ndeny[y] { y := data.allowed[_] }\n",
+               f"{below}data.json": '{"allowed": []}', f"{below}other.json": '{"allowed": ["not read"]}'}
+    result, results = evaluate(fake_scheduler, "opa", policy_set(archive=archive, **{"policies-path": path}))
     assert results["sets"][0]["error"] is None
     assert [(o["policy_name"], o["status"], o["enforcement_level"], o["description"]) for o in results["sets"][0]["outcomes"]] == [
         ("first", "failed", "advisory", ""), ("second", "passed", "mandatory", "the second")]
-    assert job.result["outcome"] == "passed"
+    assert result["outcome"] == "passed"
 
 
 INVALID_SETS = {
@@ -207,7 +192,7 @@ INVALID_SETS = {
 
 @pytest.fixture(scope="module")
 def bad_jobs(fake_scheduler, worker):
-    bad = {case: policy_set(archive=tar_gz(contents)) for case, (contents, _) in INVALID_SETS.items()}
+    bad = {case: policy_set(archive=contents) for case, (contents, _) in INVALID_SETS.items()}
     return {case: (fake_scheduler.offer("opa", files("opa", one, policy_set(policy(ALLOWS), number=2))), fake_scheduler.offer("opa", files("opa", one))) for case, one in bad.items()}
 
 
@@ -216,11 +201,11 @@ def bad_jobs(fake_scheduler, worker):
 def test_an_invalid_policy_set_is_errored_and_others_are_evaluated(bad_jobs, case):
     _, error = INVALID_SETS[case]
     with_another, alone = bad_jobs[case]
-    job, results = wait_for_results(with_another)
+    result, results = wait_for_results(with_another)
     assert error in results["sets"][0]["error"] and results["sets"][0]["outcomes"] == []
     assert results["sets"][1]["outcomes"][0]["status"] == "passed"
-    assert job.result["outcome"] == "failed" and job.result["error"] == "Policies that must pass did not: the set set-1"
-    assert wait_for_results(alone)[0].result["outcome"] == "errored"
+    assert result["outcome"] == "failed" and result["error"] == "Policies that must pass did not: the set set-1"
+    assert wait_for_results(alone)[0]["outcome"] == "errored"
 
 
 @opa
@@ -281,18 +266,18 @@ policy "fails" {
 
 
 def test_a_sentinel_archive_is_evaluated_with_mocks_and_parameters(fake_scheduler, worker):
-    archive = tar_gz({"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"})
-    job, results = evaluate(fake_scheduler, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}", "number": "12", "quoted": '"12"'}))
+    archive = {"sentinel.hcl": SENTINEL_HCL, "policies/tells.sentinel": "tells", "fails.sentinel": "fails"}
+    result, results = evaluate(fake_scheduler, "sentinel", policy_set(archive=archive, parameters={"limit": "[1, 2]", "word": "a ${b}", "number": "12", "quoted": '"12"'}))
     first, second = results["sets"][0]["outcomes"]
-    assert (job.result["outcome"], first["status"], second["status"], second["enforcement_level"]) == ("passed", "passed", "failed", "advisory")
-    (printed,) = [entry["print"] for entry in first["output"]]
-    assert 'module "helpers" { source = "./helpers.sentinel" }' in printed and "mine.sentinel" not in printed
-    assert 'mock "tfplan/v2" {\n  module {\n    source = "./runyard-mocks/mock-tfplan-v2.sentinel"' in printed
-    assert printed.count('param "limit"') == 1 and "value = [1, 2]" in printed and 'value = "a $${b}"' in printed
-    assert 'param "number" {\n  value = 12\n' in printed and 'param "quoted" {\n  value = "12"\n' in printed
-    assert 'resource_changes = {"terraform_data.one[\\"a.b\\"]": {' in printed
-    assert 'workspace = {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto_apply": true' in printed
-    assert 'cost_estimate = {"proposed_monthly_cost": "12.50"}' in printed
+    assert (result["outcome"], first["status"], second["status"], second["enforcement_level"]) == ("passed", "passed", "failed", "advisory")
+    (said,) = [entry["print"] for entry in first["output"]]
+    assert 'module "helpers" { source = "./helpers.sentinel" }' in said and "mine.sentinel" not in said
+    assert 'mock "tfplan/v2" {\n  module {\n    source = "./runyard-mocks/mock-tfplan-v2.sentinel"' in said
+    assert said.count('param "limit"') == 1 and "value = [1, 2]" in said and 'value = "a $${b}"' in said
+    assert 'param "number" {\n  value = 12\n' in said and 'param "quoted" {\n  value = "12"\n' in said
+    assert 'resource_changes = {"terraform_data.one[\\"a.b\\"]": {' in said
+    assert 'workspace = {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto_apply": true' in said
+    assert 'cost_estimate = {"proposed_monthly_cost": "12.50"}' in said
 
 
 def test_policies_without_their_program_are_errored(fake_scheduler, worker, folder, sandbox):

@@ -477,15 +477,18 @@ static void an_exact_version_is_safe_in_a_path(void **state)
 static void engines_are_identified_by_their_version_output(void **state)
 {
 	struct version version;
-	bool tofu;
+	const char *program;
 
 	(void)state;
-	assert_int_equal(engine_version_read("Terraform v1.11.4\non linux_amd64\n", &version, &tofu), 0);
+	assert_int_equal(engine_version_read("Terraform v1.11.4\non linux_amd64\n", &version, &program), 0);
 	assert_string_equal(version.text, "1.11.4");
-	assert_false(tofu);
-	assert_int_equal(engine_version_read("OpenTofu v1.10.10\n", &version, &tofu), 0);
-	assert_true(tofu);
-	assert_int_equal(engine_version_read("GNU bash, version 5", &version, &tofu), -1);
+	assert_string_equal(program, "terraform");
+	assert_int_equal(engine_version_read("OpenTofu v1.10.10\n", &version, &program), 0);
+	assert_string_equal(program, "tofu");
+	assert_int_equal(engine_version_read("Version: 1.4.2\nBuild Commit: \n", &version, &program), 0);
+	assert_string_equal(version.text, "1.4.2");
+	assert_string_equal(program, "opa");
+	assert_int_equal(engine_version_read("GNU bash, version 5", &version, &program), -1);
 }
 
 static void credentials_and_services_are_set_for_the_apis_host(void **state)
