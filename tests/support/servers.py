@@ -29,13 +29,27 @@ def memory_folder():
     return folder if folder.is_dir() and os.access(folder, os.W_OK | os.X_OK) and shutil.disk_usage(folder).free > 8 << 30 else None
 
 
-def new_data_folder():
-    """A folder for a server's data. Its name has the id of this process: memory that was left by tests which were killed
-    is freed."""
-    for left in Path("/dev/shm").glob("runyard-pg.*.*"):
-        if not Path("/proc", left.name.split(".")[1]).exists():
-            shutil.rmtree(left, ignore_errors=True)
-    return Path(tempfile.mkdtemp(prefix=f"runyard-pg.{os.getpid()}.", dir=memory_folder()))
+def new_data_folder(parent):
+    """Creates a folder for a server's data. Returns it, and a file that is locked while the folder is in use. Frees the memory that
+    killed tests have left: nobody holds the lock there. Process ids do not tell, because containers may share this memory."""
+    for left in Path("/dev/shm").glob("runyard-pg.*/owner"):
+        if abandoned(left):
+            shutil.rmtree(left.parent, ignore_errors=True)
+    folder = Path(tempfile.mkdtemp(prefix="runyard-pg.", dir=parent))
+    owner = open(folder / "owner.new", "w")
+    fcntl.flock(owner, fcntl.LOCK_EX)
+    # It is locked before others can find it.
+    os.rename(folder / "owner.new", folder / "owner")
+    return folder, owner
+
+
+def abandoned(owner):
+    try:
+        with open(owner) as file:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 class Postgres:
@@ -43,8 +57,10 @@ class Postgres:
     `bootstrapped` the build's scheduler has run bootstrap. With `steps` its clock can be set: step(seconds). With
     `primary` it is that cluster's standby."""
 
+    in_memory = True
+
     def __init__(self, steps=False, primary=None):
-        self.folder = new_data_folder()
+        self.folder, self.owner = new_data_folder(memory_folder() if self.in_memory else None)
         self.account = "postgres" if os.geteuid() == 0 else None
         self.port = free_port()
         self.programs = Path(max(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda path: float(path.split("/")[4]), default="/usr/bin"))
@@ -169,6 +185,7 @@ class Postgres:
     def release(self):
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
+        self.owner.close()
 
 
 class ObjectStore:
