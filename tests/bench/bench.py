@@ -40,6 +40,8 @@ def build():
 class DurablePostgres(Postgres):
     """Durable, as in production: a commit is on disk before it is answered."""
 
+    in_memory = False
+
     def _command(self):
         return ["fsync=on" if part == "fsync=off" else part for part in super()._command()]
 
