@@ -6,9 +6,10 @@
 #include "worker/policy/sentinel/library/json.h"
 
 enum {
-	CHECK_BYTES = 64 << 10,   /* between two counts of steps */
-	SPAN_BYTES = 64,          /* of an object or list that has a span; shorter ones are decoded as a whole */
-	SPANS_FIRST = 64,         /* allocated */
+	CHECK_BYTES = 64 << 10, /* between two counts of steps */
+	SPAN_BYTES = 64,        /* of an object or list that has a span; shorter ones are decoded as a whole */
+	SPANS_FIRST = 64,       /* allocated */
+	MEMBERS_FIRST = 64,
 	IS_SPAN = (int)(1u << 31) /* in the offset of a lazy value: it is the number of a span */
 };
 
@@ -19,11 +20,23 @@ struct plan_span {
 	uint32_t next; /* the number of the first span behind it */
 };
 
+struct member {
+	struct value name, element;
+};
+
+/* What is collected of an object or list before the value is made, which then has the right size: a quarter of the
+ * memory of a policy that reads all maps of a plan. */
+struct members {
+	struct member *items;
+	size_t count, capacity;
+};
+
 struct plan {
 	const struct source *source;
 	struct lazy lazy; /* makes its values of their offset, or of the number of their span */
 	struct plan_span *spans;
 	uint32_t count, capacity;
+	struct members *members; /* of the value that is being made */
 };
 
 static _Noreturn void refuse(struct run *run, const struct source *source, const char *at, const char *message)
@@ -73,17 +86,19 @@ static bool is_escaped(const char *begin, const char *quote)
 /* From the opening quote to behind the closing one. */
 static void skip_string(struct skip *skip)
 {
-	const char *begin = skip->at + 1, *quote = begin;
+	const char *begin = skip->at + 1, *at = begin, *quote;
 
-	while (quote < skip->end && (*quote != '"' || is_escaped(begin, quote)))
-		quote++;
-	if (quote == skip->end)
-		refuse(skip->run, skip->source, skip->at, "a string is not closed");
-	skip->at = quote + 1;
+	do {
+		quote = memchr(at, '"', (size_t)(skip->end - at));
+		if (!quote)
+			refuse(skip->run, skip->source, skip->at, "a string is not closed");
+		at = quote + 1;
+	} while (is_escaped(begin, quote));
+	skip->at = at;
 }
 
-/* The bytes that skip_container looks at. */
-enum byte_kind { BYTE_OTHER, BYTE_QUOTE, BYTE_OPEN, BYTE_CLOSE };
+/* The bytes that end a number or word. */
+enum byte_kind { BYTE_OTHER, BYTE_BETWEEN, BYTE_QUOTE, BYTE_OPEN, BYTE_CLOSE };
 
 static const unsigned char byte_kinds[256] = {
 	['"'] = BYTE_QUOTE,
@@ -91,6 +106,12 @@ static const unsigned char byte_kinds[256] = {
 	['['] = BYTE_OPEN,
 	['}'] = BYTE_CLOSE,
 	[']'] = BYTE_CLOSE,
+	[','] = BYTE_BETWEEN,
+	[':'] = BYTE_BETWEEN,
+	[' '] = BYTE_BETWEEN,
+	['\t'] = BYTE_BETWEEN,
+	['\n'] = BYTE_BETWEEN,
+	['\r'] = BYTE_BETWEEN,
 };
 
 static enum byte_kind seek_bracket(struct skip *skip)
@@ -98,10 +119,10 @@ static enum byte_kind seek_bracket(struct skip *skip)
 	while (skip->at < skip->end) {
 		const enum byte_kind kind = byte_kinds[(unsigned char)*skip->at];
 
+		if (kind > BYTE_QUOTE)
+			return kind;
 		if (kind == BYTE_QUOTE)
 			skip_string(skip);
-		else if (kind != BYTE_OTHER)
-			return kind;
 		else
 			skip->at++;
 	}
@@ -145,7 +166,7 @@ static void skip_word(struct skip *skip)
 {
 	const char *begin = skip->at;
 
-	while (skip->at < skip->end && !is_space(*skip->at) && !strchr(",:]}\"[{", *skip->at))
+	while (skip->at < skip->end && byte_kinds[(unsigned char)*skip->at] == BYTE_OTHER)
 		skip->at++;
 	if (skip->at == begin)
 		refuse(skip->run, skip->source, begin, "a value is missing");
@@ -248,7 +269,11 @@ struct plan_part plan_document(struct run *run, const struct source *source)
 		end--;
 	if (begin == end)
 		refuse(run, source, begin, "a value is missing");
-	*plan = (struct plan){.source = source, .lazy = {.make = make, .data = plan}};
+	*plan = (struct plan){
+		.source = source,
+		.lazy = {.make = make, .data = plan},
+		.members = run_alloc(run, 1, sizeof(*plan->members)),
+	};
 	if (*begin == '{' || *begin == '[')
 		find_spans(run, plan, begin, end);
 	return (struct plan_part){.plan = plan, .begin = begin, .end = end, .span = plan->count > 0 ? 0 : NO_SPAN};
@@ -337,20 +362,13 @@ bool plan_next(struct run *run, struct plan_walk *walk)
 	return true;
 }
 
-bool plan_named(const struct plan_walk *walk, const char *name)
-{
-	const size_t len = (size_t)(walk->name.end - walk->name.begin) - 2;
-
-	return strlen(name) == len && memcmp(walk->name.begin + 1, name, len) == 0;
-}
-
 static struct plan_part member(struct run *run, struct plan_part object, const char *name, size_t len)
 {
 	struct plan_walk walk = plan_walk(object);
 	struct plan_part found = {0};
 
 	while (walk.object && plan_next(run, &walk))
-		if ((size_t)(walk.name.end - walk.name.begin) == len + 2 && memcmp(walk.name.begin + 1, name, len) == 0)
+		if (plan_named_bytes(&walk, name, len))
 			found = walk.part;
 	return found;
 }
@@ -391,23 +409,49 @@ struct value plan_lazy(struct run *run, struct plan_part part)
 	};
 }
 
-static struct value shallow_list(struct run *run, struct plan_part part)
+static void add_member(struct run *run, struct members *members, struct member member)
 {
-	struct plan_walk walk = plan_walk(part);
-	struct value list = list_new(run, 0);
+	if (members->count == members->capacity) {
+		struct member *old = members->items;
 
+		members->capacity = members->capacity ? 2 * members->capacity : MEMBERS_FIRST;
+		members->items = run_alloc(run, members->capacity, sizeof(*members->items));
+		if (old)
+			memcpy(members->items, old, members->count * sizeof(*old));
+	}
+	members->items[members->count++] = member;
+}
+
+static const struct members *collect(struct run *run, struct plan_part part)
+{
+	struct members *members = part.plan->members;
+	struct plan_walk walk = plan_walk(part);
+
+	members->count = 0;
 	while (plan_next(run, &walk))
-		list_push(run, list, plan_lazy(run, walk.part));
+		add_member(run, members,
+			(struct member){
+				.name = walk.object ? plan_decode(run, walk.name) : value_null(),
+				.element = plan_lazy(run, walk.part),
+			});
+	return members;
+}
+
+static struct value shallow_list(struct run *run, const struct members *members)
+{
+	struct value list = list_new(run, members->count);
+
+	for (size_t i = 0; i < members->count; i++)
+		list_push(run, list, members->items[i].element);
 	return list;
 }
 
-static struct value shallow_map(struct run *run, struct plan_part part)
+static struct value shallow_map(struct run *run, const struct members *members)
 {
-	struct plan_walk walk = plan_walk(part);
-	struct value map = map_new(run, 0);
+	struct value map = map_new(run, members->count);
 
-	while (plan_next(run, &walk))
-		map_set(run, map, plan_decode(run, walk.name), plan_lazy(run, walk.part));
+	for (size_t i = 0; i < members->count; i++)
+		map_set(run, map, members->items[i].name, members->items[i].element);
 	return map;
 }
 
@@ -429,5 +473,5 @@ static struct value make(struct run *run, const void *data, uint32_t offset)
 	if (!(offset & IS_SPAN))
 		return plan_decode(run, short_part(run, plan, offset));
 	part = span_part(plan, offset & ~(uint32_t)IS_SPAN);
-	return plan_kind(part) == '{' ? shallow_map(run, part) : shallow_list(run, part);
+	return plan_kind(part) == '{' ? shallow_map(run, collect(run, part)) : shallow_list(run, collect(run, part));
 }

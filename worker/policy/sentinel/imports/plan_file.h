@@ -13,6 +13,8 @@
  * all resources of a plan reads each byte about once instead of six times.
  */
 
+#include <string.h>
+
 #include "worker/policy/sentinel/values/value.h"
 
 struct plan;
@@ -49,7 +51,14 @@ struct plan_walk {
 struct plan_walk plan_walk(struct plan_part of);
 bool plan_next(struct run *run, struct plan_walk *walk);
 /* True if the member has that name. `name` has no characters that JSON escapes. */
-bool plan_named(const struct plan_walk *walk, const char *name);
+static inline bool plan_named_bytes(const struct plan_walk *walk, const char *name, size_t len)
+{
+	return (size_t)(walk->name.end - walk->name.begin) == len + 2 && memcmp(walk->name.begin + 1, name, len) == 0;
+}
+static inline bool plan_named(const struct plan_walk *walk, const char *name)
+{
+	return plan_named_bytes(walk, name, strlen(name));
+}
 
 /* The member of the object, or of objects in it: "values.outputs". Of two members with one name the last counts. */
 struct plan_part plan_at(struct run *run, struct plan_part object, const char *path);

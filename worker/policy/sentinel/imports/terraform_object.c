@@ -10,6 +10,7 @@ static const struct terraform_member members[] = {
 	{.shape = SHAPE_##shape_,                                                                                      \
 		.name = {.len = sizeof(#name_) - 1, .bytes = #name_},                                                  \
 		.source = source_,                                                                                     \
+		.source_len = sizeof(source_) - 1,                                                                     \
 		.kind = KIND_##kind_,                                                                                  \
 		.of = SHAPE_##of_},
 #include "common/terraform/imports.def"
@@ -159,7 +160,7 @@ static void find_parts(struct run *run, const struct terraform_object *object, c
 		ret_parts[i] = *shape[i].source ? (struct plan_part){0} : object->part;
 	while (walk.object && plan_next(run, &walk))
 		for (size_t i = 0; i < count; i++)
-			if (plan_named(&walk, shape[i].source))
+			if (plan_named_bytes(&walk, shape[i].source, shape[i].source_len))
 				ret_parts[i] = walk.part;
 }
 

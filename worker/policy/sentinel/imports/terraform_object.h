@@ -11,7 +11,8 @@
 struct terraform_member {
 	enum import_shape shape;
 	struct string name;
-	const char *source;
+	const char *source; /* a member of its JSON, or paths */
+	size_t source_len;
 	enum import_kind kind;
 	enum import_shape of;
 };

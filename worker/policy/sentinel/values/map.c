@@ -5,7 +5,7 @@
 
 enum {
 	FIRST = 4, /* the capacity of a map whose size is not known */
-	FEW = 8,   /* entries up to which a map is searched from its beginning to its end */
+	FEW = 16,  /* entries up to which a map is searched from its beginning to its end */
 	KEY_INT = 1,
 	KEY_FLOAT,
 	KEY_BOOL,

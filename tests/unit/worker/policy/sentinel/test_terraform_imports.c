@@ -350,6 +350,29 @@ static void real_plans_are_shown(void **state)
 	}
 }
 
+/* Objects and lists of many members, each of them large. */
+static void wide_values_are_whole(void **state)
+{
+	enum { COUNT = 300 };
+	static const char text[] = "a text that makes a list or an object a large one, of more than 64 bytes";
+	_cleanup_(buf_release) struct buf plan = BUF_INIT(1 << 20);
+
+	(void)state;
+	buf_text(&plan, "{\"object\": {\"m0\": 0");
+	for (int i = 0; i < COUNT; i++)
+		buf_printf(&plan, ", \"m%d\": {\"text\": \"%s\", \"list\": [%d, \"%s\"]}", i, text, i, text);
+	buf_text(&plan, "}, \"list\": [[]");
+	for (int i = 0; i < COUNT; i++)
+		buf_printf(&plan, ", [\"%s\", [{\"n\": %d}]]", text, i);
+	buf_text(&plan, "]}");
+	assert_value(buf_str(&plan), "length(tfplan.raw.object)", "300");
+	assert_value(buf_str(&plan), "tfplan.raw.object.m0.list[0]", "0");
+	assert_value(buf_str(&plan), "tfplan.raw.object.m299.list[0]", "299");
+	assert_value(buf_str(&plan), "keys(tfplan.raw.object)[64]", "\"m64\"");
+	assert_value(buf_str(&plan), "length(tfplan.raw.list)", "301");
+	assert_value(buf_str(&plan), "map tfplan.raw.list[299:301] as e { e[1][0].n }", "[298, 299]");
+}
+
 /* ---- wrong JSON ---- */
 
 static void wrong_json_is_an_error_at_its_place(void **state)
@@ -452,6 +475,7 @@ int main(void)
 		cmocka_unit_test(the_run_is_as_the_file_says),
 		cmocka_unit_test(imports_of_real_plans_equal_their_mocks),
 		cmocka_unit_test(real_plans_are_shown),
+		cmocka_unit_test(wide_values_are_whole),
 		cmocka_unit_test(wrong_json_is_an_error_at_its_place),
 		cmocka_unit_test(unused_parts_are_not_decoded),
 		cmocka_unit_test(deep_json_ends_at_the_limit),
