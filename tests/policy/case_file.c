@@ -9,10 +9,12 @@ enum { FILE_MAX = 64 << 20 };
 
 struct reader {
 	struct case_file *file;
+	const char *path;
 	struct buf prelude;     /* statements before expressions */
 	struct test_case *open; /* the case whose lines are read, or NULL */
 	struct part *part;      /* of the open case, to which lines are added */
 	unsigned line;
+	char *plan, *schemas; /* of the cases that follow, or NULL */
 };
 
 static struct test_case *add_case(struct reader *reader, const char *name)
@@ -23,6 +25,8 @@ static struct test_case *add_case(struct reader *reader, const char *name)
 	file->cases = mem_resize(file->cases, file->count + 1, sizeof(*file->cases));
 	added = &file->cases[file->count++];
 	*added = (struct test_case){.name = mem_text(name), .line = reader->line};
+	added->plan = reader->plan ? mem_text(reader->plan) : NULL;
+	added->schemas = reader->schemas ? mem_text(reader->schemas) : NULL;
 	return added;
 }
 
@@ -48,9 +52,25 @@ static void add_expression(struct reader *reader, const char *line, const char *
 	test->expected[test->expected_count++] = mem_text(arrow + 4);
 }
 
+/* A file of the folder `terraform` beside that of the cases: " FILE". No name: no file. */
+static void set_file(const struct reader *reader, char **file, const char *name)
+{
+	const char *slash = strrchr(reader->path, '/');
+
+	free(*file);
+	*file = NULL;
+	if (*name == ' ')
+		*file = mem_printf("%.*s/../terraform/%s", slash ? (int)(slash - reader->path) : 1,
+			slash ? reader->path : ".", name + 1);
+}
+
 static void read_prelude(struct reader *reader, const char *line)
 {
-	if (line[1] == '\0')
+	if (text_starts(line, "@plan"))
+		set_file(reader, &reader->plan, line + strlen("@plan"));
+	else if (text_starts(line, "@schemas"))
+		set_file(reader, &reader->schemas, line + strlen("@schemas"));
+	else if (line[1] == '\0')
 		buf_reset(&reader->prelude);
 	else
 		buf_printf(&reader->prelude, "%s\n", line + 2);
@@ -189,7 +209,7 @@ static int read_line(struct reader *reader, const char *line)
 int case_file_read(struct case_file *file, const char *path, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_MAX), prelude = BUF_INIT(FILE_MAX);
-	struct reader reader = {.file = file, .prelude = prelude};
+	struct reader reader = {.file = file, .path = path, .prelude = prelude};
 	int result = 0;
 
 	*file = (struct case_file){0};
@@ -200,6 +220,8 @@ int case_file_read(struct case_file *file, const char *path, struct err *err)
 		result = read_line(&reader, line);
 	}
 	buf_release(&reader.prelude);
+	free(reader.plan);
+	free(reader.schemas);
 	if (reader.open && reader.open->expected_count == 0)
 		result = -1;
 	if (result < 0)
@@ -210,6 +232,8 @@ int case_file_read(struct case_file *file, const char *path, struct err *err)
 static void release_case(struct test_case *test)
 {
 	free(test->name);
+	free(test->plan);
+	free(test->schemas);
 	for (size_t i = 0; i < test->part_count; i++) {
 		free(test->parts[i].name);
 		buf_release(&test->parts[i].text);

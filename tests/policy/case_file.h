@@ -10,6 +10,8 @@
  *	1 + "a" => error: MESSAGE         an expression that fails
  *	@ l = [1, 2]                      a statement (or import) before all expressions that follow
  *	@                                 no statements any more
+ *	@plan FILE, @schemas FILE         of tests/policy/terraform, for the Terraform imports of all cases that follow
+ *	@plan, @schemas                   no such file any more
  *	== NAME                           a policy; its source follows
  *	-> pass                           its result: pass, fail, undefined [LINE:COLUMN],
  *	-> value 3                        main, as it is printed,
@@ -50,6 +52,7 @@ struct test_case {
 	bool expression; /* the only expectation is x's value, or an error */
 	bool crlf, open;
 	uint64_t steps, memory; /* 0: the default */
+	char *plan, *schemas;   /* paths of files, or NULL */
 };
 
 struct case_file {

@@ -5,6 +5,7 @@
 
 #include "common/err.h"
 #include "tests/policy/case_file.h"
+#include "worker/policy/sentinel/configuration/terraform.h"
 #include "worker/policy/sentinel/evaluate/evaluate.h"
 #include "worker/policy/sentinel/imports/standard.h"
 
@@ -43,6 +44,14 @@ static struct value literal(struct run *run, const struct part *part)
 	return outcome.main;
 }
 
+static struct value load_terraform(struct run *run, const struct test_case *test, const struct terraform_import *import)
+{
+	static const struct files anywhere = {.root = -1};
+	const struct terraform_paths paths = {.plan = test->plan, .schemas = test->schemas};
+
+	return terraform_load(run, import, &paths, &anywhere, "", NULL);
+}
+
 static struct value find_import(struct run *run, struct case_run *case_run, const struct import_tree *import)
 {
 	for (size_t i = 1; i < case_run->test->part_count; i++) {
@@ -57,7 +66,10 @@ static struct value find_import(struct run *run, struct case_run *case_run, cons
 			return literal(run, part);
 	}
 	const struct import *standard = standard_import(import->path.bytes, import->path.len);
+	const struct terraform_import *terraform = terraform_find(import->path.bytes, import->path.len);
 
+	if (!standard && terraform)
+		return load_terraform(run, case_run->test, terraform);
 	if (!standard)
 		run_fail(run, "import \"%.*s\" is not known", (int)import->path.len, import->path.bytes);
 	return (struct value){.type = VALUE_IMPORT, .import = standard};

@@ -16,7 +16,7 @@ struct options {
 	const char **paths; /* what is no flag */
 	size_t path_count;
 
-	const char *config, *policy, *plan, *tfrun, *root, *json_rule, *run_pattern;
+	const char *config, *policy, *plan, *schemas, *tfrun, *root, *json_rule, *run_pattern;
 	bool json, trace, color, verbose, check, write;
 	struct setting *params, *globals; /* the last of a name counts */
 	struct run_limits limits;

@@ -5,6 +5,7 @@
 
 #include "common/base.h"
 #include "worker/policy/sentinel/imports/terraform.h"
+#include "worker/policy/sentinel/imports/v1/v1.h"
 
 /* A JSON file of the run. */
 struct input {
@@ -27,17 +28,32 @@ static const struct input run_input = {
 	.keys = {"run_path"},
 };
 
+static const struct input schemas = {
+	.what = "file of the provider schemas",
+	.flag = "-schemas",
+	.offset = offsetof(struct terraform_paths, schemas),
+	.keys = {"schemas_path"},
+};
+
 struct terraform_import {
 	const char *name;
 	const struct input *input;
 	struct value (*make)(struct run *run, const struct source *source);
+	/* Or, of before tfplan/v2: `schemas` may be NULL. */
+	struct value (*make_v1)(struct run *run, const struct source *source, const struct source *schemas);
 };
 
 static const struct terraform_import imports[] = {
-	{"tfplan/v2", &plan, import_tfplan},
-	{"tfconfig/v2", &plan, import_tfconfig},
-	{"tfstate/v2", &plan, import_tfstate},
-	{"tfrun", &run_input, import_tfrun},
+	{"tfplan/v2", &plan, import_tfplan, NULL},
+	{"tfconfig/v2", &plan, import_tfconfig, NULL},
+	{"tfstate/v2", &plan, import_tfstate, NULL},
+	{"tfrun", &run_input, import_tfrun, NULL},
+	{"tfplan", &plan, NULL, import_v1_plan},
+	{"tfplan/v1", &plan, NULL, import_v1_plan},
+	{"tfconfig", &plan, NULL, import_v1_config},
+	{"tfconfig/v1", &plan, NULL, import_v1_config},
+	{"tfstate", &plan, NULL, import_v1_state},
+	{"tfstate/v1", &plan, NULL, import_v1_state},
 };
 
 const struct terraform_import *terraform_find(const char *name, size_t len)
@@ -83,11 +99,22 @@ static const struct source *source_of(struct run *run, const char *name, struct 
 	return source;
 }
 
-static const struct source *given_file(struct run *run, const struct terraform_import *import, const char *path)
+/* An import that is made, and where its files are. */
+struct making {
+	struct run *run;
+	const struct terraform_import *import;
+	const struct terraform_paths *paths;
+	const struct files *files;
+	const char *folder;
+	const struct import_entry *plugin; /* or NULL */
+};
+
+static const struct source *given_file(const struct making *making, const struct input *input, const char *path)
 {
 	static const struct files anywhere = {.root = -1};
+	struct run *run = making->run;
 	const struct reader reader = {
-		.subject = run_text(run, "the %s for the import \"%s\"", import->input->what, import->name),
+		.subject = run_text(run, "the %s for the import \"%s\"", input->what, making->import->name),
 		.place = run->at,
 	};
 	const struct source *opened = terraform_opened(run, path);
@@ -95,23 +122,36 @@ static const struct source *given_file(struct run *run, const struct terraform_i
 	return opened ? opened : source_of(run, path, file_map(run, &anywhere, path, &reader));
 }
 
-static const struct source *configured_file(struct run *run, const struct terraform_import *import,
-	const struct files *files, const char *folder, const struct import_entry *plugin)
+/* NULL if neither the command line nor the plugin names it. */
+static const struct source *file_of(const struct making *making, const struct input *input)
 {
-	const char *path = configured_path(run, import->input, plugin);
+	const char *given = given_path(input, making->paths);
+	const char *path = given ? given : configured_path(making->run, input, making->plugin);
 	struct reader reader;
 
 	if (!path)
-		run_fail(run, "import \"%s\" needs a %s (%s)", import->name, import->input->what, import->input->flag);
-	reader = (struct reader){.subject = plugin->subject, .place = plugin->place};
-	return source_of(run, source_path(run, folder, path), source_map(run, files, folder, path, &reader));
+		return NULL;
+	if (given)
+		return given_file(making, input, given);
+	reader = (struct reader){.subject = making->plugin->subject, .place = making->plugin->place};
+	return source_of(making->run, source_path(making->run, making->folder, path),
+		source_map(making->run, making->files, making->folder, path, &reader));
 }
 
 struct value terraform_load(struct run *run, const struct terraform_import *import, const struct terraform_paths *paths,
 	const struct files *files, const char *folder, const struct import_entry *plugin)
 {
-	const char *path = given_path(import->input, paths);
+	const struct making making = {
+		.run = run,
+		.import = import,
+		.paths = paths,
+		.files = files,
+		.folder = folder,
+		.plugin = plugin,
+	};
+	const struct source *source = file_of(&making, import->input);
 
-	return import->make(
-		run, path ? given_file(run, import, path) : configured_file(run, import, files, folder, plugin));
+	if (!source)
+		run_fail(run, "import \"%s\" needs a %s (%s)", import->name, import->input->what, import->input->flag);
+	return import->make ? import->make(run, source) : import->make_v1(run, source, file_of(&making, &schemas));
 }

@@ -3,15 +3,16 @@
 #define WORKER_POLICY_SENTINEL_CONFIGURATION_TERRAFORM_H
 
 /*
- * The Terraform imports read a plan or a run. The flags -plan and -tfrun name the files, or else the `config` of an
- * `import "plugin"`. The flags' files may be outside of the root.
+ * The Terraform imports read a plan or a run; those of before tfplan/v2 also the provider schemas, if there are any.
+ * The flags -plan, -tfrun and -schemas name the files, or else the `config` of an `import "plugin"`. The flags' files
+ * may be outside of the root.
  */
 
 #include "worker/policy/sentinel/configuration/configuration.h"
 
 /* The files that the command line names. Borrowed. */
 struct terraform_paths {
-	const char *plan, *run; /* or NULL */
+	const char *plan, *run, *schemas; /* or NULL */
 };
 
 struct terraform_import;

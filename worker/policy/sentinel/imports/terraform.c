@@ -13,7 +13,8 @@
 struct terraform_document {
 	const struct source *source;
 	struct plan_part whole;
-	struct value facts; /* of a run's file: all that it has; else and before the first use no map */
+	struct value object; /* `whole`, decoded as it is read; no map before the first use */
+	struct value facts;  /* of a run's file: all that it has; else and before the first use no map */
 	struct terraform_document *next;
 };
 
@@ -80,6 +81,15 @@ struct field {
 static struct value settled(struct run *run, struct value value)
 {
 	return value.type == VALUE_LAZY ? value.lazy->make(run, value.lazy->data, value.offset) : value;
+}
+
+struct value terraform_file(struct run *run, const struct source *source)
+{
+	struct terraform_document *document = document_of(run, source);
+
+	if (document->object.type != VALUE_MAP)
+		document->object = settled(run, plan_lazy(run, document_whole(run, document)));
+	return document->object;
 }
 
 static struct value make_field(struct run *run, const void *data, uint32_t offset)

@@ -16,6 +16,10 @@
 /* The file of that name if an import has been made of it, else NULL: it need not be mapped again. */
 const struct source *terraform_opened(const struct run *run, const char *name);
 
+/* The file's JSON object, whose members are decoded as they are read. Imports of one file share it, so that nothing may
+ * be changed in it. */
+struct value terraform_file(struct run *run, const struct source *source);
+
 struct value import_tfplan(struct run *run, const struct source *source);
 struct value import_tfconfig(struct run *run, const struct source *source);
 struct value import_tfstate(struct run *run, const struct source *source);

@@ -10,14 +10,17 @@
 #include "common/base.h"
 #include "common/buf.h"
 #include "common/terraform/mocks.h"
+#include "common/terraform/plan_text.h"
+#include "common/terraform/v1/mocks.h"
 #include "worker/policy/sentinel/evaluate/evaluate.h"
 #include "worker/policy/sentinel/imports/standard.h"
 #include "worker/policy/sentinel/imports/terraform.h"
+#include "worker/policy/sentinel/imports/v1/v1.h"
 
 /* A policy that imports plan and run. Its variable x is the result. */
 struct policy {
 	const char *text;
-	struct source plan, facts;
+	struct source plan, facts, schemas;
 	const char *mock; /* the source of the module "mock"; or NULL */
 	struct run run;
 	struct value x;
@@ -37,6 +40,19 @@ static const struct {
 	{"tfrun", import_tfrun, true},
 };
 
+static const struct {
+	const char *name;
+	struct value (*make)(struct run *run, const struct source *plan, const struct source *schemas);
+	const char *fields[12];
+} v1_imports[] = {
+	{"tfplan", import_v1_plan,
+		{"module_paths", "path", "data", "resources", "terraform_version", "variables", "config.resources",
+			"config.module_paths", "config.providers", "state.resources", "state.outputs"}},
+	{"tfconfig", import_v1_config,
+		{"module_paths", "path", "data", "resources", "modules", "outputs", "providers", "variables"}},
+	{"tfstate", import_v1_state, {"module_paths", "path", "data", "resources", "outputs", "terraform_version"}},
+};
+
 static struct unit *load(struct policy *policy, struct source *source, enum tree_role role);
 
 static struct value import_of(struct policy *policy, const char *name, size_t len)
@@ -46,6 +62,10 @@ static struct value import_of(struct policy *policy, const char *name, size_t le
 	for (size_t i = 0; i < ARRAY_LEN(imports); i++)
 		if (strlen(imports[i].name) == len && memcmp(imports[i].name, name, len) == 0)
 			return imports[i].make(&policy->run, imports[i].of_run ? &policy->facts : &policy->plan);
+	for (size_t i = 0; i < ARRAY_LEN(v1_imports); i++)
+		if (strlen(v1_imports[i].name) == len && memcmp(v1_imports[i].name, name, len) == 0)
+			return v1_imports[i].make(
+				&policy->run, &policy->plan, policy->schemas.text ? &policy->schemas : NULL);
 	if (standard_import(name, len))
 		return (struct value){.type = VALUE_IMPORT, .import = standard_import(name, len)};
 	*mock = (struct source){.name = "mock", .text = policy->mock, .len = strlen(policy->mock)};
@@ -305,6 +325,78 @@ static void assert_equals_mock(const char *plan, const struct mock *mock, const 
 	run_release(&policy.run);
 }
 
+static void v1_equals_its_mock(const char *plan, const char *schemas, size_t number, const char *name)
+{
+	_cleanup_(buf_release) struct buf source = BUF_INIT(1 << 20), text = BUF_INIT(1 << 20);
+	json_auto_t *parsed = plan_parse(plan, strlen(plan)), *types = schemas ? json_loads(schemas, 0, NULL) : NULL;
+	const char *const *fields = v1_imports[number].fields;
+	struct policy policy;
+
+	assert_int_equal(v1_mock_write(&v1_mocks[number], parsed, types, &source), 0);
+	assert_string_equal(v1_mocks[number].imports[0], v1_imports[number].name);
+	buf_printf(&text, "import \"%s\" as a\nimport \"mock\" as b\nx = []\n", v1_imports[number].name);
+	for (size_t i = 0; fields[i]; i++)
+		buf_printf(&text, "if a.%s is not b.%s { append(x, [\"%s\", a.%s, b.%s]) }\n", fields[i], fields[i],
+			fields[i], fields[i], fields[i]);
+	buf_text(&text,
+		"for a.module_paths as p { if a.module(p) is not b.module(p) { append(x, [p, a.module(p), "
+		"b.module(p)]) } }\nfor [[\"none\"], [\"\"]] as p { if b.module(p) is not null { append(x, p) } }\n"
+		"main = x is empty\n");
+	policy_init(&policy, buf_str(&text), plan);
+	if (schemas)
+		policy.schemas = (struct source){.name = "schemas.json", .text = schemas, .len = strlen(schemas)};
+	policy.mock = buf_str(&source);
+	if (run_protected(&policy.run, evaluate, &policy) < 0)
+		fail_msg("%s: %s", name, policy.run.failure.message);
+	if (strcmp(policy.printed, "[]") != 0)
+		fail_msg("%s, %s: %s", name, v1_imports[number].name, policy.printed);
+	run_release(&policy.run);
+}
+
+static void v1_imports_equal_their_mocks(void **state)
+{
+	static const char *const plans[] = {"create.json", "update.json", "destroy.json", "v1.json"};
+	_cleanup_(freep) char *schemas = plan_read("v1-schemas.json");
+
+	(void)state;
+	assert_int_equal(v1_mock_count, ARRAY_LEN(v1_imports));
+	for (size_t i = 0; i < ARRAY_LEN(plans); i++) {
+		_cleanup_(freep) char *plan = plan_read(plans[i]);
+
+		for (size_t n = 0; n < v1_mock_count; n++) {
+			v1_equals_its_mock(plan, schemas, n, plans[i]);
+			v1_equals_its_mock(plan, NULL, n, plans[i]);
+		}
+	}
+	for (size_t n = 0; n < v1_mock_count; n++)
+		v1_equals_its_mock("{}", NULL, n, "an empty plan");
+}
+
+/* One resource whose flat keys take much more than its JSON. */
+static void a_mock_has_a_bound(void **state)
+{
+	enum { DEPTH = 1000, NAME = 1000, LEAVES = 1000 };
+	_cleanup_(buf_release) struct buf plan = BUF_INIT(1 << 24), out = BUF_INIT((size_t)1 << 32);
+	_cleanup_(freep) char *name = mem_new(NAME + 1, 1);
+	json_auto_t *parsed = NULL;
+
+	(void)state;
+	memset(name, 'k', NAME);
+	buf_text(&plan, "{\"resource_changes\":[{\"change\":{\"actions\":[\"create\"],\"after\":");
+	for (size_t i = 0; i < DEPTH; i++)
+		buf_printf(&plan, "{\"%s\":", name);
+	buf_text(&plan, "[0");
+	for (size_t i = 1; i < LEAVES; i++)
+		buf_text(&plan, ",0");
+	buf_text(&plan, "]");
+	for (size_t i = 0; i < DEPTH; i++)
+		buf_text(&plan, "}");
+	buf_text(&plan, "}}]}");
+	parsed = plan_parse(buf_str(&plan), plan.len);
+	assert_non_null(parsed);
+	assert_int_equal(v1_mock_write(&v1_mocks[0], parsed, NULL, &out), -1);
+}
+
 static void imports_of_real_plans_equal_their_mocks(void **state)
 {
 	static const char *const plans[] = {"create.json", "update.json", "destroy.json", "refresh.json"};
@@ -444,9 +536,10 @@ static void damaged_plans_are_read_safely(void **state)
 		"\"t\",\"change\":{\"after\":{\"x\":-1.5e3}}}],\"configuration\":{\"root_module\":{"
 		"\"module_calls\":{\"m\":{\"module\":{\"resources\":[{\"provisioners\":[{}]}]}}}}}}";
 	static const char odd[] = "\"{}[],:\\x";
-	static const char text[] =
-		"import \"tfplan/v2\" as p\nimport \"tfconfig/v2\" as c\nx = string(length(p.variables))\n"
-		"print(p.raw, p.variables, p.resource_changes, c.provisioners, c.resources)\nmain = true\n";
+	static const char text[] = "import \"tfplan/v2\" as p\nimport \"tfconfig/v2\" as c\nimport \"tfplan\" as v\n"
+				   "x = string(length(p.variables))\n"
+				   "print(p.raw, p.variables, p.resource_changes, c.provisioners, c.resources, "
+				   "v.resources)\nmain = true\n";
 
 	(void)state;
 	for (size_t at = 0; at < strlen(plan); at++) {
@@ -474,6 +567,8 @@ int main(void)
 		cmocka_unit_test(a_policy_changes_no_import),
 		cmocka_unit_test(the_run_is_as_the_file_says),
 		cmocka_unit_test(imports_of_real_plans_equal_their_mocks),
+		cmocka_unit_test(v1_imports_equal_their_mocks),
+		cmocka_unit_test(a_mock_has_a_bound),
 		cmocka_unit_test(real_plans_are_shown),
 		cmocka_unit_test(wide_values_are_whole),
 		cmocka_unit_test(wrong_json_is_an_error_at_its_place),

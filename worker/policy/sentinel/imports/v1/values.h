@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef WORKER_POLICY_SENTINEL_IMPORTS_V1_VALUES_H
+#define WORKER_POLICY_SENTINEL_IMPORTS_V1_VALUES_H
+
+/* Values of the language as a tree (common/terraform/v1/tree.h), for v1.h. Its owner is a struct v1_owner. */
+
+#include "common/terraform/v1/v1.h"
+#include "worker/policy/sentinel/values/value.h"
+
+struct v1_owner {
+	struct run *run;
+	struct v1 v1; /* for resources, which are made when they are read */
+};
+
+extern const struct tree_class tree_of_values;
+
+struct tree_value tree_from(struct value value);
+/* Undefined is none. */
+struct value tree_to(struct tree_value value);
+
+#endif
