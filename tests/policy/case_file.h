@@ -18,6 +18,7 @@
  *	-> error LINE:COLUMN: MESSAGE     an error of the evaluation (or "error: MESSAGE"),
  *	-> static LINE:COLUMN: MESSAGE    an error that parsing finds,
  *	-> print LINE                     a line that it prints; all lines, if there is any
+ *	-> warning LINE:COLUMN: MESSAGE   a warning of the parser; all warnings, in the order of the file
  *	-> rule NAME VALUE                an evaluated rule, in the order of the trace; all rules, if there is any
  *
  * Between the name and the results:

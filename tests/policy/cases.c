@@ -126,7 +126,7 @@ struct check {
 	struct failure failure; /* of the evaluation */
 	struct buf got;
 	size_t printed; /* of what was printed: the part that is checked */
-	size_t rules;
+	size_t rules, warnings;
 	bool ok;
 };
 
@@ -212,6 +212,22 @@ static bool check_rule(struct check *check, const char *expected)
 	return strcmp(buf_str(&check->got), expected) == 0;
 }
 
+static bool check_warning(struct check *check, const char *expected)
+{
+	const struct tree *tree = unit_tree(check->case_run->units[0]);
+
+	if (check->warnings == tree->warning_count) {
+		buf_text(&check->got, "there are no more warnings");
+		return false;
+	}
+	const struct tree_warning *warning = &tree->warnings[check->warnings++];
+
+	buf_text(&check->got, "warning");
+	describe_place(&check->got, (struct place){.source = tree->source, .offset = warning->offset});
+	buf_printf(&check->got, ": %s", warning->message);
+	return strcmp(buf_str(&check->got), expected) == 0;
+}
+
 static bool check_value(struct check *check, const char *expected)
 {
 	struct value value;
@@ -244,6 +260,8 @@ static bool check_expected(struct check *check, const char *expected)
 		return check_print(check, expected);
 	if (text_starts(expected, "rule "))
 		return check_rule(check, expected);
+	if (text_starts(expected, "warning "))
+		return check_warning(check, expected);
 	return check_verdict(check, expected);
 }
 
@@ -259,6 +277,11 @@ static void check_all(struct run *run, void *data)
 		check->ok = false;
 		buf_printf(&check->got, "more is printed: %.*s", (int)(check->run->printed_len - check->printed),
 			check->run->printed + check->printed);
+	}
+	if (check->ok && check->case_run->units[0] && !test->expression &&
+		check->warnings < unit_tree(check->case_run->units[0])->warning_count) {
+		buf_reset(&check->got);
+		check->ok = check_warning(check, "");
 	}
 }
 

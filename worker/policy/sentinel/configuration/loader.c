@@ -88,18 +88,21 @@ static struct value load_static(struct loader *loader, struct import_entry *entr
 	struct file file =
 		source_map(run, &loader->settings->files, loader->configuration->folder, entry->source, &reader);
 	struct source *source = run_alloc(run, 1, sizeof(*source));
+	struct place importer = run->at;
 	struct json_error error;
 	struct value value;
 
-	if (json_read_file(run, file.bytes, file.len, &value, &error))
-		return value;
 	*source = (struct source){
 		.name = source_path(run, loader->configuration->folder, entry->source),
 		.text = file.bytes,
 		.len = file.len,
 	};
-	run_fail_at(run, (struct place){.source = source, .offset = (uint32_t)error.offset}, "%s: %s", entry->subject,
-		error.message);
+	run->at = (struct place){.source = source};
+	if (!json_read_file(run, file.bytes, file.len, &value, &error))
+		run_fail_at(run, (struct place){.source = source, .offset = (uint32_t)error.offset}, "%s: %s",
+			entry->subject, error.message);
+	run->at = importer;
+	return value;
 }
 
 static struct value load_data(struct loader *loader, struct import_entry *entry)
@@ -158,13 +161,19 @@ static bool terraform_is_first(const struct loader *loader, struct word path)
 
 static void configure_time(struct loader *loader, const struct import_entry *entry)
 {
-	struct value zone;
+	struct run *run = loader->run;
+	struct place importer = run->at;
+	struct value zone, now;
 
-	if (!map_get_text(loader->run, entry->value, "timezone", &zone))
-		return;
-	if (!value_is(zone, VALUE_STRING))
-		run_fail_at(loader->run, entry->place, "%s: \"timezone\" is no string", entry->subject);
-	loader->run->timezone = run_copy(loader->run, string_bytes(zone), string_len(zone));
+	run->at = entry->place;
+	if (map_get_text(run, entry->value, "timezone", &zone)) {
+		if (!value_is(zone, VALUE_STRING))
+			run_fail(run, "%s: \"timezone\" is no string", entry->subject);
+		run->timezone = run_copy(run, string_bytes(zone), string_len(zone));
+	}
+	if (map_get_text(run, entry->value, "fixed_time", &now))
+		time_set_now(run, now);
+	run->at = importer;
 }
 
 static struct value load_plugin(struct loader *loader, struct import_entry *entry)
@@ -303,6 +312,14 @@ static void set_globals(struct loader *loader, struct unit *unit)
 	}
 }
 
+static void pass_warnings(struct loader *loader, const struct tree *tree)
+{
+	for (uint32_t i = 0; i < tree->warning_count; i++)
+		configuration_warn(loader->run, loader->configuration,
+			(struct place){.source = tree->source, .offset = tree->warnings[i].offset}, "%s",
+			tree->warnings[i].message);
+}
+
 static void set_params(struct loader *loader, struct unit *unit, const struct value *own)
 {
 	const struct tree *tree = unit_tree(unit);
@@ -337,6 +354,7 @@ static struct unit *load_unit(struct loader *loader, const struct source *source
 	}
 	run_leave(run);
 	set_globals(loader, unit);
+	pass_warnings(loader, tree);
 	return unit;
 }
 

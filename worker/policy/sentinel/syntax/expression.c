@@ -116,14 +116,13 @@ static struct node *operation(struct parser *parser, enum operator_kind op, uint
 	return node;
 }
 
-static void refuse_zero(struct parser *parser, const struct node *node)
+void parser_refuse_zero(
+	struct parser *parser, enum operator_kind op, const struct node *divisor, uint32_t operator_offset)
 {
-	const struct node *divisor = node->operation.right;
-
-	if (node->op != OP_DIVIDE && node->op != OP_REMAINDER)
+	if (op != OP_DIVIDE && op != OP_REMAINDER)
 		return;
 	if (divisor->kind == NODE_CONSTANT && value_is(divisor->constant, VALUE_INT) && divisor->constant.number == 0)
-		run_fail_at(parser->run, parser_place(parser, node->offset), "division by the constant 0");
+		run_fail_at(parser->run, parser_place(parser, operator_offset), "division by the constant 0");
 }
 
 static bool has_one_operand(enum operator_kind op)
@@ -146,7 +145,7 @@ static struct node *parse_binary(struct parser *parser, enum level level)
 		node->operation.left = left;
 		if (!has_one_operand(node->op)) {
 			node->operation.right = parse_binary(parser, binary->level + 1);
-			refuse_zero(parser, node);
+			parser_refuse_zero(parser, node->op, node->operation.right, offset);
 		}
 		left = node;
 	}

@@ -70,6 +70,9 @@ void parse_loop_variables(struct parser *parser, struct loop *loop);
 /* ---- expression.c ---- */
 
 struct node *parse_expression(struct parser *parser);
+/* Fails if the operator divides and the divisor is the constant 0. */
+void parser_refuse_zero(
+	struct parser *parser, enum operator_kind op, const struct node *divisor, uint32_t operator_offset);
 
 /* ---- operand.c ---- */
 

@@ -10,9 +10,18 @@ struct resolver {
 	struct tree *tree;
 	struct symbols symbols;
 	struct level file;
+	const struct node *statement; /* the expression of the newest statement that is one: its result is not used */
 };
 
 static void resolve(struct resolver *resolver, struct node *node);
+
+static void warn(struct resolver *resolver, uint32_t offset, const char *message)
+{
+	struct tree *tree = resolver->tree;
+
+	tree->warnings = array_room(resolver->run, tree->warnings, tree->warning_count, sizeof(*tree->warnings));
+	tree->warnings[tree->warning_count++] = (struct tree_warning){message, offset};
+}
 
 /* `the import "x" is repeated`: subject, name, predicate */
 static _Noreturn void fail_name(
@@ -108,12 +117,35 @@ static void mark_assigned(struct resolver *resolver, const struct symbol *symbol
 		binding->definite = true;
 }
 
+/* The name at the beginning of x.a["b"]; NULL if there is none. */
+static const struct node *first_name(const struct node *node)
+{
+	while (node->kind == NODE_INDEX || node->kind == NODE_SELECTOR)
+		node = node->kind == NODE_INDEX ? node->operation.left : node->selector.of;
+	return node->kind == NODE_NAME ? node : NULL;
+}
+
+/* x["b"] = … fails for an import; x.a["b"] = … changes a copy. */
+static void resolve_element_target(struct resolver *resolver, struct node *target)
+{
+	const struct node *name = first_name(target);
+
+	resolve(resolver, target);
+	if (!name || name->name.kind != NAME_IMPORT)
+		return;
+	if (target->operation.left == name)
+		fail_name(resolver, name->offset, "import", name->name.text, "cannot be assigned");
+	warn(resolver, name->offset,
+		run_text(resolver->run, "the data of the import \"%.*s\" is a copy, so the change is lost",
+			(int)name->name.text.len, name->name.text.bytes));
+}
+
 static void resolve_target(struct resolver *resolver, struct node *target)
 {
 	struct symbol *symbol;
 
 	if (target->kind != NODE_NAME) {
-		resolve(resolver, target);
+		resolve_element_target(resolver, target);
 		return;
 	}
 	symbol = symbols_get(&resolver->symbols, target->name.text);
@@ -234,10 +266,29 @@ static void resolve_slice(struct resolver *resolver, struct node *node)
 	resolve(resolver, node->slice.to);
 }
 
+static bool has_no_result(const struct node *function)
+{
+	return function->kind == NODE_NAME && function->name.kind == NAME_BUILTIN &&
+		(word_equals(function->name.text, "append") || word_equals(function->name.text, "delete"));
+}
+
 static void resolve_call(struct resolver *resolver, struct node *node)
 {
+	const struct node *function = node->call.function;
+	bool used = node != resolver->statement;
+
 	resolve(resolver, node->call.function);
 	resolve_nodes(resolver, node->call.arguments);
+	if (used && has_no_result(function))
+		warn(resolver, node->offset,
+			run_text(resolver->run, "the result of %.*s is always undefined", (int)function->name.text.len,
+				function->name.text.bytes));
+}
+
+static void resolve_statement(struct resolver *resolver, struct node *node)
+{
+	resolver->statement = node->operation.left;
+	resolve(resolver, node->operation.left);
 }
 
 /* By enum node_kind. NULL: there is no name in it. */
@@ -253,7 +304,7 @@ static void (*const resolvers[])(struct resolver *resolver, struct node *node) =
 	[NODE_INDEX] = resolve_operands,
 	[NODE_SLICE] = resolve_slice,
 	[NODE_CALL] = resolve_call,
-	[NODE_EXPRESSION] = resolve_operands,
+	[NODE_EXPRESSION] = resolve_statement,
 	[NODE_ASSIGN] = resolve_assign,
 	[NODE_IF] = resolve_if,
 	[NODE_FOR] = resolve_loop,

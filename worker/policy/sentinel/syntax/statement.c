@@ -217,6 +217,7 @@ static struct node *parse_simple(struct parser *parser)
 	node = assign_node(parser, left, offset);
 	node->assign->op = op;
 	node->assign->value = parse_expression(parser);
+	parser_refuse_zero(parser, op, node->assign->value, offset);
 	return node;
 }
 
@@ -273,6 +274,7 @@ static void note_rule(struct parser *parser, const struct node *node, struct spa
 		.name = node->assign->target->name.text,
 		.description = comment_text(parser->run, parser->source, comment),
 		.rule = node->assign->value,
+		.offset = node->offset,
 	};
 }
 

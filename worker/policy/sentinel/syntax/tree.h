@@ -193,6 +193,7 @@ struct rule_note {
 	struct word name, description; /* description: the comment right above it, without its marks; may be empty */
 	const struct node *rule;
 	uint32_t slot;
+	uint32_t offset; /* of the assignment */
 };
 
 struct tree {
@@ -211,6 +212,12 @@ struct tree {
 		uint32_t offset;
 	} * unassigned;
 	uint32_t unassigned_count;
+	/* What is allowed and has no sense. In the order of the file. */
+	struct tree_warning {
+		const char *message;
+		uint32_t offset;
+	} * warnings;
+	uint32_t warning_count;
 };
 
 /* What the file is. A policy must have `main`. Modules and mocks have no `param`. TREE_ANY may be either. */
