@@ -59,7 +59,7 @@ static void add_description(struct run *run, struct output *output, const char *
 
 static struct place place_of_rule(const struct result *result, const struct rule_note *note)
 {
-	return (struct place){.source = unit_tree(result->unit)->source, .offset = note->rule->offset};
+	return (struct place){.source = unit_tree(result->unit)->source, .offset = note->offset};
 }
 
 static void add_rule(struct run *run, const struct result *result, const char *indent,

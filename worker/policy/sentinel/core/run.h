@@ -90,7 +90,8 @@ struct run {
 	size_t printed_len, printed_cap;
 
 	/* For the import `time`. */
-	struct timespec now;  /* what time.now gives: fixed when it is read first; tv_sec 0 before */
+	struct timespec now; /* what time.now gives: fixed when it is read first, or by the plugin's configuration */
+	bool has_now;
 	const char *timezone; /* of the plugin's configuration ("Europe/Berlin"); NULL: UTC */
 
 	struct terraform_document *documents; /* imports/terraform.c; NULL before the first Terraform import */

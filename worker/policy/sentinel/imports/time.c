@@ -162,13 +162,15 @@ static struct value time_value(struct run *run, const struct instant *instant)
 	struct instant *kept = run_alloc(run, 1, sizeof(*kept));
 	struct instant_parts parts = instant_parts(instant);
 	struct value map = map_new(run, 20);
+	char zone[INSTANT_ZONE_SIZE];
 
 	*kept = *instant;
 	add_date(run, map, &parts);
 	map_set_text(run, map, "unix", value_int(instant->seconds));
 	map_set_text(run, map, "unix_nano", value_int(instant_unix_nano(instant)));
 	map_set_text(run, map, "zone", value_int(instant->offset));
-	map_set_text(run, map, "zone_string", string_text(run, instant->zone));
+	instant_zone(instant, zone);
+	map_set_text(run, map, "zone_string", string_text(run, zone));
 	methods_add(run, map, methods, ARRAY_LEN(methods), kept);
 	return map;
 }
@@ -184,12 +186,21 @@ static struct value call_load(struct run *run, const struct value *args, size_t 
 
 /* ---- the import ---- */
 
+void time_set_now(struct run *run, struct value time)
+{
+	struct instant instant = instant_argument(run, &time);
+
+	run->now = (struct timespec){.tv_sec = instant.seconds, .tv_nsec = instant.nanoseconds};
+	run->has_now = true;
+}
+
 static struct value now_value(struct run *run)
 {
 	struct instant instant;
 
-	if (run->now.tv_sec == 0)
+	if (!run->has_now)
 		clock_gettime(CLOCK_REALTIME, &run->now);
+	run->has_now = true;
 	if (!instant_of(run->now.tv_sec, (int32_t)run->now.tv_nsec, &instant))
 		fail_range(run);
 	use_zone(run, &instant);

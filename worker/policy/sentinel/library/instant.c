@@ -19,7 +19,7 @@ bool instant_of(int64_t seconds, int32_t nanoseconds, struct instant *ret_instan
 {
 	if (seconds < FIRST_SECOND || seconds > LAST_SECOND)
 		return false;
-	*ret_instant = (struct instant){.seconds = seconds, .nanoseconds = nanoseconds, .zone = "UTC"};
+	*ret_instant = (struct instant){.seconds = seconds, .nanoseconds = nanoseconds};
 	return true;
 }
 
@@ -122,15 +122,12 @@ static int64_t unix_seconds(const struct instant_parts *parts)
 	return timegm(&tm);
 }
 
-static void name_offset(struct instant *instant)
+void instant_zone(const struct instant *instant, char text[INSTANT_ZONE_SIZE])
 {
 	int minutes = abs(instant->offset) / 60;
 
-	if (instant->offset == 0)
-		text_copy(instant->zone, sizeof(instant->zone), "UTC");
-	else
-		snprintf(instant->zone, sizeof(instant->zone), "%c%02d:%02d", instant->offset < 0 ? '-' : '+',
-			minutes / 60 % 100, minutes % 60);
+	snprintf(text, INSTANT_ZONE_SIZE, "%c%02d:%02d", instant->offset < 0 ? '-' : '+', minutes / 60 % 100,
+		minutes % 60);
 }
 
 bool instant_parse(const char *text, size_t len, struct instant *ret_instant)
@@ -146,7 +143,6 @@ bool instant_parse(const char *text, size_t len, struct instant *ret_instant)
 	if (!instant_of(unix_seconds(&parts) - offset, nanoseconds, &instant))
 		return false;
 	instant.offset = offset;
-	name_offset(&instant);
 	*ret_instant = instant;
 	return true;
 }
@@ -181,10 +177,8 @@ static void local_time(const char *zone, time_t seconds, struct instant *instant
 	struct tm tm;
 
 	set_zone(zone);
-	if (localtime_r(&seconds, &tm)) {
+	if (localtime_r(&seconds, &tm))
 		instant->offset = (int32_t)tm.tm_gmtoff;
-		text_copy(instant->zone, sizeof(instant->zone), tm.tm_zone);
-	}
 	set_zone(before);
 }
 

@@ -11,10 +11,9 @@
 enum { INSTANT_ZONE_SIZE = 16 };
 
 struct instant {
-	int64_t seconds;              /* since 1970, UTC */
-	int32_t nanoseconds;          /* 0 to 999,999,999 */
-	int32_t offset;               /* of local time, in seconds east of UTC */
-	char zone[INSTANT_ZONE_SIZE]; /* "UTC", "CET"; "+05:30" if the zone has no name */
+	int64_t seconds;     /* since 1970, UTC */
+	int32_t nanoseconds; /* 0 to 999,999,999 */
+	int32_t offset;      /* of local time, in seconds east of UTC */
 };
 
 struct instant_parts {
@@ -33,6 +32,8 @@ bool instant_parse(const char *text, size_t len, struct instant *ret_instant);
 bool instant_in_zone(struct instant *instant, const char *zone);
 
 struct instant_parts instant_parts(const struct instant *instant);
+/* The offset as text: "+05:30", and "+00:00" for UTC. */
+void instant_zone(const struct instant *instant, char text[INSTANT_ZONE_SIZE]);
 const char *instant_month_name(int month);     /* from 1 */
 const char *instant_weekday_name(int weekday); /* from 0 */
 

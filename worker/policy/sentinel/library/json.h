@@ -18,7 +18,8 @@ struct json_error {
 };
 
 /* Reads one document. False if it is none, with what is wrong in *ret_error. Strings without escapes refer to the
- * text, which must live as long as the run. Fails (core/run.h) at the limits. */
+ * text, which must live as long as the run. Fails (core/run.h) at the limits: at the place in the text if run->at is in
+ * a source with this text. */
 bool json_read(struct run *run, const char *text, size_t len, struct value *ret_value, struct json_error *ret_error);
 
 /* The same for the content of a file, which may begin with a byte order mark, as sources and HCL may. */

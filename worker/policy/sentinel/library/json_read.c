@@ -10,6 +10,7 @@ struct reader {
 	struct run *run;
 	const char *text, *at, *end;
 	const char *error; /* NULL: none */
+	bool of_source;    /* the text is that of run->at, whose offset follows the reader */
 };
 
 static bool refuse(struct reader *reader, const char *message)
@@ -339,6 +340,8 @@ static bool read_value(struct reader *reader, struct value *ret_value)
 	bool read;
 
 	skip_space(reader);
+	if (reader->of_source)
+		reader->run->at.offset = (uint32_t)(reader->at - reader->text);
 	run_step(reader->run, 1);
 	run_enter(reader->run);
 	read = read_any(reader, ret_value);
@@ -348,7 +351,13 @@ static bool read_value(struct reader *reader, struct value *ret_value)
 
 bool json_read(struct run *run, const char *text, size_t len, struct value *ret_value, struct json_error *ret_error)
 {
-	struct reader reader = {.run = run, .text = text, .at = text, .end = text + len};
+	struct reader reader = {
+		.run = run,
+		.text = text,
+		.at = text,
+		.end = text + len,
+		.of_source = run->at.source && run->at.source->text == text,
+	};
 	struct value value;
 
 	if (read_value(&reader, &value)) {
