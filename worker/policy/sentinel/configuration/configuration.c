@@ -26,9 +26,10 @@ static const struct hcl_type mock_blocks[] = {
 
 static const struct hcl_type types[] = {
 	{"policy", 1, ATTRIBUTES("source", "enforcement_level", "description", "params"), NULL, NULL},
-	{"import", 2, ATTRIBUTES("source", "format", "config"), NULL, NULL},
-	{"module", 1, ATTRIBUTES("source"), NULL, NULL},
-	{"modules", 1, ATTRIBUTES("path"), NULL, NULL},
+	{"import", 2, ATTRIBUTES("source", "format", "config", "args", "env"), NULL, NULL},
+	{"imports", 1, ATTRIBUTES("path", "config", "args", "env"), NULL, NULL},
+	{"module", 1, ATTRIBUTES("source", "path"), NULL, NULL},
+	{"modules", 1, ATTRIBUTES("source", "path"), NULL, NULL},
 	{"mock", 1, ATTRIBUTES("data", "value"), "value", mock_blocks},
 	{"param", 1, ATTRIBUTES("value"), "value", NULL},
 	{"global", 1, ATTRIBUTES("value"), "value", NULL},
@@ -182,13 +183,24 @@ static void read_static(struct reading_state *state, const struct hcl_block *blo
 	add_import(state, block, IMPORT_STATIC, false)->source = need_text(state, block, &block->body, "source");
 }
 
-static void read_plugin(struct reading_state *state, const struct hcl_block *block)
+static void add_plugin(struct reading_state *state, const struct hcl_block *block, const char *program)
 {
 	struct import_entry *entry = add_import(state, block, IMPORT_PLUGIN, false);
 
 	entry->value = get_map(state, block, "config");
-	entry->source = get_text(state, block, &block->body, "source", NULL);
+	entry->source = get_text(state, block, &block->body, program, NULL);
 	entry->has_program = entry->source != NULL;
+}
+
+static void read_plugin(struct reading_state *state, const struct hcl_block *block)
+{
+	add_plugin(state, block, "source");
+}
+
+static void read_legacy_import(struct reading_state *state, const struct hcl_block *block)
+{
+	state->configuration->legacy = true;
+	add_plugin(state, block, "path");
 }
 
 static void read_module(struct reading_state *state, const struct hcl_block *block)
@@ -198,10 +210,11 @@ static void read_module(struct reading_state *state, const struct hcl_block *blo
 
 static void read_legacy_module(struct reading_state *state, const struct hcl_block *block)
 {
-	const char *attribute = strcmp(block->type, "modules") == 0 ? "path" : "source";
+	const char *path = get_text(state, block, &block->body, "path", NULL);
 
 	state->configuration->legacy = true;
-	add_import(state, block, IMPORT_MODULE, false)->source = need_text(state, block, &block->body, attribute);
+	add_import(state, block, IMPORT_MODULE, false)->source =
+		path ? path : need_text(state, block, &block->body, "source");
 }
 
 static void read_import(struct reading_state *state, const struct hcl_block *block)
@@ -310,8 +323,8 @@ static void read_features(struct reading_state *state, const struct hcl_block *b
 /* ---- the file ---- */
 
 static void (*const readers[ARRAY_LEN(types) - 1])(struct reading_state *state, const struct hcl_block *block) = {
-	read_policy, read_import, read_legacy_module, read_legacy_module, read_mock, read_param, read_global, read_test,
-	read_features};
+	read_policy, read_import, read_legacy_import, read_legacy_module, read_legacy_module, read_mock, read_param,
+	read_global, read_test, read_features};
 
 static void check_body(const struct reading_state *state, const struct hcl_block *block, const struct hcl_type *type)
 {
@@ -331,9 +344,17 @@ static void check_body(const struct reading_state *state, const struct hcl_block
 	}
 }
 
+/* `import "NAME"` is an older form of a plugin. */
+static const struct hcl_type *type_of(const struct hcl_block *block)
+{
+	bool legacy = block->label_count == 1 && strcmp(block->type, "import") == 0;
+
+	return hcl_type(types, legacy ? "imports" : block->type);
+}
+
 static void read_block(struct reading_state *state, const struct hcl_block *block)
 {
-	const struct hcl_type *type = hcl_type(types, block->type);
+	const struct hcl_type *type = type_of(block);
 
 	if (!type)
 		run_fail_at(state->run, place_of(state, block), "the block \"%s\" is not known", block->type);

@@ -9,7 +9,7 @@
  *	policy "NAME" { source, enforcement_level = "advisory", description, params = {} }
  *	import "module" "NAME" { source }          also module "NAME" { source }
  *	import "static" "NAME" { source, format = "json" }
- *	import "plugin" "NAME" { config = {} }
+ *	import "plugin" "NAME" { config = {} }     also import "NAME" { config = {} }
  *	mock "NAME" { data = {} }                  or mock "NAME" { module { source } }
  *	param "NAME" { value }
  *	global "NAME" { value }

@@ -41,6 +41,7 @@ static struct hcl_block *read_block(struct hcl_reader *reader, const char *type,
 	*block = (struct hcl_block){.type = type, .begin = (uint32_t)begin};
 	while (!reader_take(reader, '{'))
 		read_label(reader, block);
+	reader->run->at = (struct place){.source = reader->source, .offset = block->begin};
 	run_enter(reader->run);
 	read_items(reader, &block->body, block);
 	run_leave(reader->run);

@@ -15,6 +15,9 @@ static _Noreturn void fail(const struct json_reader *reader, const char *type, c
 	run_fail_at(reader->run, (struct place){.source = reader->source}, "\"%s\" %s", type, reason);
 }
 
+/* A member of that name is a comment. */
+static const char comment[] = "//";
+
 static const char *key_text(const struct json_reader *reader, struct value key)
 {
 	if (memchr(string_bytes(key), '\0', string_len(key)))
@@ -38,7 +41,7 @@ static bool is_body(const struct json_reader *reader, const struct hcl_type *typ
 	while (iterator_next(reader->run, &at)) {
 		const char *name = key_text(reader, at.key);
 
-		if (!hcl_has_attribute(type, name) && !hcl_type(type->nested, name))
+		if (strcmp(name, comment) != 0 && !hcl_has_attribute(type, name) && !hcl_type(type->nested, name))
 			return false;
 	}
 	return true;
@@ -154,7 +157,7 @@ static void read_members(
 		pending.type = hcl_type(types, name);
 		if (pending.type)
 			read_labels(reader, &pending, at.element);
-		else
+		else if (strcmp(name, comment) != 0)
 			add_attribute(reader, body, name, at.element);
 	}
 }

@@ -207,7 +207,7 @@ static void read_member(struct hcl_reader *reader, struct value object)
 	reader_skip_spaces(reader);
 	if (!reader_take(reader, '=') && !reader_take(reader, ':'))
 		reader_fail(reader, reader->at, "= or : is missing behind the object's key");
-	reader_skip_spaces(reader);
+	reader_skip_blanks(reader);
 	map_set(reader->run, object, key, reader_value(reader));
 	reader_skip_spaces(reader);
 	if (reader_take(reader, ',') || reader_peek(reader, 0) == '\n' || reader_peek(reader, 0) == '}' ||
