@@ -79,11 +79,11 @@ def test_the_trace_as_text():
 Description:
   There are enough people.
 
-enough.sentinel:11:8 - Rule "main"
+enough.sentinel:11:1 - Rule "main"
   Value:
     false
 
-enough.sentinel:8:10 - Rule "enough"
+enough.sentinel:8:1 - Rule "enough"
   Description:
     As many as the parameter wants.
   Value:
@@ -100,9 +100,9 @@ def test_the_trace_as_json():
         "description": "There are enough people.", "error": None, "print": "least 2\n", "result": True,
         "rules": {
             "main": {"desc": "", "ident": "main", "value": True,
-                     "position": {"filename": "enough.sentinel", "offset": 198, "line": 11, "column": 8}},
+                     "position": {"filename": "enough.sentinel", "offset": 191, "line": 11, "column": 1}},
             "enough": {"desc": "As many as the parameter wants.", "ident": "enough", "value": True,
-                       "position": {"filename": "enough.sentinel", "offset": 115, "line": 8, "column": 10}}}}
+                       "position": {"filename": "enough.sentinel", "offset": 106, "line": 8, "column": 1}}}}
 
 
 def test_the_value_of_one_rule():
@@ -313,13 +313,15 @@ def test_failing_cases():
 def test_cases_as_json():
     code, out, _ = run("test", "-json", cwd=TESTING / "failing")
     policies = json.loads(out)["policies"]
-    assert code == FAILED and [(path, policy["status"]) for path, policy in policies.items()] == [("broken.sentinel", "error"), ("verdicts.sentinel", "error")]
+    assert code == FAILED and [(path, policy["status"]) for path, policy in policies.items()] == [("broken.sentinel", "ERROR"), ("verdicts.sentinel", "ERROR")]
     cases = policies["verdicts.sentinel"]["cases"]
-    assert [case["status"] for case in cases.values()] == ["fail", "fail", "error", "pass"]
+    assert [case["status"] for case in cases.values()] == ["FAIL", "FAIL", "ERROR", "PASS"]
     wrong = cases["test/verdicts/a-wrong-expectation.hcl"]
-    assert wrong["rule_detail"] == {"main": {"expected": True, "got": False, "evaluated": True, "met": False}}
+    assert wrong["rule_detail"] == {"main": {"expected": True, "got": False, "evaluated": True}}
     assert wrong["trace"]["print"] == "number 20\n" and wrong["config_legacy"] is False and wrong["errors"] == []
     assert cases["test/verdicts/c-error.hcl"]["errors"] == ["verdicts.sentinel:4:29: + can't be applied to string and int"]
+    assert cases["test/verdicts/b-not-evaluated.hcl"]["rule_detail"] == {"never": {"expected": True, "evaluated": False}}
+    assert cases["test/verdicts/d-passing.hcl"]["rule_detail"] == {}
     legacy = json.loads(run("test", "-json", "legacy.sentinel", cwd=TESTING / "passing")[1])
     assert legacy["policies"]["legacy.sentinel"]["cases"]["test/legacy/older-form.json"]["config_legacy"] is True
 
@@ -328,7 +330,7 @@ def test_chosen_cases():
     assert run("test", "-run=sizes/.*refused", cwd=TESTING / "passing")[:2] == (
         PASSED, "PASS - sizes.sentinel\n  PASS - test/sizes/large-refused.hcl\n")
     code, out, _ = run("test", "-verbose", "-run", "owners/values", cwd=TESTING / "passing")
-    assert code == PASSED and 'owners.sentinel:4:9 - Rule "count"\n      Value:\n        2\n' in out
+    assert code == PASSED and 'owners.sentinel:4:1 - Rule "count"\n      Value:\n        2\n' in out
 
 
 def test_parallel_cases_give_the_same_result(write):

@@ -90,10 +90,10 @@ static enum case_status worst_of(const struct test_policy *policy)
 	return worst;
 }
 
+static const char *const words[] = {"PASS", "FAIL", "ERROR"};
+
 static void print_text(const struct test_policy *policy)
 {
-	static const char *const words[] = {"PASS", "FAIL", "ERROR"};
-
 	if (policy->case_count == 0) {
 		printf("? - %s (no test cases)\n", policy->path);
 		return;
@@ -140,19 +140,17 @@ static void print_case_json(const struct test_case *test)
 	if (test->text)
 		fwrite(test->text, 1, test->text_len, stdout);
 	else
-		fputs("{\"status\":\"error\",\"errors\":[\"the result can't be written\"]}", stdout);
+		fputs("{\"status\":\"ERROR\",\"errors\":[\"the result can't be written\"]}", stdout);
 }
 
 static void print_json(const struct test_policy *policy)
 {
-	static const char *const statuses[] = {"pass", "fail", "error"};
 	const char *separator = "";
 
 	print_string(policy->path);
 	fputs(":{\"path\":", stdout);
 	print_string(policy->path);
-	printf(",\"status\":\"%s\",\"errors\":[],\"cases\":{",
-		policy->case_count == 0 ? "?" : statuses[worst_of(policy)]);
+	printf(",\"status\":\"%s\",\"errors\":[],\"cases\":{", policy->case_count == 0 ? "?" : words[worst_of(policy)]);
 	for (size_t i = 0; i < policy->case_count; i++) {
 		if (!policy->cases[i].chosen)
 			continue;

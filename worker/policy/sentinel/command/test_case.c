@@ -123,6 +123,18 @@ static void write_text(struct run *run, struct judging *judging)
 
 /* ---- JSON ---- */
 
+static struct value rule_detail(struct run *run, const struct result *result, const struct expectation *expectation)
+{
+	struct value detail = map_new(run, 3);
+
+	map_set_text(run, detail, "expected", expectation->expected);
+	if (expectation->evaluated && !result->without_values)
+		map_set_text(run, detail, "got", expectation->got);
+	map_set_text(run, detail, "evaluated", value_bool(expectation->evaluated));
+	return detail;
+}
+
+/* The expectations that are not met. */
 static struct value rule_details(struct run *run, const struct result *result)
 {
 	struct value details = map_new(run, 0);
@@ -133,14 +145,9 @@ static struct value rule_details(struct run *run, const struct result *result)
 	at = value_iterate(run, result->configuration->rules);
 	while (iterator_next(run, &at)) {
 		struct expectation expectation = expectation_of(run, result, at.key, at.element);
-		struct value detail = map_new(run, 4);
 
-		map_set_text(run, detail, "expected", expectation.expected);
-		if (expectation.evaluated && !result->without_values)
-			map_set_text(run, detail, "got", expectation.got);
-		map_set_text(run, detail, "evaluated", value_bool(expectation.evaluated));
-		map_set_text(run, detail, "met", value_bool(expectation.met));
-		map_set(run, details, at.key, detail);
+		if (!expectation.met)
+			map_set(run, details, at.key, rule_detail(run, result, &expectation));
 	}
 	return details;
 }
@@ -157,12 +164,11 @@ static struct value errors_of(struct run *run, const struct result *result)
 
 static void write_json(struct run *run, struct judging *judging)
 {
-	static const char *const statuses[] = {"pass", "fail", "error"};
 	const struct result *result = judging->result;
 	struct value map = map_new(run, 7);
 
 	map_set_text(run, map, "path", string_text(run, judging->test->path));
-	map_set_text(run, map, "status", string_text(run, statuses[judging->test->status]));
+	map_set_text(run, map, "status", string_text(run, words[judging->test->status]));
 	map_set_text(run, map, "errors", errors_of(run, result));
 	map_set_text(run, map, "trace", trace_value(run, result));
 	map_set_text(run, map, "rule_detail", rule_details(run, result));

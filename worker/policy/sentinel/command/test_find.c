@@ -162,17 +162,27 @@ struct choosing {
 	const char *pattern;
 };
 
+/* A pattern with a slash is one for the policy and one for the case. */
+static bool is_chosen(struct run *run, const char *pattern, const char *name)
+{
+	const char *slash = strchr(pattern, '/'), *name_slash = strrchr(name, '/');
+
+	if (!slash)
+		return regex_match(run, pattern, strlen(pattern), name, strlen(name));
+	return regex_match(run, pattern, (size_t)(slash - pattern), name, (size_t)(name_slash - name)) &&
+		regex_match(run, slash + 1, strlen(slash + 1), name_slash + 1, strlen(name_slash + 1));
+}
+
 static void choose(struct run *run, void *data)
 {
 	const struct choosing *choosing = data;
 
-	regex_match(run, choosing->pattern, strlen(choosing->pattern), "", 0);
+	is_chosen(run, choosing->pattern, "/"); /* fails if the pattern is wrong, also without cases */
 	for (size_t i = 0; i < choosing->tests->count; i++)
 		for (size_t j = 0; j < choosing->tests->policies[i].case_count; j++) {
 			struct test_case *test = &choosing->tests->policies[i].cases[j];
 
-			test->chosen = regex_match(
-				run, choosing->pattern, strlen(choosing->pattern), test->name, strlen(test->name));
+			test->chosen = is_chosen(run, choosing->pattern, test->name);
 		}
 }
 
