@@ -3,6 +3,7 @@
 it."""
 
 import json
+import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -29,6 +30,15 @@ class Job:
                 "organization": "acme", "workspace": {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network"}, "terraform-version": "",
                 "working-directory": "", "variables": [], "has-state": False, "has-init": False, "stop": "none",
                 "contents": self.contents, **self.facts}
+
+
+class Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request, client_address):
+        """A worker that ends breaks its connections."""
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
 
 
 class FakeScheduler:
@@ -59,8 +69,7 @@ class FakeScheduler:
 
             do_GET = do_POST = do_PUT = serve
 
-        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self.server.daemon_threads = True
+        self.server = Server(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @property
@@ -89,7 +98,7 @@ class FakeScheduler:
                 return 200, json.dumps({"stops": self.stops(json.loads(body)["told"])}).encode()
             if path == "leave":
                 return 204, b""
-            if path.startswith("git/"):
+            if path == "wait" or path.startswith("git/"):
                 return 404, b"{}"
             return self.of_job(method, path, body)
 
