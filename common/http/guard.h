@@ -66,6 +66,9 @@ bool guard_names_ports(const struct guard *guard);
 struct guarded {
 	const struct guard *guard;
 	bool proxied; /* set by the owner: connections go to the operator's proxy, so only the URL is checked */
+	/* Set by the owner: the URL's host must be on the allow-list. An address that is not public must be in a range
+	 * of the list: the host's name does not permit it. */
+	bool listed_only;
 	void (*goes_out)(
 		void *data); /* set by the owner, or NULL: the connection is open and the request is sent now */
 	void *data;

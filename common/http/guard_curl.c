@@ -14,8 +14,15 @@
 
 static void refusal_tell(struct guarded *guarded, const char *what)
 {
-	snprintf(guarded->why, sizeof(guarded->why), "%s is %s, and requests go to public addresses only",
-		*guarded->host ? guarded->host : "the host", what);
+	snprintf(guarded->why, sizeof(guarded->why), "%s is %s, and %s", *guarded->host ? guarded->host : "the host",
+		what,
+		guarded->listed_only ? "no range of the allow-list has it" : "requests go to public addresses only");
+}
+
+/* The name that may permit any address. */
+static const char *permitting_host(const struct guarded *guarded)
+{
+	return guarded->listed_only ? NULL : guarded->host;
 }
 
 static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_sockaddr *address)
@@ -25,7 +32,7 @@ static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_s
 
 	(void)purpose;
 	if (!guarded->proxied)
-		verdict = guard_judge(guarded->guard, guarded->host, &address->addr);
+		verdict = guard_judge(guarded->guard, permitting_host(guarded), &address->addr);
 	if (verdict.refusal) {
 		if (!guarded->let_through)
 			refusal_tell(guarded, verdict.refusal);
@@ -41,7 +48,7 @@ static curl_socket_t socket_open(void *data, curlsocktype purpose, struct curl_s
 static int request_begins(void *data, char *primary_ip, char *local_ip, int primary_port, int local_port)
 {
 	struct guarded *guarded = data;
-	const struct guard_target target = {guarded->host, primary_ip, primary_port};
+	const struct guard_target target = {permitting_host(guarded), primary_ip, primary_port};
 	struct guard_verdict verdict = {.listed = guarded->listed};
 
 	(void)local_ip;
@@ -104,6 +111,8 @@ int guard_curl(void *easy, const char *url, struct guarded *guarded, struct err 
 		refusal_tell(guarded, verdict.refusal);
 		return err_set(err, ERR_INVALID, "%s", guarded->why);
 	}
+	if (guarded->listed_only && !verdict.listed)
+		return err_set(err, ERR_INVALID, "%s is not on the allow-list", guarded->host);
 	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
 	curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L);
 	curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, socket_open);

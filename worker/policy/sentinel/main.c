@@ -5,6 +5,8 @@
 
 #include "common/base.h"
 #include "common/build_info.h"
+#include "common/err.h"
+#include "worker/policy/http/transport.h"
 #include "worker/policy/sentinel/command/command.h"
 #include "worker/policy/sentinel/command/evaluation.h"
 
@@ -59,6 +61,22 @@ static bool is_either(const char *word, const char *one, const char *two)
 	return strcmp(word, one) == 0 || strcmp(word, two) == 0;
 }
 
+static int run_with_transport(const struct command *command, struct options *options)
+{
+	struct http_transport *transport = NULL;
+	struct err err = ERR_INIT;
+	int code;
+
+	if (options->http_hosts && http_transport_new(options->http_hosts, &transport, &err) < 0) {
+		fprintf(stderr, "-http-hosts: %s\n", err.message);
+		return EXIT_OTHER;
+	}
+	options->http = transport;
+	code = command->run(options);
+	http_transport_free(transport);
+	return code;
+}
+
 static int run_command(const struct command *command, char **args)
 {
 	struct options options;
@@ -68,7 +86,7 @@ static int run_command(const struct command *command, char **args)
 		if (is_either(*arg, "--help", "-help"))
 			return help();
 	if (options_parse(&options, command->bit, args))
-		code = command->run(&options);
+		code = run_with_transport(command, &options);
 	options_release(&options);
 	return code;
 }

@@ -259,7 +259,8 @@ int command_eval(const struct options *options)
 		.options = options,
 		.settings = {.params = options->params,
 			.globals = options->globals,
-			.terraform = {.plan = options->plan, .run = options->tfrun, .schemas = options->schemas}},
+			.terraform = {.plan = options->plan, .run = options->tfrun, .schemas = options->schemas},
+			.http = options->http},
 		.of = {.config_path = find_config(options), .policy_path = options->paths[0]},
 	};
 

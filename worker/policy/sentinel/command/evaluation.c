@@ -73,6 +73,7 @@ void result_make(struct result *result, const struct evaluation_of *of, const st
 
 	*result = (struct result){.of = *of, .name = of->policy_path ? of->policy_path : of->label};
 	run_init(&result->run, limits);
+	result->run.http = of->settings->http;
 	if (run_protected(&result->run, evaluate, result) < 0) {
 		result->failure = result->run.failure;
 		result->evaluated = false;

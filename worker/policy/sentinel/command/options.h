@@ -16,11 +16,12 @@ struct options {
 	const char **paths; /* what is no flag */
 	size_t path_count;
 
-	const char *config, *policy, *plan, *schemas, *tfrun, *root, *json_rule, *run_pattern;
+	const char *config, *policy, *plan, *schemas, *tfrun, *root, *json_rule, *run_pattern, *http_hosts;
 	bool json, trace, color, verbose, check, write;
 	struct setting *params, *globals; /* the last of a name counts */
 	struct run_limits limits;
 	uint64_t concurrency; /* 0: one for each processor */
+	const struct http_transport *http; /* to http_hosts; set by the program; NULL: no requests */
 };
 
 /* Reads the arguments behind the command. False, with a message on standard error, if they are wrong. options_release

@@ -30,6 +30,7 @@ struct load_settings {
 	struct files files;
 	const struct setting *params, *globals;
 	struct terraform_paths terraform;
+	const struct http_transport *http; /* NULL: no requests */
 };
 
 /* The policy that is loaded. */

@@ -94,6 +94,8 @@ struct run {
 	bool has_now;
 	const char *timezone; /* of the plugin's configuration ("Europe/Berlin"); NULL: UTC */
 
+	const struct http_transport *http; /* of the import `http`; NULL: requests are not allowed */
+
 	struct terraform_document *documents; /* imports/terraform.c; NULL before the first Terraform import */
 	struct evaluation *evaluation;        /* evaluate/; NULL while files are loaded */
 };

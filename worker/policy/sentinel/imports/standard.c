@@ -7,6 +7,7 @@ const struct import *const standard_imports[] = {
 	&import_base64,
 	&import_collection,
 	&import_decimal,
+	&import_http,
 	&import_json,
 	&import_lists,
 	&import_maps,

@@ -3,7 +3,8 @@
 #define WORKER_POLICY_SENTINEL_IMPORTS_STANDARD_H
 
 /*
- * The imports that every policy may use. They read nothing but their arguments, and `time` the run's clock.
+ * The imports that every policy may use. They read nothing but their arguments; `time` reads the run's clock, and `http`
+ * sends requests if the run has a transport.
  *
  * An argument that is undefined makes the result undefined; one of a type that the function does not take is an error.
  */
@@ -13,6 +14,7 @@
 extern const struct import import_base64;
 extern const struct import import_collection;
 extern const struct import import_decimal;
+extern const struct import import_http;
 extern const struct import import_json;
 extern const struct import import_lists;
 extern const struct import import_maps;

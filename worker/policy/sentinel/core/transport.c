@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/policy/sentinel/core/transport.h"
+
+#include <string.h>
+
+void http_answer_release(struct http_answer *answer)
+{
+	buf_release(&answer->headers);
+	buf_release(&answer->body);
+}
+
+size_t http_origin_len(const char *url)
+{
+	const char *slashes = strstr(url, "://");
+	size_t scheme = slashes ? (size_t)(slashes - url) + strlen("://") : 0;
+
+	return scheme + strcspn(url + scheme, "/?#\\");
+}
+
+bool http_url_has_user(const char *url)
+{
+	return memchr(url, '@', http_origin_len(url)) != NULL;
+}
