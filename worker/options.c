@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "common/err.h"
+#include "common/http/guard.h"
 #include "proto/version.h"
 #include "worker/network/plan.h"
 
@@ -76,6 +77,16 @@ static int check_opa_version(const struct options *options, struct err *err)
 	return err_set(err, ERR_INVALID, "--opa-version %s is no exact version, such as 1.4.2", options->opa_version);
 }
 
+static int settle_policies(const struct options *options, struct err *err)
+{
+	struct guard *guard = NULL;
+
+	if (guard_parse(options->policy_http_hosts, &guard, err) < 0)
+		return err_context(err, "--policy-http-hosts");
+	guard_free(guard);
+	return 0;
+}
+
 int worker_options_settle(struct options *options, struct err *err)
 {
 	options_host_name(&options->name, "worker");
@@ -83,7 +94,8 @@ int worker_options_settle(struct options *options, struct err *err)
 		return err_set(err, ERR_INVALID, "--once 1 and --deliver 1 exclude each other");
 	if (options->once)
 		options->slots = 1;
-	if (settle_network(options, err) < 0 || check_opa_version(options, err) < 0)
+	if (settle_network(options, err) < 0 || check_opa_version(options, err) < 0 ||
+		settle_policies(options, err) < 0)
 		return -1;
 	return settle_paths(options, err);
 }

@@ -6,9 +6,9 @@
  * The interface between the policy stages (stage/policy) and a program that evaluates one kind of policies. README.md
  * in this folder describes the input and the output of these programs.
  *
- * The program runs once for each policy, in a sandbox without a network. The sandbox shows the policy's set and the
- * run's shared data, both read-only. Time, memory and output are limited. If the program misbehaves, only its policy
- * is errored.
+ * The program runs once for each policy, in a sandbox, by default without a network. The sandbox shows the policy's set
+ * and the run's shared data, both read-only. Time, memory and output are limited. If the program misbehaves, only its
+ * policy is errored.
  */
 
 #include "common/json/json.h"
@@ -32,6 +32,7 @@ struct evaluation {
 	const struct policy_set *set;
 	const struct policy *policy;
 	int64_t max_ms, memory; /* the program is stopped at these: milliseconds, bytes */
+	const char *http_hosts; /* --policy-http-hosts */
 };
 
 struct judgement {
@@ -44,10 +45,11 @@ void judgement_release(struct judgement *judgement);
 
 /* Data that all sets of a job share. */
 struct shared {
-	int root;          /* descriptor of the job's folder; shared files are below shared/ */
-	int plan;          /* descriptor of the plan's JSON */
-	const json_t *run; /* the run in the form for policies (sets.h) */
-	bool offline;      /* policies have no network */
+	int root;               /* descriptor of the job's folder; shared files are below shared/ */
+	int plan;               /* descriptor of the plan's JSON */
+	const json_t *run;      /* the run in the form for policies (sets.h) */
+	bool offline;           /* policies have no network */
+	const char *http_hosts; /* hosts that Sentinel-language policies may send requests to; "": none */
 };
 
 struct evaluator {

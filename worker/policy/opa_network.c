@@ -1,64 +1,20 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/policy/opa_network.h"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/err.h"
 #include "common/json/json.h"
-#include "worker/exec/beneath.h"
+#include "worker/policy/mentions.h"
 
-enum { SOURCE_LIMIT = 16 << 20, MAX_DEEP = 100 };
-
-static bool has_word(const struct buf *text, const char *word)
+static bool calls_network(const struct buf *text)
 {
-	return memmem(buf_str(text), text->len, word, strlen(word)) != NULL;
-}
-
-static bool file_wants(int folder, const char *name)
-{
-	_cleanup_(buf_release) struct buf text = BUF_INIT(SOURCE_LIMIT);
-	const char *dot = strrchr(name, '.');
-	struct err err = ERR_INIT;
-
-	if (!text_equal(dot, ".rego"))
-		return false;
-	if (beneath_read(folder, name, &text, &err) < 0)
-		return true; /* behind a link, or huge: assume that it does */
-	return (has_word(&text, "http") && has_word(&text, "send")) || has_word(&text, "lookup_ip_addr");
-}
-
-/* Takes the descriptor. */
-static bool folder_wants(int fd, int depth)
-{
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	bool wants = false;
-
-	if (!list || depth > MAX_DEEP) {
-		if (list)
-			closedir(list);
-		else
-			closep(&fd);
-		return true;
-	}
-	while (!wants && (entry = readdir(list))) {
-		int below;
-
-		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
-			continue;
-		below = beneath_open(fd, entry->d_name, O_RDONLY | O_DIRECTORY, 0);
-		wants = below >= 0 ? folder_wants(below, depth + 1) : file_wants(fd, entry->d_name);
-	}
-	closedir(list);
-	return wants;
+	return (has_word(text, "http") && has_word(text, "send")) || has_word(text, "lookup_ip_addr");
 }
 
 bool opa_wants_network(int root, const char *folder)
 {
-	return folder_wants(beneath_open(root, folder, O_RDONLY | O_DIRECTORY, 0), 0);
+	return folder_mentions(root, folder, ".rego", calls_network);
 }
 
 static bool needs_network(const char *builtin)

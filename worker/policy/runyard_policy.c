@@ -8,6 +8,7 @@
 #include "common/err.h"
 #include "worker/engine/variables.h"
 #include "worker/exec/beneath.h"
+#include "worker/policy/mentions.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"
 
@@ -54,6 +55,19 @@ static int share(const struct shared *shared, struct err *err)
 
 /* ---- a set ---- */
 
+static bool imports_http(const struct buf *text)
+{
+	return has_word(text, "\"http\"");
+}
+
+/* A set has a network only if one of its files has the name of the import. */
+static bool needs_network(const struct shared *shared, const struct policy_set *set)
+{
+	_cleanup_(freep) char *policies = mem_printf("%s/" ROOT, set->folder);
+
+	return *shared->http_hosts && folder_mentions(shared->root, policies, "", imports_http);
+}
+
 static int lay_out(const struct shared *shared, struct policy_set *set, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(CONFIGURATION_LIMIT);
@@ -61,6 +75,7 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 
 	if (shared_link(shared, set, PLAN, PLAN, err) < 0 || shared_link(shared, set, RUN, RUN, err) < 0)
 		return -1;
+	set->offline = set->offline || !needs_network(shared, set);
 	if (sentinel_config_own(set, &text) < 0)
 		return err_set(err, ERR_TOO_LARGE, "its configuration and parameters are too large");
 	return beneath_write(shared->root, path, 0644, buf_bytes(&text), err);
@@ -83,6 +98,8 @@ static const char *arguments(const struct evaluation *evaluation, struct texts *
 	texts_add(args, "-timeout=%lldms",
 		(long long)(evaluation->max_ms - (spare_ms < MAX_SPARE_MS ? spare_ms : MAX_SPARE_MS)));
 	texts_add(args, "-memory=%lld", (long long)(evaluation->memory - evaluation->memory / SPARE_MEMORY));
+	if (!evaluation->set->offline)
+		texts_add(args, "-http-hosts=%s", evaluation->http_hosts);
 	if (evaluation->set->archived)
 		texts_add(args, "-policy=%s", evaluation->policy->place);
 	else

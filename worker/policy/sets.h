@@ -42,6 +42,7 @@ struct policy_set {
 	char *program;      /* path of its evaluator's program; NULL: the stage's */
 	char *said;         /* that program's description of its capabilities, or NULL */
 	bool early;         /* OPA: the program is older than OPA 1 */
+	bool offline;       /* its policies have no network */
 	bool limited;       /* it may use functions that the program has to be denied (evaluator.h) */
 	bool old;           /* OPA: it is evaluated in the language before OPA 1... */
 	char unparsed[512]; /* ...because OPA 1 gave this error */

@@ -55,6 +55,7 @@ struct policy_host {
 	int64_t max_ms;   /* time limit for one policy */
 	long long memory; /* bytes of address space */
 	bool network;
+	const char *http_hosts; /* hosts that Sentinel-language policies may send requests to; "": none */
 };
 
 /* The reaction of a job's program to a stop and to the end of its lease. */

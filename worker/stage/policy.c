@@ -91,13 +91,15 @@ struct shared policy_shared(const struct policy_stage *stage)
 	return (struct shared){.root = job->dir.root,
 		.plan = job->plan_json,
 		.run = stage->run,
-		.offline = !job->host->policies.network};
+		.offline = !job->host->policies.network,
+		.http_hosts = job->host->policies.http_hosts};
 }
 
 static void lay_out(struct policy_stage *stage, const struct shared *shared, struct policy_set *set)
 {
 	struct err err = ERR_INIT;
 
+	set->offline = shared->offline;
 	if (policy_set_unpack(shared->root, stage->evaluator, set, &stage->err) < 0 || *set->error)
 		return;
 	if (stage->evaluator->lay_out(shared, set, &err) < 0)
@@ -142,9 +144,17 @@ static void network_came(void *data, const struct err *err)
 	job_release(job);
 }
 
+static bool network_wanted(const struct policy_stage *stage)
+{
+	for (size_t i = 0; i < stage->sets.count; i++)
+		if (!stage->sets.sets[i].offline)
+			return true;
+	return false;
+}
+
 static void step_network(struct job *job)
 {
-	if (!job->host->policies.network)
+	if (!network_wanted(job->policies))
 		return;
 	job_hold(job);
 	job_network_wait(job, network_came, job);
@@ -200,9 +210,9 @@ static void step_conclude(struct job *job)
 
 const struct step opa_steps[] = {
 	{"fetch", step_fetch_opa, false},
-	{"network", step_network, false},
 	{"unpack", step_unpack_policies, false},
 	{"programs", step_find_programs, false},
+	{"network", step_network, false},
 	{"ask", step_ask, false},
 	{"limit", step_limit, false},
 	{"evaluate", step_evaluate, false},
@@ -214,8 +224,8 @@ const struct step opa_steps[] = {
 
 const struct step sentinel_steps[] = {
 	{"fetch", step_fetch_sentinel, false},
-	{"network", step_network, false},
 	{"unpack", step_unpack_policies, false},
+	{"network", step_network, false},
 	{"evaluate", step_evaluate, false},
 	{"report", step_report, false},
 	{"settle", step_settle, true},

@@ -12,11 +12,13 @@
 
 /* ---- one run of the program ---- */
 
-static void make_env(const struct job *job, struct texts *env)
+static void make_env(const struct job *job, const struct trial *trial, struct texts *env)
 {
 	texts_add(env, "PATH=/usr/local/bin:/usr/bin:/bin");
 	texts_add(env, "LANG=C.UTF-8");
 	texts_add(env, "HOME=/tmp");
+	if (!trial->offline && job->host->sandbox->trust)
+		texts_add(env, "SSL_CERT_FILE=%s", job->host->sandbox->trust);
 	/* half of the address space: a Go program that approaches it collects garbage more often */
 	texts_add(env, "GOMEMLIMIT=%lld", job->host->policies.memory / 2);
 }
@@ -30,7 +32,7 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 	const struct sandbox_job view = {.root = root, .read_only = true, .engine = trial->program};
 	_cleanup_(freep) char *folder = sandbox_path(sandbox, &view, trial->folder);
 	const struct sandbox_command command = {
-		.folder = folder, .args = &trial->args, .env = &env, .offline = !job->host->policies.network};
+		.folder = folder, .args = &trial->args, .env = &env, .offline = trial->offline};
 	_cleanup_(sandbox_start_release) struct sandbox_start start = SANDBOX_START_INIT;
 	struct bounded_spec spec = {.start = &start,
 		.max_ms = job->host->policies.max_ms,
@@ -43,7 +45,7 @@ int trial_start(struct policy_stage *stage, const struct trial *trial, struct er
 		return err_set(err, ERR_CONFLICT, "its lease is over");
 	if (!command.offline && job_network(job, &spec.network, err) < 0)
 		return -1;
-	make_env(job, &env);
+	make_env(job, trial, &env);
 	if (sandbox_prepare(sandbox, &view, &command, &start, err) < 0)
 		return -1;
 	spec.terms = job_terms(job, &(struct child_kind){.in_order = false});
@@ -173,9 +175,13 @@ static int evaluate(struct policy_stage *stage, const char *program, struct err 
 	const struct evaluation evaluation = {.set = set,
 		.policy = current(stage),
 		.max_ms = stage->job->host->policies.max_ms,
-		.memory = stage->job->host->policies.memory};
-	struct trial trial = {
-		.below = set->folder, .program = program, .max_out = stage->evaluator->max_out, .done = trial_ended};
+		.memory = stage->job->host->policies.memory,
+		.http_hosts = stage->job->host->policies.http_hosts};
+	struct trial trial = {.below = set->folder,
+		.program = program,
+		.offline = set->offline,
+		.max_out = stage->evaluator->max_out,
+		.done = trial_ended};
 	int status;
 
 	trial.folder = stage->evaluator->arguments(&evaluation, &trial.args);

@@ -121,7 +121,12 @@ static void limits_came(void *data, const struct bounded_result *result)
 /* Starts the program of the current set. If it can't be started, returns -1, and the set has the reason. */
 static int ask(struct policy_stage *stage, struct policy_set *set, const char *program)
 {
-	struct trial trial = {.below = "", .folder = "", .program = program, .max_out = MAX_SAID, .done = limits_came};
+	struct trial trial = {.below = "",
+		.folder = "",
+		.program = program,
+		.offline = true,
+		.max_out = MAX_SAID,
+		.done = limits_came};
 	struct err err = ERR_INIT;
 	int status;
 

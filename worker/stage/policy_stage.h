@@ -34,6 +34,7 @@ struct trial {
 	const char *folder; /* working directory, below that */
 	const char *program;
 	struct texts args;
+	bool offline; /* it has no network */
 	size_t max_out;
 	void (*done)(void *data, const struct bounded_result *result);
 };

@@ -13,7 +13,7 @@
  *  5. Certificates are verified with the CAs of SSL_CERT_FILE, or else the system's.
  */
 
-#include "worker/policy/sentinel/core/transport.h"
+#include "worker/policy/sentinel/imports/http/transport.h"
 
 struct err;
 

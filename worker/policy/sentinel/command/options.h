@@ -20,7 +20,7 @@ struct options {
 	bool json, trace, color, verbose, check, write;
 	struct setting *params, *globals; /* the last of a name counts */
 	struct run_limits limits;
-	uint64_t concurrency; /* 0: one for each processor */
+	uint64_t concurrency;              /* 0: one for each processor */
 	const struct http_transport *http; /* to http_hosts; set by the program; NULL: no requests */
 };
 

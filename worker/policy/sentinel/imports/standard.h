@@ -3,8 +3,8 @@
 #define WORKER_POLICY_SENTINEL_IMPORTS_STANDARD_H
 
 /*
- * The imports that every policy may use. They read nothing but their arguments; `time` reads the run's clock, and `http`
- * sends requests if the run has a transport.
+ * The imports that every policy may use. They read nothing but their arguments; `time` reads the run's clock, and
+ * `http` sends requests if the run has a transport.
  *
  * An argument that is undefined makes the result undefined; one of a type that the function does not take is an error.
  */

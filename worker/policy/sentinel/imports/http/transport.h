@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef WORKER_POLICY_SENTINEL_CORE_TRANSPORT_H
-#define WORKER_POLICY_SENTINEL_CORE_TRANSPORT_H
+#ifndef WORKER_POLICY_SENTINEL_IMPORTS_HTTP_TRANSPORT_H
+#define WORKER_POLICY_SENTINEL_IMPORTS_HTTP_TRANSPORT_H
 
 /*
  * What sends the requests of the import `http`. The evaluator has no network of its own: the program gives it a

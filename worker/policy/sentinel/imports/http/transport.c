@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/policy/sentinel/core/transport.h"
+#include "worker/policy/sentinel/imports/http/transport.h"
 
 #include <string.h>
 

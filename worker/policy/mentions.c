@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/policy/mentions.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "common/err.h"
+#include "worker/exec/beneath.h"
+
+enum { SOURCE_LIMIT = 16 << 20, MAX_DEEP = 100 };
+
+struct search {
+	const char *ending;
+	bool (*mentions)(const struct buf *text);
+};
+
+bool has_word(const struct buf *text, const char *word)
+{
+	return memmem(buf_str(text), text->len, word, strlen(word)) != NULL;
+}
+
+static bool ends_with(const char *name, const char *ending)
+{
+	size_t len = strlen(name), ending_len = strlen(ending);
+
+	return len >= ending_len && strcmp(name + len - ending_len, ending) == 0;
+}
+
+static bool file_mentions(const struct search *search, int folder, const char *name)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SOURCE_LIMIT);
+	struct err err = ERR_INIT;
+
+	if (!ends_with(name, search->ending))
+		return false;
+	return beneath_read(folder, name, &text, &err) < 0 || search->mentions(&text);
+}
+
+/* Takes the descriptor. */
+static bool opened_mentions(const struct search *search, int fd, int depth)
+{
+	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
+	struct dirent *entry;
+	bool found = false;
+
+	if (!list || depth > MAX_DEEP) {
+		if (list)
+			closedir(list);
+		else
+			closep(&fd);
+		return true;
+	}
+	while (!found && (entry = readdir(list))) {
+		int below;
+
+		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
+			continue;
+		below = beneath_open(fd, entry->d_name, O_RDONLY | O_DIRECTORY, 0);
+		found = below >= 0 ? opened_mentions(search, below, depth + 1)
+				   : file_mentions(search, fd, entry->d_name);
+	}
+	closedir(list);
+	return found;
+}
+
+bool folder_mentions(int root, const char *folder, const char *ending, bool (*mentions)(const struct buf *text))
+{
+	const struct search search = {.ending = ending, .mentions = mentions};
+
+	return opened_mentions(&search, beneath_open(root, folder, O_RDONLY | O_DIRECTORY, 0), 0);
+}
