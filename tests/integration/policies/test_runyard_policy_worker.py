@@ -4,37 +4,12 @@
 
 import os
 import signal
-from pathlib import Path
 
 import pytest
 
 from support.policy_jobs import policy_set, wait_for_results
-from support.proc import ancestors
-from support.runyard import Worker
+from support.sentinel_jobs import evaluations, offer, outcomes, policy, start_worker
 from support.wait import until
-
-SECONDS = 6
-PLAN = {
-    "format_version": "1.2", "terraform_version": "1.11.4",
-    "planned_values": {"outputs": {}, "root_module": {}},
-    "resource_changes": [{"address": "terraform_data.one", "mode": "managed", "type": "terraform_data", "name": "one",
-                          "provider_name": "terraform.io/builtin/terraform", "change": {"actions": ["create"], "before": None, "after": {"input": "hello"}, "after_unknown": {}}}],
-    "configuration": {"root_module": {}},
-}
-RUN = {"id": "run-AAAAAAAAAAAAAAAA", "message": "hello", "created-at": "2026-01-01T00:00:00Z", "created-by": "admin", "is-destroy": False, "speculative": False,
-       "variables": {"with-dash": {"category": "env", "sensitive": True}}, "organization": {"name": "acme"}, "cost-estimate": None,
-       "workspace": {"id": "ws-AAAAAAAAAAAAAAAA", "name": "network", "auto-apply": True}}
-
-
-def policy(source, name="one", enforcement="hard-mandatory"):
-    return {"id": "pol-AAAAAAAAAAAAAAAA", "name": name, "query": None, "enforcement": enforcement, "description": "", "source": source}
-
-
-def start_worker(fake_scheduler, folder, sandbox, **options):
-    folder.mkdir(exist_ok=True)
-    worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox,
-                    policy_seconds=SECONDS, policy_memory=2048, slots=2, **options)
-    return worker.start()
 
 
 @pytest.fixture(scope="module")
@@ -42,15 +17,6 @@ def worker(fake_scheduler, sandbox, session_folder):
     worker = start_worker(fake_scheduler, session_folder / "runyard-policy", sandbox)
     yield worker
     worker.release()
-
-
-def offer(fake_scheduler, *sets):
-    return fake_scheduler.offer("sentinel", {"plan-json": PLAN, "policies": {"kind": "sentinel", "run": RUN, "sets": list(sets)}})
-
-
-def outcomes(results, number=0):
-    """The policies' statuses and outputs, by name."""
-    return {one["policy_name"]: (one["status"], [entry["print"] for entry in one["output"]]) for one in results["sets"][number]["outcomes"]}
 
 
 CASES = {
@@ -203,18 +169,6 @@ def test_an_evaluation_without_memory_errors_its_policy_alone(fake_scheduler, wo
     found = outcomes(results)
     assert (result["outcome"], found["grows"][0], found["fine"][0]) == ("failed", "errored", "passed")
     assert "sentinel:2:" in found["grows"][1][0]
-
-
-def evaluations(worker):
-    """Pids of the worker's evaluations that run now."""
-    found = []
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            if (folder / "comm").read_text() == "runyard-policy\n" and worker.process.pid in ancestors(int(folder.name)):
-                found.append(int(folder.name))
-        except OSError:
-            continue
-    return found
 
 
 def test_a_killed_evaluation_errors_its_policy_alone(fake_scheduler, worker):

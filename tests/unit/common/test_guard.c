@@ -276,6 +276,42 @@ static void urls_are_checked_before_the_request(void **state)
 	guard_free(guard);
 }
 
+static void listed_only_permits_hosts_of_the_list_alone(void **state)
+{
+	static const struct {
+		const char *url;
+		bool permitted;
+	} cases[] = {
+		{"https://api.example.com/x", true},
+		{"https://API.example.com:8443/", true},
+		{"http://a.below.test/", true},
+		{"http://10.1.2.3/", true},
+		{"http://8.8.8.8:53/", true},
+		{"https://example.com/", false},
+		{"https://api.example.com.evil.test/", false},
+		{"http://below.test/", false},
+		{"http://8.8.8.8/", false},
+		{"http://1.1.1.1/", false},
+		{"http://11.0.0.1/", false},
+		{"http://169.254.169.254/", false},
+		{"http://[::ffff:10.1.2.3]/", true},
+		{"http://[::ffff:127.0.0.1]/", false},
+	};
+	struct guard *guard = guard_of("api.example.com,.below.test,10.0.0.0/8,8.8.8.8:53");
+	CURL *easy = curl_easy_init();
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		struct guarded guarded = {.guard = guard, .listed_only = true};
+		struct err err = ERR_INIT;
+
+		if ((guard_curl(easy, cases[i].url, &guarded, &err) == 0) != cases[i].permitted)
+			fail_msg("%s: %s", cases[i].url, err.message);
+	}
+	curl_easy_cleanup(easy);
+	guard_free(guard);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -288,6 +324,7 @@ int main(void)
 		cmocka_unit_test(all_addresses_can_be_allowed),
 		cmocka_unit_test(invalid_lists_are_refused),
 		cmocka_unit_test(urls_are_checked_before_the_request),
+		cmocka_unit_test(listed_only_permits_hosts_of_the_list_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

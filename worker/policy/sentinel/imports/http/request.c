@@ -14,9 +14,12 @@ const char method_get[] = "GET", method_post[] = "POST";
 static const char *argument_line(struct run *run, const char *function, struct value text)
 {
 	run_step_bytes(run, string_len(text));
-	for (size_t i = 0; i < string_len(text); i++)
-		if (memchr("\0\r\n", string_bytes(text)[i], 3))
+	for (size_t i = 0; i < string_len(text); i++) {
+		char c = string_bytes(text)[i];
+
+		if (c == '\0' || c == '\r' || c == '\n')
 			run_fail(run, "%s: an argument has a line end or a zero byte", function);
+	}
 	return run_copy(run, string_bytes(text), string_len(text));
 }
 
