@@ -2,6 +2,7 @@
 /* int(), float(), string() and bool(). Undefined for what can't be converted. */
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +90,7 @@ static struct value float_of_string(struct run *run, struct value string)
 	if (!number_text(string, text) || !all_of(text, "0123456789.eE+-"))
 		return value_undefined(run);
 	real = strtod(text, &end);
-	return *end == '\0' ? value_float(real) : value_undefined(run);
+	return *end == '\0' && isfinite(real) ? value_float(real) : value_undefined(run);
 }
 
 struct value convert_float(struct run *run, struct value value)

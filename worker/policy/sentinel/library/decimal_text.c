@@ -148,7 +148,7 @@ struct decimal decimal_of_float(double real)
 
 	if (isinf(real))
 		return decimal_infinity(real < 0);
-	for (int digits = 15; digits <= 17; digits++) {
+	for (int digits = isnormal(real) ? 15 : 1; digits <= 17; digits++) {
 		snprintf(text, sizeof(text), "%.*g", digits, real);
 		if (strtod(text, NULL) == real)
 			break;

@@ -23,10 +23,10 @@ static void drop_plus(char *text)
 		memmove(plus, plus + 1, strlen(plus));
 }
 
-/* Seventeen digits always read back as the same float. */
+/* Seventeen digits always read back as the same float. Fifteen are never too many, but for subnormal floats. */
 static void shortest(char text[NUMBER_TEXT], double real)
 {
-	for (int digits = 15; digits <= 17; digits++) {
+	for (int digits = isnormal(real) ? 15 : 1; digits <= 17; digits++) {
 		snprintf(text, NUMBER_TEXT, "%.*g", digits, real);
 		if (strtod(text, NULL) == real)
 			break;
