@@ -166,6 +166,8 @@ def test_a_configuration_without_policies_has_not_passed(write):
     folder = write(sentinel_hcl="")
     code, out, errors = run("eval", cwd=folder)
     assert (code, out, errors) == (OTHER, "", "sentinel.hcl:1:1: the configuration has no policies\n")
+    answer = json.loads(run("eval", "-json", cwd=folder)[1])
+    assert (answer["policies"], answer["result"], answer["error"]) == ([], False, "the configuration has no policies")
 
 
 def test_a_missing_parameter_is_named(write):

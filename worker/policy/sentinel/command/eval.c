@@ -18,6 +18,7 @@ struct eval {
 	struct evaluation_of of; /* without a label */
 	size_t shown;            /* policies so far */
 	enum exit_code code;     /* the highest */
+	struct failure failure;  /* of the configuration, of which no policy could be evaluated */
 };
 
 /* ---- what is written of a policy ---- */
@@ -192,6 +193,7 @@ static void evaluate_all(struct eval *eval)
 		evaluate_labels(eval, &labels);
 	} else {
 		failure_print(&run.failure);
+		eval->failure = run.failure;
 		eval->code = EXIT_OTHER;
 	}
 	run_release(&run);
@@ -237,6 +239,17 @@ static bool is_usable(const struct options *options, const char *config)
 	return false;
 }
 
+/* Of the whole call, as JSON. */
+static void print_error(const struct eval *eval)
+{
+	if (eval->failure.kind != FAILURE_NONE)
+		json_print_text(eval->failure.message);
+	else if (eval->code > EXIT_FAILED)
+		json_print_text("a policy has no result");
+	else
+		fputs("null", stdout);
+}
+
 static void print_all(struct eval *eval)
 {
 	static const char *const booleans[] = {"false", "true"};
@@ -247,10 +260,11 @@ static void print_all(struct eval *eval)
 	if (json)
 		fputs("{\"policies\":[", stdout);
 	evaluate_selected(eval);
-	if (json)
-		printf("],\"result\":%s,\"error\":%s,\"duration\":%lld}\n", booleans[eval->code == EXIT_PASSED],
-			eval->code > EXIT_FAILED ? "\"a policy has no result\"" : "null",
-			(long long)(clock_mono_ms() - begin));
+	if (!json)
+		return;
+	printf("],\"result\":%s,\"error\":", booleans[eval->code == EXIT_PASSED]);
+	print_error(eval);
+	printf(",\"duration\":%lld}\n", (long long)(clock_mono_ms() - begin));
 }
 
 int command_eval(const struct options *options)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "worker/policy/sentinel/library/json.h"
 
 /* For writing a result: added to the evaluation's memory, and the time. */
 enum { WRITE_MS = 20000 };
@@ -143,6 +144,29 @@ const char *result_error(struct run *run, const struct result *result)
 bool output_print(const struct output *output, FILE *stream)
 {
 	return output->len == 0 || fwrite(output->bytes, 1, output->len, stream) == output->len;
+}
+
+struct quoting {
+	const char *text;
+};
+
+static void print_quoted(struct run *run, void *data)
+{
+	const struct quoting *quoting = data;
+	struct output output = {0};
+
+	json_write(run, &output, string_text(run, quoting->text));
+	output_print(&output, stdout);
+}
+
+void json_print_text(const char *text)
+{
+	struct quoting quoting = {text};
+	struct run run;
+
+	run_init(&run, &run_limits_default);
+	run_protected(&run, print_quoted, &quoting);
+	run_release(&run);
 }
 
 void failure_print(const struct failure *failure)

@@ -11,7 +11,6 @@
 #include "common/base.h"
 #include "worker/policy/sentinel/command/command.h"
 #include "worker/policy/sentinel/command/evaluation.h"
-#include "worker/policy/sentinel/library/json.h"
 
 enum { MAX_THREADS = 64 };
 
@@ -109,33 +108,9 @@ static void print_text(const struct test_policy *policy)
 	}
 }
 
-struct quoting {
-	const char *text;
-};
-
-static void print_quoted(struct run *run, void *data)
-{
-	const struct quoting *quoting = data;
-	struct output output = {0};
-
-	json_write(run, &output, string_text(run, quoting->text));
-	output_print(&output, stdout);
-}
-
-/* Prints the text as a JSON string. */
-static void print_string(const char *text)
-{
-	struct quoting quoting = {text};
-	struct run run;
-
-	run_init(&run, &run_limits_default);
-	run_protected(&run, print_quoted, &quoting);
-	run_release(&run);
-}
-
 static void print_case_json(const struct test_case *test)
 {
-	print_string(test->path);
+	json_print_text(test->path);
 	putchar(':');
 	if (test->text)
 		fwrite(test->text, 1, test->text_len, stdout);
@@ -147,9 +122,9 @@ static void print_json(const struct test_policy *policy)
 {
 	const char *separator = "";
 
-	print_string(policy->path);
+	json_print_text(policy->path);
 	fputs(":{\"path\":", stdout);
-	print_string(policy->path);
+	json_print_text(policy->path);
 	printf(",\"status\":\"%s\",\"errors\":[],\"cases\":{", policy->case_count == 0 ? "?" : words[worst_of(policy)]);
 	for (size_t i = 0; i < policy->case_count; i++) {
 		if (!policy->cases[i].chosen)
