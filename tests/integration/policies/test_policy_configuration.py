@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MPL-2.0
 """Configurations of runyard-policy in all their forms, and how test cases are found and chosen."""
 
+import hashlib
 import json
+import os
 import subprocess
 
 import pytest
@@ -199,6 +201,97 @@ JSON = [
 @pytest.mark.parametrize("policy, configuration, shown", JSON)
 def test_the_json_form(folder, policy, configuration, shown):
     assert printed(folder, policy, configuration, "c.json") == shown
+
+
+# ---- sources ----
+
+OUTSIDE = "{path} is outside of the root (-root)"
+ABSOLUTE = "the source {source} is an absolute path, which is refused"
+LINK = "{path} is a symbolic link or in one, which -root refuses"
+REMOTE = "the source {source} is remote, which is not supported"
+CHECKSUM = "the file's checksum is sha256:{digest}, not sha256:00"
+SOURCES = [
+    ("good", None), ("./good", None), ("sub/../good", None), ("../shared/good", None), ("good?checksum=sha256:{digest}", None), ("good?checksum=sha256:{DIGEST}", None),
+    ("good?checksum=md5:{md5}", None), ("good?checksum=sha1:{sha1}", None), ("good?checksum=sha512:{sha512}", None),
+    ("../../outside", OUTSIDE), ("../../../../../../../../etc/passwd", OUTSIDE), ("/etc/passwd", ABSOLUTE), ("{root}/set/good", ABSOLUTE), ("link", LINK), ("inner-link", LINK),
+    ("folder-link/good", LINK), ("fifo", "{path} is no file"), ("sub", "{path} is no file"), ("none", "{path} does not exist"), ("", "the source is empty"),
+    ("https://example.com/x", REMOTE), ("git::https://example.com/x", REMOTE), ("git@example.com:x.git", REMOTE), ("s3::x", REMOTE), ("file:///etc/passwd", REMOTE),
+    ("good?checksum=sha256:00", CHECKSUM), ("good?checksum=crc32:00", "the checksum crc32:00 is not md5, sha1, sha256 or sha512:HEX"),
+    ("good?checksum=sha256", "the checksum sha256 is not md5, sha1, sha256 or sha512:HEX"),
+]
+KINDS = {
+    "policy": ("main = true\n", 'policy "p" {{\n  source = "{0}"\n}}\n', 'policy "p"'),
+    "module": ("x = 1\n", 'policy "p" {{\n  source = "p"\n}}\nmodule "m" {{\n  source = "{0}"\n}}\n', 'module "m"'),
+    "mock": ("x = 1\n", 'policy "p" {{\n  source = "p"\n}}\nmock "m" {{\n  module {{\n    source = "{0}"\n  }}\n}}\n', 'mock "m"'),
+    "static": ('{"x": 1}\n', 'policy "p" {{\n  source = "p"\n}}\nimport "static" "m" {{\n  source = "{0}"\n}}\n', 'static "m"'),
+    "plan": ('{"x": 1}\n', 'policy "p" {{\n  source = "p"\n}}\nimport "plugin" "tfplan/v2" {{\n  config = {{ plan_path = "{0}" }}\n}}\n', 'plugin "tfplan/v2"'),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("source, reason", SOURCES)
+def test_a_source_is_read_or_refused_alone(tmp_path, kind, source, reason):
+    """The reason names the block and the source. The other policy runs."""
+    content, blocks, subject = KINDS[kind]
+    at = tmp_path / "root/set"
+    (at / "sub").mkdir(parents=True)
+    (tmp_path / "root/shared").mkdir()
+    for path in ("outside", "root/set/good", "root/shared/good"):
+        (tmp_path / path).write_text(content)
+    (at / "p").write_text('import "tfplan/v2" as m\nmain = m.raw.x is 1\n' if kind == "plan" else 'import "m"\nmain = m.x is 1\n')
+    (at / "other.sentinel").write_text("main = true\n")
+    (at / "link").symlink_to("../../outside")
+    (at / "inner-link").symlink_to("good")
+    (at / "folder-link").symlink_to("../shared")
+    os.mkfifo(at / "fifo")
+    digests = {name: hashlib.new(name, content.encode()).hexdigest() for name in ("md5", "sha1", "sha256", "sha512")}
+    names = {"root": tmp_path / "root", "digest": digests["sha256"], "DIGEST": digests["sha256"].upper(), **digests}
+    source = source.format(**names)
+    (at / "sentinel.hcl").write_text(blocks.format(source) + 'policy "other" {}\n')
+    code, out, errors = run(tmp_path, "eval", "-root=root", "-config=root/set/sentinel.hcl")
+    if reason is None:
+        assert (code, errors, out.count("Pass - ")) == (PASSED, "", 2)
+        return
+    path = os.path.normpath(f"set/{source.split('?')[0]}")
+    assert code == OTHER and errors == f"set/sentinel.hcl:{1 if kind == 'policy' else 4}:1: {subject}: {reason.format(path=path, source=source, **names)}\n"
+    assert out.startswith("Error - ") and out.endswith("\n\nPass - set/other.sentinel\n")
+
+
+def test_a_program_is_refused_where_it_is_imported(folder):
+    (folder / "sentinel.hcl").write_text('policy "module" {}\npolicy "param" {}\nimport "plugin" "m" {\n  source = "./bin/m"\n  args = ["-v"]\n  env = { A = "b" }\n}\n')
+    assert run(folder, "eval") == (OTHER, "Error - module.sentinel\n\nPass - param.sentinel\n[1]\n",
+                                   'sentinel.hcl:3:1: plugin "m": the source ./bin/m is a program, and programs of imports are not supported\n')
+
+
+def test_modules_in_folders_share_their_state(tmp_path):
+    """Through two names in one file and through other modules, also above the set's folder."""
+    files = {
+        "set/policies/p.sentinel": 'import "counter" as a\nimport "counter" as b\nimport "user"\nx = [a.next(), b.next(), user.next(), a.value()]\nprint(x, a.n, b.n)\nmain = rule { x is [1, 2, 3, 3] and a.n is 3 }\n',
+        "set/sentinel.hcl": 'policy "p" {\n  source = "policies/p.sentinel"\n}\npolicy "again" {\n  source = "./policies/p.sentinel"\n}\n'
+            'import "module" "counter" {\n  source = "../common/deep/counter.sentinel"\n}\nmodule "user" {\n  source = "lib/user.sentinel"\n}\n',
+        "set/lib/user.sentinel": 'import "counter"\nnext = func() { return counter.next() }\n',
+        "common/deep/counter.sentinel": "n = 0\nnext = func() {\n  n += 1\n  return n\n}\nvalue = func() { return n }\n",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    one = "Pass - policies/p.sentinel\n[1, 2, 3, 3] 3 3\n"
+    assert run(tmp_path / "set", "eval") == (PASSED, f"{one}\n{one}", "")
+    rooted = one.replace("policies", "set/policies")
+    assert run(tmp_path, "eval", "-root=.", "-config=set/sentinel.hcl") == (PASSED, f"{rooted}\n{rooted}", "")
+
+
+@pytest.mark.parametrize("modules, reason", [
+    ({"a": "a"}, 'a.sentinel:1:8: a circle of imports: "a" imports "a"'),
+    ({"a": "b", "b": "a"}, 'b.sentinel:1:8: a circle of imports: "a" imports "b", which imports "a"'),
+    ({"a": "b", "b": "c", "c": "b"}, 'c.sentinel:1:8: a circle of imports: "b" imports "c", which imports "b"'),
+])
+def test_a_circle_of_imports_is_named(folder, modules, reason):
+    for name, other in modules.items():
+        (folder / f"{name}.sentinel").write_text(f'import "{other}"\nx = 1\n')
+    (folder / "p.sentinel").write_text('import "a"\nmain = true\n')
+    (folder / "sentinel.hcl").write_text('policy "p" {}\npolicy "param" {}\n' + "".join(f'module "{name}" {{ source = "{name}.sentinel" }}\n' for name in modules))
+    assert run(folder, "eval") == (OTHER, "Error - p.sentinel\n\nPass - param.sentinel\n[1]\n", f"{reason}\n")
 
 
 # ---- test cases ----
