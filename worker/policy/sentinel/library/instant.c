@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/base.h"
 
@@ -156,10 +156,11 @@ static bool zone_exists(const char *zone)
 {
 	char path[128];
 	int len = snprintf(path, sizeof(path), "%s/%s", ZONES, zone);
+	struct stat info;
 
 	if (strcmp(zone, "UTC") == 0)
 		return true;
-	return zone[0] != '\0' && !strstr(zone, "..") && len < (int)sizeof(path) && access(path, R_OK) == 0;
+	return !strstr(zone, "..") && len < (int)sizeof(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
 static void set_zone(const char *zone)
