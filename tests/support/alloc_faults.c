@@ -2,7 +2,8 @@
 /*
  * Simulates lack of memory in libraries. When preloaded, it lets allocations fail whose caller is in one of the
  * libraries in ALLOC_LIBRARIES ("libgnutls libpq": prefixes of file names), and no others. "program" is the program
- * itself, including its allocations for libraries that use its allocators.
+ * itself, including its allocations for libraries that use its allocators. Mapping memory or a file is an allocation,
+ * too.
  *
  * ALLOC_SWITCH names a file of three 64-bit numbers in this machine's byte order. It is mapped once, so that reading
  * the switch costs one load. The numbers are:
@@ -46,8 +47,10 @@ static void *(*real_calloc)(size_t, size_t);
 static void *(*real_realloc)(void *, size_t);
 static void *(*real_reallocarray)(void *, size_t, size_t);
 static char *(*real_strdup)(const char *);
+static void *(*real_mmap)(void *, size_t, int, int, int, off_t);
 
 static const char program[] = "program";
+static int is_linked; /* not preloaded */
 
 static int is_named(const char *path, const char *at)
 {
@@ -70,7 +73,8 @@ static int range_add(struct dl_phdr_info *info, size_t size, void *data)
 
 	(void)size;
 	/* A program that starts the tested program, and has the same environment, is not affected. */
-	if (!*info->dlpi_name && strncmp(program_invocation_short_name, "runyard-", strlen("runyard-")) != 0)
+	if (!*info->dlpi_name && !is_linked &&
+		strncmp(program_invocation_short_name, "runyard-", strlen("runyard-")) != 0)
 		return 0;
 	if (!is_named(*info->dlpi_name ? info->dlpi_name : program, data))
 		return 0;
@@ -105,6 +109,7 @@ static void real_find(void)
 	real_realloc = (void *(*)(void *, size_t))dlsym(RTLD_NEXT, "realloc");
 	real_reallocarray = (void *(*)(void *, size_t, size_t))dlsym(RTLD_NEXT, "reallocarray");
 	real_strdup = (char *(*)(const char *))dlsym(RTLD_NEXT, "strdup");
+	real_mmap = (void *(*)(void *, size_t, int, int, int, off_t))dlsym(RTLD_NEXT, "mmap");
 }
 
 __attribute__((constructor)) static void begin(void)
@@ -128,6 +133,7 @@ _Atomic int64_t *alloc_use(const char *libraries, int64_t how)
 {
 	if (!wanted)
 		wanted = switch_map(NULL);
+	is_linked = 1;
 	atomic_store(&range_count, 0);
 	dl_iterate_phdr(range_add, (void *)(uintptr_t)libraries);
 	for (int i = 1; i < 3; i++)
@@ -215,4 +221,12 @@ char *strdup(const char *text)
 	if (!real_strdup)
 		real_find();
 	return fails(__builtin_return_address(0)) ? NULL : real_strdup(text);
+}
+
+void *mmap(void *address, size_t size, int protection, int flags, int fd, off_t offset)
+{
+	if (!real_mmap)
+		real_find();
+	return fails(__builtin_return_address(0)) ? MAP_FAILED
+						  : real_mmap(address, size, protection, flags, fd, offset);
 }

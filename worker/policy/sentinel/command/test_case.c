@@ -206,11 +206,11 @@ void test_case_run(struct test_case *test, const struct test_policy *policy, con
 	result_make(&result, &of, &options->limits);
 	if (result_write(&result, judge, &judging))
 		test->text = malloc(judging.output.len + 1);
-	else
-		test->status = CASE_ERRORED;
 	if (test->text) {
 		memcpy(test->text, judging.output.bytes, judging.output.len);
 		test->text_len = judging.output.len;
+	} else {
+		test->status = CASE_ERRORED;
 	}
 	result_release(&result);
 }

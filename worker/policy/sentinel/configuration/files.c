@@ -150,54 +150,44 @@ static const char *open_reason(const struct files *files, int error)
 	return error == EFBIG ? "is too large" : strerror(error);
 }
 
-/* A file's bytes, which the run releases. */
+/* What run_release closes and unmaps. */
 struct content {
-	char *bytes; /* NULL until it is read */
+	int fd;       /* -1: it is closed */
+	char *mapped; /* NULL: nothing is */
 	size_t len;
 };
 
-static void content_free(void *data)
+static void content_release(void *data)
 {
 	struct content *content = data;
 
-	free(content->bytes);
-}
-
-static void content_unmap(void *data)
-{
-	struct content *content = data;
-
-	if (content->bytes)
-		munmap(content->bytes, content->len);
+	closep(&content->fd);
+	if (content->mapped)
+		munmap(content->mapped, content->len);
 }
 
 /* 0, or an errno. The file's size is in content->len. */
-static int open_sized(const struct files *files, const char *path, size_t max, struct content *content, int *ret_fd)
+static int open_sized(const struct files *files, const char *path, size_t max, struct content *content)
 {
 	struct stat info;
-	int fd = open_file(files, path), error;
 
-	if (fd < 0)
+	content->fd = open_file(files, path);
+	if (content->fd < 0 || fstat(content->fd, &info) < 0)
 		return errno;
-	error = fstat(fd, &info) < 0 ? errno : !S_ISREG(info.st_mode) ? EISDIR : (size_t)info.st_size > max ? EFBIG : 0;
-	content->len = error ? 0 : (size_t)info.st_size;
-	if (error)
-		close(fd);
-	else
-		*ret_fd = fd;
-	return error;
+	if (!S_ISREG(info.st_mode))
+		return EISDIR;
+	content->len = (size_t)info.st_size;
+	return content->len > max ? EFBIG : 0;
 }
 
 /* 0, or an errno. A file that becomes shorter meanwhile ends where it ends. */
-static int read_whole(int fd, struct content *content)
+static int read_whole(struct run *run, struct content *content, struct file *ret_file)
 {
+	char *bytes = run_alloc(run, content->len + 1, 1);
 	size_t len = 0;
 
-	content->bytes = malloc(content->len + 1);
-	if (!content->bytes)
-		return ENOMEM;
 	while (len < content->len) {
-		ssize_t got = read(fd, content->bytes + len, content->len - len);
+		ssize_t got = read(content->fd, bytes + len, content->len - len);
 
 		if (got < 0 && errno != EINTR)
 			return errno;
@@ -205,47 +195,50 @@ static int read_whole(int fd, struct content *content)
 			break;
 		len += got > 0 ? (size_t)got : 0;
 	}
-	content->len = len;
+	*ret_file = (struct file){.bytes = bytes, .len = len};
 	return 0;
 }
 
-static int map_whole(int fd, struct content *content)
+static int map_whole(struct run *run, struct content *content, struct file *ret_file)
 {
-	void *bytes;
+	void *bytes = NULL;
 
-	if (content->len == 0)
-		return 0;
-	bytes = mmap(NULL, content->len, PROT_READ, MAP_PRIVATE, fd, 0);
+	(void)run;
+	if (content->len > 0)
+		bytes = mmap(NULL, content->len, PROT_READ, MAP_PRIVATE, content->fd, 0);
 	if (bytes == MAP_FAILED)
 		return errno;
-	content->bytes = bytes;
+	content->mapped = bytes;
+	*ret_file = (struct file){.bytes = bytes ? bytes : "", .len = content->len};
 	return 0;
 }
 
 struct way {
 	size_t max;
-	int (*take)(int fd, struct content *content);
-	void (*release)(void *data);
+	int (*take)(struct run *run, struct content *content, struct file *ret_file);
 };
 
-static const struct way reading = {MAX_CONFIGURATION, read_whole, content_free};
-static const struct way mapping = {MAX_DATA, map_whole, content_unmap};
+static const struct way reading = {MAX_CONFIGURATION, read_whole};
+static const struct way mapping = {MAX_DATA, map_whole};
 
 static struct file take_file(struct run *run, const struct files *files, const char *path, const struct way *way,
 	const struct reader *reader)
 {
 	struct content *content = run_alloc(run, 1, sizeof(*content));
-	int fd = -1, error;
+	struct file file = {0};
+	int error;
 
-	run_on_release(run, way->release, content);
-	error = open_sized(files, path, way->max, content, &fd);
+	content->fd = -1;
+	run_on_release(run, content_release, content);
+	error = open_sized(files, path, way->max, content);
 	if (!error)
-		error = way->take(fd, content);
-	closep(&fd);
+		error = way->take(run, content, &file);
+	closep(&content->fd);
+	content->fd = -1;
 	if (error)
 		run_fail_at(run, reader->place, "%s: %s %s", reader->subject, path, open_reason(files, error));
-	run_step_bytes(run, content->len);
-	return (struct file){.bytes = content->bytes ? content->bytes : "", .len = content->len};
+	run_step_bytes(run, file.len);
+	return file;
 }
 
 struct file file_read(struct run *run, const struct files *files, const char *path, const struct reader *reader)

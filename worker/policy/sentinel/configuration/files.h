@@ -8,7 +8,8 @@
  * With a root, the kernel resolves each path beneath it: `..` above the root, absolute paths and symbolic links are
  * refused. Without a root, a path is relative to the process's working directory.
  *
- * The contents live as long as the run. No descriptor is open when a function fails.
+ * The contents live as long as the run; what is read counts as its memory. run_release closes the descriptor of a
+ * function that failed.
  */
 
 #include <stddef.h>

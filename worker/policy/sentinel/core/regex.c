@@ -160,13 +160,25 @@ static void check_work(struct run *run, const struct regex_program *program, siz
 	run_step(run, work / STEP_WORK);
 }
 
+static bool match(struct run *run, struct regex_patterns *patterns, struct regex_row *row, const char *text, size_t len)
+{
+	const size_t left = run->limits.memory_bytes - run->allocated;
+	const enum regex_result result = regex_program_match(row->program, text, len, left);
+
+	if (result == REGEX_NO_MEMORY)
+		run_fail(run, "out of memory");
+	if (result == REGEX_LIMIT)
+		run_fail_limit(run, "memory", "-memory");
+	count_memory(run, patterns, row);
+	return result == REGEX_MATCH;
+}
+
 bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const char *text, size_t len)
 {
-	char error[REGEX_ERROR_SIZE];
 	struct regex_patterns *patterns = run_patterns(run);
 	struct regex_row *row;
 	uint64_t hash;
-	int matched;
+	bool matched;
 
 	if (pattern_len > MAX_PATTERN)
 		run_fail_limit(run, "64 KiB for a regular expression", NULL);
@@ -178,12 +190,8 @@ bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const
 	row->used = ++patterns->clock;
 	patterns->newest = (size_t)(row - patterns->rows);
 	check_work(run, row->program, len);
-	matched = regex_program_match(
-		row->program, text, len, row->memory + run->limits.memory_bytes - run->allocated, error);
-	count_memory(run, patterns, row);
-	if (matched < 0)
-		run_fail(run, "the regular expression can't be matched: %s (-memory)", error);
+	matched = match(run, patterns, row, text, len);
 	if (len > LONG_TEXT)
 		run_check(run);
-	return matched > 0;
+	return matched;
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "worker/policy/sentinel/core/regex_engine.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <malloc.h>
 #include <memory>
 #include <new>
 #include <string>
@@ -21,53 +21,87 @@ extern "C" {
 namespace
 {
 
-/* What is allocated by operators while it lives, which is added to *bytes. More than `max` there is no memory. */
-class Counting
-{
-      public:
-	Counting(size_t *bytes_, size_t max_) : bytes(bytes_), max(max_)
+/* What stands before the bytes of an allocation. Those of an account are a ring. */
+struct alignas(std::max_align_t) Block {
+	Block *previous = this, *next = this;
+	struct Account *account = nullptr;
+	size_t size = 0;
+
+	void unlink()
 	{
-		current = this;
+		previous->next = next;
+		next->previous = previous;
+	}
+};
+
+/* The allocations of a pattern's program, and their bytes: RE2 loses some when an exception ends it. */
+struct Account {
+	Block ring;
+	size_t bytes = 0, max;
+
+	explicit Account(size_t max_) : max(max_)
+	{
+	}
+
+	~Account()
+	{
+		while (ring.next != &ring) {
+			Block *block = ring.next;
+			block->unlink();
+			free(block);
+		}
+	}
+
+	Account(const Account &) = delete;
+	Account &operator=(const Account &) = delete;
+
+	bool has_room(size_t size) const
+	{
+		return bytes <= max && size <= max - bytes;
+	}
+
+	void add(Block *block)
+	{
+		block->account = this;
+		block->next = &ring;
+		block->previous = ring.previous;
+		ring.previous->next = block;
+		ring.previous = block;
+		bytes += block->size;
+	}
+};
+
+/* The account of what this thread allocates by operators; NULL for none. */
+thread_local Account *account;
+
+/* While it lives, allocations belong to an account. */
+struct Counting {
+	explicit Counting(Account *of)
+	{
+		account = of;
 	}
 
 	~Counting()
 	{
-		current = nullptr;
+		account = nullptr;
 	}
 
 	Counting(const Counting &) = delete;
 	Counting &operator=(const Counting &) = delete;
-
-	static bool add(size_t size)
-	{
-		if (current == nullptr)
-			return true;
-		if (*current->bytes > current->max || size > current->max - *current->bytes)
-			return false;
-		*current->bytes += size;
-		return true;
-	}
-
-	static void subtract(size_t size)
-	{
-		if (current != nullptr)
-			*current->bytes -= size;
-	}
-
-      private:
-	static thread_local Counting *current;
-	size_t *bytes, max;
 };
-
-thread_local Counting *Counting::current;
 
 void *allocate(size_t size) noexcept
 {
-	void *memory = malloc(size > 0 ? size : 1);
-	if (memory == nullptr || Counting::add(malloc_usable_size(memory)))
-		return memory;
-	free(memory);
-	return nullptr;
+	if (size > PTRDIFF_MAX || (account != nullptr && !account->has_room(size)))
+		return nullptr;
+	void *memory = malloc(sizeof(Block) + size);
+	if (memory == nullptr)
+		return nullptr;
+	auto *block = new (memory) Block();
+	block->size = size;
+	if (account != nullptr)
+		account->add(block);
+	return block + 1;
 }
 
 void *allocate_or_throw(size_t size)
@@ -80,14 +114,18 @@ void *allocate_or_throw(size_t size)
 
 void release(void *memory) noexcept
 {
-	if (memory != nullptr)
-		Counting::subtract(malloc_usable_size(memory));
-	free(memory);
+	if (memory == nullptr)
+		return;
+	Block *block = static_cast<Block *>(memory) - 1;
+	block->unlink();
+	if (block->account != nullptr)
+		block->account->bytes -= block->size;
+	free(block);
 }
 
 } // namespace
 
-/* RE2 has no other way to know or limit its memory. All forms are replaced, because a sanitizer brings its own. */
+/* All forms are replaced, because a sanitizer brings its own. */
 void *operator new(size_t size)
 {
 	return allocate_or_throw(size);
@@ -145,31 +183,20 @@ void operator delete[](void *memory, const std::nothrow_t &) noexcept
 enum { PARSING = 4 };
 
 struct regex_program {
-      public:
-	regex_program(const std::string &pattern, const RE2::Options &options) : re2(pattern, options)
+	Account account;
+	RE2 *re2 = nullptr;
+
+	explicit regex_program(size_t max_memory) : account(PARSING * max_memory)
 	{
 	}
 
-	/* NULL if it is a pattern. */
-	const char *error() const
+	~regex_program()
 	{
-		return re2.ok() ? nullptr : re2.error().c_str();
+		delete re2;
 	}
 
-	bool matches(const char *text, size_t len) const
-	{
-		return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
-	}
-
-	size_t size() const
-	{
-		return static_cast<size_t>(re2.ProgramSize());
-	}
-
-	size_t memory = 0; /* see regex_program_memory */
-
-      private:
-	RE2 re2;
+	regex_program(const regex_program &) = delete;
+	regex_program &operator=(const regex_program &) = delete;
 };
 
 namespace
@@ -202,18 +229,21 @@ size_t valid_prefix(const char *bytes, size_t len)
 	return at;
 }
 
+constexpr char replacement[] = "\xef\xbf\xbd";
+constexpr size_t REPLACEMENT_LEN = sizeof(replacement) - 1;
+
 /* The text with U+FFFD in place of each byte that is no UTF-8. */
 std::string replaced(const char *bytes, size_t len)
 {
 	std::string copy;
-	copy.reserve(len + 16);
+	copy.reserve(REPLACEMENT_LEN * len);
 	while (len > 0) {
 		const size_t valid = valid_prefix(bytes, len);
 		copy.append(bytes, valid);
 		bytes += valid;
 		len -= valid;
 		if (len > 0) {
-			copy.append("\xef\xbf\xbd");
+			copy.append(replacement, REPLACEMENT_LEN);
 			bytes++;
 			len--;
 		}
@@ -299,7 +329,8 @@ class Rewriter
 	std::string out;
 };
 
-regex_program *compile(const std::string &pattern, size_t max_memory, char *ret_error)
+/* False with a message if it is no pattern. */
+bool compile(regex_program *program, const std::string &pattern, size_t max_memory, char *ret_error)
 {
 	RE2::Options options;
 	std::string rewritten;
@@ -308,31 +339,33 @@ regex_program *compile(const std::string &pattern, size_t max_memory, char *ret_
 	options.set_max_mem(static_cast<int64_t>(max_memory));
 	if (!Rewriter(pattern).rewrite(&rewritten)) {
 		say(ret_error, "\\C is not supported");
-		return nullptr;
+		return false;
 	}
-	auto program = std::make_unique<regex_program>(rewritten, options);
-	if (program->error() != nullptr) {
-		say(ret_error, program->error());
-		return nullptr;
-	}
-	return program.release();
+	program->re2 = new RE2(rewritten, options);
+	if (!program->re2->ok())
+		say(ret_error, program->re2->error().c_str());
+	return program->re2->ok();
+}
+
+bool matches(const RE2 &re2, const char *text, size_t len)
+{
+	return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
 }
 
 } // namespace
 
 regex_program *regex_program_new(const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
 try {
-	size_t memory = 0;
-	regex_program *program;
-	{
-		const Counting counting(&memory, PARSING * max_memory);
-		program = compile(std::string(pattern, len), max_memory, ret_error);
-	}
-	if (program != nullptr)
-		program->memory = memory;
-	return program;
+	static const RE2 first(""); /* makes what RE2 keeps for all patterns, outside of any account */
+	auto program = std::make_unique<regex_program>(max_memory);
+	const Counting counting(&program->account);
+
+	if (!compile(program.get(), std::string(pattern, len), max_memory, ret_error))
+		return nullptr;
+	program->account.max = SIZE_MAX; /* in matches RE2 keeps to max_memory */
+	return program.release();
 } catch (...) {
-	say(ret_error, "no memory for the pattern");
+	say(ret_error, "it needs too much memory");
 	return nullptr;
 }
 
@@ -343,23 +376,27 @@ void regex_program_free(regex_program *program)
 
 size_t regex_program_size(const regex_program *program)
 {
-	return program->size();
+	return static_cast<size_t>(program->re2->ProgramSize());
 }
 
 size_t regex_program_memory(const regex_program *program)
 {
-	return program->memory;
+	return program->account.bytes;
 }
 
-int regex_program_match(
-	regex_program *program, const char *text, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
+regex_result regex_program_match(regex_program *program, const char *text, size_t len, size_t max_copy)
 try {
-	const Counting counting(&program->memory, max_memory);
-	if (valid_prefix(text, len) == len)
-		return program->matches(text, len);
-	const std::string copy = replaced(text, len);
-	return program->matches(copy.data(), copy.size());
+	const Counting counting(&program->account);
+	bool matched;
+	if (valid_prefix(text, len) == len) {
+		matched = matches(*program->re2, text, len);
+	} else if (len > max_copy / REPLACEMENT_LEN) {
+		return REGEX_LIMIT;
+	} else {
+		const std::string copy = replaced(text, len);
+		matched = matches(*program->re2, copy.data(), copy.size());
+	}
+	return matched ? REGEX_MATCH : REGEX_NO_MATCH;
 } catch (...) {
-	say(ret_error, "no memory for the match");
-	return -1;
+	return REGEX_NO_MEMORY;
 }

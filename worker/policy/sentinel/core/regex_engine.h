@@ -20,7 +20,7 @@ enum { REGEX_ERROR_SIZE = 256 };
 struct regex_program;
 
 /* Compiles a pattern of RE2's syntax to a program of at most max_memory bytes. NULL with a message if it is no pattern
- * or too large. The caller frees the program. */
+ * or too large, or if there is no memory. The caller frees the program. */
 struct regex_program *regex_program_new(
 	const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE]);
 void regex_program_free(struct regex_program *program);
@@ -29,11 +29,15 @@ void regex_program_free(struct regex_program *program);
 size_t regex_program_size(const struct regex_program *program);
 /* The bytes that the program holds. They grow with matches, because it keeps a part of its automaton. */
 size_t regex_program_memory(const struct regex_program *program);
-/* 1 if the program matches any part of the text, 0 if none, -1 with a message if there is no memory, or if program and
- * match need more than max_memory bytes. The program may only be freed then. Each byte of the text that is not part of
- * a character of UTF-8 matches as U+FFFD. */
-int regex_program_match(struct regex_program *program, const char *text, size_t len, size_t max_memory,
-	char ret_error[REGEX_ERROR_SIZE]);
+enum regex_result {
+	REGEX_NO_MATCH,
+	REGEX_MATCH,
+	REGEX_NO_MEMORY,
+	REGEX_LIMIT, /* the copy of a text that is no UTF-8 needs more than max_copy bytes */
+};
+/* Whether the program matches any part of the text. Each byte of the text that is not part of a character of UTF-8
+ * matches as U+FFFD. Without memory the program may only be freed. */
+enum regex_result regex_program_match(struct regex_program *program, const char *text, size_t len, size_t max_copy);
 
 #ifdef __cplusplus
 }

@@ -7,8 +7,8 @@
  * limits, and the error that ended it.
  *
  * A function that fails calls run_fail, which returns to run_protected by a jump. Nothing has to be released on the
- * way: all memory is the arena's, and files are read through functions that own no descriptor when they fail. A library
- * that allocates for itself (libre2, GMP, MPFR) is called only by functions that release its objects before they fail.
+ * way: all memory is the arena's, and run_release closes what is open (run_on_release). A library that allocates for
+ * itself (libre2, GMP, MPFR) is called only by functions that release its objects before they fail.
  *
  * Invariants:
  *   1. Every loop over a policy's data counts steps (run_step), one for each element or for each 64 bytes. A policy

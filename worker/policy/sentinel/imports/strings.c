@@ -77,13 +77,11 @@ static struct value call_trim_suffix(struct run *run, const struct value *args, 
 
 /* ---- upper and lower case ---- */
 
-static locale_t unicode;
+static locale_t unicode; /* 0: it could not be made */
 
 static void make_unicode(void)
 {
 	unicode = newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
-	if (unicode == (locale_t)0)
-		unicode = newlocale(LC_CTYPE_MASK, "C", (locale_t)0);
 }
 
 typedef wint_t change_case(wint_t, locale_t);
@@ -111,6 +109,8 @@ static struct value with_case(struct run *run, struct value string, change_case 
 	struct output output = {0};
 
 	pthread_once(&once, make_unicode);
+	if (unicode == (locale_t)0)
+		run_fail(run, "there is no memory for the locale C.UTF-8");
 	add_changed(run, &output, text_of(string), change);
 	return string_borrow(run, output.bytes, output.len);
 }

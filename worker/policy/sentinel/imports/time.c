@@ -20,7 +20,8 @@ static _Noreturn void fail_range(struct run *run)
 static void use_zone(struct run *run, struct instant *instant)
 {
 	if (run->timezone && !instant_in_zone(instant, run->timezone))
-		run_fail(run, "time: the time zone %.64s is not known", run->timezone);
+		run_fail(
+			run, "time: the time zone %.64s is not known, or there is no memory to read it", run->timezone);
 }
 
 /* ---- arguments ---- */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/policy/sentinel/library/instant.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,34 +164,38 @@ static bool zone_exists(const char *zone)
 	return !strstr(zone, "..") && len < (int)sizeof(path) && stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-static void set_zone(const char *zone)
+/* False if there is no memory: the C library then takes the zone for UTC, and only errno tells. */
+static bool set_zone(const char *zone)
 {
-	if (zone)
-		setenv("TZ", zone, 1);
-	else
-		unsetenv("TZ");
+	errno = 0;
+	if ((zone ? setenv("TZ", zone, 1) : unsetenv("TZ")) < 0)
+		return false;
 	tzset();
+	return errno != ENOMEM;
 }
 
-static void local_time(const char *zone, time_t seconds, struct instant *instant)
+static bool local_time(const char *zone, time_t seconds, struct instant *instant)
 {
 	_cleanup_(freep) char *before = mem_text(getenv("TZ"));
 	struct tm tm;
+	const bool known = set_zone(zone) && localtime_r(&seconds, &tm);
 
-	set_zone(zone);
-	if (localtime_r(&seconds, &tm))
+	if (known)
 		instant->offset = (int32_t)tm.tm_gmtoff;
 	set_zone(before);
+	return known;
 }
 
 bool instant_in_zone(struct instant *instant, const char *zone)
 {
+	bool known;
+
 	if (!zone_exists(zone))
 		return false;
 	pthread_mutex_lock(&zone_mutex);
-	local_time(zone, (time_t)instant->seconds, instant);
+	known = local_time(zone, (time_t)instant->seconds, instant);
 	pthread_mutex_unlock(&zone_mutex);
-	return true;
+	return known;
 }
 
 /* ---- parts ---- */

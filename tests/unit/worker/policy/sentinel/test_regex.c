@@ -16,7 +16,7 @@ enum { MEMORY = 8 << 20 };
 static int match_bytes(const char *pattern, const char *text, size_t len, char error[REGEX_ERROR_SIZE])
 {
 	struct regex_program *program = regex_program_new(pattern, strlen(pattern), MEMORY, error);
-	int matched = program == NULL ? -1 : regex_program_match(program, text, len, SIZE_MAX, error);
+	int matched = program == NULL ? -1 : regex_program_match(program, text, len, SIZE_MAX) == REGEX_MATCH;
 
 	regex_program_free(program);
 	return matched;
@@ -108,6 +108,21 @@ static void test_a_large_program_is_refused(void **state)
 	(void)state;
 	assert_int_equal(match_bytes("((((a{100}){100}){100}){100})", "a", 1, error), -1);
 	assert_string_not_equal(error, "");
+}
+
+/* The program is small, the tree of the pattern is not. */
+static void test_a_pattern_whose_tree_is_large_is_refused(void **state)
+{
+	enum { TIMES = MAX_PATTERN / 4 };
+	char error[REGEX_ERROR_SIZE] = "";
+	char *pattern = mem_new(4 * TIMES + 1, 1);
+
+	(void)state;
+	for (size_t i = 0; i < TIMES; i++)
+		memcpy(pattern + 4 * i, "\\PL*", 4);
+	assert_int_equal(match_bytes(pattern, "a", 1, error), -1);
+	assert_string_equal(error, "it needs too much memory");
+	free(pattern);
 }
 
 static void test_matching_takes_linear_time(void **state)
@@ -236,7 +251,7 @@ static void match_large_ones(struct run *run, void *data)
 {
 	const size_t before = run->allocated;
 
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 20; i++) {
 		match_large(run, i, "1a");
 		if (i == 0)
 			assert_true(run->allocated - before > LARGE);
@@ -247,7 +262,7 @@ static void match_large_ones(struct run *run, void *data)
 
 static void test_kept_programs_count_as_memory(void **state)
 {
-	const struct run_limits limits = {.steps = 100000000, .timeout_ms = 60000, .memory_bytes = 32 << 20};
+	const struct run_limits limits = {.steps = 100000000, .timeout_ms = 60000, .memory_bytes = 8 << 20};
 	struct run run;
 	size_t kept = 0;
 
@@ -304,6 +319,7 @@ int main(void)
 		cmocka_unit_test(test_what_re2_does_not_know_is_refused),
 		cmocka_unit_test(test_bytes_that_are_no_utf_8_match_as_the_replacement),
 		cmocka_unit_test(test_a_large_program_is_refused),
+		cmocka_unit_test(test_a_pattern_whose_tree_is_large_is_refused),
 		cmocka_unit_test(test_matching_takes_linear_time),
 		cmocka_unit_test(test_zero_bytes_are_text),
 		cmocka_unit_test(test_an_error_ends_the_run_with_a_message),
