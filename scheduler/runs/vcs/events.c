@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/vcs/events.h"
 
+#include "common/clock.h"
 #include "common/log.h"
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
@@ -10,7 +11,7 @@
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 
-enum { MAX_DECIDED = 5 }; /* in one call: then the caller may run other steps */
+enum { MAX_TURNS = 20, TURNS_MS = 50 }; /* of one call: then the caller may run other steps */
 
 /* ---- the order ---- */
 
@@ -186,6 +187,7 @@ static void decision_release(struct vcs_decision *d)
 
 struct deciding {
 	struct store *store;
+	struct vcs_turn turn;
 	struct id event; /* the picked one; "": none */
 };
 
@@ -196,7 +198,7 @@ static int decide_in(void *data, struct err *err)
 	_cleanup_(decision_release) struct vcs_decision d = {.store = deciding->store, .row = &row};
 
 	deciding->event.text[0] = '\0';
-	if (vcs_event_pick(deciding->store, &row, err) < 0)
+	if (vcs_event_pick(deciding->store, &deciding->turn, &row, err) < 0)
 		return -1;
 	if (!row.count)
 		return 0;
@@ -210,29 +212,39 @@ static int decide_in(void *data, struct err *err)
 	return deciders[d.event.kind](&d, err);
 }
 
+/* Decides the first event of the turn's repository. */
+static int turn_take(struct deciding *deciding, struct err *err)
+{
+	struct err why = ERR_INIT;
+
+	if (db_transaction(deciding->store->db, decide_in, deciding, &why) == 0)
+		return 0;
+	if (why.kind == ERR_UNAVAILABLE || !deciding->event.text[0]) {
+		*err = why;
+		return -1;
+	}
+	log_error("a VCS event can't be decided and is tried again", "event", deciding->event.text, "error",
+		why.message, NULL);
+	return vcs_event_postpone(deciding->store, deciding->event.text, why.message, err);
+}
+
 int vcs_events_decide(struct store *store, bool *ret_more, struct err *err)
 {
+	_cleanup_(rows_release) struct rows turns = ROWS_INIT;
 	struct deciding deciding = {.store = store};
+	int64_t end = clock_mono_ms() + TURNS_MS;
+	bool decided = false;
 
-	for (int i = 0; i < MAX_DECIDED; i++) {
-		struct err why = ERR_INIT;
-
-		if (db_transaction(store->db, decide_in, &deciding, &why) == 0) {
-			if (deciding.event.text[0])
-				continue;
-			*ret_more = false;
-			return 0;
-		}
-		if (why.kind == ERR_UNAVAILABLE || !deciding.event.text[0]) {
-			*err = why;
+	if (vcs_event_turns(store, MAX_TURNS, &turns, err) < 0)
+		return -1;
+	for (int i = 0; i < turns.count && (i == 0 || clock_mono_ms() < end); i++) {
+		deciding.turn =
+			(struct vcs_turn){row_text(&turns, i, "repository_id"), row_text(&turns, i, "organization_id")};
+		if (turn_take(&deciding, err) < 0)
 			return -1;
-		}
-		log_error("a VCS event can't be decided and is tried again", "event", deciding.event.text, "error",
-			why.message, NULL);
-		if (vcs_event_postpone(store, deciding.event.text, why.message, err) < 0)
-			return -1;
+		decided |= deciding.event.text[0] != '\0';
 	}
-	*ret_more = true;
+	*ret_more = decided;
 	return 0;
 }
 

@@ -137,30 +137,40 @@ int vcs_event_unreadable(
 	"e.files, e.files_note "
 
 /*
- * Locks one repository with due events. The recursion jumps from repository to repository in the index
- * vcs_events_waiting. All organizations have the same chance, so an organization with many events does not delay
- * others. The limits keep the planner from joining all events that wait.
+ * Reads $1 repositories with due events, in the order of their turns. The recursion jumps from repository to repository
+ * in the index vcs_events_waiting. It reads all repositories with waiting events, so its result serves for several
+ * events. In each round all organizations have one turn, so an organization with many events does not delay others. A
+ * repository has more than one turn if its organization has few. The limits keep the planner from joining all events
+ * that wait.
  */
 /* clang-format off */
-static const char pick_sql[] =
+static const char turns_sql[] =
 	"with recursive waiting as ((select organization_id, repository_id from vcs_events where state = 'waiting' "
 	"order by organization_id, repository_id limit 1) union all "
 	"select n.organization_id, n.repository_id from waiting w, lateral (select organization_id, repository_id "
 	"from vcs_events where state = 'waiting' and (organization_id, repository_id) > (w.organization_id, "
 	"w.repository_id) order by organization_id, repository_id limit 1) n), "
-	"ranked as (select repository_id, row_number() over (partition by organization_id order by random()) as turn, "
-	"random() as place from waiting w, lateral (select 1 from vcs_events e where e.organization_id = "
+	"ranked as (select repository_id, organization_id, random() as place, "
+	"row_number() over (partition by organization_id order by random()) - 1 as number, "
+	"count(*) over (partition by organization_id) as repositories from waiting w, lateral (select 1 from vcs_events e where e.organization_id = "
 	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now() "
 	"order by e.organization_id, e.repository_id, e.sequence limit 1) due) "
-	"select r.id, r.organization_id from ranked k join vcs_repositories r on r.id = k.repository_id "
-	"order by k.turn, k.place limit 1 for no key update of r skip locked";
+	"select k.repository_id, k.organization_id from generate_series(0, $1 - 1) round "
+	"join ranked k on k.number = round % k.repositories order by round, k.place limit $1";
 /* clang-format on */
 
-int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
+int vcs_event_turns(struct store *store, int max, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err, turns_sql, P_INT(max));
+}
+
+int vcs_event_pick(struct store *store, const struct vcs_turn *turn, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, pick_sql) < 0)
+	if (db_query(store->db, &rows, err,
+		    "select id from vcs_repositories where id = $1 for no key update skip locked",
+		    P_TEXT(turn->repository_id)) < 0)
 		return -1;
 	/* A second statement, so that it sees what was committed before the lock. */
 	return db_query(store->db, ret_rows, err,
@@ -170,8 +180,7 @@ int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err)
 		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.organization_id = $3 "
 		"and e.repository_id = $1 and e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
 		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),
-		P_TEXT(github_app_url(store->settings->github_app)),
-		P_TEXT(rows.count ? row_text(&rows, 0, "organization_id") : NULL));
+		P_TEXT(github_app_url(store->settings->github_app)), P_TEXT(turn->organization_id));
 }
 
 void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)

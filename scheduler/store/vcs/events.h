@@ -64,13 +64,20 @@ int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err 
 int vcs_event_unreadable(
 	struct store *store, const char *repository_id, long long delivery, const char *why, struct err *err);
 
+/* Reads the next turns of repositories that have events to decide, at most `max`. Columns: repository_id,
+ * organization_id. */
+int vcs_event_turns(struct store *store, int max, struct rows *ret_rows, struct err *err);
+/* One of them. Borrowed. */
+struct vcs_turn {
+	const char *repository_id, *organization_id;
+};
 /*
- * Locks a repository that has events to decide and that no other transaction has locked, and reads the first of them.
- * In a transaction. One row, or none. Columns of the event: event_id, state, found_by, kind, ref, before_sha, sha,
+ * Locks the repository if no other transaction has locked it, and reads the first of its events that are due. In a
+ * transaction. One row, or none. Columns of the event: event_id, state, found_by, kind, ref, before_sha, sha,
  * pull_request, detail, files, files_note. Columns of the repository: repository_id, organization_id, identifier,
  * default_branch, looked_at, provider, http_url, api_url.
  */
-int vcs_event_pick(struct store *store, struct rows *ret_rows, struct err *err);
+int vcs_event_pick(struct store *store, const struct vcs_turn *turn, struct rows *ret_rows, struct err *err);
 /* The event's members from such a row. */
 void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event);
 
