@@ -66,9 +66,10 @@ __attribute__((constructor)) static void crypto_memory_or_death(void)
 	must(CRYPTO_set_mem_functions(crypto_memory, crypto_resize, crypto_free));
 }
 
-static void hex_encode(const unsigned char *bytes, size_t len, char *ret_hex)
+void crypto_hex(const void *data, size_t len, char *ret_hex)
 {
 	static const char digits[] = "0123456789abcdef";
+	const unsigned char *bytes = data;
 
 	for (size_t i = 0; i < len; i++) {
 		ret_hex[2 * i] = digits[bytes[i] >> 4];
@@ -83,7 +84,7 @@ static void digest_hex(const EVP_MD *kind, const void *bytes, size_t len, char *
 	unsigned int size = 0;
 
 	must(EVP_Digest(bytes, len, digest, &size, kind, NULL));
-	hex_encode(digest, size, ret_hex);
+	crypto_hex(digest, size, ret_hex);
 }
 
 static EVP_MD *sha256_method;
@@ -129,7 +130,7 @@ void crypto_sha256_end(struct sha256 *digest, char ret_hex[SHA256_HEX_SIZE])
 	must(EVP_DigestFinal_ex(digest->context, bytes, &size));
 	EVP_MD_CTX_free(digest->context);
 	free(digest);
-	hex_encode(bytes, size, ret_hex);
+	crypto_hex(bytes, size, ret_hex);
 }
 
 int crypto_sha256_file(int fd, char ret_hex[SHA256_HEX_SIZE])
@@ -170,7 +171,7 @@ void crypto_hmac_hex(const void *key, size_t key_len, const char *text, char ret
 	unsigned char digest[SHA256_SIZE];
 
 	crypto_hmac(key, key_len, text, digest);
-	hex_encode(digest, sizeof(digest), ret_hex);
+	crypto_hex(digest, sizeof(digest), ret_hex);
 }
 
 void crypto_hmac_sha512_hex(
@@ -180,7 +181,7 @@ void crypto_hmac_sha512_hex(
 	unsigned int size = 0;
 
 	must(HMAC(EVP_sha512(), key, (int)key_len, bytes, len, digest, &size));
-	hex_encode(digest, size, ret_hex);
+	crypto_hex(digest, size, ret_hex);
 }
 
 bool crypto_equal(const char *a, const char *b)
@@ -210,7 +211,7 @@ char *crypto_random_hex(size_t len)
 	char *text = mem_new(2 * len + 1, 1);
 
 	crypto_random(bytes, len);
-	hex_encode(bytes, len, text);
+	crypto_hex(bytes, len, text);
 	return text;
 }
 

@@ -16,6 +16,8 @@ struct err;
 
 #define SHA256_HEX_SIZE 65
 
+/* Writes 2 * len lowercase digits and a NUL. */
+void crypto_hex(const void *bytes, size_t len, char *ret_hex);
 void crypto_sha256_hex(const void *bytes, size_t len, char ret_hex[SHA256_HEX_SIZE]);
 /* The same for data that arrives in pieces. `add` does nothing for NULL; `end` frees the digest. */
 struct sha256;

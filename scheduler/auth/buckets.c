@@ -64,12 +64,11 @@ void buckets_free(struct buckets *buckets)
 
 static uint64_t key_number(const struct buckets *buckets, const char *key)
 {
-	char hmac[SHA256_HEX_SIZE];
+	unsigned char digest[SHA256_SIZE];
 	uint64_t number;
 
-	crypto_hmac_hex(buckets->secret, sizeof(buckets->secret), key, hmac);
-	hmac[16] = '\0';
-	number = strtoull(hmac, NULL, 16);
+	crypto_hmac(buckets->secret, sizeof(buckets->secret), key, digest);
+	memcpy(&number, digest, sizeof(number));
 	return number ? number : 1;
 }
 
@@ -164,6 +163,14 @@ bool bucket_take_known(
 	struct buckets *buckets, enum limit limit, const char *key, double now, struct bucket_level *ret_level)
 {
 	return table_change(buckets, (struct change){.limit = limit, .key = key, .by = -1, .now = now}, ret_level);
+}
+
+struct bucket_level bucket_look(struct buckets *buckets, enum limit limit, const char *key, double now)
+{
+	struct bucket_level level = {.left = rate_of(buckets, limit).burst};
+
+	table_change(buckets, (struct change){.limit = limit, .key = key, .now = now}, &level);
+	return level;
 }
 
 void bucket_return(struct buckets *buckets, enum limit limit, const char *key, double now)

@@ -45,6 +45,8 @@ struct bucket_level bucket_take(struct buckets *buckets, enum limit limit, const
 /* The same, but creates no bucket: returns false, with *ret_level unchanged, if the key has none. */
 bool bucket_take_known(
 	struct buckets *buckets, enum limit limit, const char *key, double now, struct bucket_level *ret_level);
+/* Reads the key's level. `taken` does not matter. */
+struct bucket_level bucket_look(struct buckets *buckets, enum limit limit, const char *key, double now);
 /* Returns one token to the bucket. */
 void bucket_return(struct buckets *buckets, enum limit limit, const char *key, double now);
 

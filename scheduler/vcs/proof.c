@@ -29,12 +29,6 @@ static bool is_secret(const char *given, const char *secret)
 	return crypto_equal(digests[0], digests[1]);
 }
 
-static void to_hex(const unsigned char digest[SHA256_SIZE], char ret_hex[SHA256_HEX_SIZE])
-{
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		snprintf(ret_hex + 2 * i, 3, "%02x", digest[i]);
-}
-
 /* `given` is the hexadecimal HMAC of the body after `prefix`. */
 static bool is_signature(const char *given, const char *prefix, struct bytes body, const char *secret)
 {
@@ -44,7 +38,7 @@ static bool is_signature(const char *given, const char *prefix, struct bytes bod
 	if (!given || !text_starts(given, prefix))
 		return false;
 	crypto_hmac_bytes(secret, strlen(secret), body.data ? body.data : "", body.len, digest);
-	to_hex(digest, hex);
+	crypto_hex(digest, sizeof(digest), hex);
 	return crypto_equal(given + strlen(prefix), hex);
 }
 

@@ -87,6 +87,22 @@ static void test_an_unknown_key_gets_no_bucket(void **state)
 	buckets_free(buckets);
 }
 
+static void test_a_look_takes_nothing(void **state)
+{
+	struct buckets *buckets = buckets_new(REQUESTS);
+
+	(void)state;
+	assert_true(bucket_look(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0).left == 10);
+	bucket_take(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0);
+	assert_true(bucket_look(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0).left == 9);
+	assert_true(bucket_look(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0).left == 9);
+	bucket_empty(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0);
+	assert_true(bucket_look(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0).left < 1);
+	assert_true(bucket_look(buckets, LIMIT_SIGN_IN_PAIR, "pair", 0).wait == 30);
+	assert_true(bucket_look(buckets, LIMIT_SIGN_IN_PAIR, "pair", 30).left >= 1);
+	buckets_free(buckets);
+}
+
 static void test_a_returned_token_can_be_taken_again(void **state)
 {
 	struct buckets *buckets = buckets_new(REQUESTS);
@@ -105,6 +121,7 @@ int main(void)
 		cmocka_unit_test(test_each_limit_has_its_own_rate),
 		cmocka_unit_test(test_new_keys_do_not_evict_other_buckets),
 		cmocka_unit_test(test_an_unknown_key_gets_no_bucket),
+		cmocka_unit_test(test_a_look_takes_nothing),
 		cmocka_unit_test(test_a_returned_token_can_be_taken_again),
 	};
 
