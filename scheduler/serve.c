@@ -320,6 +320,7 @@ static int requests_start(struct scheduler *s, const struct connection_limits *l
 		.publisher = s->publisher,
 		.waiters = s->waiters,
 		.events = s->events,
+		.vcs_events = s->vcs_events,
 		.address = o->listen,
 		.metrics_address = o->metrics_listen,
 		.tls = tls_wanted(s),

@@ -20,6 +20,7 @@ struct callback_relay;
 struct claim_waiters;
 struct control;
 struct event_hub;
+struct listener;
 struct log_sender;
 struct objects;
 struct publisher;
@@ -34,6 +35,7 @@ struct services {
 	struct callback_relay *relay;  /* holds callbacks until a notifier answers (api/tasks/callback_relay.h) */
 	struct claim_waiters *waiters; /* holds workers' requests until a job waits (outbox/claim_waiters.h) */
 	struct objects *objects;       /* the object store for large content, or NULL */
+	struct listener *vcs_events;   /* reads deliveries of VCS providers (background/vcs/events.h) */
 	struct publisher *publisher;   /* creates and deletes topics of pools (outbox/publisher.h) */
 };
 

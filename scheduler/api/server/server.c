@@ -222,6 +222,7 @@ int api_start(const struct api_settings *settings, struct api **ret_api, struct 
 		.services = {.buckets = buckets_new(settings->rate_limit),
 			.waiters = settings->waiters,
 			.events = settings->events,
+			.vcs_events = settings->vcs_events,
 			.publisher = settings->publisher,
 			.objects = settings->objects}};
 	answers_init(&api->settings.installation);

@@ -8,6 +8,7 @@
 
 struct claim_waiters;
 struct event_hub;
+struct listener;
 struct objects;
 struct publisher;
 
@@ -27,6 +28,7 @@ struct api_settings {
 	struct publisher *publisher;
 	struct claim_waiters *waiters;
 	struct event_hub *events;
+	struct listener *vcs_events;
 	struct id installation;  /* sent with every response (common/http/origin.h) */
 	struct objects *objects; /* the object store for large content, or NULL */
 	struct store store;      /* copied for each thread, which opens its own connection; public_url NULL or "":

@@ -9,6 +9,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/auth/buckets.h"
 #include "scheduler/auth/vcs/renewals.h"
+#include "scheduler/background/vcs/listener.h"
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/form.h"
 #include "scheduler/metrics.h"
@@ -67,11 +68,8 @@ static int failures_check(const struct request *req, struct response *res, struc
 	struct bucket_level level;
 
 	http_address_key(req->audit->address, address);
-	level = bucket_take(req->services->buckets, LIMIT_HOOK_FAILURES, address, seconds_now());
-	if (!level.taken)
-		return too_many(res, &level, err);
-	bucket_return(req->services->buckets, LIMIT_HOOK_FAILURES, address, seconds_now());
-	return 0;
+	level = bucket_look(req->services->buckets, LIMIT_HOOK_FAILURES, address, seconds_now());
+	return level.left >= 1 ? 0 : too_many(res, &level, err);
 }
 
 static void failure_note(const struct request *req)
@@ -300,6 +298,8 @@ static void deliveries_commit(struct store *store, struct batch_item *const *ite
 
 	deliveries_sort(items, count, &d);
 	result = deliveries_store(store, &d, &err);
+	if (result == 0)
+		listener_wake(items[0]->req->services->vcs_events);
 	for (size_t i = 0; i < count; i++) {
 		if (items[i]->err.kind != ERR_NONE)
 			continue;

@@ -10,7 +10,7 @@
 #include "common/log.h"
 #include "common/loop/progress.h"
 
-enum { NOTICE_SIZE = 64, STEP_MS = 50 };
+enum { NOTICE_SIZE = 64, STEP_MS = 50, REST_MS = 400, FLOOD_WAKES = 16 };
 
 struct listener {
 	struct store store;
@@ -18,6 +18,8 @@ struct listener {
 	pthread_t thread;
 	int wake;
 	atomic_bool stopping;
+	atomic_int wakes;                       /* calls of listener_wake since the last round began */
+	bool unfinished;                        /* a step has used up its turn in this round */
 	int64_t sweeps_at[LISTENER_SWEEPS_MAX]; /* when the sweeps are due; clock_mono_ms */
 };
 
@@ -41,6 +43,7 @@ static int step_run(struct listener *l, const struct listener_step *step)
 	while (more && clock_mono_ms() < end && !atomic_load(&l->stopping))
 		if (step->run(&l->store, &more, &err) < 0)
 			return failed(l, step->name, &err);
+	l->unfinished |= more;
 	return 0;
 }
 
@@ -81,6 +84,13 @@ static bool notices_drop(struct listener *l)
 	return any;
 }
 
+static void wake_drop(const struct listener *l)
+{
+	eventfd_t ignored;
+
+	eventfd_read(l->wake, &ignored);
+}
+
 static int until_due_ms(struct listener *l)
 {
 	int64_t ms = l->work->max_sleep_ms;
@@ -98,19 +108,46 @@ static int until_due_ms(struct listener *l)
 	return ms > 0 ? (int)ms : 0;
 }
 
+/* The other replicas share the work. If the notification is lost, they find it later. */
+static void replicas_notify(struct listener *l)
+{
+	struct err err = ERR_INIT;
+
+	if (db_query(l->store.db, NULL, &err, "select pg_notify($1, '')", P_TEXT(l->work->channel)) < 0)
+		failed(l, "notification", &err);
+}
+
 /* Returns the milliseconds to sleep. PostgreSQL sends a notification after its transaction is visible. So the steps see
  * the work of notifications that were dropped before them, and next_due sees the work of later ones. */
 static int round_run(struct listener *l)
 {
 	int result;
 
+	l->unfinished = false;
+	wake_drop(l);
+	if (atomic_exchange(&l->wakes, 0))
+		replicas_notify(l);
 	notices_drop(l);
 	result = steps_run(l);
 	sweeps_run(l);
 	if (result < 0)
 		return l->work->retry_ms;
 	notices_drop(l);
-	return until_due_ms(l);
+	return l->unfinished || atomic_load(&l->wakes) ? 0 : until_due_ms(l);
+}
+
+/* In a flood, work comes in faster than it is done. The requests that bring it have to be answered first, and they
+ * share the CPU and PostgreSQL with this thread: on two cores, 10,400 deliveries a second are stored instead of 9,100.
+ * Only the stop ends the rest early, since listener_wake writes nothing then. */
+static void flood_rest(struct listener *l)
+{
+	struct pollfd fd = {.fd = l->wake, .events = POLLIN};
+
+	if (!l->unfinished || atomic_load(&l->wakes) < FLOOD_WAKES)
+		return;
+	wake_drop(l);
+	if (!atomic_load(&l->stopping))
+		poll(&fd, 1, REST_MS);
 }
 
 /* ---- the thread ---- */
@@ -127,8 +164,10 @@ static void *listener_main(void *data)
 			progress_busy(l->work->progress);
 		ms = round_run(l);
 		progress_idle();
+		flood_rest(l);
 		fds[1].fd = db_socket(l->store.db);
-		if (ms > 0 && !notices_drop(l))
+		/* wake_drop may have dropped the wake of the stop. */
+		if (ms > 0 && !notices_drop(l) && !atomic_load(&l->stopping))
 			poll(fds, ARRAY_LEN(fds), ms);
 	}
 	return NULL;
@@ -149,7 +188,7 @@ int listener_start(const struct listener_work *work, const struct store *store, 
 	l->work = work;
 	l->store = *store;
 	l->store.db = db_open_listening(database_url, work->channel);
-	l->wake = eventfd(0, EFD_CLOEXEC);
+	l->wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (l->wake < 0 || pthread_create(&l->thread, NULL, listener_main, l) != 0) {
 		err_errno(err, work->channel);
 		listener_free(l);
@@ -157,6 +196,12 @@ int listener_start(const struct listener_work *work, const struct store *store, 
 	}
 	*ret_listener = l;
 	return 0;
+}
+
+void listener_wake(struct listener *l)
+{
+	if (l && atomic_fetch_add(&l->wakes, 1) == 0)
+		eventfd_write(l->wake, 1);
 }
 
 void listener_stop(struct listener *l)

@@ -3,8 +3,9 @@
 #define SCHEDULER_BACKGROUND_VCS_LISTENER_H
 
 /*
- * A thread that works in rounds: it runs the steps and the sweeps that are due, then sleeps until more is due or until
- * a transaction notifies its channel. Every replica runs one: the statements' locks share the work.
+ * A thread that works in rounds: it runs the steps and the sweeps that are due, then sleeps until more is due, until a
+ * transaction notifies its channel, or until a thread of this process wakes it. Every replica runs one: the statements'
+ * locks share the work.
  */
 
 #include "scheduler/store/store.h"
@@ -41,6 +42,9 @@ struct listener;
 /* Borrows `work` until listener_stop. The store's connection is not used: the thread has its own. */
 int listener_start(const struct listener_work *work, const struct store *store, const char *database_url,
 	struct listener **ret_listener, struct err *err);
+/* Makes the next round begin now. That round also notifies the other replicas. From any thread, and cheap: requests
+ * that are batched call it instead of a statement that each would wait for. NULL-safe. */
+void listener_wake(struct listener *listener);
 /* Waits for the step that runs. NULL-safe. */
 void listener_stop(struct listener *listener);
 

@@ -132,13 +132,17 @@ static int name_ask(const struct reading *r, int row, struct err *err)
 		"The delivery waits until the provider has returned the repository's current name.", err);
 }
 
+/* No foreign key prevents that a delivery is stored while its repository is deleted. */
 static int delivery_read(struct reading *r, int row, struct err *err)
 {
 	_cleanup_(vcs_events_release) struct vcs_events events = VCS_EVENTS_INIT;
 	long long sequence = row_int(&r->rows, row, "sequence");
 	struct err why = ERR_INIT;
-	int result = payload_read(r, row, &events, &why);
+	int result;
 
+	if (row_null(&r->rows, row, "identifier"))
+		return vcs_delivery_drop(r->store, sequence, err);
+	result = payload_read(r, row, &events, &why);
 	if (result == 0 && is_renamed(r, row, &events))
 		return name_ask(r, row, err);
 	if (result == 0)

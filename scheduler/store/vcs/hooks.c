@@ -6,7 +6,6 @@
 #include "common/crypto.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
-#include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/store/vcs/repositories.h"
 
 enum { BODY_LIMIT = 32 << 20, UUID_SIZE = 36 };
@@ -103,34 +102,22 @@ static int column_add(
 }
 
 /* clang-format off */
-/* The order prevents deadlocks of transactions that store the same deliveries. The lock, which the foreign key would take
- * anyway, waits for a deletion of the repository. The deliveries of a deleted repository are dropped. */
+/* The order prevents deadlocks of transactions that store the same deliveries. */
 static const char deliveries_sql[] =
 	"insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) "
-	"select r.id, u.delivery_id, u.event, u.body "
-	"from unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) u(repository_id, delivery_id, event, body), "
-	"lateral (select v.id from vcs_repositories v where v.id = u.repository_id limit 1 for key share) r "
-	"order by u.repository_id, u.delivery_id on conflict do nothing";
+	"select * from unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) order by 1, 2 "
+	"on conflict (repository_id, delivery_id) do nothing";
 /* clang-format on */
 
-/* The notification is a transaction of its own: PostgreSQL commits one transaction with notifications after another, so
- * they would wait for each other's disk writes. If it is lost, the VCS thread finds the delivery at its next round. */
 int vcs_deliveries_add(struct store *store, const struct vcs_delivery_row *deliveries, size_t count, struct err *err)
 {
 	_cleanup_(columns_release) struct delivery_columns columns = {
 		DB_ARRAY_INIT, DB_ARRAY_INIT, DB_ARRAY_INIT, DB_BYTES_INIT};
-	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	struct err ignored = ERR_INIT;
 
 	for (size_t i = 0; i < count; i++)
 		if (column_add(store, &deliveries[i], &columns, err) < 0)
 			return -1;
-	if (!count)
-		return 0;
-	if (db_query(store->db, &rows, err, deliveries_sql, P_ARRAY(&columns.repositories), P_ARRAY(&columns.ids),
-		    P_ARRAY(&columns.events), P_BYTES_ARRAY(&columns.bodies)) < 0)
-		return -1;
-	if (db_affected(&rows))
-		vcs_wake(store, &ignored);
-	return 0;
+	return count ? db_query(store->db, NULL, err, deliveries_sql, P_ARRAY(&columns.repositories),
+			       P_ARRAY(&columns.ids), P_ARRAY(&columns.events), P_BYTES_ARRAY(&columns.bodies))
+		     : 0;
 }

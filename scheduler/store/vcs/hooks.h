@@ -27,8 +27,7 @@ struct vcs_delivery_row {
 	const char *id, *event; /* scheduler/vcs/proof.h */
 	struct bytes body;      /* JSON */
 };
-/* Stores the deliveries, then wakes the VCS threads. Leaves out deliveries whose id is stored already, and those of
- * deleted repositories. Outside of a transaction. */
+/* Stores the deliveries. Leaves out those whose id is stored already. */
 int vcs_deliveries_add(struct store *store, const struct vcs_delivery_row *deliveries, size_t count, struct err *err);
 
 #endif

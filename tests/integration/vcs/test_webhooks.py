@@ -17,7 +17,7 @@ import pytest
 from support.api_site import open_api_site
 from support.people import People
 from support.vcs_connections import GIT, connect
-from support.wait import until
+from support.wait import PATIENCE, until
 
 BODY = json.dumps({"ref": "refs/heads/main", "note": "ünïcode"}, indent=1).encode() + b"\n"  # not as any library prints it again
 PROVIDERS = {
@@ -231,8 +231,29 @@ def test_deliveries_that_are_committed_together_are_answered_for_themselves(org,
         connection.execute("delete from vcs_repositories where id = %s", [gone_repository])
         connection.commit()
         assert [each.result()[0] for each in mixed] == [204, 204, 204, 401, 404, 404]
-        assert {each.result()[0] for each in [first, *many]} == {204}, "the delivery of a repository that was deleted meanwhile is dropped"
-    assert len(stored(api_site, repository)) == 21 and len(stored(api_site, other_repository)) == 1 and stored(api_site, gone_repository) == []
+        assert {each.result()[0] for each in [first, *many]} == {204}
+    assert len(stored(api_site, repository)) == 21 and len(stored(api_site, other_repository)) == 1
+    until(lambda: not stored(api_site, gone_repository), "the delivery of a repository that was deleted meanwhile is dropped")
+
+
+def test_a_deleted_repository_leaves_no_delivery(org, api_site):
+    url, secret, repository = hook_of(org)
+    other, other_secret, other_repository = hook_of(org)
+    for hook, key in ((url, secret), (other, other_secret)):
+        assert deliver(hook, BODY, proof("gitea", key, BODY))[0] == 204
+    until(lambda: not waiting(api_site, repository, other_repository), "both are read")
+    api_site.change("delete from vcs_repositories where id = %s", repository)
+    assert stored(api_site, repository) == [] and len(stored(api_site, other_repository)) == 1
+
+
+def test_a_delivery_wakes_the_other_schedulers(org, api_site):
+    """Their threads share the work. The one of this scheduler needs no notification."""
+    url, secret, repository = hook_of(org)
+    with psycopg.connect(api_site.database, autocommit=True) as connection:
+        until(lambda: not waiting(api_site, repository), "nothing is left to be read")
+        connection.execute("listen runyard_vcs")
+        assert deliver(url, BODY, proof("gitea", secret, BODY))[0] == 204
+        assert next(connection.notifies(timeout=PATIENCE, stop_after=1)).channel == "runyard_vcs"
 
 
 # ---- reading in batches ----

@@ -15,7 +15,7 @@ static const char pick_sql[] =
 	"sized as (select sequence, due_at, sum(size) over (order by due_at, sequence) - size as before from due) "
 	"select d.sequence, d.repository_id, d.delivery_id, d.event, d.body_sealed, d.tries, r.identifier, r.external_id, "
 	VCS_DIALECT_COLUMNS " from sized s join vcs_deliveries d using (sequence) "
-	"join vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
+	"left join vcs_repositories r on r.id = d.repository_id left join vcs_connections c on c.id = r.connection_id "
 	"where s.before < $2 order by s.due_at, s.sequence";
 /* clang-format on */
 
@@ -37,6 +37,11 @@ int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct e
 					  "any($1::bigint[])",
 					  P_ARRAY(sequences))
 				: 0;
+}
+
+int vcs_delivery_drop(struct store *store, long long sequence, struct err *err)
+{
+	return db_queue(store->db, err, "delete from vcs_deliveries where sequence = $1", P_INT(sequence));
 }
 
 int vcs_delivery_fail(struct store *store, long long sequence, const char *why, struct err *err)

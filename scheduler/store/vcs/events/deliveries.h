@@ -10,13 +10,15 @@
 enum { VCS_DELIVERIES_MAX = 100, VCS_DELIVERIES_BYTES = 8 << 20 };
 
 /* Locks at most `max` deliveries that are due and that no other transaction has locked, the oldest first. In a
- * transaction. Columns: the table's; identifier and external_id of the repository; provider and api_url of its
- * connection. */
+ * transaction. Columns: the table's; identifier and external_id of the repository, null if it was
+ * deleted; provider and api_url of its connection. */
 int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, struct err *err);
 /* Appends the body of such a row. ERR_UNAVAILABLE: another scheduler has the key. */
 int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err);
 /* Ends deliveries that were read. */
 int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err);
+/* Deletes the delivery. */
+int vcs_delivery_drop(struct store *store, long long sequence, struct err *err);
 /* Ends a delivery that can't be read. `why` is a sentence. */
 int vcs_delivery_fail(struct store *store, long long sequence, const char *why, struct err *err);
 /* Lets the delivery wait, to be read again later. */
