@@ -39,12 +39,13 @@ def outcomes(results, number=0):
     return {one["policy_name"]: (one["status"], [entry["print"] for entry in one["output"]]) for one in results["sets"][number]["outcomes"]}
 
 
-def evaluations(worker):
-    """Pids of the worker's evaluations that run now."""
+def evaluations(worker, policy=""):
+    """Pids of the worker's evaluations that run now: of all policies, or of those whose name has that text."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if (folder / "comm").read_text() == "runyard-policy\n" and worker.process.pid in ancestors(int(folder.name)):
+            is_evaluation = (folder / "comm").read_text() == "runyard-policy\n" and policy in (folder / "cmdline").read_text()
+            if is_evaluation and worker.process.pid in ancestors(int(folder.name)):
                 found.append(int(folder.name))
         except OSError:
             continue

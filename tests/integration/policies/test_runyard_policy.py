@@ -3,13 +3,17 @@
 
 import hashlib
 import json
+import os
 import re
+import resource
+import signal
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.process import program
+from support.wait import until
 
 POLICIES = Path(__file__).parents[2] / "policy"
 CONFIGURATION = POLICIES / "configuration"
@@ -349,7 +353,47 @@ def test_a_root_for_tests():
     assert code == FAILED and "is not below the root test (-root)" in out
 
 
+# ---- files that change, and output that can't be written ----
+
+SLOW = """import "tfplan/v2" as tfplan
+n = 0
+for range(1000) as _, a { for range(3000) as _, b { n += 1 } }
+main = length(tfplan.resource_changes) is 0
+"""
+
+
+def test_a_plan_that_becomes_shorter_is_an_error(write):
+    """The policy reads the plan after its loop."""
+    folder = write(slow_sentinel=SLOW, plan_json=json.dumps({"resource_changes": [{"address": "a" * 10000}]}))
+    process = subprocess.Popen([program("runyard-policy"), "eval", "-plan=plan.json", "slow.sentinel"], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    until(lambda: "plan.json" in Path(f"/proc/{process.pid}/maps").read_text(), "the plan is mapped")
+    os.truncate(folder / "plan.json", 0)
+    out, errors = process.communicate()
+    assert (process.returncode, out) == (OTHER, "") and errors.startswith("a file became shorter"), errors
+
+
+@pytest.mark.parametrize("args", [("eval", "-policy=enough"), ("eval", "-json", "-policy=enough"), ("test", str(TESTING / "passing")), ("fmt", "enough.sentinel"), ("--help",)],
+                         ids=" ".join)
+def test_output_that_is_lost_is_an_error(args):
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        done = subprocess.run([program("runyard-policy"), *args], cwd=CONFIGURATION, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == OTHER and "standard output can't be written" in done.stderr
+
+
 # ---- fmt ----
+
+def test_a_source_that_can_not_be_written_stays(write):
+    folder = write(a_sentinel="main=rule{true}\n")
+
+    def limit():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (4, 4))
+
+    done = subprocess.run([program("runyard-policy"), "fmt", "-write", "a.sentinel"], cwd=folder, preexec_fn=limit, capture_output=True, text=True, check=False)
+    assert done.returncode == OTHER and "a.sentinel" in done.stderr
+    assert [path.name for path in folder.iterdir()] == ["a.sentinel"] and (folder / "a.sentinel").read_text() == "main=rule{true}\n"
+
+
 
 def test_formatted_sources(write):
     folder = write(a_sentinel="param x default 1\nmain=rule{x  is 1}\n")

@@ -8,7 +8,7 @@ import signal
 import pytest
 
 from support.policy_jobs import policy_set, wait_for_results
-from support.sentinel_jobs import evaluations, offer, outcomes, policy, start_worker
+from support.sentinel_jobs import SECONDS, evaluations, offer, outcomes, policy, start_worker
 from support.wait import until
 
 
@@ -171,13 +171,21 @@ def test_an_evaluation_without_memory_errors_its_policy_alone(fake_scheduler, wo
     assert "sentinel:2:" in found["grows"][1][0]
 
 
-def test_a_killed_evaluation_errors_its_policy_alone(fake_scheduler, worker):
-    source = CASES["loops"][0]
-    job = offer(fake_scheduler, policy_set(policy(source, name="killed"), policy("main = true", name="fine")))
-    os.kill(until(lambda: evaluations(worker), "the evaluation runs")[0], signal.SIGKILL)
+# How an evaluation ends: killed, crashed, without the CPU until its time is over.
+SIGNALS = {signal.SIGKILL: "It was killed by signal 9", signal.SIGABRT: "It was killed by signal 6", signal.SIGILL: "It was killed by signal 4",
+           signal.SIGSTOP: f"It ran for more than {SECONDS} s and was stopped"}
+
+
+@pytest.mark.parametrize("sent", SIGNALS, ids=lambda sent: sent.name)
+def test_an_evaluation_that_ends_early_errors_its_policy_alone(fake_scheduler, worker, sent):
+    """The policies before and after it have their verdicts."""
+    policies = [policy("main = true", name="before"), policy(CASES["loops"][0], name="ended"), policy("main = false", name="after", enforcement="advisory")]
+    job = offer(fake_scheduler, policy_set(*policies))
+    os.kill(until(lambda: evaluations(worker, "ended"), "the evaluation runs")[0], sent)
     result, results = wait_for_results(job)
     found = outcomes(results)
-    assert (result["outcome"], found["killed"], found["fine"][0]) == ("failed", ("errored", ["It was killed by signal 9"]), "passed")
+    assert (result["outcome"], found["before"][0], found["after"][0]) == ("failed", "passed", "failed")
+    assert found["ended"] == ("errored", [SIGNALS[sent]])
 
 
 def test_evaluations_are_counted(fake_scheduler, worker):

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /* runyard-policy: evaluates and tests Sentinel-language policies. */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base.h"
 #include "common/build_info.h"
@@ -47,13 +49,13 @@ static int help(void)
 	printf("\napply is eval. --help and --version print what they say.\n"
 	       "\nExit codes: 0 passed, 1 failed, 2 undefined, 3 error of the evaluation or limit, 9 any other "
 	       "error.\n");
-	return fflush(stdout) != 0 ? EXIT_OTHER : EXIT_PASSED;
+	return output_finish(EXIT_PASSED);
 }
 
 static int version(void)
 {
 	printf("runyard-policy %s (revision %s)\n", build_version, build_revision);
-	return fflush(stdout) != 0 ? EXIT_OTHER : EXIT_PASSED;
+	return output_finish(EXIT_PASSED);
 }
 
 static bool is_either(const char *word, const char *one, const char *two)
@@ -91,10 +93,22 @@ static int run_command(const struct command *command, char **args)
 	return code;
 }
 
+/* Plans and static data are mapped: a page of them can be missing when it is read. */
+static void end_without_page(int number)
+{
+	static const char message[] = "a file became shorter, or its disk failed, while it was read\n";
+	ssize_t written = write(STDERR_FILENO, message, sizeof(message) - 1);
+
+	(void)number;
+	(void)written;
+	_exit(EXIT_OTHER);
+}
+
 int main(int argc, char **argv)
 {
 	const char *name = argc > 1 ? argv[1] : "";
 
+	signal(SIGBUS, end_without_page);
 	if (is_either(name, "--help", "-help"))
 		return help();
 	if (is_either(name, "--version", "-version"))

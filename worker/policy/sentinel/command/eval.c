@@ -287,5 +287,5 @@ int command_eval(const struct options *options)
 	eval.of.settings = &eval.settings;
 	print_all(&eval);
 	files_close(&eval.settings.files);
-	return fflush(stdout) != 0 || ferror(stdout) ? EXIT_OTHER : (int)eval.code;
+	return output_finish((int)eval.code);
 }

@@ -146,6 +146,14 @@ bool output_print(const struct output *output, FILE *stream)
 	return output->len == 0 || fwrite(output->bytes, 1, output->len, stream) == output->len;
 }
 
+int output_finish(int code)
+{
+	if (fflush(stdout) == 0 && !ferror(stdout))
+		return code;
+	fprintf(stderr, "standard output can't be written\n");
+	return EXIT_OTHER;
+}
+
 struct quoting {
 	const char *text;
 };

@@ -57,6 +57,8 @@ const char *result_error(struct run *run, const struct result *result);
 
 /* Writes the text to the stream. False if it could not be written. */
 bool output_print(const struct output *output, FILE *stream);
+/* Writes what is left for standard output. `code`, or EXIT_OTHER with a message if not all could be written. */
+int output_finish(int code);
 /* Prints the text as a JSON string on standard output. */
 void json_print_text(const char *text);
 /* Prints "FILE:LINE:COL: message" on standard error, for a failure outside of a policy's evaluation. */

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: MPL-2.0 */
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "common/base.h"
 #include "worker/policy/sentinel/command/command.h"
 #include "worker/policy/sentinel/command/evaluation.h"
 #include "worker/policy/sentinel/syntax/format/format.h"
@@ -39,17 +44,32 @@ static bool is_formatted(const struct formatting *formatting)
 			memcmp(formatting->file.bytes, formatting->output.bytes, formatting->file.len) == 0);
 }
 
+/* The mode of the file that is replaced. */
+static bool write_like(const char *path, int fd, const struct output *output)
+{
+	struct stat info;
+	FILE *file = fdopen(fd, "w");
+	bool written =
+		file && stat(path, &info) == 0 && fchmod(fd, info.st_mode & 07777) == 0 && output_print(output, file);
+
+	if (file ? fclose(file) != 0 : close(fd) != 0)
+		written = false;
+	return written;
+}
+
+/* The source stays as it is if the new one can't be written whole. */
 static int write_file(const struct formatting *formatting)
 {
-	FILE *file = fopen(formatting->path, "we");
-	bool written =
-		file && fwrite(formatting->output.bytes, 1, formatting->output.len, file) == formatting->output.len;
+	_cleanup_(freep) char *path = realpath(formatting->path, NULL);
+	_cleanup_(freep) char *beside = mem_printf("%s.XXXXXX", path ? path : "");
+	int fd = path ? mkostemp(beside, O_CLOEXEC) : -1;
 
-	if (file && fclose(file) != 0)
-		written = false;
-	if (!written)
-		perror(formatting->path);
-	return written ? EXIT_PASSED : EXIT_OTHER;
+	if (fd >= 0 && write_like(path, fd, &formatting->output) && rename(beside, path) == 0)
+		return EXIT_PASSED;
+	perror(formatting->path);
+	if (fd >= 0)
+		unlink(beside);
+	return EXIT_OTHER;
 }
 
 static int finish(const struct options *options, const struct formatting *formatting)
@@ -95,5 +115,5 @@ int command_fmt(const struct options *options)
 		fprintf(stderr, "fmt needs files\n");
 		return EXIT_OTHER;
 	}
-	return fflush(stdout) != 0 ? EXIT_OTHER : code;
+	return output_finish(code);
 }

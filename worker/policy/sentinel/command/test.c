@@ -164,7 +164,7 @@ static int print_all(const struct tests *tests, const struct options *options)
 		}
 	}
 	fputs(options->json ? "}}\n" : "", stdout);
-	return fflush(stdout) != 0 || ferror(stdout) ? EXIT_OTHER : (int)code;
+	return output_finish((int)code);
 }
 
 /* ---- the command ---- */
