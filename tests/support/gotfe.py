@@ -27,6 +27,8 @@ ALONE = re.compile(r"^(TestClient_|TestOrganizationsList$|TestAdminSettings_Gene
 # Versions that some tests expect every installation to list.
 LISTED = {"terraform": "1.0.4", "opa": "0.59.0", "sentinel": "0.22.1"}
 ENTERPRISE = re.compile(r"^TestAdmin(Runs|Users|Organizations|Settings|TerraformVersions|OPAVersions|SentinelVersions)_")
+# These tests run only for an API with features in beta, which some others refuse.
+BETA = re.compile(r"_Beta_")
 NOW = re.compile(r"^=== (?:RUN|CONT|NAME|PAUSE) +(\S+)")
 RESULT = re.compile(r"^ *--- (PASS|FAIL|SKIP): (\S+) ")
 REPOSITORY = "acme/policies"  # at the fake of GitHub
@@ -44,6 +46,16 @@ class Echo(BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+# The environment of a test. Tests of site admins' API run only for Terraform Enterprise, which some others refuse.
+OF_ENTERPRISE, OF_BETA = {"ENABLE_TFE": "1", "ENABLE_BETA": "1"}, {"ENABLE_BETA": "1"}
+
+
+def kind_of(name):
+    if ENTERPRISE.match(name):
+        return OF_ENTERPRISE
+    return OF_BETA if BETA.search(name) else {}
 
 
 class Suite:
@@ -77,11 +89,10 @@ class Suite:
             self.output_of[name] = [why]
 
     def run_once(self, names):
-        """Tests of site admins' API run only for Terraform Enterprise, which some others refuse."""
-        enterprise = {"ENABLE_TFE": "1", "ENABLE_BETA": "1"} if ENTERPRISE.match(names[0]) else {}
+        """All of one kind."""
         command = [self.program, "-test.v", "-test.run", f"^({'|'.join(names)})$", "-test.parallel", str(self.options.parallel),
                    "-test.timeout", f"{self.options.timeout}s"]
-        done = subprocess.run(command, cwd=self.program.parent, env={**self.environment, **enterprise}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+        done = subprocess.run(command, cwd=self.program.parent, env={**self.environment, **kind_of(names[0])}, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                               errors="replace")
         self.read(done.stdout)
         return done.stdout, done.returncode
@@ -200,8 +211,8 @@ def main():
         for name in filter(ALONE.match, names):
             suite.run([name])
         together = [name for name in names if not ALONE.match(name)]
-        for enterprise in (True, False):  # one of those requires that nothing was applied before
-            suite.run([name for name in together if bool(ENTERPRISE.match(name)) == enterprise])
+        for kind in (OF_ENTERPRISE, OF_BETA, {}):  # one of Enterprise's requires that nothing was applied before
+            suite.run([name for name in together if kind_of(name) == kind])
         well = report(suite, names, options)
         print(f"{time.monotonic() - began:.0f} s")
     finally:

@@ -79,7 +79,7 @@ static size_t site_of(const char *engine)
 {
 	size_t site = 0;
 
-	while (!text_equal(*sites[site].engine, engine))
+	while (site < SITES - 1 && !text_equal(*sites[site].engine, engine))
 		site++;
 	return site;
 }
