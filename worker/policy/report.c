@@ -74,7 +74,7 @@ static bool output_add(json_t *output, const char *text, const struct redactor *
 	_cleanup_(freep) char *kept = NULL;
 	bool whole;
 
-	if (redact(redactor, clean, strlen(clean), &shown) < 0)
+	if (redact_cut(redactor, clean, strlen(clean), &shown) < 0)
 		return false;
 	whole = shown.len <= *room;
 	kept = mem_new(1, *room + 1);

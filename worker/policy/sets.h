@@ -28,7 +28,7 @@ struct policy_set {
 	const char *id, *name;
 	const char *tool_version; /* or "" */
 	const json_t *tool_archs; /* [{"arch", "url", "sha"}]: where that version can be had; or NULL */
-	const json_t *parameters; /* [{"key": …, "value": …}] */
+	const json_t *parameters; /* [{"key", "value", "sensitive"}] */
 	bool overridable;
 	bool archived;
 	char *folder;   /* "sets/0", below the job's root */

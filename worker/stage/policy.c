@@ -128,9 +128,30 @@ void policy_work_ended(void *data)
 		job_fail(stage->job, OUTCOME_ERRORED, "The policies can't be evaluated: %s", stage->err.message);
 }
 
+static void parameters_redact(struct redactor *redactor, const struct policy_set *set)
+{
+	const json_t *parameter;
+	size_t i;
+
+	json_array_foreach(set->parameters, i, parameter)
+	{
+		if (json_bool_at(parameter, "sensitive", false))
+			redactor_add_literal(redactor, text_or_empty(json_string_at(parameter, "value")));
+	}
+}
+
+static void unpacked(void *data)
+{
+	struct policy_stage *stage = data;
+
+	for (size_t i = 0; i < stage->sets.count; i++)
+		parameters_redact(&stage->job->redactor, &stage->sets.sets[i]);
+	policy_work_ended(stage);
+}
+
 static void step_unpack_policies(struct job *job)
 {
-	job_work(job, unpack, policy_work_ended, job->policies);
+	job_work(job, unpack, unpacked, job->policies);
 }
 
 /* ---- the network ---- */

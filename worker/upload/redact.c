@@ -61,7 +61,7 @@ static void lines_add(struct redactor *redactor, const char *value)
 	_cleanup_(freep) char *copy = mem_text(value);
 	char *rest = copy, *line;
 
-	while ((line = strsep(&rest, "\n")))
+	while ((line = strsep(&rest, "\r\n")))
 		if (strlen(line) >= 2 * REDACT_SHORTEST)
 			secret_add(redactor, mem_text(line));
 }
@@ -74,8 +74,13 @@ static bool says_nothing(const char *value)
 
 void redactor_add(struct redactor *redactor, const char *value)
 {
+	_cleanup_(freep) char *inner = NULL;
+
 	if (strlen(value) < REDACT_SHORTEST || says_nothing(value))
 		return;
+	inner = json_form(value, false);
+	if (inner)
+		secret_add(redactor, json_form(inner, false));
 	secret_add(redactor, json_form(value, false));
 	secret_add(redactor, json_form(value, true));
 	if (strchr(value, '\n'))
@@ -84,17 +89,51 @@ void redactor_add(struct redactor *redactor, const char *value)
 		secret_add(redactor, mem_text(value));
 }
 
-/* Adds a variable's value. For an expression that is one quoted string, adds the text between the quotes. */
+/* The length of a quoted string with its quotes; 0 if it has no end. */
+static size_t quoted_len(const char *at)
+{
+	size_t len = 1;
+
+	while (at[len] && at[len] != '"')
+		len += at[len] == '\\' && at[len + 1] ? 2 : 1;
+	return at[len] ? len + 1 : 0;
+}
+
+/* Adds a quoted string's text. Its escapes are those of JSON, but for a few, with which it is added as it is. */
+static void quoted_add(struct redactor *redactor, const char *at, size_t len)
+{
+	json_auto_t *string = json_loadb(at, len, JSON_DECODE_ANY, NULL);
+	_cleanup_(freep) char *inner = mem_printf("%.*s", (int)(len - 2), at + 1);
+
+	redactor_add(redactor, json_is_string(string) ? json_string_value(string) : inner);
+}
+
+static bool is_key(const char *behind)
+{
+	behind += strspn(behind, " \t\r\n");
+	return *behind == '=' || *behind == ':';
+}
+
+void redactor_add_literal(struct redactor *redactor, const char *literal)
+{
+	const char *at = literal;
+	size_t len;
+
+	redactor_add(redactor, literal);
+	while (redactor->count < REDACT_PARTS && (at = strchr(at, '"')) && (len = quoted_len(at)) > 0) {
+		if (!is_key(at + len))
+			quoted_add(redactor, at, len);
+		at += len;
+	}
+}
+
+/* An engine parses TF_VAR_... as an expression unless its variable is a primitive. */
 static void variable_add(struct redactor *redactor, const struct variable *variable)
 {
-	size_t len = strlen(variable->value);
-
-	redactor_add(redactor, variable->value);
-	if (variable->hcl && len > 2 && variable->value[0] == '"' && variable->value[len - 1] == '"') {
-		_cleanup_(freep) char *inner = mem_printf("%.*s", (int)len - 2, variable->value + 1);
-
-		redactor_add(redactor, inner);
-	}
+	if (variable->hcl || text_starts(variable->key, "TF_VAR_"))
+		redactor_add_literal(redactor, variable->value);
+	else
+		redactor_add(redactor, variable->value);
 }
 
 void redactor_init(struct redactor *redactor, const struct assignment *assignment)
@@ -158,6 +197,50 @@ int redact(const struct redactor *redactor, const char *line, size_t len, struct
 		plain = i;
 	}
 	return buf_append(out, line + plain, len - plain);
+}
+
+/* ---- texts that were cut ---- */
+
+/* The length of the longest beginning of a secret that the text ends with, or 0. */
+static size_t beginning_at_end(const struct redactor *redactor, const char *text, size_t len)
+{
+	size_t longest = 0;
+
+	for (size_t i = 0; i < redactor->count; i++) {
+		const struct redact_secret *secret = &redactor->secrets[i];
+		size_t part = secret->len - 1 < len ? secret->len - 1 : len;
+
+		while (part > longest && memcmp(text + len - part, secret->text, part) != 0)
+			part--;
+		if (part > longest)
+			longest = part;
+	}
+	return longest >= REDACT_SHORTEST ? longest : 0;
+}
+
+/* Appends a part of a text that ends where it was cut. */
+static int part_redact(const struct redactor *redactor, const char *part, size_t len, struct buf *out)
+{
+	size_t cut = beginning_at_end(redactor, part, len);
+
+	if (redact(redactor, part, len - cut, out) < 0)
+		return -1;
+	return cut > 0 ? buf_text(out, replacement) : 0;
+}
+
+int redact_cut(const struct redactor *redactor, const char *text, size_t len, struct buf *out)
+{
+	static const char mark[] = "... (";
+	const char *end = text + len, *at;
+
+	if (redactor->count == 0)
+		return buf_append(out, text, len);
+	while ((at = memmem(text, (size_t)(end - text), mark, strlen(mark)))) {
+		if (part_redact(redactor, text, (size_t)(at - text), out) < 0 || buf_text(out, mark) < 0)
+			return -1;
+		text = at + strlen(mark);
+	}
+	return part_redact(redactor, text, (size_t)(end - text), out);
 }
 
 size_t redact_settled(const struct redactor *redactor, const char *line, size_t len)

@@ -30,7 +30,12 @@ static void sensitive_values_are_redacted(void **state)
 		{.key = "e", .value = "visible", .sensitive = false},
 		{.key = "f", .value = "\"quoted1\"", .hcl = true, .sensitive = true},
 		{.key = "g", .value = "true", .sensitive = true},
-		{.key = "h", .value = "first line\nsecond line", .sensitive = true},
+		{.key = "h", .value = "first line\r\nsecond line", .sensitive = true},
+		{.key = "i",
+			.value = "{ user = \"ada-l\", \"a key\" : [\"p\\\"q <r>\"] }",
+			.hcl = true,
+			.sensitive = true},
+		{.key = "TF_VAR_j", .value = "[\"in a list\", \"no end", .env = true, .sensitive = true},
 	};
 	struct assignment assignment = {.variables = variables, .variable_count = ARRAY_LEN(variables)};
 	struct redactor redactor;
@@ -46,7 +51,37 @@ static void sensitive_values_are_redacted(void **state)
 	assert_redacted(&redactor, "quoted1", "(sensitive value)");
 	assert_redacted(&redactor, "abc visible true", "abc visible true");
 	assert_redacted(&redactor, "> second line", "> (sensitive value)");
-	assert_redacted(&redactor, "first line\\nsecond line", "(sensitive value)");
+	assert_redacted(&redactor, "first line\\r\\nsecond line", "(sensitive value)");
+	assert_redacted(&redactor, "the user ada-l has a key", "the user (sensitive value) has a key");
+	assert_redacted(&redactor, "p\"q <r>, p\\\"q <r>, p\\\\\\\"q <r>",
+		"(sensitive value), (sensitive value), (sensitive value)");
+	assert_redacted(&redactor, "in a list, not at its no end", "(sensitive value), not at its no end");
+	redactor_release(&redactor);
+}
+
+static void assert_cut(const struct redactor *redactor, const char *text, const char *wanted)
+{
+	_cleanup_(buf_release) struct buf out = BUF_INIT(1000);
+
+	assert_int_equal(redact_cut(redactor, text, strlen(text), &out), 0);
+	assert_string_equal(buf_str(&out), wanted);
+}
+
+static void the_beginning_of_a_secret_is_redacted_where_a_text_is_cut(void **state)
+{
+	struct redactor redactor = {.secrets = NULL};
+
+	(void)state;
+	assert_cut(&redactor, "hunt... (3 bytes more)", "hunt... (3 bytes more)");
+	redactor_add(&redactor, "hunter22");
+	redactor_add(&redactor, "a hunter of all");
+	assert_cut(&redactor, "hunter22, hunte", "(sensitive value), (sensitive value)");
+	assert_cut(&redactor, "a hunt", "(sensitive value)");
+	assert_cut(&redactor, "hunt", "(sensitive value)");
+	assert_cut(&redactor, "hun", "hun");
+	assert_cut(&redactor, "hunter, hunter2... (1 bytes more)\nhunter22",
+		"hunter, (sensitive value)... (1 bytes more)\n(sensitive value)");
+	assert_cut(&redactor, "... (... (", "... (... (");
 	redactor_release(&redactor);
 }
 
@@ -172,6 +207,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sensitive_values_are_redacted),
+		cmocka_unit_test(the_beginning_of_a_secret_is_redacted_where_a_text_is_cut),
 		cmocka_unit_test(a_partial_line_is_not_cut_within_a_secret),
 		cmocka_unit_test(lines_that_report_a_change_are_recognized),
 		cmocka_unit_test(resource_counts_are_parsed),
