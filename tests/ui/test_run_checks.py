@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """Run tasks, policies and costs of a run."""
 
+import json
 import re
 import shutil
 import threading
@@ -8,6 +9,8 @@ import threading
 import pytest
 from playwright.sync_api import expect
 
+from support import hostile_texts
+from support.api import tar_gz
 from support.configurations import resources
 from support.receiver import acknowledges, says
 
@@ -77,6 +80,71 @@ def test_tasks_policies_and_costs_stand_in_their_stages(site, open_run, axe):
         page.get_by_role("link", name=view, exact=True).click()
         axe(page)
     expect(page.locator(".run-header button")).to_have_count(0)
+
+
+FAILS = """# All names are short.
+import "tfplan/v2" as tfplan
+long = filter tfplan.resource_changes as address, _ { length(address) > 3 }
+short = rule { long is empty }
+print("the long names:", keys(long))
+main = rule { short }
+"""
+
+
+def test_sentinel_policies_show_their_verdicts_and_traces(site, open_run, axe):
+    """Failed ones come first. Traces are closed, the reason of an errored one is not. What a policy prints stays text."""
+    api = site.api
+    workspace = api.workspace("judged")
+    shouts = "\n".join(f"print({json.dumps(text, ensure_ascii=False)})" for text in hostile_texts.CORPUS)
+    policies = [api.policy("sentinel", *policy) for policy in (
+        ("advisory", f"{shouts}\nmain = true\n", "shouts"), ("advisory", "x = {}\nmain = x.y\n", "nothing-known"), ("soft-mandatory", FAILS, "short-names"),
+        ("hard-mandatory", 'for range(20000) as i {\n\tprint("line", i)\n}\nmain = true\n', "talks"))]
+    api.patch(f"policies/{policies[2]}", {"data": {"type": "policies", "attributes": {"description": "Names are short <b>and</b> good"}}})
+    api.policy_set("sentinel", policies, workspace, name="naming", description="For all names")
+    run = api.run_files(workspace, resources("one"))
+    api.wait_status(run, "policy_override")
+    page = open_run("judged", run)
+    box = page.locator("#sentinel .policy-set")
+    expect(box.get_by_role("heading")).to_have_text("naming: 2 of 4 policies failed")
+    lines = box.get_by_role("listitem")
+    expect(lines.locator("strong")).to_have_text(["short-names", "nothing-known", "shouts", "talks"])
+    expect(lines.locator(".mark")).to_have_text([re.compile("failed"), re.compile("errored"), re.compile("passed"), re.compile("passed")])
+    expect(lines.locator(".chip")).to_have_text(["soft-mandatory", "advisory", "advisory", "hard-mandatory"])
+    expect(lines.nth(0)).to_contain_text("Names are short <b>and</b> good")
+    expect(lines.nth(1).locator(".policy-reason")).to_contain_text("nothing-known.sentinel:2:")
+    expect(box.locator("pre")).to_have_count(0)
+    axe(page)
+    for line in lines.all():
+        line.get_by_text("Trace", exact=True).click()
+    traces = box.locator("pre")
+    expect(traces).to_have_count(4)
+    for text in ("Fail - ", "All names are short.", 'Rule "short"', 'the long names: ["terraform_data.one"]'):
+        expect(traces.nth(0)).to_contain_text(text)
+    for text in hostile_texts.CORPUS:
+        (line,) = [line for line in text.splitlines() if line.strip()][:1]
+        expect(traces.nth(2)).to_contain_text(line.strip())
+    expect(traces.nth(3)).to_contain_text("the rest of what this policy said is not kept: it is more than 64 KiB")
+    assert max(trace.bounding_box()["height"] for trace in traces.all()) < 600
+    assert page.evaluate("self.pwned === undefined")
+    expect(box.locator("img, script, iframe, svg, a")).to_have_count(0)
+    axe(page)
+    page.locator("#sentinel").get_by_role("button", name="Override Policy").click()
+    expect(page.get_by_role("dialog", name="Override Policy").get_by_role("listitem")).to_have_text(["short-names"])
+
+
+def test_a_set_that_cant_be_evaluated_says_why(site, open_run, axe):
+    api = site.api
+    workspace = api.workspace("broken-set")
+    made = api.policy_set("sentinel", [], workspace, name="broken")
+    version = api.post(f"policy-sets/{made}/versions").data
+    api.ask("PUT", version["links"]["upload"], tar_gz({"sentinel.hcl": 'policy "a" {\n  enforcement_level = var.x\n}\n'}), headers={"Content-Type": "application/octet-stream"})
+    run = api.run_files(workspace, resources("one"))
+    api.wait_status(run, "errored")
+    page = open_run("broken-set", run)
+    box = page.locator("#sentinel .policy-set")
+    expect(box.get_by_role("heading")).to_have_text("broken: could not be evaluated")
+    expect(box.locator(".note.failure")).to_contain_text("enforcement level")
+    axe(page)
 
 
 def test_a_task_shows_that_it_runs_and_a_mandatory_failure_ends_the_run(site, open_run):

@@ -12,15 +12,30 @@
 
 /* ---- the result ---- */
 
-static json_t *output_text(const json_t *outcome)
+static bool is_errored(const json_t *outcome)
+{
+	return text_equal(json_string_at(outcome, "status"), "errored");
+}
+
+/* The reason of an errored policy, which its output begins with; otherwise null. */
+static json_t *reason_show(const json_t *outcome)
+{
+	const json_t *first = json_array_get(json_object_get(outcome, "output"), 0);
+
+	return is_errored(outcome) ? json_string(text_or_empty(json_string_at(first, "print"))) : json_null();
+}
+
+/* The rest of the output. */
+static json_t *trace_show(const json_t *outcome)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(64 << 20);
-	const json_t *line;
-	size_t i;
+	const json_t *output = json_object_get(outcome, "output");
 
-	json_array_foreach(json_object_get(outcome, "output"), i, line)
-		buf_text(&text, text_or_empty(json_string_at(line, "print")));
-	return json_string(buf_str(&text));
+	for (size_t i = is_errored(outcome); i < json_array_size(output); i++)
+		buf_printf(&text, "%s%s", text.len ? "\n" : "",
+			text_or_empty(json_string_at(json_array_get(output, i), "print")));
+	return json_pack("{so ss}", "description", json_string_or_null(json_string_at(outcome, "description")), "print",
+		buf_str(&text));
 }
 
 static json_t *sentinel_policies(const json_t *set)
@@ -32,16 +47,14 @@ static json_t *sentinel_policies(const json_t *set)
 	json_array_foreach(json_object_get(set, "outcomes"), i, outcome)
 	{
 		const char *level = json_string_at(outcome, "enforcement_level");
-		const char *status = json_string_at(outcome, "status");
 		_cleanup_(freep) char *name = mem_printf(
 			"%s/%s", json_string_at(set, "name"), text_or_empty(json_string_at(outcome, "policy_name")));
 
 		json_array_append_new(policies,
-			json_pack("{ss sb so sb so s{so}}", "policy", name, "allowed-failure",
+			json_pack("{ss sb so sb so so}", "policy", name, "allowed-failure",
 				text_equal(level, "advisory"), "enforcement-level", json_string_or_null(level),
-				"result", text_equal(status, "passed"), "error",
-				text_equal(status, "errored") ? output_text(outcome) : json_null(), "trace", "print",
-				output_text(outcome)));
+				"result", text_equal(json_string_at(outcome, "status"), "passed"), "error",
+				reason_show(outcome), "trace", trace_show(outcome)));
 	}
 	return policies;
 }

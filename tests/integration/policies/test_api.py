@@ -406,6 +406,43 @@ def sentinel_run(org, fake_worker, result, level, status, **attributes):
     return run, check["id"]
 
 
+def test_a_workers_set_says_where_its_version_of_opa_is(org, fake_worker):
+    """If a site admin lists it and has not disabled it."""
+    def listed(version, **more):
+        attributes = {"version": version, "url": f"https://mirror.example/{version}/opa", "sha": "a" * 64, **more}
+        org.post("admin/opa-versions", {"data": {"type": "opa-versions", "attributes": attributes}})
+
+    listed("1.77.1"), listed("1.77.2", enabled=False)
+    workspace = org.workspace()
+    for number, version in enumerate(("1.77.1", "v1.77.1", "1.77.2", "1.77.3", None)):
+        made = opa_set(org, f"opa-{number}", workspace)
+        org.patch(f"policy-sets/{made}", {"data": {"type": "policy-sets", "attributes": {"policy-tool-version": version}}})
+    run = org.run_files(workspace, {"main.tf": ""})
+    fake_worker.plan(run)
+    sets = fake_worker.evaluate(run, "opa", "passed", [])["sets"]
+    found = [{"os": "linux", "arch": "amd64", "url": "https://mirror.example/1.77.1/opa", "sha": "a" * 64}]
+    assert {one["tool-version"]: one["tool-archs"] for one in sets} == {"1.77.1": found, "v1.77.1": found, "1.77.2": None, "1.77.3": None, None: None}
+
+
+def test_a_policy_check_tells_the_reason_apart_from_the_trace(org, fake_worker):
+    """Of an errored policy the first output is its reason. The trace is what remains, of other policies all."""
+    workspace = org.workspace()
+    base = policy_set(org, {"workspaces": ("workspaces", workspace)}, name="base").data["id"]
+    made = policy(org, name="one").data["id"]
+    upload(org, made, "main = rule { true }")
+    org.post(f"policy-sets/{base}/relationships/policies", {"data": [{"type": "policies", "id": made}]})
+    run = org.run_files(workspace, {"main.tf": ""})
+    fake_worker.plan(run)
+    said = [{"print": text} for text in ("first", "second\nline", "third")]
+    outcomes = [{**outcome(status, status, "advisory"), "description": f"it {status}", "output": said} for status in ("passed", "failed", "errored")]
+    fake_worker.evaluate(run, "sentinel", "passed", [{"id": base, "error": None, "outcomes": outcomes}])
+    shown = org.policy_check(run)["attributes"]["result"]["sentinel"]["data"]["base"]["policies"]
+    assert [(one["policy"], one["result"], one["error"], one["trace"]) for one in shown] == [
+        ("base/passed", True, None, {"description": "it passed", "print": "first\nsecond\nline\nthird"}),
+        ("base/failed", False, None, {"description": "it failed", "print": "first\nsecond\nline\nthird"}),
+        ("base/errored", False, "first", {"description": "it errored", "print": "second\nline\nthird"})]
+
+
 def test_a_policy_check_reads_back_with_its_result(org, fake_worker):
     run, check = sentinel_run(org, fake_worker, "passed", "soft-mandatory", "passed")
     shown = org.get(f"policy-checks/{check}", include="run.workspace").json

@@ -116,11 +116,11 @@ test("failed policies come first, and an override names the mandatory ones", () 
 		}),
 	]);
 	assert.deepEqual(
-		set?.policies.map((policy) => [policy.name, policy.state, policy.output]),
+		set?.policies.map((policy) => [policy.name, policy.state, policy.reason, policy.output]),
 		[
-			["hard", "errored", "b\nc"],
-			["soft", "failed", "a"],
-			["good", "passed", ""],
+			["hard", "errored", "b", "c"],
+			["soft", "failed", "", "a"],
+			["good", "passed", "", ""],
 		],
 	);
 	assert.deepEqual(failedNames(set ? [set] : []), ["hard"]);
@@ -130,14 +130,29 @@ test("failed policies come first, and an override names the mandatory ones", () 
 				sentinel: {
 					data: {
 						company: {
-							policies: [{ policy: "company/x", "enforcement-level": "soft-mandatory", result: false, trace: { print: "Fail" } }],
+							policies: [
+								{ policy: "company/y", "enforcement-level": "advisory", result: false, error: "y:1:1: no", trace: { print: "" } },
+								{
+									policy: "company/x",
+									"enforcement-level": "soft-mandatory",
+									result: false,
+									trace: { print: "Fail", description: "No x." },
+								},
+							],
 						},
 					},
 				},
 			},
 		}),
 	);
-	assert.deepEqual([failedNames(sets), sets[0]?.policies[0]?.output], [["x"], "Fail"]);
+	assert.deepEqual(failedNames(sets), ["x"]);
+	assert.deepEqual(
+		sets[0]?.policies.map((policy) => [policy.name, policy.state, policy.description, policy.reason, policy.output]),
+		[
+			["x", "failed", "No x.", "", "Fail"],
+			["y", "errored", "", "y:1:1: no", ""],
+		],
+	);
 	assert.deepEqual(sentinelSets(object("policy-checks", "polchk-2", {})), []);
 });
 

@@ -8,7 +8,8 @@ export type Policy = {
 	readonly level: string;
 	readonly state: "passed" | "failed" | "errored";
 	readonly description: string;
-	readonly output: string;
+	readonly reason: string; // of an errored one
+	readonly output: string; // the violations of OPA, or the trace of Sentinel
 };
 export type PolicySet = {
 	readonly name: string;
@@ -43,15 +44,18 @@ export function opaSets(outcomes: readonly Resource[]): readonly PolicySet[] {
 		policies: sorted(
 			list(set, "outcomes")
 				.map(record)
-				.map((outcome) => ({
-					name: string(outcome.policy_name),
-					level: string(outcome.enforcement_level),
-					state: stateOf(string(outcome.status)),
-					description: string(outcome.description),
-					output: items(outcome.output)
-						.map((line) => string(line.print))
-						.join("\n"),
-				})),
+				.map((outcome) => {
+					const state = stateOf(string(outcome.status));
+					const lines = items(outcome.output).map((line) => string(line.print));
+					return {
+						name: string(outcome.policy_name),
+						level: string(outcome.enforcement_level),
+						state,
+						description: string(outcome.description),
+						reason: state === "errored" ? (lines.shift() ?? "") : "",
+						output: lines.join("\n"),
+					};
+				}),
 		),
 	}));
 }
@@ -70,8 +74,9 @@ export function sentinelSets(check: Resource | undefined): readonly PolicySet[] 
 					name: string(policy.policy).replace(`${name}/`, ""),
 					level: string(policy["enforcement-level"]),
 					state: policy.result === true ? "passed" : policy.error ? "errored" : "failed",
-					description: "",
-					output: [string(policy.error), string(record(policy.trace).print)].filter(Boolean).join("\n"),
+					description: string(record(policy.trace).description),
+					reason: string(policy.error),
+					output: string(record(policy.trace).print),
 				})),
 			),
 		};

@@ -13,7 +13,13 @@ function toneOf(policy: Policy): Tone {
 	return policy.state === "passed" ? "success" : policy.level === "advisory" ? "wait" : "failure";
 }
 
-function PolicyLine({ policy }: { readonly policy: Policy }) {
+// What a kind of policies calls its output, and whether that of a failed one is open: the violations of OPA are its reasons.
+type Output = { readonly title: string; readonly open: boolean };
+
+const violations: Output = { title: "Output", open: true };
+const trace: Output = { title: "Trace", open: false };
+
+function PolicyLine({ policy, output }: { readonly policy: Policy; readonly output: Output }) {
 	const tone = toneOf(policy);
 	return (
 		<li class="task">
@@ -25,8 +31,9 @@ function PolicyLine({ policy }: { readonly policy: Policy }) {
 				<Chip>{policy.level}</Chip>
 			</div>
 			{policy.description && <p class="as-written">{policy.description}</p>}
+			{policy.reason && <p class="as-written policy-reason">{policy.reason}</p>}
 			{policy.output.trim() && (
-				<Fold class="inner" open={policy.state !== "passed"} summary="Output">
+				<Fold class="inner" open={output.open && policy.state === "failed"} summary={output.title}>
 					{/* biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reachable by keys */}
 					{() => <pre tabIndex={0}>{policy.output}</pre>}
 				</Fold>
@@ -35,32 +42,37 @@ function PolicyLine({ policy }: { readonly policy: Policy }) {
 	);
 }
 
-function SetBox({ set }: { readonly set: PolicySet }) {
+function headingOf(set: PolicySet): string {
 	const failed = set.policies.filter((policy) => policy.state !== "passed").length;
+	const all = counted(set.policies.length, "policy", "policies");
+	if (set.error) {
+		return "could not be evaluated";
+	}
+	return failed > 0 ? `${failed} of ${all} failed` : `${all} passed`;
+}
+
+function SetBox({ set, output }: { readonly set: PolicySet; readonly output: Output }) {
 	return (
 		<section class="policy-set">
 			<h3>
-				{set.name}:{" "}
-				{failed > 0
-					? `${failed} of ${counted(set.policies.length, "policy", "policies")} failed`
-					: `${counted(set.policies.length, "policy", "policies")} passed`}
+				{set.name}: {headingOf(set)}
 			</h3>
 			{set.description && <p class="muted">{set.description}</p>}
 			{set.error && <p class="note failure as-written">{set.error}</p>}
 			<ul class="plain-list">
 				{set.policies.map((policy, i) => (
-					<PolicyLine key={`${policy.name} ${i}`} policy={policy} />
+					<PolicyLine key={`${policy.name} ${i}`} policy={policy} output={output} />
 				))}
 			</ul>
 		</section>
 	);
 }
 
-function Sets({ sets }: { readonly sets: readonly PolicySet[] }) {
+function Sets({ sets, output }: { readonly sets: readonly PolicySet[]; readonly output: Output }) {
 	return (
 		<>
 			{sets.map((set) => (
-				<SetBox key={set.name} set={set} />
+				<SetBox key={set.name} set={set} output={output} />
 			))}
 		</>
 	);
@@ -74,7 +86,7 @@ export function OpaContent({ evaluation }: { readonly evaluation: Resource }) {
 		there ? address(`/policy-evaluations/${segment(evaluation.id)}/policy-set-outcomes`, { "page[size]": 100 }) : undefined,
 	);
 	return there ? (
-		<Content of={outcomes}>{() => <Sets sets={opaSets(outcomes.items)} />}</Content>
+		<Content of={outcomes}>{() => <Sets sets={opaSets(outcomes.items)} output={violations} />}</Content>
 	) : (
 		<p class="muted">The policies have not been evaluated yet.</p>
 	);
@@ -82,5 +94,5 @@ export function OpaContent({ evaluation }: { readonly evaluation: Resource }) {
 
 export function SentinelContent({ check }: { readonly check: Resource }) {
 	const sets = sentinelSets(check);
-	return sets.length > 0 ? <Sets sets={sets} /> : <p class="muted">The policies have not been evaluated yet.</p>;
+	return sets.length > 0 ? <Sets sets={sets} output={trace} /> : <p class="muted">The policies have not been evaluated yet.</p>;
 }
