@@ -2,6 +2,7 @@
 # label: full
 """The import http in a worker: its options, the policies' network, and what leaves the sandbox."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from support.authority import Authority
 from support.policy_jobs import policy_set, wait_for_results
 from support.policy_server import PolicyServer
 from support.runyard import Worker
-from support.sentinel_jobs import evaluations, offer, outcomes, policy, start_worker
+from support.sentinel_jobs import PLAN, RUN, evaluations, offer, outcomes, policy, start_worker
 from support.wait import until
 
 SECRET = "secret-of-the-policy"
@@ -100,6 +101,19 @@ def test_only_sets_with_the_import_have_a_network(fake_scheduler, worker, sandbo
     without = interfaces(offer(fake_scheduler, policy_set(policy(LOOPS))))
     with_import = interfaces(offer(fake_scheduler, policy_set(policy('import "http"\n' + LOOPS))))
     assert without == ["lo"] and len(with_import) > 1, (without, with_import)
+
+
+ASKS = 'package p\nimport rego.v1\ndeny contains x if { http.send({"method": "get", "url": "URL/echo"}).status_code != 200; x := "no" }\n'
+
+
+@pytest.mark.skipif(not shutil.which("opa"), reason="opa is not installed")
+def test_opa_has_the_network_and_the_cas_too(fake_scheduler, worker, servers):
+    """The list of hosts is not OPA's."""
+    for name in ("secure", "other"):
+        one = {**policy(ASKS.replace("URL", servers[name].url), enforcement="mandatory"), "query": "data.p.deny"}
+        _, results = wait_for_results(fake_scheduler.offer("opa", {"plan-json": PLAN, "policies": {"kind": "opa", "run": RUN, "sets": [policy_set(one)]}}))
+        assert outcomes(results)["one"][0] == "passed", results
+        assert servers[name].seen.pop()[1] == "/echo"
 
 
 NOT_ALLOWED = {"no options": {}, "the network alone": {"policy_network": 1}, "hosts alone": {"policy_http_hosts": "127.0.0.1"}}
