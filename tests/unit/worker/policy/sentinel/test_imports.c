@@ -80,10 +80,10 @@ static void test_all_imports_are_found_by_name(void **state)
 	(void)state;
 	for (const struct import *const *import = standard_imports; *import; import++, count++)
 		assert_ptr_equal(standard_import((*import)->name, strlen((*import)->name)), *import);
-	assert_int_equal(count, 13);
+	assert_int_equal(count, 14);
 	assert_null(standard_import("string", 6));
 	assert_null(standard_import("collection/", 11));
-	assert_null(standard_import("http", 4));
+	assert_null(standard_import("https", 5));
 }
 
 static void test_now_is_fixed(void **state)
