@@ -102,7 +102,7 @@ DEEP = {
 def test_deep_sources_are_an_error_with_a_place(tmp_path, source):
     (tmp_path / "p.sentinel").write_text(source + "\n")
     code, _, errors = run(tmp_path, "eval", "p.sentinel")
-    assert code == OTHER and re.fullmatch(r"p\.sentinel:\d+:\d+: the limit of nesting, 5000, is reached\n", errors), errors
+    assert code == RUNTIME and re.fullmatch(r"p\.sentinel:\d+:\d+: the limit of nesting, 5000, is reached\n", errors), errors
 
 
 @pytest.mark.parametrize("call, code, message", [
@@ -110,6 +110,38 @@ def test_deep_sources_are_an_error_with_a_place(tmp_path, source):
 def test_deep_json_is_an_error_at_the_call(tmp_path, call, code, message):
     (tmp_path / "p.sentinel").write_text('import "json"\nmain = ' + call.replace("{0}", "[" * DEPTH) + "\n")
     assert run(tmp_path, "eval", "p.sentinel")[::2] == (code, f"p.sentinel:2:8: {message}\n")
+
+
+SIZES = [
+    ("p.sentinel", b"main = true\n#" + b"a" * (8 << 20), "p.sentinel:1:1: the limit of a source's length, 8 MiB, is reached", RUNTIME),
+    ("p.sentinel", b"main = true\n#" + b"a" * (16 << 20), "p.sentinel: the policy: p.sentinel is larger than the limit of 16 MiB", OTHER),
+    ("sentinel.hcl", b"#" + b"a" * (16 << 20), "p.sentinel: the configuration: sentinel.hcl is larger than the limit of 16 MiB", OTHER),
+]
+
+
+@pytest.mark.parametrize("name, content, reason, code", SIZES)
+def test_files_have_a_largest_size(tmp_path, name, content, reason, code):
+    (tmp_path / "p.sentinel").write_text("main = true\n")
+    (tmp_path / name).write_bytes(content)
+    assert run(tmp_path, "eval", "p.sentinel") == (code, b"Error - p.sentinel\n", f"{reason}\n")
+
+
+def test_data_has_a_largest_size(tmp_path):
+    with open(tmp_path / "d.json", "wb") as file:
+        file.truncate((2 << 30) + 1)
+    (tmp_path / "sentinel.hcl").write_text('import "static" "m" {\n  source = "d.json"\n}\n')
+    (tmp_path / "p.sentinel").write_text('import "m"\nmain = true\n')
+    assert run(tmp_path, "eval", "p.sentinel")[::2] == (OTHER, 'sentinel.hcl:1:1: static "m": d.json is larger than the limit of 2 GiB\n')
+    (tmp_path / "p.sentinel").write_text('import "tfplan/v2" as p\nmain = true\n')
+    assert run(tmp_path, "eval", "-plan=d.json", "p.sentinel")[::2] == (
+        OTHER, 'p.sentinel:1:8: the plan for the import "tfplan/v2": d.json is larger than the limit of 2 GiB\n')
+
+
+@pytest.mark.parametrize("flag, reason", [("-steps=1", "steps is reached (-steps)"), ("-memory=1K", "memory is reached (-memory)")])
+def test_limits_hold_while_a_file_is_parsed(tmp_path, flag, reason):
+    (tmp_path / "p.sentinel").write_text("x = [1, 2, 3]\nmain = true\n")
+    code, _, errors = run(tmp_path, "eval", flag, "p.sentinel")
+    assert code == RUNTIME and re.fullmatch(f"p\\.sentinel:\\d+:\\d+: the limit of {re.escape(reason)}\n", errors), errors
 
 
 def test_the_memory_of_a_policy_is_bounded(tmp_path):

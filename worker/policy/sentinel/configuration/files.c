@@ -145,9 +145,7 @@ static const char *open_reason(const struct files *files, int error)
 		return "can't be opened: the kernel lacks openat2, which -root needs (Linux 5.6)";
 	if (error == ENOENT || error == ENOTDIR)
 		return "does not exist";
-	if (error == EISDIR)
-		return "is no file";
-	return error == EFBIG ? "is too large" : strerror(error);
+	return error == EISDIR ? "is no file" : strerror(error);
 }
 
 /* What run_release closes and unmaps. */
@@ -215,11 +213,12 @@ static int map_whole(struct run *run, struct content *content, struct file *ret_
 
 struct way {
 	size_t max;
+	const char *max_text;
 	int (*take)(struct run *run, struct content *content, struct file *ret_file);
 };
 
-static const struct way reading = {MAX_CONFIGURATION, read_whole};
-static const struct way mapping = {MAX_DATA, map_whole};
+static const struct way reading = {MAX_CONFIGURATION, "16 MiB", read_whole};
+static const struct way mapping = {MAX_DATA, "2 GiB", map_whole};
 
 static struct file take_file(struct run *run, const struct files *files, const char *path, const struct way *way,
 	const struct reader *reader)
@@ -235,6 +234,9 @@ static struct file take_file(struct run *run, const struct files *files, const c
 		error = way->take(run, content, &file);
 	closep(&content->fd);
 	content->fd = -1;
+	if (error == EFBIG)
+		run_fail_at(run, reader->place, "%s: %s is larger than the limit of %s", reader->subject, path,
+			way->max_text);
 	if (error)
 		run_fail_at(run, reader->place, "%s: %s %s", reader->subject, path, open_reason(files, error));
 	run_step_bytes(run, file.len);

@@ -96,7 +96,8 @@ static size_t whole_characters(const char *text, size_t len)
 	return len - start + 1 < wanted ? start - 1 : len;
 }
 
-static _Noreturn void leave_failed(struct run *run, struct place place, const char *format, va_list args)
+static _Noreturn void leave_failed(
+	struct run *run, enum failure_kind kind, struct place place, const char *format, va_list args)
 {
 	struct failure *failure = &run->failure;
 	int len = vsnprintf(failure->message, sizeof(failure->message), format, args);
@@ -106,7 +107,7 @@ static _Noreturn void leave_failed(struct run *run, struct place place, const ch
 
 		failure->message[kept] = '\0';
 	}
-	failure->kind = run->loading ? FAILURE_STATIC : FAILURE_RUNTIME;
+	failure->kind = kind;
 	failure->place = place;
 	if (!run->protected) {
 		fprintf(stderr, "%s\n", failure->message);
@@ -115,12 +116,17 @@ static _Noreturn void leave_failed(struct run *run, struct place place, const ch
 	longjmp(run->exit, 1);
 }
 
+static enum failure_kind failure_kind(const struct run *run)
+{
+	return run->loading ? FAILURE_STATIC : FAILURE_RUNTIME;
+}
+
 void run_fail(struct run *run, const char *format, ...)
 {
 	va_list args;
 
 	va_start(args, format);
-	leave_failed(run, run->at, format, args);
+	leave_failed(run, failure_kind(run), run->at, format, args);
 }
 
 void run_fail_at(struct run *run, struct place place, const char *format, ...)
@@ -128,14 +134,22 @@ void run_fail_at(struct run *run, struct place place, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	leave_failed(run, place, format, args);
+	leave_failed(run, failure_kind(run), place, format, args);
+}
+
+static _Noreturn void fail_limit(struct run *run, const char *format, ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	leave_failed(run, FAILURE_RUNTIME, run->at, format, args);
 }
 
 void run_fail_limit(struct run *run, const char *limit, const char *flag)
 {
 	if (flag)
-		run_fail(run, "the limit of %s is reached (%s)", limit, flag);
-	run_fail(run, "the limit of %s is reached", limit);
+		fail_limit(run, "the limit of %s is reached (%s)", limit, flag);
+	fail_limit(run, "the limit of %s is reached", limit);
 }
 
 void run_fail_nesting(struct run *run)

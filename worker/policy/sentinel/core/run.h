@@ -47,7 +47,7 @@ extern const struct run_limits run_limits_default;
 enum failure_kind {
 	FAILURE_NONE,
 	FAILURE_STATIC,  /* it can't be parsed or loaded: exit code 9 */
-	FAILURE_RUNTIME, /* an error of the evaluation, or a limit: exit code 3 */
+	FAILURE_RUNTIME, /* an error of the evaluation, or a limit, also one of loading: exit code 3 */
 };
 
 struct failure {
@@ -73,7 +73,7 @@ struct run {
 	unsigned nesting;    /* run_enter without run_leave */
 	unsigned calls;      /* calls of the policy's functions that have not returned */
 	struct place at;     /* what is being evaluated: the place of errors, and the origin of new undefined values */
-	bool loading;        /* files are read and parsed: a failure is FAILURE_STATIC */
+	bool loading;        /* files are read and parsed: a failure is FAILURE_STATIC, but at a limit */
 	struct failure failure;
 	bool protected; /* run_protected is running: `exit` is valid */
 	jmp_buf exit;

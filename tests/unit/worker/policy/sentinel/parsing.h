@@ -24,7 +24,8 @@ static void parsing_report(struct parsing *parsing)
 {
 	unsigned line, column;
 
-	assert_int_equal(parsing->run.failure.kind, FAILURE_STATIC);
+	assert_int_equal(parsing->run.failure.kind,
+		text_starts(parsing->run.failure.message, "the limit of ") ? FAILURE_RUNTIME : FAILURE_STATIC);
 	place_position(parsing->run.failure.place, &line, &column);
 	snprintf(parsing->error, sizeof(parsing->error), "%u:%u: %s", line, column, parsing->run.failure.message);
 }

@@ -278,7 +278,7 @@ static void check_deep(const char *text)
 	for (size_t i = 0; i < COUNT; i++)
 		memcpy(source + i * len, text, len);
 	parsing_begin(&parsing, source, COUNT * len, parse);
-	assert_int_equal(parsing.run.failure.kind, FAILURE_STATIC);
+	assert_int_equal(parsing.run.failure.kind, FAILURE_RUNTIME);
 	assert_string_equal(parsing.run.failure.message, "the limit of nesting, 5000, is reached");
 	place_position(parsing.run.failure.place, &line, &column);
 	assert_int_equal(line, 1);

@@ -200,7 +200,7 @@ static void test_long_chains_end_at_the_nesting_limit(void **state)
 		memcpy(text + 8 + i * 2, "+1", 2);
 	role = TREE_POLICY;
 	parsing_begin(&parsing, text, sizeof(text), parse);
-	assert_int_equal(parsing.run.failure.kind, FAILURE_STATIC);
+	assert_int_equal(parsing.run.failure.kind, FAILURE_RUNTIME);
 	assert_string_equal(parsing.run.failure.message, "the limit of nesting, 5000, is reached");
 	parsing_end(&parsing);
 }
