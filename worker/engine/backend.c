@@ -6,7 +6,7 @@
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/workdir.h"
-#include "worker/policy/blocks.h"
+#include "common/hcl/blocks.h"
 
 enum { RECORD_LIMIT = 1024 * 1024, NAMES_LIMIT = 400 };
 
@@ -105,7 +105,7 @@ static bool block_sets_backend(const char *text, const json_t *block)
 	size_t i;
 
 	begin = memchr(begin, '{', (size_t)(end - begin));
-	if (!begin || blocks_read(begin + 1, (size_t)(end - begin - 2), &nested, &err) < 0)
+	if (!begin || hcl_blocks(begin + 1, (size_t)(end - begin - 2), &nested, &err) < 0)
 		return false;
 	json_array_foreach(nested, i, inner)
 	{
@@ -122,7 +122,7 @@ static bool native_sets_backend(const char *text, size_t len)
 	const json_t *block;
 	size_t i;
 
-	if (blocks_read(text, len, &blocks, &err) < 0)
+	if (hcl_blocks(text, len, &blocks, &err) < 0)
 		return false;
 	json_array_foreach(blocks, i, block)
 	{

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/err.h"
-#include "worker/policy/blocks.h"
+#include "common/hcl/blocks.h"
 
 static const char block_type[] = "variable", word[] = "ephemeral";
 
@@ -28,7 +28,7 @@ static void find_in_native(const char *text, size_t len, json_t *names)
 	const json_t *block;
 	size_t i;
 
-	if (blocks_read(text, len, &blocks, &err) < 0)
+	if (hcl_blocks(text, len, &blocks, &err) < 0)
 		return;
 	json_array_foreach(blocks, i, block)
 	{

@@ -7,7 +7,7 @@
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
-#include "worker/policy/blocks.h"
+#include "common/hcl/blocks.h"
 
 enum { FILE_LIMIT = 16 * 1024 * 1024 };
 
@@ -58,7 +58,7 @@ static bool native_calls_modules(const char *text, size_t len)
 	const json_t *block;
 	size_t i;
 
-	if (blocks_read(text, len, &blocks, &err) < 0)
+	if (hcl_blocks(text, len, &blocks, &err) < 0)
 		return true;
 	json_array_foreach(blocks, i, block)
 	{

@@ -11,7 +11,7 @@
 #include "worker/exec/beneath.h"
 #include "worker/packages/lockfile.h"
 #include "worker/packages/modules.h"
-#include "worker/policy/blocks.h"
+#include "common/hcl/blocks.h"
 
 enum { FILE_LIMIT = 16 * 1024 * 1024, COMMIT_LEN = 40 };
 
@@ -63,7 +63,7 @@ static bool calls_are_pinned(enum config_syntax syntax, const char *text, size_t
 
 	if (!text_calls_modules(syntax, text, len))
 		return true;
-	if ((syntax == CONFIG_JSON ? blocks_read_json : blocks_read)(text, len, &blocks, &err) < 0)
+	if ((syntax == CONFIG_JSON ? hcl_blocks_json : hcl_blocks)(text, len, &blocks, &err) < 0)
 		return false;
 	json_array_foreach(blocks, i, block)
 	{

@@ -13,7 +13,7 @@
 #include "common/err.h"
 #include "worker/exec/beneath.h"
 #include "worker/packages/archive.h"
-#include "worker/policy/blocks.h"
+#include "common/hcl/blocks.h"
 #include "worker/policy/evaluator.h"
 
 static const struct archive_bounds bounds = {.files = 20 * 1000, .bytes = (size_t)256 << 20};
@@ -168,7 +168,7 @@ static int configuration_read(int root, const struct evaluator *evaluator, struc
 	int status = beneath_read(root, path, &text, err);
 
 	if (status == 0) {
-		status = blocks_read(buf_str(&text), text.len, &set->blocks, err);
+		status = hcl_blocks(buf_str(&text), text.len, &set->blocks, err);
 		set->text = buf_take(&text);
 		return status < 0 ? err_context(err, "%s can't be read", evaluator->configuration) : 0;
 	}
@@ -177,7 +177,7 @@ static int configuration_read(int root, const struct evaluator *evaluator, struc
 	*err = (struct err)ERR_INIT;
 	if (beneath_read(root, json, &text, err) < 0)
 		return -1;
-	if (blocks_read_json(buf_str(&text), text.len, &set->blocks, err) < 0)
+	if (hcl_blocks_json(buf_str(&text), text.len, &set->blocks, err) < 0)
 		return err_context(err, "%s can't be read", strrchr(json, '/') + 1);
 	return 0;
 }

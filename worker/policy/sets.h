@@ -33,7 +33,7 @@ struct policy_set {
 	bool archived;
 	char *folder;   /* "sets/0", below the job's root */
 	char *base;     /* "policies", or the folder of the archive's configuration; below `folder` */
-	json_t *blocks; /* of an archive's configuration (blocks.h), or NULL */
+	json_t *blocks; /* of an archive's configuration (common/hcl/blocks.h), or NULL */
 	char *text;     /* the text of that configuration, or NULL */
 	struct policy *policies;
 	size_t count;

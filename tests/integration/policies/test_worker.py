@@ -185,7 +185,7 @@ INVALID_SETS = {
     "no policy": ({"policies.hcl": "# nothing\n"}, "policies.hcl has no policy in it"),
     "no query": ({"policies.hcl": 'policy "a" {}\n'}, 'policy "a" has no query'),
     "another level": ({"policies.hcl": 'policy "a" {\n query = "data.p.deny"\n enforcement_level = "hard"\n}\n'}, 'the enforcement level "hard"'),
-    "broken": ({"policies.hcl": 'policy "a" {\n'}, "policies.hcl can't be read: line 2: a block is not closed"),
+    "broken": ({"policies.hcl": '\npolicy "a" {\n'}, "policies.hcl can't be read: line 2: the block \"policy\" is not closed"),
     "path above the root": ({"../policies.hcl": POLICIES_HCL}, "leads out of its folder"),
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Policies: parsing the configuration of sets and the answers about them, the result rules, the outcome of a stage,
- * and the imports of Sentinel policies. */
+/* Policies: reading the answers about them, the result rules, the outcome of a stage, and the imports of Sentinel
+ * policies. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,111 +13,11 @@
 #include "common/terraform/literal.h"
 #include "common/terraform/mocks.h"
 #include "common/terraform/plan_text.h"
-#include "worker/policy/blocks.h"
+#include "common/hcl/blocks.h"
 #include "worker/policy/opa_answer.h"
 #include "worker/policy/report.h"
 #include "worker/policy/sentinel_config.h"
 #include "worker/upload/redact.h"
-
-/* ---- configurations ---- */
-
-static void blocks_with_any_content_are_parsed(void **state)
-{
-	static const char text[] = "# policies\n"
-				   "policy \"one\" { /* in\n a line */ query = \"data.a[\\\"b\\\"].deny\" }\n"
-				   "top = [1, \"}\", {a = 2}]\n"
-				   "module tools {\n  source = \"./tools.sentinel\"\n}\n"
-				   "policy \"two\" {\n"
-				   "  params = {\n    list = [\"]\", 2] // }\n  }\n"
-				   "  nested \"x\" {\n    query = \"inner\"\n  }\n"
-				   "  text = <<-END\n    } \"\n    END\n"
-				   "  query = \"$${a}\\u00e9\"\n"
-				   "  level = \"${var.x}\"\n"
-				   "  n = 3\n"
-				   "}";
-	json_auto_t *blocks = NULL;
-	struct err err = ERR_INIT;
-
-	(void)state;
-	assert_int_equal(blocks_read(text, strlen(text), &blocks, &err), 0);
-	assert_int_equal(json_array_size(blocks), 3);
-	assert_string_equal(json_string_at(json_array_get(blocks, 0), "attributes.query"), "data.a[\"b\"].deny");
-	assert_string_equal(json_string_at(json_array_get(blocks, 1), "label"), "tools");
-	assert_string_equal(json_string_at(json_array_get(blocks, 2), "attributes.query"), "${a}é");
-	assert_null(json_string_at(json_array_get(blocks, 2), "attributes.level"));
-	assert_int_equal(json_int_at(json_array_get(blocks, 2), "end", 0), strlen(text));
-}
-
-static void errors_of_configurations_name_the_line(void **state)
-{
-	static const char *const rows[][2] = {
-		{"policy \"a\" {\n", "line 2: a block is not closed"},
-		{"\npolicy \"a", "line 2: a text does not end"},
-		{"policy \"a\" {\n  query\n}", "line 2: an attribute has no value"},
-		{"policy \"a\" {\n  x = [1, (2\n}", "line 3: a bracket is not closed"},
-		{"policy \"a\"\n", "line 1: a block has no body"},
-		{"policy \"a\" { x = \"\\q\" }", "line 1: a text has an escape that is none"},
-		{"policy \"a\" {\n x = <<END\n", "line 3: a heredoc does not end"},
-		{"/* never", "line 1: a comment does not end"},
-		{"policy \"\xff\" {}", "line 1: it is not valid UTF-8"},
-		{"{}", "line 1: a block was expected"},
-		{"policy \"a\" {\n  = 1\n}", "line 2: an attribute or a block was expected"},
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
-		json_t *blocks = NULL;
-		struct err err = ERR_INIT;
-
-		assert_int_equal(blocks_read(rows[i][0], strlen(rows[i][0]), &blocks, &err), -1);
-		assert_string_equal(err.message, rows[i][1]);
-	}
-}
-
-/* The parser terminates on truncated and changed texts, and reads within bounds. */
-static void damaged_configurations_are_parsed_safely(void **state)
-{
-	static const char text[] =
-		"policy \"a\" {\n q = \"\\u00e9\" # c\n b { x = <<E\n }\nE\n }\n l = [{}, (1)] /* */\n}\n";
-	static const char odd[] = "\"{}[]()<=#/*\\$\n";
-
-	(void)state;
-	for (size_t cut = 0; cut <= strlen(text); cut++) {
-		for (size_t change = 0; change <= strlen(odd); change++) {
-			char *copy = mem_new(cut + 1, 1); /* exactly sized, for the sanitizer */
-			json_t *blocks = NULL;
-			struct err err = ERR_INIT;
-
-			memcpy(copy, text, cut);
-			if (cut > 0 && odd[change])
-				copy[cut / 2] = odd[change];
-			if (blocks_read(copy, cut, &blocks, &err) < 0)
-				assert_int_equal(err.kind, ERR_INVALID);
-			json_decref(blocks);
-			free(copy);
-		}
-	}
-}
-
-static void the_json_syntax_is_equivalent(void **state)
-{
-	static const char *const texts[] = {
-		"{\"policy\": {\"a\": {\"query\": \"data.a\"}}}",
-		"{\"policy\": [{\"a\": {\"query\": \"data.a\"}}]}",
-		"{\"policy\": {\"a\": [{\"query\": \"data.a\"}]}}",
-	};
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(texts); i++) {
-		json_auto_t *blocks = NULL;
-		struct err err = ERR_INIT;
-
-		assert_int_equal(blocks_read_json(texts[i], strlen(texts[i]), &blocks, &err), 0);
-		assert_int_equal(json_array_size(blocks), 1);
-		assert_string_equal(json_string_at(json_array_get(blocks, 0), "label"), "a");
-		assert_string_equal(json_string_at(json_array_get(blocks, 0), "attributes.query"), "data.a");
-	}
-}
 
 /* ---- OPA's answers ---- */
 
@@ -422,7 +322,7 @@ static void a_sets_configuration_gets_mocks_and_parameters(void **state)
 
 	(void)state;
 	set.parameters = parameters;
-	assert_int_equal(blocks_read(text, strlen(text), &set.blocks, &err), 0);
+	assert_int_equal(hcl_blocks(text, strlen(text), &set.blocks, &err), 0);
 	assert_int_equal(sentinel_config(&set, "./m", &out), 0);
 	assert_true(text_starts(buf_str(&out),
 		"param \"b\" { value = 2 }\n\npolicy \"p\" {\n  source = \"./p.sentinel\"\n}\n\n"
@@ -445,7 +345,7 @@ static void a_sets_own_configuration_keeps_its_lines(void **state)
 
 	(void)state;
 	set.parameters = parameters;
-	assert_int_equal(blocks_read(text, strlen(text), &set.blocks, &err), 0);
+	assert_int_equal(hcl_blocks(text, strlen(text), &set.blocks, &err), 0);
 	assert_int_equal(sentinel_config_own(&set, &out), 0);
 	assert_string_equal(buf_str(&out),
 		"          \n \n                       \npolicy \"p\" {\n  source = \"p\"\n}\n        \n"
@@ -501,10 +401,6 @@ static void names_of_variables_keep_their_hyphens(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(blocks_with_any_content_are_parsed),
-		cmocka_unit_test(errors_of_configurations_name_the_line),
-		cmocka_unit_test(damaged_configurations_are_parsed_safely),
-		cmocka_unit_test(the_json_syntax_is_equivalent),
 		cmocka_unit_test(only_an_empty_array_passes),
 		cmocka_unit_test(the_strictest_failed_level_decides),
 		cmocka_unit_test(outputs_of_policies_are_limited_and_redacted),

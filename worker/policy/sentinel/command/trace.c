@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "worker/policy/sentinel/command/evaluation.h"
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 
 enum { MAX_SHOWN = 2000 }; /* bytes of a value */
 

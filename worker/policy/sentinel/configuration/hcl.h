@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 
+#include "common/hcl/hcl.h"
 #include "worker/policy/sentinel/core/run.h"
 #include "worker/policy/sentinel/values/value.h"
 
@@ -31,8 +32,6 @@ struct hcl_body {
 	struct hcl_attribute *attributes;
 	struct hcl_block *blocks;
 };
-
-enum { HCL_LABELS = 2 };
 
 struct hcl_block {
 	const char *type;

@@ -10,148 +10,140 @@
 #include "common/base.h"
 #include "worker/policy/sentinel/configuration/hcl_reader.h"
 
-void reader_fail(const struct hcl_reader *reader, size_t offset, const char *format, ...)
+struct literal_reader reader_begin(struct run *run, const struct source *source)
 {
-	struct place place = {.source = reader->source, .offset = (uint32_t)offset};
-	char message[512];
+	struct literal_reader reader = {.run = run, .source = source, .hcl = hcl_reader(source->text, source->len)};
+
+	reader.hcl.literals = true;
+	return reader;
+}
+
+void reader_check(struct literal_reader *reader)
+{
+	const struct hcl_error *error = &reader->hcl.error;
+
+	if (hcl_failed(&reader->hcl))
+		run_fail_at(reader->run, (struct place){.source = reader->source, .offset = (uint32_t)error->offset},
+			"%s", error->message);
+	run_step_bytes(reader->run, reader->hcl.at - reader->counted);
+	reader->counted = reader->hcl.at;
+}
+
+void reader_fail(struct literal_reader *reader, size_t offset, const char *format, ...)
+{
+	char message[sizeof(reader->hcl.error.message)];
 	va_list args;
 
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	run_fail_at(reader->run, place, "%s", message);
+	run_fail_at(reader->run, (struct place){.source = reader->source, .offset = (uint32_t)offset}, "%s", message);
 }
 
-void reader_fail_expression(const struct hcl_reader *reader, size_t offset)
+void reader_fail_expression(struct literal_reader *reader, size_t offset)
 {
-	reader_fail(reader, offset, "an expression is not possible in a configuration, only a literal value");
+	reader_fail(reader, offset, HCL_EXPRESSION);
 }
 
-/* ---- blanks and names ---- */
+/* ---- blanks and texts ---- */
 
-static bool skip_line_comment(struct hcl_reader *reader)
+void reader_skip_blanks(struct literal_reader *reader)
 {
-	if (reader_peek(reader, 0) != '#' && !(reader_peek(reader, 0) == '/' && reader_peek(reader, 1) == '/'))
-		return false;
-	while (!reader_ended(reader) && reader_peek(reader, 0) != '\n')
-		reader->at++;
-	return true;
+	hcl_skip_blanks(&reader->hcl);
+	reader_check(reader);
 }
 
-static bool skip_comment(struct hcl_reader *reader)
+static void skip_spaces(struct literal_reader *reader)
 {
-	size_t begin = reader->at;
-
-	if (reader_peek(reader, 0) != '/' || reader_peek(reader, 1) != '*')
-		return skip_line_comment(reader);
-	for (reader->at += 2; reader_peek(reader, 0) != '*' || reader_peek(reader, 1) != '/'; reader->at++)
-		if (reader_ended(reader))
-			reader_fail(reader, begin, "the comment is not closed");
-	reader->at += 2;
-	return true;
+	hcl_skip_spaces(&reader->hcl);
+	reader_check(reader);
 }
 
-static void skip(struct hcl_reader *reader, const char *blanks)
+static char peek(const struct literal_reader *reader)
 {
-	size_t begin = reader->at;
-
-	do
-		while (!reader_ended(reader) && reader_peek(reader, 0) && strchr(blanks, reader_peek(reader, 0)))
-			reader->at++;
-	while (skip_comment(reader));
-	run_step_bytes(reader->run, reader->at - begin);
+	return hcl_peek(&reader->hcl, 0);
 }
 
-void reader_skip_spaces(struct hcl_reader *reader)
+static bool take(struct literal_reader *reader, char byte)
 {
-	skip(reader, " \t\r");
+	return hcl_take(&reader->hcl, byte);
 }
 
-void reader_skip_blanks(struct hcl_reader *reader)
+struct value reader_text(const struct literal_reader *reader, const struct hcl_text *text)
 {
-	skip(reader, " \t\r\n");
+	char *bytes = run_alloc(reader->run, text->end - text->begin + 1, 1);
+
+	return string_borrow(reader->run, bytes, hcl_text_bytes(&reader->hcl, text, bytes));
 }
 
-bool reader_take(struct hcl_reader *reader, char byte)
+const char *reader_name(struct literal_reader *reader, const struct hcl_text *text)
 {
-	if (reader_ended(reader) || reader_peek(reader, 0) != byte)
-		return false;
-	reader->at++;
-	return true;
-}
+	struct value string = reader_text(reader, text);
 
-static bool is_letter(char byte)
-{
-	return isalpha((unsigned char)byte) || byte == '_' || (unsigned char)byte >= 0x80;
-}
-
-const char *reader_identifier(struct hcl_reader *reader)
-{
-	size_t begin = reader->at;
-
-	if (!is_letter(reader_peek(reader, 0)))
-		return NULL;
-	while (is_letter(reader_peek(reader, 0)) || isdigit((unsigned char)reader_peek(reader, 0)) ||
-		reader_peek(reader, 0) == '-')
-		reader->at++;
-	return run_copy(reader->run, reader->source->text + begin, reader->at - begin);
-}
-
-const char *reader_text(const struct hcl_reader *reader, size_t offset, struct value string)
-{
 	if (memchr(string_bytes(string), '\0', string_len(string)))
-		reader_fail(reader, offset, "a name has a zero byte");
+		reader_fail(reader, text->begin - (text->kind == HCL_QUOTED), "a name has a zero byte");
 	return run_copy(reader->run, string_bytes(string), string_len(string));
+}
+
+static struct value read_text(
+	struct literal_reader *reader, bool (*read)(struct hcl_reader *reader, struct hcl_text *ret_text))
+{
+	struct hcl_text text;
+
+	read(&reader->hcl, &text);
+	reader_check(reader);
+	return reader_text(reader, &text);
 }
 
 /* ---- numbers and words ---- */
 
-static size_t skip_digits(struct hcl_reader *reader)
+static size_t skip_digits(struct literal_reader *reader)
 {
-	size_t begin = reader->at;
+	size_t begin = reader->hcl.at;
 
-	while (isdigit((unsigned char)reader_peek(reader, 0)))
-		reader->at++;
-	return reader->at - begin;
+	while (isdigit((unsigned char)peek(reader)))
+		reader->hcl.at++;
+	return reader->hcl.at - begin;
 }
 
 /* Skips the fraction and the exponent. True if there is one. */
-static bool skip_fraction(struct hcl_reader *reader)
+static bool skip_fraction(struct literal_reader *reader)
 {
-	size_t begin = reader->at;
+	size_t begin = reader->hcl.at;
 
-	if (reader_take(reader, '.') && skip_digits(reader) == 0)
+	if (take(reader, '.') && skip_digits(reader) == 0)
 		reader_fail(reader, begin, "a digit is missing behind the point");
-	if (reader_take(reader, 'e') || reader_take(reader, 'E')) {
-		if (!reader_take(reader, '-'))
-			reader_take(reader, '+');
+	if (take(reader, 'e') || take(reader, 'E')) {
+		if (!take(reader, '-'))
+			take(reader, '+');
 		if (skip_digits(reader) == 0)
 			reader_fail(reader, begin, "the exponent has no digits");
 	}
-	return reader->at > begin;
+	return reader->hcl.at > begin;
 }
 
-static struct value read_number(struct hcl_reader *reader)
+static struct value read_number(struct literal_reader *reader)
 {
-	size_t begin = reader->at;
+	size_t begin = reader->hcl.at;
 	const char *text;
 	long long number;
 	bool fraction;
 
-	reader_take(reader, '-');
+	take(reader, '-');
 	if (skip_digits(reader) == 0)
 		reader_fail_expression(reader, begin);
 	fraction = skip_fraction(reader);
-	text = run_copy(reader->run, reader->source->text + begin, reader->at - begin);
+	text = run_copy(reader->run, reader->source->text + begin, reader->hcl.at - begin);
 	errno = 0;
 	number = strtoll(text, NULL, 10);
 	return fraction || errno == ERANGE ? value_float(strtod(text, NULL)) : value_int(number);
 }
 
-static struct value read_word(struct hcl_reader *reader)
+static struct value read_word(struct literal_reader *reader)
 {
-	size_t begin = reader->at;
-	const char *word = reader_identifier(reader);
+	size_t begin = reader->hcl.at;
+	struct hcl_text name;
+	const char *word = hcl_name(&reader->hcl, &name) ? reader_name(reader, &name) : "";
 
 	if (text_equal(word, "true") || text_equal(word, "false"))
 		return value_bool(*word == 't');
@@ -162,107 +154,105 @@ static struct value read_word(struct hcl_reader *reader)
 
 /* ---- lists and objects ---- */
 
-static struct value read_list(struct hcl_reader *reader)
+static struct value read_list(struct literal_reader *reader)
 {
 	struct value list = list_new(reader->run, 0);
-	size_t begin = reader->at++;
+	size_t begin = reader->hcl.at++;
 	bool comma = true;
 
 	for (;;) {
 		reader_skip_blanks(reader);
-		if (reader_take(reader, ']'))
+		if (take(reader, ']'))
 			return list;
-		if (reader_ended(reader))
+		if (hcl_ended(&reader->hcl))
 			reader_fail(reader, begin, "the list is not closed");
 		if (!comma)
-			reader_fail(reader, reader->at, "a comma or ] is missing");
+			reader_fail(reader, reader->hcl.at, "a comma or ] is missing");
 		list_push(reader->run, list, reader_value(reader));
 		reader_skip_blanks(reader);
-		comma = reader_take(reader, ',');
+		comma = take(reader, ',');
 	}
 }
 
-static struct value read_key(struct hcl_reader *reader)
+static struct value read_key(struct literal_reader *reader)
 {
-	const char *name;
+	struct hcl_text name;
 
-	if (reader_peek(reader, 0) == '"')
-		return reader_string(reader);
-	if (isdigit((unsigned char)reader_peek(reader, 0))) {
-		size_t begin = reader->at;
+	if (peek(reader) == '"')
+		return read_text(reader, hcl_string);
+	if (isdigit((unsigned char)peek(reader))) {
+		size_t begin = reader->hcl.at;
 
 		skip_digits(reader);
-		return string_new(reader->run, reader->source->text + begin, reader->at - begin);
+		return string_new(reader->run, reader->source->text + begin, reader->hcl.at - begin);
 	}
-	name = reader_identifier(reader);
-	if (!name)
-		reader_fail_expression(reader, reader->at);
-	return string_text(reader->run, name);
+	if (!hcl_name(&reader->hcl, &name))
+		reader_fail_expression(reader, reader->hcl.at);
+	return reader_text(reader, &name);
 }
 
-static void read_member(struct hcl_reader *reader, struct value object)
+static void read_member(struct literal_reader *reader, struct value object)
 {
 	struct value key = read_key(reader);
 
-	reader_skip_spaces(reader);
-	if (!reader_take(reader, '=') && !reader_take(reader, ':'))
-		reader_fail(reader, reader->at, "= or : is missing behind the object's key");
+	skip_spaces(reader);
+	if (!take(reader, '=') && !take(reader, ':'))
+		reader_fail(reader, reader->hcl.at, "= or : is missing behind the object's key");
 	reader_skip_blanks(reader);
 	map_set(reader->run, object, key, reader_value(reader));
-	reader_skip_spaces(reader);
-	if (reader_take(reader, ',') || reader_peek(reader, 0) == '\n' || reader_peek(reader, 0) == '}' ||
-		reader_ended(reader))
+	skip_spaces(reader);
+	if (take(reader, ',') || peek(reader) == '\n' || peek(reader) == '}' || hcl_ended(&reader->hcl))
 		return;
-	reader_fail(reader, reader->at, "a comma, a new line or } is missing");
+	reader_fail(reader, reader->hcl.at, "a comma, a new line or } is missing");
 }
 
-static struct value read_object(struct hcl_reader *reader)
+static struct value read_object(struct literal_reader *reader)
 {
 	struct value object = map_new(reader->run, 0);
-	size_t begin = reader->at++;
+	size_t begin = reader->hcl.at++;
 
 	for (;;) {
 		reader_skip_blanks(reader);
-		if (reader_take(reader, '}'))
+		if (take(reader, '}'))
 			return object;
-		if (reader_ended(reader))
+		if (hcl_ended(&reader->hcl))
 			reader_fail(reader, begin, "the object is not closed");
 		read_member(reader, object);
 	}
 }
 
-static struct value read_any(struct hcl_reader *reader)
+static struct value read_any(struct literal_reader *reader)
 {
-	char byte = reader_peek(reader, 0);
+	char byte = peek(reader);
 
 	if (byte == '"')
-		return reader_string(reader);
+		return read_text(reader, hcl_string);
 	if (byte == '[')
 		return read_list(reader);
 	if (byte == '{')
 		return read_object(reader);
-	if (byte == '<' && reader_peek(reader, 1) == '<')
-		return reader_heredoc(reader);
+	if (byte == '<' && hcl_peek(&reader->hcl, 1) == '<')
+		return read_text(reader, hcl_heredoc);
 	if (byte == '-' || isdigit((unsigned char)byte))
 		return read_number(reader);
-	if (is_letter(byte))
+	if (hcl_is_letter(byte))
 		return read_word(reader);
-	if (reader_ended(reader) || byte == '\n')
-		reader_fail(reader, reader->at, "a value is missing");
-	reader_fail_expression(reader, reader->at);
+	if (hcl_ended(&reader->hcl) || byte == '\n')
+		reader_fail(reader, reader->hcl.at, "a value is missing");
+	reader_fail_expression(reader, reader->hcl.at);
 }
 
-struct value reader_value(struct hcl_reader *reader)
+struct value reader_value(struct literal_reader *reader)
 {
 	struct value value;
 
 	run_step(reader->run, 1);
-	reader->run->at = (struct place){.source = reader->source, .offset = (uint32_t)reader->at};
+	reader->run->at = (struct place){.source = reader->source, .offset = (uint32_t)reader->hcl.at};
 	run_enter(reader->run);
 	value = read_any(reader);
 	run_leave(reader->run);
-	reader_skip_spaces(reader);
-	if (reader_peek(reader, 0) && strchr("+-*/%?.[(<>=!&|", reader_peek(reader, 0)))
-		reader_fail_expression(reader, reader->at);
+	skip_spaces(reader);
+	if (peek(reader) && strchr("+-*/%?.[(<>=!&|", peek(reader)))
+		reader_fail_expression(reader, reader->hcl.at);
 	return value;
 }

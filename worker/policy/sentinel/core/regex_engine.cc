@@ -13,7 +13,7 @@
 #include <re2/re2.h>
 
 extern "C" {
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 }
 
 /* ---- memory ---- */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/policy/sentinel/core/source.h"
 
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 
 static size_t character_len(const char *bytes, size_t len)
 {

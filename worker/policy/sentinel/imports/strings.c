@@ -6,7 +6,7 @@
 
 #include "common/base.h"
 #include "worker/policy/sentinel/core/output.h"
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 #include "worker/policy/sentinel/imports/arguments.h"
 #include "worker/policy/sentinel/imports/standard.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 #include "worker/policy/sentinel/library/json.h"
 
 struct reader {

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 #include "worker/policy/sentinel/library/json.h"
 
 static bool is_written(struct value value)

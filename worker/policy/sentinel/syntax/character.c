@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "common/base.h"
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 
 struct range {
 	uint32_t first, last;

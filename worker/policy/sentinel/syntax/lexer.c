@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/base.h"
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 #include "worker/policy/sentinel/syntax/character.h"
 #include "worker/policy/sentinel/syntax/comment.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/base.h"
-#include "worker/policy/sentinel/core/utf8.h"
+#include "common/text.h"
 
 static const uint64_t int_max = (uint64_t)INT64_MAX + 1;
 
