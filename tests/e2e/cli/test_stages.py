@@ -107,6 +107,40 @@ def test_auto_approve_overrides_a_failed_soft_mandatory_policy(staged):
 
 
 @pytest.mark.parametrize("block", ["cloud", "remote"])
+def test_a_failed_advisory_policy_is_shown_and_the_apply_goes_on(staged, block):
+    user = staged(block, sentinel=[("advisory", f'{FAILS}print("it is", "looked at")\n'), ("hard-mandatory", "main = true\n")])
+    printed = user.apply()
+    assert ": failed (advisory)" in printed and "it is looked at" in printed and ": passed (hard-mandatory)" in printed
+    assert printed.index("Result: passed") < printed.index("Apply complete! Resources: 1 added")
+
+
+def test_a_soft_mandatory_failure_ends_a_speculative_plan(staged):
+    user = staged(sentinel=[("soft-mandatory", FAILS)])
+    printed = user.run("plan", code=1)
+    assert "Plan: 1 to add" in printed and ": failed (soft-mandatory)" in printed and "Organization Policy Check soft failed." in printed
+    (run,) = user.site.api.get(f"workspaces/{user.workspace(user.name)}/runs", **{"filter[operation]": "plan_only"}).data
+    assert run["attributes"]["status"] == "policy_soft_failed"
+
+
+WITHOUT_A_VERDICT = {
+    "undefined": ('import "tfplan/v2" as tfplan\n\nmain = tfplan.nothing.at_all\n', ".sentinel:3:"),
+    "a runtime error": ('main = rule {\n  1 / int("0") is 1\n}\n', ".sentinel:2:"),
+    "does not parse": ("main = rule {\n", ".sentinel:2:1:"),
+}
+
+
+@pytest.mark.parametrize("case", WITHOUT_A_VERDICT)
+def test_a_policy_without_a_verdict_ends_the_apply_and_says_why_first(staged, case):
+    source, place = WITHOUT_A_VERDICT[case]
+    user = staged(sentinel=[("hard-mandatory", source)])
+    printed = user.run("apply", "-auto-approve", code=1)
+    lines = [line.strip() for line in printed.splitlines()]
+    (at,) = [i for i, line in enumerate(lines) if line.endswith(": errored (hard-mandatory)")]
+    assert place in lines[at + 1], printed
+    assert "Organization Policy Check hard failed." in printed and user.runs(user.name)[0]["status"] == "errored"
+
+
+@pytest.mark.parametrize("block", ["cloud", "remote"])
 def test_a_cost_estimate_is_shown_before_the_approval(staged, estimated, block):
     user = staged(block)
     printed = user.terminal("apply").expect({"cloud": "Cost Estimation:", "remote": "Cost estimation:"}[block]).expect("Enter a value:").type("yes").ended()

@@ -203,6 +203,57 @@ def test_a_policy_without_a_verdict_is_errored_and_says_why_first(api, own, case
     assert lines[at + 1].strip().startswith(place)
 
 
+TYPES = """param text
+param number
+param list
+param map
+param flag
+param quoted
+param word default "default"
+param given
+
+print("word", word)
+main = rule {
+	text is "hello, \\"you\\" ${x}" and number is 12 and list is ["a", 1, [true]] and map is {"k": {"a-b": null}} and
+	flag is true and quoted is "12" and quoted is not 12 and given is "by the configuration"
+}
+"""
+PARAMETERS = {"text": 'hello, "you" ${x}', "number": "12", "list": '["a", 1, [true]]', "map": '{"k": {"a-b": null}}', "flag": "true", "quoted": '"12"', "word": "of the set"}
+BLOCKS = """param "given" {
+  value = "by the configuration"
+}
+param "word" {
+  value = "by the configuration"
+}
+policy "types" {
+  enforcement_level = "hard-mandatory"
+}
+policy "own" {
+  source = "types.sentinel"
+  params = { word = "of the block" }
+}
+policy "missing" {
+  source = "missing.sentinel"
+}
+"""
+
+
+def test_parameters_of_a_set_have_their_types(api, own):
+    """Those of a policy's block win over the set's, and these over the configuration's. A required one that is missing is named, with its place."""
+    workspace = api.workspace(auto_apply=True)
+    checks = own.set("checks", "sentinel", workspace)
+    own.upload(checks, {"sentinel.hcl": BLOCKS, "types.sentinel": TYPES, "missing.sentinel": "param number\nparam nowhere\nmain = true\n"})
+    for key, value in PARAMETERS.items():
+        own.parameter(checks, key, value)
+    run = api.run_files(workspace, ONE)
+    api.wait_status(run, "applied")
+    output = api.get(f"policy-checks/{own.check(run)['id']}/output").text
+    types, told, missing = (output.split(f"\n{name}: ")[1].split("\n\n")[0] for name in ("types", "own", "missing"))
+    assert types.startswith("passed (hard-mandatory)") and told.startswith("passed (advisory)"), output
+    assert "word of the set" in output and "word of the block" in output and "word by" not in output
+    assert missing.splitlines()[0] == "errored (advisory)" and "missing.sentinel:2:" in missing.splitlines()[1] and "nowhere" in missing.splitlines()[1]
+
+
 def test_two_blocks_with_one_source_have_two_verdicts(api, own):
     workspace = api.workspace(auto_apply=True)
     checks = own.set("checks", "sentinel", workspace)
