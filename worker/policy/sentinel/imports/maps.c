@@ -220,7 +220,8 @@ static struct value copy_list(struct run *run, struct value list)
 	struct iterator at = value_iterate(run, list);
 
 	while (iterator_next(run, &at))
-		list_push(run, made, copy(run, at.element));
+		if (!value_is(at.element, VALUE_UNSET))
+			list_push(run, made, copy(run, at.element));
 	return made;
 }
 
@@ -234,7 +235,7 @@ static struct value copy_map(struct run *run, struct value map)
 	return made;
 }
 
-/* Lists and maps at any depth are copied. */
+/* Lists and maps at any depth are copied. An element that pick left out (VALUE_UNSET) is dropped. */
 static struct value copy(struct run *run, struct value value)
 {
 	if (!is_collection(value))
@@ -454,12 +455,12 @@ static struct value pick_below(struct run *run, struct value element, struct pat
 	return picked;
 }
 
-/* Elements of lists keep their index: what is not picked before them is undefined. */
+/* While paths are picked, elements of lists keep their index: those that are not picked are VALUE_UNSET. */
 static void pick_list_element(struct run *run, struct value from, size_t index, struct path rest, struct value to)
 {
 	while (list_len(to) <= index) {
 		run_step(run, 1);
-		list_push(run, to, value_undefined(run));
+		list_push(run, to, (struct value){.type = VALUE_UNSET});
 	}
 	list_set(run, to, index, pick_below(run, list_at(run, from, index), rest, list_at(run, to, index)));
 }
@@ -517,7 +518,7 @@ static struct value call_pick(struct run *run, const struct value *args, size_t 
 		if (has(run, args[0], path))
 			pick(run, args[0], path, picked);
 	}
-	return picked;
+	return copy(run, picked);
 }
 
 static const struct native functions[] = {
