@@ -115,6 +115,26 @@ def test_the_value_of_one_rule():
     assert (code, out) == (FAILED, "") and '"none" was not evaluated' in errors
 
 
+def test_a_policy_is_named_by_its_label():
+    for name, code, _ in RESULTS:
+        assert run("eval", name) == run("eval", f"-policy={name}")
+    assert run("eval", "-json-rule=enough", "many-people")[:2] == (FAILED, "false\n")
+    code, out, errors = run("eval", "nobody")
+    assert code == OTHER and first_line(errors) == 'sentinel.hcl:1:1: the configuration has no policy "nobody"'
+
+
+def test_a_file_is_no_label(write):
+    folder = write(sentinel_hcl='policy "a" {\n  source = "b.sentinel"\n}\n', b_sentinel="main = true\n")
+    (folder / "a").write_text("main = false\n")
+    assert run("eval", "a", cwd=folder)[:2] == (FAILED, "Fail - a\n")
+    assert run("eval", "-policy=a", cwd=folder)[:2] == (PASSED, "Pass - b.sentinel\n")
+
+
+def test_the_value_of_a_rule_of_all_policies_is_all_of_them():
+    answers = [json.loads(run("eval", flag)[1]) for flag in ("-json-rule=enough", "-json")]
+    assert [[policy["trace"] for policy in answer["policies"]] for answer in answers][0] == [policy["trace"] for policy in answers[1]["policies"]]
+
+
 def test_parameters_of_the_command_line_win():
     assert run("eval", "-policy=many-people", "-param=least=3")[0] == PASSED
     assert run("eval", "-policy=enough-people", "-param", "least=4")[0] == FAILED

@@ -267,21 +267,47 @@ static void print_all(struct eval *eval)
 	printf(",\"duration\":%lld}\n", (long long)(clock_mono_ms() - begin));
 }
 
-int command_eval(const struct options *options)
+/* A name for a policy of the configuration: there is no such file. */
+static bool is_label(const char *policy)
 {
+	size_t len = strlen(policy), ending = strlen(".sentinel");
+
+	return (len < ending || strcmp(policy + len - ending, ".sentinel") != 0) && access(policy, F_OK) != 0;
+}
+
+/* The options with what follows from others: POLICY may be a label, and -json-rule needs one policy. */
+static struct options completed(const struct options *given, const char *config)
+{
+	struct options options = *given;
+
+	if (options.path_count == 1 && !options.policy && config && is_label(options.paths[0])) {
+		options.policy = options.paths[0];
+		options.path_count = 0;
+	}
+	if (options.path_count == 0 && !options.policy && options.json_rule) {
+		options.json = true;
+		options.json_rule = NULL;
+	}
+	return options;
+}
+
+int command_eval(const struct options *given)
+{
+	const char *config = find_config(given);
+	const struct options options = completed(given, config);
 	struct eval eval = {
-		.options = options,
-		.settings = {.params = options->params,
-			.globals = options->globals,
-			.terraform = {.plan = options->plan, .run = options->tfrun, .schemas = options->schemas},
-			.http = options->http},
-		.of = {.config_path = find_config(options), .policy_path = options->paths[0]},
+		.options = &options,
+		.settings = {.params = options.params,
+			.globals = options.globals,
+			.terraform = {.plan = options.plan, .run = options.tfrun, .schemas = options.schemas},
+			.http = options.http},
+		.of = {.config_path = config, .policy_path = options.path_count > 0 ? options.paths[0] : NULL},
 	};
 
-	if (!is_usable(options, eval.of.config_path))
+	if (!is_usable(&options, config))
 		return EXIT_OTHER;
-	if (files_open(&eval.settings.files, options->root) < 0) {
-		fprintf(stderr, "%s: %s (-root)\n", options->root, strerror(errno));
+	if (files_open(&eval.settings.files, options.root) < 0) {
+		fprintf(stderr, "%s: %s (-root)\n", options.root, strerror(errno));
 		return EXIT_OTHER;
 	}
 	eval.of.settings = &eval.settings;

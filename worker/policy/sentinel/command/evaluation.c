@@ -28,7 +28,8 @@ static struct policy_file file_of_entry(struct run *run, struct result *result)
 	struct reader reader = {0};
 
 	if (!entry)
-		run_fail(run, "the configuration has no policy \"%s\"", result->of.label);
+		run_fail_at(run, (struct place){.source = result->configuration->source},
+			"the configuration has no policy \"%s\"", result->of.label);
 	reader = (struct reader){
 		.subject = run_text(run, "policy \"%s\"", entry->name),
 		.place = entry->place,
