@@ -80,6 +80,8 @@ struct evaluator {
 		struct judgement *ret_judgement);
 };
 
+#define SHARED_SCHEMAS "schemas.json" /* the provider schemas, below shared/ and in the sets that read them */
+
 extern const struct evaluator evaluator_opa;
 /* Both evaluate Sentinel-language policies: by the program of --sentinel, and by runyard-policy. */
 extern const struct evaluator evaluator_sentinel;

@@ -60,12 +60,26 @@ static bool imports_http(const struct buf *text)
 	return has_word(text, "\"http\"");
 }
 
+/* tfplan of before tfplan/v2 reads the provider schemas. Other files than policies may have its name, too: then the
+ * schemas are there for nothing. */
+static bool imports_tfplan_v1(const struct buf *text)
+{
+	return has_word(text, "\"tfplan\"") || has_word(text, "\"tfplan/v1\"") || has_word(text, "`tfplan");
+}
+
 /* A set has a network only if one of its files has the name of the import. */
 static bool needs_network(const struct shared *shared, const struct policy_set *set)
 {
 	_cleanup_(freep) char *policies = mem_printf("%s/" ROOT, set->folder);
 
 	return *shared->http_hosts && folder_mentions(shared->root, policies, "", imports_http);
+}
+
+static bool reads_schemas(const struct shared *shared, const struct policy_set *set)
+{
+	_cleanup_(freep) char *policies = mem_printf("%s/" ROOT, set->folder);
+
+	return folder_mentions(shared->root, policies, "", imports_tfplan_v1);
 }
 
 static int lay_out(const struct shared *shared, struct policy_set *set, struct err *err)
@@ -76,6 +90,7 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 	if (shared_link(shared, set, PLAN, PLAN, err) < 0 || shared_link(shared, set, RUN, RUN, err) < 0)
 		return -1;
 	set->offline = set->offline || !needs_network(shared, set);
+	set->reads_schemas = reads_schemas(shared, set);
 	if (sentinel_config_own(set, &text) < 0)
 		return err_set(err, ERR_TOO_LARGE, "its configuration and parameters are too large");
 	return beneath_write(shared->root, path, 0644, buf_bytes(&text), err);
@@ -100,6 +115,8 @@ static const char *arguments(const struct evaluation *evaluation, struct texts *
 	texts_add(args, "-memory=%lld", (long long)(evaluation->memory - evaluation->memory / SPARE_MEMORY));
 	if (!evaluation->set->offline)
 		texts_add(args, "-http-hosts=%s", evaluation->http_hosts);
+	if (evaluation->set->has_schemas)
+		texts_add(args, "-schemas=" SHARED_SCHEMAS);
 	if (evaluation->set->archived)
 		texts_add(args, "-policy=%s", evaluation->policy->place);
 	else

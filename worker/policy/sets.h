@@ -44,6 +44,8 @@ struct policy_set {
 	bool early;         /* OPA: the program is older than OPA 1 */
 	bool offline;       /* its policies have no network */
 	bool limited;       /* it may use functions that the program has to be denied (evaluator.h) */
+	bool reads_schemas; /* a policy reads the provider schemas... */
+	bool has_schemas;   /* ...which are in the set's folder */
 	bool old;           /* OPA: it is evaluated in the language before OPA 1... */
 	char unparsed[512]; /* ...because OPA 1 gave this error */
 	json_t *outcomes;   /* outcomes of the policies so far, in their order (report.h) */

@@ -23,7 +23,7 @@ static const size_t plan_limit = (size_t)512 << 20;
 static void step_fetch_plan(struct job *job)
 {
 	job->plan_json = beneath_open(job->dir.root, PLAN_JSON, O_RDWR | O_CREAT | O_EXCL, 0600);
-	job_download(job, "plan-json", job->plan_json, true);
+	job_download(job, "plan-json", job->plan_json, DOWNLOAD_NEEDED);
 }
 
 /* ---- infracost ---- */

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "common/log.h"
 #include "common/terraform/mocks.h"
@@ -20,6 +21,7 @@ static void policies_free(struct policy_stage *stage)
 {
 	policy_sets_release(&stage->sets);
 	json_decref(stage->run);
+	closep(&stage->schemas);
 	free(stage->program);
 	free(stage);
 }
@@ -44,12 +46,12 @@ static void fetch(struct job *job, const struct evaluator *evaluator, const char
 
 	job->policies = stage;
 	job->policies_free = policies_free;
-	*stage = (struct policy_stage){.job = job, .evaluator = evaluator};
+	*stage = (struct policy_stage){.job = job, .evaluator = evaluator, .schemas = -1};
 	find_program(stage, program);
 	job->plan_json = beneath_open(job->dir.top, PLAN, O_RDWR | O_CREAT | O_EXCL, 0600);
-	job_download(job, "plan-json", job->plan_json, true);
+	job_download(job, "plan-json", job->plan_json, DOWNLOAD_NEEDED);
 	job->configuration = beneath_open(job->dir.top, POLICIES, O_RDWR | O_CREAT | O_EXCL, 0600);
-	job_download(job, "policies", job->configuration, true);
+	job_download(job, "policies", job->configuration, DOWNLOAD_NEEDED);
 }
 
 static void step_fetch_opa(struct job *job)
@@ -154,6 +156,51 @@ static void step_unpack_policies(struct job *job)
 	job_work(job, unpack, unpacked, job->policies);
 }
 
+/* ---- provider schemas ---- */
+
+static bool schemas_wanted(const struct policy_stage *stage)
+{
+	for (size_t i = 0; i < stage->sets.count; i++)
+		if (stage->sets.sets[i].reads_schemas)
+			return true;
+	return false;
+}
+
+/* They are megabytes, which few policies read. */
+static void step_fetch_schemas(struct job *job)
+{
+	struct policy_stage *stage = job->policies;
+	const struct shared shared = policy_shared(stage);
+	struct err err = ERR_INIT;
+
+	if (!schemas_wanted(stage))
+		return;
+	stage->schemas = shared_create(&shared, SHARED_SCHEMAS, &err);
+	job_download(job, "schemas", stage->schemas, DOWNLOAD_RECENT);
+}
+
+static void add_schemas(void *data)
+{
+	struct policy_stage *stage = data;
+	const struct shared shared = policy_shared(stage);
+
+	for (size_t i = 0; i < stage->sets.count && stage->err.kind == ERR_NONE; i++) {
+		struct policy_set *set = &stage->sets.sets[i];
+
+		set->has_schemas = set->reads_schemas &&
+			shared_link(&shared, set, SHARED_SCHEMAS, SHARED_SCHEMAS, &stage->err) == 0;
+	}
+}
+
+static void step_add_schemas(struct job *job)
+{
+	struct policy_stage *stage = job->policies;
+	struct stat info;
+
+	if (stage->schemas >= 0 && fstat(stage->schemas, &info) == 0 && info.st_size > 0)
+		job_work(job, add_schemas, policy_work_ended, stage);
+}
+
 /* ---- the network ---- */
 
 static void network_came(void *data, const struct err *err)
@@ -246,6 +293,8 @@ const struct step opa_steps[] = {
 const struct step sentinel_steps[] = {
 	{"fetch", step_fetch_sentinel, false},
 	{"unpack", step_unpack_policies, false},
+	{"fetch schemas", step_fetch_schemas, false},
+	{"add schemas", step_add_schemas, false},
 	{"network", step_network, false},
 	{"evaluate", step_evaluate, false},
 	{"report", step_report, false},

@@ -21,6 +21,7 @@ struct policy_stage {
 	const struct evaluator *evaluator;
 	char *program; /* path, or NULL */
 	char why[300]; /* why no policy can be evaluated; or "" */
+	int schemas;   /* the file of the provider schemas, or -1 */
 	struct policy_sets sets;
 	json_t *run;
 	size_t set, policy; /* the current or next set (also of the steps before), and policy */

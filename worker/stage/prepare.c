@@ -28,8 +28,13 @@ enum { CLI_CONFIG_LIMIT = 256 * 1024, LOCKFILE_LIMIT = 1024 * 1024, CLAIM_LIMIT 
 struct download {
 	struct job *job;
 	const char *what;
-	bool needed; /* a missing file (204) is a failure */
+	enum download_need need;
 };
+
+static bool is_missing(const struct download *download, int status)
+{
+	return status == 204 || (status == 404 && download->need == DOWNLOAD_RECENT);
+}
 
 static void download_ended(void *data, int status, const struct buf *body)
 {
@@ -40,10 +45,10 @@ static void download_ended(void *data, int status, const struct buf *body)
 	if (status == 0 && body->len > 0) {
 		job_fail(
 			download.job, OUTCOME_ERRORED, "The worker can't get the %s: %s", download.what, buf_str(body));
-	} else if (status == 204 && download.needed) {
+	} else if (is_missing(&download, status) && download.need == DOWNLOAD_NEEDED) {
 		job_fail(download.job, OUTCOME_ERRORED, "The scheduler has no %s for the job, though it should.",
 			download.what);
-	} else if (status != 200 && status != 204) {
+	} else if (status != 200 && !is_missing(&download, status)) {
 		answer_sentence(status, body, why, sizeof(why));
 		job_fail(download.job, OUTCOME_ERRORED, "The scheduler did not give the %s: %s", download.what, why);
 	}
@@ -59,13 +64,14 @@ static bool came_along(struct job *job, const char *what, int fd)
 		pwrite(fd, buf_str(&bytes), bytes.len, 0) == (ssize_t)bytes.len;
 }
 
-void job_download(struct job *job, const char *what, int fd, bool needed)
+void job_download(struct job *job, const char *what, int fd, enum download_need need)
 {
 	const struct transfer_spec spec = {.method = "GET",
 		.path = what,
 		.what = what,
 		.answer_fd = fd,
-		.answer_limit = (size_t)4 * 1024 * 1024 * 1024};
+		.answer_limit = (size_t)4 * 1024 * 1024 * 1024,
+		.expects_refusal = need == DOWNLOAD_RECENT};
 	struct download *item;
 
 	if (fd < 0) {
@@ -75,7 +81,7 @@ void job_download(struct job *job, const char *what, int fd, bool needed)
 	if (came_along(job, what, fd))
 		return;
 	item = mem_new(1, sizeof(*item));
-	*item = (struct download){.job = job, .what = what, .needed = needed};
+	*item = (struct download){.job = job, .what = what, .need = need};
 	job_hold(job);
 	channel_send(&job->channel, &spec, download_ended, item);
 }
@@ -107,14 +113,14 @@ void step_fetch(struct job *job)
 	job_hold(job);
 	engines_find(job->host->engines, assignment->engine_needs, engine_found, job);
 	job->configuration = new_file(job->dir.top, "configuration.tar.gz");
-	job_download(job, "configuration", job->configuration, true);
+	job_download(job, "configuration", job->configuration, DOWNLOAD_NEEDED);
 	if (assignment->has_state)
-		job_download(job, "state", job->state_file = new_file(job->dir.root, WORKDIR_STATE), true);
+		job_download(job, "state", job->state_file = new_file(job->dir.root, WORKDIR_STATE), DOWNLOAD_NEEDED);
 	if (apply)
-		job_download(job, "plan", job->plan_file = new_file(job->dir.root, WORKDIR_PLAN), true);
+		job_download(job, "plan", job->plan_file = new_file(job->dir.root, WORKDIR_PLAN), DOWNLOAD_NEEDED);
 	if (apply && assignment->has_init) {
 		job->init_bundle = new_file(job->dir.top, "init.tar.gz");
-		job_download(job, "init", job->init_bundle, false);
+		job_download(job, "init", job->init_bundle, DOWNLOAD_OPTIONAL);
 	}
 }
 

@@ -21,10 +21,16 @@ void step_fetch(struct job *job);
 /* Unpacks the downloads and writes the engine's other input files. */
 void step_unpack(struct job *job);
 
+enum download_need {
+	DOWNLOAD_NEEDED, /* a missing file fails the job */
+	DOWNLOAD_OPTIONAL,
+	DOWNLOAD_RECENT, /* optional, and a scheduler of an earlier version does not know the file */
+};
+
 /* Writes the scheduler's file of that name to `fd`: takes it from the claim, or downloads it under a hold. The
- * caller owns `fd` and keeps it open until the step ends; if it is negative, the job fails. If the file is not
- * `needed`, it may be missing. */
-void job_download(struct job *job, const char *what, int fd, bool needed);
+ * caller owns `fd` and keeps it open until the step ends; if it is negative, the job fails. A missing file that is
+ * not needed stays empty. */
+void job_download(struct job *job, const char *what, int fd, enum download_need need);
 
 /* reuse.c: a plan takes the result of an earlier init on this worker, if its own init would give the same result. */
 void step_reuse(struct job *job);

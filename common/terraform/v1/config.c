@@ -5,244 +5,243 @@
 /* ---- expressions ---- */
 
 static void split(
-	const struct tree *tree, struct tree_value expressions, struct tree_value config, struct tree_value references);
+	const struct doc *doc, struct doc_value expressions, struct doc_value config, struct doc_value references);
 
-static struct tree_value list_at(const struct tree *tree, struct tree_value map, const char *name)
+static struct doc_value list_at(const struct doc *doc, struct doc_value map, const char *name)
 {
-	struct tree_value list = tree_at(tree, map, name);
+	struct doc_value list = doc_at(doc, map, name);
 
-	return tree_is(tree, list, TREE_LIST) ? list : tree->class->list(tree->owner);
+	return doc_is(doc, list, DOC_LIST) ? list : doc->class->list(doc->owner);
 }
 
 /* An expression, not a block that has some. Blocks have maps, or lists of them. */
-static bool is_expression(const struct tree *tree, struct tree_value value)
+static bool is_expression(const struct doc *doc, struct doc_value value)
 {
-	struct tree_value references = tree_at(tree, value, "references");
-	struct tree_walk walk = tree_walk(tree, references);
+	struct doc_value references = doc_at(doc, value, "references");
+	struct doc_walk walk = doc_walk(doc, references);
 
-	if (!tree_is(tree, tree_at(tree, value, "constant_value"), TREE_NONE) || tree->class->count(value) == 0)
+	if (!doc_is(doc, doc_at(doc, value, "constant_value"), DOC_NONE) || doc->class->count(value) == 0)
 		return true;
-	return tree_is(tree, references, TREE_LIST) &&
-		!(tree_next(tree, &walk) && tree_is(tree, walk.element, TREE_MAP));
+	return doc_is(doc, references, DOC_LIST) && !(doc_next(doc, &walk) && doc_is(doc, walk.element, DOC_MAP));
 }
 
 struct halves {
-	struct tree_value config, references;
+	struct doc_value config, references;
 };
 
-static struct halves halves_of(const struct tree *tree, struct tree_value expressions)
+static struct halves halves_of(const struct doc *doc, struct doc_value expressions)
 {
-	struct halves halves = {.config = tree->class->map(tree->owner), .references = tree->class->map(tree->owner)};
+	struct halves halves = {.config = doc->class->map(doc->owner), .references = doc->class->map(doc->owner)};
 
-	split(tree, expressions, halves.config, halves.references);
+	split(doc, expressions, halves.config, halves.references);
 	return halves;
 }
 
 /* Blocks of one kind. */
-static struct halves halves_of_blocks(const struct tree *tree, struct tree_value blocks)
+static struct halves halves_of_blocks(const struct doc *doc, struct doc_value blocks)
 {
-	struct halves lists = {.config = tree->class->list(tree->owner), .references = tree->class->list(tree->owner)};
-	struct tree_walk walk = tree_walk(tree, blocks);
+	struct halves lists = {.config = doc->class->list(doc->owner), .references = doc->class->list(doc->owner)};
+	struct doc_walk walk = doc_walk(doc, blocks);
 
-	while (tree_next(tree, &walk)) {
-		struct halves halves = halves_of(tree, walk.element);
+	while (doc_next(doc, &walk)) {
+		struct halves halves = halves_of(doc, walk.element);
 
-		tree->class->push(tree->owner, lists.config, halves.config);
-		tree->class->push(tree->owner, lists.references, halves.references);
+		doc->class->push(doc->owner, lists.config, halves.config);
+		doc->class->push(doc->owner, lists.references, halves.references);
 	}
 	return lists;
 }
 
-static struct halves halves_of_member(const struct tree *tree, struct tree_value value)
+static struct halves halves_of_member(const struct doc *doc, struct doc_value value)
 {
-	if (tree_is(tree, value, TREE_LIST))
-		return halves_of_blocks(tree, value);
-	if (!tree_is(tree, value, TREE_MAP))
-		return (struct halves){.config = tree_none, .references = tree_none};
-	if (is_expression(tree, value))
-		return (struct halves){.config = tree_at(tree, value, "constant_value"),
-			.references = list_at(tree, value, "references")};
-	return halves_of(tree, value);
+	if (doc_is(doc, value, DOC_LIST))
+		return halves_of_blocks(doc, value);
+	if (!doc_is(doc, value, DOC_MAP))
+		return (struct halves){.config = doc_none, .references = doc_none};
+	if (is_expression(doc, value))
+		return (struct halves){.config = doc_at(doc, value, "constant_value"),
+			.references = list_at(doc, value, "references")};
+	return halves_of(doc, value);
 }
 
-static void set_known(const struct tree *tree, struct tree_value map, struct tree_text key, struct tree_value value)
+static void set_known(const struct doc *doc, struct doc_value map, struct doc_text key, struct doc_value value)
 {
-	if (!tree_is(tree, value, TREE_NONE))
-		tree->class->set(tree->owner, map, key, value);
+	if (!doc_is(doc, value, DOC_NONE))
+		doc->class->set(doc->owner, map, key, value);
 }
 
 static void split(
-	const struct tree *tree, struct tree_value expressions, struct tree_value config, struct tree_value references)
+	const struct doc *doc, struct doc_value expressions, struct doc_value config, struct doc_value references)
 {
-	struct tree_walk walk = tree_walk(tree, tree_is(tree, expressions, TREE_MAP) ? expressions : tree_none);
+	struct doc_walk walk = doc_walk(doc, doc_is(doc, expressions, DOC_MAP) ? expressions : doc_none);
 
-	tree->class->enter(tree->owner);
-	while (tree_next(tree, &walk)) {
-		struct halves halves = halves_of_member(tree, walk.element);
+	doc->class->enter(doc->owner);
+	while (doc_next(doc, &walk)) {
+		struct halves halves = halves_of_member(doc, walk.element);
 
-		set_known(tree, config, walk.key, halves.config);
-		set_known(tree, references, walk.key, halves.references);
+		set_known(doc, config, walk.key, halves.config);
+		set_known(doc, references, walk.key, halves.references);
 	}
-	tree->class->leave(tree->owner);
+	doc->class->leave(doc->owner);
 }
 
 /* A map with `config` and `references`. */
-static struct tree_value configured(const struct tree *tree, struct tree_value of)
+static struct doc_value configured(const struct doc *doc, struct doc_value of)
 {
-	struct tree_value made = tree->class->map(tree->owner);
-	struct halves halves = halves_of(tree, tree_at(tree, of, "expressions"));
+	struct doc_value made = doc->class->map(doc->owner);
+	struct halves halves = halves_of(doc, doc_at(doc, of, "expressions"));
 
-	tree_set(tree, made, "config", halves.config);
-	tree_set(tree, made, "references", halves.references);
+	doc_set(doc, made, "config", halves.config);
+	doc_set(doc, made, "references", halves.references);
 	return made;
 }
 
 /* Sets the text of a member, "" if it has none. */
 static void set_text(
-	const struct tree *tree, struct tree_value made, const char *name, struct tree_value of, const char *member)
+	const struct doc *doc, struct doc_value made, const char *name, struct doc_value of, const char *member)
 {
-	tree_set(tree, made, name, tree->class->string(tree->owner, tree_text_at(tree, of, member)));
+	doc_set(doc, made, name, doc->class->string(doc->owner, doc_text_at(doc, of, member)));
 }
 
 /* ---- resources ---- */
 
-static struct tree_value provisioners(const struct tree *tree, struct tree_value resource)
+static struct doc_value provisioners(const struct doc *doc, struct doc_value resource)
 {
-	struct tree_walk walk = tree_walk(tree, tree_at(tree, resource, "provisioners"));
-	struct tree_value list = tree->class->list(tree->owner);
+	struct doc_walk walk = doc_walk(doc, doc_at(doc, resource, "provisioners"));
+	struct doc_value list = doc->class->list(doc->owner);
 	size_t count = 0;
 
-	for (; tree_next(tree, &walk); count++) {
-		struct tree_value made = configured(tree, walk.element);
+	for (; doc_next(doc, &walk); count++) {
+		struct doc_value made = configured(doc, walk.element);
 
-		set_text(tree, made, "type", walk.element, "type");
-		tree->class->push(tree->owner, list, made);
+		set_text(doc, made, "type", walk.element, "type");
+		doc->class->push(doc->owner, list, made);
 	}
-	return count > 0 ? list : tree->class->null(tree->owner);
+	return count > 0 ? list : doc->class->null(doc->owner);
 }
 
-struct tree_value v1_configured(const struct v1 *v1, struct tree_value resource)
+struct doc_value v1_configured(const struct v1 *v1, struct doc_value resource)
 {
-	struct tree_value made = configured(&v1->tree, resource);
+	struct doc_value made = configured(&v1->doc, resource);
 
-	tree_set(&v1->tree, made, "provisioners", provisioners(&v1->tree, resource));
+	doc_set(&v1->doc, made, "provisioners", provisioners(&v1->doc, resource));
 	return made;
 }
 
 /* ---- what else a module declares ---- */
 
-static struct tree_value call_of(const struct tree *tree, struct tree_value call)
+static struct doc_value call_of(const struct doc *doc, struct doc_value call)
 {
-	struct tree_value made = configured(tree, call);
+	struct doc_value made = configured(doc, call);
 
-	set_text(tree, made, "source", call, "source");
-	set_text(tree, made, "version", call, "version_constraint");
+	set_text(doc, made, "source", call, "source");
+	set_text(doc, made, "version", call, "version_constraint");
 	return made;
 }
 
-static struct tree_value output_of(const struct tree *tree, struct tree_value output)
+static struct doc_value output_of(const struct doc *doc, struct doc_value output)
 {
-	struct tree_value made = tree->class->map(tree->owner), sensitive = tree_at(tree, output, "sensitive");
-	struct tree_value expression = tree_at(tree, output, "expression");
+	struct doc_value made = doc->class->map(doc->owner), sensitive = doc_at(doc, output, "sensitive");
+	struct doc_value expression = doc_at(doc, output, "expression");
 
-	tree_set(tree, made, "depends_on", list_at(tree, output, "depends_on"));
-	set_text(tree, made, "description", output, "description");
-	tree_set(tree, made, "references", list_at(tree, expression, "references"));
-	tree_set(tree, made, "sensitive",
-		tree->class->flag(tree->owner, tree_is(tree, sensitive, TREE_BOOL) && tree->class->truth(sensitive)));
-	set_known(tree, made, tree_literal("value"), tree_at(tree, expression, "constant_value"));
+	doc_set(doc, made, "depends_on", list_at(doc, output, "depends_on"));
+	set_text(doc, made, "description", output, "description");
+	doc_set(doc, made, "references", list_at(doc, expression, "references"));
+	doc_set(doc, made, "sensitive",
+		doc->class->flag(doc->owner, doc_is(doc, sensitive, DOC_BOOL) && doc->class->truth(sensitive)));
+	set_known(doc, made, doc_literal("value"), doc_at(doc, expression, "constant_value"));
 	return made;
 }
 
-static struct tree_value variable_of(const struct tree *tree, struct tree_value variable)
+static struct doc_value variable_of(const struct doc *doc, struct doc_value variable)
 {
-	struct tree_value made = tree->class->map(tree->owner), value = tree_at(tree, variable, "default");
+	struct doc_value made = doc->class->map(doc->owner), value = doc_at(doc, variable, "default");
 
-	tree_set(tree, made, "default", tree_is(tree, value, TREE_NONE) ? tree->class->null(tree->owner) : value);
-	set_text(tree, made, "description", variable, "description");
+	doc_set(doc, made, "default", doc_is(doc, value, DOC_NONE) ? doc->class->null(doc->owner) : value);
+	set_text(doc, made, "description", variable, "description");
 	return made;
 }
 
 static const struct {
 	const char *name, *member;
-	struct tree_value (*make)(const struct tree *tree, struct tree_value of);
+	struct doc_value (*make)(const struct doc *doc, struct doc_value of);
 } declarations[] = {
 	{"modules", "module_calls", call_of},
 	{"outputs", "outputs", output_of},
 	{"variables", "variables", variable_of},
 };
 
-void v1_declared(const struct v1 *v1, struct tree_value declared, struct tree_value module)
+void v1_declared(const struct v1 *v1, struct doc_value declared, struct doc_value module)
 {
-	const struct tree *tree = &v1->tree;
+	const struct doc *doc = &v1->doc;
 
 	for (size_t i = 0; i < sizeof(declarations) / sizeof(declarations[0]); i++) {
-		struct tree_walk walk = tree_walk(tree, tree_at(tree, declared, declarations[i].member));
-		struct tree_value made = tree_inner(tree, module, tree_literal(declarations[i].name));
+		struct doc_walk walk = doc_walk(doc, doc_at(doc, declared, declarations[i].member));
+		struct doc_value made = doc_inner(doc, module, doc_literal(declarations[i].name));
 
-		while (tree_next(tree, &walk))
-			tree->class->set(tree->owner, made, walk.key, declarations[i].make(tree, walk.element));
+		while (doc_next(doc, &walk))
+			doc->class->set(doc->owner, made, walk.key, declarations[i].make(doc, walk.element));
 	}
-	tree_inner(tree, module, tree_literal("providers"));
+	doc_inner(doc, module, doc_literal("providers"));
 }
 
 /* ---- providers ---- */
 
-static struct tree_value provider_of(const struct tree *tree, struct tree_value provider)
+static struct doc_value provider_of(const struct doc *doc, struct doc_value provider)
 {
-	struct tree_value made = configured(tree, provider);
+	struct doc_value made = configured(doc, provider);
 
-	set_text(tree, made, "version", provider, "version_constraint");
+	set_text(doc, made, "version", provider, "version_constraint");
 	return made;
 }
 
 /* The plan also lists providers that are only used, and those that an inner module only requires. */
-static bool is_declared(const struct tree *tree, struct tree_value provider)
+static bool is_declared(const struct doc *doc, struct doc_value provider)
 {
-	const bool root = tree_text_at(tree, provider, "module_address").len == 0;
+	const bool root = doc_text_at(doc, provider, "module_address").len == 0;
 
-	return tree_text_at(tree, provider, "alias").len > 0 ||
-		(root && tree_text_at(tree, provider, "version_constraint").len > 0) ||
-		tree_is(tree, tree_at(tree, provider, "expressions"), TREE_MAP);
+	return doc_text_at(doc, provider, "alias").len > 0 ||
+		(root && doc_text_at(doc, provider, "version_constraint").len > 0) ||
+		doc_is(doc, doc_at(doc, provider, "expressions"), DOC_MAP);
 }
 
 /* The providers of that type in a module, with an empty default provider if they are new. */
-static struct tree_value providers_at(const struct tree *tree, struct tree_value module, struct tree_text type)
+static struct doc_value providers_at(const struct doc *doc, struct doc_value module, struct doc_text type)
 {
-	struct tree_value providers = tree_at(tree, module, "providers");
-	struct tree_value made = tree->class->get(tree->owner, providers, type);
+	struct doc_value providers = doc_at(doc, module, "providers");
+	struct doc_value made = doc->class->get(doc->owner, providers, type);
 
-	if (!tree_is(tree, made, TREE_NONE))
+	if (!doc_is(doc, made, DOC_NONE))
 		return made;
-	made = provider_of(tree, tree_none);
-	tree_inner(tree, made, tree_literal("alias"));
-	tree->class->set(tree->owner, providers, type, made);
+	made = provider_of(doc, doc_none);
+	doc_inner(doc, made, doc_literal("alias"));
+	doc->class->set(doc->owner, providers, type, made);
 	return made;
 }
 
 /* The default provider is also an alias, "". */
-static void add_provider(const struct tree *tree, struct tree_value module, struct tree_value provider)
+static void add_provider(const struct doc *doc, struct doc_value module, struct doc_value provider)
 {
-	struct tree_value of_type = providers_at(tree, module, tree_text_at(tree, provider, "name"));
-	const struct tree_text alias = tree_text_at(tree, provider, "alias");
-	struct tree_value made = provider_of(tree, provider);
-	struct tree_walk walk = tree_walk(tree, alias.len > 0 ? tree_none : made);
+	struct doc_value of_type = providers_at(doc, module, doc_text_at(doc, provider, "name"));
+	const struct doc_text alias = doc_text_at(doc, provider, "alias");
+	struct doc_value made = provider_of(doc, provider);
+	struct doc_walk walk = doc_walk(doc, alias.len > 0 ? doc_none : made);
 
-	tree->class->set(tree->owner, tree_at(tree, of_type, "alias"), alias, made);
-	while (tree_next(tree, &walk))
-		tree->class->set(tree->owner, of_type, walk.key, walk.element);
+	doc->class->set(doc->owner, doc_at(doc, of_type, "alias"), alias, made);
+	while (doc_next(doc, &walk))
+		doc->class->set(doc->owner, of_type, walk.key, walk.element);
 }
 
-void v1_providers(const struct v1 *v1, struct tree_value modules)
+void v1_providers(const struct v1 *v1, struct doc_value modules)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_walk walk = tree_walk(tree, tree_path(tree, v1->plan, "configuration.provider_config"));
+	const struct doc *doc = &v1->doc;
+	struct doc_walk walk = doc_walk(doc, doc_path(doc, v1->plan, "configuration.provider_config"));
 
-	while (tree_next(tree, &walk)) {
-		struct tree_value module =
-			tree->class->get(tree->owner, modules, tree_text_at(tree, walk.element, "module_address"));
+	while (doc_next(doc, &walk)) {
+		struct doc_value module =
+			doc->class->get(doc->owner, modules, doc_text_at(doc, walk.element, "module_address"));
 
-		if (tree_is(tree, module, TREE_MAP) && is_declared(tree, walk.element))
-			add_provider(tree, module, walk.element);
+		if (doc_is(doc, module, DOC_MAP) && is_declared(doc, walk.element))
+			add_provider(doc, module, walk.element);
 	}
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/terraform/literal.h"
-#include "common/terraform/v1/tree_json.h"
+#include "common/terraform/v1/doc_json.h"
 #include "common/terraform/v1/v1.h"
 
 /* About what the modules and one resource may take in memory. */
@@ -49,20 +49,20 @@ static int write_text(const char *text, struct buf *out)
 
 static int write_resource(const struct v1 *v1, const json_t *resource, struct buf *out)
 {
-	struct tree_json owner;
+	struct doc_json owner;
 	struct v1 own = *v1;
 	json_t *made;
 	int result;
 
-	tree_json_init(&owner, resource_budget);
-	own.tree.owner = &owner;
-	made = tree_to_json(v1_element(&own, tree_from_json(resource)));
+	doc_json_init(&owner, resource_budget);
+	own.doc.owner = &owner;
+	made = doc_to_json(v1_element(&own, doc_from_json(resource)));
 	result = owner.spent ? -1 : literal_write(out, made, LITERAL_SENTINEL);
-	tree_json_release(&owner);
+	doc_json_release(&owner);
 	return result;
 }
 
-/* An index is a number or a string (tree_json.h). */
+/* An index is a number or a string (doc_json.h). */
 static int write_key(const char *key, enum level level, struct buf *out)
 {
 	if (level != LEVEL_INDEX)
@@ -142,9 +142,9 @@ static const struct style own_style = {"", " = ", "\n\n", "_modules"};
 static const struct style config_style = {"\t\"", "\": ", ",\n", "_config"};
 static const struct style state_style = {"\t\"", "\": ", ",\n", "_state"};
 
-static int write_member(const struct style *style, const char *name, struct tree_value value, struct buf *out)
+static int write_member(const struct style *style, const char *name, struct doc_value value, struct buf *out)
 {
-	const json_t *json = tree_to_json(value);
+	const json_t *json = doc_to_json(value);
 
 	if (!json || buf_printf(out, "%s%s%s", style->before, name, style->between) < 0 ||
 		literal_write(out, json, LITERAL_SENTINEL) < 0)
@@ -176,26 +176,26 @@ static int write_scalars(const struct v1 *v1, const struct style *style, struct 
 	return v1->import == V1_STATE ? write_member(style, "outputs", v1_outputs(v1), out) : 0;
 }
 
-static int write_members(const struct v1 *v1, const struct style *style, struct tree_value modules, struct buf *out)
+static int write_members(const struct v1 *v1, const struct style *style, struct doc_value modules, struct buf *out)
 {
 	if (buf_printf(out, "%smodule%sfunc(path) { return _module(%s, path) }%s", style->before, style->between,
 		    style->modules, style->after) < 0 ||
 		write_scalars(v1, style, out) < 0 ||
 		write_member(style, "module_paths", v1_module_paths(v1, modules), out) < 0)
 		return -1;
-	return write_aliases(style, json_object_get(tree_to_json(modules), ""), out);
+	return write_aliases(style, json_object_get(doc_to_json(modules), ""), out);
 }
 
 static bool too_large(const struct v1 *v1)
 {
-	return ((const struct tree_json *)v1->tree.owner)->spent;
+	return ((const struct doc_json *)v1->doc.owner)->spent;
 }
 
 static int write_own(const struct v1 *v1, struct buf *out)
 {
-	struct tree_value modules = v1_modules(v1);
+	struct doc_value modules = v1_modules(v1);
 
-	if (too_large(v1) || write_modules(v1, tree_to_json(modules), own_style.modules, out) < 0)
+	if (too_large(v1) || write_modules(v1, doc_to_json(modules), own_style.modules, out) < 0)
 		return -1;
 	return write_members(v1, &own_style, modules, out);
 }
@@ -205,11 +205,11 @@ static int write_inner(const struct v1 *plan, enum v1_import import, struct buf 
 {
 	const struct style *style = import == V1_CONFIG ? &config_style : &state_style;
 	struct v1 v1 = *plan;
-	struct tree_value modules;
+	struct doc_value modules;
 
 	v1.import = import;
 	modules = v1_modules(&v1);
-	if (too_large(&v1) || write_modules(&v1, tree_to_json(modules), style->modules, out) < 0 ||
+	if (too_large(&v1) || write_modules(&v1, doc_to_json(modules), style->modules, out) < 0 ||
 		buf_printf(out, "%s = {\n", style->modules + 1) < 0 || write_members(&v1, style, modules, out) < 0)
 		return -1;
 	return buf_text(out, "}\n\n");
@@ -217,14 +217,14 @@ static int write_inner(const struct v1 *plan, enum v1_import import, struct buf 
 
 int v1_mock_write(const struct v1_mock *mock, const json_t *plan, const json_t *schemas, struct buf *out)
 {
-	struct tree_json owner;
-	const struct v1 v1 = {.tree = {.class = &tree_of_json, .owner = &owner},
+	struct doc_json owner;
+	const struct v1 v1 = {.doc = {.class = &doc_of_json, .owner = &owner},
 		.import = (enum v1_import)mock->import,
-		.plan = tree_from_json(plan),
-		.schemas = tree_from_json(schemas)};
+		.plan = doc_from_json(plan),
+		.schemas = doc_from_json(schemas)};
 	int result;
 
-	tree_json_init(&owner, modules_budget);
+	doc_json_init(&owner, modules_budget);
 	result = buf_text(out, functions);
 	if (result == 0)
 		result = write_own(&v1, out);
@@ -234,6 +234,6 @@ int v1_mock_write(const struct v1_mock *mock, const json_t *plan, const json_t *
 		result = write_inner(&v1, V1_STATE, out);
 	if (too_large(&v1))
 		result = -1;
-	tree_json_release(&owner);
+	doc_json_release(&owner);
 	return result;
 }

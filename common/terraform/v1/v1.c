@@ -19,7 +19,7 @@ static const char *skip_instance(const char *at, const char *end)
 }
 
 /* Takes the next step of an address, "module.a[0]" of "module.a[0].module.b", without "module.". */
-static bool next_step(struct tree_text *address, struct tree_text *ret_step)
+static bool next_step(struct doc_text *address, struct doc_text *ret_step)
 {
 	static const char module[] = "module.";
 	const char *begin = address->bytes + strlen(module), *end = address->bytes + address->len, *at = begin;
@@ -28,183 +28,181 @@ static bool next_step(struct tree_text *address, struct tree_text *ret_step)
 		return false;
 	while (at < end && *at != '.')
 		at = *at == '[' ? skip_instance(at, end) : at + 1;
-	*ret_step = (struct tree_text){.bytes = begin, .len = (size_t)(at - begin)};
+	*ret_step = (struct doc_text){.bytes = begin, .len = (size_t)(at - begin)};
 	at += at < end;
-	*address = (struct tree_text){.bytes = at, .len = (size_t)(end - at)};
+	*address = (struct doc_text){.bytes = at, .len = (size_t)(end - at)};
 	return true;
 }
 
-static struct tree_value path_of(const struct tree *tree, struct tree_text address)
+static struct doc_value path_of(const struct doc *doc, struct doc_text address)
 {
-	struct tree_value path = tree->class->list(tree->owner);
-	struct tree_text step;
+	struct doc_value path = doc->class->list(doc->owner);
+	struct doc_text step;
 
 	while (next_step(&address, &step))
-		tree->class->push(tree->owner, path, tree->class->string(tree->owner, step));
+		doc->class->push(doc->owner, path, doc->class->string(doc->owner, step));
 	return path;
 }
 
-static struct tree_text without_instance(struct tree_text step)
+static struct doc_text without_instance(struct doc_text step)
 {
 	const char *bracket = memchr(step.bytes, '[', step.len);
 
-	return (struct tree_text){.bytes = step.bytes, .len = bracket ? (size_t)(bracket - step.bytes) : step.len};
+	return (struct doc_text){.bytes = step.bytes, .len = bracket ? (size_t)(bracket - step.bytes) : step.len};
 }
 
 /* An address in the configuration, seen from the module of the resource. The whole address if it is in another one. */
-static struct tree_text relative(struct tree_text address, struct tree_text resource)
+static struct doc_text relative(struct doc_text address, struct doc_text resource)
 {
-	struct tree_text rest = address, step, own;
+	struct doc_text rest = address, step, own;
 	bool same = true;
 
 	while (same && next_step(&resource, &own))
-		same = next_step(&rest, &step) && tree_same(without_instance(step), without_instance(own));
+		same = next_step(&rest, &step) && doc_same(without_instance(step), without_instance(own));
 	return same ? rest : address;
 }
 
 /* ---- modules ---- */
 
-static struct tree_value module_at(const struct v1 *v1, struct tree_value modules, struct tree_text address)
+static struct doc_value module_at(const struct v1 *v1, struct doc_value modules, struct doc_text address)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_value module = tree->class->get(tree->owner, modules, address);
+	const struct doc *doc = &v1->doc;
+	struct doc_value module = doc->class->get(doc->owner, modules, address);
 
-	if (!tree_is(tree, module, TREE_NONE))
+	if (!doc_is(doc, module, DOC_NONE))
 		return module;
-	module = tree_inner(tree, modules, address);
-	tree_set(tree, module, "path", path_of(tree, address));
-	tree_inner(tree, module, tree_literal("data"));
-	tree_inner(tree, module, tree_literal("resources"));
+	module = doc_inner(doc, modules, address);
+	doc_set(doc, module, "path", path_of(doc, address));
+	doc_inner(doc, module, doc_literal("data"));
+	doc_inner(doc, module, doc_literal("resources"));
 	return module;
 }
 
 /* The map of the resources with the type of that one. */
-static struct tree_value type_at(
-	const struct v1 *v1, struct tree_value modules, struct tree_text address, struct tree_value resource)
+static struct doc_value type_at(
+	const struct v1 *v1, struct doc_value modules, struct doc_text address, struct doc_value resource)
 {
-	const struct tree *tree = &v1->tree;
-	const bool data = tree_same(tree_text_at(tree, resource, "mode"), tree_literal("data"));
-	struct tree_value module = module_at(v1, modules, address);
+	const struct doc *doc = &v1->doc;
+	const bool data = doc_same(doc_text_at(doc, resource, "mode"), doc_literal("data"));
+	struct doc_value module = module_at(v1, modules, address);
 
-	return tree_inner(
-		tree, tree_at(tree, module, data ? "data" : "resources"), tree_text_at(tree, resource, "type"));
+	return doc_inner(doc, doc_at(doc, module, data ? "data" : "resources"), doc_text_at(doc, resource, "type"));
 }
 
 static void add_instance(
-	const struct v1 *v1, struct tree_value modules, struct tree_text address, struct tree_value resource)
+	const struct v1 *v1, struct doc_value modules, struct doc_text address, struct doc_value resource)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_value instances =
-		tree_inner(tree, type_at(v1, modules, address, resource), tree_text_at(tree, resource, "name"));
+	const struct doc *doc = &v1->doc;
+	struct doc_value instances =
+		doc_inner(doc, type_at(v1, modules, address, resource), doc_text_at(doc, resource, "name"));
 
-	tree->class->set_instance(tree->owner, instances, tree_at(tree, resource, "index"), resource);
+	doc->class->set_instance(doc->owner, instances, doc_at(doc, resource, "index"), resource);
 }
 
 /* ---- the plan ---- */
 
-static bool is_change(const struct tree *tree, struct tree_value resource)
+static bool is_change(const struct doc *doc, struct doc_value resource)
 {
-	struct tree_walk actions = tree_walk(tree, tree_path(tree, resource, "change.actions"));
+	struct doc_walk actions = doc_walk(doc, doc_path(doc, resource, "change.actions"));
 
-	if (!tree_is(tree, resource, TREE_MAP) || tree_text_at(tree, resource, "deposed").len > 0)
+	if (!doc_is(doc, resource, DOC_MAP) || doc_text_at(doc, resource, "deposed").len > 0)
 		return false;
-	return !tree_next(tree, &actions) || !tree_same(tree_scalar(tree, actions.element), tree_literal("no-op"));
+	return !doc_next(doc, &actions) || !doc_same(doc_scalar(doc, actions.element), doc_literal("no-op"));
 }
 
-static void add_changes(const struct v1 *v1, struct tree_value modules)
+static void add_changes(const struct v1 *v1, struct doc_value modules)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_walk walk = tree_walk(tree, tree_at(tree, v1->plan, "resource_changes"));
+	const struct doc *doc = &v1->doc;
+	struct doc_walk walk = doc_walk(doc, doc_at(doc, v1->plan, "resource_changes"));
 
-	while (tree_next(tree, &walk))
-		if (is_change(tree, walk.element))
-			add_instance(v1, modules, tree_text_at(tree, walk.element, "module_address"), walk.element);
+	while (doc_next(doc, &walk))
+		if (is_change(doc, walk.element))
+			add_instance(v1, modules, doc_text_at(doc, walk.element, "module_address"), walk.element);
 }
 
 /* Strings for scalars; null and what has elements as they are. */
-static struct tree_value plain(const struct tree *tree, struct tree_value value)
+static struct doc_value plain(const struct doc *doc, struct doc_value value)
 {
-	const enum tree_kind kind = tree->class->kind(value);
+	const enum doc_kind kind = doc->class->kind(value);
 
-	if (kind == TREE_BOOL || kind == TREE_NUMBER)
-		return tree->class->string(tree->owner, tree_scalar(tree, value));
-	return kind == TREE_NONE ? tree->class->null(tree->owner) : value;
+	if (kind == DOC_BOOL || kind == DOC_NUMBER)
+		return doc->class->string(doc->owner, doc_scalar(doc, value));
+	return kind == DOC_NONE ? doc->class->null(doc->owner) : value;
 }
 
-struct tree_value v1_variables(const struct v1 *v1)
+struct doc_value v1_variables(const struct v1 *v1)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_walk walk = tree_walk(tree, tree_at(tree, v1->plan, "variables"));
-	struct tree_value variables = tree->class->map(tree->owner);
+	const struct doc *doc = &v1->doc;
+	struct doc_walk walk = doc_walk(doc, doc_at(doc, v1->plan, "variables"));
+	struct doc_value variables = doc->class->map(doc->owner);
 
-	while (tree_next(tree, &walk))
-		tree->class->set(tree->owner, variables, walk.key, plain(tree, tree_at(tree, walk.element, "value")));
+	while (doc_next(doc, &walk))
+		doc->class->set(doc->owner, variables, walk.key, plain(doc, doc_at(doc, walk.element, "value")));
 	return variables;
 }
 
 /* ---- the state ---- */
 
-static void add_states(const struct v1 *v1, struct tree_value modules, struct tree_value module)
+static void add_states(const struct v1 *v1, struct doc_value modules, struct doc_value module)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_walk resources = tree_walk(tree, tree_at(tree, module, "resources"));
-	struct tree_walk children = tree_walk(tree, tree_at(tree, module, "child_modules"));
+	const struct doc *doc = &v1->doc;
+	struct doc_walk resources = doc_walk(doc, doc_at(doc, module, "resources"));
+	struct doc_walk children = doc_walk(doc, doc_at(doc, module, "child_modules"));
 
-	tree->class->enter(tree->owner);
-	while (tree_next(tree, &resources))
-		if (tree_is(tree, resources.element, TREE_MAP) &&
-			tree_text_at(tree, resources.element, "deposed_key").len == 0)
-			add_instance(v1, modules, tree_text_at(tree, module, "address"), resources.element);
-	while (tree_next(tree, &children))
+	doc->class->enter(doc->owner);
+	while (doc_next(doc, &resources))
+		if (doc_is(doc, resources.element, DOC_MAP) &&
+			doc_text_at(doc, resources.element, "deposed_key").len == 0)
+			add_instance(v1, modules, doc_text_at(doc, module, "address"), resources.element);
+	while (doc_next(doc, &children))
 		add_states(v1, modules, children.element);
-	tree->class->leave(tree->owner);
+	doc->class->leave(doc->owner);
 }
 
-static struct tree_value dependencies(const struct tree *tree, struct tree_value resource)
+static struct doc_value dependencies(const struct doc *doc, struct doc_value resource)
 {
-	struct tree_value list = tree->class->list(tree->owner);
-	struct tree_walk walk = tree_walk(tree, tree_at(tree, resource, "depends_on"));
-	const struct tree_text address = tree_text_at(tree, resource, "address");
+	struct doc_value list = doc->class->list(doc->owner);
+	struct doc_walk walk = doc_walk(doc, doc_at(doc, resource, "depends_on"));
+	const struct doc_text address = doc_text_at(doc, resource, "address");
 
-	while (tree_next(tree, &walk))
-		tree->class->push(tree->owner, list,
-			tree->class->string(tree->owner, relative(tree_scalar(tree, walk.element), address)));
+	while (doc_next(doc, &walk))
+		doc->class->push(doc->owner, list,
+			doc->class->string(doc->owner, relative(doc_scalar(doc, walk.element), address)));
 	return list;
 }
 
-static struct tree_value state_of(const struct v1 *v1, struct tree_value resource)
+static struct doc_value state_of(const struct v1 *v1, struct doc_value resource)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_value made = tree->class->map(tree->owner), values = tree_at(tree, resource, "values");
-	struct tree_value tainted = tree_at(tree, resource, "tainted");
+	const struct doc *doc = &v1->doc;
+	struct doc_value made = doc->class->map(doc->owner), values = doc_at(doc, resource, "values");
+	struct doc_value tainted = doc_at(doc, resource, "tainted");
 
-	tree_set(tree, made, "attr", tree_is(tree, values, TREE_MAP) ? values : tree->class->map(tree->owner));
-	tree_set(tree, made, "depends_on", dependencies(tree, resource));
-	tree_set(tree, made, "id", tree->class->string(tree->owner, tree_scalar(tree, tree_at(tree, values, "id"))));
-	tree_set(tree, made, "tainted",
-		tree->class->flag(tree->owner, tree_is(tree, tainted, TREE_BOOL) && tree->class->truth(tainted)));
+	doc_set(doc, made, "attr", doc_is(doc, values, DOC_MAP) ? values : doc->class->map(doc->owner));
+	doc_set(doc, made, "depends_on", dependencies(doc, resource));
+	doc_set(doc, made, "id", doc->class->string(doc->owner, doc_scalar(doc, doc_at(doc, values, "id"))));
+	doc_set(doc, made, "tainted",
+		doc->class->flag(doc->owner, doc_is(doc, tainted, DOC_BOOL) && doc->class->truth(tainted)));
 	return made;
 }
 
-struct tree_value v1_outputs(const struct v1 *v1)
+struct doc_value v1_outputs(const struct v1 *v1)
 {
-	static const char *const types[] = {[TREE_LIST] = "list", [TREE_MAP] = "map"};
-	const struct tree *tree = &v1->tree;
-	struct tree_walk walk = tree_walk(tree, tree_path(tree, v1->plan, "prior_state.values.outputs"));
-	struct tree_value outputs = tree->class->map(tree->owner);
+	static const char *const types[] = {[DOC_LIST] = "list", [DOC_MAP] = "map"};
+	const struct doc *doc = &v1->doc;
+	struct doc_walk walk = doc_walk(doc, doc_path(doc, v1->plan, "prior_state.values.outputs"));
+	struct doc_value outputs = doc->class->map(doc->owner);
 
-	while (tree_next(tree, &walk)) {
-		struct tree_value output = tree->class->map(tree->owner), value = tree_at(tree, walk.element, "value");
-		struct tree_value sensitive = tree_at(tree, walk.element, "sensitive");
-		const char *type = types[tree->class->kind(value)];
+	while (doc_next(doc, &walk)) {
+		struct doc_value output = doc->class->map(doc->owner), value = doc_at(doc, walk.element, "value");
+		struct doc_value sensitive = doc_at(doc, walk.element, "sensitive");
+		const char *type = types[doc->class->kind(value)];
 
-		tree_set(tree, output, "sensitive",
-			tree->class->flag(
-				tree->owner, tree_is(tree, sensitive, TREE_BOOL) && tree->class->truth(sensitive)));
-		tree_set(tree, output, "type", tree->class->string(tree->owner, tree_literal(type ? type : "string")));
-		if (!tree_is(tree, value, TREE_NONE))
-			tree_set(tree, output, "value", plain(tree, value));
-		tree->class->set(tree->owner, outputs, walk.key, output);
+		doc_set(doc, output, "sensitive",
+			doc->class->flag(doc->owner, doc_is(doc, sensitive, DOC_BOOL) && doc->class->truth(sensitive)));
+		doc_set(doc, output, "type", doc->class->string(doc->owner, doc_literal(type ? type : "string")));
+		if (!doc_is(doc, value, DOC_NONE))
+			doc_set(doc, output, "value", plain(doc, value));
+		doc->class->set(doc->owner, outputs, walk.key, output);
 	}
 	return outputs;
 }
@@ -212,50 +210,50 @@ struct tree_value v1_outputs(const struct v1 *v1)
 /* ---- the configuration ---- */
 
 static void add_declared(
-	const struct v1 *v1, struct tree_value modules, struct tree_value declared, struct tree_text address)
+	const struct v1 *v1, struct doc_value modules, struct doc_value declared, struct doc_text address)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_walk resources = tree_walk(tree, tree_at(tree, declared, "resources"));
-	struct tree_walk calls = tree_walk(tree, tree_at(tree, declared, "module_calls"));
+	const struct doc *doc = &v1->doc;
+	struct doc_walk resources = doc_walk(doc, doc_at(doc, declared, "resources"));
+	struct doc_walk calls = doc_walk(doc, doc_at(doc, declared, "module_calls"));
 
-	tree->class->enter(tree->owner);
+	doc->class->enter(doc->owner);
 	v1_declared(v1, declared, module_at(v1, modules, address));
-	while (tree_next(tree, &resources))
-		if (tree_is(tree, resources.element, TREE_MAP))
-			tree->class->set_element(tree->owner, type_at(v1, modules, address, resources.element),
-				tree_text_at(tree, resources.element, "name"), resources.element);
-	while (tree_next(tree, &calls)) {
-		struct tree_text step = tree_join(tree, tree_literal("module"), ".", calls.key);
+	while (doc_next(doc, &resources))
+		if (doc_is(doc, resources.element, DOC_MAP))
+			doc->class->set_element(doc->owner, type_at(v1, modules, address, resources.element),
+				doc_text_at(doc, resources.element, "name"), resources.element);
+	while (doc_next(doc, &calls)) {
+		struct doc_text step = doc_join(doc, doc_literal("module"), ".", calls.key);
 
-		add_declared(v1, modules, tree_at(tree, calls.element, "module"),
-			address.len > 0 ? tree_join(tree, address, ".", step) : step);
+		add_declared(v1, modules, doc_at(doc, calls.element, "module"),
+			address.len > 0 ? doc_join(doc, address, ".", step) : step);
 	}
-	tree->class->leave(tree->owner);
+	doc->class->leave(doc->owner);
 }
 
 /* ---- all of them ---- */
 
-struct tree_value v1_modules(const struct v1 *v1)
+struct doc_value v1_modules(const struct v1 *v1)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_value modules = tree->class->map(tree->owner);
-	struct tree_text root = tree_literal("");
+	const struct doc *doc = &v1->doc;
+	struct doc_value modules = doc->class->map(doc->owner);
+	struct doc_text root = doc_literal("");
 
 	module_at(v1, modules, root);
 	if (v1->import == V1_PLAN)
 		add_changes(v1, modules);
 	else if (v1->import == V1_STATE)
-		add_states(v1, modules, tree_path(tree, v1->plan, "prior_state.values.root_module"));
+		add_states(v1, modules, doc_path(doc, v1->plan, "prior_state.values.root_module"));
 	else {
-		add_declared(v1, modules, tree_path(tree, v1->plan, "configuration.root_module"), root);
+		add_declared(v1, modules, doc_path(doc, v1->plan, "configuration.root_module"), root);
 		v1_providers(v1, modules);
 	}
 	return modules;
 }
 
-struct tree_value v1_element(const struct v1 *v1, struct tree_value resource)
+struct doc_value v1_element(const struct v1 *v1, struct doc_value resource)
 {
-	static struct tree_value (*const makes[])(const struct v1 *v1, struct tree_value resource) = {
+	static struct doc_value (*const makes[])(const struct v1 *v1, struct doc_value resource) = {
 		[V1_PLAN] = v1_change,
 		[V1_CONFIG] = v1_configured,
 		[V1_STATE] = state_of,
@@ -264,24 +262,24 @@ struct tree_value v1_element(const struct v1 *v1, struct tree_value resource)
 	return makes[v1->import](v1, resource);
 }
 
-struct tree_value v1_module_paths(const struct v1 *v1, struct tree_value modules)
+struct doc_value v1_module_paths(const struct v1 *v1, struct doc_value modules)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_value paths = tree->class->list(tree->owner);
-	struct tree_walk walk = tree_walk(tree, modules);
+	const struct doc *doc = &v1->doc;
+	struct doc_value paths = doc->class->list(doc->owner);
+	struct doc_walk walk = doc_walk(doc, modules);
 
-	while (tree_next(tree, &walk))
-		tree->class->push(tree->owner, paths, tree_at(tree, walk.element, "path"));
+	while (doc_next(doc, &walk))
+		doc->class->push(doc->owner, paths, doc_at(doc, walk.element, "path"));
 	return paths;
 }
 
-struct tree_value v1_terraform_version(const struct v1 *v1)
+struct doc_value v1_terraform_version(const struct v1 *v1)
 {
-	const struct tree *tree = &v1->tree;
-	struct tree_text text = tree_text_at(tree, v1->plan, "terraform_version");
-	struct tree_value state = tree_at(tree, v1->plan, "prior_state");
+	const struct doc *doc = &v1->doc;
+	struct doc_text text = doc_text_at(doc, v1->plan, "terraform_version");
+	struct doc_value state = doc_at(doc, v1->plan, "prior_state");
 
-	if (v1->import == V1_STATE && tree_is(tree, tree_at(tree, state, "terraform_version"), TREE_STRING))
-		text = tree_text_at(tree, state, "terraform_version");
-	return tree->class->string(tree->owner, text);
+	if (v1->import == V1_STATE && doc_is(doc, doc_at(doc, state, "terraform_version"), DOC_STRING))
+		text = doc_text_at(doc, state, "terraform_version");
+	return doc->class->string(doc->owner, text);
 }

@@ -18,35 +18,35 @@
  *set or map. Without the schema its value before the change decides.
  */
 
-#include "common/terraform/v1/tree.h"
+#include "common/terraform/v1/doc.h"
 
 enum v1_import { V1_PLAN, V1_CONFIG, V1_STATE };
 
 struct v1 {
-	struct tree tree;
+	struct doc doc;
 	enum v1_import import;
-	struct tree_value plan, schemas; /* schemas: of `terraform providers schema -json`, or none */
+	struct doc_value plan, schemas; /* schemas: of `terraform providers schema -json`, or none */
 };
 
 /* The modules by their addresses ("", "module.a.module.b[0]"); the root is the first, and always there. */
-struct tree_value v1_modules(const struct v1 *v1);
-/* A resource of a module (struct tree_class, set_element), of the plan's JSON. */
-struct tree_value v1_element(const struct v1 *v1, struct tree_value resource);
+struct doc_value v1_modules(const struct v1 *v1);
+/* A resource of a module (struct doc_class, set_element), of the plan's JSON. */
+struct doc_value v1_element(const struct v1 *v1, struct doc_value resource);
 /* The paths of the modules. */
-struct tree_value v1_module_paths(const struct v1 *v1, struct tree_value modules);
+struct doc_value v1_module_paths(const struct v1 *v1, struct doc_value modules);
 
 /* Of the plan: the variables of the root. */
-struct tree_value v1_variables(const struct v1 *v1);
+struct doc_value v1_variables(const struct v1 *v1);
 /* Of the state: the outputs of the root. */
-struct tree_value v1_outputs(const struct v1 *v1);
+struct doc_value v1_outputs(const struct v1 *v1);
 /* Of the plan or the state. */
-struct tree_value v1_terraform_version(const struct v1 *v1);
+struct doc_value v1_terraform_version(const struct v1 *v1);
 
 /* change.c: of resource_changes. */
-struct tree_value v1_change(const struct v1 *v1, struct tree_value resource);
+struct doc_value v1_change(const struct v1 *v1, struct doc_value resource);
 /* config.c: what is declared in a module and for it, and a resource of it. */
-void v1_declared(const struct v1 *v1, struct tree_value declared, struct tree_value module);
-void v1_providers(const struct v1 *v1, struct tree_value modules);
-struct tree_value v1_configured(const struct v1 *v1, struct tree_value resource);
+void v1_declared(const struct v1 *v1, struct doc_value declared, struct doc_value module);
+void v1_providers(const struct v1 *v1, struct doc_value modules);
+struct doc_value v1_configured(const struct v1 *v1, struct doc_value resource);
 
 #endif

@@ -55,6 +55,11 @@ int jobs_plan_json(struct request *req, struct response *res, struct err *err)
 	return send(req, res, ARTIFACT_PLAN_JSON, err);
 }
 
+int jobs_schemas(struct request *req, struct response *res, struct err *err)
+{
+	return send(req, res, ARTIFACT_SCHEMAS, err);
+}
+
 int jobs_policies(struct request *req, struct response *res, struct err *err)
 {
 	struct job_grant grant;

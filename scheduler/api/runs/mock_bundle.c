@@ -7,6 +7,7 @@
 
 #include "common/err.h"
 #include "common/terraform/mocks.h"
+#include "common/terraform/v1/mocks.h"
 
 enum { FILE_LIMIT = 1 << 30 };
 
@@ -42,37 +43,61 @@ static int add_file(struct archive *archive, const char *name, const struct buf 
 
 struct bundle {
 	struct archive *archive;
-	const json_t *plan, *run;
+	const struct mock_source *source;
+	struct buf *configuration; /* names all mocks */
 };
 
-/* Adds the mock's file, and its block to the configuration that names all mocks. */
-static int add_mock(const struct bundle *bundle, const struct mock *mock, struct buf *configuration, struct err *err)
+static int too_large(struct err *err)
+{
+	return err_set(err, ERR_TOO_LARGE, "the plan is too large to be exported");
+}
+
+static void add_block(const struct bundle *bundle, const char *import, const char *file)
+{
+	buf_printf(bundle->configuration, "mock \"%s\" {\n  module {\n    source = \"%s\"\n  }\n}\n\n", import, file);
+}
+
+static int add_mock(const struct bundle *bundle, const struct mock *mock, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
 
-	if (mock_write(mock, bundle->plan, bundle->run, &text) < 0)
-		return err_set(err, ERR_TOO_LARGE, "the plan is too large to be exported");
-	buf_printf(
-		configuration, "mock \"%s\" {\n  module {\n    source = \"%s\"\n  }\n}\n\n", mock->import, mock->file);
+	if (mock_write(mock, bundle->source->plan, bundle->source->run, &text) < 0)
+		return too_large(err);
+	add_block(bundle, mock->import, mock->file);
+	return add_file(bundle->archive, mock->file, &text, err);
+}
+
+static int add_v1_mock(const struct bundle *bundle, const struct v1_mock *mock, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
+
+	if (v1_mock_write(mock, bundle->source->plan, bundle->source->schemas, &text) < 0)
+		return too_large(err);
+	for (const char *const *import = mock->imports; *import; import++)
+		add_block(bundle, *import, mock->file);
 	return add_file(bundle->archive, mock->file, &text, err);
 }
 
 static int add_all(const struct bundle *bundle, struct err *err)
 {
-	_cleanup_(buf_release) struct buf configuration = BUF_INIT(FILE_LIMIT), text = BUF_INIT(FILE_LIMIT);
-	_cleanup_(freep) char *json = json_text(bundle->plan);
+	_cleanup_(buf_release) struct buf text = BUF_INIT(FILE_LIMIT);
+	_cleanup_(freep) char *json = json_text(bundle->source->plan);
 
 	for (size_t i = 0; i < mock_count; i++)
-		if (add_mock(bundle, &mocks[i], &configuration, err) < 0)
+		if (add_mock(bundle, &mocks[i], err) < 0)
+			return -1;
+	for (size_t i = 0; i < v1_mock_count; i++)
+		if (add_v1_mock(bundle, &v1_mocks[i], err) < 0)
 			return -1;
 	buf_text(&text, json);
 	if (add_file(bundle->archive, "plan.json", &text, err) < 0)
 		return -1;
-	return add_file(bundle->archive, "sentinel.hcl", &configuration, err);
+	return add_file(bundle->archive, "sentinel.hcl", bundle->configuration, err);
 }
 
-int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, struct err *err)
+int mock_bundle_write(const struct mock_source *source, struct buf *out, struct err *err)
 {
+	_cleanup_(buf_release) struct buf configuration = BUF_INIT(FILE_LIMIT);
 	struct archive *archive = mem_check(archive_write_new());
 	int result = -1;
 
@@ -81,7 +106,7 @@ int mock_bundle_write(const json_t *plan, const json_t *run, struct buf *out, st
 		mem_out();
 	archive_write_set_bytes_in_last_block(archive, 1);
 	if (archive_write_open(archive, out, NULL, bytes_came, NULL) == ARCHIVE_OK)
-		result = add_all(&(struct bundle){archive, plan, run}, err);
+		result = add_all(&(struct bundle){archive, source, &configuration}, err);
 	else
 		failed(archive, err);
 	if (result == 0 && archive_write_close(archive) != ARCHIVE_OK)

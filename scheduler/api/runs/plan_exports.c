@@ -93,19 +93,32 @@ int plan_exports_delete(struct request *req, struct response *res, struct err *e
 
 /* ---- the content ---- */
 
+/* *ret_schemas stays NULL if the plan has none. */
+static int schemas_read(struct request *req, const struct rows *rows, json_t **ret_schemas, struct err *err)
+{
+	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
+
+	if (row_null(rows, 0, "schemas_blob"))
+		return 0;
+	if (blob_get(req->store, row_text(rows, 0, "schemas_blob"), &text, err) < 0)
+		return -1;
+	return json_parse(buf_str(&text), text.len, ret_schemas, err);
+}
+
 static int bundle_make(struct request *req, const struct rows *rows, struct buf *out, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
-	json_auto_t *plan = NULL, *facts = NULL, *run = NULL;
+	json_auto_t *plan = NULL, *facts = NULL, *run = NULL, *schemas = NULL;
 
 	if (blob_get(req->store, row_text(rows, 0, "json_blob"), &text, err) < 0 ||
+		schemas_read(req, rows, &schemas, err) < 0 ||
 		policy_run_facts(req->store, row_text(rows, 0, "run_id"), &facts, err) < 0)
 		return -1;
 	plan = plan_parse(buf_str(&text), text.len);
 	if (!plan)
 		return err_set(err, ERR_MALFORMED, "the plan as JSON can't be read");
 	run = policy_run(facts);
-	return mock_bundle_write(plan, run, out, err);
+	return mock_bundle_write(&(struct mock_source){plan, run, schemas}, out, err);
 }
 
 int plan_exports_download(struct request *req, struct response *res, struct err *err)

@@ -35,6 +35,7 @@ static const char *const blob_sql[] = {
 						"where j.id = $1 and j.token_hash = $2 and j.state = 'claimed'",
 	[ARTIFACT_PLAN] = BLOB_BY(BY_PLAN("plan"), "o.blob_id"),
 	[ARTIFACT_PLAN_JSON] = BLOB_BY(BY_PLAN("json"), "o.blob_id"),
+	[ARTIFACT_SCHEMAS] = BLOB_BY(BY_PLAN("schemas"), "o.blob_id"),
 	[ARTIFACT_INIT] = BLOB_BY(BY_PLAN("init"), "o.blob_id"),
 };
 

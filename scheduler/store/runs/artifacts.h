@@ -8,7 +8,14 @@
 
 /* One row: json_blob and schemas_blob; plan_deleted: retention has deleted both. */
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
-enum artifact { ARTIFACT_CONFIGURATION, ARTIFACT_STATE, ARTIFACT_PLAN, ARTIFACT_PLAN_JSON, ARTIFACT_INIT };
+enum artifact {
+	ARTIFACT_CONFIGURATION,
+	ARTIFACT_STATE,
+	ARTIFACT_PLAN,
+	ARTIFACT_PLAN_JSON,
+	ARTIFACT_SCHEMAS,
+	ARTIFACT_INIT
+};
 
 struct artifact_request {
 	const char *job_id, *token;

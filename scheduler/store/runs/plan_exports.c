@@ -22,11 +22,13 @@ int plan_export_create(struct store *store, const struct new_plan_export *export
 int plan_export_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
 	if (db_query(store->db, ret_rows, err,
-		    "select e.*, o.id as plan_id, b.blob_id as json_blob, e.expires_at <= now() as expired, "
+		    "select e.*, o.id as plan_id, b.blob_id as json_blob, s.blob_id as schemas_blob, e.expires_at <= "
+		    "now() as expired, "
 		    "r.organization_id, "
 		    "r.workspace_id from plan_exports e join runs r on r.id = e.run_id "
 		    "join operations o on o.id = 'plan' || substr(r.id, 4) left join operation_blobs b "
-		    "on b.operation_id = o.id and b.kind = 'json' where e.id = $1",
+		    "on b.operation_id = o.id and b.kind = 'json' left join operation_blobs s "
+		    "on s.operation_id = o.id and s.kind = 'schemas' where e.id = $1",
 		    P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "plan export not found");

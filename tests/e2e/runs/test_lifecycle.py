@@ -448,10 +448,11 @@ def test_a_plan_export_has_the_mock_data_of_policies(api, site):
     assert api.get(f"plans/{plan}").data["relationships"]["exports"]["data"] == [{"type": "plan-exports", "id": exported.data["id"]}]
     with tarfile.open(fileobj=io.BytesIO(api.get(f"{path}/download").body)) as archive:
         files = {member.name: archive.extractfile(member).read().decode() for member in archive}
-    assert sorted(files) == ["mock-tfconfig-v2.sentinel", "mock-tfplan-v2.sentinel", "mock-tfrun.sentinel", "mock-tfstate-v2.sentinel", "plan.json", "sentinel.hcl"]
+    assert sorted(files) == ["mock-tfconfig-v2.sentinel", "mock-tfconfig.sentinel", "mock-tfplan-v2.sentinel", "mock-tfplan.sentinel", "mock-tfrun.sentinel",
+                             "mock-tfstate-v2.sentinel", "mock-tfstate.sentinel", "plan.json", "sentinel.hcl"]
     assert '"terraform_data.one"' in files["mock-tfplan-v2.sentinel"] and "resource_changes = " in files["mock-tfplan-v2.sentinel"]
     assert 'workspace = {' in files["mock-tfrun.sentinel"] and '"exported"' in files["mock-tfrun.sentinel"] and "created_at = " in files["mock-tfrun.sentinel"]
-    assert files["sentinel.hcl"].count("mock ") == 4 and 'source = "mock-tfplan-v2.sentinel"' in files["sentinel.hcl"]
+    assert files["sentinel.hcl"].count("mock ") == 10 and 'source = "mock-tfplan-v2.sentinel"' in files["sentinel.hcl"]
     assert json.loads(files["plan.json"]) == api.get(f"plans/{plan}/json-output").json
     with psycopg.connect(site.database, autocommit=True) as connection:
         connection.execute("update plan_exports set expires_at = now() - interval '1 second' where id = %s", [exported.data["id"]])

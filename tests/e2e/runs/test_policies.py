@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
 """Policies from their upload to their result in a run, with the real opa and a replacement for sentinel."""
 
+import io
+import os
 import shutil
+import subprocess
+import tarfile
+from pathlib import Path
 
 import pytest
 
@@ -264,3 +269,104 @@ def test_two_blocks_with_one_source_have_two_verdicts(api, own):
     output = api.get(f"policy-checks/{own.check(run)['id']}/output").text
     for verdict in ("hello: failed (hard-mandatory)", "other: passed (hard-mandatory)", "of-the-set: passed (advisory)"):
         assert verdict in output, output
+
+
+# ---- the imports of before tfplan/v2 ----
+
+TIME = """terraform {
+  required_providers {
+    time = { source = "hashicorp/time" }
+  }
+}
+variable "word" { default = "first" }
+variable "counted" { default = 2 }
+resource "terraform_data" "one" { input = { word = var.word } }
+resource "time_sleep" "whole" {
+  destroy_duration = "1ms"
+  triggers         = terraform_data.one.output
+}
+resource "time_sleep" "part" {
+  destroy_duration = "1ms"
+  triggers         = { id = terraform_data.one.id, word = var.word }
+}
+module "inner" {
+  source   = "./inner"
+  for_each = toset(["a.b"])
+  counted  = var.counted
+  word     = var.word
+}
+output "word" { value = var.word }
+"""
+INNER = """variable "counted" {}
+variable "word" {}
+resource "time_static" "many" {
+  count    = var.counted
+  triggers = { word = var.word }
+}
+"""
+V1_FILES = {"main.tf": TIME, "inner/main.tf": INNER}
+V1_CREATED = """import "tfplan"
+import "tfconfig"
+import "tfstate"
+
+sleeps = tfplan.resources.time_sleep
+many = tfplan.module(["inner[\\"a.b\\"]"]).resources.time_static.many
+
+computed = rule {
+  sleeps.whole[0].diff["triggers.%"].computed and sleeps.whole[0].diff.triggers is not defined and
+  sleeps.part[0].diff["triggers.%"].computed and sleeps.part[0].diff["triggers.id"].computed and
+  sleeps.part[0].diff["triggers.word"].new is "first" and sleeps.part[0].diff.create_duration.new is ""
+}
+applied = rule { sleeps.part[0].applied.triggers is {"word": "first"} and sleeps.whole[0].applied.triggers is not defined }
+created = rule { all tfplan.module_paths as path { all tfplan.module(path).resources as _, names { all names as _, instances {
+  all instances as _, r { not r.destroy and not r.requires_new } } } } }
+others = rule {
+  keys(many) is [0, 1] and tfconfig.resources.time_sleep.whole.references.triggers contains "terraform_data.one.output" and
+  tfconfig.modules.inner.source is "./inner" and tfstate.resources is empty and tfplan.variables.counted is "2"
+}
+main = rule { computed and applied and created and others }
+"""
+V1_CHANGED = """import "tfplan"
+import "tfstate"
+
+word = func(path, type, name, index) { return tfplan.module(path).resources[type][name][index].diff["triggers.word"] }
+inner = ["inner[\\"a.b\\"]"]
+many = tfplan.module(inner).resources.time_static.many
+
+replaced = rule { many[0].destroy and many[0].requires_new and many[0].diff.id.computed and many[0].applied.triggers.word is "second" }
+destroyed = rule { many[1].destroy and not many[1].requires_new and many[1].applied is not defined and many[1].diff["triggers.word"].old is "first" }
+changed = rule { word(inner, "time_static", "many", 0) is {"computed": false, "new": "second", "old": "first"} and
+  tfplan.resources.terraform_data.one[0].diff["input.word"].new is "second" and tfplan.resources.terraform_data.one[0].diff.id is not defined }
+before = rule { tfstate.outputs.word is {"sensitive": false, "type": "string", "value": "second"} and
+  tfstate.module(inner).resources.time_static.many[1].attr.triggers.word is "first" and tfplan.state.module(inner).path is inner }
+main = rule { replaced and destroyed and changed and before }
+"""
+
+
+def verdict_by_mocks(api, run, folder, source):
+    """`runyard-policy test` of the policy on the mock bundle of the run's plan."""
+    export = api.post("plan-exports", {"data": {"type": "plan-exports", "attributes": {"data-type": "sentinel-mock-bundle-v0"},
+                                                "relationships": {"plan": {"data": {"type": "plans", "id": api.sibling(run, "plan")}}}}}).data["id"]
+    folder.mkdir()
+    with tarfile.open(fileobj=io.BytesIO(api.get(f"plan-exports/{export}/download").body)) as archive:
+        archive.extractall(folder, filter="data")
+    (folder / "p.sentinel").write_text(source)
+    (folder / "test/p").mkdir(parents=True)
+    (folder / "test/p/case.hcl").write_text((folder / "sentinel.hcl").read_text().replace('source = "', 'source = "../../'))
+    done = subprocess.run([Path(os.environ["RUNYARD_BIN"]) / "runyard-policy", "test"], cwd=folder, capture_output=True, text=True, timeout=60)
+    return done.returncode, done.stdout + done.stderr
+
+
+def test_policies_of_the_older_imports_read_real_plans_and_their_mocks(api, own, folder):
+    workspace = api.workspace(auto_apply=True)
+    policy = own.single("v1", "sentinel", V1_CREATED, enforcement_level="hard-mandatory")
+    own.set("checks", "sentinel", workspace, policy)
+    for number, (source, word, counted) in enumerate(((V1_CREATED, "first", 2), (V1_CHANGED, "second", 1))):
+        api.ask("PUT", f"policies/{policy}/upload", source.encode(), headers={"Content-Type": "application/octet-stream"})
+        files = {**V1_FILES, "main.tf": TIME.replace('"first"', f'"{word}"').replace("default = 2", f"default = {counted}")}
+        run = api.run_files(workspace, files)
+        api.wait_status(run, {"applied", "errored"})
+        output = api.get(f"policy-checks/{own.check(run)['id']}/output").text
+        assert "v1: passed (hard-mandatory)" in output, output
+        code, said = verdict_by_mocks(api, run, folder / f"mocks-{number}", source)
+        assert code == 0 and "PASS - " in said, said

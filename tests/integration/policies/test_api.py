@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 """Policies and policy sets of an organization, and their results in runs: evaluations, checks, overrides."""
 
+import hashlib
+
 import pytest
 
 from support.api import tar_gz
@@ -381,6 +383,23 @@ def test_a_policy_set_that_is_not_overridable_cannot_be_overridden(org, fake_wor
     assert org.call("POST", f"task-stages/{stage['id']}/actions/override", {}).status == 409
     assert org.status(run) == "policy_override"
     assert org.act(run, "discard").status == 202
+
+
+@pytest.mark.parametrize("stored", [b'{"provider_schemas":{"a":{}}}', b"{}" + b" " * (300 << 10), None])
+def test_a_policy_stage_gets_the_provider_schemas_of_its_plan(org, fake_worker, stored):
+    workspace = org.workspace()
+    org.policy_set("sentinel", [policy(org, name="limits", kind="sentinel", enforcement_level="soft-mandatory").data["id"]], workspace)
+    run = org.run_files(workspace, {"main.tf": ""})
+    plan = fake_worker.take(run, "plan")
+    if stored:
+        fake_worker.on(plan, "PUT", "schemas?digest=" + hashlib.sha256(stored).hexdigest(), stored)
+    fake_worker.end(plan, **{"has-changes": True})
+    job = fake_worker.take(run, "sentinel")
+    answer = fake_worker.on(job, "GET", "schemas")
+    assert (answer.status, answer.body) == ((200, stored) if stored else (204, b""))
+    assert fake_worker.on(plan, "GET", "schemas", check=False).status == 404
+    fake_worker.end(job)
+    assert fake_worker.on(job, "GET", "schemas", check=False).status == 404
 
 
 def test_a_check_that_runs_is_queued_for_clients(org, fake_worker):

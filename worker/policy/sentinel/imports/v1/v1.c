@@ -13,8 +13,8 @@ struct namespace
 {
 	struct v1_owner owner; /* the plan and the schemas are none before the first use */
 	const struct source *plan, *schemas;
-	struct tree_value modules; /* none before the first use */
-	struct value fields;       /* a map */
+	struct doc_value modules; /* none before the first use */
+	struct value fields;      /* a map */
 };
 
 /* ---- the files ---- */
@@ -23,19 +23,19 @@ static const struct v1 *v1_of(struct namespace *namespace)
 {
 	struct v1 *v1 = &namespace->owner.v1;
 
-	if (!tree_is(&v1->tree, v1->plan, TREE_NONE))
+	if (!doc_is(&v1->doc, v1->plan, DOC_NONE))
 		return v1;
-	v1->plan = tree_from(terraform_file(namespace->owner.run, namespace->plan));
+	v1->plan = doc_from(terraform_file(namespace->owner.run, namespace->plan));
 	if (namespace->schemas)
-		v1->schemas = tree_from(terraform_file(namespace->owner.run, namespace->schemas));
+		v1->schemas = doc_from(terraform_file(namespace->owner.run, namespace->schemas));
 	return v1;
 }
 
-static struct tree_value modules_of(struct namespace *namespace)
+static struct doc_value modules_of(struct namespace *namespace)
 {
 	const struct v1 *v1 = v1_of(namespace);
 
-	if (tree_is(&v1->tree, namespace->modules, TREE_NONE))
+	if (doc_is(&v1->doc, namespace->modules, DOC_NONE))
 	namespace->modules = v1_modules(v1);
 	return namespace->modules;
 }
@@ -47,33 +47,33 @@ static struct value as_map(struct namespace *namespace);
 
 static struct value root_field(struct namespace *namespace, const char *name)
 {
-	const struct tree *tree = &namespace->owner.v1.tree;
+	const struct doc *doc = &namespace->owner.v1.doc;
 
-	return tree_to(tree_at(tree, tree_at(tree, modules_of(namespace), ""), name));
+	return doc_to(doc_at(doc, doc_at(doc, modules_of(namespace), ""), name));
 }
 
 static struct value paths_field(struct namespace *namespace, const char *name)
 {
 	(void)name;
-	return tree_to(v1_module_paths(v1_of(namespace), modules_of(namespace)));
+	return doc_to(v1_module_paths(v1_of(namespace), modules_of(namespace)));
 }
 
 static struct value version_field(struct namespace *namespace, const char *name)
 {
 	(void)name;
-	return tree_to(v1_terraform_version(v1_of(namespace)));
+	return doc_to(v1_terraform_version(v1_of(namespace)));
 }
 
 static struct value variables_field(struct namespace *namespace, const char *name)
 {
 	(void)name;
-	return tree_to(v1_variables(v1_of(namespace)));
+	return doc_to(v1_variables(v1_of(namespace)));
 }
 
 static struct value outputs_field(struct namespace *namespace, const char *name)
 {
 	(void)name;
-	return tree_to(v1_outputs(v1_of(namespace)));
+	return doc_to(v1_outputs(v1_of(namespace)));
 }
 
 static struct value config_field(struct namespace *namespace, const char *name)
@@ -131,16 +131,16 @@ static struct value make_field(struct run *run, const void *data, uint32_t offse
 /* ---- module ---- */
 
 /* "module.a.module.b" for ["a", "b"]. False if an element is no string. */
-static bool address_of(struct run *run, const struct tree *tree, struct value path, struct tree_text *ret_address)
+static bool address_of(struct run *run, const struct doc *doc, struct value path, struct doc_text *ret_address)
 {
-	struct tree_text address = tree_literal("");
+	struct doc_text address = doc_literal("");
 
 	for (size_t i = 0; i < list_len(path); i++) {
 		struct value name = list_at(run, path, i);
 
 		if (!value_is(name, VALUE_STRING))
 			return false;
-		address = tree_join(tree, address, i > 0 ? ".module." : "module.", tree->class->text(tree_from(name)));
+		address = doc_join(doc, address, i > 0 ? ".module." : "module.", doc->class->text(doc_from(name)));
 	}
 	*ret_address = address;
 	return true;
@@ -149,14 +149,14 @@ static bool address_of(struct run *run, const struct tree *tree, struct value pa
 static struct value call_module(struct run *run, const struct value *args, size_t count, const void *data)
 {
 	struct namespace *namespace = *(struct namespace *const *)data;
-	const struct tree *tree = &namespace->owner.v1.tree;
-	struct tree_value module = tree_none;
-	struct tree_text address;
+	const struct doc *doc = &namespace->owner.v1.doc;
+	struct doc_value module = doc_none;
+	struct doc_text address;
 
 	arguments_check(run, "module", "l", args, count);
-	if (address_of(run, tree, args[0], &address))
-		module = tree->class->get(tree->owner, modules_of(namespace), address);
-	return tree_is(tree, module, TREE_NONE) ? value_null() : value_view(run, tree_to(module));
+	if (address_of(run, doc, args[0], &address))
+		module = doc->class->get(doc->owner, modules_of(namespace), address);
+	return doc_is(doc, module, DOC_NONE) ? value_null() : value_view(run, doc_to(module));
 }
 
 static const struct native functions[] = {
@@ -171,10 +171,10 @@ static struct namespace *namespace_new(struct run *run, enum v1_import import, c
 	struct namespace *namespace = run_alloc(run, 1, sizeof(*namespace));
 
 	*namespace = *of;
-	namespace->modules = tree_none;
+	namespace->modules = doc_none;
 	namespace->owner.run = run;
 	namespace->owner.v1.import = import;
-	namespace->owner.v1.tree = (struct tree){.class = &tree_of_values, .owner = &namespace->owner};
+	namespace->owner.v1.doc = (struct doc){.class = &doc_of_values, .owner = &namespace->owner};
 	namespace->fields = map_new(run, ARRAY_LEN(fields));
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++) {
 		struct unread *unread = run_alloc(run, 1, sizeof(*unread));

@@ -4,20 +4,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-_Static_assert(sizeof(struct value) == sizeof(struct tree_value), "a value fits into a tree's");
+_Static_assert(sizeof(struct value) == sizeof(struct doc_value), "a value fits into a doc's");
 _Static_assert(VALUE_UNDEFINED == 0, "no value is undefined");
-_Static_assert(sizeof(struct iterator) <= sizeof(((struct tree_walk *)0)->state), "an iterator fits into a walk");
+_Static_assert(sizeof(struct iterator) <= sizeof(((struct doc_walk *)0)->state), "an iterator fits into a walk");
 
-struct tree_value tree_from(struct value value)
+struct doc_value doc_from(struct value value)
 {
-	struct tree_value from = tree_none;
+	struct doc_value from = doc_none;
 
 	if (value.type != VALUE_UNDEFINED)
 		memcpy(&from, &value, sizeof(from));
 	return from;
 }
 
-struct value tree_to(struct tree_value value)
+struct value doc_to(struct doc_value value)
 {
 	struct value to;
 
@@ -30,62 +30,61 @@ static struct run *run_of(void *owner)
 	return ((struct v1_owner *)owner)->run;
 }
 
-static struct tree_text text_of(struct value string)
+static struct doc_text text_of(struct value string)
 {
-	return (struct tree_text){.bytes = string_bytes(string), .len = string_len(string)};
+	return (struct doc_text){.bytes = string_bytes(string), .len = string_len(string)};
 }
 
 /* ---- reading ---- */
 
-static enum tree_kind kind(struct tree_value value)
+static enum doc_kind kind(struct doc_value value)
 {
-	static const enum tree_kind kinds[VALUE_TYPES] = {
-		[VALUE_NULL] = TREE_NULL,
-		[VALUE_BOOL] = TREE_BOOL,
-		[VALUE_INT] = TREE_NUMBER,
-		[VALUE_FLOAT] = TREE_NUMBER,
-		[VALUE_STRING] = TREE_STRING,
-		[VALUE_LIST] = TREE_LIST,
-		[VALUE_MAP] = TREE_MAP,
+	static const enum doc_kind kinds[VALUE_TYPES] = {
+		[VALUE_NULL] = DOC_NULL,
+		[VALUE_BOOL] = DOC_BOOL,
+		[VALUE_INT] = DOC_NUMBER,
+		[VALUE_FLOAT] = DOC_NUMBER,
+		[VALUE_STRING] = DOC_STRING,
+		[VALUE_LIST] = DOC_LIST,
+		[VALUE_MAP] = DOC_MAP,
 	};
 
-	return kinds[tree_to(value).type];
+	return kinds[doc_to(value).type];
 }
 
-static bool truth(struct tree_value flag)
+static bool truth(struct doc_value flag)
 {
-	return tree_to(flag).truth;
+	return doc_to(flag).truth;
 }
 
-static struct tree_text text(struct tree_value string)
+static struct doc_text text(struct doc_value string)
 {
-	return text_of(tree_to(string));
+	return text_of(doc_to(string));
 }
 
-static size_t count(struct tree_value container)
+static size_t count(struct doc_value container)
 {
-	struct value value = tree_to(container);
+	struct value value = doc_to(container);
 
 	return value_is(value, VALUE_MAP) ? map_len(value) : list_len(value);
 }
 
-static struct tree_value get(void *owner, struct tree_value map, struct tree_text key)
+static struct doc_value get(void *owner, struct doc_value map, struct doc_text key)
 {
 	struct value element;
 
 	run_step_bytes(run_of(owner), key.len);
-	return map_get_bytes(run_of(owner), tree_to(map), key.bytes, key.len, &element) ? tree_from(element)
-											: tree_none;
+	return map_get_bytes(run_of(owner), doc_to(map), key.bytes, key.len, &element) ? doc_from(element) : doc_none;
 }
 
-static void begin(void *owner, struct tree_walk *walk)
+static void begin(void *owner, struct doc_walk *walk)
 {
-	struct iterator at = value_iterate(run_of(owner), tree_to(walk->of));
+	struct iterator at = value_iterate(run_of(owner), doc_to(walk->of));
 
 	memcpy(walk->state, &at, sizeof(at));
 }
 
-static bool next(void *owner, struct tree_walk *walk)
+static bool next(void *owner, struct doc_walk *walk)
 {
 	struct iterator at;
 
@@ -93,42 +92,42 @@ static bool next(void *owner, struct tree_walk *walk)
 	run_step(run_of(owner), 1);
 	if (!iterator_next(run_of(owner), &at))
 		return false;
-	walk->key = value_is(at.key, VALUE_STRING) ? text_of(at.key) : tree_literal("");
-	walk->element = tree_from(at.element);
+	walk->key = value_is(at.key, VALUE_STRING) ? text_of(at.key) : doc_literal("");
+	walk->element = doc_from(at.element);
 	memcpy(walk->state, &at, sizeof(at));
 	return true;
 }
 
 /* ---- making ---- */
 
-static struct tree_value map(void *owner)
+static struct doc_value map(void *owner)
 {
-	return tree_from(map_new(run_of(owner), 0));
+	return doc_from(map_new(run_of(owner), 0));
 }
 
-static struct tree_value list(void *owner)
+static struct doc_value list(void *owner)
 {
-	return tree_from(list_new(run_of(owner), 0));
+	return doc_from(list_new(run_of(owner), 0));
 }
 
-static struct tree_value flag(void *owner, bool truth)
-{
-	(void)owner;
-	return tree_from(value_bool(truth));
-}
-
-static struct tree_value null(void *owner)
+static struct doc_value flag(void *owner, bool truth)
 {
 	(void)owner;
-	return tree_from(value_null());
+	return doc_from(value_bool(truth));
 }
 
-static struct tree_value string(void *owner, struct tree_text text)
+static struct doc_value null(void *owner)
 {
-	return tree_from(string_borrow(run_of(owner), text.bytes, text.len));
+	(void)owner;
+	return doc_from(value_null());
 }
 
-static struct tree_text join(void *owner, struct tree_text a, struct tree_text b)
+static struct doc_value string(void *owner, struct doc_text text)
+{
+	return doc_from(string_borrow(run_of(owner), text.bytes, text.len));
+}
+
+static struct doc_text join(void *owner, struct doc_text a, struct doc_text b)
 {
 	struct run *run = run_of(owner);
 	char *bytes;
@@ -141,32 +140,32 @@ static struct tree_text join(void *owner, struct tree_text a, struct tree_text b
 		memcpy(bytes, a.bytes, a.len);
 	if (b.len > 0)
 		memcpy(bytes + a.len, b.bytes, b.len);
-	return (struct tree_text){.bytes = bytes, .len = a.len + b.len};
+	return (struct doc_text){.bytes = bytes, .len = a.len + b.len};
 }
 
-static struct tree_text number(void *owner, struct tree_value number)
+static struct doc_text number(void *owner, struct doc_value number)
 {
-	const struct value value = tree_to(number);
-	char text[TREE_NUMBER_TEXT];
+	const struct value value = doc_to(number);
+	char text[DOC_NUMBER_TEXT];
 
 	if (!value_is(value, VALUE_INT))
-		tree_real_text(text, value.real);
-	return tree_literal(value_is(value, VALUE_INT) ? run_text(run_of(owner), "%" PRId64, value.number)
-						       : run_text(run_of(owner), "%s", text));
+		doc_real_text(text, value.real);
+	return doc_literal(value_is(value, VALUE_INT) ? run_text(run_of(owner), "%" PRId64, value.number)
+						      : run_text(run_of(owner), "%s", text));
 }
 
-static void set(void *owner, struct tree_value map, struct tree_text key, struct tree_value value)
+static void set(void *owner, struct doc_value map, struct doc_text key, struct doc_value value)
 {
 	struct run *run = run_of(owner);
 
 	run_step_bytes(run, key.len);
-	map_set(run, tree_to(map), string_borrow(run, key.bytes, key.len), tree_to(value));
+	map_set(run, doc_to(map), string_borrow(run, key.bytes, key.len), doc_to(value));
 }
 
-static void push(void *owner, struct tree_value list, struct tree_value value)
+static void push(void *owner, struct doc_value list, struct doc_value value)
 {
 	run_step(run_of(owner), 1);
-	list_push(run_of(owner), tree_to(list), tree_to(value));
+	list_push(run_of(owner), doc_to(list), doc_to(value));
 }
 
 /* ---- resources ---- */
@@ -174,7 +173,7 @@ static void push(void *owner, struct tree_value list, struct tree_value value)
 /* A resource before it is read. */
 struct resource {
 	const struct v1_owner *owner;
-	struct tree_value json;
+	struct doc_value json;
 };
 
 static struct value make(struct run *run, const void *data, uint32_t offset)
@@ -183,26 +182,26 @@ static struct value make(struct run *run, const void *data, uint32_t offset)
 
 	(void)run;
 	(void)offset;
-	return tree_to(v1_element(&resource->owner->v1, resource->json));
+	return doc_to(v1_element(&resource->owner->v1, resource->json));
 }
 
-static void set_lazy(void *owner, struct tree_value map, struct value key, struct tree_value json)
+static void set_lazy(void *owner, struct doc_value map, struct value key, struct doc_value json)
 {
 	struct run *run = run_of(owner);
 	struct resource *resource = run_alloc(run, 1, sizeof(*resource));
 
 	*resource = (struct resource){.owner = owner, .json = json};
-	map_set_lazy(run, tree_to(map), key, (struct lazy){.make = make, .data = resource});
+	map_set_lazy(run, doc_to(map), key, (struct lazy){.make = make, .data = resource});
 }
 
-static void set_element(void *owner, struct tree_value map, struct tree_text key, struct tree_value resource)
+static void set_element(void *owner, struct doc_value map, struct doc_text key, struct doc_value resource)
 {
 	set_lazy(owner, map, string_borrow(run_of(owner), key.bytes, key.len), resource);
 }
 
-static void set_instance(void *owner, struct tree_value map, struct tree_value index, struct tree_value resource)
+static void set_instance(void *owner, struct doc_value map, struct doc_value index, struct doc_value resource)
 {
-	const struct value key = tree_to(index);
+	const struct value key = doc_to(index);
 
 	set_lazy(owner, map, value_is_number(key) || value_is(key, VALUE_STRING) ? key : value_int(0), resource);
 }
@@ -217,7 +216,7 @@ static void leave(void *owner)
 	run_leave(run_of(owner));
 }
 
-const struct tree_class tree_of_values = {
+const struct doc_class doc_of_values = {
 	.kind = kind,
 	.truth = truth,
 	.text = text,

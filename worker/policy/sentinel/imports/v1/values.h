@@ -2,7 +2,7 @@
 #ifndef WORKER_POLICY_SENTINEL_IMPORTS_V1_VALUES_H
 #define WORKER_POLICY_SENTINEL_IMPORTS_V1_VALUES_H
 
-/* Values of the language as a tree (common/terraform/v1/tree.h), for v1.h. Its owner is a struct v1_owner. */
+/* Values of the language as a doc (common/terraform/v1/doc.h), for v1.h. Its owner is a struct v1_owner. */
 
 #include "common/terraform/v1/v1.h"
 #include "worker/policy/sentinel/values/value.h"
@@ -12,10 +12,10 @@ struct v1_owner {
 	struct v1 v1; /* for resources, which are made when they are read */
 };
 
-extern const struct tree_class tree_of_values;
+extern const struct doc_class doc_of_values;
 
-struct tree_value tree_from(struct value value);
+struct doc_value doc_from(struct value value);
 /* Undefined is none. */
-struct value tree_to(struct tree_value value);
+struct value doc_to(struct doc_value value);
 
 #endif

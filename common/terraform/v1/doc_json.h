@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#ifndef COMMON_TERRAFORM_V1_DOC_JSON_H
+#define COMMON_TERRAFORM_V1_DOC_JSON_H
+
+/*
+ * jansson's values as a doc. What is made lives until the owner is cleared.
+ *
+ * An object has no other keys than strings, so that an instance's is "i" and its number, or "s" and the string. The
+ * resource itself is its value.
+ */
+
+#include "common/json/json.h"
+#include "common/terraform/v1/doc.h"
+
+struct doc_json {
+	json_t *made;  /* an array of all that was made; owned */
+	size_t budget; /* for what is made, in bytes: about what it takes */
+	bool spent;    /* the budget is over: from then on all that is made is empty */
+};
+
+extern const struct doc_class doc_of_json;
+
+void doc_json_init(struct doc_json *owner, size_t budget);
+void doc_json_release(struct doc_json *owner);
+
+struct doc_value doc_from_json(const json_t *value);
+json_t *doc_to_json(struct doc_value value);
+
+#endif
