@@ -18,7 +18,7 @@ import pytest
 from support.fake_scheduler import FakeScheduler
 from support.policy_jobs import policy_set, wait_for_results
 from support.process import clean_environment, program
-from support.sentinel_jobs import PLAN, evaluations, offer, outcomes, policy, start_worker
+from support.sentinel_jobs import PLAN, evaluation, interfaces, offer, outcomes, policy, start_worker
 from support.wait import until
 
 CANARY = "canary-of-another"
@@ -165,30 +165,17 @@ def test_the_sandbox_of_a_policy_has_its_set_alone(fake_scheduler, worker):
     sets = [policy_set(policy(LOOPS), number=1), policy_set(policy(f'print("{CANARY}")\nmain = true', name="two"), number=2)]
     job = offer(fake_scheduler, *sets)
 
-    def look():
-        for pid in evaluations(worker):
-            process = Path(f"/proc/{pid}")
-            try:
-                if b"\0-plan=" in (process / "cmdline").read_bytes():
-                    return {
-                        "job": below(process / "root/job"),
-                        "top": {path.name for path in (process / "root").iterdir()},
-                        "hidden": [str(path) for path in (worker.folder, Path(worker.options["data_dir"]), Path.home()) if (process / "root" / path.relative_to("/")).exists()],
-                        "environment": {entry.split("=")[0] for entry in (process / "environ").read_bytes().decode().split("\0") if entry},
-                        "interfaces": [line.split(":")[0].strip() for line in (process / "net/dev").read_text().splitlines()[2:]],
-                        "writable": (process / "root/job/policies").stat().st_mode,
-                    }
-            except OSError:
-                continue
-        return None
-
-    found = until(look, "the evaluation runs")
+    process = until(lambda: evaluation(worker), "the evaluation runs")
+    files, top = below(process / "root/job"), {path.name for path in (process / "root").iterdir()}
+    seen = [str(path) for path in (worker.folder, Path(worker.options["data_dir"]), Path.home()) if (process / "root" / path.relative_to("/")).exists()]
+    environment = {entry.split("=")[0] for entry in (process / "environ").read_text().split("\0") if entry}
+    network = interfaces(process)
     fake_scheduler.stop(job)
     until(lambda: job.result, "the end of the job")
-    assert {"plan.json", "run.json", "policies", "policies/sentinel.hcl", "policies/one.sentinel"} >= found["job"] >= {"plan.json", "run.json", "policies/one.sentinel"}
-    assert not {"home", "root", "var", "opt", "srv", "run"} & found["top"] and found["hidden"] == []
-    assert found["environment"] <= {"PATH", "LANG", "HOME", "GOMEMLIMIT", "PWD"}
-    assert found["interfaces"] == ["lo"]
+    assert files - {"policies/sentinel.hcl"} == {"plan.json", "run.json", "policies", "policies/one.sentinel"}
+    assert not {"home", "root", "var", "opt", "srv", "run"} & top and seen == []
+    assert environment <= {"PATH", "LANG", "HOME", "GOMEMLIMIT", "PWD"}
+    assert network == ["lo"]
 
 
 def linked(target):

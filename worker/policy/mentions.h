@@ -7,8 +7,8 @@
 /* Searches the files of policies for words, to find out what the policies may need. */
 
 bool has_word(const struct buf *text, const char *word);
-/* True if mentions() is true for a file below the folder whose name ends with `ending` ("": for any file), or if that
- * can't be found out: behind a link, or in a file of more than 16 MiB. */
+/* True if mentions() is true for a file below the folder. Reads only files whose names end with `ending`; "" means all
+ * files. Also true if one of them can't be read: it is a link, or has more than 16 MiB. */
 bool folder_mentions(int root, const char *folder, const char *ending, bool (*mentions)(const struct buf *text));
 
 #endif

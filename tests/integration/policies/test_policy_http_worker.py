@@ -3,7 +3,6 @@
 """The import http in a worker: its options, the policies' network, and what leaves the sandbox."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -11,7 +10,7 @@ from support.authority import Authority
 from support.policy_jobs import policy_set, wait_for_results
 from support.policy_server import PolicyServer
 from support.runyard import Worker
-from support.sentinel_jobs import PLAN, RUN, evaluations, offer, outcomes, policy, start_worker
+from support.sentinel_jobs import PLAN, RUN, evaluation, interfaces, offer, outcomes, policy, start_worker
 from support.wait import until
 
 SECRET = "secret-of-the-policy"
@@ -82,24 +81,14 @@ def test_only_sets_with_the_import_have_a_network(fake_scheduler, worker, sandbo
     if sandbox != "bwrap":
         pytest.skip("without a sandbox policies have the worker's network")
 
-    def interfaces(job):
-        """Of the evaluation that runs now."""
-        def running():
-            for pid in evaluations(worker):
-                try:
-                    if "\0-plan=" in Path(f"/proc/{pid}/cmdline").read_text():
-                        return [line.split(":")[0].strip() for line in Path(f"/proc/{pid}/net/dev").read_text().splitlines()[2:]]
-                except OSError:
-                    pass
-            return None
-
-        found = until(running, "the evaluation runs")
+    def interfaces_of(source):
+        job = offer(fake_scheduler, policy_set(policy(source)))
+        found = interfaces(until(lambda: evaluation(worker), "the evaluation runs"))
         fake_scheduler.stop(job)
         until(lambda: job.result, "the end of the job")
         return found
 
-    without = interfaces(offer(fake_scheduler, policy_set(policy(LOOPS))))
-    with_import = interfaces(offer(fake_scheduler, policy_set(policy('import "http"\n' + LOOPS))))
+    without, with_import = interfaces_of(LOOPS), interfaces_of('import "http"\n' + LOOPS)
     assert without == ["lo"] and len(with_import) > 1, (without, with_import)
 
 

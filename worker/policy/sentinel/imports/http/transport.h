@@ -3,8 +3,8 @@
 #define WORKER_POLICY_SENTINEL_IMPORTS_HTTP_TRANSPORT_H
 
 /*
- * What sends the requests of the import `http`. The evaluator has no network of its own: the program gives it a
- * transport if requests are allowed (worker/policy/http).
+ * The interface through which the import `http` sends requests. The evaluator can't connect to anything itself. The
+ * program gives it a transport if requests are allowed (worker/policy/http).
  */
 
 #include "common/buf.h"
