@@ -17,7 +17,7 @@ class PolicyServer:
     /statuses/A,B,C         the status A, then B, then C for each further request
     /to?url=URL&status=N    a redirect, 302 without a status
     /size/N                 a body of N bytes; /head/N: a header of N bytes
-    /bytes                  a body that is no text; /twice: two headers of one name
+    /bytes                  a body that is no text; /twice: two headers of one name, and one that is folded
     /slow                   a body that never ends, a byte at a time
     /silent                 no answer
     /cut                    less than Content-Length says; /hang: no answer, and the connection is closed
@@ -101,7 +101,7 @@ class PolicyServer:
         self.send(handler, 200, b"\0\xff\n")
 
     def answer_twice(self, handler, rest, query, body):
-        self.send(handler, 200, b"", [("x-word", "one"), ("X-Word", "two"), ("X-Empty", "")])
+        self.send(handler, 200, b"", [("x-word", "one"), ("X-Word", "two"), ("X-Empty", ""), ("X-Folded", "one\r\n two: three")])
 
     def answer_slow(self, handler, rest, query, body):
         handler.send_response(200)

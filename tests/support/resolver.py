@@ -16,8 +16,13 @@ class Resolver:
 
     def __init__(self, address):
         self.address = address
-        self.at, self.socket = next(filter(None, map(self._bound, range(53, 100))))
+        self.at, self.socket = self.bound()
         threading.Thread(target=self._serve, daemon=True).start()
+
+    @classmethod
+    def bound(cls):
+        """An address of the loopback whose port 53 is free, and a socket at it."""
+        return next(filter(None, map(cls._bound, range(53, 100))))
 
     @staticmethod
     def _bound(number):

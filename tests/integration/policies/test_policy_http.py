@@ -90,6 +90,7 @@ ANSWERS = {
     "an accepted status": 'http.accept_status_codes([200, 404]).get(url + "/status/404").status_code is 404',
     "names of headers": 'http.get(url + "/echo").headers["Content-Type"] is "application/json"',
     "two headers of a name": 'http.get(url + "/twice").headers["X-Word"] is "one, two" and http.get(url + "/twice").headers["X-Empty"] is ""',
+    "a folded header": 'length(filter keys(http.get(url + "/twice").headers) as _, name { name contains "wo:" or name contains " " }) is 0',
     "bytes": 'http.get(url + "/bytes").body is "\\x00\\xff\\n"',
     "a large body": 'length(http.get(url + "/size/8388608").body) is 8388608',
     "large headers": 'length(http.get(url + "/head/64000").headers["X-Long"]) is 60000',
@@ -331,6 +332,11 @@ def test_redirects_do_not_lead_from_https_to_http(evaluate, secure, server, auth
 
 # ---- names ----
 
+def mounted(conf):
+    """The beginning of a command that has this file as its resolv.conf."""
+    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", f"mount --bind {conf} /etc/resolv.conf && exec \"$@\"", "sh"]
+
+
 @pytest.fixture
 def named(evaluate, tmp_path):
     """named(ADDRESS, SOURCE, HOSTS): evaluates where a resolver of the test answers with address(name); the result, and the names
@@ -347,8 +353,7 @@ def named(evaluate, tmp_path):
         conf = tmp_path / "resolv.conf"
         conf.write_text(f"nameserver {resolver.at}\n")
         try:
-            mounted = ["unshare", "--mount", "--propagation", "private", "sh", "-c", f"mount --bind {conf} /etc/resolv.conf && exec \"$@\"", "sh"]
-            return evaluate(source, hosts=hosts, before=mounted, **params), asked
+            return evaluate(source, hosts=hosts, before=mounted(conf), **params), asked
         finally:
             resolver.release()
 
@@ -377,6 +382,19 @@ def test_a_name_that_is_not_listed_is_not_looked_up(named, server):
     (code, _, errors), asked = named(lambda name: "127.0.0.1", "http.get(url)\nmain = true", "policy.test,127.0.0.1", url=f"http://{SECRET}.example.com:{server.port}/echo")
     assert code == RUNTIME and reason(errors).endswith("is not on the allow-list")
     assert (asked, server.seen) == ([], [])
+
+
+@by_root
+def test_a_lookup_that_takes_too_long_ends_in_time(evaluate, tmp_path):
+    """The C library asks for 10 s."""
+    at, silent = Resolver.bound()
+    conf = tmp_path / "resolv.conf"
+    conf.write_text(f"nameserver {at}\n")
+    begun = time.monotonic()
+    with silent:
+        code, _, errors = evaluate('http.with_timeout(1).get("http://policy.test/")\nmain = true', hosts="policy.test", before=mounted(conf))
+    assert (code, reason(errors)) == (RUNTIME, "http: GET http://policy.test: there was no complete answer in time")
+    assert time.monotonic() - begun < 8
 
 
 @by_root

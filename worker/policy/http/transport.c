@@ -64,18 +64,17 @@ static size_t header_came(char *line, size_t size, size_t count, void *data)
 
 /* ---- options of a request ---- */
 
-/* libcurl leaves out a header without a value, unless its line ends with a semicolon. */
+static void add_line(struct exchange *exchange, const char *line)
+{
+	exchange->headers = mem_check(curl_slist_append(exchange->headers, line));
+}
+
+/* In libcurl's form, a header with an empty value ends with a semicolon. */
 static void add_header(struct exchange *exchange, const char *name, const char *value)
 {
 	_cleanup_(freep) char *line = *value ? mem_printf("%s: %s", name, value) : mem_printf("%s;", name);
 
-	exchange->headers = mem_check(curl_slist_append(exchange->headers, line));
-}
-
-/* A name with a colon alone: libcurl does not send a header of its own. */
-static void drop_header(struct exchange *exchange, const char *line)
-{
-	exchange->headers = mem_check(curl_slist_append(exchange->headers, line));
+	add_line(exchange, line);
 }
 
 static void set_headers(struct exchange *exchange, CURL *easy)
@@ -87,9 +86,10 @@ static void set_headers(struct exchange *exchange, CURL *easy)
 		add_header(exchange, request->headers[i].name, request->headers[i].value);
 		typed |= strcasecmp(request->headers[i].name, "Content-Type") == 0;
 	}
+	/* A line without a value: libcurl does not send its own header of that name. */
 	if (!typed)
-		drop_header(exchange, "Content-Type:");
-	drop_header(exchange, "Expect:");
+		add_line(exchange, "Content-Type:");
+	add_line(exchange, "Expect:");
 	curl_easy_setopt(easy, CURLOPT_HTTPHEADER, exchange->headers);
 }
 
@@ -123,6 +123,7 @@ static void set_options(struct exchange *exchange, CURL *easy, const char *url, 
 	curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
 	curl_easy_setopt(easy, CURLOPT_USERAGENT, "runyard-policy");
 	curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, (long)left_ms);
+	curl_easy_setopt(easy, CURLOPT_QUICK_EXIT, 1L); /* does not wait for a name's lookup when the time is over */
 	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, exchange->error);
 	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, body_came);
 	curl_easy_setopt(easy, CURLOPT_WRITEDATA, exchange);
@@ -141,8 +142,8 @@ static void fail(struct exchange *exchange, const char *why)
 
 	answer->status = 0;
 	if (exchange->from)
-		snprintf(answer->error, sizeof(answer->error), "redirected to %.*s: %s",
-			(int)http_origin_len(exchange->from), exchange->from, why);
+		snprintf(answer->error, sizeof(answer->error), "redirected to %.*s: %s", http_shown_len(exchange->from),
+			exchange->from, why);
 	else
 		text_copy(answer->error, sizeof(answer->error), why);
 }

@@ -21,17 +21,24 @@ static struct value header_name(struct run *run, const char *name, size_t len)
 	return string_borrow(run, canonical, len);
 }
 
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* Leaves out lines that are no header, such as the continuation of one. */
 static void add_header(struct run *run, struct value headers, const char *line, size_t len)
 {
 	const char *colon = memchr(line, ':', len);
 	struct value name, value, before;
 	size_t begin;
 
-	if (!colon || colon == line)
+	if (!colon || colon == line || is_blank(*line))
 		return;
 	name = header_name(run, line, (size_t)(colon - line));
-	for (begin = (size_t)(colon - line) + 1; begin < len && (line[begin] == ' ' || line[begin] == '\t'); begin++)
-		;
+	begin = (size_t)(colon - line) + 1;
+	while (begin < len && is_blank(line[begin]))
+		begin++;
 	value = string_new(run, line + begin, len - begin);
 	if (map_get(run, headers, name, &before))
 		value = string_concat(run, string_concat(run, before, string_text(run, ", ")), value);

@@ -93,11 +93,9 @@ static void send_once(
 static struct value answer_take(
 	struct run *run, const struct client *client, const struct http_request *request, struct http_answer *answer)
 {
-	int shown = (int)http_origin_len(request->url);
+	int shown = http_shown_len(request->url);
 	struct value value;
 
-	if (shown > 256)
-		shown = 256;
 	if (answer->status == 0)
 		run_fail(run, "http: %s %.*s: %s", request->method, shown, request->url, answer->error);
 	if (!is_accepted(client, answer->status))

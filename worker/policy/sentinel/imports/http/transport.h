@@ -46,8 +46,10 @@ struct http_transport {
 
 void http_answer_release(struct http_answer *answer);
 
-/* The length of the URL's beginning up to its path: "https://example.com:8443". It is what messages show of a URL. */
+/* The length of the URL's beginning up to its path: "https://example.com:8443". */
 size_t http_origin_len(const char *url);
+/* The length of what messages show of the URL: of its origin, at most 256. */
+int http_shown_len(const char *url);
 /* True if the URL has a user name or a password. */
 bool http_url_has_user(const char *url);
 
