@@ -46,7 +46,7 @@ static size_t take_escape(struct hcl_reader *reader, char *out)
 	static const char letters[] = "nrt\"\\", bytes[] = "\n\r\t\"\\";
 	const size_t begin = reader->at;
 	const char letter = hcl_peek(reader, 1), *found = letter ? strchr(letters, letter) : NULL;
-	uint32_t code;
+	uint32_t code = 0;
 	size_t len;
 
 	if (found) {

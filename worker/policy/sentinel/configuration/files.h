@@ -39,7 +39,8 @@ struct file source_read(struct run *run, const struct files *files, const char *
 	const struct reader *reader);
 /* The path of such a source, as messages name the file. */
 const char *source_path(struct run *run, const char *folder, const char *source);
-/* The same for data, up to MAX_DATA bytes. The file is mapped; if it is truncated during the run, the process ends by SIGBUS. */
+/* The same for data, up to MAX_DATA bytes. The file is mapped; if it is truncated during the run, the process ends by
+ * SIGBUS. */
 struct file source_map(struct run *run, const struct files *files, const char *folder, const char *source,
 	const struct reader *reader);
 
