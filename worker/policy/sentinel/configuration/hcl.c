@@ -22,6 +22,7 @@ static struct hcl_block *read_block(struct literal_reader *reader, const struct 
 	};
 	for (unsigned i = 0; i < item->label_count; i++)
 		block->labels[i] = reader_name(reader, &item->labels[i]);
+	reader->run->at = (struct place){.source = reader->source, .offset = block->begin};
 	run_enter(reader->run);
 	read_body(reader, &block->body, item);
 	run_leave(reader->run);
