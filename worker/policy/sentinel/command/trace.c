@@ -68,7 +68,7 @@ static void add_rule(struct run *run, const struct result *result, const char *i
 	const char *inner = run_text(run, "%s  ", indent);
 	unsigned line, column;
 
-	place_position(place_of_rule(result, rule->note), &line, &column);
+	run_position(run, place_of_rule(result, rule->note), &line, &column);
 	output_text(run, output, "\n");
 	add_line(run, output, indent,
 		run_text(run, "%s:%u:%u - Rule \"%.*s\"", unit_tree(result->unit)->source->name, line, column,
@@ -118,7 +118,7 @@ static struct value position_value(struct run *run, struct place place)
 	struct value position = map_new(run, 4);
 	unsigned line, column;
 
-	place_position(place, &line, &column);
+	run_position(run, place, &line, &column);
 	map_set_text(run, position, "filename", string_text(run, place.source->name));
 	map_set_text(run, position, "offset", value_int(place.offset));
 	map_set_text(run, position, "line", value_int(line));

@@ -443,7 +443,7 @@ void configuration_warn(
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);
-	place_position(place, &line, &column);
+	run_position(run, place, &line, &column);
 	list_push(run, configuration->warnings,
 		string_text(run,
 			run_text(run, "%s:%u:%u: warning: %s", place.source ? place.source->name : "", line, column,

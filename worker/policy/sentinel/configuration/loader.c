@@ -300,6 +300,7 @@ static void set_globals(struct loader *loader, struct unit *unit)
 		struct value value;
 		uint32_t slot;
 
+		run_step(run, tree->scope.count / NAMES_PER_STEP);
 		if (!tree_variable(tree, name.bytes, name.len, &slot))
 			continue;
 		if (find_setting(run, loader->settings->globals, name.bytes, name.len, &value) ||

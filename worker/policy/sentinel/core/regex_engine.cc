@@ -178,15 +178,15 @@ void operator delete[](void *memory, const std::nothrow_t &) noexcept
 
 /* ---- programs ---- */
 
-/* RE2 limits the memory of a program, but not of the tree that it parses a pattern to. Both may have so many times the
- * program's. */
-enum { PARSING = 4 };
+/* RE2 limits the memory of a program, but not what it needs to make it: up to eleven times as much was measured, and
+ * the tree of a pattern has no limit. All may have so many times the program's. */
+enum { COMPILING = 16 };
 
 struct regex_program {
 	Account account;
 	RE2 *re2 = nullptr;
 
-	explicit regex_program(size_t max_memory) : account(PARSING * max_memory)
+	explicit regex_program(size_t max_memory) : account(COMPILING * max_memory)
 	{
 	}
 

@@ -171,6 +171,13 @@ void run_check(struct run *run)
 		run->next_check = run->limits.steps + 1;
 }
 
+void run_position(struct run *run, struct place place, unsigned *ret_line, unsigned *ret_column)
+{
+	run_step_bytes(run, position_move(&run->position, place));
+	*ret_line = run->position.line;
+	*ret_column = run->position.column;
+}
+
 /* ---- the protected stack ---- */
 
 struct protected_call {

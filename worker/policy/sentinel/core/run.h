@@ -89,6 +89,8 @@ struct run {
 	char *printed;
 	size_t printed_len, printed_cap;
 
+	struct position position; /* of the last run_position */
+
 	/* For the import `time`. */
 	struct timespec now; /* what time.now gives: fixed when it is read first, or by the plugin's configuration */
 	bool has_now;
@@ -142,6 +144,9 @@ static inline void run_leave(struct run *run)
 {
 	run->nesting--;
 }
+
+/* As place_position, for many places: quick if they are in their order. Counts steps. */
+void run_position(struct run *run, struct place place, unsigned *ret_line, unsigned *ret_column);
 
 /* Zeroed memory of the arena, aligned to 16 bytes. */
 void *run_alloc(struct run *run, size_t count, size_t size);

@@ -11,22 +11,34 @@ static size_t character_len(const char *bytes, size_t len)
 	return length ? length : 1;
 }
 
-void place_position(struct place place, unsigned *ret_line, unsigned *ret_column)
+size_t position_move(struct position *position, struct place place)
 {
 	const struct source *source = place.source;
-	unsigned line = 1, column = 1;
-	size_t at = 0;
+	size_t begin;
 
-	while (source && at < place.offset && at < source->len) {
-		if (source->text[at] == '\n') {
-			line++;
-			column = 1;
-			at++;
+	if (!position->source || position->source != source || position->offset > place.offset)
+		*position = (struct position){.source = source, .line = 1, .column = 1};
+	begin = position->offset;
+	while (source && position->offset < place.offset && position->offset < source->len) {
+		const char *at = source->text + position->offset;
+
+		if (*at == '\n') {
+			position->line++;
+			position->column = 1;
+			position->offset++;
 			continue;
 		}
-		column++;
-		at += character_len(source->text + at, source->len - at);
+		position->column++;
+		position->offset += character_len(at, source->len - position->offset);
 	}
-	*ret_line = line;
-	*ret_column = column;
+	return position->offset - begin;
+}
+
+void place_position(struct place place, unsigned *ret_line, unsigned *ret_column)
+{
+	struct position position = {0};
+
+	position_move(&position, place);
+	*ret_line = position.line;
+	*ret_column = position.column;
 }

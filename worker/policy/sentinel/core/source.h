@@ -21,7 +21,18 @@ struct place {
 };
 
 /* Line and column count from 1. A column counts characters of UTF-8; a byte that is none counts as one. CRLF is one
- * line end. Reads the source from its beginning, so it is for messages. */
+ * line end. Reads the source from its beginning, so it is for single messages. */
 void place_position(struct place place, unsigned *ret_line, unsigned *ret_column);
+
+/* The line and column of an offset. */
+struct position {
+	const struct source *source; /* NULL: of none yet */
+	size_t offset;
+	unsigned line, column;
+};
+
+/* Moves the position to the place, from where it is if the place is behind that in the same source. Many places in
+ * their order take the time of one. Returns the number of bytes that were read. */
+size_t position_move(struct position *position, struct place place);
 
 #endif

@@ -12,6 +12,7 @@ static bool module_field(
 	const struct unit *unit = import->data;
 	uint32_t slot;
 
+	run_step(run, unit->tree->scope.count / NAMES_PER_STEP);
 	if (!tree_variable(unit->tree, name, len, &slot) || unit->frame->slots[slot].type == VALUE_UNSET)
 		return false;
 	*ret_field = forced(run, unit->frame->slots[slot]);

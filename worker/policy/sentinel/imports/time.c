@@ -50,6 +50,7 @@ static struct instant instant_of_text(struct run *run, struct value text)
 {
 	struct instant instant;
 
+	run_step_bytes(run, string_len(text));
 	if (!instant_parse(string_bytes(text), string_len(text), &instant))
 		run_fail(run, "time: not a time of RFC 3339: %.*s", string_len(text) < 64 ? (int)string_len(text) : 64,
 			string_bytes(text));

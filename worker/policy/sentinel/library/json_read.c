@@ -360,6 +360,7 @@ bool json_read(struct run *run, const char *text, size_t len, struct value *ret_
 	};
 	struct value value;
 
+	run_step_bytes(run, len);
 	if (read_value(&reader, &value)) {
 		skip_space(&reader);
 		if (reader.at == reader.end) {

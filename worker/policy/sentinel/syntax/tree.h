@@ -227,7 +227,9 @@ enum tree_role { TREE_POLICY, TREE_MODULE, TREE_ANY };
  * source's text. */
 struct tree *tree_parse(struct run *run, const struct source *source, enum tree_role role);
 
-/* The slot of a variable of the file. False if there is none of that name. */
+/* The slot of a variable of the file. False if there is none of that name. Compares all names: the caller counts a step
+ * for NAMES_PER_STEP of tree->scope.count, where a policy can repeat it. */
+enum { NAMES_PER_STEP = 16 };
 bool tree_variable(const struct tree *tree, const char *name, size_t len, uint32_t *ret_slot);
 
 #endif

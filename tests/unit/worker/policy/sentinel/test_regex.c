@@ -110,19 +110,26 @@ static void test_a_large_program_is_refused(void **state)
 	assert_string_not_equal(error, "");
 }
 
-/* The program is small, the tree of the pattern is not. */
 static void test_a_pattern_whose_tree_is_large_is_refused(void **state)
 {
-	enum { TIMES = MAX_PATTERN / 4 };
+	enum { TIMES = MAX_PATTERN / 3 };
 	char error[REGEX_ERROR_SIZE] = "";
-	char *pattern = mem_new(4 * TIMES + 1, 1);
+	char *pattern = mem_new(3 * TIMES + 1, 1);
 
 	(void)state;
 	for (size_t i = 0; i < TIMES; i++)
-		memcpy(pattern + 4 * i, "\\PL*", 4);
+		memcpy(pattern + 3 * i, "\\pL", 3);
 	assert_int_equal(match_bytes(pattern, "a", 1, error), -1);
 	assert_string_equal(error, "it needs too much memory");
 	free(pattern);
+}
+
+static void test_a_program_as_large_as_allowed_is_made(void **state)
+{
+	char error[REGEX_ERROR_SIZE] = "";
+
+	(void)state;
+	assert_int_equal(match_bytes("^(\\pL{10}b?){40}", "a", 1, error), 0);
 }
 
 static void test_matching_takes_linear_time(void **state)
@@ -320,6 +327,7 @@ int main(void)
 		cmocka_unit_test(test_bytes_that_are_no_utf_8_match_as_the_replacement),
 		cmocka_unit_test(test_a_large_program_is_refused),
 		cmocka_unit_test(test_a_pattern_whose_tree_is_large_is_refused),
+		cmocka_unit_test(test_a_program_as_large_as_allowed_is_made),
 		cmocka_unit_test(test_matching_takes_linear_time),
 		cmocka_unit_test(test_zero_bytes_are_text),
 		cmocka_unit_test(test_an_error_ends_the_run_with_a_message),
