@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What policies hand to the readers of the standard imports: the first byte chooses one of them, two parts that a line
+/* What policies hand to the readers of the standard imports: the first digit chooses one of them, two parts that a line
  * end separates are its input. What was read and written must be read again as the same. */
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +61,24 @@ static void check_decimal(const struct decimal *decimal)
 	check(again.kind == decimal->kind && (decimal->kind == DECIMAL_NAN || decimal_compare(&again, decimal) == 0));
 }
 
+/* A float's shortest decimal reads back as that float, and an int as itself. */
+static void check_conversions(const struct decimal *decimal)
+{
+	const double real = decimal_float(decimal);
+	const struct decimal shortest = decimal_of_float(real);
+	int64_t number, coefficient;
+
+	check(decimal_float(&shortest) == real || decimal->kind == DECIMAL_NAN);
+	if (decimal_int(decimal, &number)) {
+		const struct decimal whole = decimal_of_int(number);
+		int64_t again;
+
+		check(decimal_int(&whole, &again) && again == number);
+	}
+	if (decimal_coefficient(decimal, &coefficient))
+		check((coefficient != 0) == (decimal_sign(decimal) != 0));
+}
+
 static void read_decimals(struct run *run, const struct input *input)
 {
 	static struct decimal (*const binary[])(const struct decimal *, const struct decimal *) = {
@@ -81,6 +99,7 @@ static void read_decimals(struct run *run, const struct input *input)
 		result = unary[i](&a);
 		check_decimal(&result);
 	}
+	check_conversions(&a);
 }
 
 static void read_versions(struct run *run, const struct input *input)
@@ -96,16 +115,28 @@ static void read_versions(struct run *run, const struct input *input)
 	version_satisfies(&version, input->second, input->second_len);
 }
 
+static void check_parts(struct instant_parts parts)
+{
+	check(parts.month >= 1 && parts.month <= 12 && parts.day >= 1 && parts.day <= 31);
+	check(parts.hour < 24 && parts.minute < 60 && parts.second < 60 && parts.weekday >= 0 && parts.weekday < 7);
+	check(instant_month_name(parts.month) && instant_weekday_name(parts.weekday));
+}
+
 static void read_times(struct run *run, const struct input *input)
 {
-	struct instant a, b;
+	struct instant a, b, sum;
+	int64_t difference;
 
 	(void)run;
 	if (!instant_parse(input->first, input->first_len, &a))
 		return;
-	instant_parts(&a);
-	if (instant_parse(input->second, input->second_len, &b))
-		check(instant_compare(&a, &b) == -instant_compare(&b, &a));
+	check_parts(instant_parts(&a));
+	if (!instant_parse(input->second, input->second_len, &b))
+		return;
+	check(instant_compare(&a, &b) == -instant_compare(&b, &a));
+	difference = instant_sub(&a, &b);
+	if (difference != INT64_MIN && difference != INT64_MAX)
+		check(instant_add(&b, difference, &sum) && instant_compare(&sum, &a) == 0);
 }
 
 static void (*const readers[])(struct run *run, const struct input *input) = {
@@ -133,7 +164,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 	if (len == 0)
 		return 0;
 	end = memchr(text, '\n', len - 1);
-	call.reader = bytes[0];
+	call.reader = (uint8_t)(bytes[0] - '0');
 	call.input.first = text;
 	call.input.first_len = end ? (size_t)(end - text) : len - 1;
 	call.input.second = end ? end + 1 : text + len - 1;
