@@ -227,6 +227,10 @@ def test_limits_end_a_policy_and_the_next_one_runs(write, flags, limit):
     assert out == "Error - a.sentinel\n\nPass - b.sentinel\n"
 
 
+def test_the_largest_limits():
+    assert run("eval", "-timeout=9223372036854775807ms", "-steps=9223372036854775807", "-memory=9223372036854775807", "-policy=enough-people")[0] == PASSED
+
+
 def test_wrong_command_lines():
     for args, reason in [
             (["odd"], "there is no command"), (["eval", "-odd"], "the flag -odd is not known"), (["eval", "-steps=x"], "-steps needs N"),
