@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* Plans for the Terraform imports. Any bytes give values or an error. If the other reader of JSON takes them, the
- * imports must have the values of the mocks. */
+/* Plans for the Terraform imports, and behind a zero byte schemas of providers for the imports of before tfplan/v2. Any
+ * bytes give values or an error. If the other reader of JSON takes a plan, the imports of now must have the values of
+ * the mocks. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base.h"
 #include "common/terraform/import_values.h"
 #include "worker/policy/sentinel/imports/terraform.h"
+#include "worker/policy/sentinel/imports/v1/v1.h"
 #include "worker/policy/sentinel/library/json.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len);
@@ -23,7 +25,7 @@ static const struct {
 };
 
 struct plan {
-	struct source source;
+	struct source source, schemas;
 	json_t *parsed;                     /* NULL: the other reader refuses it, or it is not compared */
 	json_t *values[ARRAY_LEN(imports)]; /* of the mocks; without a parsed plan only their names are used */
 };
@@ -72,6 +74,27 @@ static void read_plan(struct run *run, void *data)
 		read_import(run, data, i);
 }
 
+static void read_v1(struct run *run, void *data)
+{
+	static struct value (*const makers[])(struct run *, const struct source *, const struct source *) = {
+		import_v1_plan, import_v1_config, import_v1_state};
+	static const char *const names[] = {"terraform_version", "variables", "outputs", "module_paths", "path", "data",
+		"resources", "modules", "providers", "config", "state"};
+	const struct plan *plan = data;
+
+	for (size_t i = 0; i < ARRAY_LEN(makers); i++) {
+		const struct value import = makers[i](run, &plan->source, plan->schemas.text ? &plan->schemas : NULL);
+
+		for (size_t j = 0; j < ARRAY_LEN(names); j++) {
+			struct output output = {0};
+			struct value field;
+
+			if (import_get(run, import.import, names[j], strlen(names[j]), &field))
+				json_write(run, &output, field);
+		}
+	}
+}
+
 /* Escaped names of members are not found. */
 static json_t *parse(const char *text, size_t len)
 {
@@ -90,15 +113,22 @@ static json_t *parse(const char *text, size_t len)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
 	struct plan plan = {.source = {.name = "plan.json", .text = (const char *)bytes, .len = len}};
+	const char *end = memchr(plan.source.text, '\0', len);
 	struct run run;
 	int failed;
 
-	plan.parsed = parse(plan.source.text, len);
+	if (end) {
+		plan.source.len = (size_t)(end - plan.source.text);
+		plan.schemas =
+			(struct source){.name = "schemas.json", .text = end + 1, .len = len - plan.source.len - 1};
+	}
+	plan.parsed = parse(plan.source.text, plan.source.len);
 	for (size_t i = 0; i < ARRAY_LEN(imports); i++)
 		plan.values[i] = import_values(imports[i].shape, plan.parsed);
 	run_init(&run, &limits);
 	failed = run_protected(&run, read_plan, &plan);
 	check(!plan.parsed || failed == 0 || strstr(run.failure.message, "the limit of"));
+	run_protected(&run, read_v1, &plan);
 	run_release(&run);
 	for (size_t i = 0; i < ARRAY_LEN(imports); i++)
 		json_decref(plan.values[i]);
