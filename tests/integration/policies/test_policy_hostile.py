@@ -144,6 +144,14 @@ def test_limits_hold_while_a_file_is_parsed(tmp_path, flag, reason):
     assert code == RUNTIME and re.fullmatch(f"p\\.sentinel:\\d+:\\d+: the limit of {re.escape(reason)}\n", errors), errors
 
 
+def test_the_number_of_warnings_is_bounded(tmp_path):
+    (tmp_path / "p.sentinel").write_text("l = []\nf = func() {\n" + "x = append(l, y)\n" * 100_000 + "".join(f"y{i}\n" for i in range(50_000)) + "return 1\n}\nmain = true\n")
+    code, _, errors = run(tmp_path, "eval", "p.sentinel")
+    lines = errors.splitlines()
+    assert code == PASSED and len(lines) == 101 and lines[-1] == "warning: more warnings are left out"
+    assert lines[0] == 'p.sentinel:3:15: warning: "y" never gets a value' and all(line.startswith("p.sentinel:") for line in lines[:-1])
+
+
 def test_the_memory_of_a_policy_is_bounded(tmp_path):
     (tmp_path / "p.sentinel").write_text("l = []\nfor range(1000000) as i {\n  l = l + [i]\n  m = {\"l\": l + l}\n}\nmain = true\n")
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss

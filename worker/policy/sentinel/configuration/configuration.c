@@ -436,10 +436,15 @@ struct policy_entry *configuration_policy(const struct configuration *configurat
 void configuration_warn(
 	struct run *run, struct configuration *configuration, struct place place, const char *format, ...)
 {
+	size_t count = list_len(configuration->warnings);
 	unsigned line, column;
 	char message[512];
 	va_list args;
 
+	if (count == MAX_WARNINGS)
+		list_push(run, configuration->warnings, string_text(run, "warning: more warnings are left out"));
+	if (count >= MAX_WARNINGS)
+		return;
 	va_start(args, format);
 	vsnprintf(message, sizeof(message), format, args);
 	va_end(args);

@@ -68,7 +68,7 @@ struct configuration {
 	bool has_rules;
 	struct value rules; /* what a test expects, by rule */
 	bool legacy;        /* an older form is used */
-	/* Each a line: "FILE:LINE:COL: warning: …". A list. */
+	/* Each a line: "FILE:LINE:COL: warning: …". A list of at most MAX_WARNINGS, and a line that there are more. */
 	struct value warnings;
 };
 
@@ -82,6 +82,8 @@ struct configuration *configuration_read(
 	struct run *run, const struct files *files, const char *path, const struct reader *reader);
 /* The policy of that name, or NULL. */
 struct policy_entry *configuration_policy(const struct configuration *configuration, const char *name);
+
+enum { MAX_WARNINGS = 100 };
 
 /* Adds a warning. */
 void configuration_warn(struct run *run, struct configuration *configuration, struct place place, const char *format,

@@ -296,19 +296,17 @@ static void set_globals(struct loader *loader, struct unit *unit)
 	struct run *run = loader->run;
 
 	for (uint32_t i = 0; i < tree->unassigned_count; i++) {
-		struct word name = tree->unassigned[i].name;
+		const struct name_use *use = &tree->unassigned[i];
+		const struct word name = use->name;
 		struct value value;
-		uint32_t slot;
 
-		run_step(run, tree->scope.count / NAMES_PER_STEP);
-		if (!tree_variable(tree, name.bytes, name.len, &slot))
-			continue;
+		run_step(run, 1);
 		if (find_setting(run, loader->settings->globals, name.bytes, name.len, &value) ||
 			map_get_bytes(run, loader->configuration->globals, name.bytes, name.len, &value))
-			unit_set_variable(unit, slot, value);
+			unit_set_variable(unit, use->slot, value);
 		else
 			configuration_warn(run, loader->configuration,
-				(struct place){.source = tree->source, .offset = tree->unassigned[i].offset},
+				(struct place){.source = tree->source, .offset = use->offset},
 				"\"%.*s\" never gets a value", (int)name.len, name.bytes);
 	}
 }

@@ -26,7 +26,7 @@ extern const struct import import_types;
 extern const struct import import_units;
 extern const struct import import_version;
 
-/* What time.now is: a number of seconds since 1970, or a text of RFC 3339. Fails if it is neither. */
+/* Fixes time.now. `time` is a number of seconds since 1970 or a text of RFC 3339; fails for any other value. */
 void time_set_now(struct run *run, struct value time);
 
 /* All of them, ended by NULL. */

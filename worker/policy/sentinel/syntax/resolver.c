@@ -90,10 +90,11 @@ static void note_unassigned(struct resolver *resolver, struct symbol *symbol, ui
 {
 	struct tree *tree = resolver->tree;
 
-	symbol_bind(&resolver->symbols, &resolver->file, symbol);
+	const struct binding *binding = symbol_bind(&resolver->symbols, &resolver->file, symbol);
+
 	tree->unassigned =
 		array_room(resolver->run, tree->unassigned, tree->unassigned_count, sizeof(*tree->unassigned));
-	tree->unassigned[tree->unassigned_count++] = (struct name_use){symbol->text, offset};
+	tree->unassigned[tree->unassigned_count++] = (struct name_use){symbol->text, binding->slot, offset};
 }
 
 static void resolve_name(struct resolver *resolver, struct node *node)

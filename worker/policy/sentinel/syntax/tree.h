@@ -209,7 +209,7 @@ struct tree {
 	 * use. Each has a slot of the file, for the values that a configuration gives (`global`). */
 	struct name_use {
 		struct word name;
-		uint32_t offset;
+		uint32_t slot, offset;
 	} * unassigned;
 	uint32_t unassigned_count;
 	/* What is allowed and has no sense. In the order of the file. */
