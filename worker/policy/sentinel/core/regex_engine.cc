@@ -21,24 +21,19 @@ extern "C" {
 namespace
 {
 
+class Account;
+
 /* What stands before the bytes of an allocation. Those of an account are a ring. */
 struct alignas(std::max_align_t) Block {
-	Block *previous = this, *next = this;
-	struct Account *account = nullptr;
-	size_t size = 0;
-
-	void unlink()
-	{
-		previous->next = next;
-		next->previous = previous;
-	}
+	Block *previous, *next;
+	Account *account; /* NULL: of none */
+	size_t size;
 };
 
 /* The allocations of a pattern's program, and their bytes: RE2 loses some when an exception ends it. */
-struct Account {
-	Block ring;
-	size_t bytes = 0, max;
-
+class Account
+{
+      public:
 	explicit Account(size_t max_) : max(max_)
 	{
 	}
@@ -47,7 +42,7 @@ struct Account {
 	{
 		while (ring.next != &ring) {
 			Block *block = ring.next;
-			block->unlink();
+			remove(block);
 			free(block);
 		}
 	}
@@ -55,35 +50,56 @@ struct Account {
 	Account(const Account &) = delete;
 	Account &operator=(const Account &) = delete;
 
+	size_t bytes() const
+	{
+		return used;
+	}
+
 	bool has_room(size_t size) const
 	{
-		return bytes <= max && size <= max - bytes;
+		return used <= max && size <= max - used;
+	}
+
+	void limit(size_t max_)
+	{
+		max = max_;
 	}
 
 	void add(Block *block)
 	{
-		block->account = this;
-		block->next = &ring;
-		block->previous = ring.previous;
+		*block = {ring.previous, &ring, this, block->size};
 		ring.previous->next = block;
 		ring.previous = block;
-		bytes += block->size;
+		used += block->size;
 	}
+
+	void remove(Block *block)
+	{
+		block->previous->next = block->next;
+		block->next->previous = block->previous;
+		used -= block->size;
+	}
+
+      private:
+	Block ring = {&ring, &ring, this, 0};
+	size_t used = 0, max;
 };
 
-/* The account of what this thread allocates by operators; NULL for none. */
-thread_local Account *account;
+/* Where this thread's allocations belong; NULL for nowhere. */
+thread_local Account *current;
 
 /* While it lives, allocations belong to an account. */
-struct Counting {
-	explicit Counting(Account *of)
+class Counting
+{
+      public:
+	explicit Counting(Account *account)
 	{
-		account = of;
+		current = account;
 	}
 
 	~Counting()
 	{
-		account = nullptr;
+		current = nullptr;
 	}
 
 	Counting(const Counting &) = delete;
@@ -92,15 +108,14 @@ struct Counting {
 
 void *allocate(size_t size) noexcept
 {
-	if (size > PTRDIFF_MAX || (account != nullptr && !account->has_room(size)))
+	if (size > PTRDIFF_MAX || (current != nullptr && !current->has_room(size)))
 		return nullptr;
-	void *memory = malloc(sizeof(Block) + size);
-	if (memory == nullptr)
+	auto *block = static_cast<Block *>(malloc(sizeof(Block) + size));
+	if (block == nullptr)
 		return nullptr;
-	auto *block = new (memory) Block();
-	block->size = size;
-	if (account != nullptr)
-		account->add(block);
+	*block = {nullptr, nullptr, nullptr, size};
+	if (current != nullptr)
+		current->add(block);
 	return block + 1;
 }
 
@@ -117,9 +132,8 @@ void release(void *memory) noexcept
 	if (memory == nullptr)
 		return;
 	Block *block = static_cast<Block *>(memory) - 1;
-	block->unlink();
 	if (block->account != nullptr)
-		block->account->bytes -= block->size;
+		block->account->remove(block);
 	free(block);
 }
 
@@ -181,23 +195,6 @@ void operator delete[](void *memory, const std::nothrow_t &) noexcept
 /* RE2 limits the memory of a program, but not what it needs to make it: up to eleven times as much was measured, and
  * the tree of a pattern has no limit. All may have so many times the program's. */
 enum { COMPILING = 16 };
-
-struct regex_program {
-	Account account;
-	RE2 *re2 = nullptr;
-
-	explicit regex_program(size_t max_memory) : account(COMPILING * max_memory)
-	{
-	}
-
-	~regex_program()
-	{
-		delete re2;
-	}
-
-	regex_program(const regex_program &) = delete;
-	regex_program &operator=(const regex_program &) = delete;
-};
 
 namespace
 {
@@ -329,41 +326,73 @@ class Rewriter
 	std::string out;
 };
 
-/* False with a message if it is no pattern. */
-bool compile(regex_program *program, const std::string &pattern, size_t max_memory, char *ret_error)
-{
-	RE2::Options options;
-	std::string rewritten;
-
-	options.set_log_errors(false);
-	options.set_max_mem(static_cast<int64_t>(max_memory));
-	if (!Rewriter(pattern).rewrite(&rewritten)) {
-		say(ret_error, "\\C is not supported");
-		return false;
-	}
-	program->re2 = new RE2(rewritten, options);
-	if (!program->re2->ok())
-		say(ret_error, program->re2->error().c_str());
-	return program->re2->ok();
-}
-
-bool matches(const RE2 &re2, const char *text, size_t len)
-{
-	return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
-}
-
 } // namespace
+
+struct regex_program {
+      public:
+	explicit regex_program(size_t max_memory_) : max_memory(max_memory_), account(COMPILING * max_memory_)
+	{
+	}
+
+	/* False with a message if it is no pattern. */
+	bool compile(const char *pattern, size_t len, char *ret_error)
+	{
+		const Counting counting(&account);
+		RE2::Options options;
+		std::string rewritten;
+
+		options.set_log_errors(false);
+		options.set_max_mem(static_cast<int64_t>(max_memory));
+		if (!Rewriter(std::string(pattern, len)).rewrite(&rewritten)) {
+			say(ret_error, "\\C is not supported");
+			return false;
+		}
+		re2 = std::make_unique<RE2>(rewritten, options);
+		if (!re2->ok())
+			say(ret_error, re2->error().c_str());
+		account.limit(SIZE_MAX); /* in matches RE2 keeps to max_memory */
+		return re2->ok();
+	}
+
+	regex_result match(const char *text, size_t len, size_t max_copy)
+	{
+		const Counting counting(&account);
+		if (valid_prefix(text, len) == len)
+			return matches(text, len);
+		if (len > max_copy / REPLACEMENT_LEN)
+			return REGEX_LIMIT;
+		const std::string copy = replaced(text, len);
+		return matches(copy.data(), copy.size());
+	}
+
+	size_t size() const
+	{
+		return static_cast<size_t>(re2->ProgramSize());
+	}
+
+	size_t memory() const
+	{
+		return account.bytes();
+	}
+
+      private:
+	regex_result matches(const char *text, size_t len) const
+	{
+		return re2->Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0) ? REGEX_MATCH
+												    : REGEX_NO_MATCH;
+	}
+
+	size_t max_memory;
+	Account account;
+	std::unique_ptr<RE2> re2; /* of the account, so it ends first */
+};
 
 regex_program *regex_program_new(const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
 try {
 	static const RE2 first(""); /* makes what RE2 keeps for all patterns, outside of any account */
 	auto program = std::make_unique<regex_program>(max_memory);
-	const Counting counting(&program->account);
 
-	if (!compile(program.get(), std::string(pattern, len), max_memory, ret_error))
-		return nullptr;
-	program->account.max = SIZE_MAX; /* in matches RE2 keeps to max_memory */
-	return program.release();
+	return program->compile(pattern, len, ret_error) ? program.release() : nullptr;
 } catch (...) {
 	say(ret_error, "it needs too much memory");
 	return nullptr;
@@ -376,27 +405,17 @@ void regex_program_free(regex_program *program)
 
 size_t regex_program_size(const regex_program *program)
 {
-	return static_cast<size_t>(program->re2->ProgramSize());
+	return program->size();
 }
 
 size_t regex_program_memory(const regex_program *program)
 {
-	return program->account.bytes;
+	return program->memory();
 }
 
 regex_result regex_program_match(regex_program *program, const char *text, size_t len, size_t max_copy)
 try {
-	const Counting counting(&program->account);
-	bool matched;
-	if (valid_prefix(text, len) == len) {
-		matched = matches(*program->re2, text, len);
-	} else if (len > max_copy / REPLACEMENT_LEN) {
-		return REGEX_LIMIT;
-	} else {
-		const std::string copy = replaced(text, len);
-		matched = matches(*program->re2, copy.data(), copy.size());
-	}
-	return matched ? REGEX_MATCH : REGEX_NO_MATCH;
+	return program->match(text, len, max_copy);
 } catch (...) {
 	return REGEX_NO_MEMORY;
 }

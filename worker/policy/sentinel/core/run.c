@@ -249,8 +249,7 @@ int run_protected(struct run *run, void (*body)(struct run *run, void *data), vo
 		return fail_unstarted(run);
 	run->failure.kind = FAILURE_NONE;
 	run->nesting = run->calls = 0;
-	if (run->deadline_ms == 0 &&
-		__builtin_add_overflow(clock_mono_ms(), run->limits.timeout_ms, &run->deadline_ms))
+	if (run->deadline_ms == 0 && __builtin_add_overflow(clock_mono_ms(), run->limits.timeout_ms, &run->deadline_ms))
 		run->deadline_ms = INT64_MAX;
 	started = run_thread(stack, guard, &call);
 	munmap(stack, STACK_BYTES + guard);
