@@ -48,6 +48,19 @@ def test_a_confined_worker_runs_jobs_in_a_sandbox(installed, api, worker, folder
     assert one.stop() == 0
 
 
+def test_a_confined_worker_evaluates_policies(installed, api, worker, folder, monkeypatch):
+    """By the installed runyard-policy, which needs the distribution's packages alone."""
+    one = confined(worker, installed, folder, monkeypatch).start_waiting()
+    workspace = api.workspace()
+    source = 'import "tfplan/v2" as tfplan\nimport "decimal"\nprint(decimal.new("0.1").add("0.2").string)\nmain = rule { "terraform_data.one" not matches "^terraform_(data|x)[.]one$" }\n'
+    api.policy_set("sentinel", [api.policy("sentinel", "soft-mandatory", source, "names")], workspace)
+    run = api.run_files(workspace, {"main.tf": JOB})
+    api.wait_status(run, "policy_override")
+    output = api.get(f"policy-checks/{api.policy_check(run)['id']}/output").text
+    assert "names: failed (soft-mandatory)" in output and "0.3" in output, output
+    assert one.stop() == 0
+
+
 @pytest.mark.parametrize("change", [lambda unit: unit.replace(" @mount ", " "), lambda unit: unit + "RestrictSUIDSGID=yes\n"], ids=["mount", "openat2"])
 def test_a_worker_without_a_system_call_that_it_needs_does_not_start(installed, api, worker, folder, monkeypatch, change):
     """This shows that the test's confinement is in effect."""
