@@ -157,7 +157,9 @@ static void set_input_release(struct set_input *input)
 static int set_check(struct policy_set *set, struct err *err)
 {
 	/* Only evaluations by agents use a pinned version. OPA always runs on agents. */
-	if (text_equal(set->kind, "sentinel") && !set->agent_enabled)
+	if (text_equal(set->kind, "opa"))
+		set->agent_enabled = true;
+	if (!set->agent_enabled)
 		set->tool_version = NULL;
 	if (length_check("Description", "/data/attributes/description", set->description, MAX_DESCRIPTION, err) < 0 ||
 		length_check("Policy tool version", "/data/attributes/policy-tool-version", set->tool_version,

@@ -124,6 +124,13 @@ def test_a_policy_set_reads_back_with_its_relationships(org):
     assert org.call("DELETE", path).status == 204 and org.call("GET", f"policies/{tags}").status == 200
 
 
+def test_sets_of_opa_are_always_evaluated_by_agents(org):
+    """Only such sets keep the version that they ask for."""
+    kinds = [policy_set(org, name=f"set-{number}", kind=kind, policy_tool_version="1.4.2", **more).data["attributes"]
+             for number, (kind, more) in enumerate((("opa", {}), ("opa", {"agent_enabled": False}), ("sentinel", {}), ("sentinel", {"agent_enabled": True})))]
+    assert [(one["agent-enabled"], one["policy-tool-version"]) for one in kinds] == [(True, "1.4.2"), (True, "1.4.2"), (False, None), (True, "1.4.2")]
+
+
 def test_relationships_of_a_policy_set_are_added_and_removed(org):
     first, second = (policy(org, name=name).data["id"] for name in ("first", "second"))
     workspace = org.workspace()
