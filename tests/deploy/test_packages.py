@@ -9,11 +9,11 @@ import pytest
 from support import release
 from support.release import PROCESSES, files, run
 
-# Further programs that the process starts; libraries are found by dpkg-shlibdeps.
+# Further programs that the process starts; libraries are found by dpkg-shlibdeps. runyard-policy loads the libcurl that the worker links.
 NEEDS = {
     "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3"},
     "notifier": {"systemd", "ca-certificates", "libhiredis0.14", "librdkafka1", "libcurl4"},
-    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "libseccomp2", "libre2-9", "libgmp10", "libmpfr6"},
+    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "libseccomp2", "libcurl4", "libre2-9", "libgmp10", "libmpfr6"},
 }
 
 
