@@ -13,7 +13,7 @@ enum {
 	IS_SPAN = (int)(1u << 31) /* in the offset of a lazy value: it is the number of a span */
 };
 
-/* Where a larger object or list begins and ends, in the order of the document. */
+/* The place of a larger object or list. Spans are in the order of the document. */
 struct plan_span {
 	uint32_t begin;
 	uint32_t end;  /* while the span is open: the number of the one around it */
@@ -24,8 +24,8 @@ struct member {
 	struct value name, element;
 };
 
-/* What is collected of an object or list before the value is made, which then has the right size: a quarter of the
- * memory of a policy that reads all maps of a plan. */
+/* The members of an object or list, collected so that the value is made with the right size. Without that a policy that
+ * reads all maps of a plan takes a quarter more memory. */
 struct members {
 	struct member *items;
 	size_t count, capacity;
@@ -229,20 +229,19 @@ static uint32_t close_span(struct plan *plan, uint32_t number, size_t end)
 static void find_spans(struct run *run, struct plan *plan, const char *begin, const char *end)
 {
 	const char *text = plan->source->text;
-	struct skip skip = {.run = run, .source = plan->source, .at = begin, .end = end, .counted = begin};
-	uint32_t open = NO_SPAN;
-	unsigned depth = 0;
+	struct skip skip = {.run = run, .source = plan->source, .at = begin + 1, .end = end, .counted = begin};
+	uint32_t open = open_span(run, plan, (size_t)(begin - text), NO_SPAN);
+	unsigned depth = 1;
 
-	do {
-		const char *innermost = open == NO_SPAN ? begin : text + plan->spans[open].begin;
-		const enum byte_kind kind = next_bracket(&skip, innermost);
+	while (open != NO_SPAN) {
+		const enum byte_kind kind = next_bracket(&skip, text + plan->spans[open].begin);
 
+		depth = deeper(run, depth, kind);
 		if (kind == BYTE_OPEN)
 			open = open_span(run, plan, (size_t)(skip.at - 1 - text), open);
 		else
 			open = close_span(plan, open, (size_t)(skip.at - text));
-		depth = deeper(run, depth, kind);
-	} while (depth > 0);
+	}
 	count_steps(&skip);
 	if (skip.at != end)
 		refuse(run, plan->source, skip_space(skip.at, end), "something follows the value");
