@@ -354,12 +354,12 @@ def test_flags_in_each_form(suite):
     verbose = run(at, "test", "-verbose")
     assert "Rule \"main\"" in verbose[1]
     for flags in (["--verbose"], ["-verbose=true"], ["-verbose=1"], ["--verbose=true", "."], [".", "-verbose"], ["-color=false", "-verbose"], ["-color", "-verbose"],
-                  ["-verbose", "-timeout=1m"], ["-timeout", "90s", "--verbose"], ["-maxConcurrency", "1", "-verbose"], ["--maxConcurrency=3", "-verbose", "--", "."]):
+                  ["-verbose", "-timeout=1m"], ["-timeout", "1m30s", "--verbose"], ["-timeout=1h0m10s", "-verbose"], ["-maxConcurrency", "1", "-verbose"], ["--maxConcurrency=3", "-verbose", "--", "."]):
         assert run(at, "test", *flags) == verbose, flags
     assert run(at, "test", "-verbose=false") == run(at, "test")
     assert json.loads(run(at, "test", "--json")[1])["policies"].keys() == {"limit.sentinel"}
     assert json.loads(run(at, "test", "-json=true", "-run=older")[1])["policies"]["limit.sentinel"]["cases"].keys() == {"test/limit/older.json"}
-    for flags in (["-verbose=maybe"], ["-maxConcurrency=0"], ["-timeout=soon"], ["-nothing"], ["-run"]):
+    for flags in (["-verbose=maybe"], ["-maxConcurrency=0"], ["-timeout=soon"], ["-timeout=0s"], ["-timeout=m"], ["-timeout=1m-1s"], ["-nothing"], ["-run"]):
         assert run(at, "test", *flags)[0] == OTHER, flags
 
 

@@ -246,7 +246,7 @@ def test_wrong_command_lines():
 def test_help_and_version():
     code, out, _ = run("--help")
     assert code == 0 and all(flag in out for flag in ("-json-rule=RULE", "-maxConcurrency=N", "-root=FOLDER", "Exit codes"))
-    assert run("eval", "--help")[:2] == (0, out)
+    assert run("eval", "--help")[:2] == run("test", "-h")[:2] == run("-h")[:2] == (0, out)
     code, out, _ = run("--version")
     assert code == 0 and re.fullmatch(r"runyard-policy \S+ \(revision \S+\)\n", out)
 
@@ -430,3 +430,75 @@ def test_formatted_sources(write):
     write(a_sentinel="x = \n")
     code, _, errors = run("fmt", "a.sentinel", cwd=folder)
     assert code == OTHER and re.match(r"a.sentinel:\d:\d: ", errors)
+
+
+# ---- traces ----
+
+TRACED = """# What the policy
+# is for.
+
+# not its description
+
+import "m"
+
+/* Of a rule,
+ * in a block. */
+long = rule { m.text }
+
+# far from the rule
+
+apart = rule { [1, {"k": "é"}, null, undefined] }
+// the second
+// description
+not_used = rule { error("never") }
+// said
+
+if true {
+	# in a block
+	inner = rule { m.r }
+}
+print("one\\ntwo", [1.5])
+main = rule when long is not "" { apart is not empty and inner and not false or not_used }
+"""
+
+
+def test_a_trace_has_descriptions_places_and_cut_values(write):
+    folder = write(p_sentinel=TRACED, m_sentinel='text = "%s"\nr = rule { print("in m") }\n' % ("é" * 3000), sentinel_hcl='policy "p" {}\nmodule "m" { source = "m.sentinel" }\n')
+    code, out, errors = run("eval", "-trace", cwd=folder)
+    assert (code, errors) == (PASSED, "")
+    assert out == f"""Pass - p.sentinel
+
+Description:
+  What the policy
+  is for.
+
+p.sentinel:25:1 - Rule "main"
+  Value:
+    true
+
+p.sentinel:10:1 - Rule "long"
+  Description:
+    Of a rule,
+    in a block.
+  Value:
+    "{"é" * 999}... (4003 bytes more)
+
+p.sentinel:14:1 - Rule "apart"
+  Value:
+    [1, {{"k": "é"}}, null, undefined]
+
+p.sentinel:22:2 - Rule "inner"
+  Description:
+    in a block
+  Value:
+    true
+
+Printed:
+  one
+  two [1.5]
+  in m
+"""
+    policy, = json.loads(run("eval", "-json", cwd=folder)[1])["policies"]
+    assert policy["trace"]["rules"]["long"]["value"] == "é" * 3000
+    assert policy["trace"]["rules"]["apart"]["value"] == [1, {"k": "é"}, None, None]
+    assert policy["trace"]["print"] == "one\ntwo [1.5]\nin m\n" and policy["trace"]["description"] == "What the policy\nis for."

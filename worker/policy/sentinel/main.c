@@ -30,7 +30,7 @@ static const struct command {
 	const char *usage, *help;
 } commands[] = {
 	{"eval", EVAL, command_eval, "eval [FLAGS] [POLICY]",
-		"Evaluates the file POLICY, or the policies of the configuration."},
+		"Evaluates POLICY, a file or a policy of the configuration, or all policies of the configuration."},
 	{"apply", EVAL, command_eval, NULL, NULL}, /* the same as eval */
 	{"test", TEST, command_test, "test [FLAGS] [PATH...]",
 		"Evaluates the test cases of the policies: for X.sentinel each test/X/*.hcl and *.json."},
@@ -63,6 +63,11 @@ static bool is_either(const char *word, const char *one, const char *two)
 	return strcmp(word, one) == 0 || strcmp(word, two) == 0;
 }
 
+static bool is_help(const char *word)
+{
+	return is_either(word, "--help", "-help") || strcmp(word, "-h") == 0;
+}
+
 static int run_with_transport(const struct command *command, struct options *options)
 {
 	struct http_transport *transport = NULL;
@@ -85,7 +90,7 @@ static int run_command(const struct command *command, char **args)
 	int code = EXIT_OTHER;
 
 	for (char **arg = args; *arg; arg++)
-		if (is_either(*arg, "--help", "-help"))
+		if (is_help(*arg))
 			return help();
 	if (options_parse(&options, command->bit, args))
 		code = run_with_transport(command, &options);
@@ -109,7 +114,7 @@ int main(int argc, char **argv)
 	const char *name = argc > 1 ? argv[1] : "";
 
 	signal(SIGBUS, end_without_page);
-	if (is_either(name, "--help", "-help"))
+	if (is_help(name))
 		return help();
 	if (is_either(name, "--version", "-version"))
 		return version();

@@ -37,20 +37,44 @@ static const struct unit_name no_units[] = {{"", 1}, {0}};
 static const struct unit_name durations[] = {{"", 1000}, {"s", 1000}, {"ms", 1}, {"m", 60000}, {"h", 3600000}, {0}};
 static const struct unit_name sizes[] = {{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {0}};
 
-/* A whole number above 0 with a unit. */
-static bool read_number(const char *text, const struct unit_name *units, uint64_t *ret_number)
+/* The factor of the unit with that name, or 0. */
+static uint64_t unit_factor(const struct unit_name *units, const char *name, size_t len)
 {
-	unsigned long long number;
-	char *end;
+	for (; units->name; units++)
+		if (strlen(units->name) == len && memcmp(units->name, name, len) == 0)
+			return units->factor;
+	return 0;
+}
 
+/* Adds a whole number with a unit. Returns what follows it, or NULL. */
+static const char *add_number(const char *text, const struct unit_name *units, uint64_t *sum)
+{
+	char *end;
+	uint64_t number, factor;
+	size_t len;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
 	errno = 0;
 	number = strtoull(text, &end, 10);
-	if (end == text || *text < '0' || *text > '9' || errno || number == 0)
-		return false;
-	for (; units->name; units++)
-		if (strcmp(units->name, end) == 0)
-			return !__builtin_mul_overflow(number, units->factor, ret_number) && *ret_number <= INT64_MAX;
-	return false;
+	len = strcspn(end, "0123456789");
+	factor = unit_factor(units, end, len);
+	if (errno || factor == 0 || __builtin_mul_overflow(number, factor, &number) ||
+		__builtin_add_overflow(*sum, number, sum) || *sum > INT64_MAX)
+		return NULL;
+	return end + len;
+}
+
+/* Whole numbers with units, of which the sum is above 0: "5m", "1m30s". */
+static bool read_number(const char *text, const struct unit_name *units, uint64_t *ret_number)
+{
+	uint64_t sum = 0;
+
+	do
+		text = add_number(text, units, &sum);
+	while (text && *text);
+	*ret_number = sum;
+	return text && sum > 0;
 }
 
 static void try_literal(struct run *run, void *data)
