@@ -58,7 +58,7 @@ bool downloads_named(const struct downloads *downloads, const char *engine);
 /* Whether that engine can be downloaded from its mirror now. */
 bool downloads_can(const struct downloads *downloads, const char *engine);
 
-/* What to download. `url` and `sha` (SHA-256 in hex) are given together, for OPA alone, or are NULL. Borrowed. */
+/* An engine, or an OPA. `url` and `sha` (SHA-256 in hex) are given together, for OPA alone, or are NULL. Borrowed. */
 struct download_wanted {
 	struct engine_choice choice;
 	const char *url, *sha;

@@ -11,7 +11,7 @@
 
 enum { MAX_SAID = 8 << 20 };
 
-/* The first policy set, or the one after `set`; NULL at the end. */
+/* The policy set at stage->set, which is then the next one's; NULL at the end. */
 static struct policy_set *next_set(struct policy_stage *stage)
 {
 	return stage->set < stage->sets.count ? &stage->sets.sets[stage->set++] : NULL;
@@ -36,7 +36,7 @@ static bool version_wanted(const struct policy_stage *stage, const struct policy
 	return !stage->program && version_exact(stage->job->host->policies.opa_version, ret_version) == 0;
 }
 
-/* Where the site has that version for this machine, or NULL. */
+/* The site's address and checksum of that version for this machine, or NULL. */
 static const json_t *arch_of(const struct policy_set *set)
 {
 	static const char linux_prefix[] = "linux_";
@@ -50,6 +50,16 @@ static const json_t *arch_of(const struct policy_set *set)
 			return arch;
 	}
 	return NULL;
+}
+
+static void listed_take(const json_t *arch, struct download_wanted *wanted)
+{
+	const char *url = json_string_at(arch, "url"), *sha = json_string_at(arch, "sha");
+
+	if (url && sha) {
+		wanted->url = url;
+		wanted->sha = sha;
+	}
 }
 
 static void find_next(struct policy_stage *stage);
@@ -86,8 +96,7 @@ static void find_next(struct policy_stage *stage)
 		return;
 	}
 	text_copy(wanted.choice.version, sizeof(wanted.choice.version), version.text);
-	wanted.url = json_string_at(arch_of(set), "url");
-	wanted.sha = json_string_at(arch_of(set), "sha");
+	listed_take(arch_of(set), &wanted);
 	job_hold(job);
 	engines_find_opa(job->host->engines, &wanted, program_found, job);
 }

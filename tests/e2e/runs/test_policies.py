@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from support.api import dashed, tar_gz
+from support.mirror import Mirror
+from support.opa_releases import OPA_FOLDER, PROGRAM, TELLS, OpaReleases
 
 pytestmark = pytest.mark.skipif(not shutil.which("opa"), reason="opa is not installed")
 
@@ -124,6 +126,25 @@ def test_the_result_of_a_failed_sentinel_policy_depends_on_its_level(stack, poli
     if status == "policy_override":
         stack.post(f"policy-checks/{found['id']}/actions/override", {})
         stack.wait_status(run, "applied")
+
+
+def test_a_set_is_evaluated_by_the_version_of_opa_that_it_asks_for(scheduler, worker, api, tmp_path):
+    """Downloaded, and checked. A version that the mirror lacks is no reason to use another one."""
+    releases = OpaReleases(tmp_path / "releases")
+    releases.release("1.9.1")
+    mirror = Mirror(releases.folder)
+    try:
+        worker(opa_mirror=mirror.url, sandbox_bind=OPA_FOLDER)
+        workspace, policies = api.workspace(), Policies(api)
+        for version in ("1.9.1", "1.9.2"):
+            api.policy_set("opa", [api.policy("opa", "mandatory", TELLS, f"tells-{version.replace('.', '-')}")], workspace, policy_tool_version=version)
+        run = api.run_files(workspace, ONE)
+        api.wait_status(run, "policy_override")
+        found = {one["policy_name"]: (one["status"], one["output"][0]["print"]) for one in policies.outcomes(run)}
+    finally:
+        mirror.release()
+    assert found == {"tells-1-9-1": ("failed", "this is 1.9.1"),
+                     "tells-1-9-2": ("errored", f"opa 1.9.2 can't be downloaded: status 404 of {mirror.url}/v1.9.2/{PROGRAM}.sha256")}
 
 
 # ---- runyard-policy ----

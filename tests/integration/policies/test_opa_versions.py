@@ -2,66 +2,20 @@
 # label: full
 """OPA of the exact version that a policy set asks for: installed, or downloaded from a mirror or from the site's address, with its checksum."""
 
-import hashlib
-import os
-import shutil
-from pathlib import Path
-
 import pytest
 
 from support.mirror import Mirror
+from support.opa_releases import ARCH, OPA, OPA_FOLDER, PROGRAM, TELLS, TELLS_OLD, OpaReleases, program
 from support.policy_jobs import policy_set, printed, wait_for_results
 from support.runyard import Worker
 
-OPA = shutil.which("opa")
 pytestmark = pytest.mark.skipif(not OPA, reason="opa is not installed")
 
-ARCH = {"x86_64": "amd64", "aarch64": "arm64"}[os.uname().machine]
-PROGRAM = f"opa_linux_{ARCH}_static"
 OWN = "1.4.2"  # of the opa in PATH
 PLAN = {"format_version": "1.2", "terraform_version": "1.11.4", "planned_values": {"root_module": {}}, "resource_changes": [], "configuration": {"root_module": {}}}
-# It prints the version of its program, in the language of OPA 1 and of OPA 0.
-TELLS = 'package p\nimport rego.v1\ndeny contains msg if { msg := opa.runtime().env.OPA_SAYS }\n'
-TELLS_OLD = 'package p\ndeny[msg] { msg := opa.runtime().env.OPA_SAYS }\n'
-
-
-def program(version):
-    """An opa that reports that version, and shows it to policies. A version 0 has no --v0-compatible."""
-    language = '--v0-compatible) echo "unknown flag: --v0-compatible" >&2; exit 2 ;;' if version.startswith("0.") else "-none-) ;;"
-    old = 'eval) shift; set -- eval --v0-compatible "$@" ;;' if version.startswith("0.") else "-none-) ;;"
-    return f'''#!/bin/sh
-for argument in "$@"; do case "$argument" in {language} esac; done
-case "$1" in
-version) echo "Version: {version}"; exit ;;
-{old}
-esac
-OPA_SAYS="this is {version}" exec {os.path.realpath(OPA)} "$@"
-'''
-
-
-class Maker:
-    """The maker's releases."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        folder.mkdir()
-
-    def release(self, version, says=None):
-        release = self.folder / f"v{version}"
-        release.mkdir()
-        (release / PROGRAM).write_text(program(says or version))
-        self.sums(version).write_text(f"{self.digest(version)}  {PROGRAM}\n")
-
-    def sums(self, version):
-        return self.folder / f"v{version}" / f"{PROGRAM}.sha256"
-
-    def digest(self, version):
-        return hashlib.sha256((self.folder / f"v{version}" / PROGRAM).read_bytes()).hexdigest()
-
-
 @pytest.fixture
 def maker(tmp_path):
-    return Maker(tmp_path / "releases")
+    return OpaReleases(tmp_path / "releases")
 
 
 @pytest.fixture
@@ -77,7 +31,7 @@ def start(fake_scheduler, sandbox, folder):
     workers = []
 
     def start(**options):
-        worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, sandbox_bind=Path(os.path.realpath(OPA)).parent,
+        worker = Worker("worker", folder, scheduler_url=fake_scheduler.url, agent_token="t", data_dir=folder / "data", sandbox=sandbox, sandbox_bind=OPA_FOLDER,
                         policy_memory=2048, **options)
         workers.append(worker)
         return worker.start()

@@ -13,7 +13,7 @@ function toneOf(policy: Policy): Tone {
 	return policy.state === "passed" ? "success" : policy.level === "advisory" ? "wait" : "failure";
 }
 
-// What a kind of policies calls its output, and whether that of a failed one is open: the violations of OPA are its reasons.
+// The title of a kind's output, and whether the output of a failed policy is open. The violations of OPA are its reasons.
 type Output = { readonly title: string; readonly open: boolean };
 
 const violations: Output = { title: "Output", open: true };
