@@ -36,7 +36,7 @@ package(scheduler "systemd, ca-certificates" "Runyard's scheduler: the API and t
  It needs PostgreSQL and Apache Kafka.")
 package(notifier "systemd, ca-certificates" "Runyard's notifier: run tasks and notifications
  It needs Redis and Apache Kafka.")
-package(worker "systemd, bubblewrap, ca-certificates, git, gpgv, openssh-client, passt"
+package(worker "systemd, bubblewrap, ca-certificates, git, gpgv, openssh-client, passt, tzdata"
 	"Runyard's worker: executes runs with terraform or tofu
  It runs each job in a sandbox, and downloads the engines.")
 

@@ -103,6 +103,11 @@ def test_policies_are_evaluated_inside(tree):
     assert done.stdout.strip() == "2", done.stderr
     done = inside(tree, "sh", "-c", 'echo "main = 1 + 1 is 2" >/tmp/a.sentinel && /usr/libexec/runyard/runyard-policy eval /tmp/a.sentinel')
     assert done.returncode == 0 and done.stdout.startswith("Pass - "), done.stderr
+    done = inside(tree, "sh", "-c", '''cd /tmp
+printf 'import "plugin" "time" {\\n config = { timezone = "Australia/Brisbane" }\\n}\\n' >sentinel.hcl
+printf 'import "time"\\nmain = time.now.zone_string is "+10:00"\\n' >a.sentinel
+/usr/libexec/runyard/runyard-policy eval a.sentinel''')
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_image_contains_all_needed_libraries(tree):

@@ -13,7 +13,7 @@ from support.release import PROCESSES, files, run
 NEEDS = {
     "scheduler": {"systemd", "ca-certificates", "libpq5", "librdkafka1", "libssl3"},
     "notifier": {"systemd", "ca-certificates", "libhiredis0.14", "librdkafka1", "libcurl4"},
-    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "libseccomp2", "libcurl4", "libre2-9", "libgmp10", "libmpfr6"},
+    "worker": {"systemd", "ca-certificates", "bubblewrap", "passt", "git", "openssh-client", "gpgv", "tzdata", "libseccomp2", "libcurl4", "libre2-9", "libgmp10", "libmpfr6"},
 }
 
 

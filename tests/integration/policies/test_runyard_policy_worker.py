@@ -95,6 +95,13 @@ def test_policies_of_an_archive_are_selected_by_their_names(fake_scheduler, work
     assert "https://example.com/a.sentinel" in found["remote"][1][0]
 
 
+def test_policies_know_the_time_zones(fake_scheduler, worker):
+    archive = {"sentinel.hcl": 'import "plugin" "time" {\n  config = {\n    timezone   = "Australia/Brisbane"\n    fixed_time = 1504155600\n  }\n}\npolicy "one" {}\n',
+               "one.sentinel": 'import "time"\nprint(time.now.hour, time.now.zone_string)\nmain = time.now.day is 31 and time.now.hour is 15 and time.now.zone_string is "+10:00"\n'}
+    _, results = wait_for_results(offer(fake_scheduler, policy_set(archive=archive)))
+    assert outcomes(results)["one"][0] == "passed", results["output"]
+
+
 PARAMETERS = {
     "a text": ("word", "is", '"word"'),
     "a number": ("12", "is", "12"),
