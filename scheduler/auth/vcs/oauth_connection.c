@@ -33,7 +33,7 @@ void oauth_result_release(struct oauth_result *result)
 
 #define COLUMNS                                                                                                        \
 	"c.id, c.organization_id, o.name as organization_name, c.provider, c.http_url, c.api_url, c.key, "             \
-	"c.callback_id, c.secret_sealed, t.id as token_id, t.user_name, t.refresh_sealed "
+	"c.callback_id, c.secret_sealed, t.id as token_id, t.user_name, t.refresh_sealed, t.generation "
 #define TABLES                                                                                                         \
 	"from vcs_connections c join organizations o on o.id = c.organization_id "                                     \
 	"left join vcs_tokens t on t.connection_id = c.id "
@@ -61,7 +61,8 @@ static int connection_take(
 		.key = mem_text(text_or_empty(row_text(rows, 0, "key"))),
 		.redirect = mem_printf(
 			"%s/auth/%s/callback", store->settings->public_url, row_text(rows, 0, "callback_id")),
-		.user = row_null(rows, 0, "user_name") ? NULL : mem_text(row_text(rows, 0, "user_name"))};
+		.user = row_null(rows, 0, "user_name") ? NULL : mem_text(row_text(rows, 0, "user_name")),
+		.generation = row_int(rows, 0, "generation")};
 
 	text_copy(c.id.text, ID_SIZE, row_text(rows, 0, "id"));
 	text_copy(c.organization.text, ID_SIZE, row_text(rows, 0, "organization_id"));

@@ -14,9 +14,10 @@ struct oauth_connection {
 	char *organization_name;
 	char *provider_name; /* "GitHub Enterprise" */
 	char *http_url, *api_url, *key, *redirect;
-	char *secret;  /* NULL: the connection has no application */
-	char *user;    /* the name of its token's owner; NULL: not known */
-	char *refresh; /* the refresh token, for oauth_connection_of_token; else NULL */
+	char *secret;         /* NULL: the connection has no application */
+	char *user;           /* the name of its token's owner; NULL: not known */
+	char *refresh;        /* the refresh token, for oauth_connection_of_token; else NULL */
+	long long generation; /* of its token; 0: there is none */
 };
 #define OAUTH_CONNECTION_INIT                                                                                          \
 	{                                                                                                              \

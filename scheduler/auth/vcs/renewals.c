@@ -41,7 +41,8 @@ int renewal_plan_installation(struct store *store, const char *installation_id, 
 	return announce(store, err);
 }
 
-/* A token that was renewed within the last seconds is not renewed again: the refused call had the older one. */
+/* A token that was renewed within the last seconds is not renewed again: the refused login had the older one, or the
+ * provider refuses for another reason. */
 static const char hasten_sql[] =
 	"with s as (select n.subject_id, n.renewed_at > now() - interval '10 seconds' as fresh from vcs_repositories r "
 	"left join vcs_tokens t on t.connection_id = r.connection_id and t.refresh_sealed is not null and "

@@ -32,7 +32,8 @@ static int refused_in(void *data, struct err *err)
 	const struct renewing *r = data;
 	_cleanup_(freep) char *why =
 		mem_printf("The token can't be renewed: %s Connect again in a browser.", r->result->why);
-	const struct vcs_token_verdict verdict = {.state = "refused", .error = why};
+	const struct vcs_token_verdict verdict = {
+		.state = "refused", .error = why, .generation = r->connection->generation};
 	bool current;
 
 	if (renewal_is_current(r->store, r->renewal, &current, err) < 0)

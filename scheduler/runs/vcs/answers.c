@@ -106,7 +106,8 @@ static int lookup_refused(struct store *store, const struct vcs_claimed *call, c
 static int verify_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
 	struct err *err)
 {
-	const struct vcs_token_verdict verdict = {.state = "verified", .user_name = json_string_at(result, "user")};
+	const struct vcs_token_verdict verdict = {
+		.state = "verified", .user_name = json_string_at(result, "user"), .generation = call->token_generation};
 
 	(void)ret_goes_on;
 	return vcs_token_judge(store, call->connection_id, &verdict, err);
@@ -117,8 +118,9 @@ static int verify_refused(struct store *store, const struct vcs_claimed *call, c
 {
 	/* A repository's access token of Bitbucket Cloud may not read its user. */
 	bool known = call->dialect == VCS_BITBUCKET_CLOUD && !verdict->missing;
-	const struct vcs_token_verdict judged = {
-		.state = known ? "verified" : "refused", .error = known ? NULL : verdict->why};
+	const struct vcs_token_verdict judged = {.state = known ? "verified" : "refused",
+		.error = known ? NULL : verdict->why,
+		.generation = call->token_generation};
 
 	(void)ret_goes_on;
 	return vcs_token_judge(store, call->connection_id, &judged, err);
@@ -179,7 +181,8 @@ static int refused(
 static int again(
 	struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict, struct err *err)
 {
-	const struct vcs_token_verdict token = {.state = "refused", .error = verdict->why};
+	const struct vcs_token_verdict token = {
+		.state = "refused", .error = verdict->why, .generation = call->token_generation};
 	bool renewed = false;
 
 	/* The token of a deleted connection is not renewed, and its refusal does not concern any other token. */
@@ -216,6 +219,9 @@ static int decide(struct store *store, const struct vcs_claimed *call, const str
 		return -1;
 	if (verdict.fate == VCS_TAKEN)
 		return taken(store, call, answer, err);
+	/* The refusal does not concern the newer token, with which the call is repeated at once. */
+	if (call->token_replaced && (verdict.unauthorized || verdict.fate == VCS_NEVER))
+		return vcs_call_goes_on(store, call, call->arguments, err);
 	if (verdict.fate == VCS_NEVER)
 		return refused(store, call, &verdict, err);
 	return again(store, call, &verdict, err);

@@ -24,7 +24,7 @@ void vcs_credential_release(struct vcs_credential *credential)
 /* clang-format off */
 #define CONNECTION_COLUMNS \
 	"c.id as connection_id, c.organization_id, c.provider, c.http_url, c.api_url, c.key, c.pool_id, " \
-	"t.id as token_id, t.user_name, t.token_sealed, t.ssh_key_sealed, coalesce(t.host_keys, '') as host_keys, " \
+	"t.id as token_id, t.generation, t.user_name, t.token_sealed, t.ssh_key_sealed, coalesce(t.host_keys, '') as host_keys, " \
 	"coalesce(extract(epoch from t.expires_at - now())::bigint, -1) as expires_in, "
 #define CONNECTION_TABLES "vcs_connections c left join vcs_tokens t on t.connection_id = c.id "
 
@@ -34,7 +34,7 @@ static const char of_connection_sql[] =
 
 static const char of_removal_sql[] =
 	"select m.connection as connection_id, m.organization_id, m.provider, m.api_url as http_url, m.api_url, null as key, "
-	"null as pool_id, m.token_id, null as user_name, m.token_sealed, null::bytea as ssh_key_sealed, '' as host_keys, "
+	"null as pool_id, m.token_id, null as generation, null as user_name, m.token_sealed, null::bytea as ssh_key_sealed, '' as host_keys, "
 	"-1 as expires_in, m.identifier, null as installation_id from vcs_hook_removals m where m.id = $1";
 
 /* Of a connection, or of an installation of the site's GitHub App. */
@@ -42,7 +42,7 @@ static const char of_repository_sql[] =
 	"select " CONNECTION_COLUMNS "r.identifier, null as installation_id from vcs_repositories r join "
 	CONNECTION_TABLES "on c.id = r.connection_id where r.id = $1 union all "
 	"select null, r.organization_id, 'github_app', $2::text, $3::text, null, null, "
-	"i.id, null, i.token_sealed, null, '', coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1), "
+	"i.id, i.generation, null, i.token_sealed, null, '', coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1), "
 	"r.identifier, i.id from vcs_repositories r join vcs_installations i on i.id = r.installation_id "
 	"where r.id = $1 and i.removed_at is null";
 /* clang-format on */
@@ -72,6 +72,7 @@ static int credential_fill(
 	credential->host_keys = mem_text(row_text(rows, 0, "host_keys"));
 	credential->pool_id = mem_text(row_text(rows, 0, "pool_id"));
 	credential->expires_in = row_int(rows, 0, "expires_in");
+	credential->generation = row_int(rows, 0, "generation");
 	text_copy(credential->organization.text, ID_SIZE, row_text(rows, 0, "organization_id"));
 	text_copy(credential->connection.text, ID_SIZE, text_or_empty(row_text(rows, 0, "connection_id")));
 	text_copy(credential->installation.text, ID_SIZE, text_or_empty(row_text(rows, 0, "installation_id")));

@@ -21,6 +21,7 @@ struct vcs_credential {
 	struct id organization, connection, installation; /* connection or installation is "" */
 	/* Seconds until the token expires; -1: never, or not known. */
 	long long expires_in;
+	long long generation; /* of the token: each one that is set has a higher number; 0: there is no token */
 };
 #define VCS_CREDENTIAL_INIT                                                                                            \
 	{                                                                                                              \

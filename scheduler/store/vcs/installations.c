@@ -85,7 +85,7 @@ static const char token_sql[] =
 	"look_due = now() from was where r.installation_id = was.id and "
 	"(r.state = 'errored' and r.error = was.error or was.is_first and r.look_failures > 0)) "
 	"update vcs_installations set token_sealed = $2, token_expires_at = now() + make_interval(secs => $3::bigint), "
-	"error = null where id = $1";
+	"error = null, generation = nextval('token_generations') where id = $1";
 
 static int token_in(void *data, struct err *err)
 {

@@ -82,7 +82,8 @@ static int put_in(void *data, struct err *err)
 	return db_query(p->store->db, NULL, err,
 		"update vcs_tokens set token_sealed = nullif($2::bytea, ''), refresh_sealed = nullif($3::bytea, ''), "
 		"expires_at = case when $4 > 0 then now() + make_interval(secs => $4::bigint) end, user_name = $5, "
-		"state = case when $6 then 'verified' else 'unverified' end, error = null where id = $1",
+		"state = case when $6 then 'verified' else 'unverified' end, error = null, "
+		"generation = nextval('token_generations') where id = $1",
 		P_TEXT(id), SEALED(token), SEALED(refresh), P_INT(p->token->expires_in), P_TEXT(p->token->user_name),
 		P_BOOL(p->token->verified));
 }
@@ -112,8 +113,9 @@ int vcs_token_judge(
 {
 	return db_query(store->db, NULL, err,
 		"update vcs_tokens set state = $2, error = $3, user_name = coalesce($4, user_name) "
-		"where connection_id = $1",
-		P_TEXT(connection_id), P_TEXT(verdict->state), P_TEXT(verdict->error), P_TEXT(verdict->user_name));
+		"where connection_id = $1 and generation = $5",
+		P_TEXT(connection_id), P_TEXT(verdict->state), P_TEXT(verdict->error), P_TEXT(verdict->user_name),
+		P_INT(verdict->generation));
 }
 
 /* ---- deleting ---- */

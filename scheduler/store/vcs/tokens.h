@@ -42,10 +42,12 @@ struct vcs_token_change {
 	const char *ssh_key, *host_keys;
 };
 int vcs_token_update(struct store *store, const char *id, const struct vcs_token_change *change, struct err *err);
-/* Stores the provider's verdict about the token; `error` is NULL unless the provider refused it. */
+/* Stores the provider's verdict about the token of that generation, unless a newer one was set; `error` is NULL unless
+ * the provider refused it. */
 struct vcs_token_verdict {
 	const char *state; /* unverified, verified, refused */
 	const char *error, *user_name;
+	long long generation;
 };
 int vcs_token_judge(
 	struct store *store, const char *connection_id, const struct vcs_token_verdict *verdict, struct err *err);

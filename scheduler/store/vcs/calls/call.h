@@ -50,6 +50,8 @@ struct vcs_claimed {
 	const char *identifier; /* of the repository, or NULL */
 	long long version;      /* of what was sent */
 	int tries;
+	long long token_generation; /* of the token that it was sent with */
+	bool token_replaced;        /* since it was sent */
 };
 
 /* The next request of a call. */
@@ -57,6 +59,7 @@ struct vcs_prepared {
 	enum vcs_operation operation; /* VCS_OPERATIONS: none, the call ends */
 	json_t *arguments;            /* a new reference; a member `secret` is not stored */
 	long long version;
+	long long token_generation; /* set by the claim */
 };
 
 #endif

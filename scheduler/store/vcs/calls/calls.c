@@ -101,10 +101,13 @@ struct allowance {
 	"c.id, c.repository_id, c.removal_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries, "    \
 	"coalesce(c.connection_id, c.installation_id, m.connection) as owner, coalesce(k.provider, m.provider, "       \
 	"'github_app') as provider, coalesce(k.api_url, m.api_url) as api_url, coalesce(r.identifier, m.identifier) "  \
-	"as identifier "
+	"as identifier, c.token_generation, c.token_generation <> coalesce(t.generation, i.generation) as "            \
+	"token_replaced "
 #define CALL_TABLES                                                                                                    \
 	"from vcs_calls c left join vcs_connections k on k.id = c.connection_id left join vcs_repositories r on "      \
-	"r.id = c.repository_id left join vcs_hook_removals m on m.id = c.removal_id "
+	"r.id = c.repository_id left join vcs_hook_removals m on m.id = c.removal_id "                                 \
+	"left join vcs_tokens t on t.connection_id = c.connection_id left join vcs_installations i on "                \
+	"i.id = c.installation_id "
 /* Whether the call is of the connection or installation $1. */
 #define IS_OF_OWNER                                                                                                    \
 	"(connection_id = $1 or installation_id = $1 or removal_id = any(array(select id from vcs_hook_removals "      \
@@ -227,7 +230,9 @@ struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *argumen
 		.dialect = vcs_row_dialect(rows, row),
 		.identifier = row_text(rows, row, "identifier"),
 		.version = row_int(rows, row, "version"),
-		.tries = (int)row_int(rows, row, "tries")};
+		.tries = (int)row_int(rows, row, "tries"),
+		.token_generation = row_int(rows, row, "token_generation"),
+		.token_replaced = row_bool(rows, row, "token_replaced")};
 }
 
 static int put_off(struct store *store, const char *id, int wait_s, const char *why, struct err *err)
@@ -249,10 +254,11 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 	text = json_text(arguments);
 	return db_query(store->db, NULL, err,
 		"update vcs_calls set delivery = 'claimed', attempt = attempt + 1, notifier = $2, lease_until = now() "
-		"+ make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, updated_at = now() "
-		"where id = $1",
+		"+ make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, "
+		"token_generation = $7, updated_at = now() where id = $1",
 		P_TEXT(call->id), P_TEXT(notifier), P_INT(store->settings->lease_seconds),
-		P_TEXT(vcs_operation_name(prepared->operation)), P_TEXT(text), P_INT(prepared->version));
+		P_TEXT(vcs_operation_name(prepared->operation)), P_TEXT(text), P_INT(prepared->version),
+		P_INT(prepared->token_generation));
 }
 
 static int credential_read(
@@ -265,8 +271,8 @@ static int credential_read(
 	return vcs_credential_of_connection(store, call->connection_id, ret_credential, err);
 }
 
-static int request_add(struct store *store, const struct vcs_claimed *call, int attempt,
-	const struct vcs_prepared *prepared, json_t *requests, struct err *err)
+static int request_add(struct store *store, const struct vcs_claimed *call, int attempt, struct vcs_prepared *prepared,
+	json_t *requests, struct err *err)
 {
 	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
 	_cleanup_(vcs_http_release) struct vcs_http http = {.method = NULL};
@@ -274,6 +280,7 @@ static int request_add(struct store *store, const struct vcs_claimed *call, int 
 
 	if (credential_read(store, call, &credential, err) < 0)
 		return -1;
+	prepared->token_generation = credential.generation;
 	api = (struct vcs_api){.dialect = credential.dialect,
 		.api_url = credential.api_url,
 		.identifier = credential.identifier,
