@@ -133,8 +133,8 @@ static json_t *outcome_show(const struct rows *rows, int row)
 		row_string(rows, row, "configuration_version_id"));
 }
 
-/* Commit statuses link to an event, so all members may read it. Contents of the repository are shown only to users who
- * see one of the event's workspaces, or may list events. */
+/* Commit statuses link to an event, so all members may read it. What it tells of the repository is shown only to users
+ * who see one of the event's workspaces, or may list events. */
 static bool sees_content(const struct request *req, const struct rows *event, const struct rows *outcomes)
 {
 	const struct place place = {.organization = row_text(event, 0, "organization_id")};
@@ -146,15 +146,31 @@ static bool sees_content(const struct request *req, const struct rows *event, co
 	return may_with(req, CAN_MANAGE_VCS, place, "VCS event", &hidden) == 0;
 }
 
-static void content_hide(json_t *shown)
+/* The attributes that tell nothing of the repository. */
+static bool is_for_all(const char *name)
 {
-	static const char *const content[] = {"message", "commit-message", "pull-request-title", "ref", "files-note",
-		"sender-username", "sender-avatar-url", "sender-html-url"};
+	static const char *const names[] = {
+		"created-at", "level", "organization-id", "kind", "state", "found-by", "outcomes"};
 
-	for (size_t i = 0; i < ARRAY_LEN(content); i++)
-		if (json_is_string(json_object_get(shown, content[i])))
-			json_object_set_new(shown, content[i], json_string(""));
-	json_object_set_new(shown, "files", json_null());
+	for (size_t i = 0; i < ARRAY_LEN(names); i++)
+		if (text_equal(name, names[i]))
+			return true;
+	return false;
+}
+
+static void content_hide(json_t *event)
+{
+	json_t *shown = json_object_get(event, "attributes"), *value;
+	const char *name;
+	void *next;
+
+	json_object_foreach_safe(shown, next, name, value)
+	{
+		if (!is_for_all(name))
+			json_object_set_new(shown, name, json_is_string(value) ? json_string("") : json_null());
+	}
+	json_object_set_new(
+		json_object_get(event, "relationships"), "vcs-repository", to_one("vcs-repositories", NULL));
 }
 
 int vcs_events_read(struct request *req, struct response *res, struct err *err)
@@ -175,7 +191,7 @@ int vcs_events_read(struct request *req, struct response *res, struct err *err)
 		json_array_append_new(list, outcome_show(&outcomes, i));
 	json_object_set_new(shown, "outcomes", list);
 	if (!sees_content(req, &rows, &outcomes))
-		content_hide(shown);
+		content_hide(json_array_get(data, 0));
 	if (includes_follow(req, &kind_vcs_events, data, &included, err) < 0)
 		return -1;
 	return respond_including(res, 200, json_incref(json_array_get(data, 0)), included);

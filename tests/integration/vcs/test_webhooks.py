@@ -445,7 +445,8 @@ def test_an_event_shows_what_it_did_to_those_who_see_it(org, api_site):
     _, _, repository = hook_of(org)
     ((workspace,),) = api_site.ask("select workspace_id from workspace_repositories where repository_id = %s", repository)
     hidden = org.workspace("hidden")
-    event = add_event(api_site, repository, detail=json.dumps({"message": "secret commit"}), files=json.dumps(["secret.tf"]))
+    detail = {"message": "secret commit", "title": "secret title", "sender": "secret-sender", **{name: f"https://secret.example.com/{name}" for name in ("url", "commit_url", "compare_url", "sender_url", "sender_avatar_url")}}
+    event = add_event(api_site, repository, detail=json.dumps(detail), files=json.dumps(["secret.tf"]), pull_request=4711, sha="5" * 40, before_sha="6" * 40)
     for subject, reason in ((workspace, "path"), (hidden, "started")):
         api_site.change("insert into vcs_outcomes (event_id, subject_id, reason) values (%s, %s, %s)", event, subject, reason)
     outcomes = org.get(f"vcs-events/{event}").data["attributes"]["outcomes"]
@@ -460,7 +461,12 @@ def test_an_event_shows_what_it_did_to_those_who_see_it(org, api_site):
     assert [item["subject-id"] for item in seer.get(f"vcs-events/{event}").data["attributes"]["outcomes"]] == [workspace]
     assert seer.get(f"vcs-events/{event}").data["attributes"]["files"] == ["secret.tf"]
     seen = blind.get(f"vcs-events/{event}")
-    assert seen.data["attributes"]["outcomes"] == [] and "secret" not in seen.text and "refs/heads" not in seen.text
+    hidden_texts = ("secret", "refs/heads", "acme/network", repository, "4711", "5" * 40, "6" * 40)
+    assert seen.data["attributes"]["outcomes"] == [] and [text for text in hidden_texts if text in seen.text] == []
+    assert all(text in seer.get(f"vcs-events/{event}").text for text in hidden_texts)
+    assert seen.data["attributes"] | {"created-at": 0} == {
+        **{name: None if name in ("files", "files-note", "pull-request-number") else "" for name in seen.data["attributes"]},
+        "created-at": 0, "organization-id": org.organization, "kind": "push", "state": "done", "level": "info", "found-by": "webhook", "outcomes": []}
     assert manager.get(f"vcs-events/{event}").data["attributes"]["outcomes"] == []
     path = f"organizations/{org.organization}/vcs-events"
     assert [who.call("GET", path).status for who in (seer, blind, manager, api_site.stranger())] == [404, 404, 200, 404]

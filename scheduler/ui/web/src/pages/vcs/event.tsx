@@ -81,10 +81,14 @@ function EventFacts({ event }: { readonly event: Resource }) {
 	const before = text(event, "before-sha");
 	return (
 		<dl class="facts">
-			<dt>Repository</dt>
-			<dd>
-				<bdi>{repository}</bdi>
-			</dd>
+			{repository && (
+				<>
+					<dt>Repository</dt>
+					<dd>
+						<bdi>{repository}</bdi>
+					</dd>
+				</>
+			)}
 			{ref && (
 				<>
 					<dt>{ref.kind === "pull request" ? "Pull request" : ref.kind === "tag" ? "Tag" : "Branch"}</dt>
