@@ -55,7 +55,7 @@ struct vcs_subject {
 	bool skip_drafts; /* vcs-skip-drafts */
 	bool fork_plans;  /* vcs-fork-plans */
 	bool fork_pool;   /* the connection has an agent pool for forks, and it is not the workspace's pool */
-	bool approved;    /* a user approved this head of the fork */
+	bool approved;    /* a user approved this head of the fork for the workspace */
 	/* This kind of event with this sha (and pull request) has made something here before (vcs_heads). For a pull
 	 * request that is opened again, the caller leaves out what its closing had canceled. */
 	bool duplicate;

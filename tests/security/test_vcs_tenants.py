@@ -286,6 +286,37 @@ def test_an_approved_head_of_a_fork_is_planned_without_secrets(mine):
     assert api.call("POST", "runs", body).status == 422
 
 
+def test_an_approval_holds_for_the_workspaces_that_its_user_manages(mine):
+    """Other workspaces wait on, and so do those of another destination branch, which the same head reaches later."""
+    first, second = mine.workspace(), mine.workspace()
+    manager = mine.member(first, "admin")
+    fork = mine.repository.commit({"main.tf": "# evil"}, branch="of-the-fork")
+    mine.repository.refs["refs/pull/7/head"] = mine.repository.refs.pop("refs/heads/of-the-fork")
+    waits = mine.event("pr_open", fork, "refs/heads/of-the-fork", number=7, base="main", fork="yes", title="Please")
+
+    def approve(user, event):
+        answer = user.call("POST", f"vcs-events/{event}/actions/approve")
+        mine.settled()
+        return answer.status
+
+    def outcomes(event):
+        return dict(mine.site.ask("select subject_id, reason from vcs_outcomes where event_id = %s", event))
+
+    assert approve(mine.member(mine.api.workspace(), "admin"), waits) == 404
+    assert approve(manager, waits) == 202 and outcomes(waits) == {first: "planned", second: "fork_approval"}
+    assert fork in mine.shas(first) and fork not in mine.shas(second)
+    assert mine.site.ask("select state from vcs_events where id = %s", waits) == [("approval",)]
+    assert approve(manager, waits) == 404
+    assert approve(mine.api, waits) == 202 and outcomes(waits) == {first: "planned", second: "planned"}
+    assert mine.shas(first).count(fork) == mine.shas(second).count(fork) == 1
+    assert mine.message(waits) == "2 of 2 workspaces and policy sets use the commit." and approve(mine.api, waits) == 404
+    mine.repository.commit({"main.tf": "# release"}, branch="release")
+    third = mine.workspace(branch="release")
+    moved = mine.event("pr_open", fork, "refs/heads/of-the-fork", number=7, base="release", base_changed=True, fork="yes", title="Please")
+    assert outcomes(moved)[third] == "fork_approval" and fork not in mine.shas(third)
+    assert approve(manager, moved) == 404
+
+
 def test_commits_of_branches_tags_and_own_pull_requests_run_by_their_sha(mine):
     """Also when the branch has gone on, or was deleted."""
     workspace = mine.workspace()

@@ -117,19 +117,34 @@ int vcs_run(struct request *req, struct response *res, struct err *err)
 	return respond_json(res, 202, json_pack("{s:{ss ss}}", "data", "type", "vcs-events", "id", event.text));
 }
 
-/* A user who may manage all workspaces that wait approves the head. Any other does not learn of the event. */
+/* Of the workspaces that wait, those that the user may manage. If there are none, the user does not learn of the event.
+ */
+static int approvable(const struct request *req, const struct rows *waiting, struct db_array *ret_ids, struct err *err)
+{
+	for (int i = 0; i < waiting->count; i++) {
+		const char *id = row_text(waiting, i, "workspace_id");
+		struct err why = ERR_INIT;
+		struct scope scope;
+
+		if (scope_workspace_id(req, id, &scope, &why) == 0) {
+			db_array_add(ret_ids, id);
+		} else if (why.kind != ERR_NOT_FOUND) {
+			*err = why;
+			return -1;
+		}
+	}
+	return ret_ids->count ? 0 : err_set(err, ERR_NOT_FOUND, "event not found");
+}
+
 int vcs_approve(struct request *req, struct response *res, struct err *err)
 {
+	_cleanup_(db_array_release) struct db_array workspaces = DB_ARRAY_INIT;
 	_cleanup_(rows_release) struct rows waiting = ROWS_INIT;
 	const char *event = param(req, "vcs_event");
-	struct scope scope;
 
-	if (vcs_approval_read(req->store, event, &waiting, err) < 0)
-		return -1;
-	for (int i = 0; i < waiting.count; i++)
-		if (scope_workspace_id(req, row_text(&waiting, i, "workspace_id"), &scope, err) < 0)
-			return err->kind == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "event not found") : -1;
-	if (vcs_approval_give(req->store, event, err) < 0)
+	if (vcs_approval_read(req->store, event, &waiting, err) < 0 ||
+		approvable(req, &waiting, &workspaces, err) < 0 ||
+		vcs_approval_give(req->store, event, &workspaces, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }

@@ -39,7 +39,7 @@ static bool is_late(const struct vcs_decision *d, const struct rows *known)
 	return (d->closed && e->is_new) || (e->changed_at && e->changed_at < json_int_at(detail, "changed_at", 0));
 }
 
-/* Reads what is known of the pull request: whether it is new, closed, approved, and whether the event is in order. */
+/* Reads what is known of the pull request: whether it is new or closed, and whether the event is in order. */
 static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -51,7 +51,6 @@ static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct er
 	if (vcs_pull_requests_read(d->store, d->repository_id, e->number, NULL, &rows, err) < 0)
 		return -1;
 	is_new = rows.count == 0;
-	d->approved = !is_new && text_equal(row_text(&rows, 0, "approved_sha"), e->sha);
 	d->closed = !is_new && text_equal(row_text(&rows, 0, "state"), "closed");
 	d->late = !is_new && is_late(d, &rows);
 	*ret_known = true;

@@ -178,7 +178,7 @@ static void subject_read(const struct vcs_decision *d, int row, struct vcs_subje
 			.skip_drafts = setting(settings, "vcs-skip-drafts", false),
 			.fork_plans = setting(settings, "vcs-fork-plans", false),
 			.fork_pool = row_bool(rows, row, "has_fork_pool"),
-			.approved = d->approved,
+			.approved = row_bool(rows, row, "approved"),
 			.duplicate = is_duplicate(d, row)}};
 }
 
@@ -266,8 +266,9 @@ static int reasons_decide(struct outcomes *o, struct err *err)
 		struct subject_outcome *item = &o->items[row];
 		enum vcs_makes makes;
 
-		if (row_bool(&o->d->subjects, row, "has_version")) { /* vcs_policy_version_begin */
-			item->reason = VCS_BECAUSE_POLICY_VERSION;
+		/* By vcs_policy_version_begin, or when the head of a fork was approved for other workspaces. */
+		if (row_bool(&o->d->subjects, row, "is_made")) {
+			item->reason = subject->policy_set ? VCS_BECAUSE_POLICY_VERSION : VCS_BECAUSE_PLANNED;
 			o->made++;
 			continue;
 		}

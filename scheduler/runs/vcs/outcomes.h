@@ -22,7 +22,6 @@ struct vcs_decision {
 	struct vcs_event event;
 	struct rows subjects;
 	struct vcs_subject_reader *readers; /* one for each row of `subjects`; NULL: not loaded */
-	bool approved;                      /* a user approved this head of a fork */
 	bool closed;                        /* the pull request is closed in the database */
 	bool late;                          /* a newer event of the pull request came first */
 };

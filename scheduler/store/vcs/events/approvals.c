@@ -23,6 +23,7 @@ int vcs_approval_read(struct store *store, const char *event_id, struct rows *re
 struct approval {
 	struct store *store;
 	const char *event_id;
+	struct db_array *workspace_ids;
 };
 
 static int give_in(void *data, struct err *err)
@@ -31,10 +32,11 @@ static int give_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (db_query(a->store->db, &rows, err,
-		    "update vcs_pull_requests p set approved_sha = e.sha from vcs_events e where e.id = $1 and e.state "
-		    "= 'approval' and p.repository_id = e.repository_id and p.number = e.pull_request and p.head_sha = "
-		    "e.sha and p.state = 'open'",
-		    P_TEXT(a->event_id)) < 0)
+		    "update vcs_pull_requests p set approved_sha = e.sha, approved_workspaces = case when "
+		    "p.approved_sha = e.sha then p.approved_workspaces else '{}' end || $2::text[] from vcs_events e "
+		    "where e.id = $1 and e.state = 'approval' and p.repository_id = e.repository_id and p.number = "
+		    "e.pull_request and p.head_sha = e.sha and p.state = 'open'",
+		    P_TEXT(a->event_id), P_ARRAY(a->workspace_ids)) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return not_allowed(err,
@@ -46,9 +48,9 @@ static int give_in(void *data, struct err *err)
 	return vcs_wake(a->store, err);
 }
 
-int vcs_approval_give(struct store *store, const char *event_id, struct err *err)
+int vcs_approval_give(struct store *store, const char *event_id, struct db_array *workspace_ids, struct err *err)
 {
-	struct approval a = {store, event_id};
+	struct approval a = {store, event_id, workspace_ids};
 
 	return db_transaction(store->db, give_in, &a, err);
 }

@@ -18,7 +18,10 @@
 	"coalesce(h.created_at >= (select e.created_at from vcs_events e where e.id = $6), false) as head_newer, " \
 	"coalesce(r.status = 'canceled', false) as head_canceled, " \
 	"coalesce((select c.fork_pool_id from vcs_repositories v join vcs_connections c on c.id = v.connection_id " \
-	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, false as has_version, " \
+	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, exists (select 1 from vcs_outcomes u where " \
+	"u.event_id = $6 and u.subject_id = w.id and u.run_id is not null) as is_made, " \
+	"exists (select 1 from vcs_pull_requests p where p.repository_id = $1 and p.number = $4 and p.approved_sha = $5 " \
+	"and w.id = any(p.approved_workspaces)) as approved, " \
 	AVAILABLE("exists (select 1 from vcs_connection_projects m where m.connection_id = c.id and " \
 		"m.project_id = w.project_id)") \
 	"from workspace_repositories a join workspaces w on w.id = a.workspace_id " \
@@ -30,7 +33,7 @@
 	"a.update_patterns, false, true, false, coalesce((select true from policy_set_version_commits k join " \
 	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), " \
 	"false), false, false, false, exists (select 1 from policy_set_version_commits k where k.policy_set_version_id = " \
-	"s.newest_version_id and k.sha = $5 and k.event_id = $6), " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id " \
+	"s.newest_version_id and k.sha = $5 and k.event_id = $6), false, " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id " \
 	"where a.repository_id = $1 and " of_policy_set " order by 1"
 static const char subjects_sql[] = SUBJECTS("$2::text is null", "$2::text is null");
 static const char subject_sql[] = SUBJECTS("a.workspace_id = $2", "a.policy_set_id = $2");
@@ -56,7 +59,7 @@ int vcs_outcomes_write(struct store *store, const char *event_id, const json_t *
 		"insert into vcs_outcomes (event_id, subject_id, reason, run_id, configuration_version_id) select $1, "
 		"u.subject_id, u.reason, u.run_id, u.configuration_version_id from " OUTCOMES
 		"on conflict (event_id, subject_id) do update set reason = excluded.reason, run_id = excluded.run_id, "
-		"configuration_version_id = excluded.configuration_version_id",
+		"configuration_version_id = excluded.configuration_version_id where vcs_outcomes.run_id is null",
 		P_TEXT(event_id), P_TEXT(text));
 }
 

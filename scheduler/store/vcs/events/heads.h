@@ -24,13 +24,13 @@ struct vcs_head {
  *  - head_newer: another event has brought the commit since this event was made.
  *  - head_canceled: the run of the commit was canceled.
  *  - has_fork_pool: the connection has an agent pool for forks, and it is not the workspace's pool.
- *  - has_version: the newest version of the policy set is of this commit and this event.
+ *  - is_made: this event has started a run of the workspace, or the newest version of the policy set.
  */
 int vcs_subjects_read(struct store *store, const char *repository_id, const char *subject_id,
 	const struct vcs_head *head, struct rows *ret_rows, struct err *err);
 
 /* Writes outcomes: {subject_id, reason, run_id, configuration_version_id}. The last two may be null or missing.
- * Replaces earlier outcomes of the event in the same subjects. */
+ * Replaces earlier outcomes of the event in the same subjects, but for those with a run. */
 int vcs_outcomes_write(struct store *store, const char *event_id, const json_t *outcomes, struct err *err);
 /* Adds the commit to vcs_heads for the outcomes with a configuration version. */
 int vcs_heads_write(struct store *store, const struct vcs_head *head, const json_t *outcomes, struct err *err);

@@ -152,7 +152,7 @@ int vcs_pull_requests_read(struct store *store, const char *repository_id, long 
 	struct rows *ret_rows, struct err *err)
 {
 	return db_query(store->db, ret_rows, err,
-		"select number, head_sha, state, detail, approved_sha from vcs_pull_requests where repository_id = $1 "
+		"select number, head_sha, state, detail from vcs_pull_requests where repository_id = $1 "
 		"and case when $2 = 0 then state = 'open' and updated_at < $3::timestamptz else number = $2 end "
 		"order by number",
 		P_TEXT(repository_id), P_INT(number), P_TEXT(began));

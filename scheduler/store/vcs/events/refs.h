@@ -42,7 +42,7 @@ int vcs_branches_followed(struct store *store, const char *repository_id, struct
 int vcs_subject_branch(
 	struct store *store, const char *repository_id, const char *subject_id, char **ret_branch, struct err *err);
 
-/* Columns number, head_sha, state, detail, approved_sha. With number 0: all open pull requests that have not changed
+/* Columns number, head_sha, state, detail. With number 0: all open pull requests that have not changed
  * since `began`. */
 int vcs_pull_requests_read(struct store *store, const char *repository_id, long long number, const char *began,
 	struct rows *ret_rows, struct err *err);

@@ -142,8 +142,8 @@ function Approval({ event, onDone }: { readonly event: Resource; readonly onDone
 			{asked && (
 				<Dialog title={`Approve commit ${shortSha(sha)}`} confirm="Approve" onConfirm={approve} onClose={() => setAsked(false)}>
 					<p>
-						Workspaces that plan pull requests of forks plan the commit <code>{sha}</code>. A later commit of the pull request needs another
-						approval.
+						The waiting workspaces that you may manage plan the commit <code>{sha}</code>. Other workspaces and later commits of the pull
+						request need another approval.
 					</p>
 				</Dialog>
 			)}

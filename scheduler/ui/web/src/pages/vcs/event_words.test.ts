@@ -43,6 +43,9 @@ test("outcomes with a run come first, and what is no outcome is left out", () =>
 });
 
 test("the head of a fork needs an approval until it has one", () => {
-	assert.equal(needsApproval(event({ state: "approval" })), true);
-	assert.equal(needsApproval(event({ state: "done", outcomes: [{ "subject-id": "ws-1", reason: "planned" }] })), false);
+	const outcomes = (reason: string) => [{ "subject-id": "ws-1", reason }];
+	assert.equal(needsApproval(event({ state: "approval", outcomes: outcomes("fork_approval") })), true);
+	assert.equal(needsApproval(event({ state: "approval", outcomes: outcomes("planned") })), false);
+	assert.equal(needsApproval(event({ state: "approval" })), false, "the user sees none of the workspaces");
+	assert.equal(needsApproval(event({ state: "done", outcomes: outcomes("planned") })), false);
 });

@@ -121,9 +121,9 @@ export function outcomesOf(event: Resource): readonly Outcome[] {
 	return [...outcomes.filter(({ run }) => run), ...outcomes.filter(({ run }) => !run)];
 }
 
-// needsApproval: a pull request of a fork waits for a user.
+// needsApproval: a workspace that the user sees waits for the approval of a fork's head.
 export function needsApproval(event: Resource): boolean {
-	return text(event, "state") === "approval" || outcomesOf(event).some(({ reason }) => reason === "fork_approval");
+	return outcomesOf(event).some(({ reason }) => reason === "fork_approval");
 }
 
 // filesOf: the changed files that the event knows, or undefined.
