@@ -26,7 +26,6 @@ static struct hcl_block *read_block(struct literal_reader *reader, const struct 
 	run_enter(reader->run);
 	read_body(reader, &block->body, item);
 	run_leave(reader->run);
-	block->end = (uint32_t)reader->hcl.at;
 	return block;
 }
 

@@ -37,7 +37,7 @@ struct hcl_block {
 	const char *type;
 	const char *labels[HCL_LABELS];
 	unsigned label_count;
-	uint32_t begin, end; /* in the source; JSON: 0 */
+	uint32_t begin; /* in the source; JSON: 0 */
 	struct hcl_body body;
 	struct hcl_block *next;
 };

@@ -465,6 +465,37 @@ static void wide_values_are_whole(void **state)
 	assert_value(buf_str(&plan), "map tfplan.raw.list[299:301] as e { e[1][0].n }", "[298, 299]");
 }
 
+/* The cost of a policy that reads one member of each resource. It grew with all that the resources have, and with the
+ * number of objects around it. */
+static void a_walk_costs_what_it_reads(void **state)
+{
+	enum { RESOURCES = 1000, TAGS = 40, MAX_STEPS = 100, MAX_BYTES = 4096 };
+	_cleanup_(buf_release) struct buf plan = BUF_INIT(8 << 20);
+	struct policy policy;
+
+	(void)state;
+	buf_text(&plan, "{\"resource_changes\": [");
+	for (int i = 0; i < RESOURCES; i++) {
+		buf_printf(&plan,
+			"%s{\"address\": \"t.r[%d]\", \"mode\": \"managed\", \"change\": {\"actions\": [\"create\"],"
+			" \"after\": {\"name\": \"name %d\", \"tags\": {\"first\": 0",
+			i > 0 ? ", " : "", i, i);
+		for (int tag = 0; tag < TAGS; tag++)
+			buf_printf(&plan, ", \"tag-%d\": \"value %d of %d\"", tag, tag, i);
+		buf_text(&plan, "}}}}");
+	}
+	buf_text(&plan, "]}");
+	policy_init(&policy,
+		"import \"tfplan/v2\" as tfplan\n"
+		"x = all tfplan.resource_changes as _, rc { rc.change.after.name contains \"name\" }\nmain = true\n",
+		buf_str(&plan));
+	assert_int_equal(run_protected(&policy.run, evaluate, &policy), 0);
+	assert_string_equal(policy.printed, "true");
+	assert_in_range(policy.run.steps / RESOURCES, 1, MAX_STEPS);
+	assert_in_range(policy.run.allocated / RESOURCES, 1, MAX_BYTES);
+	run_release(&policy.run);
+}
+
 /* ---- wrong JSON ---- */
 
 static void wrong_json_is_an_error_at_its_place(void **state)
@@ -571,6 +602,7 @@ int main(void)
 		cmocka_unit_test(a_mock_has_a_bound),
 		cmocka_unit_test(real_plans_are_shown),
 		cmocka_unit_test(wide_values_are_whole),
+		cmocka_unit_test(a_walk_costs_what_it_reads),
 		cmocka_unit_test(wrong_json_is_an_error_at_its_place),
 		cmocka_unit_test(unused_parts_are_not_decoded),
 		cmocka_unit_test(deep_json_ends_at_the_limit),
