@@ -21,7 +21,7 @@ enum {
 #define MAX_MATCH_WORK UINT64_C(10000000000)
 
 /* True if the pattern matches any part of the text. Fails (core/run.h) on a pattern that is wrong or too large.
- * Compiled patterns count as memory of the run; while one is compiled it may take 128 MiB besides. */
+ * Compiled patterns count as memory of the run; while one is compiled it may take up to 100 MiB besides. */
 bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const char *text, size_t len);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "worker/policy/sentinel/core/regex_engine.h"
 
-#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <malloc.h>
 #include <memory>
 #include <new>
 #include <string>
@@ -21,102 +21,46 @@ extern "C" {
 namespace
 {
 
-class Account;
-
-/* What stands before the bytes of an allocation. Those of an account are a ring. */
-struct alignas(std::max_align_t) Block {
-	Block *previous, *next;
-	Account *account; /* NULL: of none */
-	size_t size;
-};
-
-/* The allocations of a pattern's program, and their bytes: RE2 loses some when an exception ends it. */
-class Account
-{
-      public:
-	explicit Account(size_t max_) : max(max_)
-	{
-	}
-
-	~Account()
-	{
-		while (ring.next != &ring) {
-			Block *block = ring.next;
-			remove(block);
-			free(block);
-		}
-	}
-
-	Account(const Account &) = delete;
-	Account &operator=(const Account &) = delete;
-
-	size_t bytes() const
-	{
-		return used;
-	}
-
-	bool has_room(size_t size) const
-	{
-		return used <= max && size <= max - used;
-	}
-
-	void limit(size_t max_)
-	{
-		max = max_;
-	}
-
-	void add(Block *block)
-	{
-		*block = {ring.previous, &ring, this, block->size};
-		ring.previous->next = block;
-		ring.previous = block;
-		used += block->size;
-	}
-
-	void remove(Block *block)
-	{
-		block->previous->next = block->next;
-		block->next->previous = block->previous;
-		used -= block->size;
-	}
-
-      private:
-	Block ring = {&ring, &ring, this, 0};
-	size_t used = 0, max;
-};
-
-/* Where this thread's allocations belong; NULL for nowhere. */
-thread_local Account *current;
-
-/* While it lives, allocations belong to an account. */
+/* What is allocated and freed by operators while it lives, is added to the bytes and subtracted from them. */
 class Counting
 {
       public:
-	explicit Counting(Account *account)
+	explicit Counting(size_t *bytes)
 	{
-		current = account;
+		counted = bytes;
 	}
 
 	~Counting()
 	{
-		current = nullptr;
+		counted = nullptr;
 	}
 
 	Counting(const Counting &) = delete;
 	Counting &operator=(const Counting &) = delete;
+
+	static void add(void *memory)
+	{
+		if (counted != nullptr)
+			*counted += malloc_usable_size(memory);
+	}
+
+	static void subtract(void *memory)
+	{
+		if (counted != nullptr)
+			*counted -= malloc_usable_size(memory);
+	}
+
+      private:
+	static thread_local size_t *counted;
 };
+
+thread_local size_t *Counting::counted;
 
 void *allocate(size_t size) noexcept
 {
-	if (size > PTRDIFF_MAX || (current != nullptr && !current->has_room(size)))
-		return nullptr;
-	auto *block = static_cast<Block *>(malloc(sizeof(Block) + size));
-	if (block == nullptr)
-		return nullptr;
-	*block = {nullptr, nullptr, nullptr, size};
-	if (current != nullptr)
-		current->add(block);
-	return block + 1;
+	void *memory = malloc(size > 0 ? size : 1);
+	Counting::add(memory);
+	return memory;
 }
 
 void *allocate_or_throw(size_t size)
@@ -129,17 +73,13 @@ void *allocate_or_throw(size_t size)
 
 void release(void *memory) noexcept
 {
-	if (memory == nullptr)
-		return;
-	Block *block = static_cast<Block *>(memory) - 1;
-	if (block->account != nullptr)
-		block->account->remove(block);
-	free(block);
+	Counting::subtract(memory);
+	free(memory);
 }
 
 } // namespace
 
-/* All forms are replaced, because a sanitizer brings its own. */
+/* RE2 has no other way to know its memory. All forms are replaced, because a sanitizer brings its own. */
 void *operator new(size_t size)
 {
 	return allocate_or_throw(size);
@@ -192,9 +132,9 @@ void operator delete[](void *memory, const std::nothrow_t &) noexcept
 
 /* ---- programs ---- */
 
-/* RE2 limits the memory of a program, but not what it needs to make it: up to eleven times as much was measured, and
- * the tree of a pattern has no limit. All may have so many times the program's. */
-enum { COMPILING = 16 };
+/* RE2 limits the memory of a program, but not of the tree that it parses a pattern to. Only properties of characters
+ * make it large: one takes up to 26 KiB. */
+enum { MAX_PROPERTIES = 1000 };
 
 namespace
 {
@@ -202,6 +142,15 @@ namespace
 void say(char *ret_error, const char *text)
 {
 	snprintf(ret_error, REGEX_ERROR_SIZE, "%s", text);
+}
+
+/* The number of \p and \P. Some that are escaped are counted, too. */
+size_t property_count(const char *pattern, size_t len)
+{
+	size_t count = 0;
+	for (size_t i = 0; i + 1 < len; i++)
+		count += pattern[i] == '\\' && (pattern[i + 1] == 'p' || pattern[i + 1] == 'P');
+	return count;
 }
 
 /* The length of the beginning that is UTF-8. */
@@ -330,19 +279,19 @@ class Rewriter
 
 struct regex_program {
       public:
-	explicit regex_program(size_t max_memory_) : max_memory(max_memory_), account(COMPILING * max_memory_)
-	{
-	}
-
 	/* False with a message if it is no pattern. */
-	bool compile(const char *pattern, size_t len, char *ret_error)
+	bool compile(const char *pattern, size_t len, size_t max_memory, char *ret_error)
 	{
-		const Counting counting(&account);
+		const Counting counting(&bytes);
 		RE2::Options options;
 		std::string rewritten;
 
 		options.set_log_errors(false);
 		options.set_max_mem(static_cast<int64_t>(max_memory));
+		if (property_count(pattern, len) > MAX_PROPERTIES) {
+			say(ret_error, "it has more than 1,000 properties (\\p)");
+			return false;
+		}
 		if (!Rewriter(std::string(pattern, len)).rewrite(&rewritten)) {
 			say(ret_error, "\\C is not supported");
 			return false;
@@ -350,13 +299,12 @@ struct regex_program {
 		re2 = std::make_unique<RE2>(rewritten, options);
 		if (!re2->ok())
 			say(ret_error, re2->error().c_str());
-		account.limit(SIZE_MAX); /* in matches RE2 keeps to max_memory */
 		return re2->ok();
 	}
 
 	regex_result match(const char *text, size_t len, size_t max_copy)
 	{
-		const Counting counting(&account);
+		const Counting counting(&bytes);
 		if (valid_prefix(text, len) == len)
 			return matches(text, len);
 		if (len > max_copy / REPLACEMENT_LEN)
@@ -372,7 +320,7 @@ struct regex_program {
 
 	size_t memory() const
 	{
-		return account.bytes();
+		return bytes;
 	}
 
       private:
@@ -382,19 +330,17 @@ struct regex_program {
 												    : REGEX_NO_MATCH;
 	}
 
-	size_t max_memory;
-	Account account;
-	std::unique_ptr<RE2> re2; /* of the account, so it ends first */
+	std::unique_ptr<RE2> re2;
+	size_t bytes = 0;
 };
 
 regex_program *regex_program_new(const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
 try {
-	static const RE2 first(""); /* makes what RE2 keeps for all patterns, outside of any account */
-	auto program = std::make_unique<regex_program>(max_memory);
+	auto program = std::make_unique<regex_program>();
 
-	return program->compile(pattern, len, ret_error) ? program.release() : nullptr;
+	return program->compile(pattern, len, max_memory, ret_error) ? program.release() : nullptr;
 } catch (...) {
-	say(ret_error, "it needs too much memory");
+	say(ret_error, "there is no memory for it");
 	return nullptr;
 }
 

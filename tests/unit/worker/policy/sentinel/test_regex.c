@@ -110,18 +110,37 @@ static void test_a_large_program_is_refused(void **state)
 	assert_string_not_equal(error, "");
 }
 
-static void test_a_pattern_whose_tree_is_large_is_refused(void **state)
+/* "(?i)", then an alternative of \\pL so many times: its program is small, the tree of the pattern is not. */
+static char *properties_new(size_t count)
 {
-	enum { TIMES = MAX_PATTERN / 3 };
+	char *pattern = mem_new(4 * count + 8, 1);
+	size_t len = (size_t)snprintf(pattern, 8, "(?i)");
+
+	for (size_t i = 0; i < count; i++, len += 4)
+		memcpy(pattern + len, "\\pL|", 5);
+	return pattern;
+}
+
+static void test_the_number_of_properties_is_limited(void **state)
+{
+	_cleanup_(freep) char *most = properties_new(1000), *more = properties_new(1001);
 	char error[REGEX_ERROR_SIZE] = "";
-	char *pattern = mem_new(3 * TIMES + 1, 1);
 
 	(void)state;
-	for (size_t i = 0; i < TIMES; i++)
-		memcpy(pattern + 3 * i, "\\pL", 3);
-	assert_int_equal(match_bytes(pattern, "a", 1, error), -1);
-	assert_string_equal(error, "it needs too much memory");
-	free(pattern);
+	assert_int_equal(match_bytes(most, "a", 1, error), 1);
+	assert_int_equal(match_bytes(more, "a", 1, error), -1);
+	assert_string_equal(error, "it has more than 1,000 properties (\\p)");
+}
+
+/* RE2 keeps what it makes for the first named group, which is no part of the pattern. */
+static void test_patterns_share_what_re2_keeps(void **state)
+{
+	char error[REGEX_ERROR_SIZE] = "";
+
+	(void)state;
+	assert_int_equal(match_bytes("(?<a>[a-z]+)[", "a", 1, error), -1);
+	for (int i = 0; i < 100; i++)
+		assert_int_equal(match_bytes("(?<a>[a-z]+)(?<\xc3\xa4>1)", "a1", 2, error), 1);
 }
 
 static void test_a_program_as_large_as_allowed_is_made(void **state)
@@ -326,7 +345,8 @@ int main(void)
 		cmocka_unit_test(test_what_re2_does_not_know_is_refused),
 		cmocka_unit_test(test_bytes_that_are_no_utf_8_match_as_the_replacement),
 		cmocka_unit_test(test_a_large_program_is_refused),
-		cmocka_unit_test(test_a_pattern_whose_tree_is_large_is_refused),
+		cmocka_unit_test(test_the_number_of_properties_is_limited),
+		cmocka_unit_test(test_patterns_share_what_re2_keeps),
 		cmocka_unit_test(test_a_program_as_large_as_allowed_is_made),
 		cmocka_unit_test(test_matching_takes_linear_time),
 		cmocka_unit_test(test_zero_bytes_are_text),
