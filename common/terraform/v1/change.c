@@ -5,13 +5,14 @@
 
 #include "common/terraform/v1/v1.h"
 
-/* The attributes of one side of a change. */
+/* Where the attributes of one side of a change go, by their flat keys. */
 struct flat {
 	const struct v1 *v1;
-	struct doc_value texts;   /* by key: what the attribute is, as a string */
-	struct doc_value unknown; /* by key: true if it is not known yet */
-	struct doc_value before;  /* the attributes before the change */
-	struct doc_value schema;  /* of the resource's type, or none */
+	struct doc_value diff;  /* the diff, or none: then `old` is filled */
+	struct doc_value old;   /* the texts before the change, of keys that are not in the diff yet; or none */
+	bool deleted;           /* the texts are the old ones */
+	struct doc_value empty; /* "" */
+	struct doc_value attributes, schema; /* before the change; of the resource's type. Either may be none */
 };
 
 static void flatten(const struct flat *flat, struct doc_text key, struct doc_value value, struct doc_value unknown);
@@ -22,15 +23,11 @@ static struct doc_value schema_of(const struct v1 *v1, struct doc_value resource
 {
 	const struct doc *doc = &v1->doc;
 	const bool data = doc_same(doc_text_at(doc, resource, "mode"), doc_literal("data"));
-	struct doc_value at = doc_at(doc, v1->schemas, "provider_schemas");
+	struct doc_value provider =
+		doc_get(doc, doc_at(doc, v1->schemas, "provider_schemas"), doc_text_at(doc, resource, "provider_name"));
+	struct doc_value types = doc_at(doc, provider, data ? "data_source_schemas" : "resource_schemas");
 
-	if (!doc_is(doc, at, DOC_MAP))
-		return doc_none;
-	at = doc->class->get(doc->owner, at, doc_text_at(doc, resource, "provider_name"));
-	at = doc_at(doc, at, data ? "data_source_schemas" : "resource_schemas");
-	if (!doc_is(doc, at, DOC_MAP))
-		return doc_none;
-	return doc_at(doc, doc->class->get(doc->owner, at, doc_text_at(doc, resource, "type")), "block");
+	return doc_at(doc, doc_get(doc, types, doc_text_at(doc, resource, "type")), "block");
 }
 
 static bool is_one_of(struct doc_text word, const char *const *words)
@@ -59,19 +56,12 @@ static struct doc_text type_word(const struct doc *doc, struct doc_value type)
 	return doc_scalar(doc, doc_is(doc, type, DOC_LIST) && doc_next(doc, &walk) ? walk.element : type);
 }
 
-static struct doc_value member(const struct doc *doc, struct doc_value map, const char *name, struct doc_text key)
-{
-	struct doc_value inner = doc_at(doc, map, name);
-
-	return doc_is(doc, inner, DOC_MAP) ? doc->class->get(doc->owner, inner, key) : doc_none;
-}
-
 /* By the schema, or else by the value before the change. */
 static const char *ending_of(const struct flat *flat, struct doc_text name)
 {
 	const struct doc *doc = &flat->v1->doc;
-	struct doc_value attribute = member(doc, flat->schema, "attributes", name);
-	struct doc_value block = member(doc, flat->schema, "block_types", name);
+	struct doc_value attribute = doc_get(doc, doc_at(doc, flat->schema, "attributes"), name);
+	struct doc_value block = doc_get(doc, doc_at(doc, flat->schema, "block_types"), name);
 	struct doc_value before;
 
 	if (doc_is(doc, attribute, DOC_MAP)) {
@@ -82,7 +72,7 @@ static const char *ending_of(const struct flat *flat, struct doc_text name)
 	}
 	if (doc_is(doc, block, DOC_MAP))
 		return ending(doc_text_at(doc, block, "nesting_mode"));
-	before = doc_is(doc, flat->before, DOC_MAP) ? doc->class->get(doc->owner, flat->before, name) : doc_none;
+	before = doc_get(doc, flat->attributes, name);
 	return doc_is(doc, before, DOC_LIST) ? "#" : doc_is(doc, before, DOC_MAP) ? "%" : "";
 }
 
@@ -103,22 +93,50 @@ static struct doc_text number_text(const struct doc *doc, size_t number)
 	char text[24];
 
 	snprintf(text, sizeof(text), "%zu", number);
-	return doc->class->join(doc->owner, doc_literal(text), doc_literal(""));
+	return doc_join(doc, doc_literal(text), "", doc_literal(""));
 }
 
-static void put(const struct flat *flat, struct doc_text key, struct doc_text text)
+/* Adds the new text to the diff, unless the old one is the same. */
+static void put_new(const struct flat *flat, struct doc_text key, struct doc_value text, bool computed)
+{
+	const struct doc *doc = &flat->v1->doc;
+	const bool compares = !doc_is(doc, flat->old, DOC_NONE);
+	struct doc_value old = compares ? doc->class->get(doc->owner, flat->old, key) : doc_none;
+
+	if (!doc_is(doc, old, DOC_NONE))
+		doc->class->drop(doc->owner, flat->old, key);
+	else
+		old = flat->empty;
+	if (!compares || computed || !doc_same(doc->class->text(old), doc->class->text(text)))
+		doc->class->set(doc->owner, flat->diff, key, doc->class->entry(doc->owner, computed, text, old));
+}
+
+static void put(const struct flat *flat, struct doc_text key, struct doc_value text)
 {
 	const struct doc *doc = &flat->v1->doc;
 
-	doc->class->set(doc->owner, flat->texts, key, doc->class->string(doc->owner, text));
+	if (doc_is(doc, flat->diff, DOC_NONE))
+		doc->class->set(doc->owner, flat->old, key, text);
+	else if (flat->deleted)
+		doc->class->set(doc->owner, flat->diff, key, doc->class->entry(doc->owner, false, flat->empty, text));
+	else
+		put_new(flat, key, text, false);
 }
 
 static void put_unknown(const struct flat *flat, struct doc_text key)
 {
+	put_new(flat, key, flat->empty, true);
+}
+
+static struct doc_value text_of(const struct flat *flat, struct doc_value scalar)
+{
 	const struct doc *doc = &flat->v1->doc;
 
-	put(flat, key, doc_literal(""));
-	doc->class->set(doc->owner, flat->unknown, key, doc->class->flag(doc->owner, true));
+	if (doc_is(doc, scalar, DOC_NULL))
+		return flat->empty;
+	if (doc_is(doc, scalar, DOC_STRING))
+		return scalar;
+	return doc->class->string(doc->owner, doc_scalar(doc, scalar));
 }
 
 /* The number of a container's elements. It is not known if one of them is not. */
@@ -136,7 +154,7 @@ static void put_count(
 			put_unknown(flat, key);
 			return;
 		}
-	put(flat, key, number_text(doc, count));
+	put(flat, key, doc->class->string(doc->owner, number_text(doc, count)));
 }
 
 static void flatten_map(const struct flat *flat, struct doc_text key, struct doc_value value, struct doc_value unknown)
@@ -197,7 +215,7 @@ static void flatten_shape(
 	case DOC_NONE:
 		break;
 	default:
-		put(flat, key, doc_scalar(doc, value));
+		put(flat, key, text_of(flat, value));
 	}
 }
 
@@ -231,52 +249,46 @@ static void flatten_attributes(const struct flat *flat, struct doc_value value, 
 	flatten(flat, doc_literal(""), value, in_part);
 }
 
-static struct flat flat_new(const struct v1 *v1, struct doc_value before, struct doc_value schema)
-{
-	const struct doc *doc = &v1->doc;
-
-	return (struct flat){.v1 = v1,
-		.texts = doc->class->map(doc->owner),
-		.unknown = doc->class->map(doc->owner),
-		.before = before,
-		.schema = schema};
-}
-
 /* ---- the diff ---- */
 
-static struct doc_value entry(const struct doc *doc, bool computed, struct doc_value new, struct doc_value old)
+/* The keys that only the old side has. */
+static void put_removed(const struct flat *flat)
 {
-	struct doc_value map = doc->class->map(doc->owner);
+	const struct doc *doc = &flat->v1->doc;
+	struct doc_walk walk = doc_walk(doc, flat->old);
 
-	doc_set(doc, map, "computed", doc->class->flag(doc->owner, computed));
-	doc_set(doc, map, "new", new);
-	doc_set(doc, map, "old", old);
-	return map;
+	while (doc_next(doc, &walk))
+		if (doc->class->text(walk.element).len > 0)
+			doc->class->set(doc->owner, flat->diff, walk.key,
+				doc->class->entry(doc->owner, false, flat->empty, walk.element));
 }
 
 /* All keys of a resource that is created or deleted, else those that change. */
-static struct doc_value diff_of(const struct flat *old, const struct flat *new, bool whole)
+struct doc_value v1_diff(const struct v1 *v1, struct doc_value resource)
 {
-	const struct doc *doc = &old->v1->doc;
-	struct doc_value diff = doc->class->map(doc->owner);
-	struct doc_value none = doc->class->string(doc->owner, doc_literal(""));
-	struct doc_walk walk = doc_walk(doc, new->texts), rest = doc_walk(doc, old->texts);
+	const struct doc *doc = &v1->doc;
+	struct doc_value change = doc_at(doc, resource, "change");
+	struct doc_value before = doc_at(doc, change, "before"), after = doc_at(doc, change, "after");
+	const bool created = !doc_is(doc, before, DOC_MAP), deleted = !doc_is(doc, after, DOC_MAP);
+	struct flat flat = {.v1 = v1,
+		.diff = doc->class->map(doc->owner),
+		.old = created || deleted ? doc_none : doc->class->map(doc->owner),
+		.deleted = deleted,
+		.empty = doc->class->string(doc->owner, doc_literal("")),
+		.attributes = before,
+		.schema = schema_of(v1, resource)};
+	struct flat old = flat;
 
-	while (doc_next(doc, &walk)) {
-		struct doc_value before = doc->class->get(doc->owner, old->texts, walk.key);
-		const bool computed = !doc_is(doc, doc->class->get(doc->owner, new->unknown, walk.key), DOC_NONE);
-
-		if (doc_is(doc, before, DOC_NONE))
-			before = none;
-		if (whole || computed || !doc_same(doc->class->text(before), doc->class->text(walk.element)))
-			doc->class->set(doc->owner, diff, walk.key, entry(doc, computed, walk.element, before));
-	}
-	while (doc_next(doc, &rest))
-		if (doc_is(doc, doc->class->get(doc->owner, new->texts, rest.key), DOC_NONE) &&
-			(whole || doc->class->text(rest.element).len > 0))
-			doc->class->set(doc->owner, diff, rest.key, entry(doc, false, none, rest.element));
-	return diff;
+	old.diff = deleted ? flat.diff : doc_none;
+	if (!created)
+		flatten(&old, doc_literal(""), before, doc_none);
+	if (!deleted)
+		flatten_attributes(&flat, after, doc_at(doc, change, "after_unknown"));
+	put_removed(&flat);
+	return flat.diff;
 }
+
+/* ---- a resource ---- */
 
 static bool has_action(const struct doc *doc, struct doc_value actions, const char *action)
 {
@@ -293,18 +305,13 @@ struct doc_value v1_change(const struct v1 *v1, struct doc_value resource)
 {
 	const struct doc *doc = &v1->doc;
 	struct doc_value change = doc_at(doc, resource, "change"), actions = doc_at(doc, change, "actions");
-	struct doc_value before = doc_at(doc, change, "before"), after = doc_at(doc, change, "after");
-	const bool created = !doc_is(doc, before, DOC_MAP), deleted = !doc_is(doc, after, DOC_MAP);
+	struct doc_value after = doc_at(doc, change, "after"), made = doc->class->map(doc->owner);
 	const bool destroy = has_action(doc, actions, "delete");
-	struct flat old = flat_new(v1, before, doc_none), new = flat_new(v1, before, schema_of(v1, resource));
-	struct doc_value made = doc->class->map(doc->owner);
 
-	flatten(&old, doc_literal(""), created ? doc_none : before, doc_none);
-	flatten_attributes(&new, deleted ? doc_none : after, deleted ? doc_none : doc_at(doc, change, "after_unknown"));
-	if (!deleted)
+	if (doc_is(doc, after, DOC_MAP))
 		doc_set(doc, made, "applied", after);
 	doc_set(doc, made, "destroy", doc->class->flag(doc->owner, destroy));
-	doc_set(doc, made, "diff", diff_of(&old, &new, created || deleted));
+	doc_set(doc, made, "diff", doc->class->diff(doc->owner, resource));
 	doc_set(doc, made, "requires_new", doc->class->flag(doc->owner, destroy && has_action(doc, actions, "create")));
 	return made;
 }

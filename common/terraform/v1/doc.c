@@ -15,9 +15,14 @@ bool doc_same(struct doc_text a, struct doc_text b)
 	return a.len == b.len && (a.len == 0 || memcmp(a.bytes, b.bytes, a.len) == 0);
 }
 
+struct doc_value doc_get(const struct doc *doc, struct doc_value map, struct doc_text key)
+{
+	return doc_is(doc, map, DOC_MAP) ? doc->class->get(doc->owner, map, key) : doc_none;
+}
+
 struct doc_value doc_at(const struct doc *doc, struct doc_value map, const char *name)
 {
-	return doc_is(doc, map, DOC_MAP) ? doc->class->get(doc->owner, map, doc_literal(name)) : doc_none;
+	return doc_get(doc, map, doc_literal(name));
 }
 
 struct doc_value doc_path(const struct doc *doc, struct doc_value map, const char *path)
@@ -61,7 +66,7 @@ void doc_set(const struct doc *doc, struct doc_value map, const char *name, stru
 
 struct doc_text doc_join(const struct doc *doc, struct doc_text a, const char *separator, struct doc_text b)
 {
-	return doc->class->join(doc->owner, doc->class->join(doc->owner, a, doc_literal(separator)), b);
+	return doc->class->join(doc->owner, a, doc_literal(separator), b);
 }
 
 struct doc_text doc_scalar(const struct doc *doc, struct doc_value value)

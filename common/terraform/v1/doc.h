@@ -49,12 +49,18 @@ struct doc_class {
 	struct doc_value (*null)(void *owner);
 	/* Borrows the bytes, which must live as long as the owner. */
 	struct doc_value (*string)(void *owner, struct doc_text text);
-	/* a, then b. */
-	struct doc_text (*join)(void *owner, struct doc_text a, struct doc_text b);
+	/* a, the separator, b. */
+	struct doc_text (*join)(void *owner, struct doc_text a, struct doc_text separator, struct doc_text b);
 	/* The number as a policy would write it: 12, 1.5. */
 	struct doc_text (*number)(void *owner, struct doc_value number);
 
+	/* A member of a diff: {"computed", "new", "old"}. */
+	struct doc_value (*entry)(void *owner, bool computed, struct doc_value new, struct doc_value old);
+	/* What v1_diff makes of a change, now or when it is read. */
+	struct doc_value (*diff)(void *owner, struct doc_value resource);
+
 	void (*set)(void *owner, struct doc_value map, struct doc_text key, struct doc_value value);
+	void (*drop)(void *owner, struct doc_value map, struct doc_text key);
 	void (*push)(void *owner, struct doc_value list, struct doc_value value);
 	/* Sets what v1_element makes of the resource, now or when it is read. */
 	void (*set_element)(void *owner, struct doc_value map, struct doc_text key, struct doc_value resource);
@@ -78,7 +84,8 @@ static inline bool doc_is(const struct doc *doc, struct doc_value value, enum do
 	return doc->class->kind(value) == kind;
 }
 
-/* The member of that name, or none. */
+/* The member of that name, or none; also if `map` is no map. */
+struct doc_value doc_get(const struct doc *doc, struct doc_value map, struct doc_text key);
 struct doc_value doc_at(const struct doc *doc, struct doc_value map, const char *name);
 /* The member at a path: "change.actions". */
 struct doc_value doc_path(const struct doc *doc, struct doc_value map, const char *path);

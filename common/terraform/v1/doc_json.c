@@ -166,9 +166,9 @@ static struct doc_value string(void *owner, struct doc_text text)
 	return keep(owner, json_stringn(text.bytes, text.len), text.len);
 }
 
-static struct doc_text join(void *owner, struct doc_text a, struct doc_text b)
+static struct doc_text join(void *owner, struct doc_text a, struct doc_text separator, struct doc_text b)
 {
-	const size_t len = a.len + b.len;
+	const size_t len = a.len + separator.len + b.len;
 	_cleanup_(freep) char *bytes = NULL;
 
 	if (len > ((struct doc_json *)owner)->budget)
@@ -177,7 +177,8 @@ static struct doc_text join(void *owner, struct doc_text a, struct doc_text b)
 		return doc_literal("");
 	bytes = mem_new(len + 1, 1);
 	memcpy(bytes, a.bytes, a.len);
-	memcpy(bytes + a.len, b.bytes, b.len);
+	memcpy(bytes + a.len, separator.bytes, separator.len);
+	memcpy(bytes + a.len + separator.len, b.bytes, b.len);
 	return text(string(owner, (struct doc_text){.bytes = bytes, .len = len}));
 }
 
@@ -190,13 +191,34 @@ static struct doc_text number(void *owner, struct doc_value number)
 		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(json));
 	else
 		doc_real_text(text, json_real_value(json));
-	return join(owner, doc_literal(text), doc_literal(""));
+	return join(owner, doc_literal(text), doc_literal(""), doc_literal(""));
 }
 
 static void set(void *owner, struct doc_value map, struct doc_text key, struct doc_value value)
 {
 	if (doc_to_json(map) && spend(owner, key.len))
 		json_object_setn(doc_to_json(map), key.bytes, key.len, doc_to_json(value));
+}
+
+static struct doc_value entry(void *owner, bool computed, struct doc_value new, struct doc_value old)
+{
+	struct doc_value made = map(owner);
+
+	set(owner, made, doc_literal("computed"), flag(owner, computed));
+	set(owner, made, doc_literal("new"), new);
+	set(owner, made, doc_literal("old"), old);
+	return made;
+}
+
+static struct doc_value diff(void *owner, struct doc_value resource)
+{
+	return v1_diff(((struct doc_json *)owner)->v1, resource);
+}
+
+static void drop(void *owner, struct doc_value map, struct doc_text key)
+{
+	(void)owner;
+	json_object_deln(doc_to_json(map), key.bytes, key.len);
 }
 
 static void push(void *owner, struct doc_value list, struct doc_value value)
@@ -211,9 +233,9 @@ static void set_instance(void *owner, struct doc_value map, struct doc_value ind
 	struct doc_text key = doc_literal("i0");
 
 	if (by == DOC_NUMBER)
-		key = join(owner, doc_literal("i"), number(owner, index));
+		key = join(owner, doc_literal("i"), doc_literal(""), number(owner, index));
 	else if (by == DOC_STRING)
-		key = join(owner, doc_literal("s"), text(index));
+		key = join(owner, doc_literal("s"), doc_literal(""), text(index));
 	set(owner, map, key, resource);
 }
 
@@ -238,7 +260,10 @@ const struct doc_class doc_of_json = {
 	.string = string,
 	.join = join,
 	.number = number,
+	.entry = entry,
+	.diff = diff,
 	.set = set,
+	.drop = drop,
 	.push = push,
 	.set_element = set,
 	.set_instance = set_instance,

@@ -10,12 +10,13 @@
  */
 
 #include "common/json/json.h"
-#include "common/terraform/v1/doc.h"
+#include "common/terraform/v1/v1.h"
 
 struct doc_json {
-	json_t *made;  /* an array of all that was made; owned */
-	size_t budget; /* for what is made, in bytes: about what it takes */
-	bool spent;    /* the budget is over: from then on all that is made is empty */
+	const struct v1 *v1; /* for diffs, which are made at once */
+	json_t *made;        /* an array of all that was made; owned */
+	size_t budget;       /* for what is made, in bytes: about what it takes */
+	bool spent;          /* the budget is over: from then on all that is made is empty */
 };
 
 extern const struct doc_class doc_of_json;

@@ -56,6 +56,7 @@ static int write_resource(const struct v1 *v1, const json_t *resource, struct bu
 
 	doc_json_init(&owner, resource_budget);
 	own.doc.owner = &owner;
+	owner.v1 = &own;
 	made = doc_to_json(v1_element(&own, doc_from_json(resource)));
 	result = owner.spent ? -1 : literal_write(out, made, LITERAL_SENTINEL);
 	doc_json_release(&owner);

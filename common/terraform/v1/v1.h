@@ -42,8 +42,9 @@ struct doc_value v1_outputs(const struct v1 *v1);
 /* Of the plan or the state. */
 struct doc_value v1_terraform_version(const struct v1 *v1);
 
-/* change.c: of resource_changes. */
+/* change.c: of resource_changes, and its `diff` (struct doc_class). */
 struct doc_value v1_change(const struct v1 *v1, struct doc_value resource);
+struct doc_value v1_diff(const struct v1 *v1, struct doc_value resource);
 /* config.c: what is declared in a module and for it, and a resource of it. */
 void v1_declared(const struct v1 *v1, struct doc_value declared, struct doc_value module);
 void v1_providers(const struct v1 *v1, struct doc_value modules);

@@ -148,7 +148,8 @@ def test_a_parameter_is_a_literal_or_a_text(write, text, shown):
     assert run("eval", f"-param=x={text}", "p.sentinel", cwd=folder)[1] == f"Pass - p.sentinel\n[{shown}]\n"
 
 
-@pytest.mark.parametrize("name, reason", [("tfplan/v2", "a plan (-plan)"), ("tfstate/v2", "a plan (-plan)"), ("tfrun", "a run (-tfrun)")])
+@pytest.mark.parametrize("name, reason", [("tfplan/v2", "a plan (-plan)"), ("tfstate/v2", "a plan (-plan)"), ("tfplan", "a plan (-plan)"),
+                                          ("tfconfig/v1", "a plan (-plan)"), ("tfrun", "a run (-tfrun)")])
 def test_a_terraform_import_needs_its_file(write, name, reason):
     folder = write(p_sentinel=f'import "{name}" as x\nmain = true\n')
     code, _, errors = run("eval", "p.sentinel", cwd=folder)
@@ -168,6 +169,33 @@ PLAN = '{"resource_changes": [{"address": "t.a[0]", "change": {"actions": ["crea
 def test_a_plan_decides(write, size, code, word):
     folder = write(p_sentinel=PLAN_POLICY, plan_json=PLAN % size, run_json='{"id": "run-1"}')
     assert run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)[:2] == (code, f'{word} - p.sentinel\n["t.a[0]"] t.a run-1\n')
+
+
+OLDER_POLICY = """import "tfplan"
+import "tfstate/v1" as tfstate
+print(keys(tfplan.resources.t.a[0].diff), tfstate.module_paths)
+main = rule { tfplan.resources.t.a[0].diff["%s"].computed }
+"""
+OLDER_PLAN = ('{"resource_changes": [{"address": "t.a", "type": "t", "name": "a", "provider_name": "p", "change": {"actions": ["create"], "before": null,'
+              ' "after": {}, "after_unknown": {"list": true}}}]}')
+OLDER_SCHEMAS = '{"provider_schemas": {"p": {"resource_schemas": {"t": {"block": {"attributes": {"list": {"type": ["set", "string"]}}}}}}}}'
+
+
+def test_the_older_imports_read_the_plan_and_the_schemas(write):
+    folder = write(p__one_sentinel=OLDER_POLICY % "list.#", p__two_sentinel=OLDER_POLICY % "list", plan_json=OLDER_PLAN, schemas_json=OLDER_SCHEMAS)
+    flags = ("-plan=plan.json", "-root=p", "p/one.sentinel")
+    assert run("eval", "-schemas=schemas.json", *flags, cwd=folder)[:2] == (PASSED, 'Pass - one.sentinel\n["list.#"] [[]]\n')
+    assert run("eval", *flags, cwd=folder)[0] == UNDEFINED
+    assert run("eval", "-plan=plan.json", "p/two.sentinel", cwd=folder)[:2] == (PASSED, 'Pass - p/two.sentinel\n["list"] [[]]\n')
+    code, _, errors = run("eval", "-schemas=none.json", *flags, cwd=folder)
+    assert code == OTHER and errors == 'one.sentinel:1:8: the file of the provider schemas for the import "tfplan": none.json does not exist\n'
+
+
+def test_a_plugin_names_the_schemas(write):
+    plugin = 'import "plugin" "%s" {\n  config = { plan_path = "plan.json", schemas_path = "schemas.json" }\n}\n'
+    folder = write(sentinel_hcl=plugin % "tfplan" + plugin % "tfstate/v1" + 'policy "one" {}\n', one_sentinel=OLDER_POLICY % "list.#", plan_json=OLDER_PLAN,
+                   schemas_json=OLDER_SCHEMAS)
+    assert run("eval", cwd=folder)[:2] == (PASSED, 'Pass - one.sentinel\n["list.#"] [[]]\n')
 
 
 def test_a_plugin_names_the_plan(write):

@@ -127,20 +127,25 @@ static struct doc_value string(void *owner, struct doc_text text)
 	return doc_from(string_borrow(run_of(owner), text.bytes, text.len));
 }
 
-static struct doc_text join(void *owner, struct doc_text a, struct doc_text b)
+static char *append(char *to, struct doc_text text)
+{
+	if (text.len > 0)
+		memcpy(to, text.bytes, text.len);
+	return to + text.len;
+}
+
+static struct doc_text join(void *owner, struct doc_text a, struct doc_text separator, struct doc_text b)
 {
 	struct run *run = run_of(owner);
+	const size_t len = a.len + separator.len + b.len;
 	char *bytes;
 
-	run_step_bytes(run, a.len + b.len);
-	if (a.len + b.len > MAX_STRING)
+	run_step_bytes(run, len);
+	if (len > MAX_STRING)
 		run_fail_limit(run, "a string's length, 256 MiB,", NULL);
-	bytes = run_alloc(run, a.len + b.len + 1, 1);
-	if (a.len > 0)
-		memcpy(bytes, a.bytes, a.len);
-	if (b.len > 0)
-		memcpy(bytes + a.len, b.bytes, b.len);
-	return (struct doc_text){.bytes = bytes, .len = a.len + b.len};
+	bytes = run_alloc(run, len + 1, 1);
+	append(append(append(bytes, a), separator), b);
+	return (struct doc_text){.bytes = bytes, .len = len};
 }
 
 static struct doc_text number(void *owner, struct doc_value number)
@@ -162,6 +167,33 @@ static void set(void *owner, struct doc_value map, struct doc_text key, struct d
 	map_set(run, doc_to(map), string_borrow(run, key.bytes, key.len), doc_to(value));
 }
 
+/* A string that all runs share. */
+static struct value constant(const struct string *string)
+{
+	return (struct value){.type = VALUE_STRING, .string = string};
+}
+
+static struct doc_value entry(void *owner, bool computed, struct doc_value new, struct doc_value old)
+{
+	static const struct string names[] = {
+		{.len = 8, .bytes = "computed"}, {.len = 3, .bytes = "new"}, {.len = 3, .bytes = "old"}};
+	struct run *run = run_of(owner);
+	struct value made = map_new(run, 3);
+
+	map_set(run, made, constant(&names[0]), value_bool(computed));
+	map_set(run, made, constant(&names[1]), doc_to(new));
+	map_set(run, made, constant(&names[2]), doc_to(old));
+	return doc_from(made);
+}
+
+static void drop(void *owner, struct doc_value map, struct doc_text key)
+{
+	struct run *run = run_of(owner);
+
+	run_step_bytes(run, key.len);
+	map_delete(run, doc_to(map), string_borrow(run, key.bytes, key.len));
+}
+
 static void push(void *owner, struct doc_value list, struct doc_value value)
 {
 	run_step(run_of(owner), 1);
@@ -170,40 +202,53 @@ static void push(void *owner, struct doc_value list, struct doc_value value)
 
 /* ---- resources ---- */
 
-/* A resource before it is read. */
-struct resource {
+/* What is made of a resource when it is read. */
+struct unmade {
 	const struct v1_owner *owner;
-	struct doc_value json;
+	struct doc_value (*make)(const struct v1 *v1, struct doc_value resource);
+	struct doc_value resource;
 };
 
 static struct value make(struct run *run, const void *data, uint32_t offset)
 {
-	const struct resource *resource = data;
+	const struct unmade *unmade = data;
 
 	(void)run;
 	(void)offset;
-	return doc_to(v1_element(&resource->owner->v1, resource->json));
+	return doc_to(unmade->make(&unmade->owner->v1, unmade->resource));
 }
 
-static void set_lazy(void *owner, struct doc_value map, struct value key, struct doc_value json)
+static struct value later(void *owner, struct doc_value resource,
+	struct doc_value (*made)(const struct v1 *v1, struct doc_value resource))
 {
 	struct run *run = run_of(owner);
-	struct resource *resource = run_alloc(run, 1, sizeof(*resource));
+	struct unmade *unmade = run_alloc(run, 1, sizeof(*unmade));
+	struct lazy *lazy = run_alloc(run, 1, sizeof(*lazy));
 
-	*resource = (struct resource){.owner = owner, .json = json};
-	map_set_lazy(run, doc_to(map), key, (struct lazy){.make = make, .data = resource});
+	*unmade = (struct unmade){.owner = owner, .make = made, .resource = resource};
+	*lazy = (struct lazy){.make = make, .data = unmade};
+	return (struct value){.type = VALUE_LAZY, .lazy = lazy};
+}
+
+static struct doc_value diff(void *owner, struct doc_value resource)
+{
+	return doc_from(later(owner, resource, v1_diff));
 }
 
 static void set_element(void *owner, struct doc_value map, struct doc_text key, struct doc_value resource)
 {
-	set_lazy(owner, map, string_borrow(run_of(owner), key.bytes, key.len), resource);
+	struct run *run = run_of(owner);
+
+	map_set(run, doc_to(map), string_borrow(run, key.bytes, key.len), later(owner, resource, v1_element));
 }
 
 static void set_instance(void *owner, struct doc_value map, struct doc_value index, struct doc_value resource)
 {
-	const struct value key = doc_to(index);
+	struct value key = doc_to(index);
 
-	set_lazy(owner, map, value_is_number(key) || value_is(key, VALUE_STRING) ? key : value_int(0), resource);
+	if (!value_is_number(key) && !value_is(key, VALUE_STRING))
+		key = value_int(0);
+	map_set(run_of(owner), doc_to(map), key, later(owner, resource, v1_element));
 }
 
 static void enter(void *owner)
@@ -231,7 +276,10 @@ const struct doc_class doc_of_values = {
 	.string = string,
 	.join = join,
 	.number = number,
+	.entry = entry,
+	.diff = diff,
 	.set = set,
+	.drop = drop,
 	.push = push,
 	.set_element = set_element,
 	.set_instance = set_instance,
