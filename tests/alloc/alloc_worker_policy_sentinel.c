@@ -46,7 +46,7 @@ static void prepare(void)
 	}
 }
 
-/* What was printed says whether a command passed, too. */
+/* The output of a command that passes must not show an error. */
 static bool shows_errors(void)
 {
 	static char shown[64 << 10];

@@ -2,8 +2,8 @@
 /* A policy's source, evaluated under small limits. Two evaluations must have the same result and print the same. What
  * is printed of a value must read back as an equal one.
  *
- * Behind zero bytes stand its modules, each with its name in the first line; static data as an expression, with "="
- * before the name; and plans, named as the import that reads them. */
+ * Further parts follow, each behind a zero byte, with a name in its first line: a module; static data, an expression
+ * whose name begins with "="; or a plan, named as the import that reads it. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -186,7 +186,7 @@ static void evaluate_source(struct run *run, void *data)
 		read_back(run, evaluated->outcome.main);
 }
 
-/* What a trace reads, also of an evaluation that failed. */
+/* Reads the rules as a trace does, also of an evaluation that failed. */
 static void write_rules(struct run *run, void *data)
 {
 	const struct unit *unit = ((struct evaluated *)data)->parts[0].unit;

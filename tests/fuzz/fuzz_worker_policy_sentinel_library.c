@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* What policies hand to the readers of the standard imports: the first digit chooses one of them, two parts that a line
- * end separates are its input. What was read and written must be read again as the same. */
+/* The readers of the standard imports. The first digit chooses one of them. Two parts, separated by a line end, are its
+ * input. Each value that is read and written must be read again as the same. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -178,7 +178,7 @@ def test_an_evaluation_without_memory_errors_its_policy_alone(fake_scheduler, wo
     assert "sentinel:2:" in found["grows"][1][0]
 
 
-# How an evaluation ends: killed, crashed, without the CPU until its time is over.
+# Signals that end an evaluation, with the reason: it is killed, it crashes, it gets no CPU until its time is over.
 SIGNALS = {signal.SIGKILL: "It was killed by signal 9", signal.SIGABRT: "It was killed by signal 6", signal.SIGILL: "It was killed by signal 4",
            signal.SIGSTOP: f"It ran for more than {SECONDS} s and was stopped"}
 

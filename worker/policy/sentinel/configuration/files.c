@@ -148,7 +148,7 @@ static const char *open_reason(const struct files *files, int error)
 	return error == EISDIR ? "is no file" : strerror(error);
 }
 
-/* What run_release closes and unmaps. */
+/* An open or mapped file, which run_release closes and unmaps. */
 struct content {
 	int fd;       /* -1: it is closed */
 	char *mapped; /* NULL: nothing is */
