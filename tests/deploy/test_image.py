@@ -12,6 +12,7 @@ import pytest
 
 from support import release
 from support.release import PROCESSES, ROOT, run
+from support.servers import DEPS
 from support.site import new_folder
 
 IMAGE = ROOT / "deploy/image"
@@ -23,7 +24,7 @@ PROGRAMS = "bwrap", "pasta", "git", "ssh", "gpgv", "curl", "opa", "sh", "sed", "
 
 def collect(built, archive, time_zone):
     """Collects the image's files in that time zone; returns the digest."""
-    return run(IMAGE / "tree", built, archive, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TZ": time_zone}).split()[0]
+    return run(IMAGE / "tree", built, archive, env={**os.environ, "SOURCE_DATE_EPOCH": "1700000000", "TZ": time_zone, "RUNYARD_HOME": str(DEPS)}).split()[0]
 
 
 @pytest.fixture(scope="module")

@@ -323,8 +323,8 @@ static int room_make(struct downloads *downloads)
 
 	while (oldest_find(downloads, oldest) >= DOWNLOADS_MAX) {
 		if (!*oldest)
-			return err_set(&downloads->err, ERR_INVALID,
-				"jobs use all %d downloaded engines: try again later", DOWNLOADS_MAX);
+			return err_set(&downloads->err, ERR_BUSY, "jobs use all %d downloaded engines: try again later",
+				DOWNLOADS_MAX);
 		log_info("a downloaded engine is removed to make room", "engine", oldest, NULL);
 		if (unlinkat(downloads->folder, oldest, 0) < 0)
 			return err_errno(&downloads->err, downloads->path);

@@ -265,9 +265,10 @@ policy "missing" {
 
 
 def test_parameters_of_a_set_have_their_types(api, own):
-    """Those of a policy's block win over the set's, and these over the configuration's. A required one that is missing is named, with its place."""
+    """Those of a policy's block win over the set's, and these over the configuration's. A required one that is missing is named, with its place.
+    The version that a set of Sentinel-language policies asks for changes nothing."""
     workspace = api.workspace(auto_apply=True)
-    checks = own.set("checks", "sentinel", workspace)
+    checks = own.set("checks", "sentinel", workspace, agent_enabled=True, policy_tool_version="0.22.1")
     own.upload(checks, {"sentinel.hcl": BLOCKS, "types.sentinel": TYPES, "missing.sentinel": "param number\nparam nowhere\nmain = true\n"})
     for key, value in PARAMETERS.items():
         own.parameter(checks, key, value)

@@ -141,6 +141,20 @@ def test_without_a_mirror_the_installed_versions_evaluate(fake_scheduler, start,
     assert downloaded(worker) == [] and mirror.requested == []
 
 
+def test_programs_that_a_job_uses_are_not_removed_to_make_room(fake_scheduler, start, maker, mirror):
+    """A worker keeps 16."""
+    versions = [f"1.5.{number}" for number in range(17)]
+    for version in versions:
+        maker.release(version)
+    worker = start(opa_mirror=mirror.url)
+    outcomes = evaluate(fake_scheduler, *(versioned(version, number=number) for number, version in enumerate(versions)))[1]
+    assert outcomes == [*(("failed", f"this is {version}") for version in versions[:16]),
+                        ("errored", "opa 1.5.16 can't be downloaded: jobs use all 16 downloaded engines: try again later")]
+    assert len(downloaded(worker)) == 16
+    assert evaluate(fake_scheduler, versioned("1.5.16"))[1] == [("failed", "this is 1.5.16")], "the next job makes room"
+    assert len(downloaded(worker)) == 16 and "opa-1.5.16" in downloaded(worker)
+
+
 def test_policies_of_a_version_have_no_network(fake_scheduler, start, maker, mirror):
     """Each program is asked for its own functions."""
     maker.release("1.9.1")
