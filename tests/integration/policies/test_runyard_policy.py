@@ -432,6 +432,16 @@ def test_output_that_is_lost_is_an_error(args):
     assert done.returncode == OTHER and "standard output can't be written" in done.stderr
 
 
+def test_a_result_that_can_not_be_written_leaves_valid_json(write):
+    """As many rules as fit into a source need more memory in a trace than there is."""
+    names = [f"r{i}" for i in range(300000)]
+    folder = write(large_sentinel="".join(f"{name}=rule{{true}}\n" for name in names) + f"l = [{','.join(names)}]\nmain = true\n", fine_sentinel="main = true\n",
+                   set_hcl='policy "large" {}\npolicy "fine" {}\n')
+    code, out, errors = run("eval", "-json", "-config=set.hcl", cwd=folder)
+    assert code == OTHER and errors.startswith("large.sentinel: the result can't be written")
+    assert [policy["policy"] for policy in json.loads(out)["policies"]] == ["fine"]
+
+
 # ---- fmt ----
 
 def test_a_source_that_can_not_be_written_stays(write):

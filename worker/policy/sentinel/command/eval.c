@@ -126,6 +126,7 @@ static void show(struct eval *eval, struct result *result)
 	output_print(&written.errors, stderr);
 	output_print(&written.out, stdout);
 	fflush(stdout);
+	eval->shown++; /* without a gap: it separates what is written */
 }
 
 /* ---- the policies ---- */
@@ -138,7 +139,6 @@ static void evaluate(struct eval *eval, const struct evaluation_of *of)
 	if (result_code(&result) > eval->code)
 		eval->code = result_code(&result);
 	show(eval, &result);
-	eval->shown++;
 	result_release(&result);
 }
 
