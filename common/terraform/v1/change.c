@@ -5,11 +5,11 @@
 
 #include "common/terraform/v1/v1.h"
 
-/* Where the attributes of one side of a change go, by their flat keys. */
+/* One side of a change, whose attributes are put by their flat keys. */
 struct flat {
 	const struct v1 *v1;
 	struct doc_value diff;  /* the diff, or none: then `old` is filled */
-	struct doc_value old;   /* the texts before the change, of keys that are not in the diff yet; or none */
+	struct doc_value old;   /* or none: the texts before the change, of keys that are not in the diff yet */
 	bool deleted;           /* the texts are the old ones */
 	struct doc_value empty; /* "" */
 	struct doc_value attributes, schema; /* before the change; of the resource's type. Either may be none */
@@ -190,7 +190,7 @@ static void flatten_list(const struct flat *flat, struct doc_text key, struct do
 	put_count(flat, key, "#", count, unknown);
 }
 
-/* What is flattened: an absent value has the shape of what is not known of it. */
+/* The shape to flatten. An absent value has that of its unknown parts. */
 static enum doc_kind shape_of(const struct doc *doc, struct doc_value value, struct doc_value unknown)
 {
 	enum doc_kind kind = doc->class->kind(value), other = doc->class->kind(unknown);

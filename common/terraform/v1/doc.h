@@ -3,8 +3,8 @@
 #define COMMON_TERRAFORM_V1_DOC_H
 
 /*
- * JSON values of whoever calls: the evaluator's values in its imports, jansson's in mocks (doc_json.h). v1.h is
- * written against this interface, so that imports and mocks are made by the same code.
+ * JSON values of two kinds: the evaluator's values in its imports, jansson's in mocks (doc_json.h). v1.h uses this
+ * interface alone, so that the same code makes imports and mocks.
  *
  * A value lives as long as its owner. Functions that make values may fail as the owner does.
  */
@@ -56,13 +56,13 @@ struct doc_class {
 
 	/* A member of a diff: {"computed", "new", "old"}. */
 	struct doc_value (*entry)(void *owner, bool computed, struct doc_value new, struct doc_value old);
-	/* What v1_diff makes of a change, now or when it is read. */
+	/* The diff of a resource (v1_diff), now or when it is read. */
 	struct doc_value (*diff)(void *owner, struct doc_value resource);
 
 	void (*set)(void *owner, struct doc_value map, struct doc_text key, struct doc_value value);
 	void (*drop)(void *owner, struct doc_value map, struct doc_text key);
 	void (*push)(void *owner, struct doc_value list, struct doc_value value);
-	/* Sets what v1_element makes of the resource, now or when it is read. */
+	/* Sets the value of a resource (v1_element), now or when it is read. */
 	void (*set_element)(void *owner, struct doc_value map, struct doc_text key, struct doc_value resource);
 	/* The same for an instance; `index` is a string or a number. */
 	void (*set_instance)(void *owner, struct doc_value map, struct doc_value index, struct doc_value resource);

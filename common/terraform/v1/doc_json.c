@@ -90,7 +90,7 @@ static struct doc_value get(void *owner, struct doc_value map, struct doc_text k
 	return doc_from_json(json_object_getn(doc_to_json(map), key.bytes, key.len));
 }
 
-/* Where a walk is. */
+/* The position of a walk. */
 struct place {
 	void *member; /* the next member of an object */
 	size_t index; /* of an array's next element */

@@ -3,7 +3,7 @@
 #define COMMON_TERRAFORM_V1_DOC_JSON_H
 
 /*
- * jansson's values as a doc. What is made lives until the owner is cleared.
+ * jansson's values as a doc. Made values live until the owner is released.
  *
  * An object has no other keys than strings, so that an instance's is "i" and its number, or "s" and the string. The
  * resource itself is its value.
@@ -14,9 +14,9 @@
 
 struct doc_json {
 	const struct v1 *v1; /* for diffs, which are made at once */
-	json_t *made;        /* an array of all that was made; owned */
-	size_t budget;       /* for what is made, in bytes: about what it takes */
-	bool spent;          /* the budget is over: from then on all that is made is empty */
+	json_t *made;        /* an array of all made values; owned */
+	size_t budget;       /* about the bytes that more made values may take */
+	bool spent;          /* the budget is over: from then on made values are empty */
 };
 
 extern const struct doc_class doc_of_json;

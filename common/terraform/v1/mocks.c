@@ -7,8 +7,8 @@
 #include "common/terraform/v1/doc_json.h"
 #include "common/terraform/v1/v1.h"
 
-/* About what the modules and one resource may take in memory. */
-static const size_t modules_budget = (size_t)1 << 30, resource_budget = (size_t)256 << 20;
+/* About the most memory that the modules take, and one resource. */
+static const size_t memory_budget = (size_t)256 << 20;
 
 static const char *const plan_names[] = {"tfplan", "tfplan/v1", NULL};
 static const char *const config_names[] = {"tfconfig", "tfconfig/v1", NULL};
@@ -54,7 +54,7 @@ static int write_resource(const struct v1 *v1, const json_t *resource, struct bu
 	json_t *made;
 	int result;
 
-	doc_json_init(&owner, resource_budget);
+	doc_json_init(&owner, memory_budget);
 	own.doc.owner = &owner;
 	owner.v1 = &own;
 	made = doc_to_json(v1_element(&own, doc_from_json(resource)));
@@ -133,7 +133,7 @@ static int write_modules(const struct v1 *v1, json_t *modules, const char *varia
 
 /* ---- an import ---- */
 
-/* How the members of an import are written: as variables of a module, or as members of a map. */
+/* Members of an import are written as variables of a module, or as members of a map. */
 struct style {
 	const char *before, *between, *after; /* around the name, behind the value */
 	const char *modules;                  /* the variable with the modules */
@@ -225,7 +225,7 @@ int v1_mock_write(const struct v1_mock *mock, const json_t *plan, const json_t *
 		.schemas = doc_from_json(schemas)};
 	int result;
 
-	doc_json_init(&owner, modules_budget);
+	doc_json_init(&owner, memory_budget);
 	result = buf_text(out, functions);
 	if (result == 0)
 		result = write_own(&v1, out);

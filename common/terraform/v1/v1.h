@@ -15,7 +15,7 @@
  *	list.0  map.k  an element
  *
  * The key of an attribute that is not known at all ends with # or % if the provider's schema says that it is a list,
- *set or map. Without the schema its value before the change decides.
+ * set or map. Without the schema its value before the change decides.
  */
 
 #include "common/terraform/v1/doc.h"

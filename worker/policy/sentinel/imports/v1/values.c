@@ -202,7 +202,7 @@ static void push(void *owner, struct doc_value list, struct doc_value value)
 
 /* ---- resources ---- */
 
-/* What is made of a resource when it is read. */
+/* A value that is made of a resource when it is read. */
 struct unmade {
 	const struct v1_owner *owner;
 	struct doc_value (*make)(const struct v1 *v1, struct doc_value resource);
