@@ -36,10 +36,10 @@ class OpaReleases:
         self.folder = folder
         folder.mkdir()
 
-    def release(self, version, says=None):
+    def release(self, version):
         release = self.folder / f"v{version}"
         release.mkdir()
-        (release / PROGRAM).write_text(program(says or version))
+        (release / PROGRAM).write_text(program(version))
         self.sums(version).write_text(f"{self.digest(version)}  {PROGRAM}\n")
 
     def sums(self, version):

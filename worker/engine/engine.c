@@ -405,6 +405,20 @@ static const char *first_unknown(struct engines *engines, const struct paths *pa
 	return NULL;
 }
 
+/* Records the version of a downloaded OPA by its name. Such a program is never started outside of a sandbox, because
+ * only its checksum is known, from the mirror or the site, and no signature of its maker. */
+static bool downloaded_opa_record(struct engines *engines, const char *path)
+{
+	_cleanup_(freep) char *prefix = mem_printf("%s/%s-", downloads_folder(engines->downloads), program_opa);
+	_cleanup_(freep) char *says = NULL;
+
+	if (!text_starts(path, prefix))
+		return false;
+	says = mem_printf("Version: %s", path + strlen(prefix));
+	known_record(engines, path, says);
+	return true;
+}
+
 static void searches_go_on(struct engines *engines)
 {
 	_cleanup_(paths_release) struct paths paths = {.count = 0};
@@ -413,6 +427,8 @@ static void searches_go_on(struct engines *engines)
 
 	paths_collect(engines, &paths);
 	while ((unknown = first_unknown(engines, &paths))) {
+		if (downloaded_opa_record(engines, unknown))
+			continue;
 		if (version_ask(engines, unknown, &err) == 0)
 			return; /* version_came continues */
 		known_record(engines, unknown, "");

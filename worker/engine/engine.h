@@ -7,6 +7,7 @@
  * engine folder, by version. The version of a binary is read once, and again if its file changes.
  *
  * Binaries of OPA are found in the same way, by exact version. They are looked for only when a policy set asks for one.
+ * A downloaded one is not asked for its version: it only runs in sandboxes.
  */
 
 #include "common/json/json.h"
