@@ -47,6 +47,25 @@ def test_a_run_task_is_attached_changed_and_removed(browser_page, site, axe):
     expect(row).to_have_count(0)
 
 
+@pytest.mark.parametrize("section, listed, open_it, save_it, reason", [("run-tasks", "tasks", "Attach run task", "Attach run task", "the run tasks are not loaded yet"),
+                                                                   ("team-access", "teams", "Give access", "Save access", "the teams are not loaded yet")])
+def test_a_dialog_that_is_opened_before_its_list_has_come(browser_page, site, section, listed, open_it, save_it, reason):
+    name = f"early-{listed}"
+    site.api.workspace(name)
+    site.api.task(site.receiver.service(acknowledges), name=f"task-of-{name}")
+    People(site.api, site.database).team(f"team-of-{name}")
+    page, held = browser_page(settings(section, name)), []
+    expect(page.get_by_role("button", name=open_it)).to_be_visible()
+    page.route(re.compile(f"/organizations/acme/{listed}"), lambda route: held.append(route))
+    page.reload()
+    page.get_by_role("button", name=open_it).click()
+    expect(page.get_by_role("dialog").get_by_role("button", name=f"{save_it} (not possible: {reason})")).to_be_disabled()
+    for request in held:
+        request.continue_()
+    confirm(page, save_it)
+    expect(page.locator("tbody tr")).to_have_count(1)
+
+
 def test_a_team_gets_access_with_details(browser_page, site, axe):
     workspace = site.api.workspace("access")
     People(site.api, site.database).team("network")

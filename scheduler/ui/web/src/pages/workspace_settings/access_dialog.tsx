@@ -22,7 +22,8 @@ function startOf(access: Resource | undefined): Values {
 }
 
 export function AccessDialog({ workspace, teams, item: access, name, onDone, onClose }: Props) {
-	const [team, setTeam] = useState(teams[0]?.id ?? "");
+	const [picked, setPicked] = useState<string | undefined>();
+	const team = picked ?? teams[0]?.id; // they may come after the dialog was opened
 	const [level, setLevel] = useState(text(access, "access") || "read");
 	const [values, setValues] = useState(startOf(access));
 	const save = async () => {
@@ -38,6 +39,7 @@ export function AccessDialog({ workspace, teams, item: access, name, onDone, onC
 		<Dialog
 			title={access ? `Access of ${name}` : "Give access"}
 			confirm="Save access"
+			reason={access || team !== undefined ? undefined : "the teams are not loaded yet"}
 			fields={["/data/relationships/team", "/data/attributes/access"]}
 			onConfirm={save}
 			onClose={onClose}
@@ -45,7 +47,14 @@ export function AccessDialog({ workspace, teams, item: access, name, onDone, onC
 			{(error: ApiError | undefined) => (
 				<>
 					{!access && (
-						<SelectField label="Team" options={options} error={error} pointer="/data/relationships/team" value={team} onValue={setTeam} />
+						<SelectField
+							label="Team"
+							options={options}
+							error={error}
+							pointer="/data/relationships/team"
+							value={team ?? ""}
+							onValue={setPicked}
+						/>
 					)}
 					<SelectField label="Access" options={levels} error={error} pointer="/data/attributes/access" value={level} onValue={setLevel} />
 					{level === "custom" && <DetailFields values={values} onChange={(changes) => setValues({ ...values, ...changes })} />}

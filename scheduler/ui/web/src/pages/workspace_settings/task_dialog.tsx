@@ -17,7 +17,8 @@ export const taskOf = (attached: Resource) => store.get(linkOf(attached, "task")
 type Props = EditProps & { readonly path: string; readonly tasks: Loaded };
 
 export function TaskDialog({ path, tasks, item: attached, onDone, onClose }: Props) {
-	const [task, setTask] = useState(linkOf(attached, "task")?.id ?? tasks.items[0]?.id ?? "");
+	const [picked, setPicked] = useState(linkOf(attached, "task")?.id);
+	const task = picked ?? tasks.items[0]?.id; // they may come after the dialog was opened
 	const [chosen, setChosen] = useState<readonly string[]>(attached ? texts(attached, "stages") : ["post_plan"]);
 	const [level, setLevel] = useState(text(attached, "enforcement-level") || "mandatory");
 	const save = async () => {
@@ -36,7 +37,7 @@ export function TaskDialog({ path, tasks, item: attached, onDone, onClose }: Pro
 		<Dialog
 			title={attached ? `Edit ${text(taskOf(attached), "name")}` : "Attach run task"}
 			confirm={attached ? "Save run task" : "Attach run task"}
-			reason={chosen.length === 0 ? "no stage is chosen" : undefined}
+			reason={task === undefined ? "the run tasks are not loaded yet" : chosen.length === 0 ? "no stage is chosen" : undefined}
 			fields={["/data/attributes/stages", "/data/attributes/enforcement-level", "/data/relationships/task"]}
 			onConfirm={save}
 			onClose={onClose}
@@ -49,8 +50,8 @@ export function TaskDialog({ path, tasks, item: attached, onDone, onClose }: Pro
 							options={options}
 							error={error}
 							pointer="/data/relationships/task"
-							value={task}
-							onValue={setTask}
+							value={task ?? ""}
+							onValue={setPicked}
 						/>
 					)}
 					<CheckList
