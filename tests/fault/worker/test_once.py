@@ -39,9 +39,10 @@ def reads_messages(worker):
 
 
 def test_a_worker_without_a_job_ends_in_time_and_reads_no_job_messages(api, worker):
-    lasting, one = worker(), worker(once=1, once_seconds=2)
+    lasting, waiting = worker(), worker(once=1, once_seconds=600)
     until(lambda: reads_messages(lasting), "a lasting worker reads job messages")
-    assert not reads_messages(one)
+    assert not reads_messages(waiting)
+    one = worker.launch(once=1, once_seconds=2)
     assert one.process.ended() == 0
     assert any("no job came" in line["msg"] for line in one.log_lines())
 
