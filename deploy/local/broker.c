@@ -14,6 +14,7 @@
 #include <librdkafka/rdkafka_mock.h>
 #include <netinet/in.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -62,7 +63,7 @@ static const struct topic topics[] = {
 
 /*
  * The mock cluster binds its listener to any free port, and its API has no option for the port. Clients keep the
- * address they were given, so a restart must use the same port. bind and listen below replace the C library's
+ * address they were given, so a restart must use the same port. bind, listen and accept below replace the C library's
  * functions for the whole program, librdkafka included.
  */
 static in_port_t wanted_port;
@@ -88,6 +89,20 @@ int listen(int fd, int backlog)
 	int (*next)(int, int) = dlsym(RTLD_NEXT, "listen");
 
 	return next(fd, backlog < BACKLOG ? BACKLOG : backlog);
+}
+
+/* After a restart, clients connect before the topics exist. A request would create a topic with other partitions, and
+ * topics_create would fail. So these connections are ended, and the clients connect again. */
+static atomic_bool has_topics;
+
+int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict len)
+{
+	int (*next)(int, struct sockaddr *restrict, socklen_t *restrict) = dlsym(RTLD_NEXT, "accept");
+	int accepted = next(fd, address, len);
+
+	if (accepted >= 0 && !atomic_load(&has_topics))
+		shutdown(accepted, SHUT_RDWR);
+	return accepted;
 }
 
 static int64_t rejoin_us;
@@ -243,6 +258,7 @@ static int serve(const struct broker_options *options, const sigset_t *signals, 
 		return err_set(err, ERR_INTERNAL, "librdkafka's mock cluster does not start");
 	if (topics_create(cluster, err) < 0)
 		return -1;
+	atomic_store(&has_topics, true);
 	if (*options->port_file && port_file_write(options->port_file, cluster_port(cluster), err) < 0)
 		return -1;
 	log_info("ready", "port", cluster_port(cluster), NULL);

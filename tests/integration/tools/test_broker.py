@@ -49,6 +49,25 @@ def test_the_broker_restarts_on_its_port_without_its_messages(broker):
     assert kcat(broker.address, "-C", "-e", "-q", "-t", "runyard.results").split() == ["after"]
 
 
+def test_topics_keep_their_partitions_although_clients_ask_for_them_at_once(broker):
+    """Producers with messages connect while the broker starts, and a request for a topic creates it."""
+    command = [which("kcat"), "-b", broker.address, "-P", "-t", "runyard.events", "-X", "reconnect.backoff.ms=1", "-X", "reconnect.backoff.max.ms=1"]
+    for _ in range(10):
+        broker.process.stop()
+        producers = [subprocess.Popen(command, stdin=subprocess.PIPE, stderr=subprocess.PIPE) for _ in range(16)]
+        try:
+            for producer in producers:
+                producer.stdin.write(b"waits\n")
+                producer.stdin.flush()
+            assert all(producer.stderr.readline() for producer in producers), "each has failed to connect"
+            broker.start()
+            assert 'topic "runyard.events" with 8 partitions' in kcat(broker.address, "-L")
+        finally:
+            for producer in producers:
+                producer.kill()
+                producer.communicate()
+
+
 def kafka_text(value):
     return struct.pack(">h", len(value)) + value.encode()
 
