@@ -3,8 +3,8 @@
 #define SCHEDULER_BACKGROUND_VCS_LISTENER_H
 
 /*
- * A thread that works in rounds: it runs the steps and the sweeps that are due, then sleeps until more is due, until a
- * transaction notifies its channel, or until a thread of this process wakes it. Every replica runs one: the statements'
+ * A thread that works in rounds: it runs the steps and the sweeps that are due, then sleeps until more is due. A
+ * notification of its channel, or a thread of this process, wakes it earlier. Every replica runs one: the statements'
  * locks share the work.
  */
 
