@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "worker/policy/sentinel/core/regex_engine.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -21,7 +22,7 @@ extern "C" {
 namespace
 {
 
-/* What is allocated and freed by operators while it lives, is added to the bytes and subtracted from them. */
+/* Adds what operators allocate while it lives to the bytes, and subtracts what they free. */
 class Counting
 {
       public:
@@ -47,7 +48,7 @@ class Counting
 	static void subtract(void *memory)
 	{
 		if (counted != nullptr)
-			*counted -= malloc_usable_size(memory);
+			*counted -= std::min(*counted, malloc_usable_size(memory));
 	}
 
       private:
@@ -277,6 +278,7 @@ class Rewriter
 
 } // namespace
 
+/* Only RE2 may free its blocks: some of those that a pattern made are kept for all patterns. */
 struct regex_program {
       public:
 	/* False with a message if it is no pattern. */
