@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support import release
 from support.api import Api
 from support.servers import DEPS, ROOT
 from support.wait import until
@@ -22,12 +23,12 @@ class Local:
     """A local stack from a copy of the sources, in a folder that only its owner can access."""
 
     def __init__(self, folder):
-        self.home = folder / "home"
         self.source = folder / "source"
+        self.home = self.source / "build/local"
         shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".local", ".git", "__pycache__"))
 
     def run(self, script, *arguments, check=True):
-        done = subprocess.run([self.source / "deploy/local" / script, *arguments], env={**os.environ, "RUNYARD_HOME": str(self.home)},
+        done = subprocess.run([self.source / "deploy/local" / script, *arguments], env={**os.environ, **release.caching(), "RUNYARD_HOME": str(self.home)},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if check:
             assert done.returncode == 0, f"{script}: {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.logs()}"

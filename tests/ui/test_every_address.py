@@ -42,7 +42,8 @@ def has_page(path):
     return any(re.fullmatch(shape, path) for shape in shapes)
 
 
-@pytest.mark.parametrize("pattern", ALL_PAGES)
+# The pages of settings have much in common.
+@pytest.mark.parametrize("pattern", [pytest.param(page, marks=pytest.mark.extended if "/settings/" in page else ()) for page in ALL_PAGES])
 def test_an_address_is_reloaded_returned_to_and_has_no_dead_links(visit, reader, checked, pattern):
     page = visit(pattern, ALL_PAGES[pattern])
     page.context.add_cookies([{"name": "runyard_theme", "value": "dark", "url": page.url}])

@@ -108,7 +108,7 @@ def lose_redis(redis, how):
         redis.restart(signal.SIGKILL)
 
 
-@pytest.mark.parametrize("how", ["emptied", "killed"])
+@pytest.mark.parametrize("how", ["emptied", pytest.param("killed", marks=pytest.mark.extended)])
 def test_callbacks_are_accepted_after_redis_lost_its_data(lasting, private_redis, notifier, worker, waiting, how):
     worker()
     notifier()
@@ -120,7 +120,7 @@ def test_callbacks_are_accepted_after_redis_lost_its_data(lasting, private_redis
     assert len(case.service.calls) == MANY
 
 
-@pytest.mark.parametrize("how", ["emptied", "killed"])
+@pytest.mark.parametrize("how", ["emptied", pytest.param("killed", marks=pytest.mark.extended)])
 def test_deadlines_are_kept_after_redis_lost_its_data(quick, private_redis, notifier, worker, waiting, how):
     worker()
     notifier()
@@ -229,7 +229,7 @@ def test_a_stopping_notifier_hands_its_requests_over(lasting, notifier, worker, 
 # ---- the broker ----
 
 
-@pytest.mark.parametrize("kind", ["embedded", pytest.param("kafka", marks=pytest.mark.kafka)])
+@pytest.mark.parametrize("kind", ["embedded", pytest.param("kafka", marks=[pytest.mark.kafka, pytest.mark.extended])])
 def test_tasks_pass_after_the_broker_was_restarted(lasting, bus, notifier, worker, waiting, kind):
     assert bus.kind == kind
     worker()

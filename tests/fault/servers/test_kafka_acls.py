@@ -93,7 +93,7 @@ def check_named(service, named):
     assert service.ready()
 
 
-@pytest.mark.parametrize("of_worker, of_scheduler", MISSING, ids=lambda pair: pair[1].replace(" ", "-"))
+@pytest.mark.parametrize("of_worker, of_scheduler", [MISSING[0], *(pytest.param(*row, marks=pytest.mark.extended) for row in MISSING[1:])], ids=lambda pair: pair[1].replace(" ", "-"))
 def test_a_missing_acl_is_named(kafka_with_acls, allowed, stack, request, of_worker, of_scheduler):
     lines = [line_of(allowed, "worker", of_worker[0]), line_of(allowed, "scheduler", of_scheduler[0])]
     kafka_with_acls.forbid_all(lines)

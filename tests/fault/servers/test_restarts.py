@@ -47,7 +47,7 @@ def short(scheduler):
     return scheduler(lease_seconds=LEASE)
 
 
-@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
+@pytest.mark.parametrize("how", [signal.SIGKILL, pytest.param(signal.SIGTERM, marks=pytest.mark.extended)])
 @pytest.mark.kafka
 def test_runs_are_applied_after_a_restart_of_kafka(short, api, worker, gate, bus, how):
     worker(sandbox_bind=gate.folder, slots=3)
@@ -74,7 +74,7 @@ def test_runs_are_applied_without_a_broker(short, api, worker, gate, bus):
     bus.start()
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGQUIT])
+@pytest.mark.parametrize("how", [signal.SIGQUIT, pytest.param(signal.SIGINT, marks=pytest.mark.extended)])
 def test_runs_are_applied_after_a_restart_of_postgresql(short, api, worker, gate, postgres, how):
     worker(sandbox_bind=gate.folder, slots=3)
     work = Work(api, gate)

@@ -63,7 +63,7 @@ def large():
     return {"main.tf": ONE, "large": os.urandom(8 * MIB)}
 
 
-@pytest.mark.parametrize("leave", [0, 16384, 4 * MIB])
+@pytest.mark.parametrize("leave", [0, 4 * MIB, pytest.param(16384, marks=pytest.mark.extended)])
 def test_a_run_errors_if_its_configuration_can_not_be_written(api, start, disk, leave):
     one = start()
     disk.fill(leave)
