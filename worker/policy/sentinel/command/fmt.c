@@ -44,7 +44,7 @@ static bool is_formatted(const struct formatting *formatting)
 			memcmp(formatting->file.bytes, formatting->output.bytes, formatting->file.len) == 0);
 }
 
-/* The mode of the file that is replaced. */
+/* Writes the output, with the mode of the file that it replaces, and closes the descriptor. */
 static bool write_like(const char *path, int fd, const struct output *output)
 {
 	struct stat info;
