@@ -4,6 +4,7 @@
 #include "scheduler/store/access/teams.h"
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
+#include "scheduler/store/vcs/calls/removals.h"
 
 /* `user` is the number of the requester's parameter (store/access/response_scope.h). */
 #define COLUMNS(user)                                                                                                  \
@@ -133,6 +134,8 @@ static int delete_in(void *data, struct err *err)
 				err, ERR_CONFLICT, "an apply in the organization is being worked on: cancel it first");
 	/* Runs refer to configuration versions and pools, so they are deleted first. */
 	if (db_query(d->store->db, NULL, err, "delete from runs where organization_id = $1", P_TEXT(d->id)) < 0)
+		return -1;
+	if (vcs_removals_add(d->store, &(struct vcs_removals_of){.organization_id = d->id}, err) < 0)
 		return -1;
 	return db_query(d->store->db, NULL, err, "delete from organizations where id = $1", P_TEXT(d->id));
 }

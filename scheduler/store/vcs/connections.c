@@ -160,7 +160,7 @@ static int delete_in(void *data, struct err *err)
 {
 	const struct change *c = data;
 
-	if (vcs_removals_add(c->store, c->id.text, NULL, err) < 0)
+	if (vcs_removals_add(c->store, &(struct vcs_removals_of){.connection_id = c->id.text}, err) < 0)
 		return -1;
 	return db_query(c->store->db, NULL, err, "delete from vcs_connections where id = $1", P_TEXT(c->id.text));
 }

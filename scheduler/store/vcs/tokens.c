@@ -129,7 +129,7 @@ static int delete_in(void *data, struct err *err)
 {
 	const struct deletion *d = data;
 
-	if (vcs_removals_add(d->store, NULL, d->id, err) < 0)
+	if (vcs_removals_add(d->store, &(struct vcs_removals_of){.token_id = d->id}, err) < 0)
 		return -1;
 	return db_query(d->store->db, NULL, err,
 		"with gone as (delete from vcs_tokens where id = $1 returning connection_id) "

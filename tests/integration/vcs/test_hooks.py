@@ -118,13 +118,14 @@ def test_hooks_after_failures_of_the_provider(watch, notifier):
             [a_hook_that_was_deleted_at_the_provider_is_made_again, a_lost_answer_makes_no_second_hook, where_hooks_are_not_allowed_the_reason_is_shown])
 
 
-def hooks_go_with_their_connection_or_token_after_the_provider_was_down(watched, what):
+def hooks_go_with_what_is_deleted_after_the_provider_was_down(watched, what):
     workspace = watched.workspace("one")
     made(watched)
     ask, change = watched.api_site.ask, watched.api_site.change
+    ids = {"organizations": watched.org.organization, "oauth-clients": watched.connection, "oauth-tokens": watched.token}
     watched.fake.fault("DELETE", "", 500)
-    watched.org.delete(f"{what}/{watched.connection if what == 'oauth-clients' else watched.token}")
-    assert watched.org.attributes(f"workspaces/{workspace}")["vcs-repo"] is None
+    watched.org.delete(f"{what}/{ids[what]}")
+    assert what == "organizations" or watched.org.attributes(f"workspaces/{workspace}")["vcs-repo"] is None
     ((removal,),) = ask("select id from vcs_hook_removals where connection = %s", watched.connection)
     assert hooks(watched)
     until(lambda: ask("select 1 from vcs_calls where removal_id = %s and tries > 0", removal), "the provider failed")
@@ -133,10 +134,10 @@ def hooks_go_with_their_connection_or_token_after_the_provider_was_down(watched,
     until(lambda: not ask("select 1 from vcs_hook_removals where connection = %s", watched.connection), "the token is forgotten")
 
 
-def test_hooks_go_with_their_connection_or_token_after_the_provider_was_down(watch, notifier):
+def test_hooks_go_with_what_is_deleted_after_the_provider_was_down(watch, notifier):
     notifier()
-    at_once(lambda case: hooks_go_with_their_connection_or_token_after_the_provider_was_down(watch(case[0]), case[1]),
-            zip(FAKES, itertools.cycle(["oauth-clients", "oauth-tokens"])))
+    at_once(lambda case: hooks_go_with_what_is_deleted_after_the_provider_was_down(watch(case[0]), case[1]),
+            zip(FAKES, itertools.cycle(["organizations", "oauth-clients", "oauth-tokens"])))
 
 
 def test_a_refused_token_and_one_that_is_a_day_old_are_forgotten(watch, notifier, api_site):

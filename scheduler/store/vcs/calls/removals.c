@@ -9,15 +9,15 @@ static const char add_sql[] =
 	"token_id, token_sealed) select 'vhr-' || substr(md5(gen_random_uuid()::text), 1, 16), c.organization_id, c.id, "
 	"c.provider, c.api_url, r.identifier, r.hook_external_id, t.id, t.token_sealed from vcs_connections c "
 	"join vcs_tokens t on t.connection_id = c.id join vcs_repositories r on r.connection_id = c.id "
-	"where c.id = coalesce($4, (select connection_id from vcs_tokens where id = $5)) and t.token_sealed is not null "
-	"and r.hook_external_id is not null returning id, organization_id) "
-	CALLS_INSERT("organization_id, removal_id", "organization_id, id from kept");
+	"where (c.organization_id = $4 or c.id = $5 or t.id = $6) and t.token_sealed is not null "
+	"and r.hook_external_id is not null returning id) "
+	CALLS_INSERT("removal_id", "id from kept");
 /* clang-format on */
 
-int vcs_removals_add(struct store *store, const char *connection_id, const char *token_id, struct err *err)
+int vcs_removals_add(struct store *store, const struct vcs_removals_of *of, struct err *err)
 {
-	return db_query(
-		store->db, NULL, err, add_sql, CALL_TRAITS(VCS_FOR_REMOVAL), P_TEXT(connection_id), P_TEXT(token_id));
+	return db_query(store->db, NULL, err, add_sql, CALL_TRAITS(VCS_FOR_REMOVAL), P_TEXT(of->organization_id),
+		P_TEXT(of->connection_id), P_TEXT(of->token_id));
 }
 
 int vcs_removals_expire(struct store *store, struct err *err)

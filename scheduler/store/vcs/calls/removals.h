@@ -3,15 +3,19 @@
 #define SCHEDULER_STORE_VCS_CALLS_REMOVALS_H
 
 /*
- * Deletes the hooks of a deleted connection or token at the provider. The API's request does not wait for the provider.
- * The database keeps the sealed token until the hooks are deleted, the provider refuses it, or a day has passed.
+ * Deletes the hooks of a deleted organization, connection or token at the provider. The API's request does not wait for
+ * the provider. The database keeps the sealed token until the hooks are deleted, the provider refuses it, or a day has
+ * passed.
  */
 
 #include "scheduler/store/vcs/calls/call.h"
 
-/* Copies the hooks and the token of a connection, and creates the calls. The connection is named by its id or by its
- * token's id; the other one is NULL. Call it before the deletion, in the same transaction. */
-int vcs_removals_add(struct store *store, const char *connection_id, const char *token_id, struct err *err);
+/* Copies the hooks and the tokens of what is deleted, and creates the calls. One of the ids is set. Call it before the
+ * deletion, in the same transaction. */
+struct vcs_removals_of {
+	const char *organization_id, *connection_id, *token_id;
+};
+int vcs_removals_add(struct store *store, const struct vcs_removals_of *of, struct err *err);
 /* Deletes copies that are older than a day. */
 int vcs_removals_expire(struct store *store, struct err *err);
 
