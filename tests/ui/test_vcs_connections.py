@@ -163,3 +163,17 @@ def test_members_read_connections_and_can_not_change_them(browser_page, site, co
     page.goto(f"{PAGE}?id={connection}")
     expect(page.get_by_role("button", name="Delete connection")).to_have_attribute("aria-disabled", "true")
     expect(page.get_by_label("New access token")).to_be_disabled()
+
+
+def test_the_status_of_applies_is_switched_on(browser_page, site, axe):
+    page = browser_page(PAGE)
+    statuses = page.get_by_role("region", name="Commit statuses")
+    wanted = statuses.get_by_label("Send a status for applies")
+    expect(wanted).not_to_be_checked()
+    wanted.check()
+    axe(page)
+    statuses.get_by_role("button", name="Save").click()
+    expect(statuses.get_by_role("button", name="Save")).to_have_attribute("title", "nothing has changed")
+    assert site.api.attributes("organizations/acme")["vcs-apply-status-enabled"] is True
+    page.reload()
+    expect(wanted).to_be_checked()

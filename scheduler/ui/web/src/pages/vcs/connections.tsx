@@ -4,11 +4,13 @@ import { Button } from "../../components/button.tsx";
 import { Pagination } from "../../components/pagination.tsx";
 import { Content } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
-import { address } from "../../core/api.ts";
+import { address, segment } from "../../core/api.ts";
 import { counted } from "../../core/format.ts";
 import { useDocument, useQuery } from "../../core/hooks.ts";
 import { flag, linksOf, type Resource, text } from "../../core/resource.ts";
 import { navigate, type PageProps, pathTo } from "../../core/router.ts";
+import type { ObjectKind } from "../../objects/kinds.ts";
+import { SettingsForm } from "../../objects/settings_form.tsx";
 import { type OrganizationView, SettingsFrame, without } from "../org_settings/settings_frame.tsx";
 import { Connection } from "./connection.tsx";
 import { ConnectionDialog } from "./connection_dialog.tsx";
@@ -27,6 +29,19 @@ export default function Connections({ params }: PageProps) {
 	);
 }
 
+const statuses: Pick<ObjectKind, "type" | "fields" | "item"> = {
+	type: "organizations",
+	item: (id) => `/organizations/${segment(id)}`,
+	fields: [
+		{
+			name: "vcs-apply-status-enabled",
+			label: "Send a status for applies",
+			kind: "flag",
+			hint: "Its name ends with /apply. The other statuses of a commit are those of its plans and checks.",
+		},
+	],
+};
+
 function ConnectionsPage({ view }: { readonly view: OrganizationView }) {
 	const id = useQuery().get("id");
 	const reason = without(view, "can-update-oauth", "manage VCS settings");
@@ -36,6 +51,10 @@ function ConnectionsPage({ view }: { readonly view: OrganizationView }) {
 		<>
 			<ConnectionList view={view} reason={reason} />
 			<Installations view={view} reason={reason} />
+			<section aria-label="Commit statuses">
+				<h2>Commit statuses</h2>
+				<SettingsForm kind={statuses} item={view.organization} reason={without(view, "can-update", "manage the organization")} />
+			</section>
 		</>
 	);
 }
