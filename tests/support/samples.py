@@ -206,6 +206,7 @@ SAMPLES = {
     "oauth_clients_add_projects": Linkage("projects", {}, {"project": None}),
     "oauth_clients_remove_projects": Linkage("projects", {}, {"project": None}),
     "oauth_tokens_update": Sample("oauth-tokens", {"ssh-key": text(SSH_KEY, "nonsense", long=HUGE), "host-keys": text("git.example.com ssh-ed25519 AAAA", "nonsense", long=HUGE)}),
+    "github_app_installation_update": Sample("github-app-installations", {}, {"agent-pool": ("agent-pools", "pool")}),
     "ssh_keys_create": Sample("ssh-keys", {"name": name(), "value": text("-----BEGIN", "", long=HUGE)}, unique="name"),
     "ssh_keys_update": Sample("ssh-keys", {"name": name("updated")}),
     "workspace_consumers_add": Linkage("workspaces", {}, {"other": None}),

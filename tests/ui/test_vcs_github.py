@@ -9,6 +9,7 @@ from support.api_site import open_api_site
 from support.site import new_folder
 from support.vcs_connections import connect
 from support.vcs_fakes import GitHub
+from support.wait import until
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +32,14 @@ def site(postgres, github):
 @pytest.fixture(scope="module")
 def account(site, github):
     """The id of an installation of the App."""
+    github.repository("octo/infra", {"main.tf": ""})
+    github.repository("octo/policies", {"main.tf": ""})
+    number = github.installation("octo", ["octo/infra", "octo/policies"], kind="User")
     site.change("insert into vcs_installations (id, installation_id, organization_id, name, kind, web_url) select 'ghain-octo', %s, id, 'octo', 'User', "
-                "'https://github.com/settings/installations/7' from organizations where name = 'acme'", github.installation("octo", [], kind="User"))
+                "'https://github.com/settings/installations/7' from organizations where name = 'acme'", number)
+    site.change("insert into vcs_renewals (installation_id, due_at) values ('ghain-octo', now())")
+    site.change("select pg_notify('runyard_renewals', '')")
+    until(lambda: site.ask("select 1 from vcs_installations where token_sealed is not null"), "a token of the installation")
     return "ghain-octo"
 
 
@@ -59,16 +66,16 @@ def test_the_chooser_suggests_what_the_token_sees(browser_page, site, github, co
     assert [option.get_attribute("value") for option in suggested.all()] == ["acme/network", "acme/network-tests"]
     repository.fill("acme/st")
     expect(suggested).to_have_count(1)
-    # The App lists nothing.
     page.get_by_label("Connection", exact=True).select_option("GitHub App: octo")
-    expect(suggested).to_have_count(0)
-    expect(page.get_by_text("Enter it as the provider writes it")).to_be_visible()
-    repository.fill("octo/network")
+    repository.fill("octo/")
+    expect(suggested).to_have_count(2)
+    repository.fill("octo/infra")
+    expect(suggested).to_have_count(1)
     page.get_by_role("button", name="Connect repository").click()
     panel = page.get_by_role("region", name="Repository")
     expect(panel).to_contain_text("The GitHub App sends each push, tag and pull request to this site.")
     used = site.api.attributes(f"workspaces/{workspace}")["vcs-repo"]
-    assert (used["identifier"], used["github-app-installation-id"], used["oauth-token-id"]) == ("octo/network", account, None)
+    assert (used["identifier"], used["github-app-installation-id"], used["oauth-token-id"]) == ("octo/infra", account, None)
     page.reload()
     expect(page.get_by_label("Connection", exact=True)).to_have_value(account)
 
@@ -83,6 +90,18 @@ def test_a_policy_set_uses_the_app(browser_page, site, account):
     dialog.get_by_role("button", name="Save").click()
     expect(dialog).to_have_count(0)
     assert site.api.attributes(f"policy-sets/{policies}")["vcs-repo"]["github-app-installation-id"] == account
+
+
+def test_the_pools_of_an_account_are_set(browser_page, site, account, axe):
+    pool = site.api.pool("of-forks")[0]
+    page = browser_page("/app/acme/settings/vcs-connections")
+    app = page.get_by_role("region", name="GitHub App")
+    app.get_by_text("Workers of octo").click()
+    axe(page)
+    app.get_by_label("Agent pool for plans of forks").select_option("of-forks")
+    app.get_by_role("button", name="Save forks' pool").click()
+    expect(page.get_by_text("The agent pool is saved")).to_be_visible()
+    assert site.api.get(f"github-app/installation/{account}").data["relationships"]["fork-agent-pool"]["data"]["id"] == pool
 
 
 def test_connections_show_the_app_and_why_calls_wait(browser_page, site, connection, account, axe):

@@ -5,9 +5,12 @@
 
 #include "common/clock.h"
 #include "scheduler/api/resources.h"
+#include "scheduler/api/vcs/connections.h"
+#include "scheduler/api/vcs/lookup.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/vcs/installations.h"
 #include "scheduler/vcs/proof.h"
@@ -34,7 +37,10 @@ static json_t *installation_resource(const struct rows *rows, int row)
 	_cleanup_(freep) char *self = mem_printf("/api/v2/github-app/installation/%s", id);
 	json_t *resource = resource_new("github-app-installations", id,
 		columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
-		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
+		json_pack("{so so so}", "organization",
+			to_one("organizations", row_text(rows, row, "organization_name")), "agent-pool",
+			to_one("agent-pools", row_text(rows, row, "pool_id")), "fork-agent-pool",
+			to_one("agent-pools", row_text(rows, row, "fork_pool_id"))));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -81,14 +87,50 @@ int github_app_installations(struct request *req, struct response *res, struct e
 		req, res, &(struct resource_list){&kind_installations, NULL, page_of_installations}, err);
 }
 
+/* The installation in the path, if the actor has the permission in its organization. */
+static int installation_in_path(
+	const struct request *req, enum permission permission, struct rows *ret_rows, struct err *err)
+{
+	if (installation_read(req->store, param(req, "installation"), ret_rows, err) < 0)
+		return -1;
+	return may_with(req, permission, (struct place){.organization = row_text(ret_rows, 0, "organization_id")},
+		"GitHub App installation", err);
+}
+
 int github_app_installation(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (installation_read(req->store, param(req, "installation"), &rows, err) < 0 ||
-		may_with(req, CAN_READ_ORGANIZATION,
-			(struct place){.organization = row_text(&rows, 0, "organization_id")},
-			"GitHub App installation", err) < 0)
+	if (installation_in_path(req, CAN_READ_ORGANIZATION, &rows, err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_installations, &rows}, err);
+}
+
+int github_app_installation_update(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT, changed = ROWS_INIT;
+	struct vcs_pools pools;
+	const char *id;
+
+	if (installation_in_path(req, CAN_MANAGE_VCS, &rows, err) < 0 ||
+		body_check(req, "github-app-installations", err) < 0)
+		return -1;
+	id = row_text(&rows, 0, "id");
+	pools = vcs_pools_of_row(&rows, 0);
+	if (vcs_pools_read(req, row_text(&rows, 0, "organization_id"), &pools, err) < 0 ||
+		installation_pools_set(req->store, id, &pools, err) < 0 ||
+		installation_read(req->store, id, &changed, err) < 0)
+		return -1;
+	return respond_row(req, res, 200, &(struct resource_rows){&kind_installations, &changed}, err);
+}
+
+int github_app_installation_repositories(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+
+	if (installation_in_path(req, CAN_CREATE_WORKSPACE, &rows, err) < 0 ||
+		vcs_credential_of_installation(req->store, row_text(&rows, 0, "id"), &credential, err) < 0)
+		return -1;
+	return respond_provider_repositories(req, res, &credential, err);
 }

@@ -109,30 +109,33 @@ static bool wanted_read(struct store *store, const struct place_of_use *place, c
 	const json_t *used = place->used;
 	struct vcs_source_ids ids = {.organization_id = place->organization.text,
 		.project_id = text_or_null(place->project.text),
-		.token_id = text_or_null(input->token_id)};
+		.token_id = text_or_null(input->token_id),
+		.installation_id = text_or_null(input->installation_id)};
 	struct err ignored = ERR_INIT;
 
-	if (*text_or_empty(input->installation_id))
-		return false;
-	if (!ids.token_id)
+	if (!ids.token_id && !ids.installation_id) {
 		ids.token_id = json_string_at(used, "token");
+		ids.installation_id = json_string_at(used, "installation");
+	}
 	*ret_wanted = (struct wanted){.identifier = vcs_repo_text(input->identifier, used, "identifier"),
 		.branch = vcs_repo_text(input->branch, used, "branch"),
 		.is_policy_set = place->is_policy_set};
 	ret_wanted->is_new = !text_equal(ret_wanted->identifier, json_string_at(used, "identifier")) ||
-		!text_equal(ids.token_id, json_string_at(used, "token"));
+		!text_equal(text_or_empty(ids.token_id), text_or_empty(json_string_at(used, "token"))) ||
+		!text_equal(text_or_empty(ids.installation_id), text_or_empty(json_string_at(used, "installation")));
 	ret_wanted->branch_is_new = *ret_wanted->branch &&
 		(ret_wanted->is_new || !text_equal(ret_wanted->branch, json_string_at(used, "branch")));
-	if (!ids.token_id || (!ret_wanted->is_new && !ret_wanted->branch_is_new))
+	if ((!ids.token_id && !ids.installation_id) || (!ret_wanted->is_new && !ret_wanted->branch_is_new))
 		return false;
 	return vcs_source_find(store, &ids, &ret_wanted->source, &ignored) == 0 &&
-		*ret_wanted->source.connection.text &&
 		vcs_identifier_check(ret_wanted->source.dialect, ret_wanted->identifier, &ignored) == 0;
 }
 
-static int verdict_check(const struct vcs_verdict *verdict, const char *pointer, const char *what, struct err *err)
+/* A token of the App that has just expired is renewed, so its refusal says nothing about the repository. */
+static int verdict_check(const struct vcs_api *api, const struct vcs_verdict *verdict, const char *pointer,
+	const char *what, struct err *err)
 {
-	if (verdict->unauthorized)
+	if (verdict->unauthorized && !api->app)
 		return err_at(err, REPO "/oauth-token-id", "Oauth token is refused by the provider");
 	if (verdict->fate == VCS_NEVER)
 		return err_at(err, pointer, "%s: %s", what, verdict->why);
@@ -155,7 +158,7 @@ static int branch_ask(struct store *store, const struct vcs_api *api, const stru
 	struct vcs_verdict verdict;
 
 	provider_ask(store, &asking, &verdict, &result);
-	if (verdict_check(&verdict, REPO "/branch", "Branch can't be used", err) < 0)
+	if (verdict_check(api, &verdict, REPO "/branch", "Branch can't be used", err) < 0)
 		return -1;
 	if (verdict.fate == VCS_TAKEN && !result)
 		return err_at(err, REPO "/branch", "Branch does not exist");
@@ -193,7 +196,7 @@ static int repository_ask(struct store *store, const struct vcs_api *api, const 
 
 	if (wanted->is_new)
 		provider_ask(store, &asking, &verdict, &result);
-	if (verdict_check(&verdict, REPO "/identifier", "Identifier can't be used", err) < 0)
+	if (verdict_check(api, &verdict, REPO "/identifier", "Identifier can't be used", err) < 0)
 		return -1;
 	if (verdict.fate != VCS_TAKEN)
 		return 0;
@@ -204,6 +207,14 @@ static int repository_ask(struct store *store, const struct vcs_api *api, const 
 	return 0;
 }
 
+static int wanted_credential(
+	struct store *store, const struct vcs_source *source, struct vcs_credential *ret_credential, struct err *err)
+{
+	return *source->connection.text
+		? vcs_credential_of_connection(store, source->connection.text, ret_credential, err)
+		: vcs_credential_of_installation(store, source->installation.text, ret_credential, err);
+}
+
 static int wanted_lookup(
 	struct store *store, const struct wanted *wanted, struct vcs_lookup *ret_lookup, struct err *err)
 {
@@ -212,13 +223,10 @@ static int wanted_lookup(
 	struct vcs_api api;
 
 	if (!vcs_operation_exists(wanted->source.dialect, VCS_OP_REPOSITORY) ||
-		vcs_credential_of_connection(store, wanted->source.connection.text, &credential, &ignored) < 0 ||
-		!credential.token)
+		wanted_credential(store, &wanted->source, &credential, &ignored) < 0 || !credential.token)
 		return 0;
-	api = (struct vcs_api){.dialect = wanted->source.dialect,
-		.api_url = credential.api_url,
-		.identifier = wanted->identifier,
-		.token = credential.token};
+	api = vcs_credential_api(&credential);
+	api.identifier = wanted->identifier;
 	return repository_ask(store, &api, wanted, ret_lookup, err);
 }
 
@@ -276,7 +284,7 @@ int vcs_repo_lookup(struct request *req, struct vcs_lookup *ret_lookup, struct e
 	return result;
 }
 
-/* ---- the repositories that a token sees ---- */
+/* ---- the repositories that a credential sees ---- */
 
 /* Appends those whose identifier has the text. */
 static void matching_append(json_t *list, const json_t *items, const char *text)
@@ -298,9 +306,7 @@ static int pages_read(
 	struct store *store, const struct vcs_credential *credential, const char *text, json_t *list, struct err *err)
 {
 	const int64_t until = clock_mono_ms() + MAX_LIST_MS;
-	struct asking asking = {
-		.api = {.dialect = credential->dialect, .api_url = credential->api_url, .token = credential->token},
-		.operation = VCS_OP_REPOSITORIES};
+	struct asking asking = {.api = vcs_credential_api(credential), .operation = VCS_OP_REPOSITORIES};
 	long long page = 1;
 
 	while (page > 0 && page <= MAX_PAGES && json_array_size(list) < VCS_LIST_MAX && clock_mono_ms() < until) {
@@ -318,20 +324,29 @@ static int pages_read(
 	return 0;
 }
 
+int respond_provider_repositories(
+	struct request *req, struct response *res, const struct vcs_credential *credential, struct err *err)
+{
+	json_auto_t *list = json_array();
+	struct page page;
+
+	if (page_read(req, &page, err) < 0)
+		return -1;
+	if (credential->token && vcs_operation_exists(credential->dialect, VCS_OP_REPOSITORIES) &&
+		pages_read(req->store, credential, text_or_empty(query(req, "search[name]")), list, err) < 0)
+		return -1;
+	return respond_slice(req, res, &page, list, NULL);
+}
+
 int oauth_tokens_repositories(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(vcs_credential_release) struct vcs_credential credential = VCS_CREDENTIAL_INIT;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	json_auto_t *list = json_array();
-	struct page page;
 
-	if (page_read(req, &page, err) < 0 || vcs_token_read(req->store, param(req, "oauth_token"), &rows, err) < 0 ||
+	if (vcs_token_read(req->store, param(req, "oauth_token"), &rows, err) < 0 ||
 		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "OAuth token", err) <
 			0 ||
 		vcs_credential_of_connection(req->store, row_text(&rows, 0, "connection_id"), &credential, err) < 0)
 		return -1;
-	if (credential.token && vcs_operation_exists(credential.dialect, VCS_OP_REPOSITORIES) &&
-		pages_read(req->store, &credential, text_or_empty(query(req, "search[name]")), list, err) < 0)
-		return -1;
-	return respond_slice(req, res, &page, list, NULL);
+	return respond_provider_repositories(req, res, &credential, err);
 }

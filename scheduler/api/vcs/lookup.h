@@ -11,6 +11,7 @@
 
 #include "common/vcs/dialect.h"
 #include "scheduler/api/vcs/vcs_repo.h"
+#include "scheduler/store/vcs/credentials.h"
 
 /* A credential before it is stored. */
 struct vcs_trial {
@@ -28,5 +29,10 @@ int vcs_credential_try(
 /* Looks up the repository and the branch of the body's vcs-repo if they are new. Checks the route's permission first.
  * For routes of BLOCKING_LOOKUP, before the handler's transaction. ERR_INVALID at the member of vcs-repo. */
 int vcs_repo_lookup(struct request *req, struct vcs_lookup *ret_lookup, struct err *err);
+
+/* Answers with the repositories that the credential sees and whose names have the text of search[name]. For routes of
+ * BLOCKING_CALL. */
+int respond_provider_repositories(
+	struct request *req, struct response *res, const struct vcs_credential *credential, struct err *err);
 
 #endif

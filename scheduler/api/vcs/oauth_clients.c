@@ -17,7 +17,6 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/tokens.h"
-#include "scheduler/store/workers/pools.h"
 
 /* Connections to VCS providers. */
 
@@ -262,49 +261,13 @@ static int key_check(const struct request *req, const struct client_input *input
 	return 0;
 }
 
-/* Sets the agent pool if the body has the relationship. Null means no pool. */
-static int pool_read_relation(const struct request *req, const char *relation, const struct pool_use *use,
-	const char **pool_id, struct err *err)
-{
-	char pointer[64];
-	const char *id;
-
-	snprintf(pointer, sizeof(pointer), "/data/relationships/%s", relation);
-	if (!json_object_get(json_at(req->body, "data.relationships"), relation))
-		return 0;
-	if (body_to_one(req, relation, "agent-pools", &id, err) < 0)
-		return -1;
-	*pool_id = id;
-	if (!id || pool_use_check(req->store, id, use, pointer, err) == 0)
-		return 0;
-	if (err->kind != ERR_INVALID)
-		return -1;
-	return err_at(err, pointer, "the provided agent pool does not exist or you are not authorized to use it");
-}
-
-/* The pools must differ: workers of the connection's pool get its credential, so code of forks must not run there. */
-static int both_pools_read(
-	const struct request *req, const char *organization_id, struct vcs_connection *connection, struct err *err)
-{
-	const struct pool_use all = {.organization_id = organization_id, .anywhere = true};
-	const struct pool_use forks = {.organization_id = organization_id, .any_scope = true};
-
-	if (pool_read_relation(req, "agent-pool", &all, &connection->pool_id, err) < 0 ||
-		pool_read_relation(req, "fork-agent-pool", &forks, &connection->fork_pool_id, err) < 0)
-		return -1;
-	if (!connection->fork_pool_id || !text_equal(connection->fork_pool_id, connection->pool_id))
-		return 0;
-	return err_at(err, "/data/relationships/fork-agent-pool",
-		"Fork agent pool must differ from the agent pool, whose workers have the connection's credential");
-}
-
 static int common_read(
 	const struct request *req, const char *organization_id, struct client_input *input, struct err *err)
 {
 	if (texts_read(req, input, err) < 0 || key_check(req, input, err) < 0 || secrets_check(input, err) < 0 ||
 		body_bool(req, "organization-scoped", &input->connection.organization_scoped, err) < 0)
 		return -1;
-	return both_pools_read(req, organization_id, &input->connection, err);
+	return vcs_pools_read(req, organization_id, &input->connection.pools, err);
 }
 
 /* Bitbucket Data Center's token may come later, and that of an OAuth application from a browser. Plain git may use ssh,
@@ -402,8 +365,7 @@ int oauth_clients_update(struct request *req, struct response *res, struct err *
 	id = row_text(&rows, 0, "id");
 	input.provider = vcs_provider_of(row_text(&rows, 0, "provider"));
 	input.connection.organization_scoped = row_bool(&rows, 0, "organization_scoped");
-	input.connection.pool_id = row_text(&rows, 0, "pool_id");
-	input.connection.fork_pool_id = row_text(&rows, 0, "fork_pool_id");
+	input.connection.pools = vcs_pools_of_row(&rows, 0);
 	if (body_check(req, "oauth-clients", err) < 0 || fixed_check(req, &rows, err) < 0 ||
 		common_read(req, row_text(&rows, 0, "organization_id"), &input, err) < 0 ||
 		token_try(req, &input, row_text(&rows, 0, "api_url"), err) < 0 || request_audit_begin(req, err) < 0 ||

@@ -101,7 +101,8 @@ static int insert(struct change *c, struct err *err)
 		"$11, $12, $13, gen_random_uuid())",
 		P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(n->provider), P_TEXT(n->name),
 		P_TEXT(n->http_url), P_TEXT(n->api_url), P_TEXT(n->key), SEALED(c->secret), P_TEXT(n->rsa_public_key),
-		SEALED(c->private_key), P_BOOL(n->organization_scoped), P_TEXT(n->pool_id), P_TEXT(n->fork_pool_id));
+		SEALED(c->private_key), P_BOOL(n->organization_scoped), P_TEXT(n->pools.pool_id),
+		P_TEXT(n->pools.fork_pool_id));
 }
 
 static int create_in(void *data, struct err *err)
@@ -151,7 +152,7 @@ int vcs_connection_update(struct store *store, const char *id, const struct vcs_
 		    "organization_scoped = $7, pool_id = $8, fork_pool_id = $9 where id = $1",
 		    P_TEXT(id), P_TEXT(connection->name), P_TEXT(connection->key), SEALED(c.secret),
 		    P_TEXT(connection->rsa_public_key), SEALED(c.private_key), P_BOOL(connection->organization_scoped),
-		    P_TEXT(connection->pool_id), P_TEXT(connection->fork_pool_id)) < 0)
+		    P_TEXT(connection->pools.pool_id), P_TEXT(connection->pools.fork_pool_id)) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : not_found(err);
 }

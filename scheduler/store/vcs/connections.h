@@ -18,15 +18,20 @@
 #define VCS_PRIVATE_KEY_SEAL  "vcs-private-key:"
 #define VCS_INSTALLATION_SEAL "vcs-installation:"
 
+/* The agent pools of a connection, or of an installation of the GitHub App. */
+struct vcs_pools {
+	const char *pool_id;      /* NULL: git jobs run in the shared pool */
+	const char *fork_pool_id; /* plans code of forks; NULL: such code is not planned */
+};
+
 /* The texts of a connection. For a change, NULL is unchanged. */
 struct vcs_connection {
 	const char *provider, *http_url, *api_url; /* of a new connection only */
 	const char *name, *key, *rsa_public_key;
 	const char *secret, *private_key; /* stored sealed */
 	bool organization_scoped;
-	const char *pool_id;      /* NULL: git jobs run in the shared pool */
-	const char *fork_pool_id; /* plans code of forks; NULL: such code is not planned */
-	const json_t *projects;   /* of a new connection: ids, or NULL. Projects of other organizations are ignored */
+	struct vcs_pools pools;
+	const json_t *projects; /* of a new connection: ids, or NULL. Projects of other organizations are ignored */
 };
 
 /* Sorted by creation, with `total`; a row with a null id if the page is empty. */

@@ -37,14 +37,22 @@ static const char of_removal_sql[] =
 	"null as pool_id, m.token_id, null as generation, null as user_name, m.token_sealed, null::bytea as ssh_key_sealed, '' as host_keys, "
 	"-1 as expires_in, m.identifier, null as installation_id from vcs_hook_removals m where m.id = $1";
 
-/* Of a connection, or of an installation of the site's GitHub App. */
+/* Of an installation of the site's GitHub App: $2 is the App's URL, $3 that of its API. */
+#define INSTALLATION_COLUMNS \
+	"null as connection_id, i.organization_id, 'github_app' as provider, $2::text as http_url, $3::text as api_url, " \
+	"null as key, i.pool_id, i.id as token_id, i.generation, null as user_name, i.token_sealed, " \
+	"null::bytea as ssh_key_sealed, '' as host_keys, " \
+	"coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1) as expires_in, "
+
+static const char of_installation_sql[] =
+	"select " INSTALLATION_COLUMNS "null as identifier, i.id as installation_id from vcs_installations i "
+	"where i.id = $1 and i.removed_at is null";
+
 static const char of_repository_sql[] =
 	"select " CONNECTION_COLUMNS "r.identifier, null as installation_id from vcs_repositories r join "
 	CONNECTION_TABLES "on c.id = r.connection_id where r.id = $1 union all "
-	"select null, r.organization_id, 'github_app', $2::text, $3::text, null, null, "
-	"i.id, i.generation, null, i.token_sealed, null, '', coalesce(extract(epoch from i.token_expires_at - now())::bigint, -1), "
-	"r.identifier, i.id from vcs_repositories r join vcs_installations i on i.id = r.installation_id "
-	"where r.id = $1 and i.removed_at is null";
+	"select " INSTALLATION_COLUMNS "r.identifier, i.id from vcs_repositories r join vcs_installations i "
+	"on i.id = r.installation_id where r.id = $1 and i.removed_at is null";
 /* clang-format on */
 
 /* Plain git logs in with the connection's key, the others with a user of the dialect, or the token's. */
@@ -97,16 +105,37 @@ static int credential_take(
 	return 0;
 }
 
-int vcs_credential_read(
-	struct store *store, const char *repository_id, struct vcs_credential *ret_credential, struct err *err)
+static int credential_query(
+	struct store *store, const char *sql, const char *id, struct vcs_credential *ret_credential, struct err *err)
 {
 	const struct github_app *app = store->settings->github_app;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, of_repository_sql, P_TEXT(repository_id), P_TEXT(github_app_url(app)),
+	if (db_query(store->db, &rows, err, sql, P_TEXT(id), P_TEXT(github_app_url(app)),
 		    P_TEXT(github_app_api_url(app))) < 0)
 		return -1;
 	return credential_take(store, &rows, ret_credential, err);
+}
+
+int vcs_credential_read(
+	struct store *store, const char *repository_id, struct vcs_credential *ret_credential, struct err *err)
+{
+	return credential_query(store, of_repository_sql, repository_id, ret_credential, err);
+}
+
+int vcs_credential_of_installation(
+	struct store *store, const char *installation_id, struct vcs_credential *ret_credential, struct err *err)
+{
+	return credential_query(store, of_installation_sql, installation_id, ret_credential, err);
+}
+
+struct vcs_api vcs_credential_api(const struct vcs_credential *credential)
+{
+	return (struct vcs_api){.dialect = credential->dialect,
+		.api_url = credential->api_url,
+		.identifier = credential->identifier,
+		.token = credential->token,
+		.app = *credential->installation.text != '\0'};
 }
 
 int vcs_credential_of_connection(

@@ -4,7 +4,7 @@
 
 /* Credentials of repositories, for git and for calls of providers' APIs. */
 
-#include "common/vcs/dialect.h"
+#include "common/vcs/operation.h"
 #include "scheduler/store/store.h"
 
 /* All texts are owned, and cleansed when the credential is released. Never log them. */
@@ -35,8 +35,14 @@ int vcs_credential_read(
 /* The same for a connection, without a repository. */
 int vcs_credential_of_connection(
 	struct store *store, const char *connection_id, struct vcs_credential *ret_credential, struct err *err);
+/* The same for an installation of the site's GitHub App. */
+int vcs_credential_of_installation(
+	struct store *store, const char *installation_id, struct vcs_credential *ret_credential, struct err *err);
 /* The same for the hooks of a deleted connection (calls/removals.h). Only for the API, not for git. */
 int vcs_credential_of_removal(
 	struct store *store, const char *removal_id, struct vcs_credential *ret_credential, struct err *err);
+
+/* The parameters of calls with the credential; borrowed from it. */
+struct vcs_api vcs_credential_api(const struct vcs_credential *credential);
 
 #endif

@@ -58,7 +58,7 @@ static void pools_wake(struct store *store, const struct rows *rows)
 
 /* The pool whose workers reach the repository `r`. */
 #define POOL_OF(r)                                                                                                     \
-	"coalesce((select c.pool_id from vcs_connections c where c.id = " r ".connection_id), "                        \
+	"coalesce((select s.pool_id from vcs_repository_pools s where s.repository_id = " r ".id), "                   \
 	"(select p.id from agent_pools p where p.organization_id is null limit 1)) "
 
 static int job_insert(struct store *store, const char *sql, struct db_param subject, struct err *err)

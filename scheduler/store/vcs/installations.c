@@ -11,7 +11,9 @@ enum { TOKEN_LIMIT = 64 << 10 };
 
 #define COLUMNS                                                                                                        \
 	"i.id, i.installation_id, i.organization_id, i.name, i.kind, i.icon_url, i.web_url, i.error, i.created_at, "   \
-	"o.name as organization_name, l.error as call_error, case when l.blocked_until > now() then l.blocked_until "  \
+	"i.pool_id, "                                                                                                  \
+	"i.fork_pool_id, o.name as organization_name, l.error as call_error, case when l.blocked_until > now() then "  \
+	"l.blocked_until "                                                                                             \
 	"end as blocked_until "
 #define TABLES                                                                                                         \
 	"from vcs_installations i join organizations o on o.id = i.organization_id "                                   \
@@ -65,6 +67,13 @@ int installation_connect(struct store *store, const char *organization_id, const
 		return err_set(err, ERR_CONFLICT, "This installation is connected to another organization.");
 	text_copy(ret_id->text, ID_SIZE, row_text(&rows, 0, "id"));
 	return 0;
+}
+
+int installation_pools_set(struct store *store, const char *id, const struct vcs_pools *pools, struct err *err)
+{
+	return db_query(store->db, NULL, err,
+		"update vcs_installations set pool_id = $2, fork_pool_id = $3 where id = $1", P_TEXT(id),
+		P_TEXT(pools->pool_id), P_TEXT(pools->fork_pool_id));
 }
 
 /* ---- its state ---- */

@@ -8,10 +8,10 @@
  *
  * Columns read: id, installation_id, organization_id, organization_name, name, kind, icon_url, web_url, error,
  * call_error (why the last call to GitHub failed), blocked_until (the end of a pause that GitHub requested),
- * created_at.
+ * created_at, pool_id, fork_pool_id.
  */
 
-#include "scheduler/store/store.h"
+#include "scheduler/store/vcs/connections.h"
 
 /* An installation as GitHub's API describes it. */
 struct installation {
@@ -36,6 +36,8 @@ int installation_read(struct store *store, const char *id, struct rows *ret_rows
 /* Connects an installation to the organization. ERR_CONFLICT if another one has it. */
 int installation_connect(struct store *store, const char *organization_id, const struct installation *installation,
 	struct id *ret_id, struct err *err);
+/* Sets its agent pools. */
+int installation_pools_set(struct store *store, const char *id, const struct vcs_pools *pools, struct err *err);
 /* Stores the token. Repositories that were errored because of the installation are looked at again. */
 struct installation_token {
 	const char *token;

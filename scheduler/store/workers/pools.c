@@ -222,6 +222,7 @@ static int delete_in(void *data, struct err *err)
 		const char *column, *what;
 	} users[] = {{"is_shared", "every workspace without a pool of its own"}, {"workspaces", "workspaces"},
 		{"runs", "runs that have not ended"}, {"connections", "OAuth clients"},
+		{"installations", "installations of the GitHub App"},
 		{"defaults", "the organization or a project, by default"}};
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
@@ -234,6 +235,8 @@ static int delete_in(void *data, struct err *err)
 			"exists (select 1 from workspaces where pool_id = $1) as workspaces, "
 			"exists (select 1 from vcs_connections where pool_id = $1 or fork_pool_id = $1) as "
 			"connections, "
+			"exists (select 1 from vcs_installations where pool_id = $1 or fork_pool_id = $1) as "
+			"installations, "
 			"exists (select 1 from agent_pools p join organizations o on o.id = p.organization_id "
 			"left join projects j on j.organization_id = o.id where p.id = $1 and $1 in "
 			"(o.default_pool_id, j.default_pool_id)) as defaults, "

@@ -399,6 +399,80 @@ def test_a_push_makes_a_run(owner, api_site, github, row, notifier):
     git.stop()
 
 
+# ---- what connections have, too ----
+
+
+def connect_workspace(owner, identifier, name="network", **attributes):
+    """The answer to the creation of a workspace that uses a repository of the installation."""
+    vcs_repo = {"identifier": identifier, "github-app-installation-id": owner.id}
+    return owner.api.call("POST", f"organizations/{owner.name}/workspaces", {"data": {"type": "workspaces", "attributes": {"name": name, "vcs-repo": vcs_repo, **attributes}}})
+
+
+def set_pools(owner, **pools):
+    relations = {name.replace("_", "-"): {"data": pool and {"type": "agent-pools", "id": pool}} for name, pool in pools.items()}
+    return owner.api.call("PATCH", f"github-app/installation/{owner.id}", {"data": {"type": "github-app-installations", "relationships": relations}})
+
+
+def test_an_installation_has_agent_pools(used, api_site, github):
+    reading, forks = (used.api.post(f"organizations/{used.name}/agent-pools", {"data": {"type": "agent-pools", "attributes": {"name": name}}}).data["id"] for name in ("reading", "forks"))
+    shown = set_pools(used, agent_pool=reading, fork_agent_pool=forks)
+    assert shown.status == 200, shown.text
+    assert [shown.data["relationships"][name]["data"]["id"] for name in ("agent-pool", "fork-agent-pool")] == [reading, forks] and shown.data == used.installations()[0]
+    refusal = set_pools(used, fork_agent_pool=reading)
+    assert refusal.status == 422 and refusal.json["errors"][0]["source"]["pointer"] == "/data/relationships/fork-agent-pool"
+    stranger = GitHubOwner(api_site, github)
+    stranger.id = used.id
+    assert set_pools(stranger, agent_pool=None).status == 404
+    workspace = connect_workspace(used, used.repository.identifier, **{"queue-all-runs": True, "vcs-fork-plans": True})
+    assert workspace.status == 201, workspace.text
+    assert api_site.ask("select pool_id from git_jobs where repository_id = %s", used.row_id) == [(reading,)]
+    for pool in (reading, forks):
+        assert "installations of the GitHub App" in used.api.call("DELETE", f"agent-pools/{pool}").text
+    assert reason_of_a_fork(api_site, used) == "fork_approval"
+    assert set_pools(used, agent_pool=None, fork_agent_pool=None).data["relationships"]["agent-pool"]["data"] is None
+    assert reason_of_a_fork(api_site, used) == "fork_pool"
+
+
+def reason_of_a_fork(api_site, owner):
+    """What a new pull request from a fork does in the workspace."""
+    id, number = f"ve-{uuid.uuid4().hex[:16]}", uuid.uuid4().int % 10**6
+    detail = json.dumps({"base": "main", "default_branch": "main", "fork": "yes", "looked": True})
+    api_site.change("with new as (insert into vcs_events (id, organization_id, repository_id, kind, ref, sha, pull_request, detail, files) select %s, organization_id, id, "
+                    "'pr_open', 'refs/heads/fork', %s, %s, %s, '[]' from vcs_repositories where id = %s returning id) select pg_notify('runyard_vcs', '') from new",
+                    id, uuid.uuid4().hex + "0" * 8, number, detail, owner.row_id)
+    until(lambda: api_site.ask("select state from vcs_events where id = %s", id)[0][0] in ("done", "approval"), "the event is decided")
+    return api_site.ask("select reason from vcs_outcomes where event_id = %s", id)[0][0]
+
+
+def test_an_installation_lists_its_repositories(used, api_site, github, row):
+    until(lambda: has_token(row, used.id), "a token")
+    path = f"github-app/installation/{used.id}/repositories"
+    for query, identifiers in (("", [used.repository.identifier]), ("?search[name]=NETW", [used.repository.identifier]), ("?search[name]=other", [])):
+        assert [item["attributes"]["identifier"] for item in used.api.get(path + query).data] == identifiers
+    assert GitHubOwner(api_site, github).api.call("GET", path).status == 404
+
+
+def test_a_repository_that_the_installation_does_not_see_is_refused(used, row):
+    until(lambda: has_token(row, used.id), "a token")
+    refusal = connect_workspace(used, f"{used.account}/missing")
+    assert refusal.status == 422 and refusal.json["errors"][0]["source"]["pointer"] == "/data/attributes/vcs-repo/identifier"
+    assert connect_workspace(used, used.repository.identifier).status == 201
+
+
+def test_a_renamed_repository_is_followed(used, api_site, github, row, notifier):
+    """The App's deliveries name the repository by its number, which a lookup has told."""
+    until(lambda: has_token(row, used.id), "a token")
+    state = lambda: api_site.ask("select identifier, external_id, state from vcs_repositories where id = %s", used.row_id)[0]  # noqa: E731
+    api_site.change("update vcs_repositories set state = 'unverified' where id = %s", used.row_id)
+    notifier()
+    until(lambda: state() == (f"{used.account}/network", str(used.repository.id), "verified"), lambda: f"the repository is looked up: {state()}")
+    renamed = f"{used.account}/renamed"
+    github.rename(used.repository, renamed)
+    github.installations[used.number]["identifiers"] = [renamed]
+    assert deliver(api_site, "push", push_of(used)) == 204
+    until(lambda: state() == (renamed, str(used.repository.id), "verified"), lambda: f"the new name is taken: {state()}")
+
+
 # ---- the end ----
 
 

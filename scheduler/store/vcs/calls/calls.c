@@ -281,11 +281,7 @@ static int request_add(struct store *store, const struct vcs_claimed *call, int 
 	if (credential_read(store, call, &credential, err) < 0)
 		return -1;
 	prepared->token_generation = credential.generation;
-	api = (struct vcs_api){.dialect = credential.dialect,
-		.api_url = credential.api_url,
-		.identifier = credential.identifier,
-		.token = credential.token,
-		.app = *credential.installation.text != '\0'};
+	api = vcs_credential_api(&credential);
 	if (vcs_http_make(&api, prepared->operation, prepared->arguments, &http, err) < 0)
 		return -1;
 	json_array_append_new(requests,
@@ -379,13 +375,16 @@ static int verifications_enqueue(struct store *store, struct err *err)
 		CALL_TRAITS(VCS_FOR_VERIFY), P_INT(MAX_CHECKED));
 }
 
+/* An installation whose first token has not arrived has no calls. */
 static int lookups_enqueue(struct store *store, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		CALLS_INSERT("organization_id, connection_id, repository_id",
-			"v.organization_id, v.connection_id, v.id from vcs_repositories v "
-			"join vcs_connections k on k.id = v.connection_id "
-			"where v.state = 'unverified' and k.provider <> 'git' limit $4"),
+		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id",
+			"v.organization_id, v.connection_id, v.installation_id, v.id from vcs_repositories v "
+			"left join vcs_connections k on k.id = v.connection_id "
+			"left join vcs_installations i on i.id = v.installation_id "
+			"where v.state = 'unverified' and (k.provider <> 'git' or i.token_sealed is not null) "
+			"limit $4"),
 		CALL_TRAITS(VCS_FOR_LOOKUP), P_INT(MAX_CHECKED));
 }
 

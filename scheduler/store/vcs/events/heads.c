@@ -17,8 +17,7 @@
 	"h.workspace_id is not null as has_head, " \
 	"coalesce(h.created_at >= (select e.created_at from vcs_events e where e.id = $6), false) as head_newer, " \
 	"coalesce(r.status = 'canceled', false) as head_canceled, " \
-	"coalesce((select c.fork_pool_id from vcs_repositories v join vcs_connections c on c.id = v.connection_id " \
-	"where v.id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, exists (select 1 from vcs_outcomes u where " \
+	"coalesce((select s.fork_pool_id from vcs_repository_pools s where s.repository_id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, exists (select 1 from vcs_outcomes u where " \
 	"u.event_id = $6 and u.subject_id = w.id and u.run_id is not null) as is_made, " \
 	"exists (select 1 from vcs_pull_requests p where p.repository_id = $1 and p.number = $4 and p.approved_sha = $5 " \
 	"and w.id = any(p.approved_workspaces)) as approved, " \

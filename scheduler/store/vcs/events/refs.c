@@ -213,8 +213,7 @@ int vcs_repository_note(
 int vcs_repository_doubt(struct store *store, const char *repository_id, struct err *err)
 {
 	return db_query(store->db, NULL, err,
-		"update vcs_repositories set state = 'unverified' where id = $1 and external_id is not null and "
-		"connection_id is not null",
+		"update vcs_repositories set state = 'unverified' where id = $1 and external_id is not null",
 		P_TEXT(repository_id));
 }
 

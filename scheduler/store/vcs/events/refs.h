@@ -68,8 +68,8 @@ int vcs_repository_rename(struct store *store, const char *repository_id, const 
 /* Sets the default branch, unless it is NULL or "". With an error (NULL: none), the repository becomes errored. */
 int vcs_repository_note(
 	struct store *store, const char *repository_id, const char *default_branch, const char *error, struct err *err);
-/* Requests the repository's current name from the provider, by the provider's id. Does nothing if the id is not known,
- * or for repositories of a GitHub App. */
+/* Requests the repository's current name from the provider, by the provider's id. Does nothing if the id is not known.
+ */
 int vcs_repository_doubt(struct store *store, const char *repository_id, struct err *err);
 
 #endif

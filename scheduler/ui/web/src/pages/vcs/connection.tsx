@@ -98,6 +98,7 @@ function ConnectionParts({ view, connection, reason, onDone }: PartProps) {
 					onDone={onDone}
 				/>
 			)}
+			<h3>Workers</h3>
 			<ConnectionPools view={view} connection={connection} reason={reason} />
 			{(provider === undefined || provider.sshKey || token) && <Keys token={token} reason={reason} />}
 			<Repositories view={view} connection={connection} />

@@ -28,13 +28,20 @@ const ofForks: PoolWords = {
 	save: "Save forks' pool",
 };
 
-type Props = { readonly view: OrganizationView; readonly connection: Resource; readonly reason: string | undefined };
+type Props = {
+	readonly view: OrganizationView;
+	readonly connection: Resource; // an oauth-client, or a github-app-installation
+	readonly reason: string | undefined;
+};
+
+function pathOf({ type, id }: Resource): string {
+	return `/${type === "oauth-clients" ? "oauth-clients" : "github-app/installation"}/${segment(id)}`;
+}
 
 // The agent pools of a connection, which replace the shared pool.
 export function ConnectionPools(props: Props) {
 	return (
 		<>
-			<h3>Workers</h3>
 			<ConnectionPool {...props} words={reading} />
 			<ConnectionPool {...props} words={ofForks} />
 		</>
@@ -52,8 +59,8 @@ function ConnectionPool({ view, connection, reason, words }: Props & { readonly 
 		try {
 			setError(undefined);
 			const data = value ? { type: "agent-pools", id: value } : null;
-			await change("PATCH", address(`/oauth-clients/${segment(connection.id)}`), {
-				data: { type: "oauth-clients", relationships: { [words.relation]: { data } } },
+			await change("PATCH", address(pathOf(connection)), {
+				data: { type: connection.type, relationships: { [words.relation]: { data } } },
 			});
 			announce("The agent pool is saved");
 			setChosen(undefined);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Button } from "../../components/button.tsx";
+import { Fold } from "../../components/fold.tsx";
 import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
 import { type Column, Table } from "../../components/table.tsx";
@@ -8,6 +9,7 @@ import { type Loaded, useDocument } from "../../core/hooks.ts";
 import { linkOf, type Resource, text } from "../../core/resource.ts";
 import type { OrganizationView } from "../org_settings/settings_frame.tsx";
 import { CallProblem } from "./call_problem.tsx";
+import { ConnectionPools } from "./connection_pool.tsx";
 
 // useInstallations: the installations of the site's GitHub App that are connected to the organization.
 export function useInstallations(org: string): { of: Loaded; items: readonly Resource[] } {
@@ -72,7 +74,14 @@ export function Installations({ view, reason }: Props) {
 					items.length === 0 ? (
 						<p class="muted">No account. With the App, repositories at GitHub need no token.</p>
 					) : (
-						<Table caption="GitHub accounts" columns={columns} rows={items} stacked />
+						<>
+							<Table caption="GitHub accounts" columns={columns} rows={items} stacked />
+							{items.map((item) => (
+								<Fold key={item.id} summary={`Workers of ${text(item, "name")}`} open={false}>
+									{() => <ConnectionPools view={view} connection={item} reason={reason} />}
+								</Fold>
+							))}
+						</>
 					)
 				}
 			</Content>

@@ -30,14 +30,14 @@ export function RepositoryField({ token, value, error, pointer, onValue }: Props
 	const list = useId();
 	const [typing, setTyping] = useState(false); // a page that is only read asks the provider nothing
 	const search = useLater(value);
-	const listed = token.startsWith("ot-"); // an installation of the GitHub App has no list
+	const owner = token.startsWith("ot-") ? "/oauth-tokens" : "/github-app/installation";
 	const found = useDocument(
-		typing && listed ? address(`/oauth-tokens/${segment(token)}/repositories`, { "search[name]": search, "page[size]": 50 }) : undefined,
+		typing && token ? address(`${owner}/${segment(token)}/repositories`, { "search[name]": search, "page[size]": 50 }) : undefined,
 	);
 	const names = found.items.map((item) => text(item, "identifier")).filter(Boolean);
 	const hint = found.error
 		? `The provider's list is not available (${found.error.message}). Type the identifier.`
-		: `${listed ? "Type to search, or enter it" : "Enter it"} as the provider writes it, such as org/repository.`;
+		: "Type to search, or enter it as the provider writes it, such as org/repository.";
 	return (
 		<Field
 			label="Repository"
