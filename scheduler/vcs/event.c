@@ -12,6 +12,7 @@ const char *const vcs_event_names[VCS_EVENT_KINDS] = {
 	[VCS_INSTALL] = "install",
 	[VCS_RENAME] = "rename",
 	[VCS_PING] = "ping",
+	[VCS_RERUN] = "rerun",
 };
 
 static const char *const forks[] = {
@@ -89,6 +90,8 @@ json_t *vcs_event_detail(const struct vcs_event *event)
 		json_object_set_new(detail, "draft", json_true());
 	if (event->base_changed)
 		json_object_set_new(detail, "base_changed", json_true());
+	if (event->rerun)
+		json_object_set_new(detail, "rerun", json_true());
 	if (event->is_new)
 		json_object_set_new(detail, "is_new", json_true());
 	if (event->changed_at)
@@ -117,6 +120,7 @@ void vcs_event_from_detail(struct vcs_event *event, const json_t *detail)
 	}
 	event->draft = json_bool_at(detail, "draft", false);
 	event->base_changed = json_bool_at(detail, "base_changed", false);
+	event->rerun = json_bool_at(detail, "rerun", false);
 	event->is_new = json_bool_at(detail, "is_new", false);
 	event->changed_at = json_int_at(detail, "changed_at", 0);
 	event->installation = json_int_at(detail, "installation", 0);

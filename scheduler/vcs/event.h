@@ -23,10 +23,12 @@ enum vcs_event_kind {
 	VCS_INSTALL,   /* a GitHub App's installation was created, changed or removed */
 	VCS_RENAME,    /* the repository was renamed, moved or deleted, or its default branch changed */
 	VCS_PING,      /* a test of the hook */
+	VCS_RERUN,     /* a user wants the check run of a commit again; it has a sha, but no ref */
 	VCS_EVENT_KINDS
 };
 
-/* "push", "branch_delete", "tag", "tag_delete", "pr_open", "pr_update", "pr_close", "install", "rename", "ping". */
+/* "push", "branch_delete", "tag", "tag_delete", "pr_open", "pr_update", "pr_close", "install", "rename", "ping",
+ * "rerun". */
 extern const char *const vcs_event_names[VCS_EVENT_KINDS];
 /* VCS_EVENT_KINDS for NULL and for any other text. */
 enum vcs_event_kind vcs_event_kind_of(const char *name);
@@ -56,6 +58,7 @@ struct vcs_event {
 	enum vcs_fork fork;
 	bool draft;
 	bool base_changed;    /* of VCS_PR_OPEN */
+	bool rerun;           /* of VCS_PR_UPDATE: plans the head again, unless its plan has not ended */
 	bool is_new;          /* of VCS_PR_OPEN: it was just created, not opened again or changed */
 	long long changed_at; /* the provider's time of the change, in ms since 1970; 0: not known */
 	/* of the commit */

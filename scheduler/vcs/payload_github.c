@@ -139,6 +139,23 @@ static void read_repository(struct payload *payload)
 	payload_github_rename(payload);
 }
 
+static const struct payload_field check_fields[] = {
+	PAYLOAD_FIELD(sha, SHA, "check_run.head_sha"),
+	PAYLOAD_END,
+};
+
+/* GitHub sends it only to the App that made the check run. */
+static void read_check_run(struct payload *payload)
+{
+	struct vcs_event *event;
+
+	if (!text_equal(json_string_at(payload->body, "action"), "rerequested"))
+		return;
+	event = payload_add(payload, VCS_RERUN);
+	payload_github_common(payload, event);
+	payload_fill(payload, event, payload->body, check_fields);
+}
+
 static const struct payload_field account_fields[] = {
 	PAYLOAD_FIELD(repository, LINE, "installation.account.login"),
 	PAYLOAD_FIELD(sender, LINE, "sender.login"),
@@ -167,6 +184,7 @@ const struct payload_handler payload_github[] = {
 	{"push", read_push},
 	{"pull_request", read_pull_request},
 	{"repository", read_repository},
+	{"check_run", read_check_run},
 	{"installation", read_installation},
 	{"installation_repositories", read_installation},
 	{"ping", payload_read_ping},

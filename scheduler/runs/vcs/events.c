@@ -6,6 +6,7 @@
 #include "common/vcs/address.h"
 #include "scheduler/runs/vcs/outcomes.h"
 #include "scheduler/runs/vcs/renames.h"
+#include "scheduler/runs/vcs/reruns.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
@@ -96,6 +97,7 @@ static int seen_write(struct vcs_decision *d, struct err *err)
 		return vcs_ref_write(d->store, d->repository_id, e->ref, e->sha, err);
 	detail = vcs_event_detail(e);
 	json_object_set_new(detail, "ref", json_string(e->ref));
+	json_object_del(detail, "rerun"); /* of this event alone */
 	return vcs_pull_request_write(d->store,
 		&(struct vcs_pull_request){.repository_id = d->repository_id,
 			.head_sha = e->sha,
@@ -175,6 +177,7 @@ static int (*const deciders[VCS_EVENT_KINDS])(struct vcs_decision *d, struct err
 	[VCS_INSTALL] = end_only,
 	[VCS_RENAME] = rename_apply,
 	[VCS_PING] = end_only,
+	[VCS_RERUN] = vcs_rerun_decide,
 };
 
 static void decision_release(struct vcs_decision *d)

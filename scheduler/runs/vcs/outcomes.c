@@ -146,6 +146,8 @@ static bool is_duplicate(const struct vcs_decision *d, int row)
 
 	if (is_request(d))
 		return row_bool(rows, row, "head_newer") && !json_bool_at(d->detail, "again", false);
+	if (d->event.rerun && row_bool(rows, row, "head_ended"))
+		return false;
 	return row_bool(rows, row, "has_head") && !(d->closed && row_bool(rows, row, "head_canceled"));
 }
 

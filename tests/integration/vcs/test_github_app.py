@@ -473,6 +473,43 @@ def test_a_renamed_repository_is_followed(used, api_site, github, row, notifier)
     until(lambda: state() == (renamed, str(used.repository.id), "verified"), lambda: f"the new name is taken: {state()}")
 
 
+def test_a_check_run_that_is_requested_again_plans_the_head_again(used, api_site, github, row, git):
+    """A plan that has not ended is not repeated, and pushes are not: a run of theirs could be applied."""
+    until(lambda: has_token(row, used.id), "a token")
+    git.repositories[used.repository.identifier] = GitView(used.repository)
+    git.release("look", "diff", "fetch")
+    answer = connect_workspace(used, used.repository.identifier, **{"queue-all-runs": True})
+    assert answer.status == 201, answer.text
+    runs = lambda: [each["id"] for each in used.api.get(f"workspaces/{answer.data['id']}/runs", **{"filter[operation]": "plan_only,plan_and_apply"}).data]  # noqa: E731
+    (first,) = until(runs, "the first run")
+    used.repository.copy.branch("topic")
+    head = used.repository.copy.commit_and_push({"main.tf": "# topic"}, branch="topic")
+    event, document = github.pull_event(used.repository.pull("topic"), "opened")
+    assert deliver(api_site, event, {**document, "installation": {"id": used.number}}) == 204
+    (second,) = until(lambda: set(runs()) - {first}, "the plan of the pull request")
+
+    def request_again(sha):
+        """The message of the event."""
+        document = {"action": "rerequested", "check_run": {"id": 1, "name": f"Runyard/{used.name}", "head_sha": sha}, "installation": {"id": used.number},
+                    "repository": github.document(used.repository), "sender": github.user("ann")}
+        before = api_site.ask("select coalesce(max(sequence), 0) from vcs_events")[0][0]
+        assert deliver(api_site, "check_run", document) == 204
+        new = "select kind, state, message from vcs_events where sequence > %s and repository_id = %s order by sequence"
+        until(lambda: {"rerun"} <= {kind for kind, _, _ in api_site.ask(new, before, used.row_id)} and {state for _, state, _ in api_site.ask(new, before, used.row_id)} == {"done"},
+              lambda: f"its events are decided: {api_site.ask(new, before, used.row_id)}")
+        return [message for _, _, message in api_site.ask(new, before, used.row_id)]
+
+    assert request_again(head) == ["The head of 1 pull request is planned again.", "Processing skipped for duplicate commit SHA."]
+    assert set(runs()) == {first, second}
+    used.api.post(f"runs/{second}/actions/cancel", {})
+    until(lambda: used.api.attributes(f"runs/{second}")["status"] == "canceled", "the plan has ended")
+    assert request_again(head)[0] == "The head of 1 pull request is planned again."
+    (third,) = set(runs()) - {first, second}
+    assert used.api.attributes(f"runs/{third}")["plan-only"] is True
+    assert "No open pull request has this head" in request_again(used.repository.sha("main"))[0]
+    assert set(runs()) == {first, second, third}
+
+
 # ---- the end ----
 
 

@@ -16,9 +16,10 @@
 	"coalesce((o.settings ->> 'speculative-plan-management-enabled')::boolean, true) as cancels, " \
 	"h.workspace_id is not null as has_head, " \
 	"coalesce(h.created_at >= (select e.created_at from vcs_events e where e.id = $6), false) as head_newer, " \
-	"coalesce(r.status = 'canceled', false) as head_canceled, " \
-	"coalesce((select s.fork_pool_id from vcs_repository_pools s where s.repository_id = $1) <> coalesce(w.pool_id, ''), false) as has_fork_pool, exists (select 1 from vcs_outcomes u where " \
-	"u.event_id = $6 and u.subject_id = w.id and u.run_id is not null) as is_made, " \
+	"coalesce(r.status = 'canceled', false) as head_canceled, coalesce(r.ended, false) as head_ended, " \
+	"coalesce((select s.fork_pool_id from vcs_repository_pools s where s.repository_id = $1) <> " \
+	"coalesce(w.pool_id, ''), false) as has_fork_pool, exists (select 1 from vcs_outcomes u where u.event_id = $6 " \
+	"and u.subject_id = w.id and u.run_id is not null) as is_made, " \
 	"exists (select 1 from vcs_pull_requests p where p.repository_id = $1 and p.number = $4 and p.approved_sha = $5 " \
 	"and w.id = any(p.approved_workspaces)) as approved, " \
 	AVAILABLE("exists (select 1 from vcs_connection_projects m where m.connection_id = c.id and " \
@@ -31,7 +32,7 @@
 	"select s.id, true, a.branch, '', a.ingress_submodules, s.settings, coalesce(s.policies_path, ''), " \
 	"a.update_patterns, false, true, false, coalesce((select true from policy_set_version_commits k join " \
 	"policy_set_versions v on v.id = k.policy_set_version_id where k.sha = $5 and v.id = s.newest_version_id), " \
-	"false), false, false, false, exists (select 1 from policy_set_version_commits k where k.policy_set_version_id = " \
+	"false), false, false, false, false, exists (select 1 from policy_set_version_commits k where k.policy_set_version_id = " \
 	"s.newest_version_id and k.sha = $5 and k.event_id = $6), false, " AVAILABLE("false") "from policy_set_repositories a join policy_sets s on s.id = a.policy_set_id " \
 	"where a.repository_id = $1 and " of_policy_set " order by 1"
 static const char subjects_sql[] = SUBJECTS("$2::text is null", "$2::text is null");

@@ -23,6 +23,7 @@ struct vcs_head {
  *  - has_head: the commit is in vcs_heads.
  *  - head_newer: another event has brought the commit since this event was made.
  *  - head_canceled: the run of the commit was canceled.
+ *  - head_ended: the run of the commit has ended.
  *  - has_fork_pool: the connection has an agent pool for forks, and it is not the workspace's pool.
  *  - is_made: this event has started a run of the workspace, or the newest version of the policy set.
  */

@@ -5,6 +5,7 @@
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/wake.h"
 #include "scheduler/store/vcs/github_app.h"
+#include "scheduler/vcs/event.h"
 
 enum { MAX_LOOKS = 100, LOOK_AGAIN_SECONDS = 600 };
 
@@ -156,6 +157,15 @@ int vcs_pull_requests_read(struct store *store, const char *repository_id, long 
 		"and case when $2 = 0 then state = 'open' and updated_at < $3::timestamptz else number = $2 end "
 		"order by number",
 		P_TEXT(repository_id), P_INT(number), P_TEXT(began));
+}
+
+int vcs_pull_requests_of_head(
+	struct store *store, const char *repository_id, const char *sha, struct rows *ret_rows, struct err *err)
+{
+	return db_query(store->db, ret_rows, err,
+		"select number, detail from vcs_pull_requests where repository_id = $1 and state = 'open' and head_sha "
+		"= $2 order by number limit $3",
+		P_TEXT(repository_id), P_TEXT(sha), P_INT(VCS_EVENTS_MAX));
 }
 
 int vcs_pull_request_write(struct store *store, const struct vcs_pull_request *pull_request, struct err *err)

@@ -46,6 +46,9 @@ int vcs_subject_branch(
  * since `began`. */
 int vcs_pull_requests_read(struct store *store, const char *repository_id, long long number, const char *began,
 	struct rows *ret_rows, struct err *err);
+/* Open pull requests with that head: columns number, detail. */
+int vcs_pull_requests_of_head(
+	struct store *store, const char *repository_id, const char *sha, struct rows *ret_rows, struct err *err);
 struct vcs_pull_request {
 	const char *repository_id, *head_sha;
 	long long number;

@@ -30,6 +30,7 @@ const kinds: Readonly<Record<string, string>> = {
 	install: "App installation changed",
 	rename: "Repository renamed or changed",
 	ping: "Test of the webhook",
+	rerun: "Check run requested again",
 };
 
 export function kindWord(kind: string): string {
