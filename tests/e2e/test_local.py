@@ -28,7 +28,7 @@ class Local:
         shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".local", ".git", "__pycache__"))
 
     def run(self, script, *arguments, check=True):
-        done = subprocess.run([self.source / "deploy/local" / script, *arguments], env={**os.environ, **release.caching(), "RUNYARD_HOME": str(self.home)},
+        done = subprocess.run([self.source / "deploy/local" / script, *arguments], env={**os.environ, **release.caching(self.source), "RUNYARD_HOME": str(self.home)},
                               stdin=subprocess.DEVNULL, capture_output=True, text=True)
         if check:
             assert done.returncode == 0, f"{script}: {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.logs()}"

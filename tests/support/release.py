@@ -13,11 +13,11 @@ FOLDER = Path(os.environ.get("RUNYARD_RELEASE", ROOT / "build/test/release"))
 PROCESSES = "scheduler", "worker", "notifier"
 
 
-def caching():
+def caching(sources):
     """Variables with which each source is compiled only once for all release builds whose folder is three below its sources:
-    ccache compares relative paths."""
+    ccache compares paths in the sources' folder as relative ones."""
     return {"CMAKE_C_COMPILER_LAUNCHER": "ccache", "CMAKE_CXX_COMPILER_LAUNCHER": "ccache", "CCACHE_DIR": str(FOLDER.parent / "ccache"),
-            "CCACHE_BASEDIR": "/", "CCACHE_NOHASHDIR": "1"}
+            "CCACHE_BASEDIR": str(sources), "CCACHE_NOHASHDIR": "1"}
 
 
 def run(*command, **options):
@@ -38,7 +38,7 @@ def build():
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER / "lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        environment = {**os.environ, **caching()}
+        environment = {**os.environ, **caching(ROOT)}
         run("cmake", "-G", "Ninja", "-S", ROOT, "-B", FOLDER, "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DBUILD_TESTING=OFF",
             "-DCMAKE_INSTALL_PREFIX=/usr", env=environment)
         run("nice", "ninja", "-C", FOLDER, env=environment)
