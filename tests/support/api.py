@@ -179,6 +179,12 @@ class Api:
         relation = self.get(f"runs/{run}").data["relationships"].get(kind, {}).get("data")
         return relation and relation["id"]
 
+    def plan_json(self, run):
+        """The JSON of the run's plan, which is made while an automatic apply runs."""
+        path = f"plans/{self.sibling(run, 'plan')}/json-output"
+        until(lambda: self.get(path).status == 200, "the plan is shown")
+        return self.get(path).json
+
     def log(self, run, kind="plan"):
         """The plan's or apply's log so far, without the marks at its ends."""
         identity = self.sibling(run, kind)

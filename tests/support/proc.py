@@ -18,6 +18,18 @@ def processes_with(text):
     return found
 
 
+def working_with(text):
+    """The same without the engine that shows a plan's file, and its keeper: they may outlive the plan's result."""
+    return [pid for pid in processes_with(text) if b"show" not in arguments(pid)]
+
+
+def arguments(pid):
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
+    except OSError:
+        return []
+
+
 def engines(workers):
     """(workspace, run, worker) of every engine that works on a workspace, by its environment. An engine that shows a
     plan's file does not count. `workers` are pids; 0: it has lost its worker. All results run at the same moment."""

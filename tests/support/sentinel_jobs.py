@@ -44,7 +44,7 @@ def evaluations(worker, policy=""):
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            is_evaluation = (folder / "comm").read_text() == "runyard-policy\n" and policy in (folder / "cmdline").read_text()
+            is_evaluation = (folder / "comm").read_text() == "runyard-policy\n" and policy.encode() in (folder / "cmdline").read_bytes()
             if is_evaluation and worker.process.pid in ancestors(int(folder.name)):
                 found.append(int(folder.name))
         except OSError:

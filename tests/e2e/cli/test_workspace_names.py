@@ -41,8 +41,7 @@ def test_plan_and_apply_read_the_full_name(api, worker, name):
     api.wait_status(run, "applied")
     assert outputs(api, workspace) == {"word": name} and api.resources(workspace) == ["terraform_data.one"]
     assert f"in {name}, as {name} says" in api.log(run, "apply")
-    plan = api.get(f"plans/{api.sibling(run, 'plan')}/json-output").json
-    assert plan["planned_values"]["outputs"]["word"]["value"] == name
+    assert api.plan_json(run)["planned_values"]["outputs"]["word"]["value"] == name
     second = api.run(workspace)
     assert api.wait_status(second, "planned_and_finished"), "the state of the first run is the second one's"
 

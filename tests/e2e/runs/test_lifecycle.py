@@ -53,10 +53,8 @@ def output(api, workspace, name="word"):
 
 
 def plan_actions(api, run):
-    """{address: actions} of the run's plan, whose JSON is made concurrently with the apply."""
-    path = f"plans/{api.sibling(run, 'plan')}/json-output"
-    until(lambda: api.get(path).status == 200, "the plan is shown")
-    return {change["address"]: change["change"]["actions"] for change in api.get(path).json["resource_changes"]}
+    """{address: actions} of the run's plan."""
+    return {change["address"]: change["change"]["actions"] for change in api.plan_json(run)["resource_changes"]}
 
 
 # ---- kinds of runs ----

@@ -7,7 +7,7 @@ import psycopg
 import pytest
 
 from support.configurations import planning_at
-from support.proc import processes_with
+from support.proc import working_with
 from support.wait import until
 
 ONE = {"main.tf": 'resource "terraform_data" "one" {}\n'}
@@ -45,18 +45,18 @@ def check_ended_without_processes(api, run, marker, status="canceled"):
     """As soon as the run has ended, its processes are gone."""
 
     def over():
-        left = processes_with(marker)
+        left = working_with(marker)
         shown = api.status(run)
         if shown in ("applying", "planning", "plan_queued", "apply_queued"):
             return False
         assert shown == status, (shown, api.logs(run))
         # Processes listed before the request may have ended before its answer.
-        still = set(left) & set(processes_with(marker))
+        still = set(left) & set(working_with(marker))
         assert not still, still
         return True
 
-    until(over, lambda: f"{run} is {api.status(run)}; left {processes_with(marker)}")
-    assert not processes_with(marker)
+    until(over, lambda: f"{run} is {api.status(run)}; left {working_with(marker)}")
+    assert not working_with(marker)
 
 
 @pytest.mark.parametrize("kind", [{}, {"sandbox": "none"}], ids=["sandboxed", "bare"])
@@ -65,7 +65,7 @@ def test_a_cancel_stops_an_apply_with_a_sleeping_provisioner(api, worker, gate, 
     workspace, run = applying(api, marker, provisioned("exec sleep 3600", f"timeout 60 cat {gate.path}"))
     gate.wait()
     gate.open()
-    assert processes_with(marker)
+    assert working_with(marker)
     assert api.attributes(f"runs/{run}")["actions"]["is-cancelable"]
     api.act(run, "cancel", "enough")
     check_ended_without_processes(api, run, marker)
@@ -121,7 +121,7 @@ resource "terraform_data" "second" {{
 """})
     gate.wait()
     cancel_and_cool_off(api, run)
-    assert api.status(run) == "applying" and processes_with(marker)
+    assert api.status(run) == "applying" and working_with(marker)
     api.act(run, "force-cancel")
     check_ended_without_processes(api, run, marker, "force_canceled")
     assert api.resources(workspace) == ["terraform_data.first"]
@@ -170,7 +170,7 @@ def planning(api, gate, marker):
     api.variable(workspace, "MARKER", marker, category="env")
     run = api.run_files(workspace, planning_at(gate))
     gate.wait()
-    assert processes_with(marker)
+    assert working_with(marker)
     return workspace, run
 
 
@@ -211,4 +211,4 @@ def test_background_processes_of_a_job_are_killed_at_its_end(api, worker, marker
     worker(**kind)
     _, run = applying(api, marker, provisioned("setsid sh -c 'setsid sleep 3600 & exit' >/dev/null 2>&1 </dev/null & :"))
     api.wait_status(run, "applied")
-    assert not processes_with(marker)
+    assert not working_with(marker)
