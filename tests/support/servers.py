@@ -144,9 +144,9 @@ class Postgres:
             connection.execute("select pg_reload_conf()")
 
     def _command(self):
-        # The data need not survive the machine, so nothing waits for the disk.
+        # The data need not survive the machine, so nothing waits for the disk. The databases are too short-lived for a vacuum.
         return [self.programs / "postgres", "-D", self.folder / "data", "-p", self.port, "-c", "listen_addresses=127.0.0.1",
-                "-c", f"unix_socket_directories={self.folder}", "-c", "fsync=off", "-c", "max_connections=200"]
+                "-c", f"unix_socket_directories={self.folder}", "-c", "fsync=off", "-c", "max_connections=200", "-c", "autovacuum=off", "-c", "shared_buffers=32MB"]
 
     def start(self):
         self.process.launch()

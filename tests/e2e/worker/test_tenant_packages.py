@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Two organizations on one worker: a provider that one of them plants never runs in a job of the other."""
 
 import http.server

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Single functions while one allocation of their library after the other fails (tests/alloc)."""
 
 import os

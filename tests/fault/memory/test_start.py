@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """One allocation of a library fails while a process starts: it exits with a line that says so, or continues. The next
 start is a normal one."""
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """Apache Kafka loses all its data while jobs wait in a pool without workers: they are announced again."""
 
 import time

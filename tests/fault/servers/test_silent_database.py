@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """PostgreSQL stops answering, as when its machine is lost or a network drops connections: no request waits for ever."""
 
 from urllib.parse import urlsplit

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """The pending request of a worker with a free slot is answered when there is a job, under all conditions, and no other
 request is."""
 

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """An apply whose pod ends while no scheduler is reachable: with --rescue 1 its last state comes by the object store. The
 manual's table of what happens to states is tested cell by cell, for pods without a volume and with the object store."""
 

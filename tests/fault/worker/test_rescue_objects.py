@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: extended
 """The objects and URLs of rescued applies: hostile ones, too large ones, and jobs that look for them."""
 
 import ctypes

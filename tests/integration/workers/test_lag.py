@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
+# label: extended
 """The lag of job messages is the number of waiting jobs, as Apache Kafka's own tool shows it."""
 
 import json
