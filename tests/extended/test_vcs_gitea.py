@@ -373,7 +373,7 @@ def test_a_consent_in_the_browser(stack, gitea, repository, ask):
     assert token["attributes"]["service-provider-user"] == "bot"
     repo.token = token["id"]
     workspace = hooked(repo, repository, "by-oauth", auto_apply=True)
-    renewed = "select generation >= 2, state from vcs_renewals r join vcs_tokens t on t.id = r.token_id where t.id = %s"
+    renewed = "select r.generation >= 2, state from vcs_renewals r join vcs_tokens t on t.id = r.token_id where t.id = %s"
     until(lambda: ask(renewed, repo.token) == [(True, "verified")], lambda: f"the first token has expired, and was renewed: {ask(renewed, repo.token)}")
     sha = repository.copy.commit_and_push(telling("second"))
     repo.run(workspace, sha)
