@@ -24,20 +24,9 @@ struct feed {
 	int wake;
 	bool begun;
 	int64_t begun_ms, next_try_ms;
-	struct cursor goal;                 /* the end of the topic when the feed began */
-	bool reached;                       /* the goal */
-	int64_t sent_ms[CURSOR_PARTITIONS]; /* when the last message of each partition was sent; -1: none was read */
-	bool compared[CURSOR_PARTITIONS];   /* that message is read again */
-	long long errors;                   /* of the consumer, when its messages were last compared */
+	struct cursor goal; /* the end of the topic when the feed began */
+	bool reached;       /* the goal */
 };
-
-static long long errors_count(const struct feed *feed)
-{
-	struct kafka_stats stats;
-
-	kafka_consumer_stats(feed->consumer, &stats);
-	return stats.errors;
-}
 
 /* ---- the begin ---- */
 
@@ -60,10 +49,6 @@ static int begin(struct feed *feed, struct err *err)
 	if (kafka_broadcast_begin(feed->consumer, start.next, count, err) < 0)
 		return -1;
 	event_ring_begin(feed->hub->ring, &start);
-	feed->errors = errors_count(feed);
-	memset(feed->compared, 0, sizeof(feed->compared));
-	for (int i = 0; i < count; i++)
-		feed->sent_ms[i] = -1;
 	feed->begun = true;
 	feed->reached = false;
 	feed->begun_ms = clock_mono_ms();
@@ -108,7 +93,6 @@ static void batch_add(struct feed *feed, struct batch *batch, const struct kafka
 	if (!event)
 		metric_add(M_STREAM_UNREADABLE, "", 1);
 	kept = event_ring_add(feed->hub->ring, message->partition, message->offset, event);
-	feed->sent_ms[message->partition] = message->sent_ms;
 	if (!kept)
 		return;
 	cursor_text(event_ring_end(feed->hub->ring), cursor);
@@ -133,51 +117,14 @@ static void feed_lose(struct feed *feed)
 	feed_changed(feed->hub, false, true);
 }
 
-/*
- * ---- lost messages ----
- *
- * A broker that has lost messages reuses their offsets: the embedded broker after a restart, Apache Kafka after an
- * unclean election of a leader. So after each error the last message of each partition is read again, and compared by
- * the time at which it was sent. Messages that come after the error are read once more, too.
- */
-
-static void compare_begin(struct feed *feed)
-{
-	struct cursor from = *event_ring_end(feed->hub->ring);
-	struct err err = ERR_INIT;
-
-	feed->errors = errors_count(feed);
-	for (int i = 0; i < from.count; i++) {
-		feed->compared[i] = feed->sent_ms[i] >= 0;
-		from.next[i] -= feed->compared[i];
-	}
-	if (kafka_broadcast_begin(feed->consumer, from.next, from.count, &err) < 0)
-		feed_lose(feed);
-}
-
-/* Returns false if the partition has another message in the place of the last one. */
-static bool is_consistent(struct feed *feed, const struct kafka_message *message)
-{
-	const struct cursor *end = event_ring_end(feed->hub->ring);
-	int partition = message->partition;
-
-	if (!feed->begun || partition >= end->count || !feed->compared[partition])
-		return true;
-	feed->compared[partition] = false;
-	return message->offset == end->next[partition] - 1 && message->sent_ms == feed->sent_ms[partition];
-}
-
 static void feed_read(struct feed *feed)
 {
 	struct batch batch = {.count = 0};
 	struct kafka_message message;
-	bool consistent = true, doubted = false;
 	int count = 0;
 
 	while (count < READ_AT_ONCE && kafka_consume(feed->consumer, 0, &message)) {
-		consistent = consistent && is_consistent(feed, &message);
-		doubted = errors_count(feed) != feed->errors;
-		if (consistent && !doubted && is_expected(feed, &message))
+		if (is_expected(feed, &message))
 			batch_add(feed, &batch, &message);
 		kafka_message_done(&message);
 		count++;
@@ -185,10 +132,8 @@ static void feed_read(struct feed *feed)
 	deliver(feed->hub, batch.events, batch.count);
 	for (size_t i = 0; i < batch.count; i++)
 		free(batch.cursors[i]);
-	if (feed->begun && (!consistent || kafka_broadcast_lost(feed->consumer)))
+	if (feed->begun && kafka_broadcast_lost(feed->consumer))
 		feed_lose(feed);
-	if (feed->begun && errors_count(feed) != feed->errors)
-		compare_begin(feed);
 	if (count == READ_AT_ONCE)
 		loop_eventfd_set(feed->wake);
 }

@@ -2,13 +2,10 @@
 # label: full
 """Event streams while the broker is away, and with Apache Kafka."""
 
-import signal
-
 import pytest
 
 from support.event_stream import EventStream
 from support.fake_worker import FakeWorker
-from support.kcat import produce
 
 
 @pytest.fixture
@@ -78,20 +75,3 @@ def test_streams_tell_that_the_broker_is_away_and_send_what_happened_meanwhile(b
         stream.wait("run", lambda data: data.get("status") == "discarded")
     assert second
     later.close()
-
-
-def test_a_stream_gets_a_reset_although_the_lost_offsets_exist_again(bus, api, scheduler):
-    """The embedded broker has lost its messages, and has more new ones when the scheduler connects to it again."""
-    workspace = api.workspace()
-    stream = EventStream(api.url, f"workspace:{workspace}", api.token).online()
-    api.run_files(workspace, {"main.tf": ""})
-    stream.wait("run", lambda data: data.get("status") == "plan_queued")
-    scheduler.all[0].process.send(signal.SIGSTOP)
-    bus.process.stop()
-    bus.start()
-    produce(bus, "runyard.events", *({"v": 1, "n": number} for number in range(800)))
-    scheduler.all[0].process.send(signal.SIGCONT)
-    stream.wait("reset")
-    other = api.run_files(workspace, {"main.tf": ""}, plan_only=True)
-    stream.wait("run", lambda data: data["id"] == other and data.get("status") == "plan_queued")
-    stream.close()
