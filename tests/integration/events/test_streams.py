@@ -213,6 +213,7 @@ def test_a_slow_client_gets_a_reset(api_site, org, pool, streams):
     def flooded():
         nonlocal sent
         pool.worker.on(job, "PUT", f"log?offset={sent}", b"z" * 32000)
+        pool.worker.heartbeat(job)  # on a busy machine this takes longer than a lease
         sent += 32000
         return api_site.scheduler.metric("runyard_event_stream_resets_total", reason="slow")
 
