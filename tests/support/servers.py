@@ -262,7 +262,8 @@ class Broker:
 
     def __init__(self, folder):
         self.port = free_port()
-        self.process = Process("broker", [program("runyard-broker"), "--rejoin-ms", 700, "--port", self.port], folder)
+        self.port_file = Path(folder) / f"broker-{self.port}.port"
+        self.process = Process("broker", [program("runyard-broker"), "--rejoin-ms", 700, "--port", self.port, "--port-file", self.port_file], folder)
 
     @property
     def address(self):
@@ -274,8 +275,10 @@ class Broker:
         return {"brokers": self.address, "fetch_wait_ms": 40, "broker_properties": "heartbeat.interval.ms=300"}
 
     def start(self):
+        """Until its topics exist, the broker ends connections."""
+        self.port_file.unlink(missing_ok=True)
         self.process.launch()
-        self.process.wait_until(lambda: answers(self.port), "takes connections")
+        self.process.wait_until(self.port_file.exists, "takes requests")
         return self
 
     def restart(self, number=signal.SIGKILL):
