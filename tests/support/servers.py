@@ -263,7 +263,7 @@ class Broker:
     def __init__(self, folder):
         self.port = free_port()
         self.port_file = Path(folder) / f"broker-{self.port}.port"
-        self.process = Process("broker", [program("runyard-broker"), "--rejoin-ms", 700, "--port", self.port, "--port-file", self.port_file], folder)
+        self.process = Process("broker", [program("runyard-broker"), "--rejoin-ms", 700, "--port-file", self.port_file, "--port", self.port], folder)
 
     @property
     def address(self):
