@@ -7,7 +7,7 @@
 
 struct err;
 
-/* What mocks are made of. Borrowed. */
+/* The source documents of mocks. Borrowed. */
 struct mock_source {
 	const json_t *plan, *run; /* run: with HCP's names (policy_run) */
 	const json_t *schemas;    /* of the providers, or NULL */

@@ -133,7 +133,7 @@ static json_t *outcome_show(const struct rows *rows, int row)
 		row_string(rows, row, "configuration_version_id"));
 }
 
-/* Commit statuses link to an event, so all members may read it. What it tells of the repository is shown only to users
+/* Commit statuses link to an event, so all members may read it. Attributes of the repository are shown only to users
  * who see one of the event's workspaces, or may list events. */
 static bool sees_content(const struct request *req, const struct rows *event, const struct rows *outcomes)
 {

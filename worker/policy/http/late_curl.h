@@ -3,8 +3,8 @@
 #define WORKER_POLICY_HTTP_LATE_CURL_H
 
 /*
- * Loads libcurl when it is first needed. Linking it makes a start 3 ms longer (5 instead of 2). runyard-policy starts
- * once for each policy, and few policies send requests. late_curl.c defines libcurl's functions, which call the loaded
+ * Loads libcurl when it is first needed. Linking it would add 3 ms to each start of runyard-policy, which starts
+ * once for each policy. Few policies send requests. late_curl.c defines libcurl's functions, which call the loaded
  * ones.
  */
 

@@ -212,7 +212,7 @@ struct tree {
 		uint32_t slot, offset;
 	} * unassigned;
 	uint32_t unassigned_count;
-	/* What is allowed and has no sense. In the order of the file. */
+	/* Allowed code that is probably a mistake, in the order of the file. */
 	struct tree_warning {
 		const char *message;
 		uint32_t offset;
