@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/base.h"
-#include "worker/policy/sentinel/core/regex.h"
 #include "worker/policy/sentinel/library/decimal.h"
 #include "worker/policy/sentinel/library/instant.h"
 #include "worker/policy/sentinel/library/json.h"
@@ -24,13 +23,6 @@ static void check(bool holds)
 {
 	if (!holds)
 		abort();
-}
-
-static void read_regex(struct run *run, const struct input *input)
-{
-	bool matched = regex_match(run, input->first, input->first_len, input->second, input->second_len);
-
-	check(matched == regex_match(run, input->first, input->first_len, input->second, input->second_len));
 }
 
 static void read_json(struct run *run, const struct input *input)
@@ -140,7 +132,7 @@ static void read_times(struct run *run, const struct input *input)
 }
 
 static void (*const readers[])(struct run *run, const struct input *input) = {
-	read_regex, read_json, read_decimals, read_versions, read_times};
+	read_json, read_decimals, read_versions, read_times};
 
 struct call {
 	struct input input;
