@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -415,4 +416,15 @@ void fetch_abort(struct fetch *fetch)
 {
 	if (fetch)
 		fetch_release(fetch);
+}
+
+/* ---- URLs in messages ---- */
+
+char *fetch_shown(const char *url, bool secret_path)
+{
+	const char *scheme = strstr(url, "://"), *begin = scheme ? scheme + 3 : url;
+	const char *end = begin + strcspn(begin, secret_path ? "/?#" : "?#");
+	const char *at = memrchr(begin, '@', strcspn(begin, "/?#")), *host = at ? at + 1 : begin;
+
+	return mem_printf("%.*s%.*s", (int)(begin - url), url, (int)(end - host), host);
 }

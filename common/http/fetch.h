@@ -62,4 +62,8 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 /* Aborts the request without its callback. NULL-safe. */
 void fetch_abort(struct fetch *fetch);
 
+/* The URL without the parts that may be secret, for logs and messages: user, password, query and fragment, and the path
+ * if that is secret too. The caller frees it. */
+char *fetch_shown(const char *url, bool secret_path);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/http/fetch.h"
 #include "common/log.h"
 #include "notifier/delivery/hosts.h"
 #include "notifier/delivery/mail.h"
@@ -402,23 +403,11 @@ void dispatch_lose(struct dispatch *dispatch)
 
 /* ---- circuits ---- */
 
-/* The URL without parts that may be secret: user, password, query, and the path if it is secret. The caller frees
- * it. */
-static char *url_shown(const struct route *route)
-{
-	const char *url = route->url, *scheme = strstr(url, "://"), *begin = scheme ? scheme + 3 : url;
-	size_t len = (size_t)(begin - url) + strcspn(begin, route->secret ? "/?#" : "?#");
-	const char *at = memrchr(begin, '@', strcspn(begin, "/?#"));
-
-	return mem_printf(
-		"%.*s%.*s", (int)(begin - url), url, (int)(url + len - (at ? at + 1 : begin)), at ? at + 1 : begin);
-}
-
 static void circuit_add(void *data, struct table_entry *entry)
 {
 	const struct route *route = table_owner(entry, struct route, entry);
 	const struct circuit *circuit = &route->circuit;
-	_cleanup_(freep) char *url = url_shown(route);
+	_cleanup_(freep) char *url = fetch_shown(route->url, route->secret);
 	json_t *shown = json_pack("{ss ss si sI sI}", "url", url, "state", circuit_names[circuit->state], "failures",
 		circuit->failures, "deliveries", (json_int_t)route->users, "probe-in-ms",
 		(json_int_t)circuit_wait(circuit, clock_mono_ms()));

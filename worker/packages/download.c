@@ -214,15 +214,16 @@ static void file_get(struct downloads *downloads, const char *ending, int fd, fe
 static bool answer_check(struct downloads *downloads, const char *ending, const struct fetch_answer *answer)
 {
 	_cleanup_(freep) char *url = file_url(downloads, ending);
+	_cleanup_(freep) char *shown = fetch_shown(url, false);
 
 	downloads->fetch = NULL;
 	if (answer->status == 200)
 		return true;
 	if (answer->status == 0)
-		err_set(&downloads->err, ERR_INVALID, "no answer to %s: %s", url,
+		err_set(&downloads->err, ERR_INVALID, "no answer to %s: %s", shown,
 			text_or_empty(answer->too_large ? "it is too large" : answer->error));
 	else
-		err_set(&downloads->err, ERR_INVALID, "status %d of %s", answer->status, url);
+		err_set(&downloads->err, ERR_INVALID, "status %d of %s", answer->status, shown);
 	download_fail(downloads, answer->status != 404, "");
 	return false;
 }

@@ -118,6 +118,12 @@ def test_a_program_that_fails_verification_is_not_used(fake_scheduler, start, ma
     assert downloaded(worker) == []
 
 
+def test_no_message_shows_a_mirrors_password(fake_scheduler, start, mirror):
+    worker = start(opa_mirror=mirror.url.replace("//", "//me:swordfish@"))
+    assert evaluate(fake_scheduler, versioned("1.9.1"))[1] == [("errored", f"opa 1.9.1 can't be downloaded: status 404 of {mirror.url}/v1.9.1/{PROGRAM}.sha256")]
+    assert "swordfish" not in worker.process.log()
+
+
 def test_a_downloaded_program_is_started_in_sandboxes_alone(fake_scheduler, start, maker, mirror, folder, sandbox):
     """Not even to ask it for its version: nobody signed it."""
     if sandbox == "none":
