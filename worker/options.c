@@ -84,6 +84,8 @@ static int settle_policies(const struct options *options, struct err *err)
 	if (guard_parse(options->policy_http_hosts, &guard, err) < 0)
 		return err_context(err, "--policy-http-hosts");
 	guard_free(guard);
+	if (options->policy_network && text_equal(options->job_network, "none"))
+		return err_set(err, ERR_INVALID, "--policy-network 1 needs a network, and --job-network is none");
 	return 0;
 }
 

@@ -291,7 +291,8 @@ def test_a_worker_warns_without_a_sandbox_and_refuses_to_require_one(another, wi
     (why,) = warned(another(sandbox=None).start_waiting())
     assert "user namespaces" in why
     for options, what in (({"sandbox": "bwrap"}, "user namespaces"), ({"sandbox": "auto", "job_network": "none"}, "user namespaces"),
-                          ({"sandbox": "none", "job_network": "none"}, "--sandbox is none")):
+                          ({"sandbox": "none", "job_network": "none"}, "--sandbox is none"),
+                          ({"job_network": "none", "policy_network": 1}, "--job-network is none")):
         refused = another(**options)
         assert refused.process.ended() in (1, 2) and what in refused.process.log()
 
