@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -48,6 +49,12 @@ static void *run_cases(void *data)
 	return NULL;
 }
 
+/* Time zones are set in the environment (library/instant.h), which other threads read. */
+static bool environment_ready(void)
+{
+	return setenv("TZ", "UTC", 1) == 0;
+}
+
 static size_t thread_count(const struct options *options)
 {
 	long processors = sysconf(_SC_NPROCESSORS_ONLN);
@@ -58,7 +65,7 @@ static size_t thread_count(const struct options *options)
 
 static void run_all(struct work *work)
 {
-	size_t wanted = thread_count(work->options), started = 0;
+	size_t wanted = environment_ready() ? thread_count(work->options) : 1, started = 0;
 	pthread_t threads[MAX_THREADS];
 
 	while (started + 1 < wanted && pthread_create(&threads[started], NULL, run_cases, work) == 0)

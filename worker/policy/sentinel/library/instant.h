@@ -28,7 +28,8 @@ bool instant_of(int64_t seconds, int32_t nanoseconds, struct instant *ret_instan
  * is refused. False if it is none. */
 bool instant_parse(const char *text, size_t len, struct instant *ret_instant);
 /* Reads the instant in a zone of the system's time zone database ("Europe/Berlin"). False if there is none of that
- * name, or no memory to read it. Changes TZ for a moment, so no other thread may use the environment. */
+ * name, or no memory to read it. Changes TZ for a moment. Other threads may read the environment meanwhile if TZ was
+ * in it before: only its value is replaced then. */
 bool instant_in_zone(struct instant *instant, const char *zone);
 
 struct instant_parts instant_parts(const struct instant *instant);
