@@ -111,6 +111,7 @@ static void test_brackets_stand_where_they_are_needed(void **state)
 		{"(func(a){a})(1)", "func(a) {\n\ta\n}(1)\n"},
 		{"-9223372036854775808", "-9223372036854775808\n"},
 		{"a = (a)", "a = a\n"},
+		{"a\n.5.b", "a\n(.5).b\n"},
 	};
 
 	(void)state;

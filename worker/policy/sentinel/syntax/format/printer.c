@@ -56,7 +56,6 @@ static void read_source(struct printer *printer)
 	struct token token;
 
 	lexer_init(&lexer, printer->run, printer->source);
-	lexer.lines = false;
 	end = lexer.at;
 	do {
 		token = lexer_next(&lexer);
