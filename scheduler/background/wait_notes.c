@@ -69,30 +69,22 @@ static int wait_lock(const struct noting *n, struct rows *ret_rows, struct err *
 {
 	if (n->wait->job.text[0])
 		return db_query(n->store->db, ret_rows, err,
-			"select o.id, o.log_length, j.stage from jobs j left join operations o on o.id = "
+			"select o.id, j.stage from jobs j left join operations o on o.id = "
 			"j.stage || substr(j.run_id, 4) where j.id = $1 and j.state = 'waiting' and j.run_id = $2 "
 			"for no key update of j",
 			P_TEXT(n->wait->job.text), P_TEXT(n->wait->run.text));
 	return db_query(n->store->db, ret_rows, err,
-		"select o.id, o.log_length, 'plan' as stage from runs r left join operations o on o.id = 'plan' || "
+		"select o.id, 'plan' as stage from runs r left join operations o on o.id = 'plan' || "
 		"substr(r.id, 4) and r.status = 'pending' where r.id = $1 and r.queued for no key update of r",
 		P_TEXT(n->wait->run.text));
 }
 
-static int log_line_add(const struct noting *n, const struct rows *rows, struct err *err)
+static int line_add(const struct noting *n, const struct rows *rows, struct err *err)
 {
-	_cleanup_(chunk_batch_release) struct chunk_batch chunks = CHUNK_BATCH_INIT;
 	_cleanup_(freep) char *line = mem_printf("Waiting: %s\n", n->wait->text.text);
-	const struct log_piece piece = {
-		row_text(rows, 0, "id"), row_int(rows, 0, "log_length"), line, text_bytes(line).len};
+	const char *operation = row_text(rows, 0, "id");
 
-	if (!piece.operation_id)
-		return 0;
-	if (chunks_add(&chunks, n->store, &piece, err) < 0 || chunks_insert(&chunks, n->store, err) < 0)
-		return -1;
-	return db_query(n->store->db, NULL, err,
-		"update operations set log_length = log_length + $2 where id = $1 and log_length = $3",
-		P_TEXT(piece.operation_id), P_INT((long long)piece.len), P_INT(piece.start));
+	return operation ? log_line_add(n->store, operation, line, err) : 0;
 }
 
 static int note_in(void *data, struct err *err)
@@ -109,7 +101,7 @@ static int note_in(void *data, struct err *err)
 		return 0;
 	if (run_event_add_once(n->store, &event, &added, err) < 0)
 		return -1;
-	return added ? log_line_add(n, &rows, err) : 0;
+	return added ? line_add(n, &rows, err) : 0;
 }
 
 /* Removes the waits that are not to be noted, or are already. Returns the number that is left, or -1. */

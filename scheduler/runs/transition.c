@@ -8,6 +8,7 @@
 #include "proto/mac.h"
 #include "scheduler/lifecycle/queue.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/run_triggers.h"
 
 static struct run_row *set_find(const struct run_set *set, const char *run_id)
@@ -118,6 +119,17 @@ static bool item_is_late(const struct run_transition *item, const struct run_row
 	return attempt_is_late(&now, &ref);
 }
 
+/* The plan or apply that the event ends as errored without a result of its worker; "" if there is none. */
+static struct id untold_operation(const struct run_transition *item, const struct run_row *row, const struct run *run)
+{
+	const enum stage stage = row->run.stage;
+
+	if (run->status != RUN_ERRORED || item->result || !item->reason ||
+		(stage != STAGE_PLAN && stage != STAGE_APPLY))
+		return (struct id){""};
+	return id_sibling(row->id.text, stages[stage].name);
+}
+
 static void item_decide(
 	struct run_transition *item, const struct run_set *set, struct changes *changes, struct db_array *kicked)
 {
@@ -142,6 +154,8 @@ static void item_decide(
 	item->refused = verdict.refused;
 	item->outcome = verdict.refused ? TRANSITION_REFUSED : TRANSITION_APPLIED;
 	item->applied = verdict.run.status == RUN_APPLIED && row->run.status != RUN_APPLIED;
+	if (!verdict.refused)
+		item->told = untold_operation(item, row, &verdict.run);
 	if (queue_may_move(&row->run, &verdict.run) || row->broken)
 		db_array_add(kicked, row->workspace.text);
 }
@@ -187,6 +201,22 @@ static int round_decide(struct run_transition *items, size_t count, const struct
 	return decided;
 }
 
+/* Those who follow a log see there why it ends. */
+static int reasons_tell(struct store *store, struct run_transition *items, size_t count, struct err *err)
+{
+	for (size_t i = 0; i < count; i++) {
+		_cleanup_(freep) char *line = NULL;
+
+		if (!items[i].told.text[0])
+			continue;
+		line = mem_printf("\nError: %s\n", items[i].reason);
+		if (log_line_add(store, items[i].told.text, line, err) < 0)
+			return -1;
+		items[i].told.text[0] = '\0';
+	}
+	return 0;
+}
+
 /* Returns the number of decided items; 0: none is open. */
 static int round_run(
 	struct store *store, struct run_transition *items, size_t count, struct db_array *kicked, struct err *err)
@@ -207,7 +237,7 @@ static int round_run(
 	text_copy(changes.now, sizeof(changes.now), set.now);
 	changes.watched = set.watched;
 	decided = round_decide(items, count, &set, &changes, kicked);
-	return changes_save(store, &changes, err) < 0 ? -1 : decided;
+	return changes_save(store, &changes, err) < 0 || reasons_tell(store, items, count, err) < 0 ? -1 : decided;
 }
 
 static const struct workspace_row *set_workspace(const struct run_set *set, const char *id)
@@ -290,6 +320,7 @@ int transitions_apply_within(
 	for (size_t i = 0; i < count; i++) {
 		items[i].outcome = TRANSITION_PENDING;
 		items[i].applied = false;
+		items[i].told.text[0] = '\0';
 	}
 	do {
 		taken = round_run(store, items, count, kicked, err);

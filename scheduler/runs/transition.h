@@ -37,6 +37,7 @@ struct run_transition {
 
 	enum transition_outcome outcome; /* filled in */
 	bool applied;                    /* filled in: the event ended the run as applied */
+	struct id told;      /* filled in: the plan or apply whose log gets the reason, which no worker gave; or "" */
 	const char *refused; /* filled in: the reason for TRANSITION_REFUSED or TRANSITION_BROKEN; a constant */
 };
 

@@ -5,6 +5,7 @@
 #include "scheduler/store/content/blobs.h"
 
 #include <stdio.h>
+#include <string.h>
 
 /* A read opens whole chunks, so a chunk is not larger than a typical read. */
 enum { CHUNK_LIMIT = 64 << 10, CONTEXT_SIZE = 96, OPENED_LIMIT = 64 << 20 };
@@ -56,6 +57,23 @@ int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *er
 		"as u(operation_id, start, length, sealed)",
 		P_ARRAY(&batch->operations), P_ARRAY(&batch->starts), P_ARRAY(&batch->lengths),
 		P_BYTES_ARRAY(&batch->sealed));
+}
+
+int log_line_add(struct store *store, const char *operation_id, const char *line, struct err *err)
+{
+	_cleanup_(chunk_batch_release) struct chunk_batch chunks = CHUNK_BATCH_INIT;
+	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
+	struct log_piece piece = {.operation_id = operation_id, .bytes = line, .len = strlen(line)};
+
+	if (db_query(store->db, &rows, err,
+		    "update operations set log_length = log_length + $2 where id = $1 returning log_length - $2 as "
+		    "start",
+		    P_TEXT(operation_id), P_INT((long long)piece.len)) < 0)
+		return -1;
+	if (!rows.count)
+		return err_set(err, ERR_NOT_FOUND, "log not found");
+	piece.start = row_int(&rows, 0, "start");
+	return chunks_add(&chunks, store, &piece, err) < 0 ? -1 : chunks_insert(&chunks, store, err);
 }
 
 void chunk_batch_release(struct chunk_batch *batch)

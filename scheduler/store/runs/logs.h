@@ -3,9 +3,10 @@
 #define SCHEDULER_STORE_RUNS_LOGS_H
 
 /*
- * Logs of plans and applies. A client reads a stream of bytes: STX, then the output that the worker sent, then ETX once
- * the operation has ended. STX and ETX are not stored: they are derived from the operation's row. The stream of a
- * deleted log (store/content/expiry.h) is one line that says so.
+ * Logs of plans and applies. A client reads a stream of bytes: STX, then the output, then ETX once the operation has
+ * ended. The output is the worker's; the scheduler adds lines that say why a run waits, and why it ended if no worker
+ * could say it. STX and ETX are not stored: they are derived from the operation's row. The stream of a deleted log
+ * (store/content/expiry.h) is one line that says so.
  */
 
 #include "scheduler/store/store.h"
@@ -32,6 +33,9 @@ struct log_piece {
 int chunks_add(struct chunk_batch *batch, struct store *store, const struct log_piece *piece, struct err *err);
 int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *err);
 void chunk_batch_release(struct chunk_batch *batch);
+/* Adds a line of the scheduler's own to what the worker sent, in the open transaction. The caller holds locks under
+ * which the worker sends nothing. */
+int log_line_add(struct store *store, const char *operation_id, const char *line, struct err *err);
 struct log_range {
 	const char *operation_id;
 	long long offset, limit;
@@ -42,7 +46,7 @@ int log_read(struct store *store, const struct log_range *range, struct buf *ret
 
 /* One row: organization_id, workspace_id, workspace_name, run_id, log_length, log_ended, log_deleted. ERR_NOT_FOUND. */
 int log_lookup(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err);
-/* Appends a range of the output that the worker sent, without STX and ETX. The offset counts from its first byte. */
+/* Appends a range of the output, without STX and ETX. The offset counts from its first byte. */
 int log_output_read(struct store *store, const struct log_range *range, struct buf *ret_bytes, struct err *err);
 
 /* The lengths of the streams of these logs. Columns id, length (with the STX, and with the ETX if it has ended), ended,

@@ -98,6 +98,17 @@ def test_a_queued_run_is_interrupted_times_out_or_starts(full_site, terraform, b
     assert "Apply complete! Resources: 1 added" in third.ended()
 
 
+def test_the_cli_shows_why_the_apply_of_a_killed_worker_ends(full_site, terraform, gates):
+    gate = gates()
+    user = terraform(new_name(), body=stops_in_apply(gate))
+    applying = user.terminal("apply", "-auto-approve").expect("terraform_data.one: Creating...")
+    gate.wait()
+    full_site.worker.restart(kill=True)
+    said = " ".join(applying.ended(1).split())
+    assert "Error: The worker was stopped during the apply. An apply is never tried again" in said
+    status_is(user, "errored")
+
+
 def test_an_apply_waits_until_the_workspace_is_unlocked(full_site, terraform):
     user = terraform(new_name())
     workspace = user.workspace(user.name)

@@ -62,6 +62,7 @@ def test_the_apply_of_a_killed_worker_errors_and_its_state_is_kept(api, schedule
     second = worker(sandbox_bind=gate.folder)
     attributes = api.wait_status(run, "errored")
     assert "Contact with worker worker-1 was lost" in attributes["error"] and "never tried again" in attributes["error"]
+    assert api.log(run, "apply").endswith(f"\nError: {attributes['error']}\n")
     if engine.writes_at_once:
         assert "terraform_data.first" in api.resources(workspace)
         current = api.get(f"workspaces/{workspace}/current-state-version").data
