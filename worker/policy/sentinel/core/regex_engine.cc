@@ -290,7 +290,7 @@ struct regex_program {
 
 		options.set_log_errors(false);
 		options.set_max_mem(static_cast<int64_t>(max_memory));
-		/* RE2 itself takes halves of UTF-16's pairs, which no text has. */
+		/* RE2 itself accepts surrogates, which no text has. */
 		if (valid_prefix(pattern, len) != len) {
 			say(ret_error, "it is not UTF-8");
 			return false;
