@@ -100,7 +100,8 @@ static void test_brackets_stand_where_they_are_needed(void **state)
 		{"a else (b is c)", "a else (b is c)\n"},
 		{"-(-a) - -1", "--a - -1\n"},
 		{"(-a).b", "(-a).b\n"},
-		{"(1).b + (\"a\").b", "(1).b + \"a\".b\n"},
+		{"(1).b + (\"a\").b", "1 .b + \"a\".b\n"},
+		{"-9223372036854775808\n.b", "-9223372036854775808 .b\n"},
 		{"(map)[0] + (filter)(1)", "(map)[0] + (filter)(1)\n"},
 		{"if (map) {}", "if (map) {}\n"},
 		{"if (a is map) {}", "if (a is map) {}\n"},
@@ -111,7 +112,7 @@ static void test_brackets_stand_where_they_are_needed(void **state)
 		{"(func(a){a})(1)", "func(a) {\n\ta\n}(1)\n"},
 		{"-9223372036854775808", "-9223372036854775808\n"},
 		{"a = (a)", "a = a\n"},
-		{"a\n.5.b", "a\n(.5).b\n"},
+		{"a\n.5.b", "a\n.5 .b\n"},
 	};
 
 	(void)state;

@@ -291,10 +291,7 @@ static void print_map(struct printer *printer, const struct node *node)
 
 static bool needs_round(const struct node *base, enum node_kind kind)
 {
-	bool is_number = base->kind == NODE_CONSTANT && value_is_number(base->constant);
-
-	return tightness(base) < TIGHT_OPERAND || (kind == NODE_SELECTOR && is_number) ||
-		(kind != NODE_SELECTOR && is_collection_name(base));
+	return tightness(base) < TIGHT_OPERAND || (kind != NODE_SELECTOR && is_collection_name(base));
 }
 
 /* What a selector, index, slice or call stands behind. */
@@ -340,8 +337,11 @@ static void print_slice(struct printer *printer, const struct node *node)
 
 static void print_selector(struct printer *printer, const struct node *node)
 {
+	const struct node *base = base_of(node);
+	bool is_number = base->kind == NODE_CONSTANT && value_is_number(base->constant);
+
 	print_base(printer, node);
-	put(printer, ".");
+	put(printer, is_number ? " ." : "."); /* a point right behind a number belongs to it */
 	put_word(printer, node->selector.field);
 }
 
