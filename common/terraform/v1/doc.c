@@ -45,7 +45,7 @@ struct doc_text doc_text_at(const struct doc *doc, struct doc_value map, const c
 
 struct doc_walk doc_walk(const struct doc *doc, struct doc_value of)
 {
-	struct doc_walk walk = {.of = of};
+	struct doc_walk walk = {.of = of, .key = doc_literal("")};
 
 	if (doc_is(doc, of, DOC_LIST) || doc_is(doc, of, DOC_MAP))
 		doc->class->begin(doc->owner, &walk);

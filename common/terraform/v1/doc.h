@@ -28,7 +28,7 @@ struct doc_text {
 
 /* The elements of a list or the members of a map; any other value has none. */
 struct doc_walk {
-	struct doc_text key; /* of a member */
+	struct doc_text key; /* of a member; "" of an element of a list */
 	struct doc_value element;
 	struct doc_value of;
 	_Alignas(16) unsigned char state[96]; /* the class's */

@@ -368,8 +368,11 @@ static void v1_imports_equal_their_mocks(void **state)
 			v1_equals_its_mock(plan, NULL, n, plans[i]);
 		}
 	}
-	for (size_t n = 0; n < v1_mock_count; n++)
+	for (size_t n = 0; n < v1_mock_count; n++) {
 		v1_equals_its_mock("{}", NULL, n, "an empty plan");
+		v1_equals_its_mock("{\"configuration\": {\"root_module\": {\"variables\": [{\"default\": 1}]}}}", NULL,
+			n, "a list in place of an object");
+	}
 }
 
 /* One resource whose flat keys take much more than its JSON. */
