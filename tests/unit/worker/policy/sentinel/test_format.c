@@ -112,6 +112,8 @@ static void test_brackets_stand_where_they_are_needed(void **state)
 		{"(func(a){a})(1)", "func(a) {\n\ta\n}(1)\n"},
 		{"-9223372036854775808", "-9223372036854775808\n"},
 		{"a = (a)", "a = a\n"},
+		{"f((\n1 + a) * 2)", "f((1 + a) * 2)\n"},
+		{"f(\n(1 + a) * 2)", "f(\n\t(1 + a) * 2,\n)\n"},
 		{"a\n.5.b", "a\n.5 .b\n"},
 	};
 

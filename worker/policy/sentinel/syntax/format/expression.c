@@ -311,7 +311,8 @@ static void print_call(struct printer *printer, const struct node *node)
 	const struct bracket *bracket;
 
 	print_base(printer, node);
-	bracket = arguments.count ? bracket_around(printer, expression_start(arguments.items[0])) : NULL;
+	/* An argument can begin with brackets of its own. */
+	bracket = arguments.count ? bracket_behind(printer, node->offset, expression_start(arguments.items[0])) : NULL;
 	print_items(printer, &(struct items){arguments, false, "(", ")"}, bracket ? bracket->open : node->offset);
 }
 

@@ -203,6 +203,17 @@ const struct bracket *bracket_around(const struct printer *printer, uint32_t off
 	return index == NO_BRACKET ? NULL : &printer->brackets[index];
 }
 
+const struct bracket *bracket_behind(const struct printer *printer, uint32_t start, uint32_t offset)
+{
+	const struct bracket *bracket = bracket_around(printer, offset);
+
+	while (bracket && bracket->outer != NO_BRACKET && printer->brackets[bracket->outer].open > start) {
+		run_step(printer->run, 1);
+		bracket = &printer->brackets[bracket->outer];
+	}
+	return bracket;
+}
+
 uint32_t bracket_close(const struct bracket *bracket, uint32_t otherwise)
 {
 	return bracket ? bracket->close : otherwise;

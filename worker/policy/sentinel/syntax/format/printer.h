@@ -56,6 +56,8 @@ void indent_line(struct printer *printer);
 
 /* The innermost bracket around the offset, or NULL. */
 const struct bracket *bracket_around(const struct printer *printer, uint32_t offset);
+/* The outermost bracket around the offset that opens behind `start`; the innermost, if none does. */
+const struct bracket *bracket_behind(const struct printer *printer, uint32_t start, uint32_t offset);
 /* Where it closes; `otherwise` if there is no bracket. */
 uint32_t bracket_close(const struct bracket *bracket, uint32_t otherwise);
 /* True if a newline follows the byte at the offset. */
