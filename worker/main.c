@@ -33,6 +33,7 @@
 #include "worker/runtime/health.h"
 #include "worker/runtime/lease.h"
 #include "worker/runtime/worker.h"
+#include "worker/sandbox/base.h"
 #include "worker/scheduler_client/control.h"
 #include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
@@ -127,8 +128,10 @@ static int open_sandbox(struct worker *worker, struct err *err)
 		.trust = fetch_trusted(),
 		.mirror = *options->provider_mirror == '/' ? options->provider_mirror : NULL,
 		.store = worker->providers.path,
+		.data_dir = options->data_dir,
 		.tmp = options->job_memory << 20,
 	};
+	worker->bases = bases_new(worker->loop, &worker->sandbox);
 	return choose_sandbox(worker, err);
 }
 
@@ -282,6 +285,7 @@ static struct job_host job_host(struct process *process)
 		.org_packages = worker->org_packages,
 		.steps = stage_steps,
 		.sandbox = &worker->sandbox,
+		.bases = worker->bases,
 		.books = &worker->books,
 		.infracost = options->infracost,
 		.policies = {.opa = options->opa,
@@ -504,12 +508,13 @@ static void process_close(struct process *process, int status)
 	engines_free(worker->host.engines);
 	downloads_stop(worker->downloads);
 	books_release(&worker->books);
-	sandbox_release(&worker->sandbox);
 	org_packages_free(worker->org_packages);
 	providers_release(&worker->providers);
 	fetcher_free(worker->fetcher);
 	fetcher_free(worker->mirrors);
 	loop_free(worker->loop);
+	bases_free(worker->bases);
+	sandbox_release(&worker->sandbox);
 	downloads_free(worker->downloads);
 	installer_free(worker->host.installer);
 	git_source_free(worker->git);

@@ -136,7 +136,7 @@ static int start_child(struct bounded *bounded, int out, int errors, struct err 
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
-		.fds = {bounded->spec.in > 0 ? bounded->spec.in : -1, out, errors, start->args_fd, start->filter_fd},
+		.fds = {bounded->spec.in > 0 ? bounded->spec.in : -1, out, errors, start->args_fd, start->second_fd},
 		.network = bounded->spec.network,
 		.terms = bounded->spec.terms,
 	};

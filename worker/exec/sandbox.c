@@ -15,6 +15,7 @@
 #include "worker/exec/etc.h"
 #include "worker/exec/program.h"
 #include "worker/exec/syscall_filter.h"
+#include "worker/sandbox/view.h"
 
 static const char bwrap_name[] = "bwrap";
 
@@ -24,6 +25,9 @@ static const char inside_packages[] = "/organization-packages";
 static const char inside_cache[] = "/cache";
 static const char inside_engine[] = "/engine/";
 static const char inside_cli_config[] = "/engine/cli.tfrc";
+
+/* Where programs in a base get folders of their own. */
+static const char *const places[] = {inside_root, inside_packages};
 
 /* Numbers of bwrap's descriptors, which struct sandbox_start describes. */
 enum { ARGS_FD = 3, FILTER_FD = 4 };
@@ -58,10 +62,7 @@ static const char *const always[] = {
 	"/usr",
 };
 
-/* Readable files of /proc that describe more than the job's own processes. /proc itself is read-only: the kernel's own
- * checks of /proc/sys compare only user ids. */
-static const char *const masked[] = {
-	"/proc/kcore", "/proc/key-users", "/proc/keys", "/proc/sched_debug", "/proc/timer_list", "/proc/timer_stats"};
+static const char *const masked[] = {VIEW_MASKED};
 
 /* Links to /usr on systems with a merged /usr, real folders elsewhere. */
 static const char *const system_folders[] = {"/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"};
@@ -182,8 +183,7 @@ static void add_environment(struct texts *args, const struct texts *env)
 	}
 }
 
-/* Makes a memory file with these bytes, positioned at its start. ERR_INTERNAL. */
-static int memory_file(const char *name, const struct buf *bytes, int *ret_fd, struct err *err)
+int memory_file(const char *name, const struct buf *bytes, int *ret_fd, struct err *err)
 {
 	int fd = memfd_create(name, MFD_CLOEXEC);
 
@@ -227,12 +227,96 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 	texts_add(&args, "--seccomp");
 	texts_add(&args, "%d", FILTER_FD);
 	if (args_file(&args, &start->args_fd, err) < 0 ||
-		memory_file("system call filter", &sandbox->filter, &start->filter_fd, err) < 0)
+		memory_file("system call filter", &sandbox->filter, &start->second_fd, err) < 0)
 		return -1;
 	texts_add(&start->argv, "%s", sandbox->bwrap);
 	texts_add(&start->argv, "--args");
 	texts_add(&start->argv, "%d", ARGS_FD);
 	texts_add(&start->argv, "--");
+	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
+	start->folder = "/";
+	return 0;
+}
+
+/* ---- a base, and programs in it ---- */
+
+void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, const char *program, struct texts *args)
+{
+	_cleanup_(freep) char *inside = mem_printf("%s%s", inside_engine, base_name(engine));
+
+	texts_add(args, "%s", sandbox->bwrap);
+	add_system(args, sandbox);
+	add_etc(args, sandbox->etc);
+	add_bind(args, "--ro-bind", sandbox->store, inside_store);
+	add_bind(args, "--ro-bind", engine, inside);
+	add_bind(args, "--ro-bind", "/dev/null", inside_cli_config); /* a file to mount another one at */
+	add_binds(args, sandbox);
+	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
+		texts_add(args, "--dir");
+		texts_add(args, "%s", places[i]);
+	}
+	add_bind(args, "--bind", sandbox->data_dir, VIEW_HOST "/data");
+	add_bind(args, "--ro-bind", program, VIEW_HOST "/sandbox");
+	texts_add(args, "--remount-ro");
+	texts_add(args, "/");
+	texts_add(args, "--");
+	texts_add(args, VIEW_HOST "/sandbox");
+	texts_add(args, "base");
+}
+
+static int record(struct buf *view, const char *name, const char *text)
+{
+	return buf_append(view, name, strlen(name) + 1) < 0 ? -1 : buf_append(view, text, strlen(text) + 1);
+}
+
+/* Mounts a folder or file of the worker's data directory. NULL: none. */
+static int record_bind(
+	struct buf *view, const struct sandbox *sandbox, const char *kind, const char *from, const char *to)
+{
+	_cleanup_(freep) char *seen = from ? mem_printf(VIEW_HOST "/data%s", from + strlen(sandbox->data_dir)) : NULL;
+
+	if (!from)
+		return 0;
+	return record(view, kind, seen) < 0 ? -1 : buf_append(view, to, strlen(to) + 1);
+}
+
+static int records_add(struct buf *view, const struct sandbox *sandbox, const struct sandbox_job *job,
+	const struct sandbox_command *command)
+{
+	int status = record_bind(view, sandbox, job->read_only ? "ro-bind" : "bind", job->root, inside_root) < 0 ||
+			record_bind(view, sandbox, "ro-bind", job->packages, inside_packages) < 0 ||
+			record_bind(view, sandbox, "ro-bind", job->cli_config, inside_cli_config) < 0 ||
+			record(view, "chdir", command->folder) < 0
+		? -1
+		: 0;
+
+	for (size_t i = 0; status == 0 && i < command->env->count; i++)
+		status = record(view, "set", command->env->items[i]);
+	return status;
+}
+
+static int prepare_run(const struct sandbox *sandbox, const struct sandbox_job *job,
+	const struct sandbox_command *command, struct sandbox_start *start, struct err *err)
+{
+	_cleanup_(buf_release) struct buf texts = BUF_INIT(ARGS_LIMIT), view = BUF_INIT(VIEW_MAX);
+	_cleanup_(freep) char *program = program_helper("runyard-sandbox");
+	struct view_header header = {
+		.tmp_bytes = sandbox->tmp, .offline = command->offline, .filter_bytes = (uint32_t)sandbox->filter.len};
+
+	if (records_add(&texts, sandbox, job, command) < 0)
+		return err_set(err, ERR_TOO_LARGE, "the variables are too large to be handed over");
+	header.text_bytes = (uint32_t)texts.len;
+	buf_append(&view, &header, sizeof(header));
+	buf_append(&view, sandbox->filter.data, sandbox->filter.len);
+	buf_append(&view, texts.data, texts.len);
+	if (memory_file("view", &view, &start->args_fd, err) < 0)
+		return -1;
+	start->second_fd = fcntl(command->base, F_DUPFD_CLOEXEC, 0);
+	if (start->second_fd < 0)
+		return err_errno(err, "the base");
+	etc_refresh(sandbox->etc);
+	texts_add(&start->argv, "%s", program);
+	texts_add(&start->argv, "run");
 	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
 	start->folder = "/";
 	return 0;
@@ -255,7 +339,7 @@ int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job
 	*ret_start = (struct sandbox_start)SANDBOX_START_INIT;
 	if (!sandbox->bwrap) {
 		prepare_none(job, command, ret_start);
-	} else if (prepare_bwrap(sandbox, job, command, ret_start, err) < 0) {
+	} else if ((command->base ? prepare_run : prepare_bwrap)(sandbox, job, command, ret_start, err) < 0) {
 		sandbox_start_release(ret_start);
 		return -1;
 	}
@@ -269,8 +353,8 @@ void sandbox_start_release(struct sandbox_start *start)
 	texts_release(&start->argv);
 	texts_release(&start->env);
 	closep(&start->args_fd);
-	closep(&start->filter_fd);
-	start->args_fd = start->filter_fd = -1;
+	closep(&start->second_fd);
+	start->args_fd = start->second_fd = -1;
 }
 
 /* Runs /bin/true with the mounts of `always` and the filter. Returns 0 if that works. */

@@ -23,14 +23,15 @@ struct err;
 struct etc;
 
 struct sandbox {
-	char *bwrap;        /* path of the program, or NULL: no sandbox; owned */
-	const char *binds;  /* more read-only paths, comma separated; may be "" */
-	const char *trust;  /* the CA file that SSL_CERT_FILE names, or NULL */
-	const char *mirror; /* a folder of providers to mount at its own path, or NULL */
-	const char *store;  /* the worker's provider cache */
-	struct etc *etc;    /* for bwrap; owned */
-	struct buf filter;  /* seccomp filter for bwrap (syscall_filter.h); owned */
-	long long tmp;      /* limit of /tmp in bytes; 0: half of the machine's memory */
+	char *bwrap;          /* path of the program, or NULL: no sandbox; owned */
+	const char *binds;    /* more read-only paths, comma separated; may be "" */
+	const char *trust;    /* the CA file that SSL_CERT_FILE names, or NULL */
+	const char *mirror;   /* a folder of providers to mount at its own path, or NULL */
+	const char *data_dir; /* the worker's; all folders of struct sandbox_job are below it */
+	const char *store;    /* the worker's provider cache */
+	struct etc *etc;      /* for bwrap; owned */
+	struct buf filter;    /* seccomp filter for bwrap (syscall_filter.h); owned */
+	long long tmp;        /* limit of /tmp in bytes; 0: half of the machine's memory */
 };
 
 /* The view of one job. All are paths on the machine. */
@@ -54,31 +55,38 @@ char *sandbox_path(
 const char *sandbox_cache(const struct sandbox *sandbox, const char *cache);
 const char *sandbox_cli_config(const struct sandbox *sandbox, const struct sandbox_job *job); /* borrowed */
 
+enum { SANDBOX_NO_BASE = 0 };
+
 struct sandbox_command {
 	const char *folder; /* working directory, as the job sees it */
 	const struct texts *args;
 	const struct texts *env;
 	bool offline; /* without a network; bwrap only */
+	int base;     /* the base to start it in (sandbox/base.h; borrowed), or SANDBOX_NO_BASE: bwrap starts it */
 };
 
 struct sandbox_start {
 	struct texts argv;
-	struct texts env;   /* of argv[0]; empty for bwrap: the job's environment is in the arguments' file */
+	struct texts env;   /* of argv[0]; empty with a sandbox: the job's environment is in args_fd */
 	const char *folder; /* working directory of argv[0]; borrowed */
-	int args_fd;        /* becomes the child's descriptor 3, or -1; owned */
-	int filter_fd;      /* becomes the child's descriptor 4, or -1; owned */
+	int args_fd;        /* becomes the child's descriptor 3, or -1: bwrap's arguments, or the view; owned */
+	int second_fd;      /* becomes the child's descriptor 4, or -1: the system call filter, or the base; owned */
 };
 
 #define SANDBOX_START_INIT                                                                                             \
 	{                                                                                                              \
-		.args_fd = -1, .filter_fd = -1                                                                         \
+		.args_fd = -1, .second_fd = -1                                                                         \
 	}
 
-/* Prepares the start of a program. A job's environment may hold secrets and LD_PRELOAD. So bwrap gets it in a memory
- * file: it is in no command line and affects no program outside of the sandbox. ERR_INTERNAL. */
+/* Prepares the start of a program. A job's environment may hold secrets and LD_PRELOAD. So it is passed in a memory
+ * file: it is in no command line and affects no program outside of the sandbox. ERR_INTERNAL, ERR_TOO_LARGE. */
 int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job, const struct sandbox_command *command,
 	struct sandbox_start *ret_start, struct err *err);
 void sandbox_start_release(struct sandbox_start *start);
+/* Makes a memory file with these bytes, positioned at its start. ERR_INTERNAL. */
+int memory_file(const char *name, const struct buf *bytes, int *ret_fd, struct err *err);
+/* Adds the command line of bwrap that makes a base for an engine. `program` is the path of runyard-sandbox. */
+void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, const char *program, struct texts *args);
 /* Finds bwrap in PATH and runs it once, which takes a few milliseconds. `offline`: runs it without a network,
  * because jobs have none. ERR_INVALID with advice if bwrap is missing or may not run; the sandbox is unchanged then. */
 int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err);

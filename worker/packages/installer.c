@@ -341,7 +341,7 @@ static int start_child(struct installer *installer, const struct sandbox_start *
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
-		.fds = {-1, installer->output, installer->output, start->args_fd, start->filter_fd},
+		.fds = {-1, installer->output, installer->output, start->args_fd, start->second_fd},
 		.network = installer->network ? network_namespaces(installer->network) : NULL,
 		.terms = {.limits = {.memory = limits->memory << 20,
 				  .processes = limits->processes,

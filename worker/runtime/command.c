@@ -14,6 +14,7 @@
 #include "worker/exec/child.h"
 #include "worker/metrics.h"
 #include "worker/network/network.h"
+#include "worker/sandbox/base.h"
 #include "worker/stage/summary.h"
 #include "worker/upload/record.h"
 
@@ -30,6 +31,7 @@ struct running {
 	bool done_before; /* the job was already done when the command was requested: the command belongs to the closing
 			     steps */
 	int64_t begun_ms;
+	int base; /* of its sandbox (sandbox/base.h), borrowed, or SANDBOX_NO_BASE */
 };
 
 /* ---- the environment ---- */
@@ -278,7 +280,7 @@ static int start_child(struct running *running, const struct sandbox_start *star
 		.argv = start->argv.items,
 		.env = start->env.items ? start->env.items : (char *[]){NULL},
 		.folder = start->folder,
-		.fds = {-1, -1, -1, start->args_fd, start->filter_fd},
+		.fds = {-1, -1, -1, start->args_fd, start->second_fd},
 		.kept = running->command.recorded ? &kept : NULL,
 		.terms = job_terms(job, &running->command.kind),
 	};
@@ -310,7 +312,8 @@ static int start(struct running *running, struct err *err)
 	struct sandbox_command command = {.folder = folder,
 		.args = &running->command.args,
 		.env = &env,
-		.offline = offline(job, running->command.env)};
+		.offline = offline(job, running->command.env),
+		.base = running->base};
 	_cleanup_(sandbox_start_release) struct sandbox_start prepared = SANDBOX_START_INIT;
 
 	make_env(job, &view, &running->command, &env);
@@ -328,17 +331,27 @@ static void release_inputs(struct running *running)
 	running->command.out = -1;
 }
 
-/* Re-checks the job, which may have been stopped or lost while its network was made. */
-static void begin(void *data, const struct err *no_network)
+/* Gives the command up. */
+static void release(struct running *running)
+{
+	struct job *job = running->job;
+
+	release_inputs(running);
+	closep(&running->kept);
+	free(running);
+	job_release(job);
+}
+
+/* Re-checks the job, which may have been stopped or lost while its network and base were made. */
+static void begin(void *data, int base)
 {
 	struct running *running = data;
 	struct job *job = running->job;
 	bool stopped = !running->done_before && job_done(job);
 	struct err err = ERR_INIT;
 
-	if (no_network && !job_done(job))
-		job_fail(job, OUTCOME_ERRORED, "The job's network can't be made: %s", no_network->message);
-	if (!no_network && !stopped && job_leased(job)) {
+	running->base = base < 0 ? SANDBOX_NO_BASE : base;
+	if (!stopped && job_leased(job)) {
 		running->begun_ms = clock_mono_ms();
 		if (start(running, &err) == 0) {
 			release_inputs(running);
@@ -346,10 +359,21 @@ static void begin(void *data, const struct err *no_network)
 		}
 		job_fail(job, OUTCOME_ERRORED, "%s can't be started: %s", running->command.name, err.message);
 	}
-	release_inputs(running);
-	closep(&running->kept);
-	free(running);
-	job_release(job);
+	release(running);
+}
+
+static void network_came(void *data, const struct err *no_network)
+{
+	struct running *running = data;
+	struct job *job = running->job;
+
+	if (no_network && !job_done(job))
+		job_fail(job, OUTCOME_ERRORED, "The job's network can't be made: %s", no_network->message);
+	if (no_network)
+		release(running);
+	else
+		bases_get(job->host->bases, job->engine, job->network ? network_namespaces(job->network) : NULL, begin,
+			running);
 }
 
 void command_run(struct job *job, struct command *command)
@@ -366,5 +390,5 @@ void command_run(struct job *job, struct command *command)
 	/* The caller may close its descriptor before the network is ready. */
 	running->command.out = command->output == OUTPUT_FILE ? fcntl(command->out, F_DUPFD_CLOEXEC, 0) : -1;
 	job_hold(job);
-	job_network_wait(job, begin, running);
+	job_network_wait(job, network_came, running);
 }

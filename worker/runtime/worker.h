@@ -44,6 +44,7 @@ struct worker {
 	struct providers providers;
 	struct org_packages *org_packages;
 	struct sandbox sandbox;
+	struct bases *bases;
 	struct network_lists network_lists;
 	struct networks *networks; /* or NULL: jobs share this process's network, or have none */
 	struct books books;

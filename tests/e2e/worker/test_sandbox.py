@@ -81,6 +81,19 @@ def test_a_job_writes_only_to_its_own_folders(site, api):
     assert said.count("cannot create") == 8 and "wrote" not in said and said.count("may ") == 4
 
 
+def test_programs_of_jobs_share_nothing_but_a_jobs_folder(site, api):
+    """What a program writes outside of its job's folder is gone when the next one starts, also in the same organization."""
+    if site.worker.options["sandbox"] != "bwrap":
+        pytest.skip("without a sandbox programs share the machine's folders")
+    script = ("ls -A /tmp /dev/shm /dev/pts /.host/*; ipcs -m | grep -q runyard && echo segment\n"
+              "for f in /tmp/left /dev/shm/left; do echo x >$f && echo may $f; done; ipcmk -M 4096\n"
+              "python3 -c 'import os; os.openpty(); print(sorted(os.listdir(\"/dev/pts\")))'\n")
+    for _ in range(2):
+        said = run_script(api, script)
+        assert said.count("may ") == 2 and "['0', 'ptmx']" in said, said
+        assert not re.search(r"^(left|0|segment|jobs|providers|unsent)$", said, re.M), said
+
+
 def test_a_job_can_not_break_out_of_its_sandbox(site, api):
     """Also if the worker runs as root."""
     if site.worker.options["sandbox"] != "bwrap":

@@ -153,7 +153,7 @@ static bool run_in_sandbox(struct fixture *fixture, const char *command)
 		assert_null(strstr(start.argv.items[i], "hunter22"));
 	spec.argv = start.argv.items;
 	spec.folder = start.folder;
-	memcpy(spec.fds, (int[]){-1, fixture->output, fixture->output, start.args_fd, start.filter_fd},
+	memcpy(spec.fds, (int[]){-1, fixture->output, fixture->output, start.args_fd, start.second_fd},
 		sizeof(spec.fds));
 	assert_int_equal(child_start(fixture->loop, &spec, &fixture->child, &err), 0);
 	return true;

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: MPL-2.0 */
+#include "worker/sandbox/base.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/err.h"
+#include "common/log.h"
+#include "common/loop/loop.h"
+#include "worker/exec/program.h"
+#include "worker/sandbox/view.h"
+
+enum { MAX_BASES = 32, ANSWER_SECONDS = 30, FDS_END = VIEW_BASE_FD + 1 };
+
+struct base {
+	char *key; /* base_key */
+	int fd;
+};
+
+struct bases {
+	struct loop *loop;
+	const struct sandbox *sandbox;
+	char *program;
+	bool proven;                  /* a program was started in a base */
+	bool failed;                  /* a base could not be made, which the log says */
+	struct base items[MAX_BASES]; /* most recently used first */
+	size_t count;
+};
+
+/* One base that a thread makes. */
+struct making {
+	struct bases *bases;
+	char *key;
+	struct texts argv; /* of runyard-sandbox */
+	int user;          /* user namespace, or -1; owned */
+	int fd;            /* the result, or -1 */
+	struct err err;
+	void (*ready)(void *data, int base);
+	void *data;
+};
+
+/* ---- the cache ---- */
+
+static void key_add_file(struct buf *key, const char *path)
+{
+	struct stat info;
+
+	if (path && stat(path, &info) == 0)
+		buf_printf(key, "%s %ju %ju %jd.%09ld\n", path, (uintmax_t)info.st_dev, (uintmax_t)info.st_ino,
+			(intmax_t)info.st_mtim.tv_sec, info.st_mtim.tv_nsec);
+}
+
+/* Names all that a base is made from and that can change. A user namespace's inode is not used again while a base in
+ * it exists. */
+static char *base_key(const struct sandbox *sandbox, const char *engine, const int *network)
+{
+	struct buf key = BUF_INIT(65536);
+	_cleanup_(freep) char *binds = mem_text(sandbox->binds);
+	char *rest = binds, *path;
+	struct stat user = {.st_ino = 0};
+
+	if (network)
+		fstat(network[0], &user);
+	buf_printf(&key, "%ju\n", (uintmax_t)user.st_ino);
+	key_add_file(&key, engine);
+	key_add_file(&key, sandbox->trust);
+	while ((path = strsep(&rest, ",")))
+		key_add_file(&key, *path ? path : NULL);
+	return buf_take(&key);
+}
+
+static struct base base_remove(struct bases *bases, size_t at)
+{
+	struct base base = bases->items[at];
+
+	bases->count--;
+	memmove(bases->items + at, bases->items + at + 1, (bases->count - at) * sizeof(base));
+	return base;
+}
+
+static void base_add(struct bases *bases, struct base base)
+{
+	if (bases->count == MAX_BASES) {
+		struct base oldest = base_remove(bases, MAX_BASES - 1);
+
+		free(oldest.key);
+		close(oldest.fd);
+	}
+	memmove(bases->items + 1, bases->items, bases->count * sizeof(base));
+	bases->items[0] = base;
+	bases->count++;
+}
+
+/* Returns the base's descriptor, or -1. */
+static int base_find(struct bases *bases, const char *key)
+{
+	for (size_t i = 0; i < bases->count; i++) {
+		if (!text_equal(bases->items[i].key, key))
+			continue;
+		base_add(bases, base_remove(bases, i));
+		return bases->items[0].fd;
+	}
+	return -1;
+}
+
+/* ---- in a thread ---- */
+
+/* Starts runyard-sandbox with the descriptors 3 and 4, which must be above them; -1: closed. Returns its pid. */
+static int program_start(char *const *argv, int third, int fourth, struct err *err)
+{
+	posix_spawn_file_actions_t actions;
+	posix_spawnattr_t attributes;
+	char *const env[] = {NULL};
+	sigset_t none;
+	int pid, code;
+
+	sigemptyset(&none);
+	posix_spawnattr_init(&attributes);
+	posix_spawnattr_setsigmask(&attributes, &none);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
+	posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
+	if (third >= 0)
+		posix_spawn_file_actions_adddup2(&actions, third, 3);
+	else
+		posix_spawn_file_actions_addclose(&actions, 3);
+	posix_spawn_file_actions_adddup2(&actions, fourth, VIEW_BASE_FD);
+	posix_spawn_file_actions_addclosefrom_np(&actions, FDS_END);
+	code = posix_spawn(&pid, argv[0], &actions, &attributes, argv, env);
+	posix_spawn_file_actions_destroy(&actions);
+	posix_spawnattr_destroy(&attributes);
+	return code == 0 ? pid : err_set(err, ERR_INTERNAL, "%s can't be started: %s", argv[0], strerror(code));
+}
+
+static int socket_receive(int fd, struct err *err)
+{
+	const struct timeval max = {.tv_sec = ANSWER_SECONDS};
+	char byte;
+	struct iovec bytes = {&byte, 1};
+	union {
+		struct cmsghdr header;
+		char space[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct msghdr message = {
+		.msg_iov = &bytes, .msg_iovlen = 1, .msg_control = &control, .msg_controllen = sizeof(control)};
+	int base, high;
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &max, sizeof(max));
+	if (recvmsg(fd, &message, MSG_CMSG_CLOEXEC) != 1 || !CMSG_FIRSTHDR(&message))
+		return err_set(err, ERR_INTERNAL, "bwrap made no file system");
+	memcpy(&base, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(base));
+	high = fcntl(base, F_DUPFD_CLOEXEC, FDS_END);
+	close(base);
+	return high < 0 ? err_errno(err, "the base") : high;
+}
+
+/* Returns the base. */
+static int base_make(const struct making *making, struct err *err)
+{
+	_cleanup_(closep) int ours = -1, theirs = -1;
+	int sockets[2], pid, base;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
+		return err_errno(err, "socketpair");
+	ours = sockets[0];
+	theirs = fcntl(sockets[1], F_DUPFD_CLOEXEC, FDS_END);
+	close(sockets[1]);
+	pid = program_start(making->argv.items, making->user, theirs, err);
+	if (pid < 0)
+		return -1;
+	closep(&theirs);
+	theirs = -1;
+	base = socket_receive(ours, err);
+	if (base < 0)
+		kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return base;
+}
+
+/* Starts a program in the base, to test the machine. */
+static int base_try(const struct bases *bases, int base, struct err *err)
+{
+	char *const argv[] = {bases->program, "run", "/usr/bin/true", NULL};
+	const struct buf *filter = &bases->sandbox->filter;
+	const struct view_header header = {.filter_bytes = (uint32_t)filter->len};
+	_cleanup_(buf_release) struct buf bytes = BUF_INIT(VIEW_MAX);
+	_cleanup_(closep) int view = -1, high = -1;
+	int pid, status = -1;
+
+	buf_append(&bytes, &header, sizeof(header));
+	buf_append(&bytes, filter->data, filter->len);
+	if (memory_file("view", &bytes, &view, err) < 0 || (high = fcntl(view, F_DUPFD_CLOEXEC, FDS_END)) < 0)
+		return -1;
+	pid = program_start(argv, high, base, err);
+	if (pid < 0)
+		return -1;
+	if (waitpid(pid, &status, 0) != pid || status != 0)
+		return err_set(err, ERR_INTERNAL, "runyard-sandbox can't start a program");
+	return 0;
+}
+
+static void make(void *data)
+{
+	struct making *making = data;
+
+	making->fd = base_make(making, &making->err);
+	if (making->fd >= 0 && !making->bases->proven && base_try(making->bases, making->fd, &making->err) < 0) {
+		close(making->fd);
+		making->fd = -1;
+	}
+}
+
+/* ---- in the loop ---- */
+
+static void made(void *data)
+{
+	struct making making = *(struct making *)data;
+	struct bases *bases = making.bases;
+
+	free(data);
+	texts_release(&making.argv);
+	closep(&making.user);
+	if (making.fd >= 0) {
+		bases->proven = true;
+		base_add(bases, (struct base){making.key, making.fd});
+	} else {
+		if (!bases->failed)
+			log_warn("the file system of jobs can't be prepared, so bwrap starts each program, which takes "
+				 "longer",
+				"why", making.err.message, NULL);
+		bases->failed = true;
+		free(making.key);
+	}
+	making.ready(making.data, making.fd);
+}
+
+void bases_get(
+	struct bases *bases, const char *engine, const int *network, void (*ready)(void *data, int base), void *data)
+{
+	struct making *making;
+	char *key;
+	int found;
+
+	if (!bases->sandbox->bwrap || (bases->failed && !bases->proven)) {
+		ready(data, -1);
+		return;
+	}
+	key = base_key(bases->sandbox, engine, network);
+	found = base_find(bases, key);
+	if (found >= 0) {
+		free(key);
+		ready(data, found);
+		return;
+	}
+	making = mem_new(1, sizeof(*making));
+	*making = (struct making){.bases = bases,
+		.key = key,
+		.user = network ? fcntl(network[0], F_DUPFD_CLOEXEC, FDS_END) : -1,
+		.fd = -1,
+		.ready = ready,
+		.data = data};
+	texts_add(&making->argv, "%s", bases->program);
+	texts_add(&making->argv, "make");
+	sandbox_base_arguments(bases->sandbox, engine, bases->program, &making->argv);
+	loop_work(bases->loop, make, made, making);
+}
+
+struct bases *bases_new(struct loop *loop, const struct sandbox *sandbox)
+{
+	struct bases *bases = mem_new(1, sizeof(*bases));
+
+	bases->loop = loop;
+	bases->sandbox = sandbox;
+	bases->program = program_helper("runyard-sandbox");
+	return bases;
+}
+
+void bases_free(struct bases *bases)
+{
+	if (!bases)
+		return;
+	while (bases->count) {
+		struct base base = base_remove(bases, 0);
+
+		free(base.key);
+		close(base.fd);
+	}
+	free(bases->program);
+	free(bases);
+}
