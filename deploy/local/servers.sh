@@ -86,8 +86,12 @@ postgres_unlock() {
 	fi
 }
 
+postgres_settings() {
+	say listen_addresses=127.0.0.1 shared_buffers=128MB max_connections=200 wal_level=minimal max_wal_senders=0 max_wal_size=512MB
+}
+
 postgres_up() {
-	local programs port
+	local programs port settings
 	mkdir -p "$data/postgres"
 	chmod 700 "$data/postgres"
 	postgres_account
@@ -95,9 +99,9 @@ postgres_up() {
 	postgres_init
 	port=$(port_of postgres)
 	process_runs postgres || postgres_unlock
+	read -ra settings < <(postgres_settings)
 	process_ensure postgres postgres_ready -- "${as_postgres[@]}" "$programs/postgres" -D "$data/postgres/data" \
-		-p "$port" -c listen_addresses=127.0.0.1 -c "unix_socket_directories=$(postgres_socket_folder)" \
-		-c shared_buffers=128MB -c max_connections=200 -c wal_level=minimal -c max_wal_senders=0 -c max_wal_size=512MB
+		-p "$port" -c "unix_socket_directories=$(postgres_socket_folder)" "${settings[@]/#/--}"
 	[[ $(postgres_sql postgres "select 1 from pg_database where datname = 'runyard'") == 1 ]] ||
 		postgres_sql postgres 'create database runyard'
 	address_put database-url "$(postgres_url runyard)" runyard-scheduler

@@ -19,8 +19,8 @@ os.environ.setdefault("RUNYARD_BIN", str(ROOT / "build/bench/bin"))
 
 from support.api import FINAL, Api  # noqa: E402
 from support.process import clean_environment  # noqa: E402
-from support.runyard import KEYS, Scheduler, Worker  # noqa: E402
-from support.servers import Broker, Kafka, Postgres  # noqa: E402
+from support.runyard import KEYS, Notifier, Scheduler, Worker  # noqa: E402
+from support.servers import Broker, Kafka, Postgres, Redis  # noqa: E402
 
 TICK = os.sysconf("SC_CLK_TCK")
 
@@ -38,50 +38,85 @@ def build():
 
 
 class DurablePostgres(Postgres):
-    """Durable, as in production: a commit is on disk before it is answered."""
+    """With the settings of a local stack: a commit is on disk before it is answered."""
 
     in_memory = False
+    settings = ()  # in addition
 
     def _command(self):
-        return ["fsync=on" if part == "fsync=off" else part for part in super()._command()]
+        local = local_stack("postgres_settings").split()
+        return [self.programs / "postgres", "-D", self.folder / "data", "-p", self.port, "-c", f"unix_socket_directories={self.folder}",
+                *(part for setting in (*local, *self.settings) for part in ("-c", setting))]
 
 
 class LargePostgres(DurablePostgres):
-    def _command(self):
-        more = ["-c", "shared_preload_libraries=pg_stat_statements"] if self.statements else []
-        return [*["max_connections=400" if part == "max_connections=200" else part for part in super()._command()], *more]
-
     statements = False
+
+    @property
+    def settings(self):
+        return ["max_connections=400", *(["shared_preload_libraries=pg_stat_statements"] if self.statements else [])]
+
+
+class LocalBroker(Broker):
+    """The embedded broker with the options of a local stack."""
+
+    arguments = ()
+
+
+def local_stack(function):
+    """Returns the output of a function of deploy/local/servers.sh."""
+    script = f"source {ROOT}/deploy/local/lib.sh; source {ROOT}/deploy/local/servers.sh; {function}"
+    return subprocess.run(["bash", "-c", script], check=True, capture_output=True, text=True).stdout
+
+
+# Without isolation: a second column beside the default options.
+WITHOUT_SANDBOX = {"sandbox": "none", "job_network": "host"}
+# One client makes the requests of all users, so the limits of one client are off.
+CLIENT_LIMITS = {"rate_limit": 0, "connections_per_address": 0}
 
 
 class Stack:
-    """PostgreSQL, a broker, a scheduler and workers, in a folder of their own."""
+    """PostgreSQL, a broker, Redis, a scheduler, a notifier and workers with the options of a local stack, in a folder
+    of their own. worker: more options of the workers, or other ones. The remaining options are the scheduler's."""
 
-    def __init__(self, slots=2, workers=1, kafka=False, postgres=DurablePostgres, log_level=None, **scheduler):
+    def __init__(self, slots=2, workers=1, kafka=False, postgres=DurablePostgres, log_level=None, worker=None, notifier=None, **scheduler):
         if not BUILT:
             build()
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-bench."))
         self.folder.chmod(0o755)
         self.started = []
+        self.shown = set()
         self.postgres = self.up(postgres())
-        self.bus = self.up((Kafka if kafka else Broker)(self.folder))
+        self.bus = self.up((Kafka if kafka else LocalBroker)(self.folder))
+        self.redis = self.up(Redis(self.folder))
         database = self.database = self.postgres.new_database()
         common = {"brokers": self.bus.address, "log_level": log_level}
         Scheduler.run_command("migrate", database_url=database, keys=KEYS)
         bootstrapped = Scheduler.run_command("bootstrap", "admin", "admin@example.com", "acme", database_url=database, keys=KEYS)
         tokens = self.tokens = json.loads(bootstrapped.stdout)
-        self.settings = {"database_url": database, "keys": KEYS, "rate_limit": 0, "connections_per_address": 0, "fetch_wait_ms": self.bus.fetch_wait_ms, **common, **scheduler}
+        self.settings = {"database_url": database, "keys": KEYS, **CLIENT_LIMITS, "fetch_wait_ms": self.bus.fetch_wait_ms, **common, **scheduler}
         self.scheduler = self.up(Scheduler("scheduler", self.folder, **self.settings))
-        self.workers = [self.up(self._worker(f"worker-{number + 1}", slots, common)) for number in range(workers)]
+        self.notifier = self.up(Notifier("notifier", self.folder, scheduler_url=self.scheduler.url, notifier_token=tokens["notifier-token"], name="notifier",
+                                         redis_url=self.redis.url, fetch_wait_ms=self.bus.fetch_wait_ms, **{**common, **(notifier or {})}))
+        self.workers = [self.up(self._worker(f"worker-{number + 1}", slots, {**common, **(worker or {})})) for number in range(workers)]
         self.api = Api(self.scheduler.url, tokens["token"])
 
-    def _worker(self, name, slots, common):
+    def _worker(self, name, slots, options):
         return Worker(name, self.folder, scheduler_url=self.scheduler.url, agent_token=self.tokens["agent-token"], slots=slots,
-                      data_dir=self.folder / name, name=name, **common)
+                      data_dir=self.folder / name, name=name, **options)
 
     def up(self, server):
         server.start()
+        if isinstance(server, Worker):
+            self.show_options(server)
         return self.keep(server)
+
+    def show_options(self, worker):
+        """Prints the options in force, once for all workers with the same."""
+        options = options_in_force(worker)
+        if options not in self.shown:
+            print(options, flush=True)
+        self.shown.add(options)
 
     def keep(self, server):
         """Registers it to be stopped at the end."""
@@ -109,6 +144,13 @@ class Stack:
             time.sleep(every)
         ended = self.api.attributes(f"runs/{run}")
         assert ended["status"] == "applied", f"{run} is {ended['status']}: {ended['error']}\n{self.api.logs(run)}"
+
+
+def options_in_force(worker):
+    """Returns the isolation of a worker's jobs: its options, and what they came to on this machine."""
+    line = next(line for line in worker.log_lines() if line["msg"] == "worker started")
+    given = {"sandbox": "auto", "job_network": "auto", **worker.options}
+    return f"worker: --sandbox {given['sandbox']} ({line['sandbox']}), --job-network {given['job_network']} ({line['job-network']})"
 
 
 # fake_worker.c signs its results with the project's own code.
@@ -156,16 +198,17 @@ class FakeWorker:
 
 
 class IdleWorker(Worker):
-    """runyard-worker with the no-op or sleeping engine (engine.c), or another engine."""
+    """runyard-worker with the no-op or sleeping engine (engine.c), or another engine, and more options."""
 
-    def __init__(self, stack, name, slots, log_level=None, engine=None, scheduler=None, brokers=None):
-        engine = engine or compiled(stack.folder, "engine")
+    def __init__(self, stack, name, slots, **more):
         # In memory: an ext4 without a journal scans every recently deleted inode, which would cost more than everything
         # else.
         self.memory = tempfile.mkdtemp(prefix="runyard-bench.", dir="/dev/shm")
-        super().__init__(name, stack.folder, scheduler_url=(scheduler or stack.scheduler).url, agent_token=stack.tokens["agent-token"], slots=slots, data_dir=self.memory,
-                         name=name, brokers=stack.bus.address if brokers is None else brokers, sandbox="none", engine=engine, log_level=log_level)
+        super().__init__(name, stack.folder, slots=slots, name=name, data_dir=self.memory,
+                         **{"scheduler_url": stack.scheduler.url, "agent_token": stack.tokens["agent-token"], "brokers": stack.bus.address,
+                            "engine": compiled(stack.folder, "engine"), **more})
         self.start()
+        stack.show_options(self)
 
     def release(self):
         super().release()

@@ -259,11 +259,12 @@ class Broker:
 
     kind = "embedded"
     fetch_wait_ms = 10  # of a local stack
+    arguments = ("--rejoin-ms", 700)
 
     def __init__(self, folder):
         self.port = free_port()
         self.port_file = Path(folder) / f"broker-{self.port}.port"
-        self.process = Process("broker", [program("runyard-broker"), "--rejoin-ms", 700, "--port-file", self.port_file, "--port", self.port], folder)
+        self.process = Process("broker", [program("runyard-broker"), *self.arguments, "--port-file", self.port_file, "--port", self.port], folder)
 
     @property
     def address(self):
