@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """Shared by the benchmarks: a stack of release binaries, and bare terraform doing the same work."""
 
+import itertools
 import json
 import os
 import shutil
@@ -18,6 +19,7 @@ BUILT = "RUNYARD_BIN" in os.environ
 os.environ.setdefault("RUNYARD_BIN", str(ROOT / "build/bench/bin"))
 
 from support.api import FINAL, Api  # noqa: E402
+from support.event_stream import EventStream  # noqa: E402
 from support.process import clean_environment  # noqa: E402
 from support.runyard import KEYS, Notifier, Scheduler, Worker  # noqa: E402
 from support.servers import Broker, Kafka, Postgres, Redis  # noqa: E402
@@ -25,7 +27,7 @@ from support.servers import Broker, Kafka, Postgres, Redis  # noqa: E402
 TICK = os.sysconf("SC_CLK_TCK")
 
 # Differs in every plan, so that every run has something to apply.
-CONFIGURATION = 'resource "terraform_data" "one" {\n  input = timestamp()\n}\n'
+CONFIGURATION = 'variable "word" {\n  default = "none"\n}\n\nresource "terraform_data" "one" {\n  input = "${var.word} ${timestamp()}"\n}\n'
 
 
 def build():
@@ -215,22 +217,73 @@ class IdleWorker(Worker):
         shutil.rmtree(self.memory, ignore_errors=True)
 
 
-class BareTerraform:
-    """init, plan -out, show -json, apply, in a folder that keeps its state as a workspace does."""
+class Tenant:
+    """A new organization with new workspaces, and a client that follows it by the event stream."""
 
-    def __init__(self):
+    numbers = itertools.count(1)
+
+    def __init__(self, stack, files=None, workspaces=1):
+        self.api = Api(stack.scheduler.url, stack.tokens["token"], organization=f"bench{next(self.numbers)}")
+        self.api.post("organizations", {"data": {"type": "organizations", "attributes": {"name": self.api.organization, "email": "bench@example.com"}}})
+        self.stream = EventStream(stack.scheduler.url, f"org:{self.api.organization}", self.api.token, reads=False)
+        self.workspaces = [self.api.workspace(auto_apply=True) for _ in range(workspaces)]
+        self.configurations = [self.api.upload(workspace, files or {"main.tf": CONFIGURATION}) for workspace in self.workspaces]
+        self.word = self.api.variable(self.workspaces[0], "word", "first")
+
+    def run(self, number=0):
+        """Creates a run in the workspace of that number. Returns its id."""
+        return self.api.run(self.workspaces[number], self.configurations[number])
+
+    def change(self, word):
+        """Changes the variable of the first workspace."""
+        self.api.patch(f"workspaces/{self.workspaces[0]}/vars/{self.word}", {"data": {"type": "vars", "id": self.word, "attributes": {"value": word}}})
+
+    def wait(self, runs, status="applied"):
+        """Reads the stream until the runs have that status. Polls would take the processors from what they wait for."""
+        left = set(runs)
+        for data in self.events("run"):
+            if data["id"] not in left:
+                continue
+            if data.get("status") == status:
+                left.remove(data["id"])
+            assert data.get("status") not in FINAL or data["status"] == status, f"{data}\n{self.api.logs(data['id'])}"
+            if not left:
+                return
+        raise AssertionError(f"the event stream ended before {left} are {status}")
+
+    def events(self, name):
+        """Yields the data of the stream's events of that name."""
+        kind = None
+        for line in iter(self.stream.response.readline, b""):
+            field, _, value = line.decode().rstrip("\n").partition(": ")
+            kind = value if field == "event" else kind
+            if field == "data" and kind == name:
+                yield json.loads(value)
+
+    def release(self):
+        self.stream.close()
+
+
+class BareTerraform:
+    """init, plan -out, show -json, apply, in a folder that keeps its state as a workspace does. environment: variables of
+    terraform. files: the configuration; a lock file among them stays."""
+
+    def __init__(self, files=None, **environment):
         self.folder = Path(tempfile.mkdtemp(prefix="runyard-bare."))
-        (self.folder / "main.tf").write_text(CONFIGURATION)
+        self.environment = clean_environment(CHECKPOINT_DISABLE="1", TF_IN_AUTOMATION="1", **environment)
+        for name, text in (files or {"main.tf": CONFIGURATION}).items():
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / name).write_text(text)
         self.engine = shutil.which("terraform") or shutil.which("tofu")
+        lock = "" if files and ".terraform.lock.hcl" in files else " .terraform.lock.hcl"
         # The steps of a fresh folder, every time: no run finds the .terraform of an earlier one.
         (self.folder / "run").write_text(
-            f"set -e\nrm -rf .terraform .terraform.lock.hcl\n{self.engine} init -input=false\n{self.engine} plan -input=false -out=p\n"
+            f"set -e\nrm -rf .terraform{lock}\n{self.engine} init -input=false\n{self.engine} plan -input=false -out=p\n"
             f"{self.engine} show -json p >plan.json\n{self.engine} apply -input=false p\n"
         )
 
-    def run(self):
-        done = subprocess.run(["sh", "run"], cwd=self.folder, capture_output=True, text=True,
-                              env=clean_environment(CHECKPOINT_DISABLE="1", TF_IN_AUTOMATION="1"))
+    def run(self, word="first"):
+        done = subprocess.run(["sh", "run"], cwd=self.folder, capture_output=True, text=True, env={**self.environment, "TF_VAR_word": word})
         assert done.returncode == 0, done.stderr
 
     def release(self):
