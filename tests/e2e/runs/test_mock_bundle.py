@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
 """The mocks of a real plan: runyard-policy test gives the verdicts of the run, and each import equals its mock."""
 
-import io
 import json
 import subprocess
-import tarfile
 
 import pytest
 
+from support.api import untar_gz
 from support.process import program
 from support.servers import DEPS
 
@@ -163,8 +162,7 @@ def bundle(api, run, tmp_path_factory):
     body = {"data": {"type": "plan-exports", "attributes": {"data-type": "sentinel-mock-bundle-v0"}, "relationships": {"plan": {"data": {"type": "plans", "id": api.sibling(run, "plan")}}}}}
     exported = api.post("plan-exports", body).data["id"]
     folder = tmp_path_factory.mktemp("bundle")
-    with tarfile.open(fileobj=io.BytesIO(api.get(f"plan-exports/{exported}/download").body)) as archive:
-        archive.extractall(folder, filter="data")
+    untar_gz(api.get(f"plan-exports/{exported}/download").body, folder)
     return folder
 
 

@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: MPL-2.0
 """Policies from their upload to their result in a run, with the real opa and a replacement for sentinel."""
 
-import io
 import os
 import shutil
 import subprocess
-import tarfile
 from pathlib import Path
 
 import pytest
 
-from support.api import dashed, tar_gz
+from support.api import dashed, tar_gz, untar_gz
 from support.mirror import Mirror
 from support.opa_releases import OPA_FOLDER, PROGRAM, TELLS, OpaReleases
 
@@ -370,8 +368,7 @@ def verdict_by_mocks(api, run, folder, source):
     export = api.post("plan-exports", {"data": {"type": "plan-exports", "attributes": {"data-type": "sentinel-mock-bundle-v0"},
                                                 "relationships": {"plan": {"data": {"type": "plans", "id": api.sibling(run, "plan")}}}}}).data["id"]
     folder.mkdir()
-    with tarfile.open(fileobj=io.BytesIO(api.get(f"plan-exports/{export}/download").body)) as archive:
-        archive.extractall(folder, filter="data")
+    untar_gz(api.get(f"plan-exports/{export}/download").body, folder)
     (folder / "p.sentinel").write_text(source)
     (folder / "test/p").mkdir(parents=True)
     (folder / "test/p/case.hcl").write_text((folder / "sentinel.hcl").read_text().replace('source = "', 'source = "../../'))
