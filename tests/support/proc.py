@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """The processes of this machine, from /proc."""
 
+import re
 from pathlib import Path
 
 
@@ -30,13 +31,21 @@ def arguments(pid):
         return []
 
 
+def is_engine(pid):
+    """True for terraform and tofu. The file of an engine may have a version in its name: tofu-1.10.10."""
+    try:
+        return bool(re.fullmatch(rb"(terraform|tofu)(-\d.*)?\n", Path(f"/proc/{pid}/comm").read_bytes()))
+    except OSError:
+        return False
+
+
 def engines(workers):
     """(workspace, run, worker) of every engine that works on a workspace, by its environment. An engine that shows a
     plan's file does not count. `workers` are pids; 0: it has lost its worker. All results run at the same moment."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            if (folder / "comm").read_bytes() not in (b"terraform\n", b"tofu\n"):
+            if not is_engine(folder.name):
                 continue
             if not {b"plan", b"apply"} & set((folder / "cmdline").read_bytes().split(b"\0")):
                 continue
