@@ -53,6 +53,37 @@ until_true() {
 	done
 }
 
+# ---- tasks ----
+
+declare -A task_pids=()
+
+# task_start NAME COMMAND...: runs the command in the background. It gets a process group of its own, so that tasks_stop
+# reaches all its processes, and that bash does not make it ignore SIGINT.
+task_start() {
+	local name=$1
+	shift
+	trap tasks_stop EXIT
+	set -m
+	"$@" </dev/null &
+	set +m
+	task_pids[$name]=$!
+}
+
+# task_wait NAME: waits until the task has ended, if it was started. Exits if the task failed.
+task_wait() {
+	[[ -v task_pids[$1] ]] || return 0
+	wait "${task_pids[$1]}" || die "$1 failed" "The error is above."
+	unset "task_pids[$1]"
+}
+
+# Stops the tasks that are running when this script ends.
+tasks_stop() {
+	local name
+	for name in "${!task_pids[@]}"; do
+		kill -- "-${task_pids[$name]}" 2>/dev/null && wait "${task_pids[$name]}" 2>/dev/null || true
+	done
+}
+
 # ---- packages ----
 
 # packages_missing PURPOSE...: prints the entries of the file packages that are not installed, one per line.
@@ -80,6 +111,8 @@ without_services() {
 	return "$code"
 }
 
+packages_updated=0 # 1 after apt has read the lists of packages
+
 # packages_install PURPOSE...: installs missing packages; quick if there are none.
 packages_install() {
 	local missing log
@@ -93,7 +126,8 @@ packages_install() {
 	fi
 	say "Installing ${missing[*]}"
 	log=$(mktemp)
-	"${as_root[@]}" apt-get -qq update >"$log" 2>&1 || true
+	((packages_updated)) || "${as_root[@]}" apt-get -qq update >"$log" 2>&1 || true
+	packages_updated=1
 	if ! without_services env DEBIAN_FRONTEND=noninteractive apt-get -qq -y --no-install-recommends install "${missing[@]}" >>"$log" 2>&1; then
 		tail -n 20 "$log" >&2
 		die "the packages could not be installed" "See above; the whole log: $log"

@@ -7,12 +7,14 @@ import re
 import shutil
 import signal
 import subprocess
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from support import release
 from support.api import Api
+from support.proc import arguments, descendants
 from support.servers import DEPS, ROOT
 from support.wait import until
 
@@ -27,9 +29,13 @@ class Local:
         self.home = self.source / "build/local"
         shutil.copytree(ROOT, self.source, ignore=shutil.ignore_patterns("build", ".local", ".git", "__pycache__"))
 
+    def command(self, script, *arguments):
+        """The arguments for subprocess."""
+        return {"args": [self.source / "deploy/local" / script, *arguments], "env": {**os.environ, **release.caching(self.source), "RUNYARD_HOME": str(self.home)},
+                "stdin": subprocess.DEVNULL, "text": True}
+
     def run(self, script, *arguments, check=True):
-        done = subprocess.run([self.source / "deploy/local" / script, *arguments], env={**os.environ, **release.caching(self.source), "RUNYARD_HOME": str(self.home)},
-                              stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        done = subprocess.run(**self.command(script, *arguments), capture_output=True)
         if check:
             assert done.returncode == 0, f"{script}: {done.returncode}\n{done.stdout}\n{done.stderr}\n{self.logs()}"
         return done.stdout
@@ -62,12 +68,29 @@ def alive(pid):
 def test_up_starts_the_stack_and_applies_the_example(local):
     said = local.run("up")
     assert re.search(r"^Applied: run-", said, re.M), said
+    before, after = re.split(r"^Applied: run-", said, flags=re.M)
+    assert "Building Runyard" in before and "the web UI" not in before and "Building the web UI" in after, said
     assert "planning" in said and "applying" in said and "Apply complete!" in said
     assert "checker passed: 4 changes, 0 destroyed" in said
     api = local.api()
     assert api.url in said and api.token in said
     assert len(api.get(f"organizations/{api.organization}/workspaces").data) == 1
     assert local.pids().keys() == NAMES | {"broker"}
+
+
+def fetched(url):
+    return subprocess.run(["curl", "-fsS", url], capture_output=True, text=True, check=True).stdout
+
+
+def has_web_ui(local):
+    """Its files are served, and the worker can evaluate policies."""
+    url = local.api().url
+    files = re.findall(r"/assets/[^\"]+", fetched(f"{url}/app/login"))
+    return {file.rpartition(".")[2] for file in files if fetched(url + file)} == {"css", "js"} and (local.home / "build/bin/runyard-policy").exists()
+
+
+def test_up_has_added_what_the_first_run_does_not_need(local):
+    assert has_web_ui(local)
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="an ordinary user's stack runs as that user")
@@ -149,6 +172,52 @@ def test_a_second_up_changes_nothing(local):
     before = local.pids()
     said = local.run("up")
     assert "left as it is" in said and local.pids() == before
+
+
+@contextmanager
+def line_added(file, line):
+    text = file.read_text()
+    file.write_text(f"{text}\n{line}\n")
+    try:
+        yield
+    finally:
+        file.write_text(text)
+
+
+def failed_up(local):
+    done = subprocess.run(**local.command("up"), capture_output=True)
+    assert done.returncode == 1, done.stdout
+    return done.stdout, done.stderr
+
+
+def test_a_failed_build_is_reported_and_leaves_the_stack_alone(local):
+    before = local.pids()
+    with line_added(local.source / "notifier/main.c", "#error broken"):
+        _, errors = failed_up(local)
+    assert "#error broken" in errors and "error: the build of Runyard failed" in errors
+    assert local.pids() == before and all(alive(pid) for pid in before.values())
+
+
+def test_a_failed_build_of_the_web_ui_leaves_a_stack_that_runs(local):
+    (local.home / "build/complete").unlink()
+    with line_added(local.source / "scheduler/ui/web/src/app.tsx", "#error broken"):
+        said, errors = failed_up(local)
+    assert "left as it is" in said and "The stack runs." in said and "app.tsx" in errors
+    assert local.api().get(f"organizations/{local.api().organization}/workspaces").data
+    local.run("up")
+    assert has_web_ui(local)
+
+
+def test_one_up_works_at_a_time_and_stops_its_build_when_it_is_terminated(local):
+    with line_added(local.source / "common/base.h", "/* changed */"):  # all sources are to be compiled
+        up = subprocess.Popen(**local.command("up"), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        build = until(lambda: {pid for pid in descendants(up.pid) if arguments(pid)[:1] == [b"ninja"]}, "ninja runs")
+        _, errors = failed_up(local)
+        assert "another deploy/local/up or down works on" in errors
+        up.terminate()
+        up.wait()
+    until(lambda: not [pid for pid in build if alive(pid)], "ninja is gone")
+    local.run("up")
 
 
 @pytest.mark.parametrize("name", ["runyard-worker", "runyard-notifier", "runyard-scheduler", "redis", "postgres"])
