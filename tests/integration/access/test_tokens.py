@@ -3,6 +3,7 @@
 
 import json
 import signal
+import threading
 
 import psycopg
 
@@ -34,6 +35,30 @@ def test_invalid_and_expired_tokens_are_refused(api, tokens, database):
         assert connection.execute("select count(last_used_at) from tokens where user_id is not null").fetchone()[0] == 1
         connection.execute("update tokens set expired_at = now() where user_id is not null")
     assert api.call("GET", "account/details").status == 401
+
+
+def commit_until(database, done):
+    with psycopg.connect(database, autocommit=True) as connection:
+        while not done.is_set():
+            connection.execute("update tokens set description = description where notifier")
+
+
+def test_reads_do_not_wait_for_a_lost_standby(api, postgres, database):
+    """A request records the use of its token, and that commit need not be durable."""
+    done = threading.Event()
+    committing = threading.Thread(target=commit_until, args=[database, done])
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("update tokens set last_used_at = null")
+        try:
+            postgres.set("synchronous_standby_names", "lost")
+            committing.start()
+            until(lambda: connection.execute("select 1 from pg_stat_activity where wait_event = 'SyncRep'").fetchone(), "commits wait")
+            assert api.call("GET", "account/details").status == 200
+            assert connection.execute("select count(last_used_at) from tokens where user_id is not null").fetchone()[0] == 1
+        finally:
+            done.set()
+            postgres.set("synchronous_standby_names", "")
+            committing.join()
 
 
 def test_users_create_and_delete_tokens(api, tokens):
