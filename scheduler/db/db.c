@@ -921,6 +921,11 @@ int db_run(
 	return result < 0 && alone && db->outdated ? run_once(db, ret_rows, err, sql, params, count) : result;
 }
 
+bool db_outdated(const struct db *db)
+{
+	return db->outdated;
+}
+
 void db_gather(struct db *db)
 {
 	db->gathering = true;

@@ -133,6 +133,9 @@ int db_put(
  */
 void db_gather(struct db *db);
 int db_gathered(struct db *db, int result, struct err *err);
+/* True if the last failure was that a migration has changed what a prepared statement returns. Outside of transactions
+ * and pipelines, db_query repeats such a statement by itself. */
+bool db_outdated(const struct db *db);
 /* The number of rows that the statement changed. */
 int db_affected(const struct rows *rows);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/http/scope.h"
 
+#include "scheduler/http/path_object.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
@@ -9,7 +10,8 @@ int scope_organization(const struct request *req, struct scope *ret_scope, struc
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct scope scope = {.workspace_name = ""};
 
-	if (organization_lookup(req->store, param(req, "organization"), &rows, err) < 0)
+	if (!path_object_take(req, PATH_ORGANIZATION, &rows) &&
+		organization_lookup(req->store, param(req, "organization"), &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "organization not found");

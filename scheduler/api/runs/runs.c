@@ -5,6 +5,7 @@
 
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/kinds.h"
+#include "scheduler/http/path_object.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/workspaces/workspaces.h"
@@ -39,8 +40,10 @@ const struct resource_kind kind_runs = {
 
 int run_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
-	if (run_view(req->store, param(req, "run"), ret_rows, err) < 0)
+	if (!path_object_take(req, PATH_RUN, ret_rows) && run_view(req->store, param(req, "run"), ret_rows, err) < 0)
 		return -1;
+	if (!ret_rows->count)
+		return err_set(err, ERR_NOT_FOUND, "run not found");
 	return may(req, place_of(ret_rows), "run", err);
 }
 

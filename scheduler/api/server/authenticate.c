@@ -5,8 +5,10 @@
 #include <strings.h>
 
 #include "scheduler/api/internal/run_tokens.h"
+#include "scheduler/auth/scope_guess.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
+#include "scheduler/http/path_object.h"
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/job_grants.h"
 #include "scheduler/store/runs/uploads.h"
@@ -42,6 +44,40 @@ void bearer_read(struct request *req)
 		req->bearer = header + 7 + strspn(header + 7, " ");
 }
 
+static int credential_read(struct request *req, const char *cookie, struct err *err)
+{
+	if (cookie)
+		return actor_of_session(req->store, cookie, &req->actor, err);
+	return actor_find(req->store, req->bearer, &req->actor, err);
+}
+
+/* Reads the caller, and in the same round trip the object that the path names if this thread knows the credential. */
+static int caller_read(struct request *req, const char *cookie, struct err *err)
+{
+	const char *credential = cookie ? cookie : text_or_empty(req->bearer);
+	struct response_scope guess = {.all = false};
+	bool guessed = scope_guess(credential, &guess);
+	struct db *db = req->store->db;
+	int result = 0;
+
+	db_gather(db);
+	if (guessed)
+		result = path_object_ask(req, &guess, err);
+	if (result == 0)
+		result = credential_read(req, cookie, err);
+	result = db_gathered(db, result, err);
+	if (result < 0 && guessed && db_outdated(db)) {
+		path_object_release(req->object);
+		return credential_read(req, cookie, err);
+	}
+	if (result < 0 || req->actor.kind != ACTOR_USER || (guessed && scope_guess_right(&guess, &req->actor.scope)))
+		return result;
+	if (guessed)
+		path_object_release(req->object);
+	scope_remember(credential, &req->actor.scope);
+	return 0;
+}
+
 /* Browsers attach cookies to cross-site requests too. So a change with a session cookie needs the CSRF token as
  * well. */
 static int request_actor(struct request *req, struct err *err)
@@ -50,8 +86,8 @@ static int request_actor(struct request *req, struct err *err)
 	const char *cookie = has_token ? NULL : http_cookie(req->http, SESSION_COOKIE);
 
 	if (!cookie || !*cookie)
-		return actor_find(req->store, req->bearer, &req->actor, err);
-	if (actor_of_session(req->store, cookie, &req->actor, err) < 0)
+		return caller_read(req, NULL, err);
+	if (caller_read(req, cookie, err) < 0)
 		return -1;
 	if (text_equal(req->route->method, "GET") ||
 		session_csrf_valid(req->store, cookie, http_header(req->http, "X-CSRF-Token")))

@@ -137,8 +137,11 @@ static void unknown_job_wait(struct request *req, struct err *err)
 void exchange_init(struct exchange *exchange, const struct http_request *http, struct http_answer *answer,
 	struct store *store, const struct services *services)
 {
-	*exchange = (struct exchange){
-		.req = {.http = http, .audit = &exchange->audit, .services = services, .store = store},
+	*exchange = (struct exchange){.req = {.http = http,
+					      .audit = &exchange->audit,
+					      .object = &exchange->object,
+					      .services = services,
+					      .store = store},
 		.res = {.http = answer, .audit = &exchange->audit},
 		.began_us = now_us()};
 	text_copy(exchange->audit.address, sizeof(exchange->audit.address), http->address);
@@ -168,5 +171,6 @@ void exchange_release(struct exchange *exchange)
 
 	req->store->scope = NULL;
 	actor_release(&req->actor);
+	path_object_release(&exchange->object);
 	json_decref(req->body);
 }

@@ -10,12 +10,14 @@
 
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/batch.h"
+#include "scheduler/http/path_object.h"
 #include "scheduler/http/request.h"
 
 struct exchange {
 	struct request req;
 	struct response res;
 	struct audit_note audit;
+	struct path_object object;
 	struct http_answer answer; /* of a batched request, until it is sent */
 	bool failed;               /* with err */
 	struct err err;

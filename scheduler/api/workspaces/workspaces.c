@@ -10,6 +10,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/http/columns.h"
+#include "scheduler/http/path_object.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/transition.h"
@@ -270,19 +271,24 @@ int workspace_show(struct request *req, struct response *res, int status, const 
 	return respond_row(req, res, status, &(struct resource_rows){&kind_single_workspace, &rows}, err);
 }
 
+static int in_path_read(const struct request *req, struct rows *ret_rows, struct err *err)
+{
+	const char *id = param(req, "workspace");
+
+	if (path_object_take(req, PATH_WORKSPACE, ret_rows))
+		return 0;
+	return *id ? workspace_read(req->store, id, ret_rows, err)
+		   : workspace_read_named(req->store, param(req, "organization"), param(req, "name"), ret_rows, err);
+}
+
 /* The workspace's row also gives the scope, so one query is enough. */
 int workspaces_read(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *id = param(req, "workspace");
 	struct scope scope;
-	int result;
 
-	if (includes_check(req, &kind_single_workspace, err) < 0)
-		return -1;
-	result = *id ? workspace_read(req->store, id, &rows, err)
-		     : workspace_read_named(req->store, param(req, "organization"), param(req, "name"), &rows, err);
-	if (result < 0 || scope_workspace_read(req, &rows, &scope, err) < 0)
+	if (includes_check(req, &kind_single_workspace, err) < 0 || in_path_read(req, &rows, err) < 0 ||
+		scope_workspace_read(req, &rows, &scope, err) < 0)
 		return -1;
 	return respond_row(req, res, 200, &(struct resource_rows){&kind_single_workspace, &rows}, err);
 }

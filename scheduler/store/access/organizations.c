@@ -61,10 +61,16 @@ int organization_read(struct store *store, const char *name, struct rows *ret_ro
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "organization not found");
 }
 
+static const char lookup_sql[] = "select id, name from organizations where lower(name) = lower($1)";
+
 int organization_lookup(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, "select id, name from organizations where lower(name) = lower($1)",
-		P_TEXT(name));
+	return db_query(store->db, ret_rows, err, lookup_sql, P_TEXT(name));
+}
+
+int organization_lookup_ask(struct store *store, const char *name, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, lookup_sql, P_TEXT(name));
 }
 
 int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err)

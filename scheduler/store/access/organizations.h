@@ -25,6 +25,8 @@ int organization_read(struct store *store, const char *name, struct rows *ret_ro
 int organizations_read_all(struct store *store, struct db_array *names, struct rows *ret_rows, struct err *err);
 /* A quick read for checks: columns id and name (as spelled at its creation). No row if there is none. */
 int organization_lookup(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
+/* The same, available later (db_ask). */
+int organization_lookup_ask(struct store *store, const char *name, struct rows *ret_rows, struct err *err);
 
 struct organization_list {
 	const char *user_id; /* only organizations of this member; NULL: all */

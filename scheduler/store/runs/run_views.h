@@ -9,6 +9,8 @@
 
 /* One row with all data of a run's resource. ERR_NOT_FOUND. */
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
+/* The same row, available later (db_ask); no row if there is no such run. */
+int run_view_ask(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err);
 /* The same for many ids; unknown ids are skipped. The rows are available later (db_ask). */
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);
 /* Whether the workspace has such a run. */

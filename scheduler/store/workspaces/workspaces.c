@@ -56,26 +56,38 @@ static int not_found(struct err *err)
 	return err_set(err, ERR_NOT_FOUND, "workspace not found");
 }
 
+static const char read_sql[] = "select " WORKSPACE_COLUMNS("$2") "from workspaces w " WORKSPACE_JOINS "where w.id = $1";
+static const char read_named_sql[] = "select " WORKSPACE_COLUMNS(
+	"$3") "from workspaces w " WORKSPACE_JOINS
+	      "where w.id = (select n.id from organizations x join workspaces n on n.organization_id = x.id "
+	      "and lower(n.name) = lower($2) where lower(x.name) = lower($1))";
+
 int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " WORKSPACE_COLUMNS("$2") "from workspaces w " WORKSPACE_JOINS "where w.id = $1",
-		    P_TEXT(id), P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, read_sql, P_TEXT(id), P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
+}
+
+int workspace_read_ask(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, read_sql, P_TEXT(id), P_TEXT(response_scope_user(store->scope)));
 }
 
 int workspace_read_named(
 	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " WORKSPACE_COLUMNS("$3") "from workspaces w " WORKSPACE_JOINS
-						      "where w.id = (select n.id from organizations x join workspaces "
-						      "n on n.organization_id = x.id "
-						      "and lower(n.name) = lower($2) where lower(x.name) = lower($1))",
-		    P_TEXT(organization), P_TEXT(name), P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, read_named_sql, P_TEXT(organization), P_TEXT(name),
+		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
+}
+
+int workspace_read_named_ask(
+	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err)
+{
+	return db_ask(store->db, ret_rows, err, read_named_sql, P_TEXT(organization), P_TEXT(name),
+		P_TEXT(response_scope_user(store->scope)));
 }
 
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)

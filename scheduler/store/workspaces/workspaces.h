@@ -28,6 +28,10 @@ int workspace_read(struct store *store, const char *id, struct rows *ret_rows, s
 /* The same, by the names of the workspace and its organization. */
 int workspace_read_named(
 	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err);
+/* The same two, available later (db_ask); no row if there is no such workspace. */
+int workspace_read_ask(struct store *store, const char *id, struct rows *ret_rows, struct err *err);
+int workspace_read_named_ask(
+	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err);
 
 /* The same for many ids, sorted by name; unknown ids are skipped. The rows are available later (db_ask). */
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err);

@@ -121,6 +121,30 @@ def test_lists_follow_permission_changes_at_once(api, people, replicas):
         assert Api(url, member.token).get(path).data == []
 
 
+def test_a_run_shows_the_permissions_of_the_request(api, people, replicas):
+    """A scheduler sends the query of a run with the scope of the caller's last request, and repeats it if the scope has changed."""
+    workspace = api.workspace()
+    run = api.run(workspace, api.upload(workspace, {"main.tf": ""}))
+    readers, owners = people.team("viewers", read_workspaces=True), people.owners()
+    member = people.member("changing", readers)
+
+    def can_apply():
+        return [Api(url, member.token).attributes(f"runs/{run}")["permissions"]["can-apply"] for url in replicas]
+
+    def belong(method, team):
+        api.ask(method, f"teams/{team}/relationships/organization-memberships",
+                {"data": [{"type": "organization-memberships", "id": member.membership}]})
+
+    for _ in range(2):
+        assert can_apply() == [False, False]
+        belong("POST", owners)
+        assert can_apply() == [True, True]
+        assert can_apply() == [True, True]
+        belong("DELETE", owners)
+    belong("DELETE", readers)
+    assert statuses(replicas, member.token, f"runs/{run}") == [404, 404]
+
+
 def test_requests_that_read_no_table_still_need_a_valid_token(api, people, replicas):
     member = people.member("plain")
     path = f"runs/{'x' * 20}?include=nothing-there-is"
