@@ -62,6 +62,13 @@ def test_statements_that_return_all_columns_survive_a_new_column(scheduler, data
     use("two")
     ask("alter table projects add column of_a_later_release integer")
     use("three")
+    # The query of a run is sent together with that of the caller's rights.
+    workspace = api.workspace()
+    run = api.run(workspace, api.upload(workspace, {"main.tf": ""}))
+    for release in ("first", "second"):
+        assert [api.get(f"runs/{run}").data["id"] for _ in range(2)] == [run, run]
+        ask(f"alter table runs add column of_a_{release}_later_release integer")
+    assert api.get(f"runs/{run}").data["id"] == run
 
 
 def test_a_contraction_is_refused_while_older_processes_are_recent(scheduler, expanded, ask, tokens):
