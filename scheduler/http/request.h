@@ -49,7 +49,7 @@ struct request {
 	const char *bearer;              /* the token as sent, or NULL */
 	json_t *body;                    /* of a JSON route; NULL if none was sent. Owned by the server */
 	struct audit_note *audit;        /* the request's audit trail (http/audit_note.h) */
-	struct path_object *object;      /* what the path names (http/path_object.h), or NULL */
+	struct path_object *object;      /* what the path names (http/path/path_object.h), or NULL */
 	const struct vcs_lookup *lookup; /* of a BLOCKING_LOOKUP route, or NULL (api/vcs/lookup.h) */
 	bool counted_by_address;         /* counted against its address, not its token */
 	const struct services *services;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/http/scope.h"
 
-#include "scheduler/http/path_object.h"
+#include "scheduler/http/path/path_object.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/workspaces/workspaces.h"
 

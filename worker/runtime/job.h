@@ -79,7 +79,7 @@ struct job_host {
 	struct unsent *unsent;
 	const struct step *const *steps; /* by stage; NULL for a stage that a worker does not do */
 	const struct sandbox *sandbox;
-	struct bases *bases; /* of the sandbox */
+	struct bases *bases;       /* of the sandbox */
 	const struct books *books; /* price books */
 	const char *infracost;     /* path, or "" */
 	struct policy_host policies;

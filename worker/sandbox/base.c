@@ -45,6 +45,16 @@ struct making {
 	void *data;
 };
 
+/* Each program has a /tmp of its own, which would hide folders that the operator mounts below /tmp. */
+static bool mounts_are_seen(const struct sandbox *sandbox)
+{
+	static const char hidden[] = "/tmp/";
+
+	return !text_starts(sandbox->binds, hidden) && !strstr(sandbox->binds, ",/tmp/") &&
+		!text_starts(text_or_empty(sandbox->trust), hidden) &&
+		!text_starts(text_or_empty(sandbox->mirror), hidden);
+}
+
 /* ---- the cache ---- */
 
 static void key_add_file(struct buf *key, const char *path)
@@ -249,7 +259,7 @@ void bases_get(
 	char *key;
 	int found;
 
-	if (!bases->sandbox->bwrap || (bases->failed && !bases->proven)) {
+	if (!bases->sandbox->bwrap || (bases->failed && !bases->proven) || !mounts_are_seen(bases->sandbox)) {
 		ready(data, -1);
 		return;
 	}

@@ -5,7 +5,7 @@
 
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/kinds.h"
-#include "scheduler/http/path_object.h"
+#include "scheduler/http/path/path_object.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/workspaces/workspaces.h"

@@ -8,7 +8,7 @@
 #include "scheduler/auth/scope_guess.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/signed.h"
-#include "scheduler/http/path_object.h"
+#include "scheduler/http/path/path_object.h"
 #include "scheduler/runs/claim.h"
 #include "scheduler/runs/job_grants.h"
 #include "scheduler/store/runs/uploads.h"

@@ -10,7 +10,7 @@
 
 #include "scheduler/http/audit_note.h"
 #include "scheduler/http/batch.h"
-#include "scheduler/http/path_object.h"
+#include "scheduler/http/path/path_object.h"
 #include "scheduler/http/request.h"
 
 struct exchange {

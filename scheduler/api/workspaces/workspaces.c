@@ -10,7 +10,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/http/columns.h"
-#include "scheduler/http/path_object.h"
+#include "scheduler/http/path/path_object.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/runs/holds.h"
 #include "scheduler/runs/transition.h"

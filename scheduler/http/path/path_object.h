@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef SCHEDULER_HTTP_PATH_OBJECT_H
-#define SCHEDULER_HTTP_PATH_OBJECT_H
+#ifndef SCHEDULER_HTTP_PATH_PATH_OBJECT_H
+#define SCHEDULER_HTTP_PATH_PATH_OBJECT_H
 
 /*
  * The object that the path of a GET names. Its query is sent together with the one that reads the caller's rights. The

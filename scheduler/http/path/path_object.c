@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "scheduler/http/path_object.h"
+#include "scheduler/http/path/path_object.h"
 
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/runs/run_views.h"
