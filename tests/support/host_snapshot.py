@@ -7,6 +7,7 @@ import hashlib
 import os
 import stat
 import tempfile
+from functools import cache
 from pathlib import Path
 
 KERNEL_SETTINGS = ["kernel/core_pattern", "kernel/core_uses_pid", "kernel/hostname", "kernel/domainname", "kernel/modprobe", "kernel/sysrq", "kernel/panic", "kernel/printk", "kernel/printk_ratelimit_burst",
@@ -19,6 +20,12 @@ HOST_FILES = ["/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/profile",
               "/root/.bashrc", "/root/.profile", "/etc/security/*"]
 
 
+@cache
+def digest(path, device, inode, size, changed):
+    """The digest of a file, read again after each change: no process can set the time of the latest one."""
+    return hashlib.sha256(Path(path).read_bytes()).hexdigest()
+
+
 def described(path):
     """Mode, owner, size and content of one file, without following a link."""
     status = os.lstat(path)
@@ -26,7 +33,7 @@ def described(path):
     if stat.S_ISLNK(status.st_mode):
         content = os.readlink(path)
     elif stat.S_ISREG(status.st_mode):
-        content = hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        content = digest(path, status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
     return oct(status.st_mode), status.st_uid, status.st_gid, content
 
 

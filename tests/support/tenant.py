@@ -8,6 +8,7 @@ import hashlib
 import json
 import re
 import uuid
+from functools import cache
 
 import psycopg
 
@@ -26,23 +27,25 @@ RESTLESS_COLUMNS = ["last_used_at", "last_seen_at", "seen_at", "last_ping_at", "
 # The scheduler writes why runs wait (scheduler/background/wait_notes.h): an event, and the first line of a log.
 KEPT = {
     "audit_events": "where t.action <> 'refused'",
-    "run_events": "where t.action not like 'waiting-for-%%'",
+    "run_events": "where t.action not like 'waiting-for-%'",
     "log_chunks": "where not exists (select 1 from runs r left join jobs j on j.run_id = r.id where t.operation_id in ('plan' || substr(r.id, 4), 'apply' || substr(r.id, 4)) "
                   "and (r.queued or j.state = 'waiting'))",
 }
 
 
+@cache
+def watched(database):
+    """A connection to the database, and a statement that returns the digests of its tables. PostgreSQL plans it once."""
+    connection = psycopg.connect(database, autocommit=True, options="-c max_parallel_workers_per_gather=0")
+    tables = [table for (table,) in connection.execute("select tablename from pg_tables where schemaname = 'public'") if table not in RESTLESS_TABLES]
+    digests = (f"select '{table}', sum(hashtextextended((to_jsonb(t) - array{RESTLESS_COLUMNS})::text, 0))::text from {table} t {KEPT.get(table, '')}" for table in tables)
+    return connection, " union all ".join(digests)
+
+
 def digest(database):
     """{table: digest of its rows}, for all tables that change only when a request changes something."""
-    with psycopg.connect(database) as connection:
-        tables = [row[0] for row in connection.execute("select tablename from pg_tables where schemaname = 'public' order by 1").fetchall()]
-        found = {}
-        for table in tables:
-            if table in RESTLESS_TABLES:
-                continue
-            query = f"select md5(coalesce(string_agg(r, ',' order by r), '')) from (select (to_jsonb(t) - %s::text[])::text as r from {table} t {KEPT.get(table, '')}) s"
-            found[table] = connection.execute(query, [RESTLESS_COLUMNS]).fetchone()[0]
-        return found
+    connection, statement = watched(database)
+    return dict(connection.execute(statement, prepare=True).fetchall())
 
 
 class Tenant:

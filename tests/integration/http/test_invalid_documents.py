@@ -14,6 +14,7 @@ from http.server import ThreadingHTTPServer
 import pytest
 
 from support.api import Api
+from support.connection import Connection
 from support.gotfe import Echo
 from support.routes import ROUTES, rows
 from support.samples import SAMPLES, Comment, Linkage, Sample
@@ -32,6 +33,7 @@ class Objects:
         threading.Thread(target=self.service.serve_forever, daemon=True).start()
         self.org, self.foreign = api_site.organization(), api_site.organization()
         self.own, self.theirs = self.make(self.org), self.make(self.foreign)
+        self.connection = Connection(api_site.scheduler.url)
         self.unchanged = self.digest()
 
     def make(self, org):
@@ -139,11 +141,12 @@ def invalid_relations(sample, objects):
 class EndpointCheck:
     """Sends the invalid documents to one endpoint, and records those that were not refused correctly."""
 
-    def __init__(self, org, method, path):
-        self.org, self.method, self.path, self.wrong = org, method, path, []
+    def __init__(self, objects, method, path):
+        self.connection, self.headers = objects.connection, {"Authorization": f"Bearer {objects.org.token}"}
+        self.method, self.path, self.wrong = method, f"/api/v2/{path}", []
 
     def refused(self, body, pointer=None, part=None):
-        answer = self.org.call(self.method, self.path, body)
+        answer = self.connection.ask(self.method, self.path, body, self.headers)
         message = f"{pointer or ''} {shortened(body if part is None else part)}: {answer.status} {answer.text[:300]}"
         if not 400 <= answer.status < 500:
             self.wrong.append(message)
@@ -161,7 +164,7 @@ def shortened(body):
 
 @pytest.mark.parametrize(("method", "pattern", "handler"), WRITE_ROUTES, ids=[f"{method} {pattern}" for method, pattern, _ in WRITE_ROUTES])
 def test_invalid_documents_are_refused_and_change_nothing(objects, method, pattern, handler):
-    sample, check, before = SAMPLES.get(handler), EndpointCheck(objects.org, method, objects.path(pattern)), objects.unchanged
+    sample, check, before = SAMPLES.get(handler), EndpointCheck(objects, method, objects.path(pattern)), objects.unchanged
     for body in NOT_JSON_API:
         check.refused(body)
     for body in invalid_documents(sample):
