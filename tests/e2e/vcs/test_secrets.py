@@ -11,6 +11,7 @@ import psycopg
 import pytest
 
 from support.browser import Browser
+from support.gate import Gate
 from support.git_servers import HttpServer, SshServer
 from support.oauth_provider import OAuthProvider
 from support.proc import descendants
@@ -19,15 +20,32 @@ from support.vcs_connections import connect, create_client
 from support.vcs_fakes.github_login import GitHubWithLogin
 from support.wait import until
 
-FILES = {"main.tf": 'output "one" {\n  value = 1\n}\n'}
 TOKEN, PASSWORD, APP_SECRET, APP_WEBHOOK_SECRET = "secret-token-of-github", "secret-of-ada-1", "secret-of-the-app", "secret-of-the-apps-webhook"
 
 
-class Watch:
-    """Reads the arguments and the environment of processes and of all that they start, and the files of git jobs, over and over."""
+# The server's side of a fetch goes on when the watch has read all processes, the client's among them.
+HOOK = """#!/bin/sh
+waits=$(mktemp "{folder}/XXXXXX")
+while [ -e "$waits" ]; do sleep 0.02; done
+exec "$@"
+"""
 
-    def __init__(self, pids, jobs):
+
+class Watch:
+    """Reads the arguments and the environment of processes and of all that they start, and the files of git jobs, over and over.
+    Fetches from the servers wait until it has read their processes."""
+
+    def __init__(self, pids, jobs, servers, folder):
         self.pids, self.jobs = pids, jobs
+        self.fetches = folder / "fetches"
+        self.fetches.mkdir()
+        hook = folder / "hook"
+        hook.write_text(HOOK.format(folder=self.fetches))
+        hook.chmod(0o755)
+        for server in servers:
+            with open(server.folder / "gitconfig", "a") as config:
+                config.write(f"[uploadpack]\n\tpackObjectsHook = {hook}\n")
+        self.rounds = 0
         self.seen = {}  # bytes: where they were
         self.programs = set()
         self.stopped = threading.Event()
@@ -39,11 +57,20 @@ class Watch:
         while not self.stopped.wait(0.02):
             read()
 
+    def wait_round(self):
+        """Waits until it has read every process that runs now."""
+        before = self.rounds
+        until(lambda: self.rounds > before + 1, "the processes are read")
+
     def _processes(self):
+        fetches = list(self.fetches.iterdir())
         for pid in descendants(*self.pids):
             self._note(Path(f"/proc/{pid}/environ"))
             arguments = self._note(Path(f"/proc/{pid}/cmdline"))
             self.programs.add(Path(arguments.split(b"\0")[0].decode(errors="replace")).name)
+        for fetch in fetches:
+            fetch.unlink()
+        self.rounds += 1
 
     def _files(self):
         for folder, _, names in os.walk(self.jobs):
@@ -103,14 +130,15 @@ def stack(postgres, sandbox, redis, engine, github, tmp_path):
 class Connections:
     """A connection of each kind, and a workspace of each that a run can come from."""
 
-    def __init__(self, stack, github, oauth, http, ssh):
+    def __init__(self, stack, github, oauth, http, ssh, gate):
+        files = {"main.tf": f'output "one" {{\n  value = {gate.expression}\n}}\n'}
         self.stack, self.api, self.github, self.oauth = stack, stack.api, github, oauth
         self.ssh_key = ssh.key
         self.browser = Browser(stack.scheduler.url).sign_in(stack.tokens["user"], stack.tokens["password"])
-        self.hosted = [github.repository(name, FILES) for name in ("acme/token", "acme/app")]
+        self.hosted = [github.repository(name, files) for name in ("acme/token", "acme/app")]
         plain = [server.repository("acme/plain") for server in (http, ssh)]
         for repository in plain:
-            repository.commit(FILES)
+            repository.commit(files)
         of_token = connect(self.api, {"service-provider": "github_enterprise", "http-url": github.url, "api-url": github.api_url, "oauth-token-string": TOKEN})
         of_password = connect(self.api, {"service-provider": "git", "http-url": http.url, "key": http.user, "oauth-token-string": PASSWORD})
         of_key = connect(self.api, {"service-provider": "git", "http-url": ssh.url, "oauth-token-string": "none"})
@@ -198,10 +226,14 @@ def forms(secret):
         yield base64.b64encode(f"{user}:{secret}".encode())
 
 
-def test_secrets_are_nowhere_but_sealed_and_in_memory(stack, github, oauth, servers):
+def test_secrets_are_nowhere_but_sealed_and_in_memory(stack, github, oauth, servers, tmp_path):
     """A push is received, fetched, planned and reported with a token; commits are applied with each other kind of connection."""
-    watch = Watch([process.pid for process in (stack.scheduler, stack.worker, stack.notifier)], stack.folder / "worker-1" / "git")
-    connections = Connections(stack, github, oauth, *servers)
+    watch = Watch([process.pid for process in (stack.scheduler, stack.worker, stack.notifier)], stack.folder / "worker-1" / "git", servers, tmp_path)
+    gate = Gate(stack.gates)
+    connections = Connections(stack, github, oauth, *servers, gate)
+    gate.wait()
+    watch.wait_round()
+    gate.open()
     runs = [connections.run(workspace) for workspace in connections.workspaces]
     connections.push()
     runs += [connections.run(workspace, count=2) for workspace in connections.workspaces[:2]]
