@@ -27,7 +27,7 @@ def test_a_killed_worker_counts_until_the_next_one_of_its_name_has_delivered(fir
     until(lambda: 'runyard_workers_undelivered{pool="default"}' in first.metrics(), "it is shown")
     run = api.run_files(api.workspace(auto_apply=True), applying(gate.command))
     gate.wait()
-    assert undelivered() == 0
+    until(lambda: undelivered() == 0, "the state of the first resource is delivered")
     one.kill()
     api.wait_status(run, "errored")
     until(lambda: undelivered() == 1, "its last state is awaited")

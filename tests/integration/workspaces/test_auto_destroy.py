@@ -125,7 +125,7 @@ def test_auto_destroy_sends_reminders_and_results(api, worker, notifier, hooks, 
     assert (result["payload_version"], result["run_id"], result["workspace_id"]) == (1, run["id"], workspace)
     assert (result["notifications"][0]["run_status"], result["notifications"][0]["message"]) == ("applied", "Run Applied")
     assert len(notifications(hook, REMINDER)) == 2 and not notifications(empty_hook, REMINDER)
-    assert ask("select count(*) from notifications") == [(0,)]
+    until(lambda: ask("select count(*) from notifications") == [(0,)], "the notifier reports the last one as sent")
 
 
 def test_auto_destroy_is_refused_where_destroy_plans_are_not_allowed(api, worker):
