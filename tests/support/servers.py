@@ -167,7 +167,7 @@ class Postgres:
         """A fresh database, empty or a copy of another; its URL."""
         name = f"t{next(self.numbers)}"
         with psycopg.connect(self.url("postgres"), autocommit=True) as connection:
-            connection.execute(f"create database {name} template {copy_of.rpartition('/')[2]}")
+            connection.execute(f"create database {name} template {copy_of.rpartition('/')[2]} strategy file_copy")
         return self.url(name)
 
     def new_bootstrapped(self):
