@@ -63,11 +63,11 @@ def bystander(site):
 
 
 @pytest.fixture(scope="module")
-def ports(site):
+def ports(site, canaries):
     """Ports of this machine that no job needs: the worker's own, one on all addresses, and one on the loopback address
     only."""
     with socket.create_server(("0.0.0.0", 0)) as everywhere, socket.create_server(("127.0.0.1", 0)) as loopback, socket.socket(socket.AF_UNIX) as abstract:
-        abstract.bind("\0runyard-test-canary")
+        abstract.bind(f"\0{canaries / 'closed'}")
         abstract.listen()
         yield [site.worker.port, everywhere.getsockname()[1], loopback.getsockname()[1]]
 
