@@ -23,7 +23,7 @@
 #include "worker/keeper/keeper.h"
 #include "worker/keeper/proc_tree.h"
 
-enum { LOOK_MS = 250, SWEEP_MS = 5, ASIDE_NICE = 10, CHUNK = 64 * 1024 };
+enum { LOOK_MS = 250, SWEEP_MS = 5, CHUNK = 64 * 1024 };
 
 struct keeper {
 	struct keeper_terms terms;
@@ -60,12 +60,11 @@ static void limit_set(int resource, int64_t max)
 		setrlimit(resource, &limit);
 }
 
-/* Moves this process into the group. If that fails, the program is not started, because it would run without its
- * limits. */
-static int group_enter(const char *procs)
+static int text_write(const char *path, const char *text)
 {
-	int fd = open(procs, O_WRONLY | O_CLOEXEC);
-	int status = fd >= 0 && write(fd, "0", 1) == 1 ? 0 : -1;
+	size_t len = strlen(text);
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	int status = fd >= 0 && write(fd, text, len) == (ssize_t)len ? 0 : -1;
 
 	if (fd >= 0)
 		close(fd);
@@ -81,11 +80,21 @@ static int network_enter(const struct keeper *keeper)
 	return setns(KEEPER_USER_FD, CLONE_NEWUSER) < 0 ? -1 : setns(KEEPER_NET_FD, CLONE_NEWNET);
 }
 
+/* Lowers the priority of the process and of its session: the kernel's autogroups share the CPU between sessions, and
+ * within one by process. Best effort: a kernel may lack autogroups, and refuses changes within 100 ms of the last. */
+static void priority_lower(void)
+{
+	setpriority(PRIO_PROCESS, 0, 10);
+	text_write("/proc/self/autogroup", "10");
+}
+
 /* Runs in the vforked child, which borrows the keeper's memory until exec. */
 static void become(struct keeper *keeper, char **argv, pid_t parent)
 {
-	/* The network comes before the parent-death signal, which a change of credentials may clear. */
-	bool entered = (!*keeper->terms.group || group_enter(keeper->terms.group) == 0) && network_enter(keeper) == 0;
+	/* Without its group, the program would run without its limits, so it is not started.
+	 * The network comes before the parent-death signal, which a change of credentials may clear. */
+	bool entered =
+		(!*keeper->terms.group || text_write(keeper->terms.group, "0") == 0) && network_enter(keeper) == 0;
 	int why = errno;
 	sigset_t none;
 
@@ -96,7 +105,7 @@ static void become(struct keeper *keeper, char **argv, pid_t parent)
 	limit_set(RLIMIT_FSIZE, keeper->terms.limits.file_size);
 	limit_set(RLIMIT_AS, keeper->terms.limits.addresses);
 	if (keeper->terms.low_priority)
-		setpriority(PRIO_PROCESS, 0, ASIDE_NICE);
+		priority_lower();
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	if (getppid() == parent && entered)
 		execv(argv[0], argv);

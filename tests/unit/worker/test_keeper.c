@@ -746,6 +746,20 @@ static void file_size_and_address_space_are_limited(void **state)
 	wait_end(fixture);
 }
 
+/* Only root's changes of an autogroup are never refused. */
+static void a_program_of_low_priority_lowers_its_session_too(void **state)
+{
+	struct fixture *fixture = *state;
+	struct keeper_terms terms = {.low_priority = true};
+
+	start(fixture,
+		"nice; [ $(id -u) != 0 ] || [ ! -e /proc/self/autogroup ] || grep -q 'nice 10' /proc/self/autogroup && "
+		"echo lowered",
+		&terms);
+	wait_output(fixture, "10\nlowered\n");
+	wait_end(fixture);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, fixture_make, fixture_end)
 
 int main(void)
@@ -774,6 +788,7 @@ int main(void)
 		TEST(nothing_is_started_after_the_deadline),
 		TEST(a_program_is_interrupted_once),
 		TEST(no_program_starts_if_the_deadline_passed_during_a_suspend),
+		TEST(a_program_of_low_priority_lowers_its_session_too),
 		TEST(the_memory_of_all_processes_is_added),
 		TEST(files_in_memory_are_counted_once),
 		TEST(files_in_memory_above_the_limit_stop_the_program),
