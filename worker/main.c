@@ -202,6 +202,7 @@ static int open_network(struct worker *worker, struct err *err)
 		.lists = &worker->network_lists,
 		.urls = &urls,
 		.keep = (size_t)options->slots * 2,
+		.prepare = options->once || options->deliver ? 0 : (size_t)options->slots,
 		.grace_ms = options->job_stop_seconds * 1000 + NETWORK_MORE_MS};
 
 	if (network_is(worker, "host") || network_is(worker, "none") || !worker->sandbox.bwrap)

@@ -19,7 +19,7 @@
 #include "worker/keeper/proc_tree.h"
 #include "worker/network/facts.h"
 
-enum { READY_MS = 30 * 1000, PROBE_SECONDS = 10 };
+enum { READY_MS = 30 * 1000, PROBE_SECONDS = 10, PREPARE_MS = 200, RETRY_MS = 1000, RETRY_MAX_MS = 60 * 1000 };
 
 /* One network. It is freed when its holder ends. */
 struct network {
@@ -27,7 +27,7 @@ struct network {
 	struct child *holder;
 	int socket;        /* to the holder */
 	int namespaces[2]; /* user, net; or -1 */
-	char *owner;
+	char *owner;       /* NULL: it is prepared. Set once, by network_assign. */
 	struct network_plan plan;
 	struct network_use *use; /* or NULL */
 	struct loop_timer timer; /* until it is ready */
@@ -39,10 +39,14 @@ struct networks {
 	struct loop *loop;
 	struct network_lists lists; /* borrowed content */
 	struct texts urls;
-	size_t keep;
+	size_t keep, prepare;
 	int64_t grace_ms;
-	char *pasta, *program; /* paths */
-	struct network *first; /* all networks, most recently used first */
+	char *pasta, *program;           /* paths */
+	struct network *first;           /* all networks, most recently used first */
+	bool planned;                    /* `plan` is known */
+	struct network_plan plan;        /* for prepared networks: that of the last job */
+	struct loop_timer prepare_timer; /* until the next network is prepared */
+	int64_t retry_ms;                /* 0: the last preparation succeeded */
 };
 
 struct network_use {
@@ -123,6 +127,11 @@ static int answer_read(int fd, int namespaces[2], struct err *err)
 
 /* ---- one network ---- */
 
+static bool plan_equal(const struct network_plan *a, const struct network_plan *b)
+{
+	return memcmp(a, b, sizeof(*a)) == 0;
+}
+
 static void network_unlink(struct network *network)
 {
 	struct network **at = &network->networks->first;
@@ -194,6 +203,69 @@ static void network_lost(struct network *network, const struct err *err)
 		use->lost(use->lost_data);
 }
 
+/* ---- preparing networks ---- */
+
+static struct network *network_start(struct networks *networks, const struct network_plan *plan, struct err *err);
+
+static size_t prepared_count(const struct networks *networks)
+{
+	size_t count = 0;
+
+	for (const struct network *network = networks->first; network; network = network->next)
+		count += !network->owner && !network->ending;
+	return count;
+}
+
+static void prepare_failed(struct networks *networks, const struct err *err);
+
+/* Starts at most one network: it would delay running jobs more if it started all at the same time. */
+static void prepare(void *data)
+{
+	struct networks *networks = data;
+	struct err err = ERR_INIT;
+
+	if (prepared_count(networks) < networks->prepare && !network_start(networks, &networks->plan, &err))
+		prepare_failed(networks, &err);
+}
+
+static void prepare_later(struct networks *networks)
+{
+	if (!networks->prepare_timer.due_ms)
+		loop_timer_set(networks->loop, &networks->prepare_timer, PREPARE_MS, prepare, networks);
+}
+
+/* Logs the first of a series of failures. The series ends when a job gets a prepared network. */
+static void prepare_failed(struct networks *networks, const struct err *err)
+{
+	if (networks->retry_ms == 0)
+		log_warn("a prepared network failed; the worker prepares another one", "why", err->message, NULL);
+	networks->retry_ms = networks->retry_ms == 0 ? RETRY_MS : networks->retry_ms * 2;
+	if (networks->retry_ms > RETRY_MAX_MS)
+		networks->retry_ms = RETRY_MAX_MS;
+	loop_timer_set(networks->loop, &networks->prepare_timer, networks->retry_ms, prepare, networks);
+}
+
+/* Prepares networks for this plan. Ends those that were prepared for another one. */
+static void prepare_plan(struct networks *networks, const struct network_plan *plan)
+{
+	networks->planned = true;
+	networks->plan = *plan;
+	for (struct network *network = networks->first; network; network = network->next)
+		if (!network->owner && !network->ending && !plan_equal(&network->plan, plan))
+			network_end(network);
+	prepare_later(networks);
+}
+
+/* ---- the holder's events ---- */
+
+static void network_failed(struct network *network, const struct err *err)
+{
+	if (!network->owner)
+		prepare_failed(network->networks, err);
+	network_lost(network, err);
+	network_end(network);
+}
+
 static void holder_ended(void *data, const struct keeper_report *report)
 {
 	struct network *network = data;
@@ -202,7 +274,9 @@ static void holder_ended(void *data, const struct keeper_report *report)
 	(void)report;
 	network->holder = NULL;
 	err_set(&err, ERR_INTERNAL, "pasta ended");
-	if (!network->ending)
+	if (!network->owner && !network->ending)
+		prepare_failed(network->networks, &err);
+	else if (!network->ending)
 		log_warn("a job's network ended by itself: pasta was killed or failed", NULL);
 	network_lost(network, &err);
 	network_free(network);
@@ -216,28 +290,26 @@ static void holder_answered(void *data, int fd, unsigned events)
 	(void)events;
 	loop_unwatch(network->networks->loop, fd);
 	loop_timer_clear(network->networks->loop, &network->timer);
-	if (answer_read(fd, network->namespaces, &err) == 0) {
-		if (network->use)
-			use_settled(network->use);
+	if (answer_read(fd, network->namespaces, &err) < 0) {
+		network_failed(network, &err);
 		return;
 	}
-	network_lost(network, &err);
-	network_end(network);
+	prepare_later(network->networks);
+	if (network->use)
+		use_settled(network->use);
 }
 
 static void holder_late(void *data)
 {
-	struct network *network = data;
 	struct err err = ERR_INIT;
 
 	err_set(&err, ERR_INTERNAL, "pasta took longer than %d s to start", READY_MS / 1000);
-	network_lost(network, &err);
-	network_end(network);
+	network_failed(data, &err);
 }
 
-static int network_start(struct network_use *use, const struct network_plan *plan, struct err *err)
+/* The network has no owner. NULL: it can't be started. */
+static struct network *network_start(struct networks *networks, const struct network_plan *plan, struct err *err)
 {
-	struct networks *networks = use->networks;
 	_cleanup_(texts_release) struct texts args = {.items = NULL};
 	_cleanup_(closep) int theirs = -1;
 	struct network *network;
@@ -248,14 +320,15 @@ static int network_start(struct network_use *use, const struct network_plan *pla
 		.fds = {-1, -1, -1, -1, -1},
 		.terms = {.grace_ms = networks->grace_ms}};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
-		return err_errno(err, "socketpair");
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0) {
+		err_errno(err, "socketpair");
+		return NULL;
+	}
 	theirs = sockets[1];
 	network = mem_new(1, sizeof(*network));
 	*network = (struct network){.networks = networks,
 		.socket = sockets[0],
 		.namespaces = {-1, -1},
-		.owner = mem_text(use->owner),
 		.plan = *plan,
 		.next = networks->first};
 	networks->first = network;
@@ -266,22 +339,41 @@ static int network_start(struct network_use *use, const struct network_plan *pla
 	if (request_send(network->socket, plan, err) < 0 ||
 		child_start(networks->loop, &spec, &network->holder, err) < 0) {
 		network_free(network);
-		return -1;
+		return NULL;
 	}
-	network->use = use;
-	use->network = network;
 	loop_watch(networks->loop, network->socket, EPOLLIN, holder_answered, network);
 	loop_timer_set(networks->loop, &network->timer, READY_MS, holder_late, network);
-	return 0;
+	return network;
 }
 
-static struct network *network_find(const struct network_use *use, const struct network_plan *plan)
+static bool owner_is(const struct network *network, const char *owner)
 {
-	for (struct network *network = use->networks->first; network; network = network->next)
-		if (!network->use && !network->ending && text_equal(network->owner, use->owner) &&
-			memcmp(&network->plan, plan, sizeof(*plan)) == 0)
-			return network;
-	return NULL;
+	return owner ? network->owner && text_equal(network->owner, owner) : !network->owner;
+}
+
+/* An unused network of this owner, or a prepared one if `owner` is NULL. Preferably one that is ready. */
+static struct network *network_find(struct networks *networks, const char *owner, const struct network_plan *plan)
+{
+	struct network *found = NULL;
+
+	for (struct network *network = networks->first; network; network = network->next)
+		if (!network->use && !network->ending && owner_is(network, owner) && plan_equal(&network->plan, plan) &&
+			(!found || found->namespaces[0] < 0))
+			found = network;
+	return found;
+}
+
+/* Gives the network to the use. The network keeps its first owner until it ends. */
+static void network_assign(struct network *network, struct network_use *use)
+{
+	if (!network->owner && network->namespaces[0] >= 0)
+		network->networks->retry_ms = 0;
+	if (!network->owner)
+		network->owner = mem_text(use->owner);
+	if (network->use || !owner_is(network, use->owner))
+		abort(); /* two jobs or two organizations would share it */
+	network->use = use;
+	use->network = network;
 }
 
 /* ---- getting a network ---- */
@@ -293,26 +385,49 @@ static void look(void *data)
 	network_facts_read(&use->urls, &use->facts);
 }
 
+/* Uses the organization's own network, else a prepared one, else a new one. */
+static int use_find(struct network_use *use, const struct network_plan *plan)
+{
+	struct networks *networks = use->networks;
+	struct network *network = network_find(networks, use->owner, plan);
+
+	if (!network)
+		network = network_find(networks, NULL, plan);
+	if (!network)
+		network = network_start(networks, plan, &use->err);
+	if (!network)
+		return -1;
+	network_assign(network, use);
+	return 0;
+}
+
+static void use_begin(struct network_use *use, const struct network_plan *plan)
+{
+	if (use_find(use, plan) < 0)
+		use_failed(use);
+	else if (network_namespaces(use))
+		use_settled(use);
+}
+
 static void looked(void *data)
 {
 	struct network_use *use = data;
-	struct network_plan *plan;
+	struct networks *networks = use->networks;
+	_cleanup_(freep) struct network_plan *plan = mem_new(1, sizeof(*plan));
+	int status = network_plan_make(&networks->lists, &use->facts, plan, &use->err);
+	bool for_job = *use->owner != '\0';
 
 	use->looking = false;
 	if (use->released) {
 		use_free(use);
-		return;
-	}
-	plan = mem_new(1, sizeof(*plan));
-	if (network_plan_make(&use->networks->lists, &use->facts, plan, &use->err) < 0) {
+	} else if (status < 0) {
 		use_failed(use);
-	} else if ((use->network = network_find(use, plan))) {
-		use->network->use = use;
-		use_settled(use);
-	} else if (network_start(use, plan, &use->err) < 0) {
-		use_failed(use);
+	} else {
+		use_begin(use, plan);
 	}
-	free(plan);
+	/* The worker's own plan may lack the run's API, so it is used only until a job's plan is known. */
+	if (status == 0 && (for_job || !networks->planned))
+		prepare_plan(networks, plan);
 }
 
 struct network_use *network_take(struct networks *networks, const char *owner, const char *url)
@@ -353,13 +468,13 @@ void network_on_loss(struct network_use *use, void (*lost)(void *data), void *da
 
 /* ---- releasing a network ---- */
 
-/* Ends the least recently used of the unused networks, until `keep` are left. */
+/* Ends the least recently used of the organizations' unused networks, until `keep` are left. */
 static void networks_trim(struct networks *networks)
 {
 	size_t unused = 0;
 
 	for (struct network *network = networks->first; network; network = network->next)
-		if (!network->use && !network->ending && ++unused > networks->keep)
+		if (network->owner && !network->use && !network->ending && ++unused > networks->keep)
 			network_end(network);
 }
 
@@ -448,14 +563,18 @@ int networks_open(const struct networks_spec *spec, struct networks **ret_networ
 {
 	struct networks *networks = mem_new(1, sizeof(*networks));
 
-	*networks = (struct networks){
-		.loop = spec->loop, .lists = *spec->lists, .keep = spec->keep, .grace_ms = spec->grace_ms};
+	*networks = (struct networks){.loop = spec->loop,
+		.lists = *spec->lists,
+		.keep = spec->keep,
+		.prepare = spec->prepare,
+		.grace_ms = spec->grace_ms};
 	urls_copy(spec->urls, &networks->urls);
 	networks->pasta = program_find("pasta", "/usr/bin");
 	networks->program = program_helper("runyard-network");
 	if (!networks->pasta) {
 		err_set(err, ERR_INVALID, "there is no pasta: install the package passt");
 	} else if (networks_probe(networks, err) == 0) {
+		network_release(network_take(networks, "", "")); /* computes the plan of prepared networks */
 		*ret_networks = networks;
 		return 0;
 	} else {
@@ -472,6 +591,7 @@ void networks_free(struct networks *networks)
 {
 	if (!networks)
 		return;
+	loop_timer_clear(networks->loop, &networks->prepare_timer);
 	while (networks->first) {
 		child_abandon(networks->first->holder);
 		network_free(networks->first);

@@ -6,9 +6,9 @@
  * The isolated networks of a worker's jobs. plan.h describes what a job can reach; holder.h describes how the kernel
  * enforces it.
  *
- * A network serves one job at a time, and all commands of that job. Making one costs about 25 ms of processor time and
- * 30 MiB, so it is kept. It serves the organization's next job whose plan is equal (same addresses of the machine).
- * Another organization's job never gets it. The earlier job leaves nothing behind in it:
+ * A network serves one job at a time, and all commands of that job. Making one costs about 25 ms of processor time, so
+ * it is kept. It serves the organization's next job whose plan is equal (same addresses of the machine). Another
+ * organization's job never gets it. The earlier job leaves nothing behind in it:
  *
  *  1. A job ends when its last process is gone (exec/child.h), so its sockets, listeners and abstract socket names are
  *     gone too.
@@ -19,6 +19,11 @@
  * sysctls.
  *
  * A network whose pasta ended is never used again.
+ *
+ * Some networks are prepared: they are ready before an organization needs them. A prepared network has no owner and has
+ * served no job. The first organization that gets it owns it until it ends. Prepared networks have the plan of the last
+ * job; with another plan they end. One network at a time is replaced, after the job that took one has begun. If
+ * prepared networks fail, the worker tries again with backoff and logs one line.
  */
 
 #include <stddef.h>
@@ -34,7 +39,8 @@ struct networks_spec {
 	struct loop *loop;
 	const struct network_lists *lists; /* borrowed */
 	const struct texts *urls;          /* URLs that every job must reach; copied */
-	size_t keep;                       /* maximum number of unused networks that are kept */
+	size_t keep;                       /* maximum number of organizations' unused networks */
+	size_t prepare;                    /* number of networks without an owner */
 	int64_t grace_ms; /* how long a network outlives the worker for an apply that is being stopped */
 };
 
