@@ -273,18 +273,19 @@ static char *own_place(const struct package_view *view, const struct locked_prov
 
 /* ---- before init: packages of the organization ---- */
 
-static int offer(const struct package_view *view, const struct locked_provider *locked, int folder)
+static int offer(const struct package_view *view, const struct locked_provider *locked, int root, const char *offers)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/%s/%s", locked->address, text_or_empty(locked->version), platform);
+	_cleanup_(freep) char *link = mem_printf("%s/%s", offers, path);
 	_cleanup_(package_release) struct package package = {.path = NULL};
 	_cleanup_(freep) char *place = NULL;
 
 	if (package_parse(path, &package) < 0 || !(place = own_place(view, locked)))
 		return 0;
-	return package_link(folder, path, place) == 0;
+	return package_link(root, link, place) == 0;
 }
 
-int providers_offer_own(const struct package_view *view, int folder, int offers)
+int providers_offer_own(const struct package_view *view, int folder, int root, const char *offers)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
 	struct lockfile lockfile;
@@ -295,7 +296,7 @@ int providers_offer_own(const struct package_view *view, int folder, int offers)
 		return 0;
 	lockfile_read(buf_str(&text), &lockfile);
 	for (size_t i = 0; i < lockfile.count; i++)
-		count += offer(view, &lockfile.providers[i], offers);
+		count += offer(view, &lockfile.providers[i], root, offers);
 	lockfile_release(&lockfile);
 	return count;
 }

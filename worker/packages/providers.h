@@ -68,9 +68,9 @@ int providers_cli_config(const struct install_sources *sources, struct buf *out)
 int providers_fit_lockfile(const struct providers *providers, int folder, char ***ret_skip, struct err *err);
 void providers_skip_free(char **skip);
 
-/* Makes links in the folder `offers` to the organization's packages whose hash is in the lock file of `folder`.
- * Returns how many. */
-int providers_offer_own(const struct package_view *view, int folder, int offers);
+/* Makes links to the organization's packages whose hash is in the lock file of `folder`, in the folder `offers` below
+ * `root`. Makes that folder with the first link. Returns how many. */
+int providers_offer_own(const struct package_view *view, int folder, int root, const char *offers);
 
 /* Replaces the packages that a job's init installed below `folder` by links. A link leads to the shared store if the
  * same package is there, otherwise to the organization's packages, which get a copy. A package stays unchanged if there

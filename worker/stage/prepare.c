@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "common/err.h"
@@ -91,6 +92,17 @@ static int new_file(int folder, const char *path)
 	return beneath_open(folder, path, O_RDWR | O_CREAT | O_EXCL, 0600);
 }
 
+/* Gets an archive that only the worker reads: in memory if the claim brought it, else as a file of that name. */
+static void archive_fetch(struct job *job, const char *what, const char *name, int *ret_fd, enum download_need need)
+{
+	*ret_fd = memfd_create(what, MFD_CLOEXEC);
+	if (*ret_fd >= 0 && came_along(job, what, *ret_fd))
+		return;
+	closep(ret_fd);
+	*ret_fd = new_file(job->dir.top, name);
+	job_download(job, what, *ret_fd, need);
+}
+
 static void engine_found(void *data, const struct engine *engine, const struct err *err)
 {
 	struct job *job = data;
@@ -112,16 +124,13 @@ void step_fetch(struct job *job)
 
 	job_hold(job);
 	engines_find(job->host->engines, assignment->engine_needs, engine_found, job);
-	job->configuration = new_file(job->dir.top, "configuration.tar.gz");
-	job_download(job, "configuration", job->configuration, DOWNLOAD_NEEDED);
+	archive_fetch(job, "configuration", "configuration.tar.gz", &job->configuration, DOWNLOAD_NEEDED);
 	if (assignment->has_state)
 		job_download(job, "state", job->state_file = new_file(job->dir.root, WORKDIR_STATE), DOWNLOAD_NEEDED);
 	if (apply)
 		job_download(job, "plan", job->plan_file = new_file(job->dir.root, WORKDIR_PLAN), DOWNLOAD_NEEDED);
-	if (apply && assignment->has_init) {
-		job->init_bundle = new_file(job->dir.top, "init.tar.gz");
-		job_download(job, "init", job->init_bundle, DOWNLOAD_OPTIONAL);
-	}
+	if (apply && assignment->has_init)
+		archive_fetch(job, "init", "init.tar.gz", &job->init_bundle, DOWNLOAD_OPTIONAL);
 }
 
 /* ---- unpacking, in a thread ---- */
@@ -159,11 +168,8 @@ static char *offer_own(const struct job *job, int folder)
 	const struct package_view view = job_packages(job);
 	_cleanup_(freep) char *root = mem_printf("%s/root", job->dir.path);
 	const struct sandbox_job seen = {.root = root};
-	_cleanup_(closep) int offers = beneath_mkdirs(job->dir.root, WORKDIR_PACKAGES) < 0
-		? -1
-		: beneath_open(job->dir.root, WORKDIR_PACKAGES, O_RDONLY | O_DIRECTORY, 0);
 
-	if (offers < 0 || providers_offer_own(&view, folder, offers) == 0)
+	if (providers_offer_own(&view, folder, job->dir.root, WORKDIR_PACKAGES) == 0)
 		return NULL;
 	return sandbox_path(job->host->sandbox, &seen, WORKDIR_PACKAGES);
 }
@@ -267,6 +273,9 @@ static void unpacked(void *data)
 
 	if (unpacking->err.kind != ERR_NONE)
 		job_fail(job, OUTCOME_ERRORED, "%s", unpacking->err.message);
+	closep(&job->configuration);
+	closep(&job->init_bundle);
+	job->configuration = job->init_bundle = -1;
 	job->init_wanted = !unpacking->links_fit;
 	job->old_plan = unpacking->old_plan;
 	if (!job->init_wanted)

@@ -260,14 +260,16 @@ static void a_job_is_offered_the_packages_of_its_lock_file(void **state)
 	struct package_view ours = view_of(fixture, "org-1"), theirs = view_of(fixture, "org-2");
 	int job = job_make(fixture, "job", fixture->hash, "zh:1"),
 	    other = job_make(fixture, "other", "h1:elsewhere", "zh:1");
+	_cleanup_(freep) char *link = mem_printf("offers/%s", fixture->package);
 	char target[256];
 
 	assert_int_equal(package_make(fixture, job, "x"), 0);
 	assert_int_equal(keep(&ours, job), 1);
-	assert_int_equal(providers_offer_own(&ours, other, fixture->top), 0);
-	assert_int_equal(providers_offer_own(&theirs, job, fixture->top), 0);
-	assert_int_equal(providers_offer_own(&ours, job, fixture->top), 1);
-	assert_true(readlinkat(fixture->top, fixture->package, target, sizeof(target)) > 0);
+	assert_int_equal(providers_offer_own(&ours, other, fixture->top, "offers"), 0);
+	assert_int_equal(providers_offer_own(&theirs, job, fixture->top, "offers"), 0);
+	assert_int_equal(faccessat(fixture->top, "offers", F_OK, 0), -1); /* no folder without a link */
+	assert_int_equal(providers_offer_own(&ours, job, fixture->top, "offers"), 1);
+	assert_true(readlinkat(fixture->top, link, target, sizeof(target)) > 0);
 	close(job);
 	close(other);
 }
