@@ -281,15 +281,17 @@ int leftover_move(int top, int folder, const char *name)
 
 /* ---- delivered states ---- */
 
+/* Rewrites the record in place. If the worker dies before the write, no delivered state is known, and the next worker
+ * sends the state again. */
 void delivered_write(int top, const struct state_facts *facts)
 {
 	json_auto_t *note = json_pack(
 		"{ss sI ss}", "digest", facts->digest, "serial", (json_int_t)facts->serial, "lineage", facts->lineage);
 	_cleanup_(freep) char *text = json_text(note);
-	struct err err = ERR_INIT;
+	_cleanup_(closep) int fd = beneath_open(top, delivered, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
-	if (beneath_write(top, delivered, 0600, text_bytes(text), &err) < 0)
-		log_warn("what was delivered can't be noted", "why", err.message, NULL);
+	if (fd < 0 || write_fully(fd, text, strlen(text)) < 0)
+		log_warn("what was delivered can't be noted", "why", strerror(errno), NULL);
 }
 
 void delivered_read(int top, struct state_facts *ret_facts)
