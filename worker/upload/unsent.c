@@ -581,10 +581,14 @@ void unsent_forget(const struct workdir *dir)
 	beneath_remove(dir->top, note_name);
 }
 
+/* The mark is a second name of the note: it needs no inode, of which a full disk may have none. Some filesystems have
+ * no such links. */
 void unsent_changed(const struct workdir *dir)
 {
 	struct err err = ERR_INIT;
 
+	if (linkat(dir->top, note_name, dir->top, changed_name, 0) == 0)
+		return;
 	if (beneath_write(dir->top, changed_name, 0600, text_bytes(""), &err) < 0)
 		log_warn("the worker can't note that an apply changes resources", "why", err.message, NULL);
 }
