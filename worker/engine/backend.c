@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/engine/backend.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/err.h"
 #include "worker/exec/beneath.h"
@@ -53,7 +55,15 @@ static int read_record(int folder, json_t **ret_record, struct err *err)
 static int write_record(int folder, const json_t *record, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(record);
+	_cleanup_(closep) int fd = beneath_open(folder, record_path, O_WRONLY, 0);
+	struct stat info;
 
+	/* Rewrites the file in place, unless it has other names: a job can link to a file of another purpose. */
+	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_nlink == 1) {
+		if (ftruncate(fd, 0) == 0 && write_fully(fd, text, strlen(text)) == 0)
+			return 0;
+		return err_errno(err, record_path);
+	}
 	return beneath_write(folder, record_path, 0644, text_bytes(text), err);
 }
 
