@@ -36,7 +36,8 @@ void arguments_plan(const struct assignment *assignment, const char *var_file, c
 	if (assignment->json_log)
 		texts_add(args, "-json");
 	texts_add(args, "-out=%s", plan);
-	texts_add(args, "-var-file=%s", var_file);
+	if (var_file)
+		texts_add(args, "-var-file=%s", var_file);
 	if (assignment->destroy)
 		texts_add(args, "-destroy");
 	if (assignment->refresh_only)
@@ -63,7 +64,8 @@ void arguments_schemas(struct texts *args)
 
 void arguments_apply(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)
 {
-	add_all(args, (const char *const[]){"apply", "-input=false", "-no-color", "-lock=false", NULL});
+	/* No one reads the engine's backup of the state: the scheduler has the state before the apply. */
+	add_all(args, (const char *const[]){"apply", "-input=false", "-no-color", "-lock=false", "-backup=-", NULL});
 	if (assignment->json_log)
 		texts_add(args, "-json");
 	if (var_file)

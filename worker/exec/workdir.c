@@ -18,7 +18,7 @@ enum { TEXT_LIMIT = 16 * 1024 * 1024 };
 
 static int make_folders(struct workdir *dir, struct err *err)
 {
-	static const char *const folders[] = {"config", "state", WORKDIR_WORKSPACES, "out", "vars", "home"};
+	static const char *const folders[] = {"config", "state", "out", "home"};
 
 	for (size_t i = 0; i < ARRAY_LEN(folders); i++)
 		if (mkdirat(dir->root, folders[i], 0700) < 0)
@@ -34,22 +34,14 @@ static int make_root(struct workdir *dir, struct err *err)
 	return 0;
 }
 
-/* Assigns state/ and workspaces/ to the same project, because the engine writes the state's backup beside the link to
- * the state. */
+/* The state's folder has a project of its own: see limits/quota.h. */
 static int give_state(const struct workdir *dir, const struct quota *quota, uint32_t id, struct err *err)
 {
-	static const char *const folders[] = {"state", WORKDIR_WORKSPACES};
+	_cleanup_(closep) int fd = beneath_open(dir->root, "state", O_RDONLY | O_DIRECTORY, 0);
 
-	for (size_t i = 0; i < ARRAY_LEN(folders); i++) {
-		_cleanup_(closep) int fd = beneath_open(dir->root, folders[i], O_RDONLY | O_DIRECTORY, 0);
-
-		if (fd < 0 || quota_give(quota, fd, id) < 0)
-			return err_errno(err, dir->path);
-	}
-	return 0;
+	return fd < 0 || quota_give(quota, fd, id) < 0 ? err_errno(err, dir->path) : 0;
 }
 
-/* The state's folder has a project of its own: see limits/quota.h. */
 static int make_limited(struct workdir *dir, const struct quota *quota, struct err *err)
 {
 	uint32_t id;
@@ -190,12 +182,17 @@ static int write_link(const struct workdir *dir, const struct assignment *assign
 	return 0;
 }
 
+/* A plan file contains the values of its variables, so an apply needs none of them. */
 static int write_variables(const struct workdir *dir, const struct assignment *assignment, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(TEXT_LIMIT);
 
+	if (assignment->stage != STAGE_PLAN)
+		return 0;
 	if (variables_file(assignment, &text) < 0)
 		return err_set(err, ERR_TOO_LARGE, "the variables have more than %d bytes", TEXT_LIMIT);
+	if (!text.len)
+		return 0;
 	return beneath_write(dir->root, WORKDIR_VARIABLES, 0600, buf_bytes(&text), err);
 }
 

@@ -11,16 +11,16 @@
  *     errored.part          of an apply: disk space for that file (ship/reserve)
  *     output                of an apply: the engine's output (ship/record)
  *     cli.tfrc              the engine's CLI configuration; read-only for the job
- *     *.tar.gz, *.json      downloads and uploads; not visible to the job
+ *     *.tar.gz, *.json      downloads that are too large for the claim, and uploads; not visible to the job
  *     root/                 the job's own, /job inside the sandbox:
  *         config/           the configuration, with zz_runyard_override.tf and an empty errored.tfstate (ship/reserve)
  *                           in its working directory
  *         state/            terraform.tfstate, where the override's local backend keeps it
- *         workspaces/NAME/  terraform.tfstate, a link to that file, for the engine's workspace NAME. "default" needs
+ *         workspaces/NAME/  terraform.tfstate, a link to that file, for the engine's workspace NAME. "default" has
  *                           none: the backend's path names the file itself
  *         out/plan          the plan file
  *         packages/         links to the organization's provider packages that the lock file names, if there are any
- *         vars/             the .tfvars file (0600); of an apply, a second one with its ephemeral variables
+ *         vars/             a plan's .tfvars file, or an apply's file of ephemeral variables (0600), if there are any
  *         home/             HOME; in .ssh/ the workspace's key (0600), while modules are fetched
  *
  * The backend's paths are relative to the working directory, since the plan file carries them to another worker.
@@ -65,7 +65,7 @@ struct workdir {
 #define WORKDIR_OUTPUT "output"
 
 /* Makes the folder and removes an existing one of that name first. With a quota, root/ belongs to a project that no
- * other job's folder has, and root/state/ with root/workspaces/ belongs to a second one. ERR_INTERNAL,
+ * other job's folder has, and root/state/ belongs to a second one. ERR_INTERNAL,
  * ERR_UNAVAILABLE. */
 int workdir_make(const struct workdir_place *place, const struct assignment *assignment, struct workdir *ret_dir,
 	struct err *err);
@@ -80,7 +80,7 @@ int workdir_seen(const struct assignment *assignment, const char *path, struct b
 const char *workdir_workspace(const struct assignment *assignment);
 /* Writes the override file: a local backend with the paths of the state and of workspaces/. */
 int workdir_override(const struct assignment *assignment, struct buf *out);
-/* Unpacks the configuration's tar.gz and writes the override file and the variables. Adds the configuration to
+/* Unpacks the configuration's tar.gz and writes the override file and a plan's variables. Adds the configuration to
  * `digest`, unless it is NULL. ERR_INVALID, ERR_TOO_LARGE, ERR_INTERNAL. */
 int workdir_fill(const struct workdir *dir, const struct assignment *assignment, int archive, struct sha256 *digest,
 	struct err *err);

@@ -81,8 +81,9 @@ static void step_plan(struct job *job)
 	struct sandbox_job view = command_view(job, &root, &cli_config);
 	_cleanup_(freep) char *variables = sandbox_path(job->host->sandbox, &view, WORKDIR_VARIABLES);
 	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
+	_cleanup_(closep) int given = beneath_open(job->dir.root, WORKDIR_VARIABLES, O_RDONLY, 0);
 
-	arguments_plan(&job->assignment, variables, plan, &command.args);
+	arguments_plan(&job->assignment, given < 0 ? NULL : variables, plan, &command.args);
 	command_run(job, &command);
 }
 

@@ -196,9 +196,12 @@ static void a_plan_has_the_runs_options(void **state)
 	assert_true(has(&args, "-target=a.b") && has(&args, "-replace=c.d[\"x\"]"));
 	assert_true(has(&args, "-out=/p") && has(&args, "-var-file=/v"));
 	assert_false(has(&args, "-refresh-only") || has(&args, "-generate-config-out=/p.tf"));
+	texts_release(&args);
+	args = (struct texts){.items = NULL};
 	assignment.generate = true;
-	arguments_plan(&assignment, "/v", "/p", &args);
+	arguments_plan(&assignment, NULL, "/p", &args);
 	assert_true(has(&args, "-generate-config-out=/p.tf"));
+	assert_false(has(&args, "-var-file=/v") || has(&args, "-var-file=(null)"));
 	assignment_release(&assignment);
 }
 
