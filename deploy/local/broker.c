@@ -17,16 +17,18 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "common/base.h"
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/ids.h"
 #include "common/log.h"
 #include "common/options/options.h"
 
-enum { BACKLOG = 256 };
+enum { BACKLOG = 256, SLACK_NS = 1000 * 1000 };
 
 struct broker_options {
 	long long port, rejoin_ms;
@@ -91,45 +93,130 @@ int listen(int fd, int backlog)
 	return next(fd, backlog < BACKLOG ? BACKLOG : backlog);
 }
 
-/* After a restart, clients connect before the topics exist. A request would create a topic with other partitions, and
- * topics_create would fail. So these connections are ended, and the clients connect again. */
-static atomic_bool has_topics;
-
-int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict len)
-{
-	int (*next)(int, struct sockaddr *restrict, socklen_t *restrict) = dlsym(RTLD_NEXT, "accept");
-	int accepted = next(fd, address, len);
-
-	if (accepted >= 0 && !atomic_load(&has_topics))
-		shutdown(accepted, SHUT_RDWR);
-	return accepted;
-}
-
 static int64_t rejoin_us;
 
 #ifdef BROKER_WRAPS
+/* The linker (--wrap) redirects librdkafka's calls of some functions to those below, named __wrap. All of them run in
+ * the mock cluster's thread. */
+typedef void timer_fn(void *timers, void *data);
+void __real_rd_kafka_timer_start0(
+	void *timers, void *timer, int64_t us, uint8_t once, uint8_t again, timer_fn *callback, void *data);
+void __wrap_rd_kafka_timer_start0(
+	void *timers, void *timer, int64_t us, uint8_t once, uint8_t again, timer_fn *callback, void *data);
+int __real_rd_kafka_timer_stop(void *timers, void *timer, int lock);
+int __wrap_rd_kafka_timer_stop(void *timers, void *timer, int lock);
+
+/*
+ * The mock cluster answers an empty fetch only after the whole time that the client asked for, so clients ask for
+ * ASKED_US. The timer of such an answer is extended here; clients that ask for more wait as they ask. A new message
+ * ends all extended waits, and the clients fetch again. Measured: the idle broker and three idle readers use 0.1 % of a
+ * core instead of 2.6 %.
+ */
+enum {
+	MAX_WAITS = 1024,
+	ASKED_US = 10 * 1000,
+	EXTENDED_US = 5000 * 1000,
+	SETTLED_US = 1000 * 1000, /* new clients and members of groups begin to fetch all partitions within this time */
+};
+
+struct wait {
+	void *timers, *timer, *data;
+	timer_fn *callback;
+	int64_t due_us; /* the end of the time that the client asked for */
+};
+
+static struct wait waits[MAX_WAITS]; /* those that are extended, and some that have ended */
+static size_t wait_count;
+static int64_t calm_us; /* from then on, waits are extended */
+
+static struct wait *wait_find(const void *timer)
+{
+	struct wait *wait = waits;
+
+	while (wait < waits + wait_count && wait->timer != timer)
+		wait++;
+	return wait;
+}
+
+/* Returns the time of the timer of an answer that waits. A wait that began before the last message is not extended. */
+static int64_t wait_extend(const struct wait *wait, int64_t now_us)
+{
+	struct wait *place = wait_find(wait->timer);
+
+	if (now_us < calm_us || wait->due_us - now_us > ASKED_US || place == waits + MAX_WAITS)
+		return wait->due_us - now_us;
+	wait_count += place == waits + wait_count;
+	*place = *wait;
+	return EXTENDED_US;
+}
+
+/* Ends the extended waits, and extends no other in the next calm_in_us. */
+static void waits_end(int64_t calm_in_us)
+{
+	int64_t now_us = clock_mono_us();
+
+	if (calm_us < now_us + calm_in_us)
+		calm_us = now_us + calm_in_us;
+	for (; wait_count > 0; wait_count--) {
+		const struct wait *wait = &waits[wait_count - 1];
+		int64_t left_us = wait->due_us - now_us;
+
+		__real_rd_kafka_timer_start0(
+			wait->timers, wait->timer, left_us > 0 ? left_us : 0, 1, 1, wait->callback, wait->data);
+	}
+}
+
 /*
  * Shortens the mock cluster's delays. The first member of a group would wait 3 s for others. After a member has
  * joined or left, all would wait 5 s (the session's timeout less one), although the others rejoin by their next
- * heartbeat. The linker (--wrap) redirects librdkafka's calls here, because this version has no option for the delays.
+ * heartbeat. This version has no option for the delays.
  * Measured: the first member of a group has its partitions after 0.03 s instead of 3.0 s.
  */
-static int64_t patience_us(int64_t asked_us)
+static int64_t rejoin_shorten(int64_t asked_us)
 {
 	enum { FIRST_US = 3000 * 1000, NO_OTHER_US = 20 * 1000, REJOIN_US = 5000 * 1000 };
+	int64_t us = asked_us == FIRST_US ? NO_OTHER_US : asked_us == REJOIN_US ? rejoin_us : asked_us;
 
-	return asked_us == FIRST_US ? NO_OTHER_US : asked_us == REJOIN_US ? rejoin_us : asked_us;
+	waits_end(us + SETTLED_US);
+	return us;
 }
 
-void __real_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t once, uint8_t again,
-	void (*callback)(void *, void *), void *data);
-void __wrap_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t once, uint8_t again,
-	void (*callback)(void *, void *), void *data);
-
-void __wrap_rd_kafka_timer_start0(void *timers, void *timer, int64_t us, uint8_t once, uint8_t again,
-	void (*callback)(void *, void *), void *data)
+/* Timers that fire once are those of groups, which a second start restarts, and those of answers that wait. */
+void __wrap_rd_kafka_timer_start0(
+	void *timers, void *timer, int64_t us, uint8_t once, uint8_t again, timer_fn *callback, void *data)
 {
-	__real_rd_kafka_timer_start0(timers, timer, once ? patience_us(us) : us, once, again, callback, data);
+	if (once && again) {
+		us = rejoin_shorten(us);
+	} else if (once) {
+		int64_t now_us = clock_mono_us();
+		const struct wait wait = {
+			.timers = timers, .timer = timer, .data = data, .callback = callback, .due_us = now_us + us};
+
+		us = wait_extend(&wait, now_us);
+	}
+	__real_rd_kafka_timer_start0(timers, timer, us, once, again, callback, data);
+}
+
+/* Called when a connection ends. */
+int __wrap_rd_kafka_timer_stop(void *timers, void *timer, int lock)
+{
+	struct wait *wait = wait_find(timer);
+
+	if (wait < waits + wait_count)
+		*wait = waits[--wait_count];
+	return __real_rd_kafka_timer_stop(timers, timer, lock);
+}
+
+int __real_rd_kafka_mock_partition_log_append(
+	void *partition, const void *records, const void *transaction, int64_t *ret_offset);
+int __wrap_rd_kafka_mock_partition_log_append(
+	void *partition, const void *records, const void *transaction, int64_t *ret_offset);
+
+int __wrap_rd_kafka_mock_partition_log_append(
+	void *partition, const void *records, const void *transaction, int64_t *ret_offset)
+{
+	waits_end(ASKED_US);
+	return __real_rd_kafka_mock_partition_log_append(partition, records, transaction, ret_offset);
 }
 
 /* A string in a request, in librdkafka's layout. */
@@ -159,6 +246,23 @@ int __wrap_rd_kafka_mock_cgrp_member_add(void *group, void *connection, void *an
 }
 #endif
 
+/* After a restart, clients connect before the topics exist. A request would create a topic with other partitions, and
+ * topics_create would fail. So these connections are ended, and the clients connect again. */
+static atomic_bool has_topics;
+
+int accept(int fd, struct sockaddr *restrict address, socklen_t *restrict len)
+{
+	int (*next)(int, struct sockaddr *restrict, socklen_t *restrict) = dlsym(RTLD_NEXT, "accept");
+	int accepted = next(fd, address, len);
+
+#ifdef BROKER_WRAPS
+	waits_end(SETTLED_US);
+#endif
+	if (accepted >= 0 && !atomic_load(&has_topics))
+		shutdown(accepted, SHUT_RDWR);
+	return accepted;
+}
+
 static void forward_log(const rd_kafka_t *client, int level, const char *facility, const char *text)
 {
 	(void)client;
@@ -172,7 +276,10 @@ static int client_new(rd_kafka_t **ret_client, struct err *err)
 	char why[256];
 
 	rd_kafka_conf_set_log_cb(conf, forward_log);
+	/* As in common/kafka/kafka_conf.c. */
+	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	*ret_client = rd_kafka_new(RD_KAFKA_PRODUCER, conf, why, sizeof(why));
+	prctl(PR_SET_TIMERSLACK, 0);
 	if (*ret_client)
 		return 0;
 	rd_kafka_conf_destroy(conf);

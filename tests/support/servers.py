@@ -272,8 +272,8 @@ class Broker:
 
     @property
     def options(self):
-        """The options of its clients. A fetch every 10 ms would take half of the processor time of a test that mostly waits."""
-        return {"brokers": self.address, "fetch_wait_ms": 40, "broker_properties": "heartbeat.interval.ms=300"}
+        """The options of its clients."""
+        return {"brokers": self.address, "fetch_wait_ms": self.fetch_wait_ms, "broker_properties": "heartbeat.interval.ms=300"}
 
     def start(self):
         """Until its topics exist, the broker ends connections."""

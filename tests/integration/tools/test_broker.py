@@ -3,9 +3,11 @@
 """The embedded broker: topics, port, shutdown. Apache Kafka as the local stack sets it up: its account."""
 
 import json
+import select
 import socket
 import struct
 import subprocess
+import time
 
 from support import mac
 from support.api import Api
@@ -47,6 +49,35 @@ def test_the_broker_restarts_on_its_port_without_its_messages(broker):
     broker.restart()
     kcat(broker.address, "-P", "-t", "runyard.results", "-p", "0", text="after\n")
     assert kcat(broker.address, "-C", "-e", "-q", "-t", "runyard.results").split() == ["after"]
+
+
+def fetch(connection, topic, offset):
+    """Kafka's request Fetch, version 4, for partition 0. The answer may wait for 10 ms."""
+    body = struct.pack(">iiiib", -1, 10, 1, 1 << 20, 0) + struct.pack(">ih", 1, len(topic)) + topic + struct.pack(">iiqi", 1, 0, offset, 1 << 20)
+    request = struct.pack(">hhih", 1, 4, 1, -1) + body
+    connection.sendall(struct.pack(">i", len(request)) + request)
+
+
+def read_answer(connection):
+    return connection.recv(struct.unpack(">i", connection.recv(4, socket.MSG_WAITALL))[0], socket.MSG_WAITALL)
+
+
+def fetch_waits(connection, topic, offset):
+    """Returns whether the answer waits. It is read otherwise."""
+    fetch(connection, topic, offset)
+    waits = not select.select([connection], [], [], 0.5)[0]
+    return waits or not read_answer(connection)
+
+
+def test_a_message_ends_the_wait_of_a_fetch(broker):
+    """The broker extends the wait of 10 ms to 5 s, a moment after the last message and the last new connection."""
+    topic, rounds, began = b"runyard.results", 4, time.monotonic()
+    with socket.create_connection(("127.0.0.1", broker.port), timeout=30) as connection:
+        for offset in range(rounds):
+            until(lambda offset=offset: fetch_waits(connection, topic, offset), "the fetch waits for a message")
+            kcat(broker.address, "-P", "-t", topic.decode(), "-p", "0", text=f"message {offset}\n")
+            assert b"message" not in read_answer(connection), "the client has to fetch again"
+    assert time.monotonic() - began < rounds * 5, "a message does not end the wait"
 
 
 def test_topics_keep_their_partitions_although_clients_ask_for_them_at_once(broker):
