@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "common/clock.h"
 #include "common/err.h"
@@ -12,7 +13,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 
-enum { TROUBLE_LINE_MS = 5000 };
+enum { TROUBLE_LINE_MS = 5000, SLACK_NS = 1000 * 1000 };
 
 struct property {
 	const char *name, *value;
@@ -28,8 +29,6 @@ static const struct property for_all[] = {
 	{NULL, NULL},
 };
 
-/* librdkafka 2.0 spins for up to a millisecond before each of its timers, so short intervals cost an idle process
- * CPU time. */
 static const struct property for_producer[] = {
 	{"statistics.interval.ms", "2000"}, /* workers send results by HTTP when the statistics show no broker */
 	{"acks", "all"},
@@ -291,7 +290,12 @@ int kafka_handle_open(struct kafka_handle *handle, rd_kafka_type_t type, rd_kafk
 	char reason[256];
 
 	atomic_store(&handle->lag, -1);
+	/* librdkafka 2.0 rounds its sleep before a timer down to milliseconds, and spins for the rest. Its threads
+	 * inherit the slack, with which the sleep ends after the rest. Measured: each idle client uses 0.04 % of a core
+	 * instead of 0.12 %. */
+	prctl(PR_SET_TIMERSLACK, SLACK_NS);
 	handle->rk = rd_kafka_new(type, conf, reason, sizeof(reason));
+	prctl(PR_SET_TIMERSLACK, 0); /* the thread's default */
 	if (handle->rk)
 		return 0;
 	rd_kafka_conf_destroy(conf);
