@@ -108,19 +108,22 @@ static struct claim *claim_next(struct claims *claims)
 	return claim;
 }
 
+static void claim_send(struct claims *claims, size_t fits)
+{
+	struct claim *claim = claim_next(claims);
+
+	claim->client = kafka_client_take(claims->notifier->client, fits, claim->ids);
+	claim->max = claim->client ? claim->client : fits;
+	ask(claim);
+}
+
 void claims_wake(struct claims *claims)
 {
-	struct kafka_client *client = claims->notifier->client;
-	struct claim *claim;
 	size_t fits;
 
-	while (!claims->failures && claims->count < MAX_CLAIMS && (kafka_client_waiting(client) > 0 || claims->more) &&
-		(fits = room(claims)) > 0) {
-		claim = claim_next(claims);
-		claim->client = kafka_client_take(client, fits, claim->ids);
-		claim->max = claim->client ? claim->client : fits;
-		ask(claim);
-	}
+	while (!claims->failures && claims->count < MAX_CLAIMS &&
+		(kafka_client_waiting(claims->notifier->client) > 0 || claims->more) && (fits = room(claims)) > 0)
+		claim_send(claims, fits);
 }
 
 /* Claims without messages. This finds requests that have no message, whose message was lost, or whose notifier has
@@ -128,12 +131,11 @@ void claims_wake(struct claims *claims)
 static void idle(void *data)
 {
 	struct claims *claims = data;
+	size_t fits = claims->count ? 0 : room(claims);
 
 	loop_timer_set(claims->notifier->loop, &claims->timer, jitter(IDLE_MS, chance()), idle, claims);
-	if (claims->count > 0)
-		return;
-	claims->more = true;
-	claims_wake(claims);
+	if (fits)
+		claim_send(claims, fits);
 }
 
 /* Removes answered claims, from the oldest on. */
