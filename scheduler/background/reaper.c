@@ -292,13 +292,13 @@ static const struct {
 	int (*with_clock)(
 		struct reaper *reaper, struct err *err); /* instead of `sweep`: reads the clock after its rows */
 } sweeps[] = {
-	{"leases", 1000, SWEEP_BY_CLOCK, .with_clock = sweep_leases},
-	{"git jobs", 1000, SWEEP_BY_CLOCK, .sweep = git_jobs_sweep},
+	{"leases", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_leases},
+	{"git jobs", 2000, SWEEP_BY_CLOCK, .sweep = git_jobs_sweep},
 	{"git pools", 10000, SWEEP_ANY, .sweep = git_jobs_tidy},
 	{"holds", 2000, SWEEP_BY_CLOCK, .with_clock = sweep_holds},
 	{"task requests", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_requests},
 	{"notifications", 2000, SWEEP_BY_CLOCK, .sweep = sweep_notifications},
-	{"commit statuses", 1000, SWEEP_BY_CLOCK, .sweep = vcs_reports_sweep},
+	{"commit statuses", 2000, SWEEP_BY_CLOCK, .sweep = vcs_reports_sweep},
 	{"hooks", 5000, SWEEP_ANY, .sweep = vcs_hooks_sweep},
 	{"task deadlines", 2000, SWEEP_BY_CLOCK, .sweep = sweep_task_deadlines},
 	{"pools", 2000, SWEEP_ONLY_SHOWN, .sweep = gauges_pools},
@@ -310,7 +310,7 @@ static const struct {
 	{"key use", 10000, SWEEP_ANY, .sweep = keys_use},
 	{"rate limit", 10000, SWEEP_ANY, .sweep = site_rate_limit_watch},
 	{"queues", 15000, SWEEP_ANY, .sweep = sweep_queues},
-	{"resumption", 1000, SWEEP_ANY, .sweep = resumption_sweep},
+	{"resumption", 2000, SWEEP_ANY, .sweep = resumption_sweep},
 	{"wait notes", 2500, SWEEP_ANY, .sweep = wait_notes_sweep},
 	{"auto destroy", 2000, SWEEP_ANY, .sweep = auto_destroy_sweep},
 	{"run triggers", 1000, SWEEP_ANY, .sweep = triggers_sweep},

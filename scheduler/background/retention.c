@@ -152,7 +152,7 @@ static const struct {
 	bool of_object_store;
 	int (*run)(struct retention_thread *keeper, bool *ret_more, struct err *err);
 } chores[] = {
-	{"lost applies", 1000, false, compare_lost},
+	{"lost applies", 3000, false, compare_lost},
 	{"loose blobs", 3000, false, sweep_unused_blobs},
 	{"states of lost applies", 3000, false, settle_states},
 	{"retention", 3000, false, expire},

@@ -22,10 +22,20 @@
  *  2. If no wait is open here, the thread notifies the other schedulers, if there are any. It batches the notices into
  *     few transactions of their own, since NOTIFY takes a server-wide lock at commit.
  *  3. Jobs can still be missed when a worker or a scheduler dies or a notice is lost. While a wait is open,
- * claim_waiters_look reads the jobs that have waited for STILL_MS.
+ *     claim_waiters_look reads the jobs that have waited for STILL_MS: every LOOK_MS, or every IDLE_LOOK_MS if no job
+ *     came for BUSY_MS.
  */
 
-enum { HOLD_MS = 25000, MAX_WAITS = 8192, LOOK_MS = 200, STILL_MS = 100, TELL_EVERY_MS = 20, MAX_TOLD = 64 };
+enum {
+	HOLD_MS = 25000,
+	MAX_WAITS = 8192,
+	LOOK_MS = 200,
+	IDLE_LOOK_MS = 1000,
+	BUSY_MS = 10000,
+	STILL_MS = 100,
+	TELL_EVERY_MS = 20,
+	MAX_TOLD = 64
+};
 
 #define CHANNEL "runyard_jobs"
 
@@ -63,7 +73,8 @@ struct claim_waiters {
 	size_t count;
 	long long workers_waiting; /* of them, those that wait for jobs of runs */
 	uint64_t mark;
-	bool closed; /* accepts no more waits */
+	int64_t job_ms; /* when the last job came */
+	bool closed;    /* accepts no more waits */
 	bool stopping;
 };
 
@@ -227,6 +238,7 @@ static bool pool_wake(struct claim_waiters *waiters, const char *pool_id, missed
 	struct pool *pool;
 
 	pthread_mutex_lock(&waiters->mutex);
+	waiters->job_ms = clock_mono_ms();
 	pool = pool_of(waiters, pool_id);
 	wait = wait_take(waiters, TAILQ_FIRST(&pool->waiters));
 	if (!wait)
@@ -413,6 +425,14 @@ static int until_ms(int64_t due_ms)
 	return rest > 0 ? (int)rest : 0;
 }
 
+/* Call under the lock. */
+static int64_t look_due_ms(const struct claim_waiters *waiters)
+{
+	bool busy = clock_mono_ms() - waiters->job_ms < BUSY_MS;
+
+	return waiters->looked_ms + (busy ? LOOK_MS : IDLE_LOOK_MS);
+}
+
 /* Returns the timeout of the thread's poll; -1 (no timeout) if no wait is open. */
 static int rest_ms(struct claim_waiters *waiters)
 {
@@ -424,7 +444,7 @@ static int rest_ms(struct claim_waiters *waiters)
 	else if (!TAILQ_EMPTY(&waiters->telling))
 		rest = until_ms(waiters->told_ms + TELL_EVERY_MS);
 	else if (waiters->count)
-		rest = until_ms(waiters->looked_ms + LOOK_MS);
+		rest = until_ms(look_due_ms(waiters));
 	pthread_mutex_unlock(&waiters->mutex);
 	return rest;
 }

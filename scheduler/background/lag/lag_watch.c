@@ -21,9 +21,9 @@
 enum {
 	TICK_MS = 1000,
 	LOOK_MS = 10 * 1000,
-	UNREAD_MS = 30 * 1000, /* if /metrics was not read for READ_MS */
+	UNREAD_MS = 60 * 1000, /* if /metrics was not read for READ_MS */
 	READ_MS = 60 * 1000,
-	TOTAL_MS = 60 * 1000, /* the age up to which the total is shown */
+	TOTAL_MS = 2 * UNREAD_MS, /* the age up to which the total is shown */
 	SHARE = 10            /* the inverse of a process's share of the time */
 };
 
