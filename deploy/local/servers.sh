@@ -132,6 +132,7 @@ redis_up() {
 		dir "$data/redis"
 		appendonly yes
 		daemonize no
+		hz 1
 	END
 	)
 	process_ensure redis redis_ready -- redis-server "$data/redis/redis.conf"
@@ -168,7 +169,7 @@ embedded_ready() {
 	port_taken "$(port_of broker)"
 }
 
-# The mock cluster answers an empty fetch only after its full wait time, so clients get a short one.
+# The broker extends short waits of fetches only (broker.c), so clients get one.
 embedded_up() {
 	local port
 	port=$(port_of broker)
@@ -370,6 +371,6 @@ worker_up() {
 	mkdir -p "$data/worker" "$data/engines"
 	process_ensure runyard-worker worker_ready -- "$data/build/bin/runyard-worker" \
 		--scheduler-url "$(scheduler_url)" --agent-token-file "$data/secrets/agent-token" --name local \
-		--brokers "$brokers" "${broker_options[@]}" --listen "127.0.0.1:$port" \
+		--brokers "$brokers" --fetch-wait-ms "$fetch_wait_ms" "${broker_options[@]}" --listen "127.0.0.1:$port" \
 		--data-dir "$data/worker" --engine-dir "$data/engines" --sandbox "$sandbox" "${options[@]}"
 }
