@@ -24,7 +24,7 @@ enum {
 	UNREAD_MS = 60 * 1000, /* if /metrics was not read for READ_MS */
 	READ_MS = 60 * 1000,
 	TOTAL_MS = 2 * UNREAD_MS, /* the age up to which the total is shown */
-	SHARE = 10            /* the inverse of a process's share of the time */
+	SHARE = 10                /* the inverse of a process's share of the time */
 };
 
 /* Since when the group has committed nothing new. */
