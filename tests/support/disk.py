@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """A small file system for a test."""
 
+import contextlib
 import os
 import subprocess
 
@@ -16,10 +17,16 @@ class Disk:
         self.mounted = True
 
     def fill(self, leave=0):
-        """Allocates all blocks except for `leave` bytes."""
-        space = os.statvfs(self.folder)
+        """Allocates all blocks except for `leave` bytes, also while a job writes."""
         with open(self.folder / "filled", "ab") as file:
-            os.posix_fallocate(file.fileno(), file.tell(), space.f_bavail * space.f_frsize - leave)
+            while self._free() > leave:
+                with contextlib.suppress(OSError):
+                    os.posix_fallocate(file.fileno(), file.tell(), self._free() - leave)
+                file.seek(0, os.SEEK_END)
+
+    def _free(self):
+        space = os.statvfs(self.folder)
+        return space.f_bavail * space.f_frsize
 
     def fill_inodes(self, leave):
         (self.folder / "many").mkdir()

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/exec/sandbox.h"
 
+#include <assert.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -273,10 +274,12 @@ static int record(struct buf *view, const char *name, const char *text)
 static int record_bind(
 	struct buf *view, const struct sandbox *sandbox, const char *kind, const char *from, const char *to)
 {
-	_cleanup_(freep) char *seen = from ? mem_printf(VIEW_HOST "/data%s", from + strlen(sandbox->data_dir)) : NULL;
+	_cleanup_(freep) char *seen = NULL;
 
 	if (!from)
 		return 0;
+	assert(text_starts(from, sandbox->data_dir));
+	seen = mem_printf(VIEW_HOST "/data%s", from + strlen(sandbox->data_dir));
 	return record(view, kind, seen) < 0 ? -1 : buf_append(view, to, strlen(to) + 1);
 }
 

@@ -94,6 +94,30 @@ static void drain_interrupt(void *data)
 	drain_check(worker);
 }
 
+static void shown_kill(struct job *job)
+{
+	if (job->reported)
+		job_kill(job);
+}
+
+static void shown_let_go(struct job *job)
+{
+	if (job->reported)
+		job_let_go(job);
+}
+
+/* Ends jobs that only show their plan while no scheduler takes its JSON: they would hold up the worker's end. */
+static void shown_check(void *data)
+{
+	struct worker *worker = data;
+
+	loop_timer_set(worker->loop, &worker->shown_timer, REPORT_MS, shown_check, worker);
+	if (worker->host.reachable(worker->host.data))
+		return;
+	each_job(worker, shown_kill);
+	each_job(worker, shown_let_go);
+}
+
 void drain_begin(struct worker *worker)
 {
 	int64_t limit_ms = worker->options.drain_seconds * 1000;
@@ -106,6 +130,7 @@ void drain_begin(struct worker *worker)
 	git_source_stop(worker->git);
 	if (limit_ms > 0)
 		loop_timer_set(worker->loop, &worker->stop_timer, limit_ms, drain_interrupt, worker);
+	loop_timer_set(worker->loop, &worker->shown_timer, REPORT_MS, shown_check, worker);
 	drain_check(worker);
 }
 

@@ -64,11 +64,12 @@ struct worker {
 	size_t busy;
 	bool refused; /* its agent token was revoked */
 	bool started_job;
-	bool gave_up;                 /* the drain ended before everything was delivered */
-	struct loop_timer once_timer; /* of --once-seconds */
-	atomic_int drain;             /* enum drain */
-	atomic_bool paused;           /* an operator drained it or its pool: it claims no jobs until it is resumed */
-	struct loop_timer stop_timer; /* of the drain */
+	bool gave_up;                  /* the drain ended before everything was delivered */
+	struct loop_timer once_timer;  /* of --once-seconds */
+	atomic_int drain;              /* enum drain */
+	atomic_bool paused;            /* an operator drained it or its pool: it claims no jobs until it is resumed */
+	struct loop_timer stop_timer;  /* of the drain */
+	struct loop_timer shown_timer; /* of the drain, too */
 };
 
 /* ---- slots.c ---- */

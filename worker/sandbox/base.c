@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,7 +29,8 @@ struct bases {
 	const struct sandbox *sandbox;
 	char *program;
 	bool proven;                  /* a program was started in a base */
-	bool failed;                  /* a base could not be made, which the log says */
+	bool failed;                  /* the last base could not be made, which the log says */
+	bool unusable;                /* programs can\'t be started in a base */
 	struct base items[MAX_BASES]; /* most recently used first */
 	size_t count;
 };
@@ -40,6 +42,7 @@ struct making {
 	struct texts argv; /* of runyard-sandbox */
 	int user;          /* user namespace, or -1; owned */
 	int fd;            /* the result, or -1 */
+	bool unusable;     /* no program can be started in it */
 	struct err err;
 	void (*ready)(void *data, int base);
 	void *data;
@@ -121,8 +124,9 @@ static int base_find(struct bases *bases, const char *key)
 
 /* ---- in a thread ---- */
 
-/* Starts runyard-sandbox with the descriptors 3 and 4, which must be above them; -1: closed. Returns its pid. */
-static int program_start(char *const *argv, int third, int fourth, struct err *err)
+/* Starts runyard-sandbox with the descriptors 2 to 4, which must be above them; 3 may be -1: closed. Returns its pid.
+ */
+static int program_start(char *const *argv, int third, int fourth, int errors, struct err *err)
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
@@ -137,7 +141,7 @@ static int program_start(char *const *argv, int third, int fourth, struct err *e
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
 	posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDERR_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
 	if (third >= 0)
 		posix_spawn_file_actions_adddup2(&actions, third, 3);
 	else
@@ -148,6 +152,27 @@ static int program_start(char *const *argv, int third, int fourth, struct err *e
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
 	return code == 0 ? pid : err_set(err, ERR_INTERNAL, "%s can't be started: %s", argv[0], strerror(code));
+}
+
+/* A memory file for what a program writes to its standard error. */
+static int errors_open(void)
+{
+	_cleanup_(closep) int fd = memfd_create("errors", MFD_CLOEXEC);
+
+	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FDS_END);
+}
+
+/* Appends it to the error. */
+static int failed(int errors, struct err *err)
+{
+	char said[200];
+	ssize_t got = pread(errors, said, sizeof(said) - 1, 0);
+
+	said[got > 0 ? got : 0] = '\0';
+	said[strcspn(said, "\n")] = '\0';
+	if (*said)
+		err_context(err, "%s", said);
+	return -1;
 }
 
 static int socket_receive(int fd, struct err *err)
@@ -175,7 +200,7 @@ static int socket_receive(int fd, struct err *err)
 /* Returns the base. */
 static int base_make(const struct making *making, struct err *err)
 {
-	_cleanup_(closep) int ours = -1, theirs = -1;
+	_cleanup_(closep) int ours = -1, theirs = -1, errors = errors_open();
 	int sockets[2], pid, base;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
@@ -183,7 +208,7 @@ static int base_make(const struct making *making, struct err *err)
 	ours = sockets[0];
 	theirs = fcntl(sockets[1], F_DUPFD_CLOEXEC, FDS_END);
 	close(sockets[1]);
-	pid = program_start(making->argv.items, making->user, theirs, err);
+	pid = program_start(making->argv.items, making->user, theirs, errors, err);
 	if (pid < 0)
 		return -1;
 	closep(&theirs);
@@ -192,7 +217,7 @@ static int base_make(const struct making *making, struct err *err)
 	if (base < 0)
 		kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	return base;
+	return base < 0 ? failed(errors, err) : base;
 }
 
 /* Starts a program in the base, to test the machine. */
@@ -202,19 +227,20 @@ static int base_try(const struct bases *bases, int base, struct err *err)
 	const struct buf *filter = &bases->sandbox->filter;
 	const struct view_header header = {.filter_bytes = (uint32_t)filter->len};
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(VIEW_MAX);
-	_cleanup_(closep) int view = -1, high = -1;
+	_cleanup_(closep) int view = -1, high = -1, errors = errors_open();
 	int pid, status = -1;
 
 	buf_append(&bytes, &header, sizeof(header));
 	buf_append(&bytes, filter->data, filter->len);
 	if (memory_file("view", &bytes, &view, err) < 0 || (high = fcntl(view, F_DUPFD_CLOEXEC, FDS_END)) < 0)
 		return -1;
-	pid = program_start(argv, high, base, err);
+	pid = program_start(argv, high, base, errors, err);
 	if (pid < 0)
 		return -1;
-	if (waitpid(pid, &status, 0) != pid || status != 0)
-		return err_set(err, ERR_INTERNAL, "runyard-sandbox can't start a program");
-	return 0;
+	if (waitpid(pid, &status, 0) == pid && status == 0)
+		return 0;
+	err_set(err, ERR_INTERNAL, "runyard-sandbox can't start a program");
+	return failed(errors, err);
 }
 
 static void make(void *data)
@@ -222,9 +248,14 @@ static void make(void *data)
 	struct making *making = data;
 
 	making->fd = base_make(making, &making->err);
+	if (making->fd < 0) { /* exec/child.c kills children that it does not know after it lost a keeper */
+		making->err = (struct err)ERR_INIT;
+		making->fd = base_make(making, &making->err);
+	}
 	if (making->fd >= 0 && !making->bases->proven && base_try(making->bases, making->fd, &making->err) < 0) {
 		close(making->fd);
 		making->fd = -1;
+		making->unusable = true;
 	}
 }
 
@@ -240,6 +271,7 @@ static void made(void *data)
 	closep(&making.user);
 	if (making.fd >= 0) {
 		bases->proven = true;
+		bases->failed = false;
 		base_add(bases, (struct base){making.key, making.fd});
 	} else {
 		if (!bases->failed)
@@ -247,6 +279,7 @@ static void made(void *data)
 				 "longer",
 				"why", making.err.message, NULL);
 		bases->failed = true;
+		bases->unusable = making.unusable;
 		free(making.key);
 	}
 	making.ready(making.data, making.fd);
@@ -259,7 +292,7 @@ void bases_get(
 	char *key;
 	int found;
 
-	if (!bases->sandbox->bwrap || (bases->failed && !bases->proven) || !mounts_are_seen(bases->sandbox)) {
+	if (!bases->sandbox->bwrap || bases->unusable || !mounts_are_seen(bases->sandbox)) {
 		ready(data, -1);
 		return;
 	}

@@ -41,7 +41,7 @@ struct view {
 	char *environment[MAX_VARIABLES + 1];
 };
 
-static void die(const char *what)
+static _Noreturn void die(const char *what)
 {
 	dprintf(STDERR_FILENO, "runyard-sandbox: %s: %s\n", what, strerror(errno));
 	_exit(1);
@@ -365,14 +365,13 @@ static int base_send(void)
 }
 
 /* Becomes bwrap, in the user namespace that is given. */
-static int make(char **argv)
+static _Noreturn void make(char **argv)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (fcntl(VIEW_USER_FD, F_SETFD, FD_CLOEXEC) == 0 && setns(VIEW_USER_FD, CLONE_NEWUSER) < 0)
 		die("the network's user namespace");
 	execv(argv[0], argv);
 	die(argv[0]);
-	return 1;
 }
 
 int main(int argc, char **argv)
@@ -382,7 +381,7 @@ int main(int argc, char **argv)
 	if (argc > 2 && strcmp(argv[1], "run") == 0)
 		return run(argv + 2);
 	if (argc > 2 && strcmp(argv[1], "make") == 0)
-		return make(argv + 2);
+		make(argv + 2);
 	fputs("runyard-sandbox is started by runyard-worker alone\n", stderr);
 	return 2;
 }

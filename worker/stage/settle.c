@@ -90,6 +90,9 @@ void step_begin(struct job *job)
 		job->tofu ? "OpenTofu" : "Terraform", job->result.terraform_version, providers_platform());
 
 	joblog_write(&job->log, text);
+	/* A person may be looking at the plan's empty log. An apply's first lines are sent with its start. */
+	if (job->assignment.stage == STAGE_PLAN)
+		joblog_push(&job->log);
 }
 
 /* ---- the closing step ---- */

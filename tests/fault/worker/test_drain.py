@@ -161,6 +161,7 @@ def test_a_stopping_scheduler_serves_requests_and_is_not_ready(api, scheduler, w
     api.url = second.url
     run = api.run_files(api.workspace(auto_apply=True), ONE)
     api.wait_status(run, "applied")
+    api.plan_json(run)  # the worker has nothing left to send
     second.process.send(signal.SIGTERM)
     assert second.process.ended() == 0
     api.url = first.url
