@@ -10,6 +10,7 @@
 
 enum {
 	SENT_EVERY_MS = 100, /* so a log has at most 10 events a second */
+	LOOK_EVERY_MS = 10,  /* if the last look found nothing to send: the first lines of a new log are sent at once */
 	PART_MAX = 32 << 10  /* bytes of one event; more makes a gap, which clients read by themselves */
 };
 
@@ -18,7 +19,7 @@ struct tails {
 	struct event_hub *hub;
 	struct loop_timer timer;
 	int wake;
-	int64_t sent_ms;
+	int64_t sent_ms, looked_ms;
 	pthread_mutex_t mutex;
 	json_t *watched, *grown; /* under the mutex */
 };
@@ -28,7 +29,8 @@ static void tails_send(void *data);
 static void tails_ready(void *data, int fd, unsigned events)
 {
 	struct tails *tails = data;
-	int64_t due_ms = tails->sent_ms + SENT_EVERY_MS, now = clock_mono_ms();
+	int64_t sent_ms = tails->sent_ms + SENT_EVERY_MS, looked_ms = tails->looked_ms + LOOK_EVERY_MS;
+	int64_t due_ms = sent_ms > looked_ms ? sent_ms : looked_ms, now = clock_mono_ms();
 
 	(void)events;
 	loop_eventfd_clear(fd);
@@ -139,6 +141,7 @@ static void log_send(struct event_hub *hub, struct growth *growth, struct stream
 	if (over)
 		json_object_set_new(data, "ended", json_true());
 	topic->topic.offset = end;
+	hub->tails->sent_ms = hub->now_ms;
 	stream_tell(hub, topic->subscription.stream, "log", data);
 	if (over)
 		stream_unsubscribe(hub, topic);
@@ -210,7 +213,7 @@ static void tails_send(void *data)
 	json_t *grown, *value;
 	const char *id;
 
-	tails->sent_ms = tails->hub->now_ms = clock_mono_ms();
+	tails->looked_ms = tails->hub->now_ms = clock_mono_ms();
 	pthread_mutex_lock(&tails->mutex);
 	grown = tails->grown;
 	tails->grown = json_object();
