@@ -27,7 +27,7 @@ static const char inside_cache[] = "/cache";
 static const char inside_engine[] = "/engine/";
 static const char inside_cli_config[] = "/engine/cli.tfrc";
 
-/* Where programs in a base get folders of their own. */
+/* Folders of a base at which programs mount their own ones. */
 static const char *const places[] = {inside_root, inside_packages};
 
 /* Numbers of bwrap's descriptors, which struct sandbox_start describes. */
