@@ -298,11 +298,19 @@ static int records_add(struct buf *view, const struct sandbox *sandbox, const st
 	return status;
 }
 
+static const char *run_path(void)
+{
+	static char *path;
+
+	if (!path)
+		path = program_helper("runyard-sandbox");
+	return path;
+}
+
 static int prepare_run(const struct sandbox *sandbox, const struct sandbox_job *job,
 	const struct sandbox_command *command, struct sandbox_start *start, struct err *err)
 {
 	_cleanup_(buf_release) struct buf texts = BUF_INIT(ARGS_LIMIT), view = BUF_INIT(VIEW_MAX);
-	_cleanup_(freep) char *program = program_helper("runyard-sandbox");
 	struct view_header header = {
 		.tmp_bytes = sandbox->tmp, .offline = command->offline, .filter_bytes = (uint32_t)sandbox->filter.len};
 
@@ -318,7 +326,7 @@ static int prepare_run(const struct sandbox *sandbox, const struct sandbox_job *
 	if (start->second_fd < 0)
 		return err_errno(err, "the base");
 	etc_refresh(sandbox->etc);
-	texts_add(&start->argv, "%s", program);
+	texts_add(&start->argv, "%s", run_path());
 	texts_add(&start->argv, "run");
 	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
 	start->folder = "/";

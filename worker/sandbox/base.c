@@ -30,7 +30,7 @@ struct bases {
 	char *program;
 	bool proven;                  /* a program was started in a base */
 	bool failed;                  /* the last base could not be made, which the log says */
-	bool unusable;                /* programs can\'t be started in a base */
+	bool unusable;                /* programs can't be started in a base */
 	struct base items[MAX_BASES]; /* most recently used first */
 	size_t count;
 };
@@ -42,7 +42,8 @@ struct making {
 	struct texts argv; /* of runyard-sandbox */
 	int user;          /* user namespace, or -1; owned */
 	int fd;            /* the result, or -1 */
-	bool unusable;     /* no program can be started in it */
+	bool tried;        /* starts a program in it, to test the machine */
+	bool unusable;     /* ...which failed */
 	struct err err;
 	void (*ready)(void *data, int base);
 	void *data;
@@ -252,7 +253,7 @@ static void make(void *data)
 		making->err = (struct err)ERR_INIT;
 		making->fd = base_make(making, &making->err);
 	}
-	if (making->fd >= 0 && !making->bases->proven && base_try(making->bases, making->fd, &making->err) < 0) {
+	if (making->fd >= 0 && making->tried && base_try(making->bases, making->fd, &making->err) < 0) {
 		close(making->fd);
 		making->fd = -1;
 		making->unusable = true;
@@ -279,7 +280,7 @@ static void made(void *data)
 				 "longer",
 				"why", making.err.message, NULL);
 		bases->failed = true;
-		bases->unusable = making.unusable;
+		bases->unusable = bases->unusable || making.unusable;
 		free(making.key);
 	}
 	making.ready(making.data, making.fd);
@@ -308,6 +309,7 @@ void bases_get(
 		.key = key,
 		.user = network ? fcntl(network[0], F_DUPFD_CLOEXEC, FDS_END) : -1,
 		.fd = -1,
+		.tried = !bases->proven,
 		.ready = ready,
 		.data = data};
 	texts_add(&making->argv, "%s", bases->program);
