@@ -22,8 +22,9 @@ struct bases *bases_new(struct loop *loop, const struct sandbox *sandbox);
 void bases_free(struct bases *bases);
 
 /* Calls ready(data, base) once: at once if there is a base, otherwise from the loop after a thread has made one. `base`
- * is a descriptor that is borrowed during the call, or -1 if programs must be started by bwrap itself: there is no
- * sandbox, or this machine can't use bases, which the log says once. `network` is as in struct child_spec; borrowed. */
+ * is a descriptor, borrowed during the call. With -1, bwrap must start the program: there is no sandbox, the operator
+ * mounts something below /tmp, or no base can be made, which the log says. `network` is as in struct child_spec;
+ * borrowed. */
 void bases_get(
 	struct bases *bases, const char *engine, const int *network, void (*ready)(void *data, int base), void *data);
 
