@@ -425,7 +425,7 @@ def test_an_installation_has_agent_pools(used, api_site, github):
     assert set_pools(stranger, agent_pool=None).status == 404
     workspace = connect_workspace(used, used.repository.identifier, **{"queue-all-runs": True, "vcs-fork-plans": True})
     assert workspace.status == 201, workspace.text
-    assert api_site.ask("select pool_id from git_jobs where repository_id = %s", used.row_id) == [(reading,)]
+    until(lambda: api_site.ask("select pool_id from git_jobs where repository_id = %s", used.row_id) == [(reading,)], "a job for the connection's pool")
     for pool in (reading, forks):
         assert "installations of the GitHub App" in used.api.call("DELETE", f"agent-pools/{pool}").text
     assert reason_of_a_fork(api_site, used) == "fork_approval"
