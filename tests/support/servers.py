@@ -11,6 +11,7 @@ import signal
 import subprocess
 import tempfile
 import zlib
+from contextlib import suppress
 from pathlib import Path
 
 import psycopg
@@ -396,7 +397,8 @@ class Servers:
         for server in self.all:
             running = [server.process.pid, *children(server.process.pid)] if server.process.alive() else []
             for pid in running:
-                os.kill(pid, number)
+                with suppress(ProcessLookupError): # a process of PostgreSQL has just ended
+                    os.kill(pid, number)
 
     def release(self):
         self.send(signal.SIGCONT)
