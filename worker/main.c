@@ -197,7 +197,7 @@ static int open_network(struct worker *worker, struct err *err)
 {
 	const struct options *options = &worker->options;
 	_cleanup_(texts_release) struct texts urls = {.items = NULL};
-	/* A slot's plan may still be shown while its apply runs, and each has a network. */
+	/* Jobs of several organizations take turns in a slot. */
 	const struct networks_spec spec = {.loop = worker->loop,
 		.lists = &worker->network_lists,
 		.urls = &urls,
@@ -305,6 +305,7 @@ static struct job_host job_host(struct process *process)
 		.outside = worker->mirrors,
 		.reachable = scheduler_reachable,
 		.finishing = slots_finishing,
+		.show = slots_show,
 		.reported = slots_reported,
 		.ended = slots_ended,
 		.data = worker,
@@ -429,7 +430,7 @@ static int process_open(struct process *process, struct err *err)
 	worker->fetcher = fetcher_new(worker->loop);
 	fetcher_expect(worker->fetcher, &worker->origin);
 	worker->mirrors = fetcher_new(worker->loop);
-	worker->jobs = mem_new((size_t)worker->options.slots + SLOTS_FINISHING, sizeof(struct job *));
+	worker->jobs = mem_new((size_t)worker->options.slots + MAX_SHOWN, sizeof(struct job *));
 	metric_set(M_SLOTS, "", (double)worker->options.slots);
 	metric_set(M_SLOTS_BUSY, "", 0);
 	metric_set(M_DRAINING, "", 0);

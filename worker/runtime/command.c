@@ -232,10 +232,11 @@ static int open_output(struct running *running, struct child_spec *spec, int *re
 	return 0;
 }
 
-/* infracost is the operator's program, so it keeps the network when jobs have none. */
+/* infracost is the operator's program, so it keeps the network when jobs have none. A job that has reported has given
+ * its network back. */
 static bool offline(const struct job *job, enum command_env env)
 {
-	return job->host->offline && env != ENV_COST;
+	return (job->host->offline && env != ENV_COST) || (job->host->networks && job->reported);
 }
 
 /* The apply goes on without the record. Stopping it would lose more than the record's list of resources, which
@@ -366,14 +367,15 @@ static void network_came(void *data, const struct err *no_network)
 {
 	struct running *running = data;
 	struct job *job = running->job;
+	const int *namespaces = job->network ? network_namespaces(job->network) : NULL;
 
 	if (no_network && !job_done(job))
 		job_fail(job, OUTCOME_ERRORED, "The job's network can't be made: %s", no_network->message);
 	if (no_network)
 		release(running);
 	else
-		bases_get(job->host->bases, job->engine, job->network ? network_namespaces(job->network) : NULL, begin,
-			running);
+		bases_get(
+			job->host->bases, job->engine, namespaces ? namespaces[0] : job->network_user, begin, running);
 }
 
 void command_run(struct job *job, struct command *command)
@@ -390,5 +392,8 @@ void command_run(struct job *job, struct command *command)
 	/* The caller may close its descriptor before the network is ready. */
 	running->command.out = command->output == OUTPUT_FILE ? fcntl(command->out, F_DUPFD_CLOEXEC, 0) : -1;
 	job_hold(job);
-	job_network_wait(job, network_came, running);
+	if (job->reported)
+		network_came(running, NULL);
+	else
+		job_network_wait(job, network_came, running);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/runtime/job.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -81,6 +82,7 @@ struct job *job_start(const struct job_host *host, struct assignment *assignment
 	job->assignment = *assignment;
 	job->dir = (struct workdir)WORKDIR_INIT;
 	job->configuration = job->init_bundle = job->plan_json = job->state_file = job->plan_file = job->record = -1;
+	job->network_user = -1;
 	job->begun_ms = job->step_ms = clock_mono_ms();
 	job->steps = host->steps[assignment->stage];
 	job->folder = assignment->working_directory ? workdir_folder(assignment) : NULL;
@@ -151,6 +153,7 @@ void job_free(struct job *job)
 	loop_timer_clear(job->host->loop, &job->over_timer);
 	job_limits_release(job);
 	network_release(job->network);
+	closep(&job->network_user);
 	states_release(&job->states);
 	rescue_free(job->rescue);
 	joblog_release(&job->log);
@@ -198,12 +201,45 @@ void job_outcome(const struct job *job, struct job_result *result)
 	}
 }
 
+/* The run's apply may begin at once, in the same network. */
+static void network_give_back(struct job *job)
+{
+	const int *namespaces = job->network ? network_namespaces(job->network) : NULL;
+
+	if (namespaces)
+		job->network_user = fcntl(namespaces[0], F_DUPFD_CLOEXEC, 0);
+	network_release(job->network);
+	job->network = NULL;
+}
+
 void job_report(struct job *job)
 {
 	job_outcome(job, &job->result);
 	job->decided = job->reported = job->optional = true;
+	job->reported_ms = clock_mono_ms();
+	network_give_back(job);
 	job->lease = (struct keeper_lease){0}; /* it no longer holds anything that another worker could be given */
 	job->host->reported(job->host->data, job, &job->result);
+}
+
+void job_await_turn(struct job *job)
+{
+	job->turn = TURN_AWAITED;
+	job_hold(job);
+	job->host->show(job->host->data);
+}
+
+static void turn_leave(struct job *job, enum turn turn)
+{
+	if (job->turn != TURN_AWAITED)
+		return;
+	job->turn = turn;
+	job_release(job);
+}
+
+void job_take_turn(struct job *job)
+{
+	turn_leave(job, TURN_TAKEN);
 }
 
 /* In this case no state of the workspace has the apply's resources. So the workspace is held, and the next plan waits
@@ -493,6 +529,7 @@ void job_stop(struct job *job, enum stop stop)
 	job_stop_child(job, stop == STOP_FORCE);
 	channel_give_up_downloads(&job->channel);
 	engines_leave(job->host->engines, job);
+	turn_leave(job, TURN_NONE);
 	job_release(job);
 }
 
@@ -513,6 +550,7 @@ void job_lose(struct job *job)
 	job_hold(job);
 	channel_give_up(&job->channel);
 	engines_leave(job->host->engines, job);
+	turn_leave(job, TURN_NONE);
 	job_release(job);
 }
 
@@ -537,6 +575,7 @@ void job_let_go(struct job *job)
 {
 	job_hold(job);
 	job->channel.over = true;
+	turn_leave(job, TURN_NONE);
 	states_give_up(&job->states); /* else a state that was written meanwhile would be sent, and awaited */
 	channel_give_up(&job->channel);
 	job_release(job);

@@ -15,7 +15,7 @@
  *  5. Only terraform's apply outlives the lease. No other program is started or still runs when another worker may
  *     have the job, even if this process is stopped meanwhile (keeper/keeper.h).
  *  6. A plan whose JSON nothing waits for gives its result before the plan is shown. The remaining work is optional:
- *     its failure only goes to the worker's log.
+ *     its failure only goes to the worker's log. It begins when a slot is free (slots.c), and has no network.
  */
 
 #include "common/crypto.h"
@@ -93,12 +93,17 @@ struct job_host {
 	bool (*reachable)(void *data);
 	/* Whether a job of that run goes on here after it has reported. */
 	bool (*finishing)(void *data, const char *run);
+	/* A job waits for its turn to show its plan: job_take_turn is to be called. */
+	void (*show)(void *data);
 	/* Receives the result of a job that goes on (rule 6). */
 	void (*reported)(void *data, const struct job *job, const struct job_result *result);
 	/* Called once. `result` is NULL if the job was lost or has already reported. The job is freed afterwards. */
 	void (*ended)(void *data, struct job *job, const struct job_result *result);
 	void *data;
 };
+
+/* Of a job that shows its plan after its result. */
+enum turn { TURN_NONE, TURN_AWAITED, TURN_TAKEN };
 
 struct step {
 	const char *name; /* for metrics; NULL ends the list */
@@ -118,7 +123,9 @@ struct job {
 	json_t *unrecorded; /* an apply's unrecorded resources (upload/unrecorded.h), or NULL; owned */
 	bool lost;
 	bool reported; /* the result is given */
+	int64_t reported_ms;
 	bool optional; /* the current work does not affect the result */
+	enum turn turn;
 	enum stop stop;
 	bool abandoned; /* stopped because the worker ends, not on a user's request */
 	bool over;      /* an apply's engine has ended, and its unrecorded resources are known */
@@ -144,7 +151,8 @@ struct job {
 
 	struct network_use *network; /* for all commands of the job; or NULL */
 	bool network_lost;           /* the network ended while a command ran */
-	struct keeper_lease lease;   /* of the claim, or of the last heartbeat that renewed it */
+	int network_user; /* user namespace of the network that the job gave back when it reported; or -1; owned */
+	struct keeper_lease lease; /* of the claim, or of the last heartbeat that renewed it */
 	struct limits limits;
 	struct child *child;
 	struct child_kind child_kind;
@@ -187,6 +195,8 @@ void job_interrupt(struct job *job);
 void job_kill(struct job *job);
 /* Stops waiting for the scheduler's answers. */
 void job_let_go(struct job *job);
+/* The job shows its plan now. */
+void job_take_turn(struct job *job);
 /* Frees the job without a callback. For a worker that exits. */
 void job_free(struct job *job);
 
@@ -198,6 +208,8 @@ void job_release(struct job *job);
 void job_fail(struct job *job, enum outcome outcome, const char *format, ...) __attribute__((format(printf, 3, 4)));
 /* Gives the result now; the remaining work of the job is optional (rule 6). */
 void job_report(struct job *job);
+/* Holds a job that has reported until its turn. */
+void job_await_turn(struct job *job);
 /* The engine's workspace name, the value of terraform.workspace. Borrowed. */
 const char *job_workspace(const struct job *job);
 /* True if the job should do no more work: it is decided, lost or asked to stop. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/runtime/worker.h"
 
+#include "common/clock.h"
 #include "common/err.h"
 #include "common/log.h"
 #include "worker/metrics.h"
@@ -8,6 +9,10 @@
 #include "worker/runtime/lease.h"
 #include "worker/scheduler_client/control.h"
 #include "worker/scheduler_client/job_source.h"
+
+/* When a plan is shown beside other jobs (slots_show). A new job is usually claimed well before a slot was free that
+ * long. */
+enum { FREE_MS = 30, LATE_MS = 10000 };
 
 /* The number of jobs that have not reported. */
 static size_t running(const struct worker *worker)
@@ -24,6 +29,11 @@ static void show_busy(const struct worker *worker)
 	metric_set(M_SLOTS_BUSY, "", (double)running(worker));
 }
 
+static bool is_late(const struct job *job)
+{
+	return job->reported && clock_mono_ms() - job->reported_ms >= LATE_MS;
+}
+
 /* A worker with --once has had its job. */
 static bool slots_used_up(const struct worker *worker)
 {
@@ -37,10 +47,13 @@ bool slots_open(const struct worker *worker)
 
 size_t slots_free(const struct worker *worker)
 {
-	size_t slots = (size_t)worker->options.slots, taken = running(worker), finishing = worker->busy - taken;
+	size_t slots = (size_t)worker->options.slots, taken = running(worker), room = slots + MAX_SHOWN - worker->busy;
 
-	taken += finishing > SLOTS_FINISHING ? finishing - SLOTS_FINISHING : 0;
-	return !slots_open(worker) || !worker->capable || taken >= slots || slots_used_up(worker) ? 0 : slots - taken;
+	for (size_t i = 0; i < worker->busy; i++)
+		taken += is_late(worker->jobs[i]);
+	if (!slots_open(worker) || !worker->capable || taken >= slots || slots_used_up(worker))
+		return 0;
+	return slots - taken < room ? slots - taken : room;
 }
 
 struct job *slots_find(const struct worker *worker, const char *job, int attempt)
@@ -81,7 +94,7 @@ void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, 
 		return;
 	}
 	if (running(worker) == (size_t)worker->options.slots ||
-		worker->busy == (size_t)worker->options.slots + SLOTS_FINISHING ||
+		worker->busy == (size_t)worker->options.slots + MAX_SHOWN ||
 		slots_find(worker, assignment.job, assignment.attempt)) {
 		log_error("the scheduler gave a job that was not asked for", "job", assignment.job, NULL);
 		assignment_release(&assignment);
@@ -125,6 +138,52 @@ bool slots_use_engine(void *data, const char *path)
 	return false;
 }
 
+/* The job that has waited the longest to show its plan, or NULL. */
+static struct job *next_shown(const struct worker *worker)
+{
+	struct job *next = NULL;
+
+	for (size_t i = 0; i < worker->busy; i++)
+		if (worker->jobs[i]->turn == TURN_AWAITED &&
+			(!next || worker->jobs[i]->reported_ms < next->reported_ms))
+			next = worker->jobs[i];
+	return next;
+}
+
+static size_t shown(const struct worker *worker)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < worker->busy; i++)
+		count += worker->jobs[i]->turn == TURN_TAKEN;
+	return count;
+}
+
+/* A plan is shown in a slot that nothing else needs. If there is none for LATE_MS, it takes the next one, or is shown
+ * beside the running jobs. */
+static void show_plans(void *data)
+{
+	struct worker *worker = data;
+	size_t slots = (size_t)worker->options.slots;
+	struct job *job;
+
+	while ((job = next_shown(worker)) && shown(worker) < slots) {
+		if (running(worker) + shown(worker) >= slots && !is_late(job)) {
+			loop_timer_set(worker->loop, &worker->turn_timer, job->reported_ms + LATE_MS - clock_mono_ms(),
+				show_plans, worker);
+			return;
+		}
+		job_take_turn(job);
+	}
+}
+
+void slots_show(void *data)
+{
+	struct worker *worker = data;
+
+	loop_timer_set(worker->loop, &worker->turn_timer, FREE_MS, show_plans, worker);
+}
+
 void slots_reported(void *data, const struct job *job, const struct job_result *result)
 {
 	struct worker *worker = data;
@@ -143,6 +202,7 @@ void slots_ended(void *data, struct job *job, const struct job_result *result)
 		at++;
 	worker->jobs[at] = worker->jobs[--worker->busy];
 	show_busy(worker);
+	slots_show(worker);
 	if (result)
 		result_sink_add(worker->results, result, job->assignment.token, job->states.dir);
 	job_source_go_on(worker->source);

@@ -22,8 +22,9 @@ struct job_source;
 struct lease;
 struct scheduler;
 
-/* One job that has reported but goes on takes no slot. A second one keeps its slot. */
-enum { SLOTS_FINISHING = 1 };
+/* The maximum number of jobs that have reported and still show their plans (job.h, rule 6). With more, a job keeps its
+ * slot. */
+enum { MAX_SHOWN = 16 };
 
 /* The steps of the end of a worker. Each signal goes one step further. So do --drain-seconds after the first step and
  * --job-stop-seconds after the second. */
@@ -60,9 +61,10 @@ struct worker {
 	struct control *control;     /* scheduler_client/control.h: stop requests */
 	struct lease *lease;         /* lease.h: registration and heartbeats */
 	struct disk *disk;           /* disk.h: free space */
-	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + SLOTS_FINISHING */
+	struct job **jobs;           /* running jobs; `busy` of them, room for options.slots + MAX_SHOWN */
 	size_t busy;
-	bool refused; /* its agent token was revoked */
+	struct loop_timer turn_timer; /* of slots_show */
+	bool refused;                 /* its agent token was revoked */
 	bool started_job;
 	bool gave_up;                  /* the drain ended before everything was delivered */
 	struct loop_timer once_timer;  /* of --once-seconds */
@@ -89,8 +91,9 @@ struct keeper_lease slots_lease(int64_t sent_ms, long long lease_seconds);
 void slots_start(struct worker *worker, const json_t *claimed, int64_t sent_ms, long long lease_seconds);
 /* Whether a job uses the engine at that path. */
 bool slots_use_engine(void *data, const char *path);
-/* job_host's `finishing`, `reported` and `ended`. */
+/* job_host's `finishing`, `show`, `reported` and `ended`. */
 bool slots_finishing(void *data, const char *run);
+void slots_show(void *data);
 void slots_reported(void *data, const struct job *job, const struct job_result *result);
 void slots_ended(void *data, struct job *job, const struct job_result *result);
 

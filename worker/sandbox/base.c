@@ -72,16 +72,16 @@ static void key_add_file(struct buf *key, const char *path)
 
 /* Names all that a base is made from and that can change. A user namespace's inode is not used again while a base in
  * it exists. */
-static char *base_key(const struct sandbox *sandbox, const char *engine, const int *network)
+static char *base_key(const struct sandbox *sandbox, const char *engine, int user)
 {
 	struct buf key = BUF_INIT(65536);
 	_cleanup_(freep) char *binds = mem_text(sandbox->binds);
 	char *rest = binds, *path;
-	struct stat user = {.st_ino = 0};
+	struct stat info = {.st_ino = 0};
 
-	if (network)
-		fstat(network[0], &user);
-	buf_printf(&key, "%ju\n", (uintmax_t)user.st_ino);
+	if (user >= 0)
+		fstat(user, &info);
+	buf_printf(&key, "%ju\n", (uintmax_t)info.st_ino);
 	key_add_file(&key, engine);
 	key_add_file(&key, sandbox->trust);
 	while ((path = strsep(&rest, ",")))
@@ -286,8 +286,7 @@ static void made(void *data)
 	making.ready(making.data, making.fd);
 }
 
-void bases_get(
-	struct bases *bases, const char *engine, const int *network, void (*ready)(void *data, int base), void *data)
+void bases_get(struct bases *bases, const char *engine, int user, void (*ready)(void *data, int base), void *data)
 {
 	struct making *making;
 	char *key;
@@ -297,7 +296,7 @@ void bases_get(
 		ready(data, -1);
 		return;
 	}
-	key = base_key(bases->sandbox, engine, network);
+	key = base_key(bases->sandbox, engine, user);
 	found = base_find(bases, key);
 	if (found >= 0) {
 		free(key);
@@ -307,7 +306,7 @@ void bases_get(
 	making = mem_new(1, sizeof(*making));
 	*making = (struct making){.bases = bases,
 		.key = key,
-		.user = network ? fcntl(network[0], F_DUPFD_CLOEXEC, FDS_END) : -1,
+		.user = user >= 0 ? fcntl(user, F_DUPFD_CLOEXEC, FDS_END) : -1,
 		.fd = -1,
 		.tried = !bases->proven,
 		.ready = ready,

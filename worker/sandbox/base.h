@@ -23,9 +23,8 @@ void bases_free(struct bases *bases);
 
 /* Calls ready(data, base) once: at once if there is a base, otherwise from the loop after a thread has made one. `base`
  * is a descriptor, borrowed during the call. With -1, bwrap must start the program: there is no sandbox, the operator
- * mounts something below /tmp, or no base can be made, which the log says. `network` is as in struct child_spec;
- * borrowed. */
-void bases_get(
-	struct bases *bases, const char *engine, const int *network, void (*ready)(void *data, int base), void *data);
+ * mounts something below /tmp, or no base can be made, which the log says. `user` is the user namespace of the job's
+ * network, or -1; borrowed. */
+void bases_get(struct bases *bases, const char *engine, int user, void (*ready)(void *data, int base), void *data);
 
 #endif

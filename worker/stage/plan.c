@@ -106,6 +106,12 @@ static void step_report(struct job *job)
 		job_report(job);
 }
 
+static void step_turn(struct job *job)
+{
+	if (job->reported && plan_is_shown(job))
+		job_await_turn(job);
+}
+
 /* ---- show ---- */
 
 bool plan_is_shown(const struct job *job)
@@ -173,6 +179,7 @@ const struct step plan_steps[] = {
 	{"plan", step_plan, false},
 	{"hand-in", step_hand_in, false},
 	{"report", step_report, false},
+	{"turn", step_turn, true},
 	{"show", step_show, true},
 	{"schemas", step_schemas, true},
 	{"settle", step_settle, true},

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MPL-2.0
-"""The JSON of an auto-applied plan is made concurrently with its apply. It is available even if the worker
-that planned is lost."""
+"""The JSON of an auto-applied plan is made beside its apply, when a slot is free or after some seconds. It is available
+even if the worker that planned is lost."""
 
 import signal
 
 import pytest
 
+from support.configurations import applying
 from support.gate import Gate
 from support.wait import until
 
@@ -61,3 +62,28 @@ def test_the_worker_of_the_apply_creates_a_missing_json(api, worker, folder, gat
     api.wait_status(run, "applied")
     assert shown(api, run) == ["terraform_data.one"]
     assert second.metric("runyard_worker_process_seconds_count", command="show") == 1
+
+
+def test_a_plan_is_shown_beside_a_long_apply(api, worker, gate):
+    """Other runs get the only slot first, but do not keep it for long."""
+    one = worker(slots=1, sandbox_bind=gate.folder)
+    run = api.run_files(api.workspace(auto_apply=True), applying(gate.command))
+    gate.wait()
+    assert until(lambda: shown(api, run), "it is shown") == ["terraform_data.first", "terraform_data.second"]
+    assert api.status(run) == "applying" and one.metric("runyard_worker_job_slots_busy") == 1
+    gate.open()
+    api.wait_status(run, "applied")
+
+
+def test_a_plan_that_has_reported_is_shown_without_a_network(api, worker, folder, engine):
+    """Its network may already be the apply's."""
+    program = folder / "engine"
+    program.write_text(f'#!/bin/sh\n[ "$1" != show ] || [ "$(grep -c : /proc/net/dev)" = 1 ] || exit 9\nexec {engine.path} "$@"\n')
+    program.chmod(0o755)
+    one = worker(slots=2, engine=program, sandbox_bind=engine.folder)
+    (started,) = [line for line in one.log_lines() if line["msg"] == "worker started"]
+    if started["job-network"] != "isolated":
+        pytest.skip("jobs have no networks of their own here")
+    run = api.run_files(api.workspace(auto_apply=True), ONE)
+    api.wait_status(run, "applied")
+    assert until(lambda: shown(api, run), "it is shown") == ["terraform_data.one"]
