@@ -94,6 +94,8 @@ static struct row *row_new(long long id, const char *topic, const char *key, con
 
 /* ---- from other threads ---- */
 
+static atomic_llong offered_count;
+
 void publisher_offer(struct publisher *publisher, long long id, const char *topic, const char *key, const char *payload)
 {
 	struct row *row = row_new(id, topic, key, payload);
@@ -108,6 +110,12 @@ void publisher_offer(struct publisher *publisher, long long id, const char *topi
 	pthread_mutex_unlock(&publisher->lock);
 	if (row)
 		row_free(row);
+	atomic_fetch_add(&offered_count, 1);
+}
+
+long long publisher_offered(void)
+{
+	return atomic_load(&offered_count);
 }
 
 void publisher_wake(struct publisher *publisher)

@@ -35,6 +35,8 @@ void publisher_stop(struct publisher *publisher);
 /* Hands over a committed row; copies the texts. Never blocks: if the queue is full, the poll finds the row later. */
 void publisher_offer(
 	struct publisher *publisher, long long id, const char *topic, const char *key, const char *payload);
+/* The number of rows that this process has handed over. */
+long long publisher_offered(void);
 /* Wakes the thread after the caller's last offer. */
 void publisher_wake(struct publisher *publisher);
 /* Makes sure that a topic exists before a process subscribes to it, within about a second: a consumer that subscribes

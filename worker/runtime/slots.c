@@ -10,8 +10,8 @@
 #include "worker/scheduler_client/control.h"
 #include "worker/scheduler_client/job_source.h"
 
-/* When a plan is shown beside other jobs (slots_show). A new job is usually claimed well before a slot was free that
- * long. */
+/* A slot counts as free for a plan after FREE_MS, because the next job usually comes sooner. After LATE_MS, a plan no
+ * longer waits for a slot. */
 enum { FREE_MS = 30, LATE_MS = 10000 };
 
 /* The number of jobs that have not reported. */
@@ -159,8 +159,7 @@ static size_t shown(const struct worker *worker)
 	return count;
 }
 
-/* A plan is shown in a slot that nothing else needs. If there is none for LATE_MS, it takes the next one, or is shown
- * beside the running jobs. */
+/* A plan is shown while a slot is free, or late beside the running jobs. A late plan takes a slot (slots_free). */
 static void show_plans(void *data)
 {
 	struct worker *worker = data;

@@ -17,14 +17,16 @@
 #include "scheduler/background/lag/lag_process.h"
 #include "scheduler/background/lag/topic_lags.h"
 #include "scheduler/metrics.h"
+#include "scheduler/outbox/publisher.h"
 
 enum {
 	TICK_MS = 1000,
 	LOOK_MS = 10 * 1000,
 	UNREAD_MS = 60 * 1000, /* if /metrics was not read for READ_MS */
 	READ_MS = 60 * 1000,
-	TOTAL_MS = 2 * UNREAD_MS, /* the age up to which the total is shown */
-	SHARE = 10                /* the inverse of a process's share of the time */
+	STILL_MS = 600 * 1000,   /* ...and there was no lag, and no message since */
+	TOTAL_MS = 2 * STILL_MS, /* the age up to which the total is shown */
+	SHARE = 10               /* the inverse of a process's share of the time */
 };
 
 /* Since when the group has committed nothing new. */
@@ -42,6 +44,7 @@ struct lag_watch {
 	struct progress *progress; /* of the topics of the last look, in its order */
 	size_t progress_count;
 	int64_t looked_ms, took_ms;
+	long long offered; /* publisher_offered at the last look */
 };
 
 /* The sums of a line of topic_lags.h. */
@@ -172,6 +175,7 @@ static void look(struct lag_watch *watch)
 {
 	int64_t began = clock_mono_ms();
 	_cleanup_(buf_release) struct buf output = BUF_INIT(LAG_OUTPUT_LIMIT);
+	long long offered = publisher_offered();
 	struct err err = ERR_INIT;
 	bool succeeded = lag_process_run(watch->command, watch->wake, &output, &err) == 0;
 
@@ -181,14 +185,16 @@ static void look(struct lag_watch *watch)
 	if (!succeeded)
 		metric_add(M_LAG_FAILURES, "reason=\"process\"", 1);
 	watch->looked_ms = began;
+	watch->offered = succeeded && watch->progress_count ? offered : -1;
 	/* A broker that does not answer does not delay the next look. */
 	watch->took_ms = watch->progress_count ? clock_mono_ms() - began : 0;
 }
 
 static bool look_is_due(const struct lag_watch *watch)
 {
-	int64_t now = clock_mono_ms(), pause = now - metrics_read_ms() < READ_MS ? LOOK_MS : UNREAD_MS;
-	int64_t share = watch->took_ms * SHARE;
+	int64_t now = clock_mono_ms(), share = watch->took_ms * SHARE;
+	bool still = atomic_load(&total_lag) == 0 && watch->offered == publisher_offered();
+	int64_t pause = now - metrics_read_ms() < READ_MS ? LOOK_MS : still ? STILL_MS : UNREAD_MS;
 
 	return !watch->looked_ms || now - watch->looked_ms >= (pause > share ? pause : share);
 }

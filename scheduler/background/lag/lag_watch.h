@@ -4,7 +4,8 @@
 
 /*
  * The thread that exports the lag of all topics. It starts a process that measures the lag and keeps it true
- * (lag_keeper.h): while /metrics is read, every 10 s, otherwise every 30 s. A process that takes long delays the next.
+ * (lag_keeper.h): while /metrics is read, every 10 s, otherwise every 60 s, or every 10 minutes while there is no lag
+ * and this scheduler sends no message. A process that takes long delays the next.
  */
 
 #include "common/base.h"
@@ -17,7 +18,7 @@ int lag_watch_start(char *const *command, struct lag_watch **ret_watch, struct e
 /* NULL-safe. Ends a process under way. */
 void lag_watch_stop(struct lag_watch *watch);
 /* The messages of all topics that their groups have not committed, which is the sum of runyard_kafka_topic_lag. -1:
- * nothing was measured in this process within a minute. */
+ * nothing was measured in this process within 20 minutes. */
 long long lag_watch_total(void);
 
 #endif
