@@ -7,6 +7,7 @@ import shutil
 import pytest
 
 from support.authority import Authority
+from support.fake_scheduler import FakeScheduler
 from support.policy_jobs import policy_set, wait_for_results
 from support.policy_server import PolicyServer
 from support.runyard import Worker
@@ -108,11 +109,19 @@ def test_opa_has_the_network_and_the_cas_too(fake_scheduler, worker, servers):
 NOT_ALLOWED = {"no options": {}, "the network alone": {"policy_network": 1}, "hosts alone": {"policy_http_hosts": "127.0.0.1"}}
 
 
+@pytest.fixture
+def own_scheduler():
+    """A scheduler whose jobs the file's worker does not get."""
+    own_scheduler = FakeScheduler()
+    yield own_scheduler
+    own_scheduler.release()
+
+
 @pytest.mark.parametrize("case", NOT_ALLOWED)
-def test_it_is_off_unless_both_options_allow_it(fake_scheduler, sandbox, session_folder, servers, case):
-    worker = start_worker(fake_scheduler, session_folder / case.replace(" ", "-"), sandbox, **NOT_ALLOWED[case])
+def test_it_is_off_unless_both_options_allow_it(own_scheduler, sandbox, session_folder, servers, case):
+    worker = start_worker(own_scheduler, session_folder / case.replace(" ", "-"), sandbox, **NOT_ALLOWED[case])
     try:
-        _, results = wait_for_results(offer(fake_scheduler, policy_set(policy(GET.format(url=servers["other"].url)))))
+        _, results = wait_for_results(offer(own_scheduler, policy_set(policy(GET.format(url=servers["other"].url)))))
     finally:
         worker.release()
     status, printed = outcomes(results)["one"]
