@@ -20,8 +20,9 @@ def processes_with(text):
 
 
 def working_with(text):
-    """The same without the engine that shows a plan's file, and its keeper: they may outlive the plan's result."""
-    return [pid for pid in processes_with(text) if b"show" not in arguments(pid)]
+    """The same without the engine that shows a plan's file, and its keeper: they may outlive the plan's result. A process
+    that has just ended has no arguments."""
+    return [pid for pid in processes_with(text) if (given := arguments(pid)) and b"show" not in given]
 
 
 def arguments(pid):
