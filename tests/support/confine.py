@@ -50,9 +50,12 @@ def protect_system(folder):
     """ProtectSystem=strict, with the folder as its StateDirectory="""
     must(libc.unshare(CLONE["mnt"]), "unshare")
     must(libc.mount(None, b"/", None, MS_REC | MS_PRIVATE, None), "mount")
-    must(libc.mount(folder.encode(), folder.encode(), None, MS_BIND, None), folder)
+    writable = ["/proc", "/sys", "/dev", folder]
+    for path in writable:
+        if not os.path.ismount(path):  # a minimal system's /dev is a folder
+            must(libc.mount(path.encode(), path.encode(), None, MS_BIND, None), path)
     read_only("/", True)
-    for path in ("/proc", "/sys", "/dev", folder):
+    for path in writable:
         read_only(path, False)
 
 

@@ -33,6 +33,9 @@ resource "terraform_data" "kept" {
 
 @pytest.fixture(scope="module")
 def site(full_site):
+    """A task runs until its run is canceled."""
+    full_site.scheduler.options.update(task_progress_seconds=600, task_total_seconds=600)
+    full_site.scheduler.restart()
     return full_site
 
 
