@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: quick
 """A run from upload to end, with the real engine: every kind of run, its inputs and its results."""
 
 import base64

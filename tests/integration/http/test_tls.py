@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: MPL-2.0
+# label: full
 """TLS that the scheduler serves itself."""
 
 import contextlib

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The imports of before tfplan/v2 in a worker: the provider schemas, which are fetched only for them."""
 
 import pytest

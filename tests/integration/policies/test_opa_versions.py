@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """OPA of the exact version that a policy set asks for: installed, or downloaded from a mirror or from the site's address, with its checksum."""
 
 import pytest

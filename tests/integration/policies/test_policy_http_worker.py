@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The import http in a worker: its options, the policies' network, and what leaves the sandbox."""
 
 import shutil

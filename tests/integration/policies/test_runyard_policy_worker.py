@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Sentinel-language policies in a worker without --sentinel: evaluated by runyard-policy."""
 
 import os

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Policies in a worker: the results of each kind of policy, with the real opa and a stand-in for sentinel."""
 
 import shutil

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The one comment of a pull request: real scheduler and notifiers, fakes of the providers."""
 
 import pytest

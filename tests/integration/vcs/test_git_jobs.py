@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Git jobs between scheduler and worker: claims, leases and stops."""
 
 from pathlib import Path

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """The site's GitHub App: who may connect and use an installation, its tokens, its webhook, and its end."""
 
 import json

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Hooks at providers: made with a repository's use, repaired, deleted with its end. Real scheduler and notifier, fakes of the providers."""
 
 import itertools

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Names and addresses from outside, and where git may connect."""
 
 import itertools

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Schedulers are killed at random moments while events arrive twice, in random order, or not at all: each head runs once, and no
 commit behind a newer one."""
 

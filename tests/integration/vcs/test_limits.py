@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Limits of commits, links, names that clash, and large repositories. Each error names the limit or the path."""
 
 import os

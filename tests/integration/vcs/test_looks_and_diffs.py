@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Reading the refs of repositories, and comparing commits."""
 
 import pytest

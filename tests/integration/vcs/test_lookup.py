@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """What is asked of a provider while a client waits: credentials, repositories, branches; and what notifiers ask later."""
 
 import json

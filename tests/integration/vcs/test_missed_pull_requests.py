@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Polls find pull requests whose webhooks were lost. A real scheduler and notifier, fakes of the providers."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """OAuth of VCS connections in the browser: consents, codes that are used once, and tokens that are renewed."""
 
 import html

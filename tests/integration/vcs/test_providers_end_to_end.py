@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """From the delivery to the run and back to the provider: a real scheduler and notifier, fakes of the providers, and workers in memory."""
 
 import pytest

@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Repositories that are renamed at their provider. Real scheduler and notifier, fakes of the providers."""
 
 import pytest

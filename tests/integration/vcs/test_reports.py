@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Statuses of commits: a real scheduler and notifier, fakes of the providers. Events are rows of the test's own."""
 
 from support.at_once import at_once

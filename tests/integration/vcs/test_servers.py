@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Fetching over ssh and git://, and what servers do wrong."""
 
 import pytest

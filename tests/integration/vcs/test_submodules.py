@@ -1,5 +1,4 @@
 # SPDX-License-Identifier: MPL-2.0
-# label: full
 """Submodules: relative addresses, ssh, and what is refused."""
 
 import pytest
