@@ -12,7 +12,7 @@
 
 /* A slot counts as free for a plan after FREE_MS, because the next job usually comes sooner. After LATE_MS, a plan no
  * longer waits for a slot. */
-enum { FREE_MS = 30, LATE_MS = 10000 };
+enum { FREE_MS = 100, LATE_MS = 10000 };
 
 /* The number of jobs that have not reported. */
 static size_t running(const struct worker *worker)
