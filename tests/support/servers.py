@@ -397,7 +397,7 @@ class Servers:
         for server in self.all:
             running = [server.process.pid, *children(server.process.pid)] if server.process.alive() else []
             for pid in running:
-                with suppress(ProcessLookupError): # a process of PostgreSQL has just ended
+                with suppress(ProcessLookupError):  # a process of PostgreSQL has just ended
                     os.kill(pid, number)
 
     def release(self):

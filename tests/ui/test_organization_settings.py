@@ -144,7 +144,7 @@ def test_a_project_is_renamed_shared_with_a_team_and_deleted(browser_page, site,
     project = site.api.post("organizations/acme/projects", {"data": {"type": "projects", "attributes": {"name": "lab"}}}).data["id"]
     page = browser_page(f"/app/acme/projects/{project}")
     page.get_by_role("link", name="Project settings").click()
-    page.get_by_label("Name", exact=True).fill("laboratory") # the list before it has "Search by name"
+    page.get_by_label("Name", exact=True).fill("laboratory")  # the list before it has "Search by name"
     page.get_by_role("button", name="Save").click()
     expect(page.get_by_role("heading", name="Settings of laboratory")).to_be_visible()
     page.get_by_role("button", name="Give access").click()
