@@ -122,10 +122,9 @@ enum {
 struct wait {
 	void *timers, *timer, *data;
 	timer_fn *callback;
-	int64_t due_us; /* the end of the time that the client asked for */
 };
 
-static struct wait waits[MAX_WAITS]; /* those under way, and some that have ended */
+static struct wait waits[MAX_WAITS]; /* some have ended */
 static size_t wait_count;
 static int64_t calm_us; /* from then on, waits are extended */
 
@@ -138,17 +137,17 @@ static struct wait *wait_find(const void *timer)
 	return wait;
 }
 
-/* Returns the time of the timer of an answer that waits. A wait that begins within 10 ms of a message is
- * not extended. */
-static int64_t wait_extend(const struct wait *wait, int64_t now_us)
+/* Returns the time of the timer of an answer that waits. `us`: what the client asked for. A wait that begins within
+ * 10 ms of a message is not extended. */
+static int64_t wait_extend(const struct wait *wait, int64_t us)
 {
 	struct wait *place = wait_find(wait->timer);
 
-	if (wait->due_us - now_us > ASKED_US || place == waits + MAX_WAITS)
-		return wait->due_us - now_us;
+	if (us > ASKED_US || place == waits + MAX_WAITS)
+		return us;
 	wait_count += place == waits + wait_count;
 	*place = *wait;
-	return now_us < calm_us ? wait->due_us - now_us : EXTENDED_US;
+	return clock_mono_us() < calm_us ? us : EXTENDED_US;
 }
 
 /* Ends the waits, and extends no other in the next calm_in_us. */
@@ -187,11 +186,9 @@ void __wrap_rd_kafka_timer_start0(
 	if (once && again) {
 		us = rejoin_shorten(us);
 	} else if (once) {
-		int64_t now_us = clock_mono_us();
-		const struct wait wait = {
-			.timers = timers, .timer = timer, .data = data, .callback = callback, .due_us = now_us + us};
+		const struct wait wait = {.timers = timers, .timer = timer, .data = data, .callback = callback};
 
-		us = wait_extend(&wait, now_us);
+		us = wait_extend(&wait, us);
 	}
 	__real_rd_kafka_timer_start0(timers, timer, us, once, again, callback, data);
 }

@@ -392,8 +392,5 @@ void command_run(struct job *job, struct command *command)
 	/* The caller may close its descriptor before the network is ready. */
 	running->command.out = command->output == OUTPUT_FILE ? fcntl(command->out, F_DUPFD_CLOEXEC, 0) : -1;
 	job_hold(job);
-	if (job->reported)
-		network_came(running, NULL);
-	else
-		job_network_wait(job, network_came, running);
+	job_network_wait(job, network_came, running);
 }

@@ -471,7 +471,7 @@ void job_child_ended(struct job *job, enum keeper_why why)
 void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *err), void *data)
 {
 	job->network_lost = false;
-	if (!job->host->networks) {
+	if (!job->host->networks || job->reported) {
 		fn(data, NULL);
 		return;
 	}

@@ -221,7 +221,7 @@ struct keeper_terms job_terms(struct job *job, const struct child_kind *kind);
 /* To be called when the child has ended, with the reason. */
 void job_child_ended(struct job *job, enum keeper_why why);
 /* Calls fn(data, NULL) when the job's network is ready, or fn(data, err) if it can't be made. Calls it immediately
- * if the network is ready or jobs have no network of their own. The caller must hold the job. */
+ * if the network is ready, or if the job has none of its own. The caller must hold the job. */
 void job_network_wait(struct job *job, void (*fn)(void *data, const struct err *err), void *data);
 /* The job's network for struct child_spec; NULL if jobs have no network of their own. ERR_INTERNAL if the network
  * has ended: the command must not start then, since it would run in the worker's network. */

@@ -22,11 +22,10 @@
 enum {
 	TICK_MS = 1000,
 	LOOK_MS = 10 * 1000,
-	UNREAD_MS = 60 * 1000, /* if /metrics was not read for READ_MS */
-	READ_MS = 60 * 1000,
-	STILL_MS = 600 * 1000,   /* ...and there was no lag, and no message since */
-	TOTAL_MS = 2 * STILL_MS, /* the age up to which the total is shown */
-	SHARE = 10               /* the inverse of a process's share of the time */
+	READ_MS = 60 * 1000, /* after that time without a read of /metrics, the next two count */
+	UNREAD_MS = 60 * 1000,
+	STILL_MS = 600 * 1000, /* while is_still() */
+	SHARE = 10             /* the inverse of a process's share of the time */
 };
 
 /* Since when the group has committed nothing new. */
@@ -44,7 +43,6 @@ struct lag_watch {
 	struct progress *progress; /* of the topics of the last look, in its order */
 	size_t progress_count;
 	int64_t looked_ms, took_ms;
-	long long offered; /* publisher_offered at the last look */
 };
 
 /* The sums of a line of topic_lags.h. */
@@ -55,6 +53,7 @@ struct topic_lag {
 
 /* Of the last look of this process, for requests. */
 static atomic_llong total_lag = -1, total_looked_ms;
+static atomic_llong looked_offered = -1; /* publisher_offered; -1: it failed */
 
 /* ---- metrics ---- */
 
@@ -164,9 +163,17 @@ static void output_show(struct lag_watch *watch, char *output)
 	atomic_store(&total_looked_ms, clock_mono_ms());
 }
 
+/* There was no lag, and this process has sent no message since. */
+static bool is_still(void)
+{
+	return atomic_load(&total_lag) == 0 && atomic_load(&looked_offered) == publisher_offered();
+}
+
 long long lag_watch_total(void)
 {
-	return clock_mono_ms() - atomic_load(&total_looked_ms) <= TOTAL_MS ? atomic_load(&total_lag) : -1;
+	int64_t age = clock_mono_ms() - atomic_load(&total_looked_ms);
+
+	return age <= 2 * (is_still() ? STILL_MS : UNREAD_MS) ? atomic_load(&total_lag) : -1;
 }
 
 /* ---- the thread ---- */
@@ -185,7 +192,7 @@ static void look(struct lag_watch *watch)
 	if (!succeeded)
 		metric_add(M_LAG_FAILURES, "reason=\"process\"", 1);
 	watch->looked_ms = began;
-	watch->offered = succeeded && watch->progress_count ? offered : -1;
+	atomic_store(&looked_offered, succeeded && watch->progress_count ? offered : -1);
 	/* A broker that does not answer does not delay the next look. */
 	watch->took_ms = watch->progress_count ? clock_mono_ms() - began : 0;
 }
@@ -193,8 +200,7 @@ static void look(struct lag_watch *watch)
 static bool look_is_due(const struct lag_watch *watch)
 {
 	int64_t now = clock_mono_ms(), share = watch->took_ms * SHARE;
-	bool still = atomic_load(&total_lag) == 0 && watch->offered == publisher_offered();
-	int64_t pause = now - metrics_read_ms() < READ_MS ? LOOK_MS : still ? STILL_MS : UNREAD_MS;
+	int64_t pause = now - metrics_read_ms() < READ_MS ? LOOK_MS : is_still() ? STILL_MS : UNREAD_MS;
 
 	return !watch->looked_ms || now - watch->looked_ms >= (pause > share ? pause : share);
 }

@@ -18,7 +18,8 @@ int lag_watch_start(char *const *command, struct lag_watch **ret_watch, struct e
 /* NULL-safe. Ends a process under way. */
 void lag_watch_stop(struct lag_watch *watch);
 /* The messages of all topics that their groups have not committed, which is the sum of runyard_kafka_topic_lag. -1:
- * nothing was measured in this process within 20 minutes. */
+ * nothing was measured in this process within two minutes, or 20 if there was no lag and it has sent no message
+ * since. */
 long long lag_watch_total(void);
 
 #endif
