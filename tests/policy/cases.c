@@ -5,9 +5,9 @@
 
 #include "common/err.h"
 #include "tests/policy/case_file.h"
-#include "worker/policy/sentinel/configuration/terraform.h"
-#include "worker/policy/sentinel/evaluate/evaluate.h"
-#include "worker/policy/sentinel/imports/standard.h"
+#include "policy/configuration/terraform.h"
+#include "policy/evaluate/evaluate.h"
+#include "policy/imports/standard.h"
 
 /* ---- evaluation ---- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef WORKER_POLICY_SENTINEL_CONFIG_H
-#define WORKER_POLICY_SENTINEL_CONFIG_H
+#ifndef POLICY_CONFIG_H
+#define POLICY_CONFIG_H
 
 #include "common/buf.h"
 #include "worker/policy/sets.h"

@@ -20,7 +20,7 @@ def run_cases(name, folder, **environment):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("name", ["common_crypto", "common_json", "common_kafka", "worker_archive", "worker_policy_sentinel"])
+@pytest.mark.parametrize("name", ["common_crypto", "common_json", "common_kafka", "worker_archive", "policy"])
 def test_functions_without_a_server(name, folder):
     run_cases(name, folder)
 

@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: MPL-2.0
+#include "policy/core/regex_engine.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <malloc.h>
+#include <memory>
+#include <new>
+#include <string>
+
+#include <re2/re2.h>
+
+extern "C" {
+#include "common/text.h"
+}
+
+/* ---- memory ---- */
+
+namespace
+{
+
+/* Adds what operators allocate while it lives to the bytes, and subtracts what they free. */
+class Counting
+{
+      public:
+	explicit Counting(size_t *bytes)
+	{
+		counted = bytes;
+	}
+
+	~Counting()
+	{
+		counted = nullptr;
+	}
+
+	Counting(const Counting &) = delete;
+	Counting &operator=(const Counting &) = delete;
+
+	static void add(void *memory)
+	{
+		if (counted != nullptr)
+			*counted += malloc_usable_size(memory);
+	}
+
+	static void subtract(void *memory)
+	{
+		if (counted != nullptr)
+			*counted -= std::min(*counted, malloc_usable_size(memory));
+	}
+
+      private:
+	static thread_local size_t *counted;
+};
+
+thread_local size_t *Counting::counted;
+
+void *allocate(size_t size) noexcept
+{
+	void *memory = malloc(size > 0 ? size : 1);
+	Counting::add(memory);
+	return memory;
+}
+
+void *allocate_or_throw(size_t size)
+{
+	void *memory = allocate(size);
+	if (memory == nullptr)
+		throw std::bad_alloc();
+	return memory;
+}
+
+void release(void *memory) noexcept
+{
+	Counting::subtract(memory);
+	free(memory);
+}
+
+} // namespace
+
+/* RE2 has no other way to know its memory. All forms are replaced, because a sanitizer brings its own. */
+void *operator new(size_t size)
+{
+	return allocate_or_throw(size);
+}
+
+void *operator new[](size_t size)
+{
+	return allocate_or_throw(size);
+}
+
+void *operator new(size_t size, const std::nothrow_t &) noexcept
+{
+	return allocate(size);
+}
+
+void *operator new[](size_t size, const std::nothrow_t &) noexcept
+{
+	return allocate(size);
+}
+
+void operator delete(void *memory) noexcept
+{
+	release(memory);
+}
+
+void operator delete[](void *memory) noexcept
+{
+	release(memory);
+}
+
+void operator delete(void *memory, size_t) noexcept
+{
+	release(memory);
+}
+
+void operator delete[](void *memory, size_t) noexcept
+{
+	release(memory);
+}
+
+void operator delete(void *memory, const std::nothrow_t &) noexcept
+{
+	release(memory);
+}
+
+void operator delete[](void *memory, const std::nothrow_t &) noexcept
+{
+	release(memory);
+}
+
+/* ---- programs ---- */
+
+/* RE2 limits the memory of a program, but not of the tree that it parses a pattern to. Only properties of characters
+ * make it large: one takes up to 26 KiB. */
+enum { MAX_PROPERTIES = 1000 };
+
+namespace
+{
+
+void say(char *ret_error, const char *text)
+{
+	snprintf(ret_error, REGEX_ERROR_SIZE, "%s", text);
+}
+
+/* The number of \p and \P. Some that are escaped are counted, too. */
+size_t property_count(const char *pattern, size_t len)
+{
+	size_t count = 0;
+	for (size_t i = 0; i + 1 < len; i++)
+		count += pattern[i] == '\\' && (pattern[i + 1] == 'p' || pattern[i + 1] == 'P');
+	return count;
+}
+
+/* The length of the beginning that is UTF-8. */
+size_t valid_prefix(const char *bytes, size_t len)
+{
+	size_t at = 0;
+	while (at < len) {
+		uint64_t block;
+		if (len - at >= sizeof(block)) {
+			memcpy(&block, bytes + at, sizeof(block));
+			if ((block & UINT64_C(0x8080808080808080)) == 0) {
+				at += sizeof(block);
+				continue;
+			}
+		}
+		uint32_t code;
+		const size_t size = utf8_decode(bytes + at, len - at, &code);
+		if (size == 0)
+			break;
+		at += size;
+	}
+	return at;
+}
+
+constexpr char replacement[] = "\xef\xbf\xbd";
+constexpr size_t REPLACEMENT_LEN = sizeof(replacement) - 1;
+
+/* The text with U+FFFD in place of each byte that is no UTF-8. */
+std::string replaced(const char *bytes, size_t len)
+{
+	std::string copy;
+	copy.reserve(REPLACEMENT_LEN * len);
+	while (len > 0) {
+		const size_t valid = valid_prefix(bytes, len);
+		copy.append(bytes, valid);
+		bytes += valid;
+		len -= valid;
+		if (len > 0) {
+			copy.append(replacement, REPLACEMENT_LEN);
+			bytes++;
+			len--;
+		}
+	}
+	return copy;
+}
+
+/* Reads a pattern as far as to tell a group's begin from the same bytes in a class, a quotation or an escape. */
+class Rewriter
+{
+      public:
+	explicit Rewriter(const std::string &pattern) : in(pattern)
+	{
+	}
+
+	/* False if the pattern has \C. */
+	bool rewrite(std::string *ret_pattern)
+	{
+		while (at < in.size()) {
+			if (in[at] == '\\') {
+				if (!escape())
+					return false;
+			} else if (in[at] == '[') {
+				copy_class();
+			} else {
+				if (begins("(?<") && !begins("(?<=") && !begins("(?<!")) {
+					out += "(?P";
+					at += 2;
+				}
+				copy(1);
+			}
+		}
+		*ret_pattern = std::move(out);
+		return true;
+	}
+
+      private:
+	bool begins(const char *text) const
+	{
+		return in.compare(at, strlen(text), text) == 0;
+	}
+
+	void copy(size_t count)
+	{
+		count = count < in.size() - at ? count : in.size() - at;
+		out.append(in, at, count);
+		at += count;
+	}
+
+	bool escape()
+	{
+		if (begins("\\C"))
+			return false;
+		if (!begins("\\Q")) {
+			copy(2);
+			return true;
+		}
+		const size_t end = in.find("\\E", at);
+		copy(end == std::string::npos ? in.size() - at : end + 2 - at);
+		return true;
+	}
+
+	/* [^]…]: a bracket right after the begin is of the class. [:alpha:] is a name in it. */
+	void copy_class()
+	{
+		copy(1);
+		if (begins("^"))
+			copy(1);
+		if (begins("]"))
+			copy(1);
+		while (at < in.size() && in[at] != ']') {
+			const size_t end = begins("[:") ? in.find(":]", at) : std::string::npos;
+			if (end != std::string::npos)
+				copy(end + 2 - at);
+			else
+				copy(in[at] == '\\' ? 2 : 1);
+		}
+		copy(1);
+	}
+
+	const std::string &in;
+	size_t at = 0;
+	std::string out;
+};
+
+} // namespace
+
+/* Only RE2 may free its blocks: some of those that a pattern made are kept for all patterns. */
+struct regex_program {
+      public:
+	/* False with a message if it is no pattern. */
+	bool compile(const char *pattern, size_t len, size_t max_memory, char *ret_error)
+	{
+		const Counting counting(&bytes);
+		RE2::Options options;
+		std::string rewritten;
+
+		options.set_log_errors(false);
+		options.set_max_mem(static_cast<int64_t>(max_memory));
+		/* RE2 itself accepts surrogates, which no text has. */
+		if (valid_prefix(pattern, len) != len) {
+			say(ret_error, "it is not UTF-8");
+			return false;
+		}
+		if (property_count(pattern, len) > MAX_PROPERTIES) {
+			say(ret_error, "it has more than 1,000 properties (\\p)");
+			return false;
+		}
+		if (!Rewriter(std::string(pattern, len)).rewrite(&rewritten)) {
+			say(ret_error, "\\C is not supported");
+			return false;
+		}
+		re2 = std::make_unique<RE2>(rewritten, options);
+		if (!re2->ok())
+			say(ret_error, re2->error().c_str());
+		return re2->ok();
+	}
+
+	regex_result match(const char *text, size_t len, size_t max_copy)
+	{
+		const Counting counting(&bytes);
+		if (valid_prefix(text, len) == len)
+			return matches(text, len);
+		if (len > max_copy / REPLACEMENT_LEN)
+			return REGEX_LIMIT;
+		const std::string copy = replaced(text, len);
+		return matches(copy.data(), copy.size());
+	}
+
+	size_t size() const
+	{
+		return static_cast<size_t>(re2->ProgramSize());
+	}
+
+	size_t memory() const
+	{
+		return bytes;
+	}
+
+      private:
+	regex_result matches(const char *text, size_t len) const
+	{
+		return re2->Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0) ? REGEX_MATCH
+												    : REGEX_NO_MATCH;
+	}
+
+	std::unique_ptr<RE2> re2;
+	size_t bytes = 0;
+};
+
+regex_program *regex_program_new(const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
+try {
+	auto program = std::make_unique<regex_program>();
+
+	return program->compile(pattern, len, max_memory, ret_error) ? program.release() : nullptr;
+} catch (...) {
+	say(ret_error, "there is no memory for it");
+	return nullptr;
+}
+
+void regex_program_free(regex_program *program)
+{
+	delete program;
+}
+
+size_t regex_program_size(const regex_program *program)
+{
+	return program->size();
+}
+
+size_t regex_program_memory(const regex_program *program)
+{
+	return program->memory();
+}
+
+regex_result regex_program_match(regex_program *program, const char *text, size_t len, size_t max_copy)
+try {
+	return program->match(text, len, max_copy);
+} catch (...) {
+	return REGEX_NO_MEMORY;
+}
