@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/auth/actor.sql.h"
 #include "scheduler/auth/credentials.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/auth/sessions.h"
@@ -82,11 +83,11 @@ static int owner_find(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, proof->find, P_TEXT(hash)) < 0)
+	if (db_query_sql(store->db, &rows, err, proof->find, P_TEXT(hash)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "%s", proof->refusal);
-	if (row_bool(&rows, 0, "stale") && db_query(store->db, NULL, err, proof->use, P_TEXT(hash)) < 0)
+	if (row_bool(&rows, 0, "stale") && db_query_sql(store->db, NULL, err, proof->use, P_TEXT(hash)) < 0)
 		return -1;
 	actor_read(&rows, ret_actor);
 	return 0;
@@ -97,9 +98,7 @@ static int task_find(struct store *store, const char *hash, struct actor *ret_ac
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select run_id from task_results where token_hash = $1 and status in ('pending', 'running')",
-		    P_TEXT(hash)) < 0)
+	if (db_query(store->db, &rows, err, task_find, .hash = hash) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its task is over");
@@ -156,18 +155,14 @@ static int given_read(
 	int result;
 
 	if (anywhere)
-		result = db_query(store->db, &rows, err,
-			"select coalesce(bit_or(g.rights), 0) as rights from team_members m join "
-			"(select team_id, rights from team_projects union all "
-			"select team_id, rights from team_workspaces) g on g.team_id = m.team_id "
-			"where m.user_id = $1 and m.organization_id = $2",
-			P_TEXT(actor->user.text), P_TEXT(place.organization));
+		result = db_query(store->db, &rows, err, given_read, .user = actor->user.text,
+			.organization = place.organization);
 	else if (place.workspace)
-		result = db_query(store->db, &rows, err, "select " RIGHTS_IN_WORKSPACE("$1", "$2", "$3") "as rights",
-			P_TEXT(actor->user.text), P_TEXT(place.organization), P_TEXT(place.workspace));
+		result = db_query(store->db, &rows, err, given_read_read_2, .user = actor->user.text,
+			.organization = place.organization, .workspace = place.workspace);
 	else
-		result = db_query(store->db, &rows, err, "select " RIGHTS_IN_PROJECT("$1", "$2", "$3") "as rights",
-			P_TEXT(actor->user.text), P_TEXT(place.organization), P_TEXT(place.project));
+		result = db_query(store->db, &rows, err, given_read_read_3, .user = actor->user.text,
+			.organization = place.organization, .project = place.project);
 	if (result == 0)
 		*ret_given = (rights)row_int(&rows, 0, "rights");
 	return result;
@@ -213,10 +208,8 @@ int actor_may_for_task(struct store *store, const struct actor *actor, const cha
 
 	if (actor->kind != ACTOR_TASK)
 		return err_set(err, ERR_NOT_FOUND, "not found");
-	if (db_query(store->db, &rows, err,
-		    "select 1 from run_inputs where run_id = $1 and ($2::text is null or run_id = $2) "
-		    "and ($3::text is null or configuration_version_id = $3)",
-		    P_TEXT(actor->run.text), P_TEXT(run_id), P_TEXT(configuration_version_id)) < 0)
+	if (db_query(store->db, &rows, err, actor_may_for_task, .run = actor->run.text, .run_id = run_id,
+		    .configuration_version_id = configuration_version_id) < 0)
 		return -1;
 	return rows.count ? 0 : err_set(err, ERR_NOT_FOUND, "not found");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/bootstrap.h"
 
+#include "scheduler/auth/bootstrap.sql.h"
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/access/organizations.h"
@@ -20,15 +21,13 @@ static int user_ensure(struct store *store, const struct bootstrap_order *order,
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select id from users where lower(username) = lower($1)",
-		    P_TEXT(order->username)) < 0)
+	if (db_query(store->db, &rows, err, user_ensure_read, .username = order->username) < 0)
 		return -1;
 	if (rows.count)
 		text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
 	else if (user_register(store, order->username, order->email, ret_id, err) < 0)
 		return -1;
-	return db_query(
-		store->db, NULL, err, "update users set is_site_admin = true where id = $1", P_TEXT(ret_id->text));
+	return db_query(store->db, NULL, err, user_ensure_update, .id = ret_id->text);
 }
 
 static int organization_ensure(
@@ -49,11 +48,7 @@ static int pool_ensure(struct store *store, struct id *ret_id, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id id = id_new("apool");
 
-	if (db_query(store->db, &rows, err,
-		    "with made as (insert into agent_pools (id, name) select $1, 'default' where not exists "
-		    "(select 1 from agent_pools where organization_id is null) returning id) "
-		    "select id from made union all select id from agent_pools where organization_id is null",
-		    P_TEXT(id.text)) < 0)
+	if (db_query(store->db, &rows, err, pool_ensure, .id = id.text) < 0)
 		return -1;
 	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
 	return 0;
@@ -64,8 +59,7 @@ static int password_ensure(struct store *store, const char *user_id, char **ret_
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select 1 from users where id = $1 and password_hash is null",
-		    P_TEXT(user_id)) < 0)
+	if (db_query(store->db, &rows, err, password_ensure, .user_id = user_id) < 0)
 		return -1;
 	*ret_password = rows.count ? crypto_token("") : mem_text("");
 	return rows.count ? password_set(store, user_id, *ret_password, NULL, err) : 0;

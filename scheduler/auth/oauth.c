@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/oauth.h"
 
+#include "scheduler/auth/oauth.sql.h"
+
 #include <string.h>
 
 enum { VERIFIER_MIN = 43, VERIFIER_MAX = 128 };
@@ -11,9 +13,8 @@ int oauth_code_create(struct store *store, const struct oauth_consent *consent, 
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(code, strlen(code), hash);
-	if (db_query(store->db, NULL, err,
-		    "insert into oauth_codes (hash, user_id, challenge, redirect_uri) values ($1, $2, $3, $4)",
-		    P_TEXT(hash), P_TEXT(consent->user_id), P_TEXT(consent->challenge), P_TEXT(consent->redirect)) < 0)
+	if (db_query(store->db, NULL, err, oauth_code_create, .hash = hash, .user_id = consent->user_id,
+		    .challenge = consent->challenge, .redirect = consent->redirect) < 0)
 		return -1;
 	*ret_code = code;
 	code = NULL;
@@ -35,11 +36,7 @@ int oauth_code_redeem(
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(exchange->code, strlen(exchange->code), hash);
-	if (db_query(store->db, ret_user, err,
-		    "with c as (delete from oauth_codes where hash = $1 returning *) "
-		    "select c.user_id, c.challenge, c.redirect_uri, u.username from c join users u on u.id = c.user_id "
-		    "where c.created_at > now() - interval '5 minutes'",
-		    P_TEXT(hash)) < 0)
+	if (db_query(store->db, ret_user, err, oauth_code_redeem, .hash = hash) < 0)
 		return -1;
 	if (ret_user->count && !exchange_valid(exchange, ret_user))
 		ret_user->count = 0;

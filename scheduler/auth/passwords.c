@@ -4,6 +4,7 @@
 #include <crypt.h>
 #include <string.h>
 
+#include "scheduler/auth/passwords.sql.h"
 #include "scheduler/store/access/audit.h"
 
 /* The hash that a password is compared with if there is no such user, so that the time does not reveal that. */
@@ -54,12 +55,10 @@ static int set_in(void *data, struct err *err)
 {
 	struct setting *s = data;
 
-	if (db_query(s->store->db, NULL, err, "update users set password_hash = $2 where id = $1", P_TEXT(s->user_id),
-		    P_TEXT(s->hash)) < 0)
+	if (db_query(s->store->db, NULL, err, passwords_set_update, .user_id = s->user_id, .hash = s->hash) < 0)
 		return -1;
-	return db_query(s->store->db, NULL, err,
-		"delete from sessions where user_id = $1 and ($2::text is null or hash <> $2)", P_TEXT(s->user_id),
-		P_TEXT(s->keep_session));
+	return db_query(
+		s->store->db, NULL, err, passwords_set_delete, .user_id = s->user_id, .keep_session = s->keep_session);
 }
 
 int password_set(
@@ -95,9 +94,7 @@ int password_set_for(struct store *store, const char *username, const char *pass
 	_cleanup_(freep) char *hash = NULL;
 	struct setting s = {.store = store};
 
-	if (db_query(store->db, &rows, err,
-		    "select id from users where lower(username) = lower($1) and not is_service_account",
-		    P_TEXT(username)) < 0)
+	if (db_query(store->db, &rows, err, password_set_for, .username = username) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "there is no user '%s'", username);
@@ -114,10 +111,7 @@ int password_verify(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	bool known;
 
-	if (db_query(store->db, &rows, err,
-		    "select id, password_hash from users where lower(username) = lower($1) "
-		    "and password_hash is not null and not is_service_account and not is_suspended",
-		    P_TEXT(username)) < 0)
+	if (db_query(store->db, &rows, err, password_verify, .username = username) < 0)
 		return -1;
 	known = password_matches(password, rows.count ? row_text(&rows, 0, "password_hash") : nobodys) && rows.count;
 	*ret_user = (struct id){""};

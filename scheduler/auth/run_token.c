@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/run_token.h"
 
+#include "scheduler/auth/run_token.sql.h"
 #include "scheduler/store/workspaces/remote_state.h"
 
 /* The permissions in the run's own workspace; `shared`: also in workspaces that share their states with it. */
@@ -18,10 +19,7 @@ int run_token_find(struct store *store, const char *hash, struct run_token *ret_
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select run_id, workspace_id, organization_id from jobs where run_token_hash = $1 "
-		    "and state = 'claimed'",
-		    P_TEXT(hash)) < 0)
+	if (db_query(store->db, &rows, err, run_token_find, .hash = hash) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its run is over");

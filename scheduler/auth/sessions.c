@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/auth/sessions.h"
 
+#include "scheduler/auth/sessions.sql.h"
+
 #include <string.h>
 
 void session_hash(const char *cookie, char ret_hash[SHA256_HEX_SIZE])
@@ -14,8 +16,7 @@ int session_create(struct store *store, const char *user_id, const char *address
 	char hash[SHA256_HEX_SIZE];
 
 	session_hash(cookie, hash);
-	if (db_query(store->db, NULL, err, "insert into sessions (hash, user_id, address) values ($1, $2, $3)",
-		    P_TEXT(hash), P_TEXT(user_id), P_TEXT(address)) < 0)
+	if (db_query(store->db, NULL, err, session_create, .hash = hash, .user_id = user_id, .address = address) < 0)
 		return -1;
 	*ret_cookie = cookie;
 	cookie = NULL;
@@ -26,10 +27,7 @@ int session_from(struct store *store, const char *username, const char *address,
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select 1 from sessions s join users u on u.id = s.user_id "
-		    "where lower(u.username) = lower($1) and s.address = $2 limit 1",
-		    P_TEXT(username), P_TEXT(address)) < 0)
+	if (db_query(store->db, &rows, err, session_from, .username = username, .address = address) < 0)
 		return -1;
 	*ret_found = rows.count > 0;
 	return 0;
@@ -40,7 +38,7 @@ int session_delete(struct store *store, const char *cookie, struct err *err)
 	char hash[SHA256_HEX_SIZE];
 
 	session_hash(cookie, hash);
-	return db_query(store->db, NULL, err, "delete from sessions where hash = $1", P_TEXT(hash));
+	return db_query(store->db, NULL, err, session_delete, .hash = hash);
 }
 
 static void csrf_make(const struct store *store, size_t place, const char *cookie, char ret_token[SHA256_HEX_SIZE])
@@ -77,7 +75,5 @@ char *session_set_cookie(const struct store *store, const char *cookie)
 
 int sessions_sweep(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"with s as (delete from sessions where created_at < now() - interval '60 days') "
-		"delete from oauth_codes where created_at < now() - interval '1 hour'");
+	return db_query(store->db, NULL, err, sessions_sweep);
 }

@@ -4,15 +4,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "scheduler/auth/tokens.sql.h"
 #include "scheduler/store/access/response_scope.h"
-
-#define COLUMNS                                                                                                        \
-	"k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind, "                                                 \
-	"coalesce(p.organization_id, t.organization_id) as organization_id, "                                          \
-	"coalesce(k.created_by, k.user_id) as creator_id, k.notifier, k.description, k.created_at, k.last_used_at, "   \
-	"k.expired_at "
-
-#define TABLES "from tokens k left join agent_pools p on p.id = k.pool_id left join teams t on t.id = k.team_id "
 
 static const char *prefix_of(const struct token_order *order)
 {
@@ -35,11 +28,9 @@ static int make_room(const struct making *m, struct err *err)
 {
 	if (!m->order->team_id || m->order->description)
 		return 0;
-	if (db_query(m->store->db, NULL, err, "select 1 from teams where id = $1 for update",
-		    P_TEXT(m->order->team_id)) < 0)
+	if (db_query(m->store->db, NULL, err, make_room_lock, .team_id = m->order->team_id) < 0)
 		return -1;
-	return db_query(m->store->db, NULL, err, "delete from tokens where team_id = $1 and description is null",
-		P_TEXT(m->order->team_id));
+	return db_query(m->store->db, NULL, err, make_room_delete, .team_id = m->order->team_id);
 }
 
 static int make_in(void *data, struct err *err)
@@ -49,13 +40,11 @@ static int make_in(void *data, struct err *err)
 
 	if (make_room(m, err) < 0)
 		return -1;
-	return db_query(m->store->db, NULL, err,
-		"insert into tokens (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, "
-		"created_by) values ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-		P_TEXT(m->id.text), P_TEXT(m->hash), P_TEXT(order->user_id), P_TEXT(order->pool_id),
-		P_BOOL(order->notifier), P_TEXT(order->team_id),
-		P_TEXT(order->team_id ? order->description : text_or_empty(order->description)),
-		P_TEXT(order->expires_at), P_TEXT(order->created_by));
+	return db_query(m->store->db, NULL, err, tokens_make, .id = m->id.text, .hash = m->hash,
+		.user_id = order->user_id, .pool_id = order->pool_id, .notifier = order->notifier,
+		.team_id = order->team_id,
+		.team_id_2 = order->team_id ? order->description : text_or_empty(order->description),
+		.expires_at = order->expires_at, .created_by = order->created_by);
 }
 
 static int description_taken(struct store *store, struct err *err)
@@ -110,81 +99,54 @@ void token_expiry_usual(char ret_time[32])
 
 int token_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where k.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, token_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "token not found");
 }
 
-/* By $1, the owner, and the range $2 and $3. */
-#define TOKENS_WHERE(condition)                                                                                        \
-	"select n.total, f.* from (select count(*) as total from tokens k where " condition                            \
-	") n left join (select " COLUMNS TABLES "where " condition                                                     \
-	" order by k.created_at desc, k.id limit $2 offset $3) f on true order by f.created_at desc, f.id"
-
 int tokens_list(struct store *store, const struct token_list *list, struct rows *ret_rows, struct err *err)
 {
 	if (list->user_id)
-		return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.user_id = $1"), P_TEXT(list->user_id),
-			P_INT(list->limit), P_INT(list->offset));
+		return db_query(store->db, ret_rows, err, tokens_list_read, .user_id = list->user_id,
+			.limit = list->limit, .offset = list->offset);
 	if (list->pool_id)
-		return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.pool_id = $1"), P_TEXT(list->pool_id),
-			P_INT(list->limit), P_INT(list->offset));
+		return db_query(store->db, ret_rows, err, tokens_list_read_2, .pool_id = list->pool_id,
+			.limit = list->limit, .offset = list->offset);
 	if (list->team_id)
-		return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.team_id = $1"), P_TEXT(list->team_id),
-			P_INT(list->limit), P_INT(list->offset));
-	return db_query(store->db, ret_rows, err, TOKENS_WHERE("k.notifier and $1::text is null"), P_TEXT(NULL),
-		P_INT(list->limit), P_INT(list->offset));
+		return db_query(store->db, ret_rows, err, tokens_list_read_3, .team_id = list->team_id,
+			.limit = list->limit, .offset = list->offset);
+	return db_query(
+		store->db, ret_rows, err, tokens_list_read_4, .p1 = NULL, .limit = list->limit, .offset = list->offset);
 }
 
 int token_ensure(struct store *store, const struct token_order *order, char **ret_token, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select 1 from tokens where (user_id = $1 or pool_id = $2 or $3 and notifier) "
-		    "and (expired_at is null or expired_at > now()) limit 1",
-		    P_TEXT(order->user_id), P_TEXT(order->pool_id), P_BOOL(order->notifier)) < 0)
+	if (db_query(store->db, &rows, err, token_ensure, .user_id = order->user_id, .pool_id = order->pool_id,
+		    .notifier = order->notifier) < 0)
 		return -1;
 	return rows.count ? 0 : token_create(store, order, ret_token, NULL, err);
 }
 
 int token_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from tokens where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, token_delete, .id = id);
 }
 
 /* ---- tokens of teams ---- */
 
 int token_of_team(struct store *store, const char *team_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " COLUMNS TABLES "where k.team_id = $1 and k.description is null", P_TEXT(team_id)) < 0)
+	if (db_query(store->db, ret_rows, err, token_of_team, .team_id = team_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "token not found");
 }
 
 int tokens_of_teams(struct store *store, const struct team_token_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"with found as (select k.id, row_number() over (order by "
-		"case when $3::text = 'team-name' then lower(t.name) end, "
-		"case when $3 = '-team-name' then lower(t.name) end desc, "
-		"case when $3 = 'created-by' then lower(u.username) end, "
-		"case when $3 = '-created-by' then lower(u.username) end desc, "
-		"case when $3 = 'expired-at' then k.expired_at end, "
-		"case when $3 = '-expired-at' then k.expired_at end desc, "
-		"case when $3 = 'last-used-at' then k.last_used_at end, "
-		"case when $3 = '-last-used-at' then k.last_used_at end desc, k.created_at desc, k.id) as place "
-		"from tokens k join teams t on t.id = k.team_id left join users u on u.id = k.created_by "
-		"where t.organization_id = $1 and ($2::text is null or strpos(lower(t.name), lower($2)) > 0) "
-		"and " TEAM_IN_SCOPE("$6::boolean",
-			"$7") ") "
-			      "select n.total, f.* from (select count(*) as total from found) n left join "
-			      "(select x.place, " COLUMNS TABLES
-			      "join found x on x.id = k.id order by x.place limit $4 offset $5) f "
-			      "on true order by f.place",
-		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->sort), P_INT(list->limit),
-		P_INT(list->offset),
-		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_SEE_SECRET_TEAMS)),
-		P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, tokens_of_teams, .organization_id = list->organization_id,
+		.search = list->search, .sort = list->sort, .limit = list->limit, .offset = list->offset,
+		.everywhere = response_scope_all(store->scope, list->organization_id, CAN_SEE_SECRET_TEAMS),
+		.user = response_scope_user(store->scope));
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/auth/credentials.h"
+#include "scheduler/auth/watchers.sql.h"
 
 void watcher_init(struct watcher *watcher, const char *token, const char *cookie)
 {
@@ -23,19 +24,6 @@ void watcher_release(struct watcher *watcher)
 	watcher->closed = NULL;
 	watcher->count = 0;
 }
-
-/* A row for each watcher whose token or session is valid, and each of their organizations. The digest finds the token
- * or the session by an index. */
-static const char check_sql[] =
-	"select c.n, u.id as user_id, u.is_site_admin, o.organization_id, o.rights, "
-	"case when c.is_token and not u.is_service_account then " CLOSED(
-		"u.id") "end as closed from ("
-			"select w.n, k.user_id, true as is_token from unnest($1::text[]) with ordinality as w(hash, n) "
-			"join tokens k on k.hash = w.hash where " TOKEN_VALID
-			"and k.user_id is not null and not k.notifier "
-			"union all select w.n, s.user_id, false from unnest($1::text[]) with ordinality as w(hash, n) "
-			"join sessions s on s.hash = w.hash " SESSION_LIMITS "where " SESSION_VALID
-			") c join users u on u.id = c.user_id and not u.is_suspended " MEMBERSHIPS "order by c.n";
 
 /* Takes the rows of one watcher from `row` on. Returns the row after them. */
 static int watcher_take(struct watcher *watcher, const struct rows *rows, int row)
@@ -71,7 +59,7 @@ int watchers_check(struct store *store, struct watcher *const *watchers, size_t 
 		return 0;
 	for (size_t i = 0; i < count; i++)
 		db_array_add(&hashes, watchers[i]->hash);
-	if (db_query(store->db, &rows, err, check_sql, P_ARRAY(&hashes)) < 0)
+	if (db_query(store->db, &rows, err, watchers_check, .hashes = &hashes) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++) {
 		watcher_release(watchers[i]);
@@ -121,11 +109,8 @@ int watcher_rights_read(struct store *store, struct watcher_rights *items, size_
 		db_array_add(&organizations, items[i].organization);
 		db_array_add(&workspaces, items[i].workspace);
 	}
-	if (db_query(store->db, &rows, err,
-		    "select a.n, g.given from unnest($1::text[], $2::text[], $3::text[]) with ordinality "
-		    "as a(who, organization, workspace, n) cross join lateral (select " RIGHTS_IN_WORKSPACE(
-			    "a.who", "a.organization", "a.workspace") "as given) g",
-		    P_ARRAY(&users), P_ARRAY(&organizations), P_ARRAY(&workspaces)) < 0)
+	if (db_query(store->db, &rows, err, watcher_rights_read, .users = &users, .organizations = &organizations,
+		    .workspaces = &workspaces) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
 		items[row_int(&rows, row, "n") - 1].given = (rights)row_int(&rows, row, "given");

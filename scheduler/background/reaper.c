@@ -15,6 +15,7 @@
 #include "scheduler/auth/vcs/consents.h"
 #include "scheduler/background/auto_destroy.h"
 #include "scheduler/background/gauges.h"
+#include "scheduler/background/reaper.sql.h"
 #include "scheduler/background/resumption.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/background/task_sweeps.h"
@@ -118,13 +119,7 @@ static int sweep_leases(struct reaper *reaper, struct err *err)
 	struct run_transition items[MAX_SWEPT] = {0};
 	char reasons[MAX_SWEPT][REASON_SIZE];
 
-	if (db_query(store->db, &rows, err,
-		    "select j.id, j.run_id, j.attempt, j.stage, j.started, j.lease_until, j.lost_with[1] as "
-		    "lost_before, "
-		    "coalesce(w.name, j.worker_id) as worker from jobs j "
-		    "left join workers w on w.id = j.worker_id where j.state like 'claimed' and j.lease_until < now() "
-		    "order by j.lease_until limit $1",
-		    P_INT(MAX_SWEPT)) < 0)
+	if (db_query(store->db, &rows, err, sweep_leases, .max_swept = MAX_SWEPT) < 0)
 		return -1;
 	/* The clock is read after the selection, so the reading detects every step that could have selected these
 	 * rows. */
@@ -212,13 +207,9 @@ static int queue_forget_in(void *data, struct err *err)
 {
 	const struct forgetting *f = data;
 
-	if (db_query(f->store->db, NULL, err, "select 1 from workspaces where id = $1 for no key update",
-		    P_TEXT(f->workspace_id)) < 0)
+	if (db_query(f->store->db, NULL, err, reaper_queue_forget_lock, .workspace_id = f->workspace_id) < 0)
 		return -1;
-	return db_query(f->store->db, NULL, err,
-		"update workspaces w set has_queue = false where id = $1 and not exists (select 1 from runs where "
-		"workspace_id = w.id and queued and not plan_only)",
-		P_TEXT(f->workspace_id));
+	return db_query(f->store->db, NULL, err, reaper_queue_forget_update, .workspace_id = f->workspace_id);
 }
 
 /* A queue that could go on and does not is a bug in the scheduler. The sweep moves it on, so that no operator has
@@ -239,15 +230,7 @@ static int sweep_queues(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct sweep_failures failures = {0};
 
-	if (db_query(store->db, &rows, err,
-		    "select w.id, h.updated_at is not null as waits from workspaces w left join lateral "
-		    "(select updated_at from runs where workspace_id = w.id and queued and not plan_only "
-		    "order by position limit 1) h on true where w.stands_still and coalesce(h.updated_at < now() - "
-		    "interval '30 seconds' and (select reason is null and not is_resuming and since < now() - interval "
-		    "'30 seconds' from "
-		    "maintenance), true) "
-		    "order by random() limit $1",
-		    P_INT(MAX_SWEPT)) < 0)
+	if (db_query(store->db, &rows, err, sweep_queues, .max_swept = MAX_SWEPT) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		const char *id = row_text(&rows, i, "id");
@@ -266,16 +249,13 @@ static int sweep_queues(struct store *store, struct err *err)
 /* Workers that have gone are listed for a day. */
 static int sweep_workers(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"delete from workers w where seen_at < now() - interval '1 day' "
-		"and not exists (select 1 from jobs where worker_id = w.id) "
-		"and not exists (select 1 from workspace_holds h where " WORKER_IS_AWAITED("w", "h") ")");
+	return db_query(store->db, NULL, err, sweep_workers);
 }
 
 /* Exports are listed as expired for 7 days. */
 static int sweep_exports(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from plan_exports where expires_at < now() - interval '7 days'");
+	return db_query(store->db, NULL, err, sweep_exports);
 }
 
 /* ---- the thread ---- */

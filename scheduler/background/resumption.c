@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/background/resumption.h"
 
+#include "scheduler/background/resumption.sql.h"
 #include "scheduler/background/sweep_failures.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/maintenance.h"
@@ -11,14 +12,7 @@ enum { MAX_RESUMED = 100 };
  * those that are left are broken ones: they are left to the sweep of queues that stand still. */
 static int waiting_read(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select workspace_id from (select w.id as workspace_id from workspaces w where w.stands_still and "
-		"exists (select 1 from runs r where r.workspace_id = w.id and r.queued and not r.plan_only) limit $1) "
-		"q "
-		"where (select since > now() - interval '1 hour' from maintenance) union "
-		"select workspace_id from (select workspace_id from runs where queued and plan_only order by "
-		"workspace_id, position limit $1) p where (select since > now() - interval '1 hour' from maintenance)",
-		P_INT(MAX_RESUMED));
+	return db_query(store->db, ret_rows, err, waiting_read, .max_resumed = MAX_RESUMED);
 }
 
 int resumption_sweep(struct store *store, struct err *err)

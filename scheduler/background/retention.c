@@ -12,6 +12,7 @@
 #include "common/memory.h"
 #include "common/metrics.h"
 #include "scheduler/background/rescues.h"
+#include "scheduler/background/retention.sql.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/content/blob_gc.h"
 #include "scheduler/store/content/blob_offload.h"
@@ -133,10 +134,7 @@ static int gauges(struct retention_thread *keeper, bool *ret_more, struct err *e
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	(void)ret_more;
-	if (db_query(keeper->store.db, &rows, err,
-		    "select pg_total_relation_size('blobs') as blobs, pg_total_relation_size('log_chunks') as logs, "
-		    "u.objects, u.bytes, (select count(*) from (select 1 from object_removals limit 100000) r) as "
-		    "removals from object_usage u") < 0)
+	if (db_query(keeper->store.db, &rows, err, retention_gauges) < 0)
 		return -1;
 	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"blobs\"", (double)row_int(&rows, 0, "blobs"));
 	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"logs\"", (double)row_int(&rows, 0, "logs"));

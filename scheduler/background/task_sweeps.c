@@ -5,6 +5,7 @@
 #include "proto/messages.h"
 #include "proto/topics.h"
 #include "scheduler/background/sweep_failures.h"
+#include "scheduler/background/task_sweeps.sql.h"
 #include "scheduler/metrics.h"
 #include "scheduler/runs/task_reports.h"
 #include "scheduler/store/notifications/notifications.h"
@@ -23,7 +24,7 @@ enum { MAX_SWEPT = 500 };
 
 static int requests_again(struct store *store, const char *sql, struct err *err)
 {
-	return db_query(
+	return db_query_sql(
 		store->db, NULL, err, sql, P_TEXT(topics[TOPIC_TASKS].name), P_INT(MESSAGE_VERSION), P_INT(MAX_SWEPT));
 }
 
@@ -44,18 +45,7 @@ static int report_silent(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update task_results set delivery = 'over', updated_at = now() - interval '1 minute', "
-		    "reported = case delivery when 'acknowledged' then jsonb_build_object('status', 'failed', "
-		    "'message', "
-		    "'No answer: the service sent no progress within its time limit.') else "
-		    "jsonb_build_object('status', "
-		    "'unreachable', 'message', 'The request could not be sent in time: is a notifier running?') end "
-		    "where reported is null and status in ('pending', 'running') and "
-		    "(delivery = 'acknowledged' and due_at < now() - interval '30 seconds' or "
-		    "delivery in ('waiting', 'claimed') and give_up_at < now() - interval '30 seconds') "
-		    "returning extract(epoch from now() - case status when 'running' then due_at else give_up_at end) "
-		    "as seconds") < 0)
+	if (db_query(store->db, &rows, err, report_silent) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		metric_observe(M_TASKS_LATE, "", strtod(row_text(&rows, i, "seconds"), NULL));
@@ -95,10 +85,7 @@ int sweep_task_deadlines(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (report_silent(store, err) < 0 ||
-		db_query(store->db, &rows, err,
-			"select id from task_results where reported is not null "
-			"and updated_at < now() - interval '3 seconds' order by random() limit $1",
-			P_INT(MAX_SWEPT)) < 0)
+		db_query(store->db, &rows, err, sweep_task_deadlines, .max_swept = MAX_SWEPT) < 0)
 		return -1;
 	return reports_decide(store, &rows, err);
 }

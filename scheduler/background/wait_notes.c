@@ -2,6 +2,7 @@
 #include "scheduler/background/wait_notes.h"
 
 #include "scheduler/background/sweep_failures.h"
+#include "scheduler/background/wait_notes.sql.h"
 #include "scheduler/runs/waiting/run_waits.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/run_events.h"
@@ -45,7 +46,7 @@ static int candidates_read(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, sql, P_TEXT(cursor->values[0].text), P_TEXT(cursor->values[1].text),
+	if (db_query_sql(store->db, &rows, err, sql, P_TEXT(cursor->values[0].text), P_TEXT(cursor->values[1].text),
 		    P_TEXT(cursor->values[2].text), P_TEXT(cursor->values[3].text), P_TEXT(cursor->values[4].text),
 		    P_INT(MAX_LOOKED_AT), P_INT(NOTED_SECONDS)) < 0)
 		return -1;
@@ -68,15 +69,9 @@ struct noting {
 static int wait_lock(const struct noting *n, struct rows *ret_rows, struct err *err)
 {
 	if (n->wait->job.text[0])
-		return db_query(n->store->db, ret_rows, err,
-			"select o.id, j.stage from jobs j left join operations o on o.id = "
-			"j.stage || substr(j.run_id, 4) where j.id = $1 and j.state = 'waiting' and j.run_id = $2 "
-			"for no key update of j",
-			P_TEXT(n->wait->job.text), P_TEXT(n->wait->run.text));
-	return db_query(n->store->db, ret_rows, err,
-		"select o.id, 'plan' as stage from runs r left join operations o on o.id = 'plan' || "
-		"substr(r.id, 4) and r.status = 'pending' where r.id = $1 and r.queued for no key update of r",
-		P_TEXT(n->wait->run.text));
+		return db_query(
+			n->store->db, ret_rows, err, wait_lock, .job = n->wait->job.text, .run = n->wait->run.text);
+	return db_query(n->store->db, ret_rows, err, wait_lock_lock_2, .run = n->wait->run.text);
 }
 
 static int line_add(const struct noting *n, const struct rows *rows, struct err *err)
@@ -115,11 +110,7 @@ static int waits_filter(struct store *store, struct run_wait *waits, size_t coun
 		db_array_add(&runs, waits[i].run.text);
 		db_array_add(&actions, wait_event(waits[i].kind));
 	}
-	if (db_query(store->db, &rows, err,
-		    "select u.n - 1 as n from unnest($1::text[], $2::text[]) with ordinality as u(run, action, n) "
-		    "where u.action is not null and not exists (select 1 from run_events e where e.run_id = u.run and "
-		    "e.action = u.action) order by u.n",
-		    P_ARRAY(&runs), P_ARRAY(&actions)) < 0)
+	if (db_query(store->db, &rows, err, waits_filter, .runs = &runs, .actions = &actions) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		waits[kept++] = waits[row_int(&rows, i, "n")];

@@ -5,6 +5,7 @@
 
 #include "common/kafka/kafka.h"
 #include "scheduler/commands/command.h"
+#include "scheduler/commands/check.sql.h"
 #include "scheduler/db/schema.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/store/content/objects.h"
@@ -42,10 +43,7 @@ static enum result check_database(struct checking *c)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err err = ERR_INIT;
 
-	if (db_check(c->s->options.database_url, &err) < 0 ||
-		db_query(c->s->store.db, &rows, &err,
-			"select current_setting('server_version') as version, current_user as name, "
-			"has_schema_privilege('public', 'create') as creates") < 0)
+	if (db_check(c->s->options.database_url, &err) < 0 || db_query(c->s->store.db, &rows, &err, check_database) < 0)
 		return say(c, FAILED, "%s", err.message);
 	c->has_database = true;
 	return say(c, OK, "version %s, as %s, who %s change tables", row_text(&rows, 0, "version"),
@@ -126,10 +124,7 @@ static enum result check_objects(struct checking *c)
 
 	if (!c->s->objects)
 		return say(c, SKIPPED, "--object-store-url is empty");
-	if (c->has_schema &&
-		db_query(c->s->store.db, &rows, &err,
-			"select object_key from blobs where object_key is not null limit 1") == 0 &&
-		rows.count)
+	if (c->has_schema && db_query(c->s->store.db, &rows, &err, check_objects) == 0 && rows.count)
 		text_copy(part.key, sizeof(part.key), row_text(&rows, 0, "object_key"));
 	if (object_get(c->s->objects, &part, &bytes, &err) < 0 && (err.kind != ERR_NOT_FOUND || rows.count))
 		return say(c, FAILED, "%s", err.message);
@@ -157,8 +152,7 @@ static enum result check_backup(struct checking *c)
 
 	if (!c->has_schema)
 		return say(c, SKIPPED, "the schema is not this program's");
-	if (db_query(c->s->store.db, &rows, &err,
-		    "select backup_at, backup_at < now() - interval '26 hours' as old from database_history") < 0)
+	if (db_query(c->s->store.db, &rows, &err, check_backup) < 0)
 		return say(c, FAILED, "%s", err.message);
 	if (row_null(&rows, 0, "backup_at"))
 		return say(c, WARNING, "no backup was recorded: run 'runyard-scheduler backup-mark' after each one");

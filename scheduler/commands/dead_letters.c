@@ -5,17 +5,13 @@
 
 #include "scheduler/commands/command.h"
 
+#include "scheduler/commands/dead_letters.sql.h"
+
 enum { SHOWN = 1000, EXCERPT = 1000, ALL = 0 };
 
 static int dead_letters_select(struct store *store, long long id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select id, topic, partition, \"offset\", reader, error, size, length(payload) as kept, created_at, "
-		"replayed_at, case when $1::bigint = 0 then left(encode(payload, 'escape'), $3) else "
-		"encode(payload, 'escape') end as payload "
-		"from (select * from dead_letters where $1::bigint in (0, id) and not discarded order by id desc "
-		"limit $2) newest order by id",
-		P_INT(id), P_INT(SHOWN), P_INT(EXCERPT));
+	return db_query(store->db, ret_rows, err, dead_letters_select, .id = id, .shown = SHOWN, .excerpt = EXCERPT);
 }
 
 static json_t *letter_make(const struct rows *rows, int row)
@@ -75,14 +71,7 @@ static int replay_one(struct store *store, long long id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "with asked as (select id, size, length(payload) as kept from dead_letters where id = $1 and not "
-		    "discarded), letter as (update dead_letters d set replayed_at = now() from asked a "
-		    "where d.id = a.id and a.kept = a.size returning d.topic, d.payload), "
-		    "put as (insert into outbox (topic, payload) select topic, convert_from(payload, 'UTF8') from "
-		    "letter) "
-		    "select size, kept from asked",
-		    P_INT(id)) < 0)
+	if (db_query(store->db, &rows, err, dead_letters_replay_one, .id = id) < 0)
 		return err_context(err, "dead letter %lld can't be put back", id);
 	if (!rows.count)
 		return not_there(id, err);
@@ -101,8 +90,7 @@ static int replay(struct store *store, long long id, struct err *err)
 
 	if (id != ALL)
 		return replay_one(store, id, err);
-	if (db_query(store->db, &rows, err,
-		    "select id from dead_letters where replayed_at is null and not discarded order by id") < 0)
+	if (db_query(store->db, &rows, err, dead_letters_replay) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		if (replay_one(store, row_int(&rows, i, "id"), &why) == 0)
@@ -118,10 +106,7 @@ static int discard(struct store *store, long long id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update dead_letters set discarded = true, payload = '' where $1::bigint in (0, id) and not "
-		    "discarded",
-		    P_INT(id)) < 0)
+	if (db_query(store->db, &rows, err, dead_letters_discard, .id = id) < 0)
 		return -1;
 	return id == ALL || db_affected(&rows) ? 0 : not_there(id, err);
 }

@@ -25,7 +25,7 @@ enum { LARGE = 4 << 20 };                  /* bytes of a statement's parameter o
 struct db {
 	char *url;
 	PGconn *conn;
-	const char *statements[MAX_STATEMENTS]; /* prepared on this connection, by the address of their text */
+	const struct db_statement *statements[MAX_STATEMENTS]; /* prepared on this connection, by their address */
 	bool relaxed;
 	bool unguarded;
 	char history[HISTORY_SIZE]; /* of the connected server */
@@ -454,8 +454,90 @@ static int db_connect(struct db *db, struct err *err)
 void rows_release(struct rows *rows)
 {
 	PQclear(rows->result);
-	rows->result = NULL;
-	rows->count = 0;
+	free(rows->cells);
+	*rows = (struct rows)ROWS_INIT;
+}
+
+/* ---- rows ---- */
+
+/* The number of the column in the result; -1: there is none. It is mostly the shape's own number. */
+static int column_number(const PGresult *result, const struct db_shape *shape, size_t i)
+{
+	const char *name = shape->columns[i].name;
+	int count = PQnfields(result);
+
+	if ((int)i < count && text_equal(PQfname(result, (int)i), name))
+		return (int)i;
+	for (int number = 0; number < count; number++)
+		if (text_equal(PQfname(result, number), name))
+			return number;
+	if (shape->columns[i].optional)
+		return -1;
+	log_error("a statement lacks a column of its shape", "shape", shape->name, "column", name, NULL);
+	abort();
+}
+
+static void cell_read(const PGresult *result, int row, int number, const struct db_field *column, char *cells)
+{
+	void *cell = cells + column->at;
+	const char *text = PQgetvalue(result, row, number);
+
+	if (PQgetisnull(result, row, number)) {
+		if (column->null_at)
+			*(bool *)(cells + column->null_at) = true;
+		return;
+	}
+	switch (column->kind) {
+	case DB_INT:
+		*(long long *)cell = strtoll(text, NULL, 10);
+		break;
+	case DB_BOOL:
+		*(bool *)cell = *text == 't';
+		break;
+	case DB_FLOAT:
+		*(double *)cell = strtod(text, NULL);
+		break;
+	case DB_BYTES:
+		*(struct db_hex *)cell = (struct db_hex){text, (size_t)PQgetlength(result, row, number)};
+		break;
+	default:
+		*(const char **)cell = text;
+	}
+}
+
+static void column_read(struct rows *rows, size_t i)
+{
+	int number = column_number(rows->result, rows->shape, i);
+	const struct db_field *column = &rows->shape->columns[i];
+
+	for (int row = 0; row < rows->count; row++) {
+		char *cells = (char *)rows->cells + (size_t)row * rows->shape->size;
+
+		if (number >= 0)
+			cell_read(rows->result, row, number, column, cells);
+		else if (column->null_at)
+			*(bool *)(cells + column->null_at) = true;
+	}
+}
+
+/* Takes the result. The rows know their shape already. */
+static void rows_fill(struct rows *rows, PGresult *result)
+{
+	rows->result = result;
+	rows->count = PQntuples(result);
+	if (!rows->shape || !rows->count)
+		return;
+	rows->cells = mem_new((size_t)rows->count, rows->shape->size);
+	for (size_t i = 0; i < rows->shape->count; i++)
+		column_read(rows, i);
+}
+
+const void *row_at(const struct rows *rows, int row, const struct db_shape *shape)
+{
+	if (rows->shape == shape && row >= 0 && row < rows->count)
+		return (const char *)rows->cells + (size_t)row * shape->size;
+	log_error("no such row of that shape", "shape", shape->name, NULL);
+	abort();
 }
 
 /* The column's number. PQfnumber would copy the name and fold its case. */
@@ -542,19 +624,28 @@ static void hex_append(const char *text, size_t len, struct buf *out)
 	}
 }
 
-void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out)
+void hex_decode(struct db_hex hex, struct buf *out)
 {
-	int number = column_of(rows, column);
-	const char *text = PQgetvalue(rows->result, row, number); /* "" for null */
 	unsigned char *bytes;
 	size_t len;
 
-	if (text_starts(text, "\\x")) {
-		hex_append(text + 2, (size_t)PQgetlength(rows->result, row, number) - 2, out);
-	} else if ((bytes = PQunescapeBytea((const unsigned char *)text, &len))) {
+	if (!hex.text)
+		return;
+	if (text_starts(hex.text, "\\x")) {
+		hex_append(hex.text + 2, hex.len - 2, out);
+	} else if ((bytes = PQunescapeBytea((const unsigned char *)hex.text, &len))) {
 		buf_append(out, bytes, len);
 		PQfreemem(bytes);
 	}
+}
+
+void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out)
+{
+	int number = column_of(rows, column);
+
+	hex_decode(
+		(struct db_hex){PQgetvalue(rows->result, row, number), (size_t)PQgetlength(rows->result, row, number)},
+		out);
 }
 
 int db_affected(const struct rows *rows)
@@ -603,20 +694,14 @@ static void note_size(struct db *db, size_t size)
 	db->large = db->large || size >= LARGE;
 }
 
-static void rows_fill(struct rows *rows, PGresult *result)
-{
-	rows->result = result;
-	rows->count = PQntuples(result);
-}
-
 /* The statement's own slot, or a free one. */
-static int statement_slot(const struct db *db, const char *sql, size_t *ret_slot, struct err *err)
+static int statement_slot(const struct db *db, const struct db_statement *statement, size_t *ret_slot, struct err *err)
 {
-	size_t slot = ((uintptr_t)sql >> 3) % MAX_STATEMENTS;
+	size_t slot = ((uintptr_t)statement >> 3) % MAX_STATEMENTS;
 
-	for (size_t tries = 0; db->statements[slot] && db->statements[slot] != sql; tries++) {
+	for (size_t tries = 0; db->statements[slot] && db->statements[slot] != statement; tries++) {
 		if (tries == MAX_STATEMENTS)
-			return err_set(err, ERR_INTERNAL, "more statements than MOST_STATEMENTS");
+			return err_set(err, ERR_INTERNAL, "more than %d statements", MAX_STATEMENTS);
 		slot = (slot + 1) % MAX_STATEMENTS;
 	}
 	*ret_slot = slot;
@@ -702,52 +787,133 @@ static bool result_good(const PGresult *result)
 
 /* ---- statements ---- */
 
-/* Sets ret_name to the statement's name, and prepares it on this connection if necessary. Within a pipeline the
- * preparation is only sent. -1 with *err. */
-static int statement_prepare(struct db *db, const char *sql, char ret_name[24], struct err *err)
+/* Prepares the statement on this connection if necessary. Within a pipeline the preparation is only sent. -1 with
+ * *err. */
+static int statement_prepare(struct db *db, const struct db_statement *statement, struct err *err)
 {
 	PGresult *result;
 	size_t slot = 0;
 	int failed = 0;
 
-	if (statement_slot(db, sql, &slot, err) < 0)
+	if (statement_slot(db, statement, &slot, err) < 0)
 		return -1;
-	snprintf(ret_name, 24, "s%zu", slot);
 	if (db->statements[slot])
 		return 0;
 	if (db->queued) {
-		if (!PQsendPrepare(db->conn, ret_name, sql, 0, NULL))
+		if (!PQsendPrepare(db->conn, statement->name, statement->sql, 0, NULL))
 			return connection_failed(db, err);
 		note_sent(db, NULL);
 		db->preparing = true;
-		db->statements[slot] = sql;
+		db->statements[slot] = statement;
 		return 0;
 	}
 	note_trip(1);
-	result = result_last(db, PQsendPrepare(db->conn, ret_name, sql, 0, NULL), SILENT_MS);
+	result = result_last(db, PQsendPrepare(db->conn, statement->name, statement->sql, 0, NULL), SILENT_MS);
 	if (result_good(result))
-		db->statements[slot] = sql;
+		db->statements[slot] = statement;
 	else
 		failed = statement_failed(db, result, err);
 	PQclear(result);
 	return failed;
 }
 
-enum { MAX_PARAMS = 48 };
+/* ---- parameters ---- */
 
-static void param_pack(struct db_param *param, const char **ret_value, int *ret_length, int *ret_format)
+enum { MAX_PARAMS = 49, NUMBER_SIZE = 32 };
+
+struct packed {
+	int count;
+	const char *values[MAX_PARAMS];
+	int lengths[MAX_PARAMS], formats[MAX_PARAMS];
+	char numbers[MAX_PARAMS][NUMBER_SIZE];
+};
+
+static const char *number_text(char text[NUMBER_SIZE], const long long *number)
 {
-	*ret_format = param->kind == DB_BYTES;
-	*ret_length = (int)param->len;
-	*ret_value = param->text;
-	if (param->kind == DB_NULL)
-		*ret_value = NULL;
-	if (param->kind == DB_BOOL)
-		*ret_value = param->number ? "t" : "f";
-	if (param->kind == DB_INT) {
-		snprintf(param->digits, sizeof(param->digits), "%lld", param->number);
-		*ret_value = param->digits;
+	if (number)
+		snprintf(text, NUMBER_SIZE, "%lld", *number);
+	return number ? text : NULL;
+}
+
+static const char *float_text(char text[NUMBER_SIZE], const double *number)
+{
+	if (number)
+		snprintf(text, NUMBER_SIZE, "%.17g", *number);
+	return number ? text : NULL;
+}
+
+static const char *bool_text(const bool *value)
+{
+	if (!value)
+		return NULL;
+	return *value ? "t" : "f";
+}
+
+static void bytes_pack(struct packed *packed, int i, const void *data, size_t len)
+{
+	packed->values[i] = data;
+	packed->lengths[i] = (int)len;
+	packed->formats[i] = 1;
+}
+
+static void param_pack(struct packed *packed, int i, enum db_kind kind, const void *value)
+{
+	struct db_array *array;
+	struct db_bytes *bytes;
+
+	packed->lengths[i] = packed->formats[i] = 0;
+	switch (kind) {
+	case DB_TEXT:
+		packed->values[i] = *(const char *const *)value;
+		break;
+	case DB_INT:
+		packed->values[i] = number_text(packed->numbers[i], value);
+		break;
+	case DB_INT_OR_NULL:
+		packed->values[i] = number_text(packed->numbers[i], *(const long long *const *)value);
+		break;
+	case DB_FLOAT:
+		packed->values[i] = float_text(packed->numbers[i], value);
+		break;
+	case DB_FLOAT_OR_NULL:
+		packed->values[i] = float_text(packed->numbers[i], *(const double *const *)value);
+		break;
+	case DB_BOOL:
+		packed->values[i] = bool_text(value);
+		break;
+	case DB_BOOL_OR_NULL:
+		packed->values[i] = bool_text(*(const bool *const *)value);
+		break;
+	case DB_BYTES:
+		bytes_pack(packed, i, ((const struct db_blob *)value)->data, ((const struct db_blob *)value)->len);
+		break;
+	case DB_ARRAY:
+		array = *(struct db_array *const *)value;
+		packed->values[i] = array ? db_array_text(array) : NULL;
+		break;
+	case DB_BYTES_ARRAY:
+		bytes = *(struct db_bytes *const *)value;
+		bytes_pack(packed, i, db_bytes_data(bytes), bytes->data.len);
+		break;
 	}
+}
+
+static void params_pack(
+	struct db *db, const struct db_statement *statement, const void *params, struct packed *ret_packed)
+{
+	ret_packed->count = (int)statement->takes_count;
+	for (int i = 0; i < ret_packed->count; i++) {
+		param_pack(ret_packed, i, statement->takes[i].kind, (const char *)params + statement->takes[i].at);
+		note_size(db, (size_t)ret_packed->lengths[i]);
+	}
+}
+
+const struct db_statement *db_like(const struct db_statement *statement, const struct db_statement *like)
+{
+	if (statement->takes == like->takes)
+		return statement;
+	log_error("a statement takes other parameters", "statement", statement->name, "like", like->name, NULL);
+	abort();
 }
 
 /* ---- pipelines: statements run in order, and the first failure skips the rest ---- */
@@ -825,78 +991,65 @@ static int pipeline_script(struct db *db, const char *sql, struct err *err)
 	return 0;
 }
 
-struct packed {
-	const char *values[MAX_PARAMS];
-	int lengths[MAX_PARAMS], formats[MAX_PARAMS];
-	int count;
-};
-
-static int params_pack(struct db *db, struct db_param *params, size_t count, struct packed *ret_packed, struct err *err)
-{
-	ret_packed->count = (int)count - 1; /* the first is the macro's placeholder */
-	if (count > MAX_PARAMS)
-		return err_set(err, ERR_INTERNAL, "more parameters than MOST_PARAMS");
-	for (int i = 0; i < ret_packed->count; i++) {
-		param_pack(&params[i + 1], &ret_packed->values[i], &ret_packed->lengths[i], &ret_packed->formats[i]);
-		note_size(db, params[i + 1].len);
-	}
-	return 0;
-}
-
 static int statement_send(
-	struct db *db, const char *name, const struct packed *packed, struct rows *asked, struct err *err)
+	struct db *db, const struct db_statement *statement, const struct packed *packed, struct err *err)
 {
-	if (!PQsendQueryPrepared(db->conn, name, packed->count, packed->values, packed->lengths, packed->formats, 0))
-		return connection_failed(db, err);
-	note_sent(db, asked);
-	return 0;
+	if (PQsendQueryPrepared(
+		    db->conn, statement->name, packed->count, packed->values, packed->lengths, packed->formats, 0))
+		return 0;
+	return connection_failed(db, err);
 }
 
-static int statement_ready(struct db *db, const char *sql, char ret_name[24], struct err *err)
+static int statement_ready(struct db *db, const struct db_statement *statement, struct err *err)
 {
 	db->try_again = false;
 	if (!db->in_transaction && !db->queued && db_connect(db, err) < 0)
 		return -1;
 	if (!db->conn)
 		return err_set(err, ERR_UNAVAILABLE, "PostgreSQL: service unavailable: the connection was lost");
-	return statement_prepare(db, sql, ret_name, err);
+	return statement_prepare(db, statement, err);
 }
 
-int db_put(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+static int put(struct db *db, struct rows *ret_rows, struct err *err, const struct db_statement *statement,
+	const struct packed *packed)
 {
-	struct packed packed;
-	char name[24];
-
-	if (!db->in_transaction && !db->gathering)
-		return db_run(db, ret_rows, err, sql, params, count);
-	if (params_pack(db, params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
+	if (statement_ready(db, statement, err) < 0)
 		return -1;
 	if (!db->queued && !PQenterPipelineMode(db->conn))
 		return connection_failed(db, err);
-	if (statement_send(db, name, &packed, ret_rows, err) < 0)
+	if (statement_send(db, statement, packed, err) < 0)
 		return -1;
+	if (ret_rows)
+		ret_rows->shape = statement->gives;
+	note_sent(db, ret_rows);
 	return db->queued < MAX_QUEUED ? 0 : pipeline_end(db, NULL, err);
 }
 
-static int run_once(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+int db_put(
+	struct db *db, struct rows *ret_rows, struct err *err, const struct db_statement *statement, const void *params)
 {
 	struct packed packed;
-	PGresult *result = NULL;
-	char name[24];
 
-	if (params_pack(db, params, count, &packed, err) < 0 || statement_ready(db, sql, name, err) < 0)
+	if (!db->in_transaction && !db->gathering)
+		return db_run(db, ret_rows, err, statement, params);
+	params_pack(db, statement, params, &packed);
+	return put(db, ret_rows, err, statement, &packed);
+}
+
+static int run_once(struct db *db, struct rows *ret_rows, struct err *err, const struct db_statement *statement,
+	const struct packed *packed)
+{
+	PGresult *result = NULL;
+
+	if (statement_ready(db, statement, err) < 0 || statement_send(db, statement, packed, err) < 0)
 		return -1;
 	if (db->queued) {
-		if (statement_send(db, name, &packed, NULL, err) < 0 || pipeline_end(db, &result, err) < 0)
+		note_sent(db, NULL);
+		if (pipeline_end(db, &result, err) < 0)
 			return -1;
 	} else {
 		note_trip(1);
-		result = result_last(db,
-			PQsendQueryPrepared(
-				db->conn, name, packed.count, packed.values, packed.lengths, packed.formats, 0),
-			SILENT_MS);
+		result = result_last(db, true, SILENT_MS);
 		if (!result_good(result)) {
 			statement_failed(db, result, err);
 			PQclear(result);
@@ -904,21 +1057,89 @@ static int run_once(
 		}
 	}
 	note_size(db, PQresultMemorySize(result));
-	if (ret_rows)
+	if (ret_rows) {
+		ret_rows->shape = statement->gives;
 		rows_fill(ret_rows, result);
-	else
+	} else {
 		PQclear(result);
+	}
 	connection_shrink(db);
 	return 0;
 }
 
-int db_run(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+static int run(struct db *db, struct rows *ret_rows, struct err *err, const struct db_statement *statement,
+	const struct packed *packed)
 {
 	bool alone = !db->in_transaction && !db->queued;
-	int result = run_once(db, ret_rows, err, sql, params, count);
+	int result = run_once(db, ret_rows, err, statement, packed);
 
-	return result < 0 && alone && db->outdated ? run_once(db, ret_rows, err, sql, params, count) : result;
+	return result < 0 && alone && db->outdated ? run_once(db, ret_rows, err, statement, packed) : result;
+}
+
+int db_run(
+	struct db *db, struct rows *ret_rows, struct err *err, const struct db_statement *statement, const void *params)
+{
+	struct packed packed;
+
+	params_pack(db, statement, params, &packed);
+	return run(db, ret_rows, err, statement, &packed);
+}
+
+/* ---- statements in C ---- */
+
+static const struct db_statement *statement_of_sql(const char *sql)
+{
+	static struct db_statement found[512];
+	static char names[512][16];
+	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+	size_t i = 0;
+
+	pthread_mutex_lock(&mutex);
+	while (i < 511 && found[i].sql && found[i].sql != sql)
+		i++;
+	found[i].sql = sql;
+	snprintf(names[i], 16, "s%zu", i);
+	found[i].name = names[i];
+	pthread_mutex_unlock(&mutex);
+	return &found[i];
+}
+
+static void params_pack_sql(const struct db_param *params, size_t count, struct packed *ret_packed)
+{
+	ret_packed->count = (int)count - 1;
+	for (int i = 0; i < ret_packed->count; i++) {
+		const struct db_param *param = &params[i + 1];
+		bool value = param->number;
+
+		ret_packed->lengths[i] = ret_packed->formats[i] = 0;
+		ret_packed->values[i] = param->kind == P_NULL ? NULL : param->text;
+		if (param->kind == P_IS_BOOL)
+			ret_packed->values[i] = bool_text(&value);
+		if (param->kind == P_IS_INT)
+			ret_packed->values[i] = number_text(ret_packed->numbers[i], &param->number);
+		if (param->kind == P_IS_BYTES)
+			bytes_pack(ret_packed, i, param->text, param->len);
+	}
+}
+
+int db_put_sql(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+{
+	struct packed packed;
+
+	params_pack_sql(params, count, &packed);
+	if (!db->in_transaction && !db->gathering)
+		return run(db, ret_rows, err, statement_of_sql(sql), &packed);
+	return put(db, ret_rows, err, statement_of_sql(sql), &packed);
+}
+
+int db_run_sql(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count)
+{
+	struct packed packed;
+
+	params_pack_sql(params, count, &packed);
+	return run(db, ret_rows, err, statement_of_sql(sql), &packed);
 }
 
 bool db_outdated(const struct db *db)

@@ -3,11 +3,13 @@
 #define SCHEDULER_DB_DB_H
 
 /*
- * One connection to PostgreSQL, for one thread. Statements are prepared once per connection, by the address of their
- * text, so pass literals. Values are always parameters. Results are read by column name.
+ * One connection to PostgreSQL, for one thread. Statements stand in files *.sql beside the C files that run them, and
+ * are prepared once per connection (README.md). Values are always parameters.
  *
  *     _cleanup_(rows_release) struct rows rows = ROWS_INIT;
- *     if (db_query(db, &rows, err, "select name from workspaces where id = $1", P_TEXT(id)) < 0) ...
+ *     if (db_query(db, &rows, err, team_read, .id = id, .user = user) < 0) ...
+ *     for (int i = 0; i < rows.count; i++)
+ *             show(row_of(team, &rows, i)->name);
  *
  * Plans are generic and cached (plan_cache_mode). A plan may be of a time when a table was empty, so:
  *  - A statement that changes rows of a queue by their ids names the ids as an array, `id = any(array(select ...))`.
@@ -23,33 +25,84 @@
 #include "common/err.h"
 #include "common/json/json.h"
 
+/* A parameter or a column of a statement, as a member of a struct that is made of its file (README.md). */
+struct db_field {
+	const char *name;
+	enum db_kind {
+		DB_TEXT, /* const char *; NULL is null */
+		DB_INT,  /* long long */
+		DB_BOOL,
+		DB_FLOAT,       /* double */
+		DB_BYTES,       /* a parameter: struct db_blob; a column: struct db_hex */
+		DB_ARRAY,       /* struct db_array *; NULL is null */
+		DB_BYTES_ARRAY, /* struct db_bytes * */
+		DB_INT_OR_NULL, /* const long long *, and so on: NULL is null */
+		DB_BOOL_OR_NULL,
+		DB_FLOAT_OR_NULL,
+	} kind;
+	size_t at;      /* where it is in the struct */
+	size_t null_at; /* of a column: where the bool is that says whether it is null; 0: there is none */
+	bool optional;  /* a column that some statements with this shape do not return: it is null then */
+};
+
+/* The columns that a statement returns: the struct `<name>_row`. */
+struct db_shape {
+	const char *name;
+	size_t size; /* of the struct */
+	const struct db_field *columns;
+	size_t count;
+};
+
+struct db_statement {
+	const char *name; /* also of the prepared statement, which PostgreSQL's log shows */
+	const char *sql;
+	const struct db_field *takes; /* the struct `<name>_params` */
+	size_t takes_count;
+	const struct db_shape *gives; /* NULL: nothing */
+};
+
+/* Bytes as a parameter. NULL is null. */
+struct db_blob {
+	const void *data;
+	size_t len;
+};
+static inline struct db_blob db_blob(const void *data, size_t len)
+{
+	return (struct db_blob){data, len};
+}
+
+/* Bytes as a column, in PostgreSQL's text form, borrowed from the rows. */
+struct db_hex {
+	const char *text; /* NULL is null */
+	size_t len;
+};
+
 struct db_param {
-	enum { DB_NULL, DB_TEXT, DB_INT, DB_BOOL, DB_BYTES } kind;
+	enum { P_NULL, P_IS_TEXT, P_IS_INT, P_IS_BOOL, P_IS_BYTES } kind;
 	const char *text;
 	long long number;
 	size_t len;
-	char digits[24];
 };
 
 #define P_TEXT(value)                                                                                                  \
 	{                                                                                                              \
-		.kind = DB_TEXT, .text = (value)                                                                       \
+		.kind = P_IS_TEXT, .text = (value)                                                                     \
 	} /* NULL is null */
 #define P_INT(value)                                                                                                   \
 	{                                                                                                              \
-		.kind = DB_INT, .number = (value)                                                                      \
+		.kind = P_IS_INT, .number = (value)                                                                    \
 	}
 #define P_BOOL(value)                                                                                                  \
 	{                                                                                                              \
-		.kind = DB_BOOL, .number = (value)                                                                     \
+		.kind = P_IS_BOOL, .number = (value)                                                                   \
 	}
 #define P_BYTES(bytes, n)                                                                                              \
 	{                                                                                                              \
-		.kind = DB_BYTES, .text = (const char *)(bytes), .len = (n)                                            \
+		.kind = P_IS_BYTES, .text = (const char *)(bytes), .len = (n)                                          \
 	}
 #define P_ARRAY(array)                                                                                                 \
 	{                                                                                                              \
-		.kind = DB_TEXT, .text = db_array_text(array)                                                          \
+		.kind = P_IS_TEXT, .text = db_array_text(array)                                                        \
 	}
 
 struct db;
@@ -85,9 +138,12 @@ void db_close(struct db *db);
 /* The name of the index that the last ERR_CONFLICT violated, or "". */
 const char *db_constraint(const struct db *db);
 
+/* The rows of a statement. */
 struct rows {
 	void *result;
 	int count;
+	const struct db_shape *shape; /* NULL: without columns */
+	void *cells;                  /* `count` structs of the shape */
 };
 #define ROWS_INIT                                                                                                      \
 	{                                                                                                              \
@@ -95,6 +151,13 @@ struct rows {
 	}
 
 void rows_release(struct rows *rows);
+/* The row as the shape's struct, borrowed from the rows: row_of(team, &rows, 0)->name. Texts of null columns are NULL,
+ * other values are 0. Another shape than the statement's is a programming error and aborts the process. */
+#define row_of(name, rows, row) ((const struct name##_row *)row_at(rows, row, &name##_shape))
+const void *row_at(const struct rows *rows, int row, const struct db_shape *shape);
+/* Decodes bytes and appends them. Null adds nothing. */
+void hex_decode(struct db_hex hex, struct buf *out);
+
 /* Whether the value is null. A missing or a duplicate column is a programming error and aborts the process. */
 bool row_null(const struct rows *rows, int row, const char *column);
 /* The value as text, or NULL. Borrowed from rows. */
@@ -106,27 +169,64 @@ json_t *row_json(const struct rows *rows, int row, const char *column);
 /* Decodes a bytea column and appends it. */
 void row_bytes(const struct rows *rows, int row, const char *column, struct buf *out);
 
-int db_run(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
-/* Runs one statement. ret_rows may be NULL; otherwise it must be empty. */
-#define db_query(db, ret_rows, err, sql, ...)                                                                          \
-	db_run(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
-		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
-int db_put(
-	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
+/* The parameters of a statement as a struct. Without all of them it does not compile. */
+#define DB_PARAMS(name, ...)                                                                                           \
+	(&(struct name##_params){.none = sizeof(struct {                                                               \
+					 _Static_assert(DB_COUNT(name, ##__VA_ARGS__) == name##_takes,                 \
+						 "a parameter is missing or too many");                                \
+					 char none;                                                                    \
+				 }) == 0,                                                                              \
+		__VA_ARGS__})
+#define DB_COUNT(name, ...)                                                                                            \
+	DB_COUNT_OF(name, ##__VA_ARGS__, 49, 48, 47, 46, 45, 44, 43, 42, 41, 40, 39, 38, 37, 36, 35, 34, 33, 32, 31,   \
+		30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4,  \
+		3, 2, 1, 0)
+#define DB_COUNT_OF(name, a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, a13, a14, a15, a16, a17, a18, a19, a20,   \
+	a21, a22, a23, a24, a25, a26, a27, a28, a29, a30, a31, a32, a33, a34, a35, a36, a37, a38, a39, a40, a41, a42,  \
+	a43, a44, a45, a46, a47, a48, a49, count, ...)                                                                 \
+	count
+
+int db_run(struct db *db, struct rows *ret_rows, struct err *err, const struct db_statement *statement,
+	const void *params);
+int db_put(struct db *db, struct rows *ret_rows, struct err *err, const struct db_statement *statement,
+	const void *params);
+/* Runs the statement with that name: db_query(db, &rows, err, team_read, .id = id). ret_rows may be NULL; otherwise it
+ * must be empty. */
+#define db_query(db, ret_rows, err, name, ...)                                                                         \
+	db_run(db, ret_rows, err, &name##_statement, DB_PARAMS(name, ##__VA_ARGS__))
 /*
  * Within a transaction: queues one statement whose result is not needed, and does not wait for it. The next db_query or
  * the commit sends it, and reports its error as its own. So do not use it for a statement that may violate a unique
  * index. Outside of a transaction and of db_gather it runs at once.
  */
-#define db_queue(db, err, sql, ...)                                                                                    \
-	db_put(db, NULL, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                              \
-		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+#define db_queue(db, err, name, ...) db_put(db, NULL, err, &name##_statement, DB_PARAMS(name, ##__VA_ARGS__))
 /* The same for a statement whose rows are read later. The next db_query or the commit fills ret_rows, which must be
  * empty and must live until then. */
-#define db_ask(db, ret_rows, err, sql, ...)                                                                            \
-	db_put(db, ret_rows, err, sql, (struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__},                          \
-		sizeof((struct db_param[]){{.kind = DB_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+#define db_ask(db, ret_rows, err, name, ...)                                                                           \
+	db_put(db, ret_rows, err, &name##_statement, DB_PARAMS(name, ##__VA_ARGS__))
+/* The same for one of several statements that take what `name` takes (`takes: like name`). */
+#define db_query_one_of(db, ret_rows, err, statement, name, ...)                                                       \
+	db_run(db, ret_rows, err, db_like(statement, &name##_statement), DB_PARAMS(name, ##__VA_ARGS__))
+#define db_queue_one_of(db, err, statement, name, ...)                                                                 \
+	db_put(db, NULL, err, db_like(statement, &name##_statement), DB_PARAMS(name, ##__VA_ARGS__))
+#define db_ask_one_of(db, ret_rows, err, statement, name, ...)                                                         \
+	db_put(db, ret_rows, err, db_like(statement, &name##_statement), DB_PARAMS(name, ##__VA_ARGS__))
+/* `statement`, which must take the same parameters: anything else aborts the process. */
+const struct db_statement *db_like(const struct db_statement *statement, const struct db_statement *like);
+
+int db_run_sql(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
+int db_put_sql(
+	struct db *db, struct rows *ret_rows, struct err *err, const char *sql, struct db_param *params, size_t count);
+#define db_query_sql(db, ret_rows, err, sql, ...)                                                                      \
+	db_run_sql(db, ret_rows, err, sql, (struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__},                       \
+		sizeof((struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+#define db_queue_sql(db, err, sql, ...)                                                                                \
+	db_put_sql(db, NULL, err, sql, (struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__},                           \
+		sizeof((struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
+#define db_ask_sql(db, ret_rows, err, sql, ...)                                                                        \
+	db_put_sql(db, ret_rows, err, sql, (struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__},                       \
+		sizeof((struct db_param[]){{.kind = P_NULL}, ##__VA_ARGS__}) / sizeof(struct db_param))
 /*
  * Sends several reads in one round trip, also outside of transactions. The results of every db_ask since db_gather are
  * available after db_gathered. Always call db_gathered. If `result` is not 0, it returns `result` and fills nothing.

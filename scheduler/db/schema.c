@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "scheduler/db/schema.sql.h"
 #include "scheduler/db/sql_text.h"
 
 /* Any number that nothing else in this database uses for an advisory lock. */
@@ -59,12 +60,9 @@ int schema_read(struct db *db, struct schema *ret_schema, struct err *err)
 	_cleanup_(rows_release) struct rows table = ROWS_INIT;
 	struct schema schema = SCHEMA_INIT;
 
-	if (db_query(db, &table, err, "select 1 where to_regclass('schema_migrations') is not null") < 0)
+	if (db_query(db, &table, err, schema_read) < 0)
 		return -1;
-	if (table.count &&
-		db_query(db, &schema.rows, err,
-			"select name, coalesce(to_jsonb(m)->>'oldest', '0') as oldest from "
-			"schema_migrations m order by name") < 0)
+	if (table.count && db_query(db, &schema.rows, err, schema_read_read_2) < 0)
 		return -1;
 	for (int i = 0; i < schema.rows.count; i++) {
 		int number = number_of(row_text(&schema.rows, i, "name")),
@@ -137,10 +135,9 @@ static int migration_note(const struct migrating *m, struct err *err)
 	log_info("migrated", "migration", m->migration->name, NULL);
 	/* The column itself is a migration's. */
 	return contract_of(m->migration)
-		? db_query(m->db, NULL, err, "insert into schema_migrations (name, oldest) values ($1, $2)",
-			  P_TEXT(m->migration->name), P_INT(contract_of(m->migration)))
-		: db_query(m->db, NULL, err, "insert into schema_migrations (name) values ($1)",
-			  P_TEXT(m->migration->name));
+		? db_query(m->db, NULL, err, migration_note_insert, .name = m->migration->name,
+			  .contract_of = contract_of(m->migration))
+		: db_query(m->db, NULL, err, migration_note_insert_2, .name = m->migration->name);
 }
 
 static int statements_run(struct migrating *m, struct err *err)
@@ -189,7 +186,7 @@ static int migration_lock(struct db *db, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(db, &rows, err, "select pg_try_advisory_lock(" MIGRATION_LOCK ") as taken") < 0)
+	if (db_query(db, &rows, err, migration_lock) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "taken"))
 		return err_set(err, ERR_UNAVAILABLE, "another process migrates the database");

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "proto/topics.h"
+#include "scheduler/intake/dead_letters.sql.h"
 #include "scheduler/metrics.h"
 
 enum { KEPT_DAYS = 30, MAX_KEPT = 10000, MAX_KEPT_BYTES = 256 << 20 };
@@ -30,15 +31,10 @@ static int dead_letter_insert(
 	char digest[SHA256_HEX_SIZE];
 
 	dead_letter_digest(letter, digest);
-	if (db_query(store->db, &rows, err,
-		    "with kept as (insert into dead_letters (topic, partition, \"offset\", payload, error, reader, "
-		    "size, digest) values ($1, $2, $3, $4, $5, $6, $7, $8) on conflict (digest) do nothing "
-		    "returning id), announced as (insert into outbox (topic, payload) select $9, $10 from kept "
-		    "where $10::text is not null) select id from kept",
-		    P_TEXT(letter->topic), P_INT(letter->partition), P_INT(letter->offset),
-		    P_BYTES(letter->payload, letter->len), P_TEXT(letter->error), P_TEXT(letter->reader),
-		    P_INT((long long)letter->size), P_TEXT(digest), P_TEXT(topics[TOPIC_DEAD_LETTERS].name),
-		    P_TEXT(message)) < 0)
+	if (db_query(store->db, &rows, err, dead_letter_insert, .topic = letter->topic, .partition = letter->partition,
+		    .offset = letter->offset, .payload = db_blob(letter->payload, letter->len), .error = letter->error,
+		    .reader = letter->reader, .size = (long long)letter->size, .digest = digest,
+		    .name = topics[TOPIC_DEAD_LETTERS].name, .message = message) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
@@ -69,11 +65,6 @@ int dead_letters_store(struct store *store, const struct dead_letter *letter, st
 
 int dead_letters_sweep(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"delete from dead_letters where created_at < now() - make_interval(days => $1) "
-		"or id <= (select max(id) from (select id, row_number() over newest as number, "
-		"sum(octet_length(payload)) over newest as bytes from dead_letters window newest as (order by id "
-		"desc)) n "
-		"where number > $2 or bytes > $3)",
-		P_INT(KEPT_DAYS), P_INT(MAX_KEPT), P_INT(MAX_KEPT_BYTES));
+	return db_query(store->db, NULL, err, dead_letters_sweep, .kept_days = KEPT_DAYS, .max_kept = MAX_KEPT,
+		.max_kept_bytes = MAX_KEPT_BYTES);
 }

@@ -15,6 +15,7 @@
 #include "common/metrics.h"
 #include "scheduler/db/db.h"
 #include "scheduler/metrics.h"
+#include "scheduler/outbox/claim_waiters.sql.h"
 
 /*
  *  1. A job that commits ends a wait or sets the pool's `missed` mark, under one lock. A wait that begins with an older
@@ -345,11 +346,7 @@ static void claim_waiters_tell(struct claim_waiters *waiters)
 			db_array_add(&notices, notice);
 	}
 	if (count)
-		db_query(waiters->db, NULL, &err,
-			"select pg_notify('" CHANNEL "', notice) from unnest($1::text[]) notice where exists (select 1 "
-			"from pg_stat_activity where application_name = '" CHANNEL "' and datname = current_database() "
-			"and pid <> pg_backend_pid())",
-			P_ARRAY(&notices));
+		db_query(waiters->db, NULL, &err, claim_waiters_tell, .notices = &notices);
 }
 
 /* Ends one wait for each job, as far as there are waits. */

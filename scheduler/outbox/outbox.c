@@ -8,6 +8,7 @@
 #include "common/crypto.h"
 #include "common/log.h"
 #include "scheduler/outbox/claim_waiters.h"
+#include "scheduler/outbox/outbox.sql.h"
 #include "scheduler/outbox/publisher.h"
 
 void outbox_init(struct outbox *outbox)
@@ -139,8 +140,5 @@ int outbox_insert(struct outbox *outbox, struct db *db, const struct outbox_sink
 	json_array_foreach(outbox->rows, i, row) json_object_set_new(row, "id", json_integer(outbox_number()));
 	_cleanup_(freep) char *rows = json_text(outbox->rows);
 	outbox_hand_over(outbox, db, sink);
-	return db_queue(db, err,
-		"insert into outbox (id, topic, key, payload) select id, topic, key, payload from "
-		"jsonb_to_recordset($1::jsonb) as u(id bigint, topic text, key text, payload text)",
-		P_TEXT(rows));
+	return db_queue(db, err, outbox_insert, .rows = rows);
 }

@@ -13,6 +13,7 @@
 #include "common/metrics.h"
 #include "proto/topics.h"
 #include "scheduler/metrics.h"
+#include "scheduler/outbox/publisher.sql.h"
 
 /*
  *  1. A row is deleted only after the broker acknowledged it, so no committed message is lost.
@@ -313,9 +314,7 @@ static void rows_delete(struct publisher *publisher)
 	if (ids.count >= DELETE_AT || clock_mono_ms() >= publisher->next_delete_ms ||
 		atomic_load(&publisher->stopping)) {
 		publisher->next_delete_ms = clock_mono_ms() + DELETE_MS;
-		deleted = !ids.count ||
-			db_query(publisher->db, NULL, &err, "delete from outbox where id = any($1::bigint[])",
-				P_ARRAY(&ids)) == 0;
+		deleted = !ids.count || db_query(publisher->db, NULL, &err, rows_delete, .ids = &ids) == 0;
 	}
 	rows_forget(publisher, deleted);
 }
@@ -333,11 +332,8 @@ static void rows_poll(struct publisher *publisher)
 	for (const struct row *row = publisher->rows; row; row = row->next)
 		db_array_add_int(&known, row->id);
 	if (known.count >= MAX_ROWS ||
-		db_query(publisher->db, &found, &err,
-			"select id, topic, key, payload from outbox where created_at < now() - make_interval(secs => "
-			"$2) "
-			"and not (id = any($1::bigint[])) order by id limit $3",
-			P_ARRAY(&known), P_INT(LEFT_BEHIND_MS / 1000), P_INT(BATCH)) < 0)
+		db_query(publisher->db, &found, &err, rows_poll, .known = &known, .p2 = LEFT_BEHIND_MS / 1000,
+			.batch = BATCH) < 0)
 		return;
 	for (int i = 0; i < found.count; i++)
 		publisher_offer(publisher, row_int(&found, i, "id"), row_text(&found, i, "topic"),

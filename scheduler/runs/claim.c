@@ -9,6 +9,7 @@
 #include "proto/capabilities.h"
 #include "scheduler/auth/run_token.h"
 #include "scheduler/metrics.h"
+#include "scheduler/runs/claim.sql.h"
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/job_document.h"
 #include "scheduler/lifecycle/job_class.h"
@@ -74,17 +75,6 @@ struct claiming {
 };
 
 /*
- * A job may not start in two cases, since terraform may still be running there. In both, plan-only runs are exempt, as
- * they cannot interfere.
- *  - The workspace is held.
- *  - An epoch began less than one lease ago (runs/epoch.h), so some workers may not have sent a heartbeat yet. $8
- *    is the lease.
- */
-#define MAY_BEGIN                                                                                                      \
-	"((select plan_only from runs where id = k.run_id) or not exists (select 1 from workspaces hw "                \
-	"where hw.id = k.workspace_id and hw.hold_job_id is not null) and not " EPOCH_IS_YOUNG("$8") ") "
-
-/*
  * Jobs are picked by class. Within a class, the organization with the fewest running and earlier jobs comes first, then
  * the oldest job.
  *  - The walk over `heads` jumps from organization to organization in the index, so that one organization's long queue
@@ -100,50 +90,6 @@ struct claiming {
  * jobs_waiting, running ones from jobs_claimed, all other rows by primary keys. With 1,000 waiting jobs of one
  * organization it reads 320 blocks.
  */
-/* clang-format would move the text after a macro to the next line. */
-/* clang-format off */
-#define OPENED_HERE "not " JOB_KEY_IS_MISSING("k", "$7") " "
-
-/* The worker, unless it is not (or no longer) the pool's. */
-#define ME                                                                                                             \
-	"select " WORKER_MAY_CLAIM("w", "p") "as may_claim from (" WORKER_OF_POOL("$3", "$1") ") w "                   \
-	"join agent_pools p on p.id = w.pool_id"
-
-#define HEADS                                                                                                          \
-	"(select class, organization_id from jobs where pool_id = $1 and state = 'waiting' "                           \
-	"and (select may_claim from me) order by class, organization_id limit 1) union all "                           \
-	"select n.class, n.organization_id from heads h, lateral (select class, organization_id from jobs "            \
-	"where pool_id = $1 and state = 'waiting' and (class, organization_id) > (h.class, h.organization_id) "        \
-	"order by class, organization_id limit 1) n"
-
-#define CANDIDATES                                                                                                     \
-	"select c.id, h.class, c.created_at, coalesce(b.n, 0) + row_number() over "                                    \
-	"(partition by h.class, h.organization_id order by c.created_at, c.id) as turn "                               \
-	"from heads h left join busy b using (organization_id) left join rooms q using (organization_id), "            \
-	"lateral (select id, created_at from jobs k "                                                                  \
-	"where pool_id = $1 and state = 'waiting' and class = h.class and organization_id = h.organization_id "        \
-	"and id <> all($4::text[]) and needs <> all($5::text[]) and organization_id <> all($6::text[]) "               \
-	"and " OPENED_HERE "and " MAY_BEGIN "order by created_at, id limit least($2 + 1, q.room, "                     \
-	"(select room from rooms where organization_id is null))) c"
-
-static const char pick_sql[] =
-	"with recursive me as materialized (" ME "), heads as (" HEADS "), "
-	"busy as (select organization_id, count(*) as n from jobs where pool_id = $1 and state like 'claimed' "
-	"and (select count(distinct organization_id) from heads) > 1 group by 1), "
-	"rooms as materialized (" QUOTA_ROOMS("select organization_id from heads", "$1") "), "
-	"candidates as (" CANDIDATES "), "
-	"picked as (select j.id, j.run_id, j.attempt, j.class, j.needs, j.organization_id "
-	"from candidates c join jobs j on j.id = c.id "
-	"join runs r on r.id = j.run_id join workspaces w on w.id = j.workspace_id where j.state = 'waiting' "
-	"order by c.class, c.turn, c.created_at, c.id limit $2 for no key update of w, r, j skip locked) "
-	"select p.id, p.run_id, p.attempt, p.class, p.needs, p.organization_id, (select count(*) from candidates) as "
-	"candidates, exists (select 1 from rooms) as limited, "
-	"(select coalesce(octet_length(snapshot_sealed), 0) + coalesce(octet_length(variables_sealed), 0) "
-	"+ octet_length(concat(target_addrs, replace_addrs, invoke_action_addrs)) from run_inputs where run_id = "
-	"p.run_id) as bytes, m.may_claim is not null as known, "
-	"(select jsonb_agg(version) from tool_versions where tool = 'terraform' and not enabled) as disabled from "
-	"(select 1) one left join picked p on true left join me m on true";
-/* clang-format on */
 
 static void picked_release(struct claiming *c)
 {
@@ -239,9 +185,10 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
 
 	keys_numbers(c->store, &keys);
-	if (db_query(c->store->db, &rows, err, pick_sql, P_TEXT(c->pool), P_INT(c->slots), P_TEXT(c->worker),
-		    P_ARRAY(&c->left_out), P_ARRAY(&c->misfit_needs), P_ARRAY(&c->misfit_organizations),
-		    P_BYTES_ARRAY(&keys), P_INT(c->store->settings->lease_seconds)) < 0)
+	if (db_query(c->store->db, &rows, err, claim_pick, .pool = c->pool, .slots = c->slots, .worker = c->worker,
+		    .left_out = &c->left_out, .misfit_needs = &c->misfit_needs,
+		    .misfit_organizations = &c->misfit_organizations, .keys = &keys,
+		    .lease_seconds = c->store->settings->lease_seconds) < 0)
 		return -1;
 	if (!row_bool(&rows, 0, "known"))
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
@@ -379,29 +326,9 @@ static int claim_mark(struct claiming *c, struct err *err)
 	}
 	_cleanup_(freep) char *text = json_text(claims);
 	/* Returns nothing. Every table is read by its primary key; the jobs' ids are an array (db/db.h, "plans"). */
-	return db_queue(c->store->db, err,
-		"with claimed as (update jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, "
-		"needs = case when u.engine <> '' then u.engine || ' ' || u.version else j.needs end, "
-		"run_token_hash = case when j.stage in ('plan', 'apply') then u.run_hash end, "
-		"lease_until = now() + make_interval(secs => $3), log_base = o.log_length, deadline = "
-		"case when j.stage = 'apply' and $5::bigint > 0 then now() + make_interval(secs => $5) end "
-		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text, run_hash text, "
-		"engine text, version text), operations o where j.id = u.id "
-		"and j.id = any(array(select d.id from jsonb_to_recordset($1::jsonb) as d(id text))) and o.id = (case "
-		"j.stage when 'apply' then 'apply' else 'plan' end) || substr(j.run_id, 4) "
-		"returning o.id as operation_id, j.workspace_id, j.stage, u.hash, u.engine, u.version), "
-		"busy as (update workers set free = greatest($4 - (select count(*) from claimed), 0), seen_at = now() "
-		"where id = $2 returning name) "
-		"update operations o set worker_id = $2, worker_name = (select name from busy), "
-		"base_state_id = case when c.stage = 'plan' then w.current_state_id else o.base_state_id end, "
-		"upload_hash = case when c.stage = 'plan' then c.hash end, "
-		"engine = case when c.stage = 'plan' then c.engine else o.engine end, "
-		"terraform_version = case when c.stage = 'plan' and c.engine <> '' then c.version "
-		"else o.terraform_version end "
-		"from claimed c join workspaces w on w.id = c.workspace_id where o.id = c.operation_id and c.stage in "
-		"('plan', 'apply')",
-		P_TEXT(text), P_TEXT(c->worker), P_INT(c->store->settings->lease_seconds), P_INT(c->slots),
-		P_INT(c->deadline_seconds));
+	return db_queue(c->store->db, err, claim_mark, .p1 = text, .worker = c->worker,
+		.lease_seconds = c->store->settings->lease_seconds, .slots = c->slots,
+		.deadline_seconds = c->deadline_seconds);
 }
 
 /* Gives each apply the right to write its rescue object. */
@@ -527,9 +454,7 @@ static void claim_withdraw(struct claiming *c, const struct picked_job *failed)
 	db_array_add(&c->left_out, failed->job.text);
 	if (runs_apply_transitions(c->store, &item, 1, &err) == 0 &&
 		(item.outcome == TRANSITION_REFUSED || item.outcome == TRANSITION_NO_RUN))
-		db_query(c->store->db, NULL, &err,
-			"delete from jobs where id = $1 and attempt = $2 and state = 'waiting'",
-			P_TEXT(failed->job.text), P_INT(failed->attempt));
+		db_query(c->store->db, NULL, &err, claim_withdraw, .job = failed->job.text, .attempt = failed->attempt);
 	if (err.kind != ERR_NONE)
 		log_error("a job can't be withdrawn", "run", failed->run.text, "job", failed->job.text, "error",
 			err.message, NULL);

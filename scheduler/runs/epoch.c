@@ -8,6 +8,7 @@
 #include "proto/states.h"
 #include "scheduler/lifecycle/history.h"
 #include "scheduler/metrics.h"
+#include "scheduler/runs/epoch.sql.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/maintenance.h"
 
@@ -43,10 +44,7 @@ static int some_fence(struct store *store, struct id *last, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct run_transition items[MAX_FENCED];
 
-	if (db_query(store->db, &rows, err,
-		    "select id, run_id, attempt, stage, state = 'claimed' as claimed from jobs where id > $1 "
-		    "and (state = 'claimed' or stage = 'apply') order by id limit $2",
-		    P_TEXT(last->text), P_INT(MAX_FENCED)) < 0)
+	if (db_query(store->db, &rows, err, some_fence, .id = last->text, .max_fenced = MAX_FENCED) < 0)
 		return -1;
 	last->text[0] = '\0';
 	for (int i = 0; i < rows.count; i++) {
@@ -68,14 +66,14 @@ static int fence(struct store *store, struct err *err)
 			return -1;
 	} while (last.text[0]);
 	metric_add(M_EPOCHS, "", 1);
-	return db_query(store->db, NULL, err, "update database_history set epoch = epoch + 1, epoch_at = now()");
+	return db_query(store->db, NULL, err, epoch_fence);
 }
 
 static int begin_in(void *data, struct err *err)
 {
 	struct store *store = data;
 
-	if (db_query(store->db, NULL, err, "select 1 from database_history for update") < 0)
+	if (db_query(store->db, NULL, err, epoch_begin) < 0)
 		return -1;
 	return fence(store, err);
 }
@@ -90,47 +88,6 @@ int epoch_begin(struct store *store, struct err *err)
 static const char unknown_reason[] = MAY_LACK
 	"A worker says that it applies this run: that is among the lost commits. The apply is not started again. The "
 	"workspace is held until the last state of the apply has arrived.";
-
-/*
- * Holds workspaces for applies that a heartbeat names and the database does not know. $1: the heartbeat's jobs, $2: the
- * digest of the worker's own token.
- *  - A hold of the fence gets the token of the unknown attempt, or of a later one than it has.
- *  - An apply of an unknown job holds its workspace, unless the history names the worker that applied the run.
- *  - Only runs of the worker's pool count, and only for a day after an epoch began.
- *
- * Returns the runs whose workspaces are now held by it. The worker is found in workers_token or among its pool's,
- * holds in workspace_holds_run, every other row by its primary key.
- */
-static const char unknown_sql[] =
-	"with named as (select u.job, u.attempt, u.\"apply-of\" as run, u.\"token-hash\" as hash, w.id as worker_id, "
-	"w.name, w.pool_id, coalesce(h.restored_at >= h.epoch_at, false) as restored from "
-	"jsonb_to_recordset($1::jsonb) "
-	"as u(job text, attempt integer, \"apply-of\" text, \"token-hash\" text), workers w, "
-	"database_history h "
-	"where u.\"apply-of\" is not null and u.\"token-hash\" ~ '^[0-9a-f]{64}$' and w.token_hash = $2 "
-	"and h.epoch_at > now() - interval '1 day'), "
-	"mine as (select s.*, r.workspace_id from named s join runs r on r.id = s.run join run_inputs i on i.run_id = "
-	"r.id "
-	"where i.pool_id = s.pool_id and not exists (select 1 from jobs j where j.id = s.job)), "
-	"known as (update workspace_holds h set token_hash = m.hash, worker = m.name, worker_id = m.worker_id, "
-	"attempt = m.attempt from mine m where h.job_id = "
-	"m.job "
-	"and h.run_id = m.run and (h.token_hash = '' or h.attempt < m.attempt)), "
-	"begun as (insert into workspace_holds (job_id, workspace_id, run_id, worker, token_hash, until, attempt, "
-	"worker_id, restored) "
-	"select m.job, m.workspace_id, m.run, m.name, m.hash, 'infinity', m.attempt, m.worker_id, m.restored from "
-	"mine m where "
-	"exists (select 1 from operations o where o.id = 'apply' || substr(m.run, 4) and o.worker_id is null) "
-	"on conflict (job_id) do nothing returning job_id, workspace_id, run_id), "
-	"held as (update workspaces w set hold_job_id = coalesce(w.hold_job_id, b.job_id) from begun b "
-	"where w.id = b.workspace_id returning w.id, w.organization_id), "
-	"noted as (insert into run_events (id, run_id, action, description) select 're-' || substr(md5(b.job_id), 1, "
-	"16), "
-	"b.run_id, 'workspace-held', $3 from begun b on conflict (id) do nothing), "
-	"audited as (insert into audit_events (id, organization_id, actor_type, actor_name, request_id, action, "
-	"resource_type, "
-	"resource_id, workspace_id) select gen_random_uuid(), organization_id, 'system', 'runyard-scheduler', "
-	"gen_random_uuid(), 'hold', 'workspace', id, id from held) select run_id from begun";
 
 /* Ends the run, whatever its state in the remaining history. */
 static int run_end(struct store *store, const char *run_id, const char *reason, struct err *err)
@@ -160,8 +117,8 @@ static int hear_in(void *data, struct err *err)
 	const struct named_applies *h = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(h->store->db, &rows, err, unknown_sql, P_TEXT(h->named), P_TEXT(h->token_hash),
-		    P_TEXT(unknown_reason)) < 0)
+	if (db_query(h->store->db, &rows, err, epoch_unknown, .named = h->named, .token_hash = h->token_hash,
+		    .unknown_reason = unknown_reason) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		log_warn("a worker applies a run that the database does not know of", "run",
@@ -177,8 +134,8 @@ int epoch_check_young(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err unasked = ERR_INIT;
 
-	if (db_query(store->db, &rows, &unasked, "select " EPOCH_IS_YOUNG("$1") "as young",
-		    P_INT(store->settings->lease_seconds)) < 0 ||
+	if (db_query(store->db, &rows, &unasked, epoch_check_young, .lease_seconds = store->settings->lease_seconds) <
+			0 ||
 		!row_bool(&rows, 0, "young"))
 		return 0;
 	return err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
@@ -225,10 +182,7 @@ static int restore_list(struct store *store, json_t *list, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select r.id, r.status, r.holds, w.id as workspace_id, w.name, o.name as organization from runs r "
-		    "join workspaces w on w.id = r.workspace_id join organizations o on o.id = w.organization_id "
-		    "where not r.plan_only and (r.holds or r.saved) order by o.name, w.name, r.id") < 0)
+	if (db_query(store->db, &rows, err, restore_list) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(list,
@@ -243,14 +197,9 @@ static int restore_list(struct store *store, json_t *list, struct err *err)
  * again. */
 static int restore_mark(struct store *store, struct err *err)
 {
-	if (db_query(store->db, NULL, err,
-		    "with held as (update workspace_holds set restored = true where until is not null), "
-		    "gone as (update workers set token_hash = null, left_at = coalesce(left_at, now())) "
-		    "update database_history set epoch = greatest(epoch, extract(epoch from now())::bigint), "
-		    "epoch_at = now(), restored_at = now(), history = $1",
-		    P_TEXT(db_history(store->db))) < 0)
+	if (db_query(store->db, NULL, err, restore_mark_update, .db_history = db_history(store->db)) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, "delete from notifiers");
+	return db_query(store->db, NULL, err, restore_mark_delete);
 }
 
 struct restoring {
@@ -267,8 +216,8 @@ static int restore_in(void *data, struct err *err)
 	json_array_clear(r->list);
 	/* Maintenance comes first: the end of a run would start the next one of its queue. */
 	if (maintenance_set(r->store, restored_maintenance, err) < 0 ||
-		db_query(r->store->db, NULL, err, "select 1 from database_history for update") < 0 ||
-		restore_list(r->store, r->list, err) < 0 || fence(r->store, err) < 0)
+		db_query(r->store->db, NULL, err, epoch_restore) < 0 || restore_list(r->store, r->list, err) < 0 ||
+		fence(r->store, err) < 0)
 		return -1;
 	json_array_foreach(r->list, i, run)
 	{
@@ -300,7 +249,7 @@ static int settle_in(void *data, struct err *err)
 	const char *known, *now;
 	enum history_change change;
 
-	if (db_query(store->db, &rows, err, "select history, durable from database_history for update") < 0)
+	if (db_query(store->db, &rows, err, epoch_settle_lock) < 0)
 		return -1;
 	known = row_text(&rows, 0, "history");
 	now = db_history(store->db);
@@ -317,7 +266,7 @@ static int settle_in(void *data, struct err *err)
 			"before", known, "history", now, NULL);
 	if (change == HISTORY_MAY_LACK && fence(store, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err, "update database_history set history = $1", P_TEXT(now));
+	return db_query(store->db, NULL, err, epoch_settle_update, .now = now);
 }
 
 int epoch_settle(const struct store *store, const char *database_url, struct err *err)
@@ -339,9 +288,7 @@ int replication_is_durable(struct store *store, bool *ret_durable, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select current_setting('synchronous_standby_names') <> '' and "
-		    "current_setting('synchronous_commit') in ('on', 'remote_apply') as durable") < 0)
+	if (db_query(store->db, &rows, err, replication_is_durable) < 0)
 		return -1;
 	*ret_durable = row_bool(&rows, 0, "durable");
 	return 0;
@@ -360,8 +307,7 @@ int epoch_watch_replication(struct store *store, struct err *err)
 		log_error("PostgreSQL's commits do not wait for a standby, against --database-replication sync: a "
 			  "failover now would fence all attempts",
 			NULL);
-	return db_query(
-		store->db, NULL, err, "update database_history set durable = $1 where durable <> $1", P_BOOL(durable));
+	return db_query(store->db, NULL, err, epoch_watch_replication, .durable = durable);
 }
 
 int epoch_check_replication(struct store *store, struct err *err)
@@ -377,5 +323,5 @@ int epoch_check_replication(struct store *store, struct err *err)
 			"--database-replication sync: PostgreSQL's commits do not wait for a standby. Set "
 			"synchronous_standby_names, and synchronous_commit to 'on' or 'remote_apply'; or declare "
 			"'async'");
-	return db_query(store->db, NULL, err, "update database_history set durable = true where not durable");
+	return db_query(store->db, NULL, err, epoch_check_replication);
 }

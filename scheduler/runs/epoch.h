@@ -27,9 +27,6 @@ int replication_is_durable(struct store *store, bool *ret_durable, struct err *e
 int epoch_settle(const struct store *store, const char *database_url, struct err *err);
 /* Returns true if a heartbeat names an apply that the worker does not hold. `answered` is the answer of worker_beat. */
 bool epoch_names_unknown(const struct worker_beat *beat, const json_t *answered);
-/* True for one lease after an epoch began, as SQL. `seconds`: the parameter with the lease. */
-#define EPOCH_IS_YOUNG(seconds)                                                                                        \
-	"exists (select 1 from database_history where epoch_at > now() - make_interval(secs => " seconds "::int)) "
 
 /* Returns ERR_UNAVAILABLE during that lease, for a worker's request that a heartbeat may have to precede. Otherwise
  * returns 0, also if the query fails. */

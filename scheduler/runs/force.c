@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/force.h"
 
+#include "scheduler/runs/force.sql.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_events.h"
 
@@ -19,11 +20,7 @@ static int not_allowed(struct err *err, enum err_kind kind, const char *why)
 /* Locks the workspace, so that its queue cannot change. */
 static int place_lock(const struct forcing *f, struct rows *ret_place, struct err *err)
 {
-	if (db_query(f->store->db, ret_place, err,
-		    "select w.id, w.current_run_id, w.locked_by is not null as locked, "
-		    "w.hold_job_id is not null as held from workspaces w "
-		    "where w.id = (select workspace_id from runs where id = $1) for no key update",
-		    P_TEXT(f->run_id)) < 0)
+	if (db_query(f->store->db, ret_place, err, place_lock, .run_id = f->run_id) < 0)
 		return -1;
 	return ret_place->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
@@ -32,8 +29,7 @@ static int place_check(const struct forcing *f, const struct rows *place, struct
 {
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 
-	if (db_query(f->store->db, &run, err,
-		    "select 1 from runs where id = $1 and status = 'pending' and not plan_only", P_TEXT(f->run_id)) < 0)
+	if (db_query(f->store->db, &run, err, place_check, .run_id = f->run_id) < 0)
 		return -1;
 	if (!run.count)
 		return not_allowed(err, ERR_FORBIDDEN, "the run is not pending");
@@ -70,10 +66,8 @@ static int force_in(void *data, struct err *err)
 
 	if (place_lock(f, &place, err) < 0 || place_check(f, &place, err) < 0)
 		return -1;
-	if (db_query(f->store->db, &before, err,
-		    "select b.id from runs b join runs r on r.id = $1 where b.workspace_id = r.workspace_id "
-		    "and (b.id = $2 or b.queued and not b.plan_only and b.position < r.position) order by b.position",
-		    P_TEXT(f->run_id), P_TEXT(row_text(&place, 0, "current_run_id"))) < 0)
+	if (db_query(f->store->db, &before, err, force, .run_id = f->run_id,
+		    .current_run_id = row_text(&place, 0, "current_run_id")) < 0)
 		return -1;
 	items = mem_new((size_t)before.count, sizeof(*items));
 	for (int i = 0; i < before.count; i++) {

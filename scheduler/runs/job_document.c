@@ -40,7 +40,7 @@ static const char documents_sql[] =
 
 int job_documents_ask(struct store *store, struct db_array *job_ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, documents_sql, P_ARRAY(job_ids), P_INT(reads_json));
+	return db_ask_sql(store->db, ret_rows, err, documents_sql, P_ARRAY(job_ids), P_INT(reads_json));
 }
 
 /* ---- sealed members ---- */

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "scheduler/runs/job_grants.sql.h"
 #include "scheduler/store/runs/holds.h"
 
 static void grant_read(const struct rows *rows, const char *job_id, struct job_grant *ret_grant)
@@ -22,10 +23,7 @@ int job_granted(
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	if (db_query(store->db, &rows, err,
-		    "select run_id, workspace_id, stage, attempt, log_base from jobs "
-		    "where id = $1 and token_hash = $2 and state = 'claimed'",
-		    P_TEXT(job_id), P_TEXT(hash)) < 0)
+	if (db_query(store->db, &rows, err, job_granted, .job_id = job_id, .hash = hash) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
@@ -69,10 +67,6 @@ bool plan_token_valid(struct store *store, const char *plan_id, const char *toke
 	struct err err = ERR_INIT;
 
 	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	return db_query(store->db, &rows, &err,
-		       "select 1 from operations where id = $1 and upload_hash = $2 and status = 'finished' "
-		       "and (select count(*) from operation_blobs where operation_id = $1 and kind in ('json', "
-		       "'schemas')) < 2",
-		       P_TEXT(plan_id), P_TEXT(hash)) == 0 &&
+	return db_query(store->db, &rows, &err, plan_token_valid, .plan_id = plan_id, .hash = hash) == 0 &&
 		rows.count > 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/runs/reports.h"
 
+#include "scheduler/runs/reports.sql.h"
 #include "scheduler/runs/results.h"
 
 /* The progress of one report. */
@@ -30,13 +31,7 @@ static int grants_read(const struct reporting *r, struct rows *ret_rows, struct 
 	}
 	if (!any)
 		return 0;
-	return db_query(r->store->db, ret_rows, err,
-		"select u.n - 1 as n, coalesce(j.run_id, h.run_id) as run_id, j.id is null as late "
-		"from unnest($1::text[], $2::text[]) with ordinality as u(job, hash, n) "
-		"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
-		"left join workspace_holds h on h.job_id = u.job and h.token_hash = u.hash and j.id is null "
-		"where j.id is not null or h.job_id is not null",
-		P_ARRAY(&jobs), P_ARRAY(&hashes));
+	return db_query(r->store->db, ret_rows, err, grants_read, .jobs = &jobs, .hashes = &hashes);
 }
 
 /* Keeps `is_there` of the reports that are to be applied or are late. */

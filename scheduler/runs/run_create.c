@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "scheduler/runs/run_create.sql.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/notifications/notifications.h"
@@ -60,12 +61,9 @@ static int order_check(const struct run_create_params *order, struct err *err)
 
 /* True if there is such a row. PostgreSQL may answer "exists" for many rows by reading the whole table once: with 1,000
  * queued runs that is 1,438 blocks instead of 711 for 64 runs. */
-#define ANY(from)     "coalesce((select true from " from " limit 1), false) "
-#define HAS_TASKS     ANY("tasks t where t.organization_id = o.id")
-#define HAS_POLICIES  ANY("policy_sets s where s.organization_id = o.id")
-#define HAS_QUEUE     ANY("runs r where r.workspace_id = u.workspace and r.queued and not r.plan_only")
-#define HAS_VARIABLES ANY("variables v where v.workspace_id = u.workspace")
-#define HAS_SETS      ANY("workspaces w join varsets s on s.organization_id = w.organization_id where w.id = u.workspace")
+#define ANY(from)    "coalesce((select true from " from " limit 1), false) "
+#define HAS_TASKS    ANY("tasks t where t.organization_id = o.id")
+#define HAS_POLICIES ANY("policy_sets s where s.organization_id = o.id")
 /* Whether the workspace's owner estimates costs, the run's actor may apply it, and notifications are configured. */
 #define HAS_COSTS COST_ESTIMATION("w", "o")
 #define MAY_APPLY RIGHTS_IN_WORKSPACE("u.actor", "w.organization_id", "w.id")
@@ -93,25 +91,6 @@ static int order_check(const struct run_create_params *order, struct err *err)
 static const char workspaces_sql[] = WORKSPACES;
 static const char ready_sql[] = WORKSPACES " skip locked";
 
-/* A separate statement after the one that waited for the workspaces' locks, so that it sees what was committed
- * meanwhile. */
-/* clang-format off */
-#define IS_CONNECTED ANY("workspace_repositories a where a.workspace_id = u.workspace")
-static const char configuration_sql[] =
-	"select u.n - 1 as n, c.id, c.status, c.speculative, c.is_commit, c.from_fork, c.fork_pool_id, c.content_id, "
-	IS_CONNECTED
-	"as is_connected, "
-	HAS_QUEUE "as has_queue, " HAS_VARIABLES "or " HAS_SETS "as has_variables "
-	"from unnest($1::text[], $2::text[], $3::boolean[]) with ordinality as u(workspace, wanted, applies, n) "
-	"left join lateral (select v.id, v.status, v.speculative, k.id is not null as is_commit, k.content_id, "
-	"coalesce(k.detail @> '{\"from-fork\": true}', false) as from_fork, "
-	"case when k.detail @> '{\"from-fork\": true}' then (select s.fork_pool_id from vcs_contents x join "
-	"vcs_repository_pools s on s.repository_id = x.repository_id where x.id = k.content_id) end as fork_pool_id "
-	"from configuration_versions v left join configuration_commits k on k.configuration_version_id = v.id "
-	"where v.workspace_id = u.workspace and case when u.wanted is not null then v.id = u.wanted "
-	"when " IS_CONNECTED "then v.id = (select current_configuration_id from workspaces where id = u.workspace) "
-	"else not v.provisional and not (v.speculative and (u.applies or k.id is not null)) and (v.status = 'uploaded' or "
-	"k.content_id is not null) end order by v.created_at desc limit 1) c on true";
 /* clang-format on */
 
 static int round_load(struct round *r, struct err *err)
@@ -127,11 +106,11 @@ static int round_load(struct round *r, struct err *err)
 		db_array_add(&wanted, order->configuration_version_id);
 		db_array_add_bool(&applies, order->plan_only == CHOICE_NO);
 	}
-	if (db_ask(r->store->db, &r->workspaces, err, r->ready ? ready_sql : workspaces_sql, P_ARRAY(&workspaces),
+	if (db_ask_sql(r->store->db, &r->workspaces, err, r->ready ? ready_sql : workspaces_sql, P_ARRAY(&workspaces),
 		    P_ARRAY(&actors), P_INT((long long)right_of(CAN_APPLY))) < 0)
 		return -1;
-	return db_query(r->store->db, &r->configurations, err, configuration_sql, P_ARRAY(&workspaces),
-		P_ARRAY(&wanted), P_ARRAY(&applies));
+	return db_query(r->store->db, &r->configurations, err, run_create_configuration, .workspaces = &workspaces,
+		.wanted = &wanted, .applies = &applies);
 }
 
 /* Finds which of the configurations' contents are here. Their locks are held until the commit (store/vcs/contents.h).
@@ -380,17 +359,6 @@ static json_t *input_row(const struct round *r, const struct run_draft *p)
 	return row;
 }
 
-#define INPUT_COLUMNS                                                                                                  \
-	"run_id, configuration_version_id, pool_id, message, source, is_destroy, refresh, refresh_only, "              \
-	"allow_config_generation, json_log, target_addrs, replace_addrs, terraform_version, working_directory, "       \
-	"created_by, trigger_reason, debugging_mode, policy_paths, invoke_action_addrs"
-
-/* $2 and $3 have the sealed variables of each row; an empty one is null. */
-static const char inputs_sql[] =
-	"insert into run_inputs (" INPUT_COLUMNS ", snapshot_sealed, variables_sealed) select " INPUT_COLUMNS
-	", ($2::bytea[])[u.ordinality], nullif(($3::bytea[])[u.ordinality], '') "
-	"from jsonb_populate_recordset(null::run_inputs, $1::jsonb) with ordinality as u";
-
 static int inputs_insert(struct round *r, struct err *err)
 {
 	_cleanup_(db_bytes_release) struct db_bytes snapshots = DB_BYTES_INIT, variables = DB_BYTES_INIT;
@@ -406,7 +374,7 @@ static int inputs_insert(struct round *r, struct err *err)
 	}
 	_cleanup_(freep) char *text = json_text(rows);
 	return db_queue(
-		r->store->db, err, inputs_sql, P_TEXT(text), P_BYTES_ARRAY(&snapshots), P_BYTES_ARRAY(&variables));
+		r->store->db, err, run_create_inputs, .p1 = text, .snapshots = &snapshots, .variables = &variables);
 }
 
 /* ---- the stages ---- */
@@ -438,8 +406,7 @@ static int stages_take(struct round *r, struct run_draft *p, struct err *err)
 	if (!(tasks | policies | costs))
 		return 0;
 	p->row.run.stages |= tasks | policies | costs;
-	return db_queue(
-		r->store->db, err, "update runs set stages = $2 where id = $1", P_TEXT(run), P_INT(p->row.run.stages));
+	return db_queue(r->store->db, err, stages_take, .run = run, .stages = p->row.run.stages);
 }
 
 /* The rows of the stages reference the run's row, so the run is written first. */

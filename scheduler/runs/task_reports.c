@@ -2,6 +2,7 @@
 #include "scheduler/runs/task_reports.h"
 
 #include "common/log.h"
+#include "scheduler/runs/task_reports.sql.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/tasks/task_results.h"
 
@@ -9,19 +10,6 @@ struct deciding {
 	struct store *store;
 	struct db_array *ids;
 };
-
-/*
- * A report that is not decided yet. The terraform CLI reads the plan's log every two seconds, and reads the run when
- * it has come to the log's end. If the run has errored by then, the CLI shows neither the plan nor the tasks. So a
- * report that ends such a run waits until the plan has been over for three seconds; sweep_task_deadlines decides it
- * then.
- */
-#define CLI_READS_PLAN                                                                                                 \
-	"(t.enforcement = 'mandatory' and t.reported ->> 'status' <> 'passed' and coalesce((select "                   \
-	"(p.status_timestamps ->> 'finished-at')::timestamptz > now() - interval '3 seconds' from runs r "             \
-	"join run_inputs i on i.run_id = r.id and i.source = 'terraform+cloud' "                                       \
-	"join operations p on p.id = 'plan' || substr(r.id, 4) "                                                       \
-	"where r.id = t.run_id and r.stage in ('post_plan', 'pre_apply')), false))"
 
 static int results_tell(struct deciding *d, const struct rows *results, struct err *err)
 {
@@ -40,11 +28,7 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 	_cleanup_(rows_release) struct rows runs = ROWS_INIT, taken = ROWS_INIT;
 	_cleanup_(run_set_release) struct run_set set = {0};
 
-	if (db_query(d->store->db, &runs, err,
-		    "select distinct t.run_id from task_results t where t.id = any($1::text[]) and t.reported is not "
-		    "null "
-		    "and not " CLI_READS_PLAN,
-		    P_ARRAY(d->ids)) < 0)
+	if (db_query(d->store->db, &runs, err, reports_take_read, .ids = d->ids) < 0)
 		return -1;
 	for (int i = 0; i < runs.count; i++)
 		db_array_add(run_ids, row_text(&runs, i, "run_id"));
@@ -52,17 +36,7 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 		return 0;
 	if (runs_load(d->store, run_ids, &set, err) < 0)
 		return -1;
-	if (db_query(d->store->db, &taken, err,
-		    "update task_results t set status = reported ->> 'status', message = coalesce(reported ->> "
-		    "'message', "
-		    "t.message), "
-		    "url = coalesce(reported ->> 'url', url), reported = null, delivery = 'over', updated_at = now(), "
-		    "status_timestamps = t.status_timestamps || jsonb_build_object((reported ->> 'status') || '-at', "
-		    "to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
-		    "from runs n where n.id = t.run_id and t.id = any($1::text[]) and reported is not null "
-		    "and t.status in ('pending', 'running') and not " CLI_READS_PLAN
-		    "returning t.id, t.run_id, n.workspace_id, n.organization_id",
-		    P_ARRAY(d->ids)) < 0)
+	if (db_query(d->store->db, &taken, err, reports_take_update, .ids = d->ids) < 0)
 		return -1;
 	return results_tell(d, &taken, err);
 }
@@ -70,16 +44,7 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 /* Returns the stages of these runs in which all results are final. */
 static int stages_over(struct deciding *d, struct db_array *run_ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(d->store->db, ret_rows, err,
-		"select s.run_id, bool_or(r.status <> 'passed' and r.enforcement = 'mandatory') as mandatory, "
-		"bool_or(r.status <> 'passed') as advisory, string_agg(r.task_name || ' (' || r.enforcement || ') ' "
-		"|| r.status || coalesce(': ' || nullif(r.message, ''), ''), '; ' order by r.task_name) "
-		"filter (where r.status <> 'passed') as failed "
-		"from task_stages s join runs n on n.id = s.run_id and n.stage = s.stage "
-		"join task_results r on r.task_stage_id = s.id where s.run_id = any($1::text[]) and s.status = "
-		"'running' "
-		"group by s.id, s.run_id having not bool_or(r.status in ('pending', 'running'))",
-		P_ARRAY(run_ids));
+	return db_query(d->store->db, ret_rows, err, stages_over, .run_ids = run_ids);
 }
 
 static int decide_run(void *data, struct err *err)

@@ -5,6 +5,7 @@
 #include "common/log.h"
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
+#include "scheduler/store/clock_watch.sql.h"
 
 /* $1: the length of a lease in seconds. Jobs are always locked in the order of their ids. */
 static const char *const leases_sql[] = {
@@ -52,12 +53,12 @@ struct correcting {
 static int rows_correct(const struct correcting *c, struct err *err)
 {
 	for (size_t i = 0; i < ARRAY_LEN(leases_sql); i++)
-		if (db_query(c->store->db, NULL, err, leases_sql[i], P_INT(c->store->settings->lease_seconds)) < 0)
+		if (db_query_sql(c->store->db, NULL, err, leases_sql[i], P_INT(c->store->settings->lease_seconds)) < 0)
 			return -1;
 	for (size_t i = 0; i < ARRAY_LEN(times_sql); i++)
-		if (db_query(c->store->db, NULL, err, times_sql[i], P_INT(c->step_ms)) < 0)
+		if (db_query_sql(c->store->db, NULL, err, times_sql[i], P_INT(c->step_ms)) < 0)
 			return -1;
-	return db_query(c->store->db, NULL, err, "update clock_steps set count = count + 1");
+	return db_query(c->store->db, NULL, err, rows_correct);
 }
 
 static int correct_in(void *data, struct err *err)
@@ -65,7 +66,7 @@ static int correct_in(void *data, struct err *err)
 	struct correcting *c = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(c->store->db, &rows, err, "select count from clock_steps for update") < 0)
+	if (db_query(c->store->db, &rows, err, clock_watch_correct) < 0)
 		return -1;
 	c->count = row_int(&rows, 0, "count");
 	if (c->count != c->seen)
@@ -93,8 +94,7 @@ int clock_watch_look(struct clock_watch *watch, struct store *store, bool *ret_s
 	struct clock_reading now = {.asked_ms = clock_boot_ms()};
 	int64_t tolerance_ms = clock_tolerance_ms(store->settings->lease_seconds), step_ms = 0;
 
-	if (db_query(store->db, &rows, err,
-		    "select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms, count from clock_steps") < 0)
+	if (db_query(store->db, &rows, err, clock_watch_look) < 0)
 		return -1;
 	now.answered_ms = clock_boot_ms();
 	now.said_ms = row_int(&rows, 0, "ms");

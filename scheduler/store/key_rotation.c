@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/content/objects.h"
+#include "scheduler/store/key_rotation.sql.h"
 #include "scheduler/store/keys.h"
 #include "scheduler/store/policies/policy_runs.h"
 #include "scheduler/store/tasks/task_calls.h"
@@ -184,8 +185,8 @@ static int row_rotate(const struct batch *b, const char *key, long long *count, 
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT), again = BUF_INIT(SEALED_LIMIT);
 	const char *context;
 
-	if (db_run(store->db, &rows, err, b->kind->read,
-		    (struct db_param[]){{.kind = DB_NULL}, P_TEXT(key), P_BYTES(b->rotation->number, KEY_NUMBER_SIZE)},
+	if (db_run_sql(store->db, &rows, err, b->kind->read,
+		    (struct db_param[]){{.kind = P_NULL}, P_TEXT(key), P_BYTES(b->rotation->number, KEY_NUMBER_SIZE)},
 		    3) < 0)
 		return -1;
 	if (!rows.count)
@@ -199,10 +200,10 @@ static int row_rotate(const struct batch *b, const char *key, long long *count, 
 		return err_context(err, "%s of '%s'", b->kind->name, key);
 	++*count;
 	if (b->kind->text)
-		return db_run(store->db, NULL, err, b->kind->write,
-			(struct db_param[]){{.kind = DB_NULL}, P_TEXT(key), P_TEXT(again.data)}, 3);
-	return db_run(store->db, NULL, err, b->kind->write,
-		(struct db_param[]){{.kind = DB_NULL}, P_TEXT(key), P_BYTES(again.data, again.len)}, 3);
+		return db_run_sql(store->db, NULL, err, b->kind->write,
+			(struct db_param[]){{.kind = P_NULL}, P_TEXT(key), P_TEXT(again.data)}, 3);
+	return db_run_sql(store->db, NULL, err, b->kind->write,
+		(struct db_param[]){{.kind = P_NULL}, P_TEXT(key), P_BYTES(again.data, again.len)}, 3);
 }
 
 static int batch_in(void *data, struct err *err)
@@ -252,8 +253,8 @@ static int kind_rotate(struct rotation *r, const struct sealed_kind *kind, struc
 	while (more) {
 		_cleanup_(rows_release) struct rows page = ROWS_INIT;
 
-		if (db_run(r->store->db, &page, err, kind->page,
-			    (struct db_param[]){{.kind = DB_NULL}, P_BYTES(r->number, KEY_NUMBER_SIZE), P_TEXT(after),
+		if (db_run_sql(r->store->db, &page, err, kind->page,
+			    (struct db_param[]){{.kind = P_NULL}, P_BYTES(r->number, KEY_NUMBER_SIZE), P_TEXT(after),
 				    P_INT(PAGE_ROWS)},
 			    4) < 0 ||
 			page_rotate(r, kind, &page, err) < 0)
@@ -273,11 +274,7 @@ static int kind_rotate(struct rotation *r, const struct sealed_kind *kind, struc
  * then on. Readers that have just looked up its key may fetch it for another minute. */
 static int object_list(struct store *store, const char *key, long long size, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"with listed as (insert into object_removals (key, size, due_at) values ($1, $2, now() + interval '1 "
-		"hour')) "
-		"update object_usage set objects = objects + 1, bytes = bytes + $2",
-		P_TEXT(key), P_INT(size));
+	return db_query(store->db, NULL, err, object_list, .key = key, .size = size);
 }
 
 struct object_swap {
@@ -288,15 +285,9 @@ struct object_swap {
 
 static int object_swap_commit(const struct object_swap *swap, struct err *err)
 {
-	return db_query(swap->rotation->store->db, NULL, err,
-		"with moved as (update blobs set object_key = $3, object_key_number = $4 where id = $1 and object_key "
-		"= $2 "
-		"and exists (select 1 from object_removals where key = $3 and due_at > now()) returning id), "
-		"kept as (delete from object_removals where key = $3 and exists (select 1 from moved)) "
-		"insert into object_removals (key, size, due_at) select $2, $5, now() + interval '1 minute' from moved "
-		"on conflict (key) do nothing",
-		P_TEXT(swap->blob_id), P_TEXT(swap->old), P_TEXT(swap->key),
-		P_INT(keyring_number(swap->rotation->store->keyring, 0)), P_INT(swap->size));
+	return db_query(swap->rotation->store->db, NULL, err, object_swap_commit, .blob_id = swap->blob_id,
+		.old = swap->old, .key = swap->key, .keyring_number = keyring_number(swap->rotation->store->keyring, 0),
+		.size = swap->size);
 }
 
 static int object_reseal(const struct object_swap *swap, const struct buf *sealed, struct err *err)
@@ -320,8 +311,8 @@ static int object_check_gone(const struct object_swap *swap, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err missing = *err;
 
-	if (db_query(swap->rotation->store->db, &rows, err, "select 1 from blobs where id = $1 and object_key = $2",
-		    P_TEXT(swap->blob_id), P_TEXT(swap->old)) < 0)
+	if (db_query(swap->rotation->store->db, &rows, err, object_check_gone, .blob_id = swap->blob_id,
+		    .old = swap->old) < 0)
 		return -1;
 	*err = rows.count ? missing : (struct err)ERR_INIT;
 	return rows.count ? err_context(err, "the object of %s", swap->blob_id) : 0;
@@ -342,9 +333,8 @@ static int object_rotate(struct rotation *r, const struct rows *rows, int row, s
 		return err->kind == ERR_NOT_FOUND ? object_check_gone(&swap, err) : -1;
 	if (sealed.len >= KEY_NUMBER_SIZE && memcmp(sealed.data, r->number, KEY_NUMBER_SIZE) != 0)
 		return object_reseal(&swap, &sealed, err);
-	return db_query(r->store->db, NULL, err,
-		"update blobs set object_key_number = $3 where id = $1 and object_key = $2", P_TEXT(swap.blob_id),
-		P_TEXT(swap.old), P_INT(keyring_number(r->store->keyring, 0)));
+	return db_query(r->store->db, NULL, err, object_rotate, .blob_id = swap.blob_id, .old = swap.old,
+		.keyring_number = keyring_number(r->store->keyring, 0));
 }
 
 /* One object at a time: each may have hundreds of MB. */
@@ -355,12 +345,8 @@ static int objects_rotate(struct rotation *r, struct err *err)
 	for (;;) {
 		_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-		if (db_query(r->store->db, &rows, err,
-			    "select id, object_key, size, right(n, 2) || '/' || n as key from blobs, "
-			    "lateral (select replace(gen_random_uuid()::text || left(id, 0), '-', '') as n) x "
-			    "where id > $1 and object_key is not null and object_key_number is distinct from $2 "
-			    "order by id limit $3",
-			    P_TEXT(after.text), P_INT(keyring_number(r->store->keyring, 0)), P_INT(BATCH_ROWS)) < 0)
+		if (db_query(r->store->db, &rows, err, objects_rotate, .after = after.text,
+			    .keyring_number = keyring_number(r->store->keyring, 0), .batch_rows = BATCH_ROWS) < 0)
 			return -1;
 		if (rows.count && !r->objects)
 			return err_set(
@@ -406,10 +392,7 @@ static int keys_list(struct store *store, json_t *report, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select number, " KEY_IN_USE " as used, case when last_used_at + interval '3 days' > now() then "
-		    "last_used_at + interval '3 days' end "
-		    "as links_until from sealing_keys order by number") < 0)
+	if (db_query(store->db, &rows, err, keys_list) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		json_t *key = key_of(report, row_int(&rows, i, "number"));
@@ -426,7 +409,7 @@ static int kind_count(struct store *store, const struct sealed_kind *kind, json_
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_run(store->db, &rows, err, kind->count, (struct db_param[]){{.kind = DB_NULL}}, 1) < 0)
+	if (db_run_sql(store->db, &rows, err, kind->count, (struct db_param[]){{.kind = P_NULL}}, 1) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		json_object_set_new(json_object_get(key_of(report, row_int(&rows, i, "number")), "rows"), kind->name,
@@ -442,9 +425,7 @@ static int objects_count(struct store *store, json_t *report, struct err *err)
 	json_t *key;
 	size_t k;
 
-	if (db_query(store->db, &rows, err,
-		    "select object_key_number as number, count(*) as count from blobs where object_key is not null "
-		    "group by 1") < 0)
+	if (db_query(store->db, &rows, err, objects_count) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		if (row_null(&rows, i, "number"))
@@ -463,9 +444,7 @@ static int tokens_count(struct store *store, json_t *report, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select id, token_hash from task_results where token_hash is not null and delivery in "
-		    "('waiting', 'claimed', 'acknowledged')") < 0)
+	if (db_query(store->db, &rows, err, tokens_count) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		uint32_t number;
@@ -547,8 +526,7 @@ static int keys_retire(struct store *store, struct err *err)
 			return err_set(err, ERR_CONFLICT,
 				"key %lld still seals: put the new key first at every scheduler, and rotate again",
 				number);
-		if (db_query(store->db, NULL, err, "update sealing_keys set unused_at = now() where number = $1",
-			    P_INT(number)) < 0)
+		if (db_query(store->db, NULL, err, keys_retire, .number = number) < 0)
 			return -1;
 	}
 	return 0;

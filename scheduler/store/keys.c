@@ -8,6 +8,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/keys.sql.h"
 
 enum { MAX_REPORTED = 100, VALUE_LIMIT = 64 << 20 };
 
@@ -37,14 +38,6 @@ static void number_bytes(uint32_t number, char ret_bytes[KEY_NUMBER_SIZE])
 	memcpy(ret_bytes, &big, KEY_NUMBER_SIZE);
 }
 
-/* The oldest rows that are sealed with that number. Each part scans a whole table, once per new key. */
-static const char samples_sql[] =
-	"(select id as context, value_sealed as sealed from variables where substring(value_sealed from 1 for 4) = $1 "
-	"order by created_at limit 1) union all "
-	"(select i.run_id, i.snapshot_sealed from run_inputs i join runs r on r.id = i.run_id "
-	"where substring(i.snapshot_sealed from 1 for 4) = $1 order by r.created_at limit 1) union all "
-	"(select id, value_sealed from state_version_outputs where substring(value_sealed from 1 for 4) = $1 limit 1)";
-
 /* Verifies a new record, since a database from before this table has sealed rows without one. */
 static int samples_check(struct store *store, uint32_t number, struct err *err)
 {
@@ -53,7 +46,7 @@ static int samples_check(struct store *store, uint32_t number, struct err *err)
 
 	number_bytes(number, bytes);
 	if (db_script(store->db, "set local statement_timeout = 0", err) < 0 ||
-		db_query(store->db, &rows, err, samples_sql, P_BYTES(bytes, sizeof(bytes))) < 0)
+		db_query(store->db, &rows, err, keys_samples, .bytes = db_blob(bytes, sizeof(bytes))) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		_cleanup_(buf_release) struct buf opened = BUF_INIT(VALUE_LIMIT);
@@ -80,32 +73,25 @@ static int key_check(void *data, struct err *err)
 	char value[SHA256_HEX_SIZE];
 
 	check_value(c->store->keyring, c->place, value);
-	if (db_query(c->store->db, &made, err,
-		    "insert into sealing_keys (number, check_value) values ($1, $2) on conflict do nothing returning "
-		    "number",
-		    P_INT(number), P_TEXT(value)) < 0)
+	if (db_query(c->store->db, &made, err, key_check_insert, .number = number, .check_value = value) < 0)
 		return -1;
 	if (made.count)
 		return samples_check(c->store, number, err);
-	if (db_query(c->store->db, &known, err, "select check_value from sealing_keys where number = $1",
-		    P_INT(number)) < 0)
+	if (db_query(c->store->db, &known, err, key_check_read, .number = number) < 0)
 		return -1;
 	return text_equal(row_text(&known, 0, "check_value"), value) ? 0 : wrong_key(number, err);
 }
 
 int keys_use(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update sealing_keys set first_used_at = coalesce(first_used_at, now()), last_used_at = now() "
-		"where number = $1",
-		P_INT(keyring_number(store->keyring, 0)));
+	return db_query(store->db, NULL, err, keys_use, .keyring_number = keyring_number(store->keyring, 0));
 }
 
 static int keys_check_use(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows used = ROWS_INIT;
 
-	if (db_query(store->db, &used, err, "select number from sealing_keys where " KEY_IN_USE " order by number") < 0)
+	if (db_query(store->db, &used, err, keys_check_use) < 0)
 		return -1;
 	for (int i = 0; i < used.count; i++)
 		if (!keyring_has(store->keyring, (uint32_t)row_int(&used, i, "number")))
@@ -120,7 +106,7 @@ int keys_verify(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows known = ROWS_INIT;
 
-	if (db_query(store->db, &known, err, "select number, check_value from sealing_keys") < 0)
+	if (db_query(store->db, &known, err, keys_verify) < 0)
 		return -1;
 	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
 		uint32_t number = keyring_number(store->keyring, place);
@@ -158,23 +144,6 @@ void keys_numbers(const struct store *store, struct db_bytes *ret_numbers)
 	}
 }
 
-/* Reads no jobs if this scheduler has every key that the database knows. */
-/* clang-format off */
-static const char waiting_sql[] =
-	"with waits as (select j.id, j.run_id, j.pool_id, case when " KEY_IS_MISSING("i.snapshot_sealed", "$1")
-	"then i.snapshot_sealed else s.value_sealed end as sealed from jobs j join run_inputs i "
-	"on i.run_id = j.run_id join workspaces w on w.id = j.workspace_id left join ssh_keys s "
-	"on s.id = w.ssh_key_id where j.state = 'waiting' and j.created_at < now() - interval '30 seconds' and "
-	JOB_KEY_IS_MISSING("j", "$1") "and exists (select 1 from sealing_keys where substring(int8send(number) "
-	"from 5 for 4) <> all ($1::bytea[])) and exists (select 1 from workers k where k.pool_id = j.pool_id "
-	"and k.free > 0 and not k.draining and k.seen_at > now() - interval '1 minute') limit $2), "
-	"numbered as (select run_id, ('x' || encode(substring(sealed from 1 for 4), "
-	"'hex'))::bit(32)::bigint as number from waits), "
-	"told as (insert into run_events (id, run_id, action, description) "
-	"select 're-' || substr(md5(run_id || number), 1, 16), "
-	"run_id, 'waiting-for-key', 'The job of this run waits "
-	"for a scheduler that has key ' || number || '. An operator has to add that key to --keys.' from numbered "
-	"on conflict (id) do nothing) select run_id, number from numbered order by run_id";
 /* clang-format on */
 
 int keys_report_waiting(struct store *store, struct err *err)
@@ -183,7 +152,7 @@ int keys_report_waiting(struct store *store, struct err *err)
 	_cleanup_(db_bytes_release) struct db_bytes numbers = DB_BYTES_INIT;
 
 	keys_numbers(store, &numbers);
-	if (db_query(store->db, &rows, err, waiting_sql, P_BYTES_ARRAY(&numbers), P_INT(MAX_REPORTED)) < 0)
+	if (db_query(store->db, &rows, err, keys_waiting, .numbers = &numbers, .max_reported = MAX_REPORTED) < 0)
 		return -1;
 	metric_set(M_JOBS_WITHOUT_KEY, "", (double)rows.count);
 	if (!rows.count)

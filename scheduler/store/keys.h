@@ -19,21 +19,9 @@ int keys_check(struct store *store, struct err *err);
 int keys_verify(struct store *store, struct err *err);
 /* Records that the first key seals and signs now. */
 int keys_use(struct store *store, struct err *err);
-/* SQL: content may be sealed with that row's key. A key that was never first has sealed nothing. */
-#define KEY_IN_USE "first_used_at is not null and (unused_at is null or unused_at < last_used_at)"
 
 /* The numbers of the keyring's keys in the form that sealed columns use, for the macros below: P_BYTES_ARRAY(ret). */
 void keys_numbers(const struct store *store, struct db_bytes *ret_numbers);
-
-/* SQL: true if a sealed column (a bytea; null is false or null) needs a key that is not in the parameter `keys`. */
-#define KEY_IS_MISSING(column, keys) "substring(" column " from 1 for 4) <> all (" keys "::bytea[]) "
-
-/* SQL: true if handing out `job` (an alias of jobs) needs a missing key. Both columns of run_inputs are sealed together
- * with one key. */
-#define JOB_KEY_IS_MISSING(job, keys)                                                                                  \
-	"exists (select 1 from run_inputs ki join workspaces kw on kw.id = " job                                       \
-	".workspace_id left join ssh_keys ks on ks.id = kw.ssh_key_id where ki.run_id = " job                          \
-	".run_id and (" KEY_IS_MISSING("ki.snapshot_sealed", keys) "or " KEY_IS_MISSING("ks.value_sealed", keys) ")) "
 
 /* Reports jobs that have waited for half a minute because of a missing key, although their pools have free slots. It
  * writes a log line, a metric, and one event per run and key. */

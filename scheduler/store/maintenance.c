@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/maintenance.h"
 
+#include "scheduler/store/maintenance.sql.h"
+
 #include <string.h>
 
 int maintenance_read(struct store *store, struct maintenance *ret_maintenance, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select reason, to_char(since at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as since, "
-		    "is_resuming, changes from maintenance") < 0)
+	if (db_query(store->db, &rows, err, maintenance_read) < 0)
 		return -1;
 	*ret_maintenance = (struct maintenance){.on = !row_null(&rows, 0, "reason"),
 		.resuming = row_bool(&rows, 0, "is_resuming"),
@@ -43,18 +43,13 @@ int maintenance_set(struct store *store, const char *reason, struct err *err)
 {
 	if (reason && reason_check(reason, err) < 0)
 		return -1;
-	if (db_query(store->db, NULL, err, "set local lock_timeout = '5s'") < 0 ||
-		db_query(store->db, NULL, err, "lock table maintenance in access exclusive mode") < 0)
+	if (db_query(store->db, NULL, err, maintenance_set) < 0 ||
+		db_query(store->db, NULL, err, maintenance_set_lock) < 0)
 		return err_context(err, "maintenance can't be switched now: try again");
-	return db_query(store->db, NULL, err,
-		"update maintenance set since = case when (reason is null) = ($1::text is null) then since else now() "
-		"end, is_resuming = is_resuming and $1::text is null or reason is not null and $1::text is null, "
-		"reason = $1, changes = changes + 1",
-		P_TEXT(reason));
+	return db_query(store->db, NULL, err, maintenance_set_update, .reason = reason);
 }
 
 int maintenance_resumed(struct store *store, long long changes, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update maintenance set is_resuming = false where changes = $1 and is_resuming", P_INT(changes));
+	return db_query(store->db, NULL, err, maintenance_resumed, .changes = changes);
 }

@@ -2,6 +2,7 @@
 #include "scheduler/store/requests.h"
 
 #include "scheduler/store/notifications/notifications.h"
+#include "scheduler/store/requests.sql.h"
 #include "scheduler/store/tasks/task_calls.h"
 #include "scheduler/store/vcs/calls/calls.h"
 
@@ -61,26 +62,13 @@ int requests_claim(struct store *store, const struct request_claim *claim, json_
 
 /* ---- during delivery ---- */
 
-#define KEPT(table)                                                                                                    \
-	"(update " table " r set lease_until = now() + make_interval(secs => $3) from said s "                         \
-	"where r.id = s.id and r.attempt = s.attempt and r.notifier = $2 and r.delivery = 'claimed' returning r.id)"
-
 int requests_beat(struct store *store, const char *notifier, const json_t *held, json_t **ret_held, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(held);
 
-	if (db_query(store->db, &rows, err,
-		    "with said as (select id, attempt, ord from rows from (jsonb_to_recordset($1::jsonb) "
-		    "as (id text, attempt integer)) with ordinality as u(id, attempt, ord)), "
-		    "tasks as " KEPT("task_results") ", told as " KEPT("notifications") ", calls as " KEPT(
-			    "vcs_calls") ", "
-					 "kept as (select id from tasks union all select id from told union all "
-					 "select id from calls) "
-					 "select s.id, s.attempt, k.id is not null as held from said s left join "
-					 "kept k on k.id = s.id "
-					 "order by s.ord",
-		    P_TEXT(text), P_TEXT(notifier), P_INT(store->settings->lease_seconds)) < 0)
+	if (db_query(store->db, &rows, err, requests_beat, .p1 = text, .notifier = notifier,
+		    .lease_seconds = store->settings->lease_seconds) < 0)
 		return -1;
 	*ret_held = json_array();
 	for (int i = 0; i < rows.count; i++)
@@ -90,17 +78,9 @@ int requests_beat(struct store *store, const char *notifier, const json_t *held,
 	return 0;
 }
 
-#define PUT_BACK(table)                                                                                                \
-	"update " table " r set delivery = 'waiting', updated_at = now() - interval '1 minute' from said s "           \
-	"where r.id = s.id and r.attempt = s.attempt and r.notifier = $2 and r.delivery = 'claimed'"
-
 int requests_release(struct store *store, const char *notifier, const json_t *released, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(released);
 
-	return db_query(store->db, NULL, err,
-		"with said as (select id, attempt from jsonb_to_recordset($1::jsonb) as u(id text, attempt integer)), "
-		"tasks as (" PUT_BACK("task_results") "), told as (" PUT_BACK("notifications") ") " PUT_BACK(
-			"vcs_calls"),
-		P_TEXT(text), P_TEXT(notifier));
+	return db_query(store->db, NULL, err, requests_release, .p1 = text, .notifier = notifier);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/site_settings.h"
 
+#include "scheduler/store/site_settings.sql.h"
+
 #include <stdatomic.h>
 
 static long long option; /* the value of --rate-limit */
@@ -10,7 +12,7 @@ int site_settings_read(struct store *store, json_t **ret_settings, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select settings from site_settings") < 0)
+	if (db_query(store->db, &rows, err, site_settings_read) < 0)
 		return -1;
 	*ret_settings = row_json(&rows, 0, "settings");
 	return 0;
@@ -28,8 +30,7 @@ int site_settings_update(struct store *store, const json_t *changes, json_t **re
 	_cleanup_(freep) char *text = json_text(changes);
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update site_settings set settings = settings || $1::jsonb returning settings", P_TEXT(text)) < 0)
+	if (db_query(store->db, &rows, err, site_settings_update, .p1 = text) < 0)
 		return -1;
 	*ret_settings = row_json(&rows, 0, "settings");
 	rate_set(*ret_settings);

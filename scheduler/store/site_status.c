@@ -1,48 +1,21 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/site_status.h"
 
+#include "scheduler/store/site_status.sql.h"
+
 enum { MAX_POOLS = 200 };
-
-/* clang-format would move the text after a macro to the next line. */
-/* clang-format off */
-#define TIME(time) "to_char(" time " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS\"Z\"') "
-
-static const char processes_sql[] =
-	"select kind, version, count(*) as count, " TIME("max(seen_at)") "as seen_at from processes "
-	"where seen_at > now() - interval '1 minute' group by kind, version order by kind, version";
-
-static const char pools_sql[] =
-	"select coalesce(o.name || '/', '') || p.name as pool, coalesce(j.waiting, 0) as waiting, "
-	"coalesce(j.running, 0) as running, round(extract(epoch from now() - j.oldest)) as oldest_seconds, "
-	"coalesce(k.workers, 0) as workers, coalesce(k.slots, 0) as slots, coalesce(k.free, 0) as free, "
-	TIME("p.drained_at") "as drained_at, q.runs as run_limit from agent_pools p "
-	"left join organizations o on o.id = p.organization_id left join run_quotas q on q.pool_id = p.id "
-	"left join (select pool_id, count(*) filter (where state = 'waiting') as waiting, "
-	"count(*) filter (where state = 'claimed') as running, "
-	"min(created_at) filter (where state = 'waiting') as oldest from jobs group by 1) j on j.pool_id = p.id "
-	"left join (select pool_id, count(*) as workers, sum(slots) as slots, sum(free) as free from workers "
-	"where left_at is null and seen_at > now() - interval '1 minute' group by 1) k on k.pool_id = p.id "
-	"where j.pool_id is not null or k.pool_id is not null or p.drained_at is not null "
-	"order by waiting desc, pool limit $1";
-/* clang-format on */
 
 int status_processes(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, processes_sql);
+	return db_query(store->db, ret_rows, err, site_status_processes);
 }
 
 int status_pools(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, pools_sql, P_INT(MAX_POOLS));
+	return db_query(store->db, ret_rows, err, site_status_pools, .max_pools = MAX_POOLS);
 }
 
 int status_totals(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select (select count(*) from outbox) as outbox, "
-		"(select round(extract(epoch from now() - min(created_at))) from outbox) as outbox_seconds, "
-		"(select count(*) from dead_letters where replayed_at is null and not discarded) as dead_letters, "
-		"(select count(*) from workspace_holds where until is not null) as holds, "
-		"coalesce((select run_id from jobs where state = 'waiting' order by created_at, id limit 1), "
-		"(select id from runs where queued order by position limit 1)) as oldest_run");
+	return db_query(store->db, ret_rows, err, status_totals);
 }

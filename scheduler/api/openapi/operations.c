@@ -50,7 +50,7 @@ static const char *const handlers[] = {
 };
 
 /* The first row of the handler with a kind from `first` to `last`, or NULL. */
-static const struct row *row_of(handler_fn handler, enum row_kind first, enum row_kind last)
+static const struct row *handler_row_of(handler_fn handler, enum row_kind first, enum row_kind last)
 {
 	for (size_t i = 0; i < ARRAY_LEN(rows); i++)
 		if (rows[i].handler == handler && rows[i].kind >= first && rows[i].kind <= last)
@@ -83,13 +83,13 @@ static json_t *include_parameter(const char *names)
 
 static void query_parameters(handler_fn handler, json_t *list)
 {
-	const struct row *includes = row_of(handler, ROW_INCLUDES, ROW_INCLUDES);
-	const struct row *query = row_of(handler, ROW_QUERY, ROW_QUERY);
+	const struct row *includes = handler_row_of(handler, ROW_INCLUDES, ROW_INCLUDES);
+	const struct row *query = handler_row_of(handler, ROW_QUERY, ROW_QUERY);
 	json_auto_t *names = schema_words(query ? query->of : "");
 	json_t *name;
 	size_t i;
 
-	if (row_of(handler, ROW_PAGE, ROW_PAGE)) {
+	if (handler_row_of(handler, ROW_PAGE, ROW_PAGE)) {
 		json_array_append_new(list, json_pack("{ss}", "$ref", "#/components/parameters/page-number"));
 		json_array_append_new(list, json_pack("{ss}", "$ref", "#/components/parameters/page-size"));
 	}
@@ -145,7 +145,7 @@ static json_t *input_content(json_t *schemas, const struct row *row)
 
 static json_t *request_body(json_t *schemas, const struct route *route)
 {
-	const struct row *row = row_of(route->handler, ROW_TAKES, ROW_TAKES);
+	const struct row *row = handler_row_of(route->handler, ROW_TAKES, ROW_TAKES);
 	json_t *body = row ? input_content(schemas, row) : NULL;
 
 	if (body)
@@ -158,7 +158,7 @@ static json_t *request_body(json_t *schemas, const struct route *route)
 /* An `include` without effect still gives an empty list. */
 static json_t *included_schema(json_t *schemas, handler_fn handler)
 {
-	const struct row *includes = row_of(handler, ROW_INCLUDES, ROW_INCLUDES);
+	const struct row *includes = handler_row_of(handler, ROW_INCLUDES, ROW_INCLUDES);
 
 	return includes && *includes->included ? list_of(schemas_ref(schemas, includes->included, SCHEMA_ANSWER))
 					       : json_pack("{ss si}", "type", "array", "maxItems", 0);
@@ -306,7 +306,7 @@ json_t *operation_of(json_t *schemas, size_t at)
 	const char *tag = path_below(route) + 1;
 	json_t *operation, *body;
 
-	if (!row_of(route->handler, ROW_ONE, ROW_NOTHING))
+	if (!handler_row_of(route->handler, ROW_ONE, ROW_NOTHING))
 		return NULL;
 	operation = json_pack("{so s[s%] so so so}", "operationId", operation_id(at), "tags", tag, strcspn(tag, "/"),
 		"description", permission_text(route->permission), "parameters", parameters(route), "responses",

@@ -5,13 +5,13 @@
 
 #include "common/crypto.h"
 #include "scheduler/auth/sessions.h"
+#include "scheduler/auth/vcs/consents.sql.h"
 #include "scheduler/store/content/seals.h"
 
 enum { SEALED_LIMIT = 4096, MAX_STATE = 200, MAX_OPEN = 20 };
 
 /* Followed by the digest of the state; store/key_rotation.c has it, too. */
 #define VERIFIER_SEAL "vcs-verifier:"
-#define LIFETIME      "interval '10 minutes'"
 
 void consent_release(struct consent *consent)
 {
@@ -27,13 +27,10 @@ static int consent_insert(struct store *store, const struct consent_order *order
 	char session[SHA256_HEX_SIZE];
 
 	session_hash(order->cookie, session);
-	return db_query(store->db, NULL, err,
-		"with old as (delete from vcs_authorizations where state_hash = any(array(select state_hash from "
-		"vcs_authorizations where session_hash = $2 order by created_at desc offset $6))) "
-		"insert into vcs_authorizations (state_hash, session_hash, organization_id, connection_id, "
-		"verifier_sealed, installation) values ($1, $2, $3, $4, $5, nullif($7::bigint, 0))",
-		P_TEXT(hash), P_TEXT(session), P_TEXT(order->organization_id), P_TEXT(order->connection_id),
-		P_BYTES(verifier->data, verifier->len), P_INT(MAX_OPEN - 1), P_INT(order->installation));
+	return db_query(store->db, NULL, err, consent_insert, .hash = hash, .session = session,
+		.organization_id = order->organization_id, .connection_id = order->connection_id,
+		.verifier_sealed = db_blob(verifier->data, verifier->len), .offset = MAX_OPEN - 1,
+		.installation = order->installation);
 }
 
 int consent_begin(struct store *store, const struct consent_order *order, struct consent *ret_consent, struct err *err)
@@ -60,13 +57,8 @@ static int consent_take(struct store *store, const struct consent_order *order, 
 	char session[SHA256_HEX_SIZE];
 
 	session_hash(order->cookie, session);
-	return db_query(store->db, ret_rows, err,
-		"with gone as (delete from vcs_authorizations where state_hash = $1 and session_hash = $2 and "
-		"connection_id is not distinct from $3 returning *) "
-		"select g.organization_id, o.name as organization_name, coalesce(g.installation, 0) as installation, "
-		"g.verifier_sealed from gone g join organizations o on o.id = g.organization_id "
-		"where g.created_at > now() - " LIFETIME,
-		P_TEXT(hash), P_TEXT(session), P_TEXT(order->connection_id));
+	return db_query(store->db, ret_rows, err, consent_take, .hash = hash, .session = session,
+		.connection_id = order->connection_id);
 }
 
 int consent_redeem(struct store *store, const struct consent_order *order, const char *state,
@@ -97,5 +89,5 @@ int consent_redeem(struct store *store, const struct consent_order *order, const
 
 int consents_sweep(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from vcs_authorizations where created_at < now() - " LIFETIME);
+	return db_query(store->db, NULL, err, consents_sweep);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/auth/vcs/oauth_connection.sql.h"
 #include "scheduler/auth/vcs/provider_request.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/store/content/seals.h"
@@ -30,13 +31,6 @@ void oauth_result_release(struct oauth_result *result)
 }
 
 /* ---- reading ---- */
-
-#define COLUMNS                                                                                                        \
-	"c.id, c.organization_id, o.name as organization_name, c.provider, c.http_url, c.api_url, c.key, "             \
-	"c.callback_id, c.secret_sealed, t.id as token_id, t.user_name, t.refresh_sealed, t.generation "
-#define TABLES                                                                                                         \
-	"from vcs_connections c join organizations o on o.id = c.organization_id "                                     \
-	"left join vcs_tokens t on t.connection_id = c.id "
 
 static int secrets_open(
 	struct store *store, const struct rows *rows, struct oauth_connection *connection, struct err *err)
@@ -85,8 +79,7 @@ int oauth_connection_read(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select " COLUMNS TABLES "where c.callback_id = $1", P_TEXT(callback_id)) <
-		0)
+	if (db_query(store->db, &rows, err, oauth_connection_read, .callback_id = callback_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "OAuth client not found");
@@ -98,8 +91,7 @@ int oauth_connection_of_token(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select " COLUMNS TABLES "where t.id = $1 and t.refresh_sealed is not null",
-		    P_TEXT(token_id)) < 0)
+	if (db_query(store->db, &rows, err, oauth_connection_of_token, .token_id = token_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "OAuth token not found");

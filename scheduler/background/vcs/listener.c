@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/background/vcs/listener.h"
 
+#include "scheduler/background/vcs/listener.sql.h"
+
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -113,7 +115,7 @@ static void replicas_notify(struct listener *l)
 {
 	struct err err = ERR_INIT;
 
-	if (db_query(l->store.db, NULL, &err, "select pg_notify($1, '')", P_TEXT(l->work->channel)) < 0)
+	if (db_query(l->store.db, NULL, &err, replicas_notify, .channel = l->work->channel) < 0)
 		failed(l, "notification", &err);
 }
 

@@ -7,6 +7,7 @@
 #include "common/metrics.h"
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/metrics.h"
+#include "scheduler/runs/vcs/answers.sql.h"
 #include "scheduler/runs/vcs/pulls.h"
 #include "scheduler/runs/vcs/renames.h"
 #include "scheduler/store/vcs/calls/calls.h"
@@ -54,9 +55,8 @@ static int report_taken(struct store *store, const struct vcs_claimed *call, con
 static int default_branch_store(
 	struct store *store, const struct vcs_claimed *call, const json_t *result, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_repositories set default_branch = coalesce($2, default_branch) where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "name")));
+	return db_query(store->db, NULL, err, default_branch_store, .repository_id = call->repository_id,
+		.json_string_at = json_string_at(result, "name"));
 }
 
 /* A renamed repository is looked at now, because looks with its old name may have missed pushes. */
@@ -85,11 +85,10 @@ static int lookup_taken(struct store *store, const struct vcs_claimed *call, con
 		return default_branch_store(store, call, result, err);
 	if (!json_string_at(result, "default_branch") && vcs_operation_exists(call->dialect, VCS_OP_DEFAULT_BRANCH))
 		*ret_goes_on = json_pack("{ss}", "step", "branch");
-	if (db_query(store->db, NULL, err,
-		    "update vcs_repositories set external_id = $2, default_branch = coalesce($3, default_branch), "
-		    "web_url = coalesce($4, web_url), state = 'verified', error = null where id = $1",
-		    P_TEXT(call->repository_id), P_TEXT(json_string_at(result, "id")),
-		    P_TEXT(json_string_at(result, "default_branch")), P_TEXT(json_string_at(result, "web_url"))) < 0)
+	if (db_query(store->db, NULL, err, lookup_taken, .repository_id = call->repository_id,
+		    .json_string_at = json_string_at(result, "id"),
+		    .json_string_at_2 = json_string_at(result, "default_branch"),
+		    .json_string_at_3 = json_string_at(result, "web_url")) < 0)
 		return -1;
 	return call->operation == VCS_OP_LOCATE ? name_take(store, call, json_string_at(result, "identifier"), err) : 0;
 }
@@ -98,9 +97,8 @@ static int lookup_refused(struct store *store, const struct vcs_claimed *call, c
 	json_t **ret_goes_on, struct err *err)
 {
 	(void)ret_goes_on;
-	return db_query(store->db, NULL, err,
-		"update vcs_repositories set state = 'errored', error = left($2, 500) where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(verdict->why));
+	return db_query(
+		store->db, NULL, err, lookup_refused, .repository_id = call->repository_id, .why = verdict->why);
 }
 
 static int verify_taken(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,

@@ -8,6 +8,7 @@
 #include "scheduler/auth/vcs/renewals.h"
 #include "scheduler/runs/vcs/commit_contents.h"
 #include "scheduler/runs/vcs/events.h"
+#include "scheduler/runs/vcs/git_results.sql.h"
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events/refs.h"
@@ -93,10 +94,8 @@ static int look_failed(struct store *store, const struct git_job *job, const cha
 	if (vcs_look_failed(store, job->repository.text, sentence, err) < 0 ||
 		vcs_repository_doubt(store, job->repository.text, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err,
-		"update vcs_repositories set look_failures = look_failures + 1, look_error = $2, look_due = now() + "
-		"make_interval(secs => least($3 * power(2, least(look_failures, 10)), $4)) where id = $1",
-		P_TEXT(job->repository.text), P_TEXT(sentence), P_INT(LOOK_SECONDS), P_INT(LOOK_FAILED_MAX));
+	return db_query(store->db, NULL, err, look_failed, .repository = job->repository.text, .sentence = sentence,
+		.look_seconds = LOOK_SECONDS, .look_failed_max = LOOK_FAILED_MAX);
 }
 
 /* Tries the provider's API, which may list the changed files. */
@@ -127,9 +126,7 @@ static int retry_note(struct store *store, const struct git_job *job, const char
 {
 	if (job->kind != GIT_FETCH)
 		return 0;
-	return db_query(store->db, NULL, err,
-		"update vcs_contents set error = $2 where id = $1 and state in ('absent', 'fetching')",
-		P_TEXT(job->content.text), P_TEXT(sentence));
+	return db_query(store->db, NULL, err, retry_note, .content = job->content.text, .sentence = sentence);
 }
 
 static int job_retry(struct store *store, const struct git_job *job, const char *sentence, struct err *err)
@@ -200,19 +197,12 @@ static int look_stored(struct store *store, const struct git_job *job, const jso
 	if (job->again)
 		return 0;
 	/* Requests may be for the default branch. */
-	if (head &&
-		db_queue(store->db, err,
-			"update vcs_repositories set default_branch = $2 where id = $1 and default_branch is "
-			"distinct from $2",
-			P_TEXT(job->repository.text), P_TEXT(head)) < 0)
+	if (head && db_queue(store->db, err, look_stored_update, .repository = job->repository.text, .head = head) < 0)
 		return -1;
 	if (vcs_refs_seen(store, job->repository.text, refs, err) < 0)
 		return -1;
-	return db_queue(store->db, err,
-		"update vcs_repositories set looked_at = now(), look_failures = 0, look_error = null, "
-		"look_due = case when look_due <= now() then look_due else now() + make_interval(secs => $2 * (0.9 + "
-		"0.2 * random())) end where id = $1",
-		P_TEXT(job->repository.text), P_INT(LOOK_SECONDS));
+	return db_queue(
+		store->db, err, look_stored_update_2, .repository = job->repository.text, .look_seconds = LOOK_SECONDS);
 }
 
 static int diff_stored(struct store *store, const struct git_job *job, const json_t *result, struct err *err)
@@ -252,10 +242,7 @@ static int host_keys_add(struct store *store, const struct git_job *job, const c
 {
 	if (!keys || !*keys)
 		return 0;
-	return db_query(store->db, NULL, err,
-		"update vcs_tokens t set host_keys = t.host_keys || $2 from vcs_repositories r where r.id = $1 "
-		"and t.connection_id = r.connection_id and position($2 in t.host_keys) = 0",
-		P_TEXT(job->repository.text), P_TEXT(keys));
+	return db_query(store->db, NULL, err, host_keys_add, .repository = job->repository.text, .keys = keys);
 }
 
 static int success_store(struct store *store, const struct git_job *job, const json_t *result, struct err *err)

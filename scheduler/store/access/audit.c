@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/access/audit.h"
 
+#include "scheduler/store/access/audit.sql.h"
+
 #include <stdio.h>
 
 void audit_uuid(char ret_uuid[AUDIT_UUID_SIZE])
@@ -73,16 +75,7 @@ int audit_insert(struct store *store, struct audit_batch *batch, struct err *err
 	if (!json_array_size(batch->rows))
 		return 0;
 	_cleanup_(freep) char *rows = json_text(batch->rows);
-	if (db_queue(store->db, err,
-		    "with u as (select * from jsonb_to_recordset($1::jsonb) as u(id text, organization "
-		    "text, actor_type text, actor_id text, actor_name text, token text, address text, request text, "
-		    "action text, resource_type text, resource text, workspace text, attributes text, number bigint, "
-		    "message text)), event as (insert into audit_events (id, organization_id, actor_type, actor_id, "
-		    "actor_name, token_id, address, request_id, action, resource_type, resource_id, workspace_id, "
-		    "attributes) select id, organization, actor_type, actor_id, actor_name, token, address, request, "
-		    "action, resource_type, resource, workspace, attributes::text[] from u) "
-		    "insert into outbox (id, topic, key, payload) select number, $2, organization, message from u",
-		    P_TEXT(rows), P_TEXT(topics[TOPIC_EVENTS].name)) < 0)
+	if (db_queue(store->db, err, audit_insert, .rows = rows, .name = topics[TOPIC_EVENTS].name) < 0)
 		return -1;
 	outbox_hand_over(&batch->messages, store->db, store->sink);
 	return 0;
@@ -147,7 +140,7 @@ int audit_read(struct store *store, const struct audit_list *list, struct rows *
 	const char *sql = list->organization ? TRAIL("organization_id = $1 ", "$1", "x.organization_id = $1 and ")
 					     : TRAIL("$1::text is null ", "''", "");
 
-	return db_query(store->db, ret_rows, err, sql, P_TEXT(list->organization), P_TEXT(list->since),
+	return db_query_sql(store->db, ret_rows, err, sql, P_TEXT(list->organization), P_TEXT(list->since),
 		P_INT(list->limit), P_INT(list->offset));
 }
 
@@ -158,20 +151,7 @@ int audit_count(struct store *store, struct err *err)
 
 	do {
 		rows_release(&rows);
-		if (db_query(store->db, &rows, err,
-			    "with h as (select c.until as first, date_trunc('hour', e.at) + interval '1 hour' as until "
-			    "from audit_counted c cross join lateral (select at from audit_events where at >= c.until "
-			    "order by at, position limit 1) e where e.at < date_trunc('hour', now() - interval "
-			    "'1 hour')), "
-			    "n as (select o.id, h.until, count(*) as events from h join audit_events e on e.at >= "
-			    "h.first "
-			    "and e.at < h.until cross join lateral (values (e.organization_id), ('')) o (id) "
-			    "where o.id is not null group by 1, 2), "
-			    "t as (insert into audit_totals (organization_id, until, events) select n.id, n.until, "
-			    "n.events + coalesce((select t.events from audit_totals t where t.organization_id = n.id "
-			    "and t.until < n.until order by t.until desc limit 1), 0) from n "
-			    "on conflict (organization_id, until) do nothing) "
-			    "update audit_counted c set until = h.until from h where c.until < h.until") < 0)
+		if (db_query(store->db, &rows, err, audit_count) < 0)
 			return -1;
 	} while (db_affected(&rows));
 	return 0;

@@ -15,10 +15,6 @@
 
 #define INVITATION_DAYS "14"
 
-/* Conditions on a membership `m`: it is an invitation that can still be accepted, or one that has expired. */
-#define INVITATION_VALID   "m.status = 'invited' and m.created_at > now() - interval '" INVITATION_DAYS " days' "
-#define INVITATION_EXPIRED "m.status = 'invited' and m.created_at <= now() - interval '" INVITATION_DAYS " days' "
-
 struct invited {
 	const char *membership_id;
 	const char *user_id; /* the user who answers the invitation */

@@ -44,12 +44,6 @@ bool response_scope_all(const struct response_scope *scope, const char *organiza
 		"union all select team_id, rights from team_workspaces where workspace_id = " workspace                \
 		" union all select tp.team_id, tp.rights from workspaces x join team_projects tp "                     \
 		"on tp.project_id = x.project_id where x.id = " workspace)
-/* A requester who sees a workspace also sees its project. */
-#define RIGHTS_IN_PROJECT(user, organization, project)                                                                 \
-	RIGHTS_OF(user, organization,                                                                                  \
-		"union all select team_id, rights from team_projects where project_id = " project                      \
-		" union all select tw.team_id, 1048576 from team_workspaces tw join workspaces x "                     \
-		"on x.id = tw.workspace_id where x.project_id = " project)
 
 /* Conditions of lists: `everywhere` is the parameter P_BOOL(response_scope_all(...)). */
 #define WORKSPACES_WITH(user, mask)                                                                                    \
@@ -62,15 +56,6 @@ bool response_scope_all(const struct response_scope *scope, const char *organiza
 #define WORKSPACES_IN_SCOPE(user)                       WORKSPACES_WITH(user, "1")
 #define WORKSPACE_IN_SCOPE(everywhere, user, workspace) IN_SCOPE(everywhere, user, workspace, "1")
 #define RUNS_IN_SCOPE(everywhere, user, workspace)      IN_SCOPE(everywhere, user, workspace, "2")
-#define PROJECT_IN_SCOPE(everywhere, user, project)                                                                    \
-	"(" everywhere "::boolean or " project " in (select tp.project_id from team_members m "                        \
-	"join team_projects tp on tp.team_id = m.team_id and tp.rights & 1048576 <> 0 where m.user_id = " user         \
-	" union all select x.project_id from team_members m join team_workspaces tw on tw.team_id = m.team_id "        \
-	"join workspaces x on x.id = tw.workspace_id where m.user_id = " user ")) "
-
-/* A condition on what is read together with a resource that the requester may read: a bit of `mask` is in `rights`, one
- * of the expressions above. Tokens of runs have no user; auth/run_token.h decides what they may read. */
-#define SCOPE_HAS(user, rights, mask) "(coalesce(" user "::text, '') = '' or (" rights ") & " mask " <> 0) "
 
 /* The condition that the requester sees a team `t`. `secret` says whether the requester sees the organization's secret
  * teams: a parameter, or the second fragment. */

@@ -48,14 +48,14 @@ static const struct statements {
 
 int team_accesses_list(struct store *store, const struct access_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, statements[list->place].list, P_TEXT(list->place_id),
+	return db_query_sql(store->db, ret_rows, err, statements[list->place].list, P_TEXT(list->place_id),
 		P_INT(list->limit), P_INT(list->offset), P_TEXT(response_scope_user(store->scope)));
 }
 
 int team_access_read(
 	struct store *store, enum access_place place, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, statements[place].read, P_TEXT(id),
+	if (db_query_sql(store->db, ret_rows, err, statements[place].read, P_TEXT(id),
 		    P_TEXT(response_scope_user(store->scope))) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "team access not found");
@@ -76,7 +76,7 @@ int team_access_create(struct store *store, enum access_place place, const struc
 	_cleanup_(freep) char *within = access->workspace_detail ? json_text(access->workspace_detail) : NULL;
 	struct id id = id_new(statements[place].prefix);
 
-	if (db_query(store->db, &rows, err, statements[place].create, P_TEXT(id.text), P_TEXT(access->team_id),
+	if (db_query_sql(store->db, &rows, err, statements[place].create, P_TEXT(id.text), P_TEXT(access->team_id),
 		    P_TEXT(access->place_id), P_TEXT(access->access), P_INT((long long)access->rights), P_TEXT(detail),
 		    P_TEXT(within), P_TEXT(response_scope_user(store->scope))) < 0)
 		return team_taken(store, place, err);
@@ -93,11 +93,11 @@ int team_access_update(
 	_cleanup_(freep) char *detail = json_text(access->detail);
 	_cleanup_(freep) char *within = access->workspace_detail ? json_text(access->workspace_detail) : NULL;
 
-	return db_query(store->db, NULL, err, statements[place].update, P_TEXT(id), P_TEXT(access->access),
+	return db_query_sql(store->db, NULL, err, statements[place].update, P_TEXT(id), P_TEXT(access->access),
 		P_INT((long long)access->rights), P_TEXT(detail), P_TEXT(within));
 }
 
 int team_access_delete(struct store *store, enum access_place place, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, statements[place].delete, P_TEXT(id));
+	return db_query_sql(store->db, NULL, err, statements[place].delete, P_TEXT(id));
 }

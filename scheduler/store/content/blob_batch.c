@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/content/blob_batch.h"
 
+#include "scheduler/store/content/blob_batch.sql.h"
 #include "scheduler/store/content/blobs.h"
 
 enum { SEALED_LIMIT = 1 << 30 };
@@ -46,11 +47,7 @@ int blobs_insert(struct blob_batch *batch, struct store *store, struct err *err)
 {
 	if (!batch->ids.count)
 		return 0;
-	return db_queue(store->db, err,
-		"insert into blobs (id, size, bytes_sealed) select id, size, sealed from "
-		"unnest($1::text[], $2::bigint[], $3::bytea[]) as u(id, size, sealed) order by id on conflict (id) do "
-		"nothing",
-		P_ARRAY(&batch->ids), P_ARRAY(&batch->sizes), P_BYTES_ARRAY(&batch->sealed));
+	return db_queue(store->db, err, blobs_insert, .ids = &batch->ids, .sizes = &batch->sizes, .p3 = &batch->sealed);
 }
 
 void blob_batch_release(struct blob_batch *batch)

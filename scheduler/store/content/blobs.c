@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scheduler/store/content/blobs.sql.h"
 #include "scheduler/store/content/contents.h"
 
 enum {
@@ -18,9 +19,8 @@ enum {
 /* Takes the sealed bytes. */
 static int row_insert(struct store *store, const char *id, size_t size, struct buf *sealed, struct err *err)
 {
-	int result = db_queue(store->db, err,
-		"insert into blobs (id, size, bytes_sealed) values ($1, $2, $3) on conflict (id) do nothing",
-		P_TEXT(id), P_INT((long long)size), P_BYTES(sealed->data, sealed->len));
+	int result = db_queue(store->db, err, row_insert, .id = id, .size = (long long)size,
+		.bytes_sealed = db_blob(sealed->data, sealed->len));
 
 	buf_release(sealed);
 	return result;
@@ -63,7 +63,7 @@ static int blob_hold(struct store *store, const char *id, bool *ret_there, struc
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select 1 from blobs where id = $1 for key share", P_TEXT(id)) < 0)
+	if (db_query(store->db, &rows, err, blob_hold, .id = id) < 0)
 		return -1;
 	*ret_there = rows.count > 0;
 	return 0;
@@ -151,7 +151,7 @@ int blob_get(struct store *store, const char *id, struct buf *out, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, BLOB_SELECT "from blobs b where b.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, &rows, err, blob_get, .id = id) < 0)
 		return -1;
 	return rows.count ? blob_of_row(store, &rows, 0, out, err) : not_here(err);
 }
@@ -167,10 +167,7 @@ static int pieces_read(struct store *store, const struct pieces *pieces, struct 
 	const struct object_part part = {.from = pieces->first * SEALED_PIECE, .len = pieces->count * SEALED_PIECE};
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select object_key, substring(bytes_sealed from $2::int for $3::int) as sealed from blobs "
-		    "where id = $1",
-		    P_TEXT(pieces->id), P_INT(part.from + 1), P_INT(part.len)) < 0)
+	if (db_query(store->db, &rows, err, pieces_read, .id = pieces->id, .p2 = part.from + 1, .len = part.len) < 0)
 		return -1;
 	return rows.count ? sealed_read(store, (struct sealed_blob){.rows = &rows}, part, out, err) : not_here(err);
 }

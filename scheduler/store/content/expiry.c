@@ -5,6 +5,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/access/audit.h"
+#include "scheduler/store/content/expiry.sql.h"
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/runs/logs.h"
 
@@ -49,27 +50,19 @@ static const char *scope(const struct step *s)
  * is stale and is deleted first: it does not cover what was created since. */
 static int mark_take(const struct step *s, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(s->store->db, NULL, err,
-		    "with stale as (delete from retention_marks where rule = $1 and scope = 'site' and $2 = 'site' "
-		    "and setting <> $3) insert into retention_marks (rule, scope, setting) values ($1, $2, $3) on "
-		    "conflict do nothing",
-		    P_TEXT(s->name), P_TEXT(scope(s)), P_INT(s->setting)) < 0)
+	if (db_query(s->store->db, NULL, err, mark_take_insert, .name = s->name, .scope = scope(s),
+		    .setting = s->setting) < 0)
 		return -1;
-	return db_query(s->store->db, ret_rows, err,
-		"select at::text as at, id from retention_marks where rule = $1 and scope = $2 and setting = $3 "
-		"for update skip locked",
-		P_TEXT(s->name), P_TEXT(scope(s)), P_INT(s->setting));
+	return db_query(
+		s->store->db, ret_rows, err, mark_take_lock, .name = s->name, .scope = scope(s), .setting = s->setting);
 }
 
 static int mark_set(const struct step *s, const struct rows *come_to, struct err *err)
 {
 	int last = come_to->count - 1;
 
-	return db_query(s->store->db, NULL, err,
-		"update retention_marks set at = $4::timestamptz, id = $5 where rule = $1 and scope = $2 "
-		"and setting = $3",
-		P_TEXT(s->name), P_TEXT(scope(s)), P_INT(s->setting), P_TEXT(row_text(come_to, last, "at")),
-		P_TEXT(row_text(come_to, last, "id")));
+	return db_query(s->store->db, NULL, err, mark_set, .name = s->name, .scope = scope(s), .setting = s->setting,
+		.at = row_text(come_to, last, "at"), .id = row_text(come_to, last, "id"));
 }
 
 /* ---- metrics and audit events ---- */
@@ -147,7 +140,7 @@ static int step_in(void *data, struct err *err)
 		return -1;
 	if (!mark.count)
 		return 0;
-	if (db_query(s->store->db, &come_to, err, walks[s->walk], P_TEXT(row_text(&mark, 0, "at")),
+	if (db_query_sql(s->store->db, &come_to, err, walks[s->walk], P_TEXT(row_text(&mark, 0, "at")),
 		    P_TEXT(row_text(&mark, 0, "id")), P_INT(s->age_seconds), P_INT(s->max)) < 0)
 		return -1;
 	if (!come_to.count)
@@ -247,7 +240,7 @@ static int hidden_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows gone = ROWS_INIT;
 	const struct deed deed = {h->rule->name, "destroy", h->rule->what};
 
-	if (db_query(h->store->db, &gone, err, h->rule->sql, P_INT(h->days), P_INT(BATCH)) < 0)
+	if (db_query_sql(h->store->db, &gone, err, h->rule->sql, P_INT(h->days), P_INT(BATCH)) < 0)
 		return -1;
 	h->more = gone.count == BATCH;
 	return tell(h->store, &deed, &gone, err);
@@ -270,9 +263,7 @@ int expiry_run(struct store *store, const struct expiry_limits *limits, bool *re
 	_cleanup_(rows_release) struct rows others = ROWS_INIT;
 
 	*ret_more = false;
-	if (db_query(store->db, &others, err,
-		    "select distinct delete_older_than_n_days as days from data_retention_policies "
-		    "where delete_older_than_n_days is not null") < 0)
+	if (db_query(store->db, &others, err, expiry_run) < 0)
 		return -1;
 	for (size_t i = 0; i < EXPIRY_RULES; i++)
 		if (rule_run(store, &(struct retention_policies){limits, &others}, &expiry_rules[i], ret_more, err) < 0)
@@ -294,5 +285,5 @@ int packing_run(struct store *store, const struct objects_settings *settings, bo
 
 int expiry_restart(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from retention_marks where rule <> $1", P_TEXT(packing));
+	return db_query(store->db, NULL, err, expiry_restart, .packing = packing);
 }

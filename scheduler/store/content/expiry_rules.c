@@ -1,100 +1,43 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/content/expiry_rules.h"
 
+#include "scheduler/store/content/expiry_rules.sql.h"
+
 #include <stddef.h>
 
 /* ---- rules of ended runs ---- */
 
-/* A policy with days does not apply to these, so the site's options do. A policy without days keeps them. */
-#define RUNS                                                                                                           \
-	"with due as (select r.id, r.organization_id from runs r join workspace_retention k "                          \
-	"on k.workspace_id = r.workspace_id where r.id = any($1::text[]) and (k.policy_id is null or k.days is not "   \
-	"null)) "
-
 static int logs_expire(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		RUNS ", gone as (update operations o set log_deleted_at = now(), log_blob = null from due "
-		     "where o.run_id = due.id and o.log_ended and o.log_length > 0 and o.log_deleted_at is null "
-		     "returning due.organization_id, o.id), "
-		     "chunks as (delete from log_chunks c using gone where c.operation_id = gone.id) "
-		     "select organization_id, id from gone order by organization_id",
-		P_ARRAY(batch->ids));
+	return db_query(store->db, ret_rows, err, logs_expire, .ids = batch->ids);
 }
 
 static int plan_files_expire(
 	struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		RUNS ", gone as (delete from operation_blobs b using due where b.operation_id = 'plan' || "
-		     "substr(due.id, 4) and b.kind in ('plan', 'init') returning due.organization_id, b.operation_id "
-		     "as id) select distinct organization_id, id from gone order by organization_id",
-		P_ARRAY(batch->ids));
+	return db_query(store->db, ret_rows, err, plan_files_expire, .ids = batch->ids);
 }
 
 static int plans_expire(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		RUNS ", gone as (update operations o set plan_deleted_at = now() from due join operation_blobs b "
-		     "on b.operation_id = 'plan' || substr(due.id, 4) and b.kind = 'json' where o.id = b.operation_id "
-		     "returning due.organization_id, o.id), blobs as (delete from operation_blobs b using gone "
-		     "where b.operation_id = gone.id and b.kind in ('json', 'schemas', 'changes')) "
-		     "select organization_id, id from gone order by organization_id",
-		P_ARRAY(batch->ids));
+	return db_query(store->db, ret_rows, err, plans_expire, .ids = batch->ids);
 }
 
 /* ---- rules of versions that have a newer one ---- */
-
-/* Workspaces to which the rule applies, and the time of the newest version that the scan has reached in each. */
-#define FOLLOWED(table)                                                                                                \
-	"with seen as (select workspace_id, max(created_at) as newer from " table " where id = any($1::text[]) "       \
-	"group by workspace_id), held as (select s.workspace_id, s.newer, k.organization_id from seen s "              \
-	"join workspace_retention k on k.workspace_id = s.workspace_id where "                                         \
-	"case when $2::boolean then k.days = $3::bigint else k.policy_id is null end), "
-
-/* clang-format off */
-static const char states_sql[] =
-	FOLLOWED("state_versions") "old as (select o.id, h.organization_id from held h join workspaces w "
-	"on w.id = h.workspace_id join state_versions o on o.workspace_id = h.workspace_id "
-	"and o.status in ('finalized', 'detached') and o.created_at < h.newer "
-	"and o.created_at <= (select k.created_at from state_versions k where k.workspace_id = h.workspace_id "
-	"and k.status = 'finalized' order by k.created_at desc offset $4::bigint limit 1) where o.id is distinct "
-	"from w.current_state_id and not exists (select 1 from workspace_holds x where o.status = 'detached' "
-	"and x.job_id = o.job_id) and not exists (select 1 from runs r join operations p on p.run_id = r.id "
-	"where r.workspace_id = h.workspace_id and r.holds and p.base_state_id = o.id) and not exists (select 1 "
-	"from runs r join operations p on p.run_id = r.id where r.workspace_id = h.workspace_id and r.saved "
-	"and p.base_state_id = o.id)), gone as (update state_versions s "
-	"set status = 'backing_data_soft_deleted', hidden_at = now(), "
-	"was_detached = s.status = 'detached', job_id = case s.status when 'finalized' then s.job_id end from old "
-	"where s.id = old.id and s.status in ('finalized', 'detached') returning old.organization_id, s.id) "
-	"select organization_id, id from gone order by organization_id";
-/* clang-format on */
 
 /* A state with status detached loses its job_id. The unique index state_versions_job would otherwise reject its new
  * status if the job has another state. No worker sends the state again: no hold refers to the job any more. */
 static int states_expire(struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, states_sql, P_ARRAY(batch->ids), P_BOOL(batch->by_policy),
-		P_INT(batch->days), P_INT(batch->limits->states_newest));
+	return db_query(store->db, ret_rows, err, expiry_rules_states, .ids = batch->ids, .by_policy = batch->by_policy,
+		.days = batch->days, .states_newest = batch->limits->states_newest);
 }
-
-/* clang-format off */
-static const char configurations_sql[] =
-	FOLLOWED("configuration_versions") "old as (select o.id, h.organization_id from held h join workspaces w "
-	"on w.id = h.workspace_id join configuration_versions o on o.workspace_id = h.workspace_id "
-	"and o.status = 'uploaded' and o.created_at < h.newer where o.id is distinct "
-	"from w.current_configuration_id and not exists (select 1 from run_inputs i join runs r on r.id = i.run_id "
-	"where i.configuration_version_id = o.id and not r.ended)), gone as (update configuration_versions c "
-	"set status = 'backing_data_soft_deleted', hidden_at = now() from old where c.id = old.id "
-	"and c.status = 'uploaded' returning old.organization_id, c.id) select organization_id, id from gone "
-	"order by organization_id";
-/* clang-format on */
 
 static int configurations_expire(
 	struct store *store, const struct expiry_batch *batch, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, configurations_sql, P_ARRAY(batch->ids), P_BOOL(batch->by_policy),
-		P_INT(batch->days));
+	return db_query(store->db, ret_rows, err, expiry_rules_configurations, .ids = batch->ids,
+		.by_policy = batch->by_policy, .days = batch->days);
 }
 
 #define DAYS(field) offsetof(struct expiry_limits, field)

@@ -2,14 +2,12 @@
 #include "scheduler/store/content/retention.h"
 
 #include "scheduler/store/content/expiry.h"
-
-#define OWNED "(organization_id = $1 or workspace_id = $2)"
+#include "scheduler/store/content/retention.sql.h"
 
 int retention_read(struct store *store, struct retention_owner owner, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select id, delete_older_than_n_days as days from data_retention_policies where " OWNED,
-		    P_TEXT(owner.organization_id), P_TEXT(owner.workspace_id)) < 0)
+	if (db_query(store->db, ret_rows, err, retention_read, .organization_id = owner.organization_id,
+		    .workspace_id = owner.workspace_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "data retention policy not found");
 }
@@ -26,19 +24,11 @@ static int write_in(void *data, struct err *err)
 	const struct keeping *k = data;
 	struct id id = id_new("drp");
 
-	if (db_query(k->store->db, NULL, err,
-		    "delete from data_retention_policies where " OWNED
-		    " and (delete_older_than_n_days is null) <> ($3::bigint = 0)",
-		    P_TEXT(k->owner.organization_id), P_TEXT(k->owner.workspace_id), P_INT(k->days)) < 0)
+	if (db_query(k->store->db, NULL, err, retention_write_delete, .organization_id = k->owner.organization_id,
+		    .workspace_id = k->owner.workspace_id, .days = k->days) < 0)
 		return -1;
-	if (db_query(k->store->db, NULL, err,
-		    "with kept as (update data_retention_policies set delete_older_than_n_days = nullif($3::bigint, 0) "
-		    "where " OWNED
-		    " returning 1) insert into data_retention_policies (id, organization_id, workspace_id, "
-		    "delete_older_than_n_days) select $4, $1, $2, nullif($3::bigint, 0) where not exists "
-		    "(select 1 from kept)",
-		    P_TEXT(k->owner.organization_id), P_TEXT(k->owner.workspace_id), P_INT(k->days),
-		    P_TEXT(id.text)) < 0)
+	if (db_query(k->store->db, NULL, err, retention_write_insert, .organization_id = k->owner.organization_id,
+		    .workspace_id = k->owner.workspace_id, .days = k->days, .id = id.text) < 0)
 		return -1;
 	return expiry_restart(k->store, err);
 }
@@ -54,8 +44,8 @@ static int delete_in(void *data, struct err *err)
 {
 	const struct keeping *k = data;
 
-	if (db_query(k->store->db, NULL, err, "delete from data_retention_policies where " OWNED,
-		    P_TEXT(k->owner.organization_id), P_TEXT(k->owner.workspace_id)) < 0)
+	if (db_query(k->store->db, NULL, err, retention_delete, .organization_id = k->owner.organization_id,
+		    .workspace_id = k->owner.workspace_id) < 0)
 		return -1;
 	return expiry_restart(k->store, err);
 }

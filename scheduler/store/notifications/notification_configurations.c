@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/notifications/notification_configurations.h"
 
+#include "scheduler/store/notifications/notification_configurations.sql.h"
 #include "scheduler/store/notifications/notification_urls.h"
 #include "scheduler/store/content/seals.h"
 
@@ -50,7 +51,7 @@ static const struct {
 int subscribable_read(
 	struct store *store, enum subscribable kind, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, kinds[kind].read, P_TEXT(id)) < 0)
+	if (db_query_sql(store->db, ret_rows, err, kinds[kind].read, P_TEXT(id)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", kinds[kind].what);
 }
@@ -58,14 +59,13 @@ int subscribable_read(
 int notification_configurations_list(
 	struct store *store, const struct notification_configuration_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, kinds[list->kind].list, P_TEXT(list->subscribable_id),
+	return db_query_sql(store->db, ret_rows, err, kinds[list->kind].list, P_TEXT(list->subscribable_id),
 		P_INT(list->limit), P_INT(list->offset));
 }
 
 int notification_configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS "from notification_configurations c where c.id = $1",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, notification_configuration_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "notification configuration not found");
 }
@@ -112,15 +112,7 @@ static int users_save(const struct saving *s, struct err *err)
 	if (!c->users)
 		return 0;
 	_cleanup_(freep) char *users = json_text(c->users);
-	if (db_query(s->store->db, &rows, err,
-		    "with wanted as (select jsonb_array_elements_text($2::jsonb) as id), "
-		    "may as (select w.id from wanted w join notification_configurations c on c.id = $1 "
-		    "join organization_memberships m on m.organization_id = c.organization_id and m.user_id = w.id), "
-		    "gone as (delete from notification_users where configuration_id = $1 "
-		    "and user_id not in (select id from wanted)), "
-		    "made as (insert into notification_users select $1, id from may on conflict do nothing) "
-		    "select (select count(*) from wanted) - (select count(*) from may) as strangers",
-		    P_TEXT(c->id), P_TEXT(users)) < 0)
+	if (db_query(s->store->db, &rows, err, users_save, .id = c->id, .users = users) < 0)
 		return -1;
 	if (row_int(&rows, 0, "strangers"))
 		return err_at(err, "/data/relationships/users", "Users must be members of the organization");
@@ -145,8 +137,8 @@ static int create_in(void *data, struct err *err)
 
 	/* A separate statement, so that the next one counts rows which were committed while this one waited for the
 	 * lock. */
-	if (db_query(s->store->db, NULL, err, kinds[c->kind].lock, P_TEXT(c->subscribable_id)) < 0 ||
-		db_query(s->store->db, &rows, err, kinds[c->kind].create, P_TEXT(c->subscribable_id), P_TEXT(c->id),
+	if (db_query_sql(s->store->db, NULL, err, kinds[c->kind].lock, P_TEXT(c->subscribable_id)) < 0 ||
+		db_query_sql(s->store->db, &rows, err, kinds[c->kind].create, P_TEXT(c->subscribable_id), P_TEXT(c->id),
 			P_TEXT(c->name), P_BOOL(c->enabled), P_TEXT(c->destination_type), sealed_param(&s->url),
 			sealed_param(&s->token), P_TEXT(triggers), P_TEXT(emails),
 			P_INT(MAX_NOTIFICATION_CONFIGURATIONS)) < 0)
@@ -165,7 +157,7 @@ static int update_in(void *data, struct err *err)
 	_cleanup_(freep) char *triggers = json_text(c->triggers), *emails = json_text(c->email_addresses);
 
 	/* The verification before this takes time. A concurrent change must not be overwritten. */
-	if (db_query(s->store->db, &rows, err,
+	if (db_query_sql(s->store->db, &rows, err,
 		    "with gone as (delete from notifications where configuration_id = $1 and not $3) "
 		    "update notification_configurations set name = $2, enabled = $3, url_sealed = $4::bytea, "
 		    "token_sealed = case when $5 then $6::bytea else token_sealed end, "
@@ -211,7 +203,7 @@ int notification_configuration_update(
 
 int notification_configuration_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from notification_configurations where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, notification_configuration_delete, .id = id);
 }
 
 /* ---- responses of servers ---- */
@@ -225,22 +217,15 @@ int notification_response_add(struct store *store, const char *configuration_id,
 
 	db_array_add(&ids, configuration_id);
 	notification_url_seal(store, response->url, &url);
-	if (db_query(store->db, NULL, err,
-		    "insert into notification_responses (configuration_id, url_sealed, code, body, headers, "
-		    "successful) "
-		    "values ($1, $2, $3, $4, $5::jsonb, $6)",
-		    P_TEXT(configuration_id), P_BYTES(url.data, url.len), P_TEXT(response->code),
-		    P_TEXT(response->body), P_TEXT(headers), P_BOOL(response->successful)) < 0)
+	if (db_query(store->db, NULL, err, notification_response_add, .configuration_id = configuration_id,
+		    .url_sealed = db_blob(url.data, url.len), .code = response->code, .body = response->body,
+		    .headers = headers, .successful = response->successful) < 0)
 		return -1;
 	return notification_responses_trim(store, &ids, err);
 }
 
 int notification_responses_trim(struct store *store, struct db_array *configuration_ids, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"delete from notification_responses where id in (select r.id from notification_responses r "
-		"where r.configuration_id = any($1::text[]) and r.id <= (select x.id from notification_responses x "
-		"where x.configuration_id = r.configuration_id order by x.id desc offset $2 limit 1) "
-		"for update skip locked)",
-		P_ARRAY(configuration_ids), P_INT(RESPONSES_KEPT));
+	return db_query(store->db, NULL, err, notification_responses_trim, .configuration_ids = configuration_ids,
+		.responses_kept = RESPONSES_KEPT);
 }

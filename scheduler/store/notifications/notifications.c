@@ -10,6 +10,7 @@
 #include "scheduler/store/notifications/notification_configurations.h"
 #include "scheduler/store/notifications/notification_payload.h"
 #include "scheduler/store/notifications/notification_urls.h"
+#include "scheduler/store/notifications/notifications.sql.h"
 
 #define VERIFICATION "verification"
 
@@ -31,22 +32,10 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 	if (!json_array_size(rows))
 		return 0;
 	text = json_text(rows);
-	if (db_query(store->db, &made, err,
-		    "insert into notifications (id, configuration_id, run_id, trigger, run_status, happened_at, "
-		    "actor_id, give_up_at) "
-		    "select 'ntf-' || substr(md5(u.id || c.id || t.trigger), 1, 16), c.id, u.run_id, t.trigger, "
-		    "u.status, u.at, "
-		    "u.actor, now() + make_interval(secs => $2) "
-		    "from jsonb_to_recordset($1::jsonb) as u(id text, run_id text, workspace_id text, trigger text, "
-		    "status text, at timestamptz, actor text) join workspaces w on w.id = u.workspace_id "
-		    "join notification_configurations c on c.workspace_id = w.id or c.project_id = w.project_id "
-		    "cross join lateral (values (u.trigger), (case when u.trigger in ($3, $4) and exists (select 1 "
-		    "from "
-		    "run_inputs i where i.run_id = u.run_id and i.trigger_reason = 'auto_destroy') then $5 end)) "
-		    "t(trigger) "
-		    "where c.enabled and t.trigger = any(c.triggers) returning id, run_id",
-		    P_TEXT(text), P_INT(store->settings->notification_seconds), P_TEXT(trigger_name(TRIGGER_COMPLETED)),
-		    P_TEXT(trigger_name(TRIGGER_ERRORED)), P_TEXT(trigger_name(TRIGGER_DESTROY_RESULTS))) < 0)
+	if (db_query(store->db, &made, err, notifications_put_up, .p1 = text,
+		    .notification_seconds = store->settings->notification_seconds,
+		    .trigger_name = trigger_name(TRIGGER_COMPLETED), .trigger_name_2 = trigger_name(TRIGGER_ERRORED),
+		    .trigger_name_3 = trigger_name(TRIGGER_DESTROY_RESULTS)) < 0)
 		return -1;
 	for (int i = 0; i < made.count; i++)
 		outbox_add_notification(outbox, row_text(&made, i, "id"), row_text(&made, i, "run_id"));
@@ -55,71 +44,20 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 
 int notification_reminder_put_up(struct store *store, const char *workspace_id, const char *due_at, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into notifications (id, configuration_id, workspace_id, trigger, happened_at, due_at, "
-		"give_up_at) "
-		"select 'ntf-' || substr(md5($4 || c.id), 1, 16), c.id, w.id, $2, now(), $3::timestamptz, "
-		"now() + make_interval(secs => $5) from workspaces w join notification_configurations c "
-		"on c.workspace_id = w.id or c.project_id = w.project_id "
-		"where w.id = $1 and c.enabled and $2 = any(c.triggers)",
-		P_TEXT(workspace_id), P_TEXT(trigger_name(TRIGGER_DESTROY_REMINDER)), P_TEXT(due_at),
-		P_TEXT(id_new("ntf").text), P_INT(store->settings->notification_seconds));
+	return db_query(store->db, NULL, err, notification_reminder_put_up, .workspace_id = workspace_id,
+		.trigger_name = trigger_name(TRIGGER_DESTROY_REMINDER), .due_at = due_at, .new_id = id_new("ntf").text,
+		.notification_seconds = store->settings->notification_seconds);
 }
 
 /* It has no job message: a verification by e-mail is not urgent. */
 int notification_verification_put_up(struct store *store, const char *configuration_id, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into notifications (id, configuration_id, trigger, happened_at, give_up_at) "
-		"select $2, id, $3, now(), now() + make_interval(secs => $4) from notification_configurations "
-		"where id = $1",
-		P_TEXT(configuration_id), P_TEXT(id_new("ntf").text), P_TEXT(VERIFICATION),
-		P_INT(store->settings->notification_seconds));
+	return db_query(store->db, NULL, err, notification_verification_put_up, .configuration_id = configuration_id,
+		.new_id = id_new("ntf").text, .verification = VERIFICATION,
+		.notification_seconds = store->settings->notification_seconds);
 }
 
 /* ---- claim ---- */
-
-#define HAPPENED_AT SQL_TIME("n.happened_at")
-#define CREATED_AT  SQL_TIME("r.created_at")
-#define DUE_AT      SQL_TIME("n.due_at")
-
-/* The recipients of an e-mail: addresses, and users who are still members. */
-#define RECIPIENTS                                                                                                     \
-	"(select coalesce(jsonb_agg(distinct t.email), '[]') from (select unnest(c.email_addresses) as email "         \
-	"union select x.email from notification_users nu join users x on x.id = nu.user_id "                           \
-	"join organization_memberships m on m.user_id = x.id and m.organization_id = c.organization_id and m.status "  \
-	"= 'active' "                                                                                                  \
-	"where nu.configuration_id = c.id and x.email is not null) t)"
-
-/* Claims up to $2 notifications: the oldest of notifications_waiting, or of the ids in $1 if there are any. Returns all
- * that their messages say. Every join is by a primary key, and the picked ids are an array (db/db.h, "plans"). */
-static const char claim_sql[] =
-	"with picked as (select id from notifications k where delivery = 'waiting' and (jsonb_array_length($1::jsonb) "
-	"= 0 or id in (select jsonb_array_elements_text($1::jsonb))) and not exists (select 1 from "
-	"notification_configurations f where f.id = k.configuration_id and (" KEY_IS_MISSING(
-		"f.url_sealed", "$5") "or " KEY_IS_MISSING("f.token_sealed",
-		"$5") ")) order by created_at, id limit $2 for update skip locked) "
-		      "update notifications n set delivery = 'claimed', attempt = n.attempt + 1, notifier = $3, "
-		      "lease_until = now() + make_interval(secs => $4), updated_at = now() from notifications q "
-		      "left join notification_configurations c on c.id = q.configuration_id "
-		      "left join organization_memberships m on m.id = q.membership_id "
-		      "left join organizations io on io.id = m.organization_id "
-		      "left join users a on a.id = q.actor_id left join runs r on r.id = q.run_id "
-		      "left join run_inputs i on i.run_id = q.run_id left join users b on b.id = i.created_by "
-		      "left join workspaces w on w.id = coalesce(r.workspace_id, q.workspace_id) left join "
-		      "organizations o on o.id = "
-		      "w.organization_id "
-		      "where n.id = q.id and q.id = any(array(select id from picked)) "
-		      "and n.id = any(array(select id from picked)) returning n.id, n.attempt, n.run_id, n.trigger, "
-		      "n.run_status, " HAPPENED_AT
-		      " as happened_at, greatest(extract(epoch from n.give_up_at - now()) * 1000, 0)::bigint as "
-		      "give_up_in_ms, "
-		      "a.username as updated_by, c.id as configuration_id, c.name, c.destination_type, "
-		      "c.url_sealed, c.token_sealed, " RECIPIENTS " as recipients, " CREATED_AT
-		      " as run_created_at, " DUE_AT " as due_at, i.message, b.username as created_by, n.membership_id, "
-		      "io.name as invited_by, m.email as invited, "
-		      "to_char(m.created_at + interval '" INVITATION_DAYS " days', 'YYYY-MM-DD') as expires_at, "
-		      "w.id as workspace_id, w.name as workspace, o.name as organization";
 
 static struct notification_text text_of(const struct store *store, const struct rows *rows, int row)
 {
@@ -202,8 +140,8 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 	_cleanup_(db_bytes_release) struct db_bytes keys = DB_BYTES_INIT;
 
 	keys_numbers(store, &keys);
-	if (db_query(store->db, &rows, err, claim_sql, P_TEXT(asked), P_INT(claim->max), P_TEXT(claim->notifier),
-		    P_INT(store->settings->lease_seconds), P_BYTES_ARRAY(&keys)) < 0)
+	if (db_query(store->db, &rows, err, notifications_claim, .asked = asked, .max = claim->max,
+		    .notifier = claim->notifier, .lease_seconds = store->settings->lease_seconds, .keys = &keys) < 0)
 		return -1;
 	/* A notification whose token can't be opened must not block the others. It stays claimed until it is given
 	 * up. */
@@ -243,25 +181,7 @@ int notifications_delivered(struct store *store, const json_t *deliveries, struc
 
 	/* Returns the deliveries in their order, without those of earlier attempts. Logs each that has a configuration,
 	 * and deletes notifications that are delivered or given up. */
-	if (db_query(store->db, &rows, err,
-		    "with said as (select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
-		    "c.url_sealed, case s.status when 0 then '' else s.status::text end as code, "
-		    "s.status, coalesce(s.answer, s.error, '') as body, coalesce(s.headers, '{}') as headers, s.error, "
-		    "s.ended, s.ord from rows from (jsonb_to_recordset($1::jsonb) as (id text, attempt integer, "
-		    "status integer, answer text, error text, headers jsonb, \"end\" text)) with ordinality "
-		    "as s(id, attempt, status, answer, error, headers, ended, ord) "
-		    "join notifications n on n.id = s.id and n.attempt = s.attempt and n.id = any(array("
-		    "select d.id from jsonb_to_recordset($1::jsonb) as d(id text))) "
-		    "left join notification_configurations c on c.id = n.configuration_id), "
-		    "logged as (insert into notification_responses (configuration_id, url_sealed, code, body, "
-		    "headers, successful) select configuration_id, url_sealed, code, left(body, 1024), headers, "
-		    "ended is not distinct from 'acknowledged' from said where configuration_id is not null order by "
-		    "ord), "
-		    "gone as (delete from notifications where id = any(array(select id from said where ended is not "
-		    "null))) "
-		    "select id, run_id, trigger, configuration_id, destination_type, code, error, ended from said "
-		    "order by ord",
-		    P_TEXT(text)) < 0)
+	if (db_query(store->db, &rows, err, notifications_delivered, .p1 = text) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		if (!row_null(&rows, i, "configuration_id"))
@@ -277,19 +197,7 @@ int notifications_give_up(struct store *store, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(db_array_release) struct db_array touched = DB_ARRAY_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "with gone as (delete from notifications where give_up_at < now() - interval '30 seconds' "
-		    "returning *), "
-		    "late as (select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, "
-		    "c.url_sealed from gone n "
-		    "left join notification_configurations c on c.id = n.configuration_id), "
-		    "logged as (insert into notification_responses (configuration_id, url_sealed, code, body, "
-		    "successful) "
-		    "select configuration_id, url_sealed, '', 'It could not be sent in time: is a notifier "
-		    "running?', false "
-		    "from late where configuration_id is not null) "
-		    "select id, run_id, trigger, configuration_id, destination_type, null as code, "
-		    "'no notifier sent it in time' as error, 'gave-up' as ended from late") < 0)
+	if (db_query(store->db, &rows, err, notifications_give_up) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		if (!row_null(&rows, i, "configuration_id"))

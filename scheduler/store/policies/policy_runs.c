@@ -4,51 +4,18 @@
 #include "proto/states.h"
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/policies/policy_runs.sql.h"
 
 enum { SOURCE_LIMIT = 64 << 20 };
 
-#define AS_TIME(column) "to_char(" column " at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')"
-
 /* ---- creation, with the run ---- */
-
-/* Creates the run's evaluations, one per kind of policy, each with a copy of the sets that apply; returns the kinds.
- * The organization's sets, and what belongs to each, are found in the indexes that begin with their owner's id.
- *
- * A set applies if it is global or attached to the workspace or its project, unless the workspace or its project is
- * excluded.
- */
-static const char create_sql[] =
-	"with own as (select s.* from policy_sets s join workspaces w on w.organization_id = s.organization_id "
-	"where w.id = $2 and (s.global "
-	"or exists (select 1 from policy_set_workspaces x where x.policy_set_id = s.id and x.workspace_id = w.id "
-	"and not x.excluded) or exists (select 1 from policy_set_projects x where x.policy_set_id = s.id "
-	"and x.project_id = w.project_id and not x.excluded)) "
-	"and not exists (select 1 from policy_set_workspaces x where x.policy_set_id = s.id and x.workspace_id = w.id "
-	"and x.excluded) and not exists (select 1 from policy_set_projects x where x.policy_set_id = s.id "
-	"and x.project_id = w.project_id and x.excluded)), "
-	"sets as (select s.kind, s.name, jsonb_build_object('id', s.id, 'name', s.name, 'description', s.description, "
-	"'overridable', s.overridable, 'tool-version', s.policy_tool_version, "
-	"'tool-archs', (select t.archs from tool_versions t where t.tool = s.kind and t.enabled "
-	"and t.version = ltrim(s.policy_tool_version, '=v ')), 'policies-path', s.policies_path, "
-	"'archive', (select v.blob_id from policy_set_versions v where v.id = s.current_version_id), "
-	"'policies', (select coalesce(jsonb_agg(jsonb_build_object('id', p.id, 'name', p.name, 'description', "
-	"p.description, 'query', p.query, 'enforcement', p.enforcement, 'blob', p.blob_id) order by p.name), '[]') "
-	"from policy_set_policies m join policies p on p.id = m.policy_id "
-	"where m.policy_set_id = s.id and p.blob_id is not null), "
-	"'parameters', (select coalesce(jsonb_agg(jsonb_build_object('id', a.id, 'key', a.key, 'sensitive', "
-	"a.sensitive, 'sealed', "
-	"encode(a.value_sealed, 'base64')) order by a.key), '[]') from policy_set_parameters a "
-	"where a.policy_set_id = s.id)) as document from own s) "
-	"insert into policy_evaluations (id, run_id, kind, bundle) select case kind when 'opa' then 'poleval-' else "
-	"'polchk-' end || substr(md5($1 || kind), 1, 16), $1, kind, jsonb_agg(document order by name) from sets "
-	"group by kind returning kind";
 
 int policy_runs_create(
 	struct store *store, const char *run_id, const char *workspace_id, uint32_t *ret_stages, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, create_sql, P_TEXT(run_id), P_TEXT(workspace_id)) < 0)
+	if (db_query(store->db, &rows, err, policy_runs_create, .run_id = run_id, .workspace_id = workspace_id) < 0)
 		return -1;
 	*ret_stages = 0;
 	for (int i = 0; i < rows.count; i++)
@@ -57,11 +24,7 @@ int policy_runs_create(
 		return 0;
 	/* In the API, OPA evaluations belong to the post_plan task stage, so the stage must exist even without a
 	 * task. */
-	return db_query(store->db, NULL, err,
-		"insert into task_stages (id, run_id, stage) values ('ts-' || substr(md5($1 || 'post_plan'), 1, 16), "
-		"$1, "
-		"'post_plan') on conflict (run_id, stage) do nothing",
-		P_TEXT(run_id));
+	return db_query(store->db, NULL, err, policy_runs_create_insert, .run_id = run_id);
 }
 
 /* ---- evaluation ---- */
@@ -139,35 +102,6 @@ static int set_open(struct store *store, json_t *set, struct err *err)
 
 /* ---- facts of a run ---- */
 
-/* One row: the facts about a run with the names of the API (proto/README, Policies), but for `variables`, and what is
- * sealed of its variables. Every join is by a primary or unique key; tags are found by their workspace or project. */
-/* clang-format off */
-static const char facts_sql[] =
-	"select r.id, jsonb_build_object('id', r.id, 'message', i.message, 'created-at', " AS_TIME("r.created_at") ", "
-		"'created-by', u.username, "
-		"'commit-sha', (select k.sha from configuration_commits k where k.configuration_version_id = i.configuration_version_id), "
-		"'is-destroy', i.is_destroy, 'refresh', i.refresh, 'refresh-only', i.refresh_only, 'speculative', r.plan_only, "
-		"'replace-addrs', nullif(i.replace_addrs, '[]'), 'target-addrs', nullif(i.target_addrs, '[]'), "
-		"'project', jsonb_build_object('id', p.id, 'name', p.name), "
-		"'organization', jsonb_build_object('name', o.name), "
-		"'workspace', jsonb_build_object('id', w.id, 'name', w.name, 'created-at', " AS_TIME("w.created_at") ", "
-			"'description', nullif(w.description, ''), 'execution-mode', w.execution_mode, 'auto-apply', w.auto_apply, "
-			"'working-directory', nullif(w.working_directory, ''), "
-			"'tags', (select coalesce(jsonb_agg(t.key order by t.key), '[]') from effective_tags t "
-				"where t.workspace_id = w.id and t.inherited_from is null and t.value = ''), "
-			"'tag-bindings', (select coalesce(jsonb_agg(jsonb_build_object('key', t.key, 'value', nullif(t.value, ''), "
-				"'inherited', t.inherited_from is not null) order by t.key), '[]') from effective_tags t where t.workspace_id = w.id), "
-			"'vcs-repo', (select jsonb_build_object('identifier', v.identifier, 'display-identifier', v.identifier, "
-				"'branch', c.branch, 'ingress-submodules', c.ingress_submodules) from workspace_repositories c "
-				"join vcs_repositories v on v.id = c.repository_id where c.workspace_id = w.id)), "
-		"'cost-estimate', (select jsonb_build_object('prior-monthly-cost', c.document->>'prior-monthly-cost', "
-			"'proposed-monthly-cost', c.document->>'proposed-monthly-cost', "
-			"'delta-monthly-cost', c.document->>'delta-monthly-cost') "
-			"from cost_estimates c where c.run_id = r.id and c.document->>'status' = 'finished')) as run, "
-	"i.snapshot_sealed, i.variables_sealed "
-	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "
-	"join projects p on p.id = w.project_id join organizations o on o.id = r.organization_id "
-	"left join users u on u.id = i.created_by where r.id = $1";
 /* clang-format on */
 
 /* The variables in a sealed column; none if it is null. A new reference, or NULL with *err. */
@@ -227,7 +161,7 @@ int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_t *variables;
 
-	if (db_query(store->db, &rows, err, facts_sql, P_TEXT(run_id)) < 0)
+	if (db_query(store->db, &rows, err, policy_runs_facts, .run_id = run_id) < 0)
 		return -1;
 	if (!rows.count) {
 		*ret_run = json_null();
@@ -250,8 +184,7 @@ int policy_run_bundle(struct store *store, const char *run_id, const char *kind,
 	json_t *set;
 	size_t i;
 
-	if (db_query(store->db, &rows, err, "select bundle from policy_evaluations where run_id = $1 and kind = $2",
-		    P_TEXT(run_id), P_TEXT(kind)) < 0)
+	if (db_query(store->db, &rows, err, policy_run_bundle, .run_id = run_id, .kind = kind) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the run has no policies of that kind");
@@ -318,16 +251,9 @@ static int set_keep(struct keeping *k, const char *evaluation, const json_t *set
 	}
 	_cleanup_(freep) char *counted = json_text(counts);
 	_cleanup_(freep) char *outcomes = json_text(json_object_get(set, "outcomes"));
-	return db_query(k->store->db, NULL, err,
-		"insert into policy_set_outcomes (id, policy_evaluation_id, policy_set_id, name, description, "
-		"overridable, "
-		"outcomes, error, result_count) select 'psout-' || substr(md5($1 || $2), 1, 16), $1, $2, s ->> 'name', "
-		"s ->> 'description', (s ->> 'overridable')::boolean, $3::jsonb, $4, $5::jsonb "
-		"from policy_evaluations e, jsonb_array_elements(e.bundle) s where e.id = $1 and s ->> 'id' = $2 "
-		"on conflict (id) do update set outcomes = excluded.outcomes, error = excluded.error, "
-		"result_count = excluded.result_count",
-		P_TEXT(evaluation), P_TEXT(json_string_at(set, "id")), P_TEXT(outcomes),
-		P_TEXT(json_string_at(set, "error")), P_TEXT(counted));
+	return db_query(k->store->db, NULL, err, set_keep, .evaluation = evaluation,
+		.json_string_at = json_string_at(set, "id"), .outcomes = outcomes,
+		.json_string_at_2 = json_string_at(set, "error"), .counted = counted);
 }
 
 static int results_keep(void *data, struct err *err)
@@ -339,9 +265,7 @@ static int results_keep(void *data, struct err *err)
 	size_t i;
 
 	counts_begin(counts, k->kind);
-	if (db_query(k->store->db, &rows, err,
-		    "select id from policy_evaluations where run_id = $1 and kind = $2 for update", P_TEXT(k->run_id),
-		    P_TEXT(k->kind)) < 0)
+	if (db_query(k->store->db, &rows, err, results_keep_lock, .run_id = k->run_id, .kind = k->kind) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the run has no policies of that kind");
@@ -349,12 +273,9 @@ static int results_keep(void *data, struct err *err)
 		set) if (set_keep(k, row_text(&rows, 0, "id"), set, counts, err) < 0) return -1;
 	_cleanup_(freep) char *counted = json_text(counts);
 	_cleanup_(freep) char *result = json_text(json_object_get(k->results, "sets"));
-	return db_query(k->store->db, NULL, err,
-		"update policy_evaluations set result_count = $2::jsonb, result = $3::jsonb, output = $4, updated_at = "
-		"now() "
-		"where id = $1",
-		P_TEXT(row_text(&rows, 0, "id")), P_TEXT(counted), P_TEXT(result),
-		P_TEXT(text_or_empty(json_string_at(k->results, "output"))));
+	return db_query(k->store->db, NULL, err, results_keep_update, .id = row_text(&rows, 0, "id"),
+		.counted = counted, .result = result,
+		.json_string_at = text_or_empty(json_string_at(k->results, "output")));
 }
 
 static int results_check(const json_t *results, struct err *err)

@@ -2,37 +2,18 @@
 #include "scheduler/store/policies/policy_sets.h"
 
 #include "scheduler/store/names.h"
+#include "scheduler/store/policies/policy_sets.sql.h"
 #include "scheduler/store/vcs/repositories.h"
-
-#define RELATED(table, column, condition)                                                                              \
-	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m "                      \
-	"where m.policy_set_id = s.id" condition ") as "
-
-#define COLUMNS                                                                                                        \
-	"s.*, o.name as organization_name, " RELATED("policy_set_policies", "policy_id", "") "policies, " RELATED(     \
-		"policy_set_workspaces", "workspace_id",                                                               \
-		" and not m.excluded") "workspaces, " RELATED("policy_set_workspaces", "workspace_id",                 \
-		" and m.excluded") "workspace_exclusions, " RELATED("policy_set_projects", "project_id",               \
-		" and not m.excluded") "projects, " RELATED("policy_set_projects", "project_id",                       \
-		" and m.excluded") "project_exclusions, " VCS_USED_BY_POLICY_SET("s.id") "as repository "
-
-#define TABLES "from policy_sets s join organizations o on o.id = s.organization_id "
 
 int policy_sets_list(struct store *store, const struct policy_set_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"with found as (select id from policy_sets where organization_id = $1 "
-		"and ($2::text is null or strpos(lower(name), lower($2)) > 0) and ($3::text is null or kind = $3)) "
-		"select c.total, s.* from (select count(*) as total from found) c left join "
-		"(select " COLUMNS TABLES "where s.id in (select id from found) "
-		"order by lower(s.name) limit $4 offset $5) s on true order by lower(s.name)",
-		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->kind), P_INT(list->limit),
-		P_INT(list->offset));
+	return db_query(store->db, ret_rows, err, policy_sets_list, .organization_id = list->organization_id,
+		.search = list->search, .kind = list->kind, .limit = list->limit, .offset = list->offset);
 }
 
 int policy_set_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where s.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, policy_set_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "policy set not found");
 }
@@ -90,7 +71,7 @@ static int attach_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, a->members.ids);
-	if (db_query(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
+	if (db_query_sql(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
 		return -1;
 	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->members.ids))
 		return 0;
@@ -114,7 +95,7 @@ int policy_set_detach(struct store *store, const char *id, struct policy_set_mem
 	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
 
 	db_array_add_texts(&array, members.ids);
-	return db_query(store->db, NULL, err, relations[members.relation].detach, P_TEXT(id), P_ARRAY(&array));
+	return db_query_sql(store->db, NULL, err, relations[members.relation].detach, P_TEXT(id), P_ARRAY(&array));
 }
 
 /* ---- creating and changing ---- */
@@ -132,13 +113,10 @@ static int create_row(struct creation *c, struct err *err)
 	_cleanup_(freep) char *settings = json_text(set->settings);
 
 	c->id = id_new("polset");
-	return db_query(c->store->db, NULL, err,
-		"insert into policy_sets (id, organization_id, name, description, kind, global, overridable, "
-		"agent_enabled, policy_tool_version, policies_path, settings) "
-		"values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11::jsonb)",
-		P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(set->name), P_TEXT(set->description),
-		P_TEXT(set->kind), P_BOOL(set->global), P_BOOL(set->overridable), P_BOOL(set->agent_enabled),
-		P_TEXT(set->tool_version), P_TEXT(set->policies_path), P_TEXT(settings));
+	return db_query(c->store->db, NULL, err, create_row, .id = c->id.text, .organization_id = c->organization_id,
+		.name = set->name, .description = set->description, .kind = set->kind, .global = set->global,
+		.overridable = set->overridable, .agent_enabled = set->agent_enabled, .tool_version = set->tool_version,
+		.policies_path = set->policies_path, .settings = settings);
 }
 
 static int create_in(void *data, struct err *err)
@@ -175,18 +153,15 @@ int policy_set_update(struct store *store, const char *id, const struct policy_s
 {
 	_cleanup_(freep) char *settings = json_text(set->settings);
 
-	if (db_query(store->db, NULL, err,
-		    "update policy_sets set name = $2, description = $3, global = $4, overridable = $5, "
-		    "agent_enabled = $6, policy_tool_version = $7, policies_path = $8, "
-		    "settings = settings || $9::jsonb, updated_at = now() where id = $1",
-		    P_TEXT(id), P_TEXT(set->name), P_TEXT(set->description), P_BOOL(set->global),
-		    P_BOOL(set->overridable), P_BOOL(set->agent_enabled), P_TEXT(set->tool_version),
-		    P_TEXT(set->policies_path), P_TEXT(settings)) < 0)
+	if (db_query(store->db, NULL, err, policy_set_update, .id = id, .name = set->name,
+		    .description = set->description, .global = set->global, .overridable = set->overridable,
+		    .agent_enabled = set->agent_enabled, .tool_version = set->tool_version,
+		    .policies_path = set->policies_path, .settings = settings) < 0)
 		return name_taken(store, "policy_sets_name", err);
 	return 0;
 }
 
 int policy_set_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from policy_sets where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, policy_set_delete, .id = id);
 }

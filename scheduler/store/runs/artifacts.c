@@ -3,16 +3,13 @@
 
 #include <string.h>
 
+#include "scheduler/store/runs/artifacts.sql.h"
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/content/blobs.h"
 
 int artifacts_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select (select blob_id from operation_blobs where operation_id = o.id and kind = 'json') as "
-		    "json_blob, (select blob_id from operation_blobs where operation_id = o.id and kind = 'schemas') "
-		    "as schemas_blob, o.plan_deleted_at is not null as plan_deleted from operations o where o.id = $1",
-		    P_TEXT(id_sibling(run_id, "plan").text)) < 0)
+	if (db_query(store->db, ret_rows, err, artifacts_of_run, .id_sibling = id_sibling(run_id, "plan").text) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
@@ -46,7 +43,7 @@ int artifact_of_job(
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(request->token), strlen(text_or_empty(request->token)), hash);
-	if (db_query(store->db, &rows, err, blob_sql[request->artifact], P_TEXT(request->job_id), P_TEXT(hash)) < 0)
+	if (db_query_sql(store->db, &rows, err, blob_sql[request->artifact], P_TEXT(request->job_id), P_TEXT(hash)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
@@ -57,35 +54,6 @@ int artifact_of_job(
 }
 
 /* ---- small inputs of many jobs ---- */
-
-/* Bytes of larger contents are not read: blobs.size has their size. Each content is looked up from its job: a join of
- * the tables may read all small blobs and the runs of their configurations. */
-#define SMALL_BY(name, stages, blob)                                                                                   \
-	"select j.id as job_id, '" name "' as name, b.id as blob_id, b.object_key, b.bytes_sealed as sealed, b.size "  \
-	"from mine j, lateral (" blob " limit 1) x(id), lateral (select * from blobs where id = x.id limit 1) b "      \
-	"where j.stage in (" stages ") and b.object_key is null and b.size <= $2"
-#define SMALL_CONFIGURATION                                                                                            \
-	SMALL_BY("configuration", "'plan', 'apply'",                                                                   \
-		"select (select blob_id from configuration_versions where id = i.configuration_version_id) "           \
-		"from run_inputs i where i.run_id = j.run_id")
-#define SMALL_STATE                                                                                                    \
-	SMALL_BY("state", "'plan', 'apply'",                                                                           \
-		"select (select blob_id from state_versions where id = w.current_state_id) from workspaces w "         \
-		"where w.id = j.workspace_id")
-#define SMALL_OF_PLAN(name, stages, kind)                                                                              \
-	SMALL_BY(name, stages,                                                                                         \
-		"select o.blob_id from operation_blobs o where o.operation_id = 'plan' || substr(j.run_id, 4) "        \
-		"and o.kind = '" kind "'")
-#define SMALL_PLAN      SMALL_OF_PLAN("plan", "'apply'", "plan")
-#define SMALL_INIT      SMALL_OF_PLAN("init", "'apply'", "init")
-#define SMALL_PLAN_JSON SMALL_OF_PLAN("plan-json", "'opa', 'cost', 'sentinel'", "json")
-#define AND             " union all "
-
-static const char small_sql[] =
-	"with mine as materialized (select id, run_id, workspace_id, stage from jobs where id = any($1::text[])) "
-	"select job_id, name, blob_id, object_key, sealed from (select *, sum(size) over (order by size, job_id, name) "
-	"as total from (" SMALL_CONFIGURATION AND SMALL_STATE AND SMALL_PLAN AND SMALL_INIT AND SMALL_PLAN_JSON
-	") small) bounded where total <= $3";
 
 /* A content that does not open is skipped: the worker's own request for it reports the error. */
 static void small_add(struct store *store, const struct rows *rows, int row, json_t *contents)
@@ -107,8 +75,8 @@ int artifacts_small(struct store *store, struct db_array *job_ids, json_t **ret_
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, small_sql, P_ARRAY(job_ids), P_INT(SMALL_CONTENT), P_INT(SMALL_CONTENTS)) <
-		0)
+	if (db_query(store->db, &rows, err, artifacts_small, .job_ids = job_ids, .small_content = SMALL_CONTENT,
+		    .small_contents = SMALL_CONTENTS) < 0)
 		return -1;
 	*ret_contents = json_object();
 	for (int i = 0; i < rows.count; i++)

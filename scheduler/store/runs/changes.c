@@ -419,7 +419,7 @@ static int rows_write(struct store *store, struct changes *changes, enum changed
 	if (!statements[rows] || !json_array_size(changes->rows[rows]))
 		return 0;
 	_cleanup_(freep) char *text = json_text(changes->rows[rows]);
-	return db_queue(store->db, err, statements[rows], P_TEXT(text));
+	return db_queue_sql(store->db, err, statements[rows], P_TEXT(text));
 }
 
 int changes_save_new(struct store *store, struct changes *changes, struct err *err)

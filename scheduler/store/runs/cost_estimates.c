@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/runs/cost_estimates.h"
 
+#include "scheduler/store/runs/cost_estimates.sql.h"
+
 #include <string.h>
 
 #include "proto/states.h"
@@ -10,14 +12,9 @@ int cost_estimate_create(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "insert into cost_estimates (id, run_id, status, status_timestamps) select $2, r.id, $3, "
-		    "jsonb_build_object(replace($3, '_', '-') || '-at', to_char(now() at time zone 'UTC', "
-		    "'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) from runs r join workspaces w on w.id = r.workspace_id "
-		    "join organizations o on o.id = r.organization_id where r.id = $1 and " COST_ESTIMATION(
-			    "w", "o") " returning id",
-		    P_TEXT(run_id), P_TEXT(id_sibling(run_id, "ce").text),
-		    P_TEXT(has_targets ? "skipped_due_to_targeting" : "pending")) < 0)
+	if (db_query(store->db, &rows, err, cost_estimate_create, .run_id = run_id,
+		    .id_sibling = id_sibling(run_id, "ce").text,
+		    .has_targets = has_targets ? "skipped_due_to_targeting" : "pending") < 0)
 		return -1;
 	*ret_stages = rows.count && !has_targets ? STAGE_BIT(STAGE_COST) : 0;
 	return 0;
@@ -84,30 +81,25 @@ int cost_estimate_keep(struct store *store, const char *run_id, const json_t *do
 	if (document_check(document, err) < 0)
 		return -1;
 	text = json_text(document);
-	return db_query(store->db, NULL, err,
-		"update cost_estimates set document = $2::jsonb, prior_monthly_cost = $3::numeric, "
-		"proposed_monthly_cost = $4::numeric, delta_monthly_cost = $5::numeric, currency = $6, "
-		"resources_count = $7, matched_resources_count = $8, unmatched_resources_count = $9, "
-		"error_message = left($10, 1000) where run_id = $1",
-		P_TEXT(run_id), P_TEXT(text), P_TEXT(json_string_at(document, "prior-monthly-cost")),
-		P_TEXT(json_string_at(document, "proposed-monthly-cost")),
-		P_TEXT(json_string_at(document, "delta-monthly-cost")), P_TEXT(json_string_at(document, "currency")),
-		P_INT(json_int_at(document, "resources-count", 0)),
-		P_INT(json_int_at(document, "matched-resources-count", 0)),
-		P_INT(json_int_at(document, "unmatched-resources-count", 0)),
-		P_TEXT(json_string_at(document, "error-message")));
+	return db_query(store->db, NULL, err, cost_estimate_keep, .run_id = run_id, .document = text,
+		.json_string_at = json_string_at(document, "prior-monthly-cost"),
+		.json_string_at_2 = json_string_at(document, "proposed-monthly-cost"),
+		.json_string_at_3 = json_string_at(document, "delta-monthly-cost"),
+		.json_string_at_4 = json_string_at(document, "currency"),
+		.json_int_at = json_int_at(document, "resources-count", 0),
+		.json_int_at_2 = json_int_at(document, "matched-resources-count", 0),
+		.json_int_at_3 = json_int_at(document, "unmatched-resources-count", 0),
+		.json_string_at_5 = json_string_at(document, "error-message"));
 }
-
-#define VIEW "select c.*, r.organization_id, r.workspace_id from cost_estimates c join runs r on r.id = c.run_id "
 
 int cost_estimate_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, VIEW "where c.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, cost_estimate_view, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "cost estimate not found");
 }
 
 int cost_estimate_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, VIEW "where c.id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, cost_estimate_views_of, .ids = ids);
 }

@@ -3,6 +3,7 @@
 
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/runs/logs.sql.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -50,13 +51,8 @@ int chunks_insert(struct chunk_batch *batch, struct store *store, struct err *er
 {
 	if (!batch->operations.count)
 		return 0;
-	return db_queue(store->db, err,
-		"insert into log_chunks (operation_id, start, length, bytes_sealed) select operation_id, start, "
-		"length, "
-		"sealed from unnest($1::text[], $2::bigint[], $3::integer[], $4::bytea[]) "
-		"as u(operation_id, start, length, sealed)",
-		P_ARRAY(&batch->operations), P_ARRAY(&batch->starts), P_ARRAY(&batch->lengths),
-		P_BYTES_ARRAY(&batch->sealed));
+	return db_queue(store->db, err, chunks_insert, .operations = &batch->operations, .starts = &batch->starts,
+		.lengths = &batch->lengths, .p4 = &batch->sealed);
 }
 
 int log_line_add(struct store *store, const char *operation_id, const char *line, struct err *err)
@@ -65,10 +61,8 @@ int log_line_add(struct store *store, const char *operation_id, const char *line
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct log_piece piece = {.operation_id = operation_id, .bytes = line, .len = strlen(line)};
 
-	if (db_query(store->db, &rows, err,
-		    "update operations set log_length = log_length + $2 where id = $1 returning log_length - $2 as "
-		    "start",
-		    P_TEXT(operation_id), P_INT((long long)piece.len)) < 0)
+	if (db_query(store->db, &rows, err, log_line_add, .operation_id = operation_id, .len = (long long)piece.len) <
+		0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "log not found");
@@ -146,13 +140,8 @@ static void deleted_read(const struct reading *r)
  * chunk of the range, so a read at the end of a log does not scan the chunks before it. */
 static int stream_select(const struct reading *r, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(r->store->db, ret_rows, err,
-		    "select o.log_length, o.log_ended, o.log_blob, o.log_deleted_at is not null as deleted, c.start, "
-		    "c.bytes_sealed from operations o left join log_chunks c "
-		    "on c.operation_id = o.id and c.start >= coalesce((select max(f.start) from log_chunks f where "
-		    "f.operation_id = $1 and f.start < $2), 0) and c.start < $3 - 1 and c.start + c.length + 1 > $2 "
-		    "where o.id = $1 order by c.start",
-		    P_TEXT(r->operation_id), P_INT(r->offset), P_INT(r->end)) < 0)
+	if (db_query(r->store->db, ret_rows, err, stream_select, .operation_id = r->operation_id, .offset = r->offset,
+		    .end = r->end) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "log not found");
 }
@@ -187,11 +176,7 @@ int log_read(struct store *store, const struct log_range *range, struct buf *ret
 
 int log_lookup(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select r.organization_id, r.workspace_id, w.name as workspace_name, o.run_id, o.log_length, "
-		    "o.log_ended, o.log_deleted_at is not null as log_deleted from operations o "
-		    "join runs r on r.id = o.run_id join workspaces w on w.id = r.workspace_id where o.id = $1",
-		    P_TEXT(operation_id)) < 0)
+	if (db_query(store->db, ret_rows, err, log_lookup, .operation_id = operation_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "log not found");
 }
@@ -216,11 +201,7 @@ int log_output_read(struct store *store, const struct log_range *range, struct b
 
 int logs_lengths(struct store *store, struct db_array *operation_ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select id, log_length + case when log_ended then 2 when log_length > 0 then 1 else 0 end as length, "
-		"log_ended as ended, log_blob is null and log_deleted_at is null as stored from operations "
-		"where id = any($1::text[])",
-		P_ARRAY(operation_ids));
+	return db_query(store->db, ret_rows, err, logs_lengths, .operation_ids = operation_ids);
 }
 
 /* ---- packing ---- */
@@ -241,21 +222,18 @@ static int pack_in(void *data, struct err *err)
 	struct reading r = {p->store, p->operation_id, 1, MAX_PACK, &log};
 	struct id blob;
 
-	if (db_query(p->store->db, &rows, err,
-		    "select 1 from operations where id = $1 and log_ended and log_blob is null "
-		    "and log_deleted_at is null and log_length between $2 and $3 for no key update",
-		    P_TEXT(p->operation_id), P_INT(p->from_bytes), P_INT(MAX_PACK - 2)) < 0)
+	if (db_query(p->store->db, &rows, err, logs_pack_lock, .operation_id = p->operation_id,
+		    .from_bytes = p->from_bytes, .p3 = MAX_PACK - 2) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	rows_release(&rows);
 	if (stream_select(&r, &rows, err) < 0 || chunks_read(&r, &rows, err) < 0 ||
 		blob_put_pieces(p->store, buf_str(&log), log.len, &blob, err) < 0 ||
-		db_query(p->store->db, NULL, err, "update operations set log_blob = $2 where id = $1",
-			P_TEXT(p->operation_id), P_TEXT(blob.text)) < 0)
+		db_query(p->store->db, NULL, err, logs_pack_update, .operation_id = p->operation_id,
+			.blob = blob.text) < 0)
 		return -1;
-	return db_query(
-		p->store->db, NULL, err, "delete from log_chunks where operation_id = $1", P_TEXT(p->operation_id));
+	return db_query(p->store->db, NULL, err, logs_pack_delete, .operation_id = p->operation_id);
 }
 
 int log_pack(struct store *store, const char *operation_id, long long from_bytes, struct err *err)

@@ -2,28 +2,23 @@
 #include "scheduler/store/runs/run_events.h"
 
 #include "scheduler/outbox/outbox.h"
+#include "scheduler/store/runs/run_events.sql.h"
 
 /* ---- events ---- */
 
-#define EVENTS "select e.*, r.organization_id, r.workspace_id from run_events e join runs r on r.id = e.run_id "
-
 int events_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		EVENTS "where e.run_id = $1 "
-		       "order by e.created_at, e.action <> 'created', e.id", /* `created` first at equal times */
-		P_TEXT(run_id));
+	return db_query(store->db, ret_rows, err, run_events_events_of_run, .run_id = run_id);
 }
 
 int run_event_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err,
-		EVENTS "where e.id = any($1::text[]) order by e.created_at, e.action <> 'created', e.id", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, run_event_views_of, .ids = ids);
 }
 
 int run_event_view(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, EVENTS "where e.id = $1", P_TEXT(event_id)) < 0)
+	if (db_query(store->db, ret_rows, err, run_event_view, .event_id = event_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run event not found");
 }
@@ -35,7 +30,7 @@ int run_event_view(struct store *store, const char *event_id, struct rows *ret_r
 
 int run_event_add(struct store *store, const struct run_event_row *event, struct err *err)
 {
-	return db_query(store->db, NULL, err, EVENT_COLUMNS "values ($1, $2, $3, $4, $5, $6)", EVENT_VALUES(event));
+	return db_query_sql(store->db, NULL, err, EVENT_COLUMNS "values ($1, $2, $3, $4, $5, $6)", EVENT_VALUES(event));
 }
 
 int run_event_describe(
@@ -50,7 +45,7 @@ int run_event_add_once(struct store *store, const struct run_event_row *event, b
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
+	if (db_query_sql(store->db, &rows, err,
 		    EVENT_COLUMNS "select $1, $2, $3, $4, $5, $6 where not exists (select 1 from run_events where "
 				  "run_id = $2 and action = $3)",
 		    EVENT_VALUES(event)) < 0)
@@ -61,22 +56,19 @@ int run_event_add_once(struct store *store, const struct run_event_row *event, b
 
 /* ---- comments ---- */
 
-#define COMMENTS "select c.*, r.organization_id, r.workspace_id from comments c join runs r on r.id = c.run_id "
-
 int comments_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(
-		store->db, ret_rows, err, COMMENTS "where c.run_id = $1 order by c.created_at, c.id", P_TEXT(run_id));
+	return db_query(store->db, ret_rows, err, run_events_comments_of_run, .run_id = run_id);
 }
 
 int comment_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, COMMENTS "where c.id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, comment_views_of, .ids = ids);
 }
 
 int comment_view(struct store *store, const char *comment_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, COMMENTS "where c.id = $1", P_TEXT(comment_id)) < 0)
+	if (db_query(store->db, ret_rows, err, comment_view, .comment_id = comment_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "comment not found");
 }
@@ -112,10 +104,8 @@ static int comment_write(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows run = ROWS_INIT;
 
 	c->id = id_new("wsc");
-	if (db_query(c->store->db, &run, err,
-		    "with c as (insert into comments (id, run_id, body, created_by) values ($1, $2, $3, $4)) "
-		    "select workspace_id, organization_id from runs where id = $2",
-		    P_TEXT(c->id.text), P_TEXT(comment->run_id), P_TEXT(comment->body), P_TEXT(comment->user_id)) < 0 ||
+	if (db_query(c->store->db, &run, err, comment_write, .id = c->id.text, .run_id = comment->run_id,
+		    .body = comment->body, .user_id = comment->user_id) < 0 ||
 		comment_tell(c, &run, err) < 0)
 		return -1;
 	return run_event_add(c->store,

@@ -4,6 +4,7 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/runs/holds.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/runs/run_views.sql.h"
 
 enum { SNAPSHOT_LIMIT = 64 << 20 };
 
@@ -58,8 +59,8 @@ static const char view_sql[] = VIEW("$2") ONE_RUN, view_for_all_rights_sql[] = V
 int run_view(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
 	const char *user = response_scope_user(store->scope);
-	int result = user ? db_query(store->db, ret_rows, err, view_sql, P_TEXT(run_id), P_TEXT(user))
-			  : db_query(store->db, ret_rows, err, view_for_all_rights_sql, P_TEXT(run_id));
+	int result = user ? db_query_sql(store->db, ret_rows, err, view_sql, P_TEXT(run_id), P_TEXT(user))
+			  : db_query_sql(store->db, ret_rows, err, view_for_all_rights_sql, P_TEXT(run_id));
 
 	if (result < 0)
 		return -1;
@@ -71,22 +72,20 @@ int run_view_ask(struct store *store, const char *run_id, struct rows *ret_rows,
 	const char *user = response_scope_user(store->scope);
 
 	if (!user)
-		return db_ask(store->db, ret_rows, err, view_for_all_rights_sql, P_TEXT(run_id));
-	return db_ask(store->db, ret_rows, err, view_sql, P_TEXT(run_id), P_TEXT(user));
+		return db_ask_sql(store->db, ret_rows, err, view_for_all_rights_sql, P_TEXT(run_id));
+	return db_ask_sql(store->db, ret_rows, err, view_sql, P_TEXT(run_id), P_TEXT(user));
 }
 
 int run_views_ask(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, VIEW("$2") "from runs r " VIEW_JOINS "where r.id = any($1::text[])",
-		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
+	return db_ask(store->db, ret_rows, err, run_views_ask, .ids = ids, .user = response_scope_user(store->scope));
 }
 
 int run_belongs(struct store *store, const char *run_id, const char *workspace_id, bool *ret_belongs, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select 1 from runs where id = $1 and workspace_id = $2", P_TEXT(run_id),
-		    P_TEXT(workspace_id)) < 0)
+	if (db_query(store->db, &rows, err, run_belongs, .run_id = run_id, .workspace_id = workspace_id) < 0)
 		return -1;
 	*ret_belongs = rows.count > 0;
 	return 0;
@@ -242,56 +241,35 @@ static bool filter_is_whole(const struct run_filter *filter)
 
 int run_views_ask_page(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, places[filter_place(filter)].views[filter_is_by_inputs(filter)],
+	return db_ask_sql(store->db, ret_rows, err, places[filter_place(filter)].views[filter_is_by_inputs(filter)],
 		FILTER_VALUES(store, filter), P_INT(filter->limit), P_INT(filter->offset));
 }
 
 int run_views_ask_count(struct store *store, const struct run_filter *filter, struct rows *ret_rows, struct err *err)
 {
 	if (filter_is_whole(filter))
-		return db_ask(store->db, ret_rows, err,
-			"select count(*) as total from runs where workspace_id = $1 and not plan_only",
-			P_TEXT(filter->workspace_id));
-	return db_ask(store->db, ret_rows, err, places[filter_place(filter)].count[filter_is_by_inputs(filter)],
+		return db_ask(store->db, ret_rows, err, run_views_ask_count, .workspace_id = filter->workspace_id);
+	return db_ask_sql(store->db, ret_rows, err, places[filter_place(filter)].count[filter_is_by_inputs(filter)],
 		FILTER_VALUES(store, filter));
 }
 
 /* The index runs_workspace gives the newest runs of each workspace. */
 int runs_recent_of(struct store *store, struct db_array *workspace_ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select w.id as workspace_id, (select coalesce(jsonb_agg(jsonb_build_object('id', r.id, 'status', "
-		"r.status) "
-		"order by r.position desc), '[]') from (select id, status, position from runs where workspace_id = "
-		"w.id "
-		"and not plan_only order by position desc limit 10) r) as runs "
-		"from workspaces w where w.id = any($1::text[]) and " SCOPE_HAS(
-			"$2", RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "2"),
-		P_ARRAY(workspace_ids), P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, runs_recent_of, .workspace_ids = workspace_ids,
+		.user = response_scope_user(store->scope));
 }
-
-#define OPERATION_VIEW                                                                                                 \
-	"select o.*, r.organization_id, r.workspace_id, r.has_changes, i.json_log, "                                   \
-	"(select coalesce(jsonb_agg(s.id order by s.created_at desc), '[]') from state_versions s "                    \
-	"where s.run_id = o.run_id and s.status <> 'detached') as states, "                                            \
-	"(select coalesce(jsonb_agg(s.id), '[]') from state_versions s "                                               \
-	"where s.run_id = o.run_id and s.status = 'detached') as kept_states, "                                        \
-	"(select coalesce(jsonb_agg(e.id order by e.created_at desc), '[]') from plan_exports e "                      \
-	"where e.run_id = o.run_id) as exports, "                                                                      \
-	"i.pool_id, a.name as pool_name, a.organization_id is not null as by_agents from operations o "                \
-	"join runs r on r.id = o.run_id join run_inputs i on i.run_id = o.run_id "                                     \
-	"left join agent_pools a on a.id = i.pool_id "
 
 int operation_view(struct store *store, const char *operation_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, OPERATION_VIEW "where o.id = $1", P_TEXT(operation_id)) < 0)
+	if (db_query(store->db, ret_rows, err, operation_view, .operation_id = operation_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%.5s not found", operation_id);
 }
 
 int operation_views_of(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, OPERATION_VIEW "where o.id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, operation_views_of, .ids = ids);
 }
 
 /* Appends the values of the sensitive variables in a row of run_inputs. */
@@ -316,11 +294,7 @@ int run_secrets(struct store *store, const char *run_id, json_t **ret_values, st
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	json_auto_t *values = json_array();
 
-	if (db_query(store->db, &rows, err,
-		    "select run_id, snapshot_sealed from run_inputs where run_id = $1 or run_id = (select s.run_id "
-		    "from operations o join state_versions s on s.id = o.base_state_id "
-		    "where o.id = 'plan' || substr($1, 4))",
-		    P_TEXT(run_id)) < 0)
+	if (db_query(store->db, &rows, err, run_secrets, .run_id = run_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "run not found");
@@ -333,23 +307,12 @@ int run_secrets(struct store *store, const char *run_id, json_t **ret_values, st
 
 /* ---- the runs of all organizations ---- */
 
-#define SITE_COLUMNS                                                                                                   \
-	"select r.id, r.workspace_id, o.name as organization_name, r.status, r.status_timestamps, r.has_changes, "     \
-	"r.created_at from runs r join organizations o on o.id = r.organization_id "                                   \
-	"join workspaces w on w.id = r.workspace_id "
-
 int site_runs_list(struct store *store, const struct site_runs *list, struct rows *ret_rows, struct err *err)
 {
 	if (list->run_id)
-		return db_query(store->db, ret_rows, err, SITE_COLUMNS "where r.id = $1 limit $2 offset $3",
-			P_TEXT(list->run_id), P_INT(list->limit), P_INT(list->offset));
-	return db_query(store->db, ret_rows, err,
-		SITE_COLUMNS "where ($1::text is null or r.status = any(string_to_array($1, ','))) "
-			     "and ($2::text is null or strpos(lower(w.name), lower($2)) > 0 or strpos(lower(o.name), "
-			     "lower($2)) > 0) "
-			     "and ($3::timestamptz is null or r.created_at >= $3) "
-			     "and ($4::timestamptz is null or r.created_at <= $4) "
-			     "order by r.position desc limit $5 offset $6",
-		P_TEXT(list->statuses), P_TEXT(list->search), P_TEXT(list->from), P_TEXT(list->to), P_INT(list->limit),
-		P_INT(list->offset));
+		return db_query(store->db, ret_rows, err, site_runs_list_read, .run_id = list->run_id,
+			.limit = list->limit, .offset = list->offset);
+	return db_query(store->db, ret_rows, err, site_runs_list_read_2, .statuses = list->statuses,
+		.search = list->search, .from = list->from, .to = list->to, .limit = list->limit,
+		.offset = list->offset);
 }

@@ -3,24 +3,9 @@
 
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/runs.sql.h"
 
-/* STAGE_BIT(STAGE_FETCH) in statements. */
-#define FETCH_BIT "1"
 _Static_assert(STAGE_BIT(STAGE_FETCH) == 1, "the fragment holds it as a number");
-
-/* The columns that run_read reads, from runs r, run_inputs i, jobs j and the run's plan o, in a workspace w. */
-#define RUN_COLUMNS                                                                                                    \
-	"r.id, r.workspace_id, r.organization_id, i.pool_id, r.status, r.stage, r.stages, r.plan_only, r.save_plan, "  \
-	"r.auto_apply, r.allow_empty_apply, r.has_changes, r.queued, r.underway, r.stopping, "                         \
-	"coalesce(r.force_cancel_available_at <= now(), false) as cooled_off, "                                        \
-	"o.base_state_id is distinct from w.current_state_id as plan_is_stale, "                                       \
-	"j.id as job_id, j.attempt, j.token_hash, cardinality(j.lost_with) as losses, j.state = 'claimed' as "         \
-	"claimed, j.started, "                                                                                         \
-	"j.lease_until, case when r.queued and r.stages & " FETCH_BIT " <> 0 then (select status = 'uploaded' from "   \
-	"configuration_versions where id = i.configuration_version_id) end as fetched, i.source, extract(epoch from "  \
-	"now() - r.updated_at) as changed_seconds "                                                                    \
-	"from runs r join run_inputs i on i.run_id = r.id join workspaces w on w.id = r.workspace_id "                 \
-	"join operations o on o.id = 'plan' || substr(r.id, 4) left join jobs j on j.run_id = r.id "
 
 static void read_id(const struct rows *rows, int row, const char *column, struct id *ret_id)
 {
@@ -88,35 +73,20 @@ static void runs_read(const struct rows *rows, struct run_set *set)
 		run_read(rows, i, &set->runs[i]);
 }
 
-#define WORKSPACE_COLUMNS                                                                                              \
-	"select id, " WORKSPACE_ROW(                                                                                   \
-		"workspaces") ", to_char(now() at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"') as "           \
-			      "now, " WORKSPACE_IS_WATCHED("workspaces") " as watched from workspaces "
-
 int runs_lock_leases(struct store *store, struct db_array *run_ids, struct err *err)
 {
-	return db_queue(store->db, err,
-		"with place as (select id from workspaces where id in (select workspace_id from runs "
-		"where id = any($1::text[])) order by id for no key update) "
-		"select id from jobs where run_id = any($1::text[]) and state = 'claimed' "
-		"and (select count(*) from place) > 0 order by id for no key update",
-		P_ARRAY(run_ids));
+	return db_queue(store->db, err, runs_lock_leases, .run_ids = run_ids);
 }
 
 int runs_load(struct store *store, struct db_array *run_ids, struct run_set *ret_set, struct err *err)
 {
 	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
 
-	if (db_ask(store->db, &workspaces, err,
-		    WORKSPACE_COLUMNS "where id in (select workspace_id from runs where id = any($1::text[])) "
-				      "order by id for no key update",
-		    P_ARRAY(run_ids)) < 0)
+	if (db_ask(store->db, &workspaces, err, runs_load_read, .run_ids = run_ids) < 0)
 		return -1;
 	/* A separate statement, so that its snapshot includes commits made while this transaction waited for the
 	 * locks. */
-	if (db_query(store->db, &runs, err,
-		    "select " RUN_COLUMNS "where r.id = any($1::text[]) order by r.id for no key update of r",
-		    P_ARRAY(run_ids)) < 0)
+	if (db_query(store->db, &runs, err, runs_load_lock, .run_ids = run_ids) < 0)
 		return -1;
 	workspaces_read(&workspaces, ret_set);
 	runs_read(&runs, ret_set);
@@ -127,22 +97,11 @@ int runs_load_queues(struct store *store, struct db_array *workspace_ids, struct
 {
 	_cleanup_(rows_release) struct rows workspaces = ROWS_INIT, runs = ROWS_INIT;
 
-	if (db_ask(store->db, &workspaces, err,
-		    WORKSPACE_COLUMNS "where id = any($1::text[]) order by id for no key update",
-		    P_ARRAY(workspace_ids)) < 0)
+	if (db_ask(store->db, &workspaces, err, runs_load_queues_read, .workspace_ids = workspace_ids) < 0)
 		return -1;
 	/* The head of each queue is enough: when it proceeds, the next decision loads its successor. Plan-only runs
 	 * wait for the end of maintenance alone, so they are loaded only while runs are resumed. */
-	if (db_query(store->db, &runs, err,
-		    "select " RUN_COLUMNS "where r.id in ("
-		    "select h.id from unnest($1::text[]) u(id), lateral (select id from runs where workspace_id = u.id "
-		    "and queued and not plan_only order by position limit 1) h union all "
-		    "select id from runs where workspace_id = any($1::text[]) and saved union all "
-		    "select p.id from unnest($1::text[]) u(id), lateral (select id from runs where workspace_id = u.id "
-		    "and queued and plan_only order by position limit 100) p where (select is_resuming from "
-		    "maintenance)) "
-		    "order by r.id for no key update of r",
-		    P_ARRAY(workspace_ids)) < 0)
+	if (db_query(store->db, &runs, err, runs_load_queues_lock, .workspace_ids = workspace_ids) < 0)
 		return -1;
 	workspaces_read(&workspaces, ret_set);
 	runs_read(&runs, ret_set);

@@ -9,6 +9,7 @@
 #include "scheduler/store/content/contents.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/run_events.h"
+#include "scheduler/store/runs/unrecorded.sql.h"
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/state_parse.h"
 #include "scheduler/store/content/seals.h"
@@ -91,10 +92,7 @@ static int of_log_begin(const struct putting *p, bool *ret_first, struct err *er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(p->store->db, &rows, err,
-		    "update workspace_holds set compared_at = now() where job_id = $1 and compared_at is null "
-		    "returning 1",
-		    P_TEXT(p->job->job_id)) < 0)
+	if (db_query(p->store->db, &rows, err, of_log_begin, .job_id = p->job->job_id) < 0)
 		return -1;
 	*ret_first = rows.count > 0;
 	return 0;
@@ -102,10 +100,8 @@ static int of_log_begin(const struct putting *p, bool *ret_first, struct err *er
 
 static int open_replace(const struct putting *p, struct err *err)
 {
-	return db_query(p->store->db, NULL, err,
-		"with compared as (update workspace_holds set compared_at = now() where job_id = $1) delete from "
-		"unrecorded_resources where job_id = $1 and dismissed_at is null and digest <> all($2::text[])",
-		P_TEXT(p->job->job_id), P_ARRAY(&p->listing->digests));
+	return db_query(
+		p->store->db, NULL, err, open_replace, .job_id = p->job->job_id, .digests = &p->listing->digests);
 }
 
 /* ret_rows: one row per new resource. */
@@ -115,15 +111,10 @@ static int rows_insert(const struct putting *p, struct rows *ret_rows, struct er
 
 	if (!l->ids.count)
 		return 0;
-	return db_query(p->store->db, ret_rows, err,
-		"insert into unrecorded_resources (id, run_id, workspace_id, job_id, digest, action, address, type, "
-		"provider, resource_id_sealed) select u.id, $2, $3, $1, u.digest, u.action, u.address, u.type, "
-		"u.provider, u.sealed from unnest($4::text[], $5::text[], $6::text[], $7::text[], $8::text[], "
-		"$9::text[], $10::bytea[]) as u(id, digest, action, address, type, provider, sealed) "
-		"on conflict (job_id, digest) do nothing returning 1",
-		P_TEXT(p->job->job_id), P_TEXT(p->job->run_id), P_TEXT(p->job->workspace_id), P_ARRAY(&l->ids),
-		P_ARRAY(&l->digests), P_ARRAY(&l->actions), P_ARRAY(&l->addresses), P_ARRAY(&l->types),
-		P_ARRAY(&l->providers), P_BYTES_ARRAY(&l->sealed));
+	return db_query(p->store->db, ret_rows, err, unrecorded_rows_insert, .job_id = p->job->job_id,
+		.run_id = p->job->run_id, .workspace_id = p->job->workspace_id, .ids = &l->ids, .digests = &l->digests,
+		.actions = &l->actions, .addresses = &l->addresses, .types = &l->types, .providers = &l->providers,
+		.p10 = &l->sealed);
 }
 
 static int put_in(void *data, struct err *err)
@@ -184,9 +175,7 @@ int unrecorded_is_open(struct store *store, const char *job_id, bool *ret_open, 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select 1 from unrecorded_resources where job_id = $1 and dismissed_at is null limit 1",
-		    P_TEXT(job_id)) < 0)
+	if (db_query(store->db, &rows, err, unrecorded_is_open, .job_id = job_id) < 0)
 		return -1;
 	*ret_open = rows.count > 0;
 	return 0;
@@ -198,10 +187,7 @@ enum { MAX_LOG = 256 << 20, LOG_PIECE = 1 << 20, FETCHES = 4 };
 
 int unrecorded_due(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select h.job_id, h.run_id, h.workspace_id from workspace_holds h where h.compared_at is null and not "
-		"exists (select 1 from unrecorded_resources u where u.job_id = h.job_id) limit $1",
-		P_INT(max));
+	return db_query(store->db, ret_rows, err, unrecorded_due, .max = max);
 }
 
 /* Lines longer than a piece are skipped: they are no reports. */
@@ -237,8 +223,7 @@ static int current_read(struct store *store, const char *workspace_id, struct bu
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select current_state_id as id from workspaces where id = $1",
-		    P_TEXT(workspace_id)) < 0)
+	if (db_query(store->db, &rows, err, current_read, .workspace_id = workspace_id) < 0)
 		return -1;
 	if (!rows.count || row_null(&rows, 0, "id"))
 		return 0;
@@ -280,17 +265,14 @@ int unrecorded_compare(struct store *store, struct objects *objects, const struc
 
 /* ---- reading ---- */
 
-#define RESOURCES "select u.*, r.organization_id from unrecorded_resources u join runs r on r.id = u.run_id "
-
 int unrecorded_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		RESOURCES "where u.run_id = $1 order by u.created_at, u.address, u.id", P_TEXT(run_id));
+	return db_query(store->db, ret_rows, err, unrecorded_of_run, .run_id = run_id);
 }
 
 int unrecorded_view(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, RESOURCES "where u.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, unrecorded_view, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "unrecorded resource not found");
 }
@@ -310,20 +292,11 @@ int unrecorded_dismiss(struct store *store, const struct dismissal *dismissal, s
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	/* Locks the workspace first, like every change of a hold. */
-	if (db_query(store->db, NULL, err,
-		    "select 1 from workspaces where id = (select workspace_id from runs where id = $1) for no key "
-		    "update",
-		    P_TEXT(dismissal->run_id)) < 0 ||
-		db_query(store->db, &rows, err,
-			"update unrecorded_resources set dismissed_at = now(), dismissed_by = $3 where run_id = $1 "
-			"and dismissed_at is null and ($2::text is null or id = $2) returning 1",
-			P_TEXT(dismissal->run_id), P_TEXT(dismissal->id), P_TEXT(dismissal->actor)) < 0)
+	if (db_query(store->db, NULL, err, unrecorded_dismiss_lock, .run_id = dismissal->run_id) < 0 ||
+		db_query(store->db, &rows, err, unrecorded_dismiss_update, .run_id = dismissal->run_id,
+			.id = dismissal->id, .actor = dismissal->actor) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "no unrecorded resource is open: it was dismissed before");
-	return db_query(store->db, ret_rows, err,
-		"select h.workspace_id, h.job_id from workspace_holds h join workspaces w on w.hold_job_id = h.job_id "
-		"where h.run_id = $1 and h.settled_at is not null and not exists "
-		"(select 1 from unrecorded_resources u where u.job_id = h.job_id and u.dismissed_at is null)",
-		P_TEXT(dismissal->run_id));
+	return db_query(store->db, ret_rows, err, unrecorded_dismiss_read, .run_id = dismissal->run_id);
 }

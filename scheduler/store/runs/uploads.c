@@ -5,6 +5,7 @@
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/runs/uploads.sql.h"
 
 /* A plan's outputs: the kinds in the table operation_blobs. */
 enum kept { KEPT_PLAN, KEPT_JSON, KEPT_INIT, KEPT_SCHEMAS, KEPT_COUNT };
@@ -97,12 +98,7 @@ static int mark_started(struct keeping *k, struct err *err)
 		}
 	if (!jobs.count)
 		return 0;
-	if (db_query(k->store->db, &rows, err,
-		    "update jobs j set started = true from (select j.id from unnest($1::text[], $2::text[]) u(job, "
-		    "hash) "
-		    "join jobs j on j.id = u.job and j.token_hash = u.hash where j.state = 'claimed' and j.stop = 0 "
-		    "order by j.id for no key update of j) s where j.id = s.id returning j.id",
-		    P_ARRAY(&jobs), P_ARRAY(&hashes)) < 0)
+	if (db_query(k->store->db, &rows, err, mark_started, .jobs = &jobs, .hashes = &hashes) < 0)
 		return -1;
 	for (size_t i = 0; i < k->count; i++)
 		for (int row = 0; row < rows.count && k->uploads[i].kind == UPLOAD_STARTED; row++)
@@ -111,21 +107,7 @@ static int mark_started(struct keeping *k, struct err *err)
 	return 0;
 }
 
-/* The blob's id, or null. With "exists" PostgreSQL may read the whole table and cache it for all rows. */
-#define KEPT(kind)   "(select k.blob_id from operation_blobs k where k.operation_id = o.id and k.kind = " kind ") "
-#define KEPT_AS_PLAN KEPT("'json'")
-#define KEPT_AS_SENT KEPT("case when u.json then 'json' else 'schemas' end")
-
 /* clang-format off: it would align the lines after a macro with its end */
-static const char lock_sql[] =
-	"select u.n - 1 as n, j.log_base, o.id, o.log_length, b.id as blob_id, " KEPT_AS_PLAN "is not null as has_json "
-	"from unnest($1::text[], $2::text[], $3::boolean[], $4::text[], $5::text[], $6::boolean[]) "
-	"with ordinality as u(job, hash, log, blob, plan, json, n) "
-	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
-	"join operations o on o.id = case when j.id is null then u.plan when u.log and j.stage = 'apply' "
-	"then 'apply' || substr(j.run_id, 4) else 'plan' || substr(j.run_id, 4) end "
-	"left join blobs b on b.id = u.blob where j.id is not null or (o.upload_hash = u.hash "
-	"and o.status = 'finished' and " KEPT_AS_SENT "is null) order by o.id, u.n for no key update of o";
 /* clang-format on */
 
 static bool has_target(const struct upload *upload)
@@ -155,8 +137,8 @@ static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 	}
 	if (!any)
 		return 0;
-	return db_query(k->store->db, ret_rows, err, lock_sql, P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&logs),
-		P_ARRAY(&blobs), P_ARRAY(&plans), P_ARRAY(&jsons));
+	return db_query(k->store->db, ret_rows, err, uploads_lock, .jobs = &jobs, .hashes = &hashes, .logs = &logs,
+		.blobs = &blobs, .plans = &plans, .jsons = &jsons);
 }
 
 /* The rows are sorted by id. */
@@ -309,12 +291,7 @@ static int rows_update(struct keeping *k, struct err *err)
 	if (!ids.count)
 		return 0;
 	growth_note(k);
-	return db_queue(k->store->db, err,
-		"update operations o set log_length = u.log_length, "
-		"generated_configuration = o.generated_configuration or u.generated "
-		"from unnest($1::text[], $2::bigint[], $3::boolean[]) as u(id, log_length, generated) "
-		"where o.id = u.id",
-		P_ARRAY(&ids), P_ARRAY(&lengths), P_ARRAY(&generated));
+	return db_queue(k->store->db, err, rows_update, .ids = &ids, .lengths = &lengths, .generated = &generated);
 }
 
 static int blobs_name(struct keeping *k, struct err *err)
@@ -331,11 +308,7 @@ static int blobs_name(struct keeping *k, struct err *err)
 		}
 	if (!ids.count)
 		return 0;
-	return db_queue(k->store->db, err,
-		"insert into operation_blobs (operation_id, kind, blob_id) "
-		"select * from unnest($1::text[], $2::text[], $3::text[]) "
-		"on conflict (operation_id, kind) do update set blob_id = excluded.blob_id",
-		P_ARRAY(&ids), P_ARRAY(&kinds), P_ARRAY(&blobs));
+	return db_queue(k->store->db, err, blobs_name, .ids = &ids, .kinds = &kinds, .blobs = &blobs);
 }
 
 static int keep_all(struct keeping *k, struct err *err)

@@ -56,7 +56,7 @@ static int change_check(const struct letting_go *l, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *what = kinds[l->backing].what, *from = changes[l->change].from;
 
-	if (db_query(l->store->db, &rows, err, kinds[l->backing].find, P_TEXT(l->id)) < 0)
+	if (db_query_sql(l->store->db, &rows, err, kinds[l->backing].find, P_TEXT(l->id)) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "%s not found", what);
@@ -71,11 +71,12 @@ static int change_in(void *data, struct err *err)
 	const char *to = changes[l->change].to;
 
 	if (change_check(l, err) < 0 ||
-		db_query(l->store->db, NULL, err, kinds[l->backing].set, P_TEXT(l->id),
+		db_query_sql(l->store->db, NULL, err, kinds[l->backing].set, P_TEXT(l->id),
 			P_TEXT(to ? to : kinds[l->backing].there)) < 0)
 		return -1;
-	return l->change == BACKING_DELETE ? db_query(l->store->db, NULL, err, kinds[l->backing].let_go, P_TEXT(l->id))
-					   : 0;
+	return l->change == BACKING_DELETE
+		? db_query_sql(l->store->db, NULL, err, kinds[l->backing].let_go, P_TEXT(l->id))
+		: 0;
 }
 
 int backing_data_change(

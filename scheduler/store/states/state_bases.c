@@ -3,6 +3,7 @@
 
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/states/state_bases.sql.h"
 
 enum { FRAME_LIMIT = DIFFERENCE_STATE_MAX + (1 << 20) };
 
@@ -56,9 +57,7 @@ int state_content(struct store *store, const char *state_id, struct buf *out, st
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    STATE_CONTENT_SELECT "from state_versions s " STATE_CONTENT_JOIN "where s.id = $1",
-		    P_TEXT(state_id)) < 0)
+	if (db_query(store->db, &rows, err, state_content, .state_id = state_id) < 0)
 		return -1;
 	if (!rows.count || row_null(&rows, 0, "blob_id"))
 		return err_set(err, ERR_NOT_FOUND, "the state version has no content");
@@ -118,24 +117,14 @@ static int differences_write(struct state_base_batch *batch, struct store *store
 
 	if (!c->count)
 		return 0;
-	return db_queue(store->db, err,
-		"with u as (select * from unnest($1::text[], $2::bigint[], $3::bigint[], $4::bytea[]) "
-		"as u(id, serial, size, sealed)), "
-		"kept as (update state_bases x set difference_sealed = u.sealed from u where x.state_version_id = "
-		"u.id) "
-		"update state_versions s set serial = u.serial, size = u.size, md5 = '' from u where s.id = u.id",
-		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]), P_BYTES_ARRAY(&batch->sealed));
+	return db_queue(store->db, err, differences_write, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2], .p4 = &batch->sealed);
 }
 
 int state_bases_insert(struct state_base_batch *batch, struct store *store, struct err *err)
 {
 	struct db_array *c = batch->bases;
 
-	if (c->count &&
-		db_queue(store->db, err,
-			"insert into state_bases (state_version_id, blob_id, digest) "
-			"select * from unnest($1::text[], $2::text[], $3::text[])",
-			P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2])) < 0)
+	if (c->count && db_queue(store->db, err, state_bases_insert, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2]) < 0)
 		return -1;
 	return differences_write(batch, store, err);
 }

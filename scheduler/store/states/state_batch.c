@@ -2,6 +2,7 @@
 #include "scheduler/store/states/state_batch.h"
 
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/states/state_batch.sql.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -103,14 +104,8 @@ static int outputs_insert(struct state_batch *batch, struct store *store, struct
 
 	if (!c->count)
 		return 0;
-	return db_queue(store->db, err,
-		"insert into state_version_outputs "
-		"(id, state_version_id, name, sensitive, type, detailed_type, value_sealed) "
-		"select u.id, u.state, u.name, u.sensitive, u.type, u.detailed::jsonb, u.value from "
-		"unnest($1::text[], $2::text[], $3::text[], $4::boolean[], $5::text[], $6::text[], $7::bytea[]) "
-		"as u(id, state, name, sensitive, type, detailed, value)",
-		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]), P_ARRAY(&c[3]), P_ARRAY(&c[4]), P_ARRAY(&c[5]),
-		P_BYTES_ARRAY(&batch->output_values));
+	return db_queue(store->db, err, outputs_insert, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2], .p4 = &c[3], .p5 = &c[4],
+		.p6 = &c[5], .output_values = &batch->output_values);
 }
 
 /* ---- rows ---- */
@@ -176,25 +171,9 @@ static int rows_insert(struct state_batch *batch, struct store *store, struct er
 	struct db_array *c = batch->rows;
 
 	/* Returns nothing. An upload replaces the announced row, which the primary key finds. */
-	return db_queue(store->db, err,
-		"insert into state_versions as s (id, serial, lineage, md5, size, status, intermediate, recovered, "
-		"terraform_version, resources, blob_id, rollback_id, workspace_id, run_id, job_id, created_by, "
-		"created_at) "
-		"select u.id, serial, lineage, md5, size, status, intermediate, recovered, version, resources::jsonb, "
-		"blob, rollback, workspace, run, job, creator, coalesce(at::timestamptz, now()) from "
-		"unnest($1::text[], $2::bigint[], $3::text[], "
-		"$4::text[], $5::bigint[], $6::text[], $7::boolean[], $8::boolean[], $9::text[], $10::text[], "
-		"$11::text[], $12::text[], $13::text[], $14::text[], $15::text[], $16::text[], $17::text[]) as u(id, "
-		"serial, "
-		"lineage, md5, size, status, intermediate, recovered, version, resources, blob, rollback, workspace, "
-		"run, job, creator, at) on conflict (id) do update set serial = excluded.serial, "
-		"lineage = excluded.lineage, md5 = excluded.md5, size = excluded.size, status = excluded.status, "
-		"intermediate = excluded.intermediate, recovered = excluded.recovered, "
-		"terraform_version = excluded.terraform_version, resources = excluded.resources, "
-		"blob_id = excluded.blob_id, rollback_id = excluded.rollback_id, created_at = excluded.created_at",
-		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]), P_ARRAY(&c[3]), P_ARRAY(&c[4]), P_ARRAY(&c[5]),
-		P_ARRAY(&c[6]), P_ARRAY(&c[7]), P_ARRAY(&c[8]), P_ARRAY(&c[9]), P_ARRAY(&c[10]), P_ARRAY(&c[11]),
-		P_ARRAY(&c[12]), P_ARRAY(&c[13]), P_ARRAY(&c[14]), P_ARRAY(&c[15]), P_ARRAY(&c[16]));
+	return db_queue(store->db, err, state_batch_rows_insert, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2], .p4 = &c[3],
+		.p5 = &c[4], .p6 = &c[5], .p7 = &c[6], .p8 = &c[7], .p9 = &c[8], .p10 = &c[9], .p11 = &c[10],
+		.p12 = &c[11], .p13 = &c[12], .p14 = &c[13], .p15 = &c[14], .p16 = &c[15], .p17 = &c[16]);
 }
 
 static int current_set(struct state_batch *batch, struct store *store, struct err *err)
@@ -203,11 +182,7 @@ static int current_set(struct state_batch *batch, struct store *store, struct er
 
 	if (!c->count)
 		return 0;
-	return db_queue(store->db, err,
-		"update workspaces w set current_state_id = u.state, resource_count = u.resources, "
-		"latest_change_at = now() from unnest($1::text[], $2::text[], $3::bigint[]) "
-		"as u(id, state, resources) where w.id = u.id",
-		P_ARRAY(&c[0]), P_ARRAY(&c[1]), P_ARRAY(&c[2]));
+	return db_queue(store->db, err, current_set, .p1 = &c[0], .p2 = &c[1], .p3 = &c[2]);
 }
 
 int states_insert(struct state_batch *batch, struct store *store, struct err *err)
@@ -216,9 +191,7 @@ int states_insert(struct state_batch *batch, struct store *store, struct err *er
 		return state_bases_insert(&batch->bases, store, err);
 	if (blobs_insert(&batch->blobs, store, err) < 0 || rows_insert(batch, store, err) < 0)
 		return -1;
-	if (batch->filled.count &&
-		db_queue(store->db, err, "delete from state_version_outputs where state_version_id = any($1::text[])",
-			P_ARRAY(&batch->filled)) < 0)
+	if (batch->filled.count && db_queue(store->db, err, states_insert, .filled = &batch->filled) < 0)
 		return -1;
 	if (outputs_insert(batch, store, err) < 0 || state_bases_insert(&batch->bases, store, err) < 0)
 		return -1;

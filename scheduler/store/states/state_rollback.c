@@ -4,6 +4,7 @@
 #include "common/terraform/state_text.h"
 #include "proto/limits.h"
 #include "scheduler/store/states/state_bases.h"
+#include "scheduler/store/states/state_rollback.sql.h"
 #include "scheduler/store/states/state_writes.h"
 
 static const char pointer[] = "/data/relationships/rollback-state-version";
@@ -19,10 +20,7 @@ static int serial_next(const struct rollback *r, long long *ret_serial, struct e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(r->store->db, &rows, err,
-		    "select (select s.serial from state_versions s where s.id = w.current_state_id) as serial "
-		    "from workspaces w where w.id = $1 for update",
-		    P_TEXT(r->request->workspace_id)) < 0)
+	if (db_query(r->store->db, &rows, err, serial_next, .workspace_id = r->request->workspace_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "workspace not found");
@@ -34,11 +32,8 @@ static int content_read(const struct rollback *r, struct buf *content, struct er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(r->store->db, &rows, err,
-		    "select id from state_versions where id = $1 and workspace_id = $2 and status in "
-		    "('finalized', "
-		    "'detached') and blob_id is not null",
-		    P_TEXT(r->request->to_id), P_TEXT(r->request->workspace_id)) < 0)
+	if (db_query(r->store->db, &rows, err, state_rollback_content_read, .to_id = r->request->to_id,
+		    .workspace_id = r->request->workspace_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Rollback state version is not a state of this workspace");

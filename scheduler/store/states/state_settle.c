@@ -5,6 +5,7 @@
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/state_batch.h"
 #include "scheduler/store/states/state_parse.h"
+#include "scheduler/store/states/state_settle.sql.h"
 
 enum { STATE_LIMIT = 1 << 30 };
 
@@ -16,18 +17,9 @@ struct settling {
 /* Locks the workspace and reads the state version. No row: the state is whole already, or its job has not ended. */
 static int settling_read(const struct settling *s, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(s->store->db, NULL, err,
-		    "select 1 from workspaces where id = (select workspace_id from state_versions where id = $1) "
-		    "for no key update",
-		    P_TEXT(s->state_id)) < 0)
+	if (db_query(s->store->db, NULL, err, settling_read_lock, .state_id = s->state_id) < 0)
 		return -1;
-	return db_query(s->store->db, ret_rows, err,
-		STATE_CONTENT_SELECT ", s.status, s.recovered, s.rollback_id, "
-				     "s.workspace_id, s.run_id, s.job_id, s.created_by, s.created_at::text as at, "
-				     "w.current_state_id = s.id as current from state_versions s "
-				     "join workspaces w on w.id = s.workspace_id " STATE_CONTENT_JOIN
-				     "where s.id = $1 and not s.intermediate and x.blob_id is not null",
-		P_TEXT(s->state_id));
+	return db_query(s->store->db, ret_rows, err, settling_read, .state_id = s->state_id);
 }
 
 static int whole_write(const struct settling *s, const struct rows *rows, const struct buf *content,
@@ -85,19 +77,14 @@ static int settle_in(void *data, struct err *err)
 
 static int settle_later(struct store *store, const char *state_id, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update state_bases set look_at = now() + interval '10 minutes' where state_version_id = $1",
-		P_TEXT(state_id));
+	return db_query(store->db, NULL, err, settle_later, .state_id = state_id);
 }
 
 int state_settle_due(struct store *store, long long *ret_count, struct err *err)
 {
 	_cleanup_(rows_release) struct rows due = ROWS_INIT;
 
-	if (db_query(store->db, &due, err,
-		    "select s.id from state_bases x join state_versions s on s.id = x.state_version_id "
-		    "where not s.intermediate and x.look_at <= now() order by x.look_at limit $1",
-		    P_INT(SETTLE_MAX)) < 0)
+	if (db_query(store->db, &due, err, state_settle_due, .settle_max = SETTLE_MAX) < 0)
 		return -1;
 	*ret_count = due.count;
 	for (int i = 0; i < due.count; i++) {

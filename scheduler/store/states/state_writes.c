@@ -8,6 +8,7 @@
 #include "scheduler/metrics.h"
 #include "scheduler/store/runs/run_events.h"
 #include "scheduler/store/states/state_batch.h"
+#include "scheduler/store/states/state_writes.sql.h"
 
 struct acceptance {
 	struct state_write *write;
@@ -154,44 +155,12 @@ static void write_decide(struct acceptance *a, const struct rows *rows, int row)
 
 /* ---- the rows ---- */
 
-/* Locks the workspaces' rows: no two states are compared with the same current one, and no attempt ends meanwhile. */
-#define PLACES                                                                                                         \
-	"select id from workspaces where id in (select unnest($2::text[]) union all "                                  \
-	"select workspace_id from jobs where id = any($1::text[]) union all "                                          \
-	"select workspace_id from workspace_holds where job_id = any($1::text[])) order by id for no key update "
-
-/* One row per state with a valid token or workspace: its workspace, the current state, and the rows that lifecycle's
- * state_order needs. Every row is found by a primary key, or by state_versions_job. PostgreSQL may answer "exists" by
- * reading a whole table and caching it for all rows; a scalar subquery is a lookup. */
-static const char read_sql[] =
-	"select u.n - 1 as n, w.id as workspace_id, coalesce(j.run_id, h.run_id) as run_id, "
-	"h.job_id is not null as late, coalesce(h.restored, false) as restored, s.id, s.serial, s.lineage, s.md5, "
-	"s.job_id, x.blob_id as base_id, "
-	"x.digest as base_digest, "
-	"(select id from state_versions where id = u.pending and workspace_id = w.id and status = 'pending') "
-	"as pending, coalesce(w.locked_by = u.creator, false) as locked_by_creator, "
-	"(select id from state_versions where job_id = u.job and status <> 'detached') as own, "
-	"(select id from state_versions where job_id = u.job and status = 'detached') as own_detached, "
-	"h.job_id is not null and s.job_id is distinct from h.job_id and w.current_state_id is distinct from "
-	"(select base_state_id from operations where id = 'plan' || substr(h.run_id, 4)) as overtaken, "
-	"h.job_id is not null and (w.locked_by is not null or (select 1 from jobs where run_id = w.current_run_id "
-	"and run_id <> h.run_id and stage = 'apply' and state = 'claimed' limit 1) is not null) as others_work, "
-	"h.job_id is not null and (select 1 from state_versions where job_id = h.job_id "
-	"and status <> 'detached' and serial = u.serial and md5 = u.md5) is not null as came "
-	"from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[]) "
-	"with ordinality as u(job, hash, workspace, pending, serial, md5, creator, n) "
-	"left join jobs j on j.id = u.job and j.token_hash = u.hash and j.state = 'claimed' "
-	"left join workspace_holds h on h.job_id = u.job and h.token_hash = u.hash and j.id is null "
-	"join workspaces w on w.id = coalesce(j.workspace_id, h.workspace_id, u.workspace) "
-	"left join state_versions s on s.id = w.current_state_id "
-	"left join state_bases x on x.state_version_id = s.id and x.blob_id = s.blob_id order by u.n";
-
 static int places_lock(const struct accepting *g, struct db_array *jobs, struct db_array *workspaces,
 	struct rows *ret_rows, struct err *err)
 {
 	if (g->waiters)
-		return db_ask(g->store->db, ret_rows, err, PLACES, P_ARRAY(jobs), P_ARRAY(workspaces));
-	return db_ask(g->store->db, ret_rows, err, PLACES "skip locked", P_ARRAY(jobs), P_ARRAY(workspaces));
+		return db_ask(g->store->db, ret_rows, err, places_lock_read, .jobs = jobs, .workspaces = workspaces);
+	return db_ask(g->store->db, ret_rows, err, places_lock_read_2, .jobs = jobs, .workspaces = workspaces);
 }
 
 /* For writes that are not decided yet: the workspaces that are locked now, and a row for each write with a valid token
@@ -217,8 +186,9 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 	}
 	if (places_lock(g, &jobs, &workspaces, ret_places, err) < 0)
 		return -1;
-	return db_query(g->store->db, ret_rows, err, read_sql, P_ARRAY(&jobs), P_ARRAY(&hashes), P_ARRAY(&workspaces),
-		P_ARRAY(&pending), P_ARRAY(&serials), P_ARRAY(&digests), P_ARRAY(&creators));
+	return db_query(g->store->db, ret_rows, err, state_writes_read, .jobs = &jobs, .hashes = &hashes,
+		.workspaces = &workspaces, .pending = &pending, .serials = &serials, .digests = &digests,
+		.creators = &creators);
 }
 
 static bool has_place(const struct rows *places, const char *workspace)
@@ -484,15 +454,13 @@ static int announce_in(void *data, struct err *err)
 
 	a->id = id_new("sv");
 	if (announce_check(a, err) < 0 ||
-		db_query(a->store->db, NULL, err,
-			"update state_versions set status = 'discarded' where workspace_id = $1 and status = 'pending'",
-			P_TEXT(write->workspace_id)) < 0)
+		db_query(a->store->db, NULL, err, state_writes_announce_update, .workspace_id = write->workspace_id) <
+			0)
 		return -1;
-	return db_query(a->store->db, NULL, err,
-		"insert into state_versions (id, workspace_id, run_id, serial, lineage, md5, size, status, created_by) "
-		"values ($1, $2, $3, $4, $5, $6, 0, 'pending', $7)",
-		P_TEXT(a->id.text), P_TEXT(write->workspace_id), P_TEXT(write->run_id), P_INT(write->label->serial),
-		P_TEXT(text_or_empty(write->label->lineage)), P_TEXT(write->label->md5), P_TEXT(write->created_by));
+	return db_query(a->store->db, NULL, err, state_writes_announce_insert, .id = a->id.text,
+		.workspace_id = write->workspace_id, .run_id = write->run_id, .serial = write->label->serial,
+		.lineage = text_or_empty(write->label->lineage), .md5 = write->label->md5,
+		.created_by = write->created_by);
 }
 
 int state_announce(struct store *store, struct state_write *write, struct id *ret_id, struct err *err)

@@ -7,6 +7,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/keys.h"
+#include "scheduler/store/tasks/task_calls.sql.h"
 #include "scheduler/store/tasks/task_payload.h"
 #include "scheduler/store/tasks/task_results.h"
 #include "scheduler/store/content/seals.h"
@@ -93,24 +94,12 @@ static int claim_run(void *data, struct err *err)
 
 	keys_numbers(c->store, &keys);
 	rows_release(&c->picked);
-	if (db_query(c->store->db, &found, err,
-		    "select id, token_hash from task_results where delivery = 'waiting' and "
-		    "(jsonb_array_length($1::jsonb) = 0 "
-		    "or id in (select jsonb_array_elements_text($1::jsonb))) and (" KEY_IS_MISSING(
-			    "hmac_sealed", "$3") ") is not true order by created_at limit $2 for update skip locked",
-		    P_TEXT(asked), P_INT(c->claim->max), P_BYTES_ARRAY(&keys)) < 0)
+	if (db_query(c->store->db, &found, err, task_calls_claim_lock, .asked = asked, .max = c->claim->max,
+		    .keys = &keys) < 0)
 		return -1;
 	_cleanup_(freep) char *hashes = hashes_of(c->store, &found);
-	return db_query(c->store->db, &c->picked, err,
-		"update task_results r set delivery = 'claimed', attempt = attempt + 1, notifier = $2, token_hash = "
-		"u.hash, "
-		"lease_until = now() + make_interval(secs => $3), updated_at = now() "
-		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text), " TASK_PAYLOAD_TABLES
-		"where r.id = u.id and " TASK_PAYLOAD_JOINS "returning r.attempt, r.task_url as target, r.hmac_sealed, "
-		"r.token_hash, "
-		"greatest(extract(epoch from r.give_up_at - now()) * 1000, 0)::bigint as "
-		"give_up_in_ms, " TASK_PAYLOAD_COLUMNS,
-		P_TEXT(hashes), P_TEXT(c->claim->notifier), P_INT(c->store->settings->lease_seconds));
+	return db_query(c->store->db, &c->picked, err, task_calls_claim_update, .hashes = hashes,
+		.notifier = c->claim->notifier, .lease_seconds = c->store->settings->lease_seconds);
 }
 
 static int claimed_call(struct claiming *c, int row, json_t **ret_call, struct err *err)
@@ -162,50 +151,15 @@ static json_t *due_or_null(const struct rows *rows, int row)
 	return row_null(rows, row, "due_in_ms") ? json_null() : json_integer(row_int(rows, row, "due_in_ms"));
 }
 
-/* The rows that `said` names, found by the primary key (db/db.h, "plans"). */
-#define NAMED "r.id = any(array(select id from said)) "
-
-#define DUE_IN_MS "greatest(extract(epoch from r.due_at - now()) * 1000, 0)::bigint"
-
-/* Returns the deliveries in their order: when the task is due, if it was acknowledged, and whether it ended. Logs every
- * delivery; changes only results whose current attempt it is. */
-static const char deliveries_sql[] =
-	"with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (id text, "
-	"attempt integer, status integer, seconds double precision, answer text, error text, \"end\" "
-	"text)) "
-	"with ordinality as u(id, attempt, status, seconds, answer, error, ended, ord)), "
-	"logged as (insert into task_deliveries (task_result_id, status, seconds, answer, error) "
-	"select s.id, s.status, s.seconds, left(s.answer, 1024), left(s.error, 500) from said s "
-	"join task_results r on r.id = s.id where " NAMED "), "
-	"began as (update task_results r set delivery = 'acknowledged', status = 'running', "
-	"status_timestamps = case when r.status = 'pending' then r.status_timestamps || "
-	"jsonb_build_object('running-at', to_char(now() at time zone 'UTC', "
-	"'YYYY-MM-DD\"T\"HH24:MI:SS.MS\"Z\"')) "
-	"else r.status_timestamps end, due_at = now() + make_interval(secs => $2), "
-	"last_at = now() + make_interval(secs => $3), updated_at = now() from said s where r.id = s.id "
-	"and " NAMED "and r.attempt = s.attempt and r.delivery = 'claimed' and s.ended = 'acknowledged' "
-	"and r.status in ('pending', 'running') returning r.id, " DUE_IN_MS " as due_in_ms), "
-	"ended as (update task_results r set delivery = 'over', updated_at = now(), reported = "
-	"jsonb_build_object("
-	"'status', case when exists (select 1 from task_deliveries d where d.task_result_id = r.id and "
-	"d.status > 0) "
-	"or s.status > 0 then 'failed' else 'unreachable' end, 'message', "
-	"'The request could not be delivered: ' || coalesce(s.error, 'status ' || s.status)) from said s "
-	"where r.id = s.id and r.attempt = s.attempt and r.delivery = 'claimed' and " NAMED "and s.ended = "
-	"'gave-up' "
-	"and r.status in ('pending', 'running') returning r.id) "
-	"select s.id, b.due_in_ms, e.id is not null as ended from said s left join began b on b.id = s.id "
-	"left join ended e on e.id = s.id order by s.ord";
-
 int task_calls_delivered(struct store *store, const json_t *deliveries, json_t **ret_deliveries,
 	struct db_array *decided, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(deliveries);
 
-	if (db_query(store->db, &rows, err, deliveries_sql, P_TEXT(text),
-		    P_INT(store->settings->task_limits.progress_seconds),
-		    P_INT(store->settings->task_limits.total_seconds)) < 0)
+	if (db_query(store->db, &rows, err, task_calls_deliveries, .p1 = text,
+		    .progress_seconds = store->settings->task_limits.progress_seconds,
+		    .total_seconds = store->settings->task_limits.total_seconds) < 0)
 		return -1;
 	*ret_deliveries = json_array();
 	for (int i = 0; i < rows.count; i++) {
@@ -240,53 +194,10 @@ static char *callbacks_hashed(const json_t *callbacks)
 	return json_text(copy);
 }
 
-/*
- * Returns the callbacks in their order, each with its run and the status code of its answer.
- *
- * `running` reports progress and extends the deadline. `passed` and `failed` are final. A repetition of the final
- * status is accepted, since a service may retry without an answer. Any other callback after the end is 409.
- */
-static const char callbacks_sql[] =
-	"with said as (select * from rows from (jsonb_to_recordset($1::jsonb) as (\"task-result\" text, hash text, "
-	"status text, message text, url text, outcomes jsonb)) with ordinality as u(id, hash, status, message, url, "
-	"outcomes, ord)), "
-	"open as (select distinct on (r.id) r.id, s.ord, s.status, s.message, s.url, s.outcomes from task_results r "
-	"join said s on s.id = r.id and s.hash = r.token_hash where " NAMED "and r.status in ('pending', 'running') "
-	"and r.reported is null order by r.id, (s.status <> 'running') desc, s.ord), "
-	"taken as (update task_results r set status = 'running', message = coalesce(o.message, r.message), "
-	"url = coalesce(o.url, r.url), updated_at = now(), "
-	"due_at = case when o.status = 'running' and r.delivery = 'acknowledged' "
-	"then least(now() + make_interval(secs => $2), r.last_at) else r.due_at end, "
-	"delivery = case when o.status = 'running' then r.delivery else 'over' end, "
-	"reported = case when o.status = 'running' then null else jsonb_build_object('status', o.status, "
-	"'message', o.message, 'url', o.url) end from open o where r.id = o.id and " NAMED "and r.reported is null "
-	"and r.status in ('pending', 'running') returning r.id, o.ord, case when o.status = 'running' "
-	"then " DUE_IN_MS " end as due_in_ms) "
-	"select s.id, r.run_id, n.workspace_id, n.organization_id, t.due_in_ms, case when r.id is null then 404 when "
-	"r.token_hash is distinct from s.hash "
-	"then 401 when t.id is not null then 200 when coalesce(r.reported ->> 'status', r.status) = s.status then 200 "
-	"when s.status = 'running' and r.reported is null and r.status in ('pending', 'running') then 200 "
-	"else 409 end as answer from said s left join task_results r on r.id = s.id and " NAMED
-	"left join taken t on t.id = s.id and t.ord = s.ord left join runs n on n.id = r.run_id order by s.ord";
-
 /* An outcome replaces the earlier one with the same id. A new outcome is appended. */
 static int outcomes_keep(struct store *store, const char *callbacks, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into task_result_outcomes (id, task_result_id, position, outcome_id, description, url, tags, "
-		"body) "
-		"select distinct on (u.id, e.o ->> 'outcome-id') "
-		"'taskrsout-' || substr(md5(u.id || coalesce(e.o ->> 'outcome-id', '')), 1, 16), u.id, "
-		"coalesce((select max(x.position) from task_result_outcomes x where x.task_result_id = u.id), 0) + "
-		"e.n, "
-		"coalesce(e.o ->> 'outcome-id', ''), coalesce(e.o ->> 'description', ''), e.o ->> 'url', "
-		"coalesce(e.o -> 'tags', '{}'), e.o ->> 'body' "
-		"from jsonb_to_recordset($1::jsonb) as u(id text, outcomes jsonb), "
-		"jsonb_array_elements(u.outcomes) with ordinality as e(o, n) "
-		"order by u.id, e.o ->> 'outcome-id', e.n desc on conflict (id) do update "
-		"set description = excluded.description, url = excluded.url, tags = excluded.tags, body = "
-		"excluded.body",
-		P_TEXT(callbacks));
+	return db_query(store->db, NULL, err, outcomes_keep, .callbacks = callbacks);
 }
 
 struct calling_back {
@@ -304,8 +215,8 @@ static int callbacks_run(void *data, struct err *err)
 
 	outbox_init(&outbox);
 	rows_release(&c->rows);
-	if (db_query(c->store->db, &c->rows, err, callbacks_sql, P_TEXT(said),
-		    P_INT(c->store->settings->task_limits.progress_seconds)) < 0)
+	if (db_query(c->store->db, &c->rows, err, task_calls_callbacks, .said = said,
+		    .progress_seconds = c->store->settings->task_limits.progress_seconds) < 0)
 		return -1;
 	for (int i = 0; i < c->rows.count; i++) {
 		json_t *own = json_object_get(json_array_get(c->callbacks, (size_t)i), "outcomes");
@@ -351,9 +262,7 @@ int task_token_check(struct store *store, const char *task_result_id, const char
 	if (!token || !*token)
 		return err_set(err, ERR_UNAUTHORIZED, "the request's access_token is needed as a bearer token");
 	crypto_sha256_hex(token, strlen(token), hash);
-	if (db_query(store->db, &rows, err,
-		    "select token_hash is not distinct from $2 as own from task_results where id = $1",
-		    P_TEXT(task_result_id), P_TEXT(hash)) < 0)
+	if (db_query(store->db, &rows, err, task_token_check, .task_result_id = task_result_id, .hash = hash) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "there is no such task result");
@@ -369,24 +278,7 @@ int task_calls_late(struct store *store, const json_t *task_results, json_t **re
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(task_results);
 
-	if (db_query(store->db, &rows, err,
-		    "with said as (select id, ord from jsonb_array_elements_text($1::jsonb) with ordinality as u(id, "
-		    "ord)), "
-		    "late as (update task_results r set delivery = 'over', updated_at = now(), reported = "
-		    "jsonb_build_object("
-		    "'status', 'failed', 'message', case when r.due_at >= r.last_at then "
-		    "'The task did not end within its total time limit.' else "
-		    "'No answer: the service sent no progress within its time limit.' end) from said s where r.id = "
-		    "s.id "
-		    "and " NAMED
-		    "and r.delivery = 'acknowledged' and r.reported is null and r.due_at <= now() returning r.id, "
-		    "extract(epoch from now() - r.due_at) as seconds) "
-		    "select s.id, r.run_id, l.id is not null as reported, l.seconds, case when l.id is null and "
-		    "r.delivery = "
-		    "'acknowledged' "
-		    "then " DUE_IN_MS " end as due_in_ms from said s left join task_results r on r.id = s.id and " NAMED
-		    "left join late l on l.id = s.id order by s.ord",
-		    P_TEXT(text)) < 0)
+	if (db_query(store->db, &rows, err, task_calls_late, .p1 = text) < 0)
 		return -1;
 	*ret_late = json_array();
 	for (int i = 0; i < rows.count; i++) {
@@ -404,10 +296,7 @@ int task_calls_deadlines(struct store *store, const char *after, int limit, json
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select r.id, " DUE_IN_MS " as due_in_ms from task_results r where r.delivery = 'acknowledged' "
-		    "and r.reported is null and r.id > $1 order by r.id limit $2",
-		    P_TEXT(after), P_INT(limit)) < 0)
+	if (db_query(store->db, &rows, err, task_calls_deadlines, .after = after, .limit = limit) < 0)
 		return -1;
 	*ret_deadlines = json_array();
 	for (int i = 0; i < rows.count; i++)

@@ -5,28 +5,18 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
 #include "scheduler/store/content/seals.h"
-
-#define COLUMNS                                                                                                        \
-	"t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name, "                                      \
-	"(select coalesce(jsonb_agg(wt.id order by wt.created_at, wt.id), '[]') from workspace_tasks wt "              \
-	"where wt.task_id = t.id) as workspace_tasks "
+#include "scheduler/store/tasks/tasks.sql.h"
 
 int tasks_list(struct store *store, const char *organization_id, struct list_range range, struct rows *ret_rows,
 	struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select c.total, t.* from (select count(*) as total from tasks where organization_id = $1) c left join "
-		"(select " COLUMNS "from tasks t join organizations o on o.id = t.organization_id "
-		"where t.organization_id = $1 order by lower(t.name) limit $2 offset $3) t on true "
-		"order by lower(t.name)",
-		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset));
+	return db_query(store->db, ret_rows, err, tasks_list, .organization_id = organization_id, .limit = range.limit,
+		.offset = range.offset);
 }
 
 int task_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " COLUMNS "from tasks t join organizations o on o.id = t.organization_id where t.id = $1",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, task_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run task not found");
 }
@@ -56,7 +46,7 @@ int task_create(
 	_cleanup_(freep) char *stages = json_text(task->global_stages);
 	struct id id = id_new("task");
 
-	if (db_query(store->db, NULL, err,
+	if (db_query_sql(store->db, NULL, err,
 		    "insert into tasks (id, organization_id, name, url, description, hmac_sealed, enabled, "
 		    "global_enabled, global_stages, global_enforcement) values ($1, $2, $3, $4, $5, $6, $7, $8, "
 		    "array(select jsonb_array_elements_text($9::jsonb)), $10)",
@@ -75,7 +65,7 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	/* The check of the URL before this takes time. A concurrent change must not be overwritten. */
-	if (db_query(store->db, &rows, err,
+	if (db_query_sql(store->db, &rows, err,
 		    "update tasks set name = $2, url = $3, description = $4, "
 		    "hmac_sealed = case when $5 then $6::bytea else hmac_sealed end, enabled = $7, "
 		    "global_enabled = $8, global_stages = array(select jsonb_array_elements_text($9::jsonb)), "
@@ -90,21 +80,12 @@ int task_update(struct store *store, const char *id, const struct task *task, st
 
 int task_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from tasks where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, task_delete, .id = id);
 }
 
 /* ---- an example ---- */
 
 int task_example(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select " TASK_PAYLOAD_COLUMNS
-		"from (select 'taskrs-' || substr(md5(t.id), 1, 16) as id, l.id as run_id, "
-		"coalesce(t.global_stages[1], (select wt.stages[1] from workspace_tasks wt where wt.task_id = t.id "
-		"order by wt.created_at limit 1), 'post_plan') as stage, t.global_enforcement as enforcement "
-		"from tasks t cross join lateral (select id from runs where organization_id = t.organization_id "
-		"and " RUNS_IN_SCOPE("((" RIGHTS_IN_ORGANIZATION("$2", "t.organization_id") ") & 2 <> 0)", "$2",
-			"workspace_id") "order by position desc limit 1) l where t.id = $1) r, " TASK_PAYLOAD_TABLES
-					"where " TASK_PAYLOAD_JOINS,
-		P_TEXT(id), P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, task_example, .id = id, .user = response_scope_user(store->scope));
 }

@@ -1,31 +1,24 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/tasks/workspace_tasks.h"
 
-#define COLUMNS "id, task_id, workspace_id, enforcement, to_jsonb(stages) as stages, created_at "
+#include "scheduler/store/tasks/workspace_tasks.sql.h"
 
 int workspace_tasks_list(
 	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select c.total, t.* from (select count(*) as total from workspace_tasks where workspace_id = $1) c "
-		"left join (select " COLUMNS "from workspace_tasks where workspace_id = $1 "
-		"order by created_at, id limit $2 offset $3) t on true order by t.created_at, t.id",
-		P_TEXT(workspace_id), P_INT(range.limit), P_INT(range.offset));
+	return db_query(store->db, ret_rows, err, workspace_tasks_list, .workspace_id = workspace_id,
+		.limit = range.limit, .offset = range.offset);
 }
 
 int workspace_tasks_of(struct store *store, struct db_array *task_ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select " COLUMNS "from workspace_tasks where task_id = any($1::text[]) order by created_at, id",
-		P_ARRAY(task_ids));
+	return db_query(store->db, ret_rows, err, workspace_tasks_of, .task_ids = task_ids);
 }
 
 int workspace_task_read(
 	struct store *store, const char *workspace_id, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " COLUMNS "from workspace_tasks where workspace_id = $1 and id = $2", P_TEXT(workspace_id),
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, workspace_task_read, .workspace_id = workspace_id, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "workspace run task not found");
 }
@@ -37,13 +30,9 @@ int workspace_task_create(struct store *store, const char *workspace_id, const s
 	_cleanup_(freep) char *stages = json_text(workspace_task->stages);
 	struct id id = id_new("wstask");
 
-	if (db_query(store->db, &rows, err,
-		    "insert into workspace_tasks (id, task_id, workspace_id, stages, enforcement) "
-		    "select $1, t.id, w.id, array(select jsonb_array_elements_text($4::jsonb)), $5 "
-		    "from workspaces w join tasks t on t.organization_id = w.organization_id "
-		    "where w.id = $2 and t.id = $3",
-		    P_TEXT(id.text), P_TEXT(workspace_id), P_TEXT(workspace_task->task_id), P_TEXT(stages),
-		    P_TEXT(workspace_task->enforcement)) < 0) {
+	if (db_query(store->db, &rows, err, workspace_task_create, .id = id.text, .workspace_id = workspace_id,
+		    .task_id = workspace_task->task_id, .stages = stages,
+		    .enforcement = workspace_task->enforcement) < 0) {
 		if (err->kind != ERR_CONFLICT)
 			return -1;
 		return err_at(err, "/data/relationships/task", "Task has already been attached to the workspace");
@@ -59,13 +48,11 @@ int workspace_task_update(
 {
 	_cleanup_(freep) char *stages = json_text(workspace_task->stages);
 
-	return db_query(store->db, NULL, err,
-		"update workspace_tasks set enforcement = $2, "
-		"stages = array(select jsonb_array_elements_text($3::jsonb)) where id = $1",
-		P_TEXT(id), P_TEXT(workspace_task->enforcement), P_TEXT(stages));
+	return db_query(store->db, NULL, err, workspace_task_update, .id = id,
+		.enforcement = workspace_task->enforcement, .stages = stages);
 }
 
 int workspace_task_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from workspace_tasks where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, workspace_task_delete, .id = id);
 }

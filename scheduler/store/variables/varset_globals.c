@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/variables/varset_globals.h"
 
+#include "scheduler/store/variables/varset_globals.sql.h"
+
 /* The lock serializes checks of an organization's global sets, so that each check sees all committed variables. */
 static int globals_check(struct store *store, const char *id, const char *organization_id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, NULL, err, "select 1 from organizations where id = $1 for no key update",
-		    P_TEXT(organization_id)) < 0 ||
-		db_query(store->db, &rows, err,
-			"select v.key, o.name from variables v join varsets o on o.organization_id = $2 and o.global "
-			"and o.id <> $1 join variables x on x.varset_id = o.id and x.key = v.key "
-			"and x.category = v.category where v.varset_id = $1 order by v.key limit 1",
-			P_TEXT(id), P_TEXT(organization_id)) < 0)
+	if (db_query(store->db, NULL, err, globals_check_lock, .organization_id = organization_id) < 0 ||
+		db_query(store->db, &rows, err, globals_check_read, .id = id, .organization_id = organization_id) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
@@ -24,9 +21,7 @@ int varset_touch(struct store *store, const char *id, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update varsets set updated_at = now() where id = $1 returning organization_id, global",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, &rows, err, varset_touch, .id = id) < 0)
 		return -1;
 	if (!rows.count || !row_bool(&rows, 0, "global"))
 		return 0;

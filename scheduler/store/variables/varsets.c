@@ -7,24 +7,9 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/variables/varset_globals.h"
-
-#define RELATED(column, table, order)                                                                                  \
-	"(select coalesce(jsonb_agg(m." column " order by " order "), '[]') from " table " m "                         \
-	"where m.varset_id = s.id) as "
-
-#define COLUMNS                                                                                                        \
-	"s.*, o.name as organization_name, " RELATED("workspace_id", "varset_workspaces",                              \
-		"m.workspace_id") "workspaces, " RELATED("project_id", "varset_projects",                              \
-		"m.project_id") "projects, " RELATED("id", "variables", "m.key, m.category") "vars "
-
-#define TABLES "from varsets s join organizations o on o.id = s.organization_id "
+#include "scheduler/store/variables/varsets.sql.h"
 
 /* ---- reading ---- */
-
-/* A project's own sets are visible with the permission to read variable sets in that project. */
-#define RUN_IN_SCOPE                                                                                                   \
-	"($7::boolean or s.project_id is null or s.project_id in (select tp.project_id from team_members m "           \
-	"join team_projects tp on tp.team_id = m.team_id and tp.rights & 67108864 <> 0 where m.user_id = $8)) "
 
 _Static_assert(1 << BIT_CAN_READ_VARSETS == 67108864, "the fragment holds the bit as a number");
 
@@ -34,27 +19,14 @@ int varsets_list(struct store *store, const struct varset_list *list, struct row
 	bool all = list->workspace_id || list->project_id ||
 		response_scope_all(store->scope, list->organization_id, CAN_READ_VARSETS);
 
-	return db_query(store->db, ret_rows, err,
-		"with found as (select s.id from varsets s where s.organization_id = $1 "
-		"and ($2::text is null or strpos(lower(s.name), lower($2)) > 0) "
-		"and ($3::text is null or s.global or exists (select 1 from varset_projects m "
-		"where m.varset_id = s.id and m.project_id = $3) or s.project_id = $3) "
-		"and ($4::text is null or s.global or exists (select 1 from workspaces w where w.id = $4 "
-		"and (s.project_id is null or s.project_id = w.project_id) "
-		"and (exists (select 1 from varset_workspaces m where m.varset_id = s.id and m.workspace_id = w.id) "
-		"or exists (select 1 from varset_projects m where m.varset_id = s.id "
-		"and m.project_id = w.project_id)))) "
-		"and " RUN_IN_SCOPE ") select c.total, s.* from (select count(*) as total from found) c left join "
-		"(select " COLUMNS TABLES "where s.id in (select id from found) "
-		"order by lower(s.name), s.id limit $5 offset $6) s on true order by lower(s.name), s.id",
-		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->project_id),
-		P_TEXT(list->workspace_id), P_INT(list->limit), P_INT(list->offset), P_BOOL(all),
-		P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, varsets_list, .organization_id = list->organization_id,
+		.search = list->search, .project_id = list->project_id, .workspace_id = list->workspace_id,
+		.limit = list->limit, .offset = list->offset, .all = all, .user = response_scope_user(store->scope));
 }
 
 int varset_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where s.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, varset_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "variable set not found");
 }
@@ -96,7 +68,7 @@ static int attach_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, a->members.ids);
-	if (db_query(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
+	if (db_query_sql(a->store->db, &rows, err, relations[relation].attach, P_TEXT(a->id), P_ARRAY(&ids)) < 0)
 		return -1;
 	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->members.ids))
 		return 0;
@@ -119,7 +91,7 @@ static int members_delete(struct store *store, const char *sql, const char *id, 
 	_cleanup_(db_array_release) struct db_array array = DB_ARRAY_INIT;
 
 	db_array_add_texts(&array, ids);
-	return db_query(store->db, NULL, err, sql, P_TEXT(id), P_ARRAY(&array));
+	return db_query_sql(store->db, NULL, err, sql, P_TEXT(id), P_ARRAY(&array));
 }
 
 int varset_detach(struct store *store, const char *id, struct varset_members members, struct err *err)
@@ -193,11 +165,9 @@ static int create_in(void *data, struct err *err)
 {
 	struct change *c = data;
 
-	if (db_query(c->store->db, NULL, err,
-		    "insert into varsets (id, organization_id, project_id, name, description, global, priority) "
-		    "values ($1, $2, $3, $4, $5, $6, $7)",
-		    P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(c->set->project_id), P_TEXT(c->set->name),
-		    P_TEXT(c->set->description), P_BOOL(c->set->global), P_BOOL(c->set->priority)) < 0)
+	if (db_query(c->store->db, NULL, err, varsets_create, .id = c->id.text, .organization_id = c->organization_id,
+		    .project_id = c->set->project_id, .name = c->set->name, .description = c->set->description,
+		    .global = c->set->global, .priority = c->set->priority) < 0)
 		return name_taken(c->store, "varsets_name", err);
 	return change_rest(c, err);
 }
@@ -217,10 +187,8 @@ static int update_in(void *data, struct err *err)
 {
 	struct change *c = data;
 
-	if (db_query(c->store->db, NULL, err,
-		    "update varsets set name = $2, description = $3, global = $4, priority = $5 where id = $1",
-		    P_TEXT(c->id.text), P_TEXT(c->set->name), P_TEXT(c->set->description), P_BOOL(c->set->global),
-		    P_BOOL(c->set->priority)) < 0)
+	if (db_query(c->store->db, NULL, err, varsets_update, .id = c->id.text, .name = c->set->name,
+		    .description = c->set->description, .global = c->set->global, .priority = c->set->priority) < 0)
 		return name_taken(c->store, "varsets_name", err);
 	return change_rest(c, err);
 }
@@ -235,5 +203,5 @@ int varset_update(struct store *store, const char *id, const struct varset *set,
 
 int varset_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from varsets where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, varset_delete, .id = id);
 }

@@ -4,22 +4,9 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/calls/removals.h"
+#include "scheduler/store/vcs/connections.sql.h"
 
 enum { SEALED_LIMIT = 1 << 20 };
-
-#define EVERYWHERE(user) "((" RIGHTS_IN_ORGANIZATION(user, "c.organization_id") ") & 1048576 <> 0)"
-
-#define COLUMNS(user)                                                                                                  \
-	"c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key, "                \
-	"c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at, o.name as organization_name, " \
-	"t.id as token_id, l.error as call_error, case when l.blocked_until > now() then l.blocked_until end as "      \
-	"blocked_until, (select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]') from "                   \
-	"vcs_connection_projects m where m.connection_id = c.id and " PROJECT_IN_SCOPE(                                \
-		EVERYWHERE(user), user, "m.project_id") ") as projects "
-
-#define TABLES                                                                                                         \
-	"from vcs_connections c join organizations o on o.id = c.organization_id "                                     \
-	"left join vcs_tokens t on t.connection_id = c.id left join vcs_limits l on l.owner_id = c.id "
 
 static int not_found(struct err *err)
 {
@@ -29,28 +16,22 @@ static int not_found(struct err *err)
 int vcs_connections_list(struct store *store, const char *organization_id, struct list_range range,
 	struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select n.total, c.* from (select count(*) as total from vcs_connections where organization_id = $1) n "
-		"left join (select " COLUMNS("$4") TABLES
-		"where c.organization_id = $1 "
-		"order by c.created_at, c.id limit $2 offset $3) c on true order by c.created_at, c.id",
-		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset),
-		P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, vcs_connections_list, .organization_id = organization_id,
+		.limit = range.limit, .offset = range.offset, .user = response_scope_user(store->scope));
 }
 
 int vcs_connection_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where c.id = $1", P_TEXT(id),
-		    P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, vcs_connection_read, .id = id,
+		    .user = response_scope_user(store->scope)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
 
 int vcs_connections_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err,
-		"select " COLUMNS("$2") TABLES "where c.id = any($1::text[]) order by c.created_at, c.id", P_ARRAY(ids),
-		P_TEXT(response_scope_user(store->scope)));
+	return db_ask(store->db, ret_rows, err, vcs_connections_read_all, .ids = ids,
+		.user = response_scope_user(store->scope));
 }
 
 /* ---- creating and changing ---- */
@@ -94,7 +75,7 @@ static int insert(struct change *c, struct err *err)
 {
 	const struct vcs_connection *n = c->connection;
 
-	return db_query(c->store->db, NULL, err,
+	return db_query_sql(c->store->db, NULL, err,
 		"insert into vcs_connections (id, organization_id, provider, name, http_url, api_url, key, "
 		"secret_sealed, rsa_public_key, private_key_sealed, organization_scoped, pool_id, fork_pool_id, "
 		"callback_id) values ($1, $2, $3, $4, $5, $6, $7, nullif($8::bytea, ''), $9, nullif($10::bytea, ''), "
@@ -115,10 +96,8 @@ static int create_in(void *data, struct err *err)
 	if (!c->connection->projects)
 		return 0;
 	db_array_add_texts(&projects, c->connection->projects);
-	return db_query(c->store->db, NULL, err,
-		"insert into vcs_connection_projects (connection_id, project_id) select $1, id from projects "
-		"where organization_id = $2 and id = any($3::text[])",
-		P_TEXT(c->id.text), P_TEXT(c->organization_id), P_ARRAY(&projects));
+	return db_query(c->store->db, NULL, err, connections_create, .id = c->id.text,
+		.organization_id = c->organization_id, .projects = &projects);
 }
 
 int vcs_connection_create(struct store *store, const char *organization_id, const struct vcs_connection *connection,
@@ -144,7 +123,7 @@ int vcs_connection_update(struct store *store, const char *id, const struct vcs_
 	change_init(&c, store, connection);
 	text_copy(c.id.text, sizeof(c.id.text), id);
 	change_seal(&c);
-	if (db_query(store->db, &rows, err,
+	if (db_query_sql(store->db, &rows, err,
 		    "update vcs_connections set name = coalesce($2, name), key = coalesce($3, key), "
 		    "secret_sealed = coalesce(nullif($4::bytea, ''), secret_sealed), "
 		    "rsa_public_key = coalesce($5, rsa_public_key), "
@@ -163,7 +142,7 @@ static int delete_in(void *data, struct err *err)
 
 	if (vcs_removals_add(c->store, &(struct vcs_removals_of){.connection_id = c->id.text}, err) < 0)
 		return -1;
-	return db_query(c->store->db, NULL, err, "delete from vcs_connections where id = $1", P_TEXT(c->id.text));
+	return db_query(c->store->db, NULL, err, connections_delete, .id = c->id.text);
 }
 
 int vcs_connection_delete(struct store *store, const char *id, struct err *err)
@@ -190,12 +169,7 @@ static int add_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, a->projects);
-	if (db_query(a->store->db, &rows, err,
-		    "with may as (select j.id from vcs_connections c join projects j on j.organization_id = "
-		    "c.organization_id where c.id = $1 and j.id = any($2::text[])), "
-		    "done as (insert into vcs_connection_projects (connection_id, project_id) select $1, id from may "
-		    "on conflict do nothing) select count(*) as found from may",
-		    P_TEXT(a->id), P_ARRAY(&ids)) < 0)
+	if (db_query(a->store->db, &rows, err, connections_add, .id = a->id, .ids = &ids) < 0)
 		return -1;
 	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->projects))
 		return 0;
@@ -215,9 +189,7 @@ int vcs_connection_remove_projects(struct store *store, const char *id, const js
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
 
 	db_array_add_texts(&ids, projects);
-	return db_query(store->db, NULL, err,
-		"delete from vcs_connection_projects where connection_id = $1 and project_id = any($2::text[])",
-		P_TEXT(id), P_ARRAY(&ids));
+	return db_query(store->db, NULL, err, vcs_connection_remove_projects, .id = id, .ids = &ids);
 }
 
 /* ---- use ---- */
@@ -227,11 +199,7 @@ int vcs_connection_use_check(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select c.organization_scoped or exists (select 1 from vcs_connection_projects m where "
-		    "m.connection_id = c.id and m.project_id = $2) as may from vcs_connections c where c.id = $1 "
-		    "for key share of c",
-		    P_TEXT(id), P_TEXT(project_id)) < 0)
+	if (db_query(store->db, &rows, err, vcs_connection_use_check, .id = id, .project_id = project_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Oauth token must exist");

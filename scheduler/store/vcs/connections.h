@@ -60,8 +60,6 @@ int vcs_connection_remove_projects(struct store *store, const char *id, const js
 int vcs_connection_use_check(
 	struct store *store, const char *id, const char *project_id, const char *pointer, struct err *err);
 
-/* The columns of vcs_row_dialect. `c` is the repository's connection; it has none if the site's GitHub App is used. */
-#define VCS_DIALECT_COLUMNS "coalesce(c.provider, 'github_app') as provider, c.api_url"
 /* The dialect of the connection in a row with the columns provider and api_url. */
 enum vcs_dialect vcs_row_dialect(const struct rows *rows, int row);
 

@@ -3,6 +3,7 @@
 
 #include "proto/states.h"
 #include "scheduler/db/sql_time.h"
+#include "scheduler/store/vcs/contents.sql.h"
 #include "scheduler/store/vcs/git_jobs.h"
 
 /* The runs of the content `v` that have not ended, as r: found by configuration_commits_content and
@@ -18,35 +19,20 @@ _Static_assert(STAGE_BIT(STAGE_FETCH) == 1, "the fragment holds it as a number")
 int vcs_contents_share(
 	struct store *store, struct db_array *configuration_ids, struct db_array *workspace_ids, struct err *err)
 {
-	return db_queue(store->db, err,
-		"select 1 from vcs_contents where id = any(array(select content_id from configuration_commits where "
-		"configuration_version_id = any($1::text[] || array(select current_configuration_id from workspaces "
-		"where id = any($2::text[]))))) order by id for share",
-		P_ARRAY(configuration_ids), P_ARRAY(workspace_ids));
+	return db_queue(store->db, err, vcs_contents_share, .configuration_ids = configuration_ids,
+		.workspace_ids = workspace_ids);
 }
 
 int vcs_contents_read_shared(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select id, state = 'stored' as stored from vcs_contents where id = any($1::text[]) order by id "
-		"for share",
-		P_ARRAY(ids));
+	return db_query(store->db, ret_rows, err, vcs_contents_read_shared, .ids = ids);
 }
 
 int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "with set as (update configuration_versions set status = 'fetching', error = null, "
-		    "error_message = null, status_timestamps = status_timestamps || " SQL_STAMP(
-			    "fetching-at") " where id = any(array(select id from configuration_versions where id = "
-					   "any($1::text[]) and status in ('pending', 'archived', 'errored') order by "
-					   "id for no key update))) "
-					   "select distinct content_id from configuration_commits where "
-					   "configuration_version_id = any($1::text[]) and content_id is not null "
-					   "order by 1",
-		    P_ARRAY(configuration_ids)) < 0)
+	if (db_query(store->db, &rows, err, vcs_contents_fetch, .configuration_ids = configuration_ids) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		if (git_job_fetch(store, row_text(&rows, i, "content_id"), err) < 0)
@@ -57,27 +43,14 @@ int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, 
 /* The ids are on both sides of the join, because a content may have the commits of a thousand workspaces. */
 int vcs_contents_take(struct store *store, struct db_array *configuration_ids, struct err *err)
 {
-	return db_queue(store->db, err,
-		"update configuration_versions c set status = 'uploaded', blob_id = v.blob_id, error = null, "
-		"error_message = null, status_timestamps = c.status_timestamps || " SQL_STAMP(
-			"finished-at") " from configuration_commits k join vcs_contents v on v.id = k.content_id and "
-				       "v.state = 'stored' where k.configuration_version_id = any($1::text[]) and "
-				       "k.configuration_version_id = c.id and c.id = any($1::text[]) and c.status in "
-				       "('pending', 'fetching', 'archived', 'errored')",
-		P_ARRAY(configuration_ids));
+	return db_queue(store->db, err, vcs_contents_take, .configuration_ids = configuration_ids);
 }
 
 /* ---- those who bring it ---- */
 
 static int configurations_store(struct store *store, const struct vcs_content *content, struct err *err)
 {
-	return db_queue(store->db, err,
-		"update configuration_versions set status = 'uploaded', blob_id = $2, error = null, error_message = "
-		"null, status_timestamps = status_timestamps || " SQL_STAMP(
-			"finished-at") " where id = any(array(select configuration_version_id from "
-				       "configuration_commits where content_id = $1)) and status in ('pending', "
-				       "'fetching')",
-		P_TEXT(content->id), P_TEXT(content->blob_id));
+	return db_queue(store->db, err, configurations_store, .id = content->id, .blob_id = content->blob_id);
 }
 
 int vcs_content_store(
@@ -85,11 +58,8 @@ int vcs_content_store(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update vcs_contents set state = 'stored', blob_id = $2, hash = $3, first_hash = "
-		    "coalesce(first_hash, $3), size = $4, error = null, stored_at = now() where id = $1 "
-		    "returning first_hash <> $3 as differs",
-		    P_TEXT(content->id), P_TEXT(content->blob_id), P_TEXT(content->hash), P_INT(content->size)) < 0)
+	if (db_query(store->db, &rows, err, vcs_content_store, .id = content->id, .blob_id = content->blob_id,
+		    .hash = content->hash, .size = content->size) < 0)
 		return -1;
 	*ret_known = rows.count > 0;
 	*ret_differs = rows.count > 0 && row_bool(&rows, 0, "differs");
@@ -100,25 +70,17 @@ int vcs_content_fail(struct store *store, const char *id, const char *sentence, 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update vcs_contents set state = 'errored', error = $2 where id = $1 and state <> 'stored' "
-		    "returning id",
-		    P_TEXT(id), P_TEXT(sentence)) < 0)
+	if (db_query(store->db, &rows, err, vcs_content_fail_update, .id = id, .sentence = sentence) < 0)
 		return -1;
 	*ret_known = rows.count > 0;
 	if (!rows.count)
 		return 0;
-	return db_queue(store->db, err,
-		"update configuration_versions set status = 'errored', error = 'ingress_error', error_message = $2 "
-		"where id = any(array(select configuration_version_id from configuration_commits where content_id = "
-		"$1)) and status in ('pending', 'fetching')",
-		P_TEXT(id), P_TEXT(sentence));
+	return db_queue(store->db, err, vcs_content_fail_update_2, .id = id, .sentence = sentence);
 }
 
 int vcs_content_runs(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(
-		store->db, ret_rows, err, "select distinct r.id " RUNS_OF("$1") FETCHES "order by r.id", P_TEXT(id));
+	return db_query(store->db, ret_rows, err, vcs_content_runs, .id = id);
 }
 
 /* ---- the sweep ---- */
@@ -135,7 +97,7 @@ static int locked_read(struct sweep *s, const char *sql, struct db_array *ret_id
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(s->store->db, &rows, err, sql, P_INT(MAX_SWEPT)) < 0)
+	if (db_query_sql(s->store->db, &rows, err, sql, P_INT(MAX_SWEPT)) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		db_array_add(ret_ids, row_text(&rows, i, "id"));
@@ -166,20 +128,9 @@ static int archive_in(void *data, struct err *err)
 		return -1;
 	if (!s->any)
 		return 0;
-	if (db_query(s->store->db, NULL, err,
-		    "update configuration_versions c set status = 'archived', blob_id = null, status_timestamps = "
-		    "c.status_timestamps || " SQL_STAMP(
-			    "archived-at") " where c.id = any(array(select configuration_version_id from "
-					   "configuration_commits where content_id = any($1::text[]))) and c.status = "
-					   "'uploaded' and not " IN_USE("c.id"),
-		    P_ARRAY(&ids)) < 0)
+	if (db_query(s->store->db, NULL, err, contents_archive_update, .ids = &ids) < 0)
 		return -1;
-	return db_query(s->store->db, NULL, err,
-		"update vcs_contents v set state = 'absent', blob_id = null, stored_at = null where v.id = "
-		"any($1::text[]) and not exists (select 1 from configuration_commits k join configuration_versions c "
-		"on c.id = k.configuration_version_id where k.content_id = v.id and c.status in ('uploaded', "
-		"'fetching'))",
-		P_ARRAY(&ids));
+	return db_query(s->store->db, NULL, err, contents_archive_update_2, .ids = &ids);
 }
 
 #define NEEDED(v)                                                                                                      \
@@ -200,17 +151,9 @@ static int give_up_in(void *data, struct err *err)
 		return -1;
 	if (!s->any)
 		return 0;
-	if (db_query(s->store->db, NULL, err,
-		    "delete from git_jobs g where g.kind = 'fetch' and g.content_id = any($1::text[]) and not " NEEDED(
-			    "g.content_id"),
-		    P_ARRAY(&ids)) < 0)
+	if (db_query(s->store->db, NULL, err, contents_give_up_delete, .ids = &ids) < 0)
 		return -1;
-	return db_query(s->store->db, NULL, err,
-		"update configuration_versions c set status = case when v.first_hash is null then 'pending' else "
-		"'archived' end from configuration_commits k join vcs_contents v on v.id = k.content_id where "
-		"k.configuration_version_id = c.id and k.content_id = any($1::text[]) and c.status = 'fetching' and "
-		"not exists (select 1 from git_jobs g where g.kind = 'fetch' and g.content_id = k.content_id)",
-		P_ARRAY(&ids));
+	return db_query(s->store->db, NULL, err, contents_give_up_update, .ids = &ids);
 }
 
 /* Creates missing git jobs of contents for which configuration versions wait. */
@@ -218,12 +161,7 @@ static int jobs_restore(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select v.id from vcs_contents v where v.id = any(array(select k.content_id from "
-		    "configuration_versions c join configuration_commits k on k.configuration_version_id = c.id where "
-		    "c.status = 'fetching')) and v.state <> 'stored' and not exists (select 1 from git_jobs g where "
-		    "g.kind = 'fetch' and g.content_id = v.id) and " NEEDED("v.id") "limit $1",
-		    P_INT(MAX_SWEPT)) < 0)
+	if (db_query(store->db, &rows, err, jobs_restore, .max_swept = MAX_SWEPT) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		if (git_job_fetch(store, row_text(&rows, i, "id"), err) < 0)

@@ -5,6 +5,7 @@
 #include "common/vcs/address.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/credentials.sql.h"
 #include "scheduler/store/vcs/github_app.h"
 #include "scheduler/store/vcs/tokens.h"
 
@@ -27,15 +28,6 @@ void vcs_credential_release(struct vcs_credential *credential)
 	"t.id as token_id, t.generation, t.user_name, t.token_sealed, t.ssh_key_sealed, coalesce(t.host_keys, '') as host_keys, " \
 	"coalesce(extract(epoch from t.expires_at - now())::bigint, -1) as expires_in, "
 #define CONNECTION_TABLES "vcs_connections c left join vcs_tokens t on t.connection_id = c.id "
-
-static const char of_connection_sql[] =
-	"select " CONNECTION_COLUMNS "null as identifier, null as installation_id from " CONNECTION_TABLES
-	"where c.id = $1";
-
-static const char of_removal_sql[] =
-	"select m.connection as connection_id, m.organization_id, m.provider, m.api_url as http_url, m.api_url, null as key, "
-	"null as pool_id, m.token_id, null as generation, null as user_name, m.token_sealed, null::bytea as ssh_key_sealed, '' as host_keys, "
-	"-1 as expires_in, m.identifier, null as installation_id from vcs_hook_removals m where m.id = $1";
 
 /* Of an installation of the site's GitHub App: $2 is the App's URL, $3 that of its API. */
 #define INSTALLATION_COLUMNS \
@@ -111,7 +103,7 @@ static int credential_query(
 	const struct github_app *app = store->settings->github_app;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, sql, P_TEXT(id), P_TEXT(github_app_url(app)),
+	if (db_query_sql(store->db, &rows, err, sql, P_TEXT(id), P_TEXT(github_app_url(app)),
 		    P_TEXT(github_app_api_url(app))) < 0)
 		return -1;
 	return credential_take(store, &rows, ret_credential, err);
@@ -143,7 +135,7 @@ int vcs_credential_of_connection(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, of_connection_sql, P_TEXT(connection_id)) < 0)
+	if (db_query(store->db, &rows, err, credentials_of_connection, .connection_id = connection_id) < 0)
 		return -1;
 	return credential_take(store, &rows, ret_credential, err);
 }
@@ -153,7 +145,7 @@ int vcs_credential_of_removal(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, of_removal_sql, P_TEXT(removal_id)) < 0)
+	if (db_query(store->db, &rows, err, credentials_of_removal, .removal_id = removal_id) < 0)
 		return -1;
 	return credential_take(store, &rows, ret_credential, err);
 }

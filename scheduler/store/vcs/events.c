@@ -4,6 +4,7 @@
 #include "common/metrics.h"
 #include "scheduler/metrics.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/events.sql.h"
 #include "scheduler/store/vcs/git_jobs.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -30,11 +31,8 @@ int vcs_event_request(struct store *store, const struct vcs_request *request, st
 	_cleanup_(freep) char *text = json_text(detail);
 	struct id id = id_new("ve");
 
-	if (db_query(store->db, NULL, err,
-		    "insert into vcs_events (id, organization_id, connection_id, repository_id, found_by, kind, sha, "
-		    "detail, state) select $1, r.organization_id, r.connection_id, r.id, 'request', 'push', "
-		    "coalesce($3, ''), $4::jsonb, 'looking' from vcs_repositories r where r.id = $2",
-		    P_TEXT(id.text), P_TEXT(request->repository_id), P_TEXT(request->sha), P_TEXT(text)) < 0 ||
+	if (db_query(store->db, NULL, err, vcs_event_request, .id = id.text, .repository_id = request->repository_id,
+		    .sha = request->sha, .detail = text) < 0 ||
 		vcs_look_now(store, request->repository_id, err) < 0)
 		return -1;
 	*ret_id = id;
@@ -63,24 +61,13 @@ void vcs_event_rows_add(json_t *rows, const struct vcs_origin *origin, const str
 		json_array_append_new(rows, event_row(origin, &events[i]));
 }
 
-/* Each repository is one lookup by the primary key. */
-/* clang-format off */
-static const char insert_sql[] =
-	"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, ref, "
-	"before_sha, sha, pull_request, detail, files) select u.id, r.organization_id, r.connection_id, "
-	"u.repository_id, u.delivery, u.found_by, u.kind, u.ref, u.before_sha, u.sha, u.pull_request, u.detail, u.files "
-	"from rows from (jsonb_to_recordset($1::jsonb) as (id text, repository_id text, delivery bigint, found_by text, "
-	"kind text, ref text, before_sha text, sha text, pull_request bigint, detail jsonb, files jsonb)) with ordinality "
-	"as u(id, repository_id, delivery, found_by, kind, ref, before_sha, sha, pull_request, detail, files, n), "
-	"lateral (select organization_id, connection_id from vcs_repositories where id = u.repository_id limit 1) r "
-	"order by u.n";
 /* clang-format on */
 
 int vcs_event_rows_insert(struct store *store, const json_t *rows, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(rows);
 
-	return json_array_size(rows) ? db_queue(store->db, err, insert_sql, P_TEXT(text)) : 0;
+	return json_array_size(rows) ? db_queue(store->db, err, events_insert, .p1 = text) : 0;
 }
 
 int vcs_events_insert(struct store *store, const struct vcs_origin *origin, const struct vcs_event *events,
@@ -100,13 +87,13 @@ static struct db_param delivery_param(long long delivery)
 	struct db_param param = P_INT(delivery);
 
 	if (!delivery)
-		param.kind = DB_NULL;
+		param.kind = P_NULL;
 	return param;
 }
 
 int vcs_event_tell(struct store *store, const struct vcs_told *told, struct err *err)
 {
-	return db_query(store->db, NULL, err,
+	return db_query_sql(store->db, NULL, err,
 		"insert into vcs_events (id, organization_id, connection_id, repository_id, delivery, found_by, kind, "
 		"state, level, message, done_at) select $1, r.organization_id, r.connection_id, r.id, $3, $4, $5, "
 		"'done', $6, left($7, 1000), now() from vcs_repositories r where r.id = $2",
@@ -132,55 +119,24 @@ int vcs_event_unreadable(
 
 /* ---- reading ---- */
 
-#define EVENT_COLUMNS                                                                                                  \
-	"e.id as event_id, e.state, e.found_by, e.kind, e.ref, e.before_sha, e.sha, e.pull_request, e.detail, "        \
-	"e.files, e.files_note "
-
-/*
- * Reads $1 repositories with due events, in the order of their turns. The recursion jumps from repository to repository
- * in the index vcs_events_waiting. It reads all repositories with waiting events, so its result serves for several
- * events. In each round all organizations have one turn, so an organization with many events does not delay others. A
- * repository has more than one turn if its organization has few. The limits keep the planner from joining all events
- * that wait.
- */
-/* clang-format off */
-static const char turns_sql[] =
-	"with recursive waiting as ((select organization_id, repository_id from vcs_events where state = 'waiting' "
-	"order by organization_id, repository_id limit 1) union all "
-	"select n.organization_id, n.repository_id from waiting w, lateral (select organization_id, repository_id "
-	"from vcs_events where state = 'waiting' and (organization_id, repository_id) > (w.organization_id, "
-	"w.repository_id) order by organization_id, repository_id limit 1) n), "
-	"ranked as (select repository_id, organization_id, random() as place, "
-	"row_number() over (partition by organization_id order by random()) - 1 as number, "
-	"count(*) over (partition by organization_id) as repositories from waiting w, lateral (select 1 from vcs_events e where e.organization_id = "
-	"w.organization_id and e.repository_id = w.repository_id and e.state = 'waiting' and e.due_at <= now() "
-	"order by e.organization_id, e.repository_id, e.sequence limit 1) due) "
-	"select k.repository_id, k.organization_id from generate_series(0, $1 - 1) round "
-	"join ranked k on k.number = round % k.repositories order by round, k.place limit $1";
 /* clang-format on */
 
 int vcs_event_turns(struct store *store, int max, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, turns_sql, P_INT(max));
+	return db_query(store->db, ret_rows, err, events_turns, .max = max);
 }
 
 int vcs_event_pick(struct store *store, const struct vcs_turn *turn, struct rows *ret_rows, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select id from vcs_repositories where id = $1 for no key update skip locked",
-		    P_TEXT(turn->repository_id)) < 0)
+	if (db_query(store->db, &rows, err, vcs_event_pick_lock, .repository_id = turn->repository_id) < 0)
 		return -1;
 	/* A second statement, so that it sees what was committed before the lock. */
-	return db_query(store->db, ret_rows, err,
-		"select " EVENT_COLUMNS ", r.id as repository_id, r.organization_id, r.identifier, r.default_branch, "
-		"r.looked_at, " VCS_DIALECT_COLUMNS
-		", coalesce(c.http_url, $2) as http_url from vcs_events e join vcs_repositories r on r.id = "
-		"e.repository_id left join vcs_connections c on c.id = r.connection_id where e.organization_id = $3 "
-		"and e.repository_id = $1 and e.state = 'waiting' and e.due_at <= now() order by e.sequence limit 1",
-		P_TEXT(rows.count ? row_text(&rows, 0, "id") : NULL),
-		P_TEXT(github_app_url(store->settings->github_app)), P_TEXT(turn->organization_id));
+	return db_query(store->db, ret_rows, err, vcs_event_pick_read,
+		.count = rows.count ? row_text(&rows, 0, "id") : NULL,
+		.github_app_url = github_app_url(store->settings->github_app),
+		.organization_id = turn->organization_id);
 }
 
 void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)
@@ -203,89 +159,60 @@ void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_ev
 int vcs_events_looking(
 	struct store *store, const char *repository_id, const char *began, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select " EVENT_COLUMNS "from vcs_events e where e.repository_id = $1 and e.state = 'looking' and "
-		"e.due_at < $2::timestamptz and (e.sha <> '' or e.pull_request is null) order by e.sequence for "
-		"update",
-		P_TEXT(repository_id), P_TEXT(began));
+	return db_query(store->db, ret_rows, err, vcs_events_looking, .repository_id = repository_id, .began = began);
 }
 
 /* ---- changes ---- */
 
 int vcs_event_look(struct store *store, const char *id, const char *repository_id, struct err *err)
 {
-	if (db_query(store->db, NULL, err, "update vcs_events set state = 'looking', due_at = now() where id = $1",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, NULL, err, vcs_event_look, .id = id) < 0)
 		return -1;
 	return vcs_look_now(store, repository_id, err);
 }
 
 int vcs_event_compare(struct store *store, const char *id, struct err *err)
 {
-	if (db_query(store->db, NULL, err, "update vcs_events set state = 'comparing' where id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, NULL, err, vcs_event_compare, .id = id) < 0)
 		return -1;
 	return git_job_diff(store, id, err);
 }
 
 int vcs_event_looked(struct store *store, const char *id, const char *ref, const char *sha, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_events set state = 'waiting', due_at = now(), ref = coalesce($2, ref), "
-		"sha = coalesce($3, sha), detail = (case when $3::text is null then detail "
-		"else detail - '{message,author,commit_url,compare_url}'::text[] end) || '{\"looked\": true}' where id "
-		"= $1",
-		P_TEXT(id), P_TEXT(ref), P_TEXT(sha));
+	return db_query(store->db, NULL, err, vcs_event_looked, .id = id, .ref = ref, .sha = sha);
 }
 
 int vcs_event_compared(struct store *store, const char *id, const char *files, const char *note, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_events set state = 'waiting', due_at = now(), files = $2::jsonb, files_note = $3 where id "
-		"= $1 and state = 'comparing'",
-		P_TEXT(id), P_TEXT(files), P_TEXT(note));
+	return db_query(store->db, NULL, err, vcs_event_compared, .id = id, .files = files, .note = note);
 }
 
 int vcs_event_end(struct store *store, const struct vcs_end *end, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_events set state = case when $4 then 'approval' else 'done' end, done_at = case when not "
-		"$4 then now() end, message = $2, level = case when $3 then 'error' else 'info' end where id = $1",
-		P_TEXT(end->id), P_TEXT(end->message), P_BOOL(end->is_error), P_BOOL(end->approval));
+	return db_query(store->db, NULL, err, vcs_event_end, .id = end->id, .message = end->message,
+		.is_error = end->is_error, .approval = end->approval);
 }
 
 int vcs_event_unanswered(struct store *store, const char *id, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_events set message = $2, level = 'error' where id = $1 and state = 'looking'", P_TEXT(id),
-		P_TEXT(why));
+	return db_query(store->db, NULL, err, vcs_event_unanswered, .id = id, .why = why);
 }
 
 int vcs_event_postpone(struct store *store, const char *id, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_events set due_at = now() + make_interval(secs => $3), message = $2, level = 'error' "
-		"where id = $1 and state = 'waiting'",
-		P_TEXT(id), P_TEXT(why), P_INT(POSTPONED_SECONDS));
+	return db_query(
+		store->db, NULL, err, vcs_event_postpone, .id = id, .why = why, .postponed_seconds = POSTPONED_SECONDS);
 }
 
 /* ---- the thread ---- */
-
-/* clang-format off */
-static const char next_sql[] =
-	"select ceil(1000 * extract(epoch from least("
-	"(select min(due_at) from vcs_deliveries where state = 'waiting'), "
-	"(select min(due_at) from vcs_events where state = 'waiting'), "
-	"(select min(due_at) from vcs_pull_reads), "
-	"(select r.look_due from vcs_repositories r where " REPOSITORY_IS_USED("r") "order by r.look_due limit 1)) "
-	"- now()))::bigint as ms";
-/* clang-format on */
 
 int vcs_next_due(struct store *store, long long *ret_ms, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	long long ms;
 
-	if (db_query(store->db, &rows, err, next_sql) < 0)
+	if (db_query(store->db, &rows, err, events_next) < 0)
 		return -1;
 	ms = row_int(&rows, 0, "ms");
 	*ret_ms = row_null(&rows, 0, "ms") ? -1 : ms < 0 ? 0 : ms;
@@ -294,13 +221,7 @@ int vcs_next_due(struct store *store, long long *ret_ms, struct err *err)
 
 int vcs_events_expire(struct store *store, struct err *err)
 {
-	if (db_query(store->db, NULL, err,
-		    "delete from vcs_deliveries where sequence = any(array(select sequence from vcs_deliveries where "
-		    "received_at < now() - interval '30 days' order by received_at limit $1))",
-		    P_INT(MAX_EXPIRED)) < 0)
+	if (db_query(store->db, NULL, err, vcs_events_expire_delete, .max_expired = MAX_EXPIRED) < 0)
 		return -1;
-	return db_query(store->db, NULL, err,
-		"delete from vcs_events where id = any(array(select id from vcs_events where created_at < now() - "
-		"interval '30 days' order by created_at limit $1))",
-		P_INT(MAX_EXPIRED));
+	return db_query(store->db, NULL, err, vcs_events_expire_delete_2, .max_expired = MAX_EXPIRED);
 }

@@ -7,6 +7,7 @@
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/outbox/outbox.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/vcs/git_jobs.sql.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/workers.h"
 
@@ -66,9 +67,9 @@ static int job_insert(struct store *store, const char *sql, struct db_param subj
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id id = id_new("gj");
 	struct db_param params[] = {P_TEXT(id.text), subject};
-	struct db_param all[] = {{.kind = DB_NULL}, params[0], params[1]};
+	struct db_param all[] = {{.kind = P_NULL}, params[0], params[1]};
 
-	if (db_run(store->db, &rows, err, sql, all, ARRAY_LEN(all)) < 0)
+	if (db_run_sql(store->db, &rows, err, sql, all, ARRAY_LEN(all)) < 0)
 		return -1;
 	if (rows.count && text_equal(row_text(&rows, 0, "state"), "waiting"))
 		pools_wake(store, &rows);
@@ -116,45 +117,14 @@ int git_job_fetch(struct store *store, const char *content_id, struct err *err)
 
 /* ---- claims ---- */
 
-/*
- * The claimed jobs: at most $3, in the order of their claim. The walk over `heads` jumps from organization to
- * organization in the index git_jobs_waiting, and reads at most $3 due jobs of each kind there. One row without a job
- * if the worker is the pool's and nothing is due. Jobs at work are read from the index git_jobs_claimed.
- */
-/* clang-format off */
-static const char pick_sql[] =
-	"with recursive me as materialized (select " WORKER_MAY_CLAIM("w", "p") "as may_claim from ("
-	WORKER_OF_POOL("$2", "$1") ") w join agent_pools p on p.id = w.pool_id), "
-	"heads as ((select organization_id from git_jobs where pool_id = $1 and state = 'waiting' "
-	"and (select may_claim from me) order by organization_id limit 1) union all "
-	"select n.organization_id from heads h, lateral (select organization_id from git_jobs where pool_id = $1 "
-	"and state = 'waiting' and organization_id > h.organization_id order by organization_id limit 1) n), "
-	"busy as (select organization_id, count(*) as n from git_jobs where state = 'claimed' and pool_id = $1 "
-	"group by 1), "
-	"candidates as (select c.id, k.place, c.due_at, coalesce(b.n, 0) + row_number() over "
-	"(partition by k.place, h.organization_id order by c.due_at, c.id) as turn "
-	"from heads h left join busy b using (organization_id), "
-	"unnest(array['fetch', 'diff', 'look']) with ordinality as k(kind, place), "
-	"lateral (select id, due_at from git_jobs where pool_id = $1 and state = 'waiting' "
-	"and organization_id = h.organization_id and kind = k.kind and due_at <= now() "
-	"order by due_at, id limit $3) c), "
-	"picked as (select j.id, j.kind, j.attempt from candidates c join git_jobs j on j.id = c.id "
-	"where j.state = 'waiting' order by c.place, c.turn, c.due_at, c.id limit $3 "
-	"for no key update of j skip locked) "
-	"select p.id, p.kind, p.attempt, m.may_claim is not null as known from (select 1) one "
-	"left join picked p on true left join me m on true";
 /* clang-format on */
 
 static int jobs_mark(struct store *store, const struct git_claim *claim, const json_t *marks, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(marks);
 
-	return db_queue(store->db, err,
-		"update git_jobs j set state = 'claimed', worker_id = $2, token_hash = u.hash, again = false, "
-		"blob_id = null, claimed_at = now(), lease_until = now() + make_interval(secs => $3) "
-		"from jsonb_to_recordset($1::jsonb) as u(id text, hash text) "
-		"where j.id = u.id and j.id = any(array(select d.id from jsonb_to_recordset($1::jsonb) as d(id text)))",
-		P_TEXT(text), P_TEXT(claim->worker_id), P_INT(store->settings->lease_seconds));
+	return db_queue(store->db, err, jobs_mark, .p1 = text, .worker_id = claim->worker_id,
+		.lease_seconds = store->settings->lease_seconds);
 }
 
 int git_jobs_claim(
@@ -164,8 +134,8 @@ int git_jobs_claim(
 	struct rows rows = ROWS_INIT;
 	int status;
 
-	if (db_query(store->db, &rows, err, pick_sql, P_TEXT(claim->pool_id), P_TEXT(claim->worker_id),
-		    P_INT(claim->slots)) < 0)
+	if (db_query(store->db, &rows, err, git_jobs_pick, .pool_id = claim->pool_id, .worker_id = claim->worker_id,
+		    .slots = claim->slots) < 0)
 		return -1;
 	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
 		_cleanup_(freep) char *token = crypto_token("git.");
@@ -192,17 +162,8 @@ int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(jobs);
 
-	if (db_query(store->db, &rows, err,
-		    "with said as (select job, attempt from jsonb_to_recordset($2::jsonb) as u(job text, attempt "
-		    "integer)), "
-		    "mine as (select j.id from said join git_jobs j on j.id = said.job and j.attempt = said.attempt "
-		    "where j.id = any(array(select job from said)) and j.worker_id = $1 and j.state = 'claimed' "
-		    "order by j.id for no key update of j), "
-		    "held as (update git_jobs set lease_until = now() + make_interval(secs => $3) "
-		    "where id = any(array(select id from mine)) returning id, attempt) "
-		    "select said.job, said.attempt, held.id is not null as held from said "
-		    "left join held on held.id = said.job and held.attempt = said.attempt",
-		    P_TEXT(worker_id), P_TEXT(text), P_INT(store->settings->lease_seconds)) < 0)
+	if (db_query(store->db, &rows, err, git_jobs_beat, .worker_id = worker_id, .p2 = text,
+		    .lease_seconds = store->settings->lease_seconds) < 0)
 		return -1;
 	*ret_jobs = json_array();
 	for (int i = 0; i < rows.count; i++)
@@ -213,10 +174,6 @@ int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs
 }
 
 /* ---- held jobs ---- */
-
-#define JOB_COLUMNS                                                                                                    \
-	"j.id, j.kind, j.repository_id, j.content_id, j.event_id, j.attempt, j.tries, j.again, j.blob_id, j.hash, "    \
-	"coalesce(j.size, 0) as size, j.error "
 
 void git_job_of_row(const struct rows *rows, int row, struct git_job *ret_job)
 {
@@ -233,14 +190,12 @@ void git_job_of_row(const struct rows *rows, int row, struct git_job *ret_job)
 	text_copy(ret_job->hash, sizeof(ret_job->hash), text_or_empty(row_text(rows, row, "hash")));
 }
 
-#define HELD_JOB "select " JOB_COLUMNS "from git_jobs j where j.id = $1 and j.token_hash = $2 and j.state = 'claimed' "
-
 static int held_read(struct store *store, const char *job_id, const char *token, struct rows *ret_rows, struct err *err)
 {
 	char hash[SHA256_HEX_SIZE];
 
 	crypto_sha256_hex(text_or_empty(token), strlen(text_or_empty(token)), hash);
-	return db_query(store->db, ret_rows, err, HELD_JOB, P_TEXT(job_id), P_TEXT(hash));
+	return db_query(store->db, ret_rows, err, held_read, .job_id = job_id, .hash = hash);
 }
 
 int git_job_held(struct store *store, const char *job_id, const char *token, struct git_job *ret_job, struct err *err)
@@ -281,8 +236,8 @@ static int archive_run(void *data, struct err *err)
 		return err_set(err, ERR_INVALID, "the job is no fetch");
 	if (blob_put_shared(a->store, a->archive->bytes, a->archive->len, &blob, err) < 0)
 		return -1;
-	return db_query(a->store->db, NULL, err, "update git_jobs set blob_id = $2, hash = $3, size = $4 where id = $1",
-		P_TEXT(job.id.text), P_TEXT(blob.text), P_TEXT(a->archive->hash), P_INT(a->archive->size));
+	return db_query(a->store->db, NULL, err, git_jobs_archive_run, .id = job.id.text, .blob = blob.text,
+		.hash = a->archive->hash, .size = a->archive->size);
 }
 
 int git_job_archive(
@@ -304,13 +259,8 @@ int git_job_again(struct store *store, const struct git_job *job, const char *er
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "update git_jobs set state = 'waiting', attempt = attempt + 1, worker_id = null, token_hash = "
-		    "null, lease_until = null, again = false, blob_id = null, due_at = now() + make_interval(secs => "
-		    "$3), "
-		    "tries = case when $2::text is null then 0 else tries + 1 end, error = $2 "
-		    "where id = $1 and state = 'claimed' and attempt = $4 returning pool_id",
-		    P_TEXT(job->id.text), P_TEXT(error), P_INT(after_seconds), P_INT(job->attempt)) < 0)
+	if (db_query(store->db, &rows, err, git_job_again, .id = job->id.text, .error = error,
+		    .after_seconds = after_seconds, .attempt = job->attempt) < 0)
 		return -1;
 	if (after_seconds == 0)
 		pools_wake(store, &rows);
@@ -321,33 +271,21 @@ int git_job_end(struct store *store, const struct git_job *job, struct err *err)
 {
 	_cleanup_(rows_release) struct rows gone = ROWS_INIT;
 
-	if (db_query(store->db, &gone, err,
-		    "delete from git_jobs where id = $1 and state = 'claimed' and attempt = $2 and not again "
-		    "returning id",
-		    P_TEXT(job->id.text), P_INT(job->attempt)) < 0)
+	if (db_query(store->db, &gone, err, git_job_end, .id = job->id.text, .attempt = job->attempt) < 0)
 		return -1;
 	return gone.count ? 0 : git_job_again(store, job, NULL, 0, err);
 }
 
 int git_jobs_lost(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select " JOB_COLUMNS "from git_jobs j where j.state = 'claimed' and j.lease_until < now() "
-		"order by j.lease_until limit $1",
-		P_INT(MAX_LOST));
+	return db_query(store->db, ret_rows, err, git_jobs_lost, .max_lost = MAX_LOST);
 }
-
-/* clang-format off */
-static const char moved_sql[] =
-	"update git_jobs j set pool_id = " POOL_OF("r") "from vcs_repositories r where r.id = j.repository_id "
-	"and j.state = 'waiting' and j.pool_id <> " POOL_OF("r") "returning j.pool_id";
-/* clang-format on */
 
 int git_jobs_tidy(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, moved_sql) < 0)
+	if (db_query(store->db, &rows, err, git_jobs_moved) < 0)
 		return -1;
 	pools_wake(store, &rows);
 	return 0;

@@ -3,20 +3,9 @@
 #include "common/vcs/ref.h"
 #include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/git_jobs.h"
+#include "scheduler/store/vcs/git_orders.sql.h"
 
 enum { MAX_REFS = 20 };
-
-/* What the job is for. `refs` are names that had the commit when they were last seen: a server that gives no commits by
- * their names may give these. */
-static const char subject_sql[] =
-	"select j.kind, j.repository_id, r.identifier, r.default_branch, v.sha, v.submodules, e.kind as event_kind, "
-	"e.ref, e.before_sha, e.sha as after_sha, coalesce(e.pull_request, 0) as pull_request, "
-	"e.detail ->> 'base' as base, "
-	"(select jsonb_agg(n.name) from (select name from vcs_refs where repository_id = j.repository_id "
-	"and sha = coalesce(v.sha, e.sha) union select ref from vcs_events where repository_id = j.repository_id "
-	"and sha = coalesce(v.sha, e.sha) and ref <> '' limit $2) n) as refs "
-	"from git_jobs j join vcs_repositories r on r.id = j.repository_id "
-	"left join vcs_contents v on v.id = j.content_id left join vcs_events e on e.id = j.event_id where j.id = $1";
 
 /* Some servers of these providers give repositories to a key alone. */
 static bool wants_ssh(const struct vcs_credential *credential)
@@ -86,7 +75,7 @@ int git_job_order(struct store *store, const char *job_id, json_t **ret_order, s
 	_cleanup_(freep) char *url = NULL;
 	enum git_kind kind;
 
-	if (db_query(store->db, &rows, err, subject_sql, P_TEXT(job_id), P_INT(MAX_REFS)) < 0)
+	if (db_query(store->db, &rows, err, git_orders_subject, .job_id = job_id, .max_refs = MAX_REFS) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the job is gone");

@@ -6,6 +6,7 @@
 #include "common/crypto.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/hooks.sql.h"
 #include "scheduler/store/vcs/repositories.h"
 
 enum { BODY_LIMIT = 32 << 20, UUID_SIZE = 36 };
@@ -50,13 +51,6 @@ static int hook_find(struct store *store, const struct rows *rows, struct vcs_ho
 	return err_set(&hook->err, ERR_NOT_FOUND, "there is nothing at this address");
 }
 
-/* clang-format off */
-static const char hooks_sql[] =
-	"select r.id, r.hook, " VCS_DIALECT_COLUMNS ", r.hook_secret_sealed, "
-	"case when r.hook_previous_until > now() then r.hook_previous_sealed end as hook_previous_sealed "
-	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id where r.hook = any($1::uuid[])";
-/* clang-format on */
-
 int vcs_hooks_read(struct store *store, struct vcs_hook *hooks, size_t count, struct err *err)
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT;
@@ -65,7 +59,7 @@ int vcs_hooks_read(struct store *store, struct vcs_hook *hooks, size_t count, st
 	for (size_t i = 0; i < count; i++)
 		if (uuid_valid(hooks[i].id))
 			db_array_add(&ids, hooks[i].id);
-	if (ids.count && db_query(store->db, &rows, err, hooks_sql, P_ARRAY(&ids)) < 0)
+	if (ids.count && db_query(store->db, &rows, err, hooks, .ids = &ids) < 0)
 		return -1;
 	for (size_t i = 0; i < count; i++)
 		hook_find(store, &rows, &hooks[i]);
@@ -101,14 +95,6 @@ static int column_add(
 	return 0;
 }
 
-/* clang-format off */
-/* The order prevents deadlocks of transactions that store the same deliveries. */
-static const char deliveries_sql[] =
-	"insert into vcs_deliveries (repository_id, delivery_id, event, body_sealed) "
-	"select * from unnest($1::text[], $2::text[], $3::text[], $4::bytea[]) order by 1, 2 "
-	"on conflict (repository_id, delivery_id) do nothing";
-/* clang-format on */
-
 int vcs_deliveries_add(struct store *store, const struct vcs_delivery_row *deliveries, size_t count, struct err *err)
 {
 	_cleanup_(columns_release) struct delivery_columns columns = {
@@ -117,7 +103,7 @@ int vcs_deliveries_add(struct store *store, const struct vcs_delivery_row *deliv
 	for (size_t i = 0; i < count; i++)
 		if (column_add(store, &deliveries[i], &columns, err) < 0)
 			return -1;
-	return count ? db_query(store->db, NULL, err, deliveries_sql, P_ARRAY(&columns.repositories),
-			       P_ARRAY(&columns.ids), P_ARRAY(&columns.events), P_BYTES_ARRAY(&columns.bodies))
+	return count ? db_query(store->db, NULL, err, hooks_deliveries, .repositories = &columns.repositories,
+			       .ids = &columns.ids, .events = &columns.events, .bodies = &columns.bodies)
 		     : 0;
 }

@@ -8,6 +8,7 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/repositories.sql.h"
 
 enum { SEALED_LIMIT = 4 << 10 };
 
@@ -40,8 +41,8 @@ static const struct {
 
 int vcs_used_read(struct store *store, struct vcs_user user, struct rows *ret_rows, struct err *err)
 {
-	if (db_run(store->db, ret_rows, err, users[user.kind].read,
-		    (struct db_param[]){{.kind = DB_NULL}, P_TEXT(user.id)}, 2) < 0)
+	if (db_run_sql(store->db, ret_rows, err, users[user.kind].read,
+		    (struct db_param[]){{.kind = P_NULL}, P_TEXT(user.id)}, 2) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "%s not found", users[user.kind].what);
 }
@@ -54,10 +55,8 @@ static int connection_find(
 	static const char pointer[] = "/data/attributes/vcs-repo/oauth-token-id";
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select c.id, c.provider, c.api_url from vcs_tokens t join vcs_connections c on c.id = "
-		    "t.connection_id where t.id = $1 and c.organization_id = $2",
-		    P_TEXT(ids->token_id), P_TEXT(ids->organization_id)) < 0)
+	if (db_query(store->db, &rows, err, connection_find, .token_id = ids->token_id,
+		    .organization_id = ids->organization_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Oauth token must exist");
@@ -72,10 +71,8 @@ static int installation_find(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select id from vcs_installations where id = $1 and organization_id = $2 and removed_at is null "
-		    "for key share",
-		    P_TEXT(ids->installation_id), P_TEXT(ids->organization_id)) < 0)
+	if (db_query(store->db, &rows, err, repositories_installation_find, .installation_id = ids->installation_id,
+		    .organization_id = ids->organization_id) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, "/data/attributes/vcs-repo/github-app-installation-id",
@@ -128,12 +125,9 @@ static int repository_ensure(struct store *store, const struct vcs_use *use, str
 	struct id id = id_new("vr");
 
 	secret_seal(store, use->source.dialect, id.text, &sealed);
-	return db_query(store->db, NULL, err,
-		"insert into vcs_repositories (id, organization_id, connection_id, installation_id, identifier, "
-		"hook_secret_sealed) values ($1, $2, $3, $4, $5, $6) on conflict do nothing",
-		P_TEXT(id.text), P_TEXT(use->organization_id), P_TEXT(connection),
-		P_TEXT(connection ? NULL : use->source.installation.text), P_TEXT(use->identifier),
-		P_BYTES(buf_str(&sealed), sealed.len));
+	return db_query(store->db, NULL, err, repository_ensure, .id = id.text, .organization_id = use->organization_id,
+		.connection = connection, .connection_2 = connection ? NULL : use->source.installation.text,
+		.identifier = use->identifier, .buf_str = db_blob(buf_str(&sealed), sealed.len));
 }
 
 static int repository_find(struct store *store, const struct vcs_use *use, struct id *ret_id, struct err *err)
@@ -141,12 +135,9 @@ static int repository_find(struct store *store, const struct vcs_use *use, struc
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (repository_ensure(store, use, err) < 0 ||
-		db_query(store->db, &rows, err,
-			"select id from vcs_repositories where connection_id = $1 and identifier = $4 union all "
-			"select id from vcs_repositories where organization_id = $2 and installation_id = $3 "
-			"and lower(identifier) = lower($4) limit 1",
-			P_TEXT(use->source.connection.text), P_TEXT(use->organization_id),
-			P_TEXT(use->source.installation.text), P_TEXT(use->identifier)) < 0)
+		db_query(store->db, &rows, err, repository_find, .connection = use->source.connection.text,
+			.organization_id = use->organization_id, .installation = use->source.installation.text,
+			.identifier = use->identifier) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_INTERNAL, "the repository was deleted meanwhile");
@@ -159,11 +150,11 @@ static int row_set(struct store *store, struct vcs_user user, const struct vcs_u
 {
 	bool policies = user.kind == VCS_USER_POLICY_SET;
 	_cleanup_(freep) char *patterns = use->update_patterns ? json_text(use->update_patterns) : mem_text("[]");
-	struct db_param params[] = {{.kind = DB_NULL}, P_TEXT(user.id), P_TEXT(repository_id), P_TEXT(use->branch),
+	struct db_param params[] = {{.kind = P_NULL}, P_TEXT(user.id), P_TEXT(repository_id), P_TEXT(use->branch),
 		P_BOOL(use->ingress_submodules), P_TEXT(policies ? "" : use->tags_regex),
 		P_TEXT(policies ? text_or_empty(use->policies_path) : NULL), P_TEXT(policies ? patterns : NULL)};
 
-	return db_run(store->db, NULL, err, users[user.kind].set, params, ARRAY_LEN(params));
+	return db_run_sql(store->db, NULL, err, users[user.kind].set, params, ARRAY_LEN(params));
 }
 
 int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use *use, struct id *ret_repository,
@@ -183,8 +174,8 @@ int vcs_use_set(struct store *store, struct vcs_user user, const struct vcs_use 
 
 int vcs_use_clear(struct store *store, struct vcs_user user, struct err *err)
 {
-	return db_run(store->db, NULL, err, users[user.kind].clear,
-		(struct db_param[]){{.kind = DB_NULL}, P_TEXT(user.id)}, 2);
+	return db_run_sql(store->db, NULL, err, users[user.kind].clear,
+		(struct db_param[]){{.kind = P_NULL}, P_TEXT(user.id)}, 2);
 }
 
 int vcs_use_of_policies(struct store *store, const char *policy_set_id, const char *policies_path,
@@ -192,10 +183,8 @@ int vcs_use_of_policies(struct store *store, const char *policy_set_id, const ch
 {
 	_cleanup_(freep) char *patterns = update_patterns ? json_text(update_patterns) : mem_text("[]");
 
-	return db_query(store->db, NULL, err,
-		"update policy_set_repositories set policies_path = $2, update_patterns = $3::jsonb where "
-		"policy_set_id = $1",
-		P_TEXT(policy_set_id), P_TEXT(text_or_empty(policies_path)), P_TEXT(patterns));
+	return db_query(store->db, NULL, err, vcs_use_of_policies, .policy_set_id = policy_set_id,
+		.policies_path = text_or_empty(policies_path), .patterns = patterns);
 }
 
 int vcs_available_check(struct store *store, const json_t *workspace_ids, const char *pointer, struct err *err)
@@ -204,13 +193,7 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, workspace_ids);
-	if (db_query(store->db, &rows, err,
-		    "select w.name from workspace_repositories u join vcs_repositories r on r.id = u.repository_id "
-		    "join vcs_connections c on c.id = r.connection_id join workspaces w on w.id = u.workspace_id "
-		    "where u.workspace_id = any($1::text[]) and not c.organization_scoped "
-		    "and not exists (select 1 from vcs_connection_projects m where m.connection_id = c.id "
-		    "and m.project_id = w.project_id) limit 1",
-		    P_ARRAY(&ids)) < 0)
+	if (db_query(store->db, &rows, err, vcs_available_check, .ids = &ids) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
@@ -233,47 +216,17 @@ bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_pl
 
 /* ---- lists ---- */
 
-#define COLUMNS(user)                                                                                                  \
-	"r.id, r.organization_id, r.connection_id, r.installation_id, r.identifier, r.external_id, "                   \
-	"r.default_branch, r.web_url, r.state, r.error, r.hook, r.hook_external_id, r.hook_error, "                    \
-	"r.hook_previous_until, r.looked_at, r.look_due, r.look_failures, r.look_error, "                              \
-	"r.created_at, " VCS_DIALECT_COLUMNS ", c.http_url, t.id as token_id, "                                        \
-	"(select coalesce(jsonb_agg(u.workspace_id order by u.workspace_id), '[]') from workspace_repositories u "     \
-	"where u.repository_id = r.id and (" RIGHTS_IN_WORKSPACE(                                                      \
-		user, "r.organization_id", "u.workspace_id") ") & 1 <> 0) as workspaces, "                             \
-							     "(select coalesce(jsonb_agg(u.policy_set_id order by "    \
-							     "u.policy_set_id), '[]') from policy_set_repositories u " \
-							     "where u.repository_id = r.id) as policy_sets "
-/* Members see the repositories of the workspaces that they see, and managers of connections all. */
-#define VISIBLE(user)                                                                                                  \
-	"(((" RIGHTS_IN_ORGANIZATION(                                                                                  \
-		user, "r.organization_id") ") & " EVERY_REPOSITORY " <> 0) or exists "                                 \
-					   "(select 1 from workspace_repositories u where u.repository_id = r.id and " \
-					   "(" RIGHTS_IN_WORKSPACE(                                                    \
-						   user, "r.organization_id", "u.workspace_id") ") & 1 <> 0)) "
-/* CAN_READ_WORKSPACE in all workspaces, or CAN_MANAGE_VCS */
-#define EVERY_REPOSITORY "(1 | (1::bigint << 38))"
-#define TABLES                                                                                                         \
-	"from vcs_repositories r left join vcs_connections c on c.id = r.connection_id "                               \
-	"left join vcs_tokens t on t.connection_id = c.id "
-
 int vcs_repositories_list(struct store *store, const char *organization_id, struct list_range range,
 	struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select n.total, r.* from (select count(*) as total from vcs_repositories r where r.organization_id = "
-		"$1 and " VISIBLE("$4") ") n "
-					"left join (select " COLUMNS("$4") TABLES
-		"where r.organization_id = $1 and " VISIBLE("$4") "order by lower(r.identifier), r.id limit $2 offset "
-								  "$3) r on true order by lower(r.identifier), r.id",
-		P_TEXT(organization_id), P_INT(range.limit), P_INT(range.offset),
-		P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, vcs_repositories_list, .organization_id = organization_id,
+		.limit = range.limit, .offset = range.offset, .user = response_scope_user(store->scope));
 }
 
 int vcs_repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where r.id = $1 and " VISIBLE("$2"),
-		    P_TEXT(id), P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, vcs_repository_read, .id = id,
+		    .user = response_scope_user(store->scope)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "repository not found");
 }
@@ -284,8 +237,7 @@ int vcs_hook_secret_read(struct store *store, const char *id, char **ret_secret,
 	const struct sealed_secret sealed = {{&rows, 0, "hook_secret_sealed"}, VCS_HOOK_SEAL, id};
 
 	*ret_secret = NULL;
-	if (db_query(store->db, &rows, err, "select hook_secret_sealed from vcs_repositories where id = $1",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, &rows, err, vcs_hook_secret_read, .id = id) < 0)
 		return -1;
 	return rows.count ? secret_open(store, &sealed, ret_secret, err) : 0;
 }
@@ -296,11 +248,8 @@ int vcs_hook_secret_rotate(struct store *store, const char *id, enum vcs_dialect
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 
 	secret_seal(store, dialect, id, &sealed);
-	if (db_query(store->db, NULL, err,
-		    "update vcs_repositories set hook_previous_sealed = hook_secret_sealed, hook_previous_until = "
-		    "now() + interval '1 day', hook_secret_sealed = $2 where id = $1",
-		    P_TEXT(id), P_BYTES(buf_str(&sealed), sealed.len)) < 0)
+	if (db_query(store->db, NULL, err, vcs_hook_secret_rotate_update, .id = id,
+		    .buf_str = db_blob(buf_str(&sealed), sealed.len)) < 0)
 		return -1;
-	return db_query(store->db, NULL, err,
-		"update vcs_hooks set version = version + 1, due_at = now() where repository_id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, vcs_hook_secret_rotate_update_2, .id = id);
 }

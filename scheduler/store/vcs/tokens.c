@@ -3,35 +3,26 @@
 
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/calls/removals.h"
+#include "scheduler/store/vcs/tokens.sql.h"
 
 enum { SEALED_LIMIT = 1 << 20 };
 
-#define COLUMNS                                                                                                        \
-	"t.id, t.connection_id, t.expires_at, t.host_keys, t.user_name, t.state, t.error, t.created_at, "              \
-	"t.ssh_key_sealed is not null as has_ssh_key, c.organization_id "
-#define TABLES "from vcs_tokens t join vcs_connections c on c.id = t.connection_id "
-#define LISTED "where ($1::text is null or c.organization_id = $1) and ($2::text is null or c.id = $2) "
-
 int vcs_tokens_list(struct store *store, const struct vcs_token_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select n.total, t.* from (select count(*) as total " TABLES LISTED ") n left join "
-		"(select " COLUMNS TABLES LISTED
-		"order by t.created_at, t.id limit $3 offset $4) t on true order by t.created_at, t.id",
-		P_TEXT(list->organization_id), P_TEXT(list->connection_id), P_INT(list->limit), P_INT(list->offset));
+	return db_query(store->db, ret_rows, err, vcs_tokens_list, .organization_id = list->organization_id,
+		.connection_id = list->connection_id, .limit = list->limit, .offset = list->offset);
 }
 
 int vcs_token_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS TABLES "where t.id = $1", P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, vcs_token_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "OAuth token not found");
 }
 
 int vcs_tokens_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err,
-		"select " COLUMNS TABLES "where t.id = any($1::text[]) order by t.created_at, t.id", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, vcs_tokens_read_all, .ids = ids);
 }
 
 /* Seals a text for that token. Nothing for NULL and "". */
@@ -56,10 +47,8 @@ struct putting {
 /* The token's row is created first, since the seals are bound to its id. */
 static int row_ensure(const struct putting *p, struct rows *ret_rows, struct err *err)
 {
-	return db_query(p->store->db, ret_rows, err,
-		"insert into vcs_tokens (id, connection_id) values ($1, $2) "
-		"on conflict (connection_id) do update set connection_id = excluded.connection_id returning id",
-		P_TEXT(id_new("ot").text), P_TEXT(p->connection_id));
+	return db_query(p->store->db, ret_rows, err, row_ensure, .new_id = id_new("ot").text,
+		.connection_id = p->connection_id);
 }
 
 static int put_in(void *data, struct err *err)
@@ -75,11 +64,9 @@ static int put_in(void *data, struct err *err)
 	seal(p->store, VCS_TOKEN_SEAL, id, p->token->token, &token);
 	seal(p->store, VCS_REFRESH_SEAL, id, p->token->refresh, &refresh);
 	/* What the provider refused with the token before is tried again at once. */
-	if (db_query(p->store->db, NULL, err,
-		    "update vcs_calls set due_at = now(), tries = 0 where connection_id = $1 and delivery = 'waiting'",
-		    P_TEXT(p->connection_id)) < 0)
+	if (db_query(p->store->db, NULL, err, tokens_put_update, .connection_id = p->connection_id) < 0)
 		return -1;
-	return db_query(p->store->db, NULL, err,
+	return db_query_sql(p->store->db, NULL, err,
 		"update vcs_tokens set token_sealed = nullif($2::bytea, ''), refresh_sealed = nullif($3::bytea, ''), "
 		"expires_at = case when $4 > 0 then now() + make_interval(secs => $4::bigint) end, user_name = $5, "
 		"state = case when $6 then 'verified' else 'unverified' end, error = null, "
@@ -102,7 +89,7 @@ int vcs_token_update(struct store *store, const char *id, const struct vcs_token
 	_cleanup_(buf_release) struct buf key = BUF_INIT(SEALED_LIMIT);
 
 	seal(store, VCS_SSH_KEY_SEAL, id, change->ssh_key, &key);
-	return db_query(store->db, NULL, err,
+	return db_query_sql(store->db, NULL, err,
 		"update vcs_tokens set ssh_key_sealed = case when $2 then nullif($3::bytea, '') else ssh_key_sealed "
 		"end, host_keys = coalesce($4, host_keys) where id = $1",
 		P_TEXT(id), P_BOOL(change->ssh_key != NULL), SEALED(key), P_TEXT(change->host_keys));
@@ -111,11 +98,8 @@ int vcs_token_update(struct store *store, const char *id, const struct vcs_token
 int vcs_token_judge(
 	struct store *store, const char *connection_id, const struct vcs_token_verdict *verdict, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_tokens set state = $2, error = $3, user_name = coalesce($4, user_name) "
-		"where connection_id = $1 and generation = $5",
-		P_TEXT(connection_id), P_TEXT(verdict->state), P_TEXT(verdict->error), P_TEXT(verdict->user_name),
-		P_INT(verdict->generation));
+	return db_query(store->db, NULL, err, vcs_token_judge, .connection_id = connection_id, .state = verdict->state,
+		.error = verdict->error, .user_name = verdict->user_name, .generation = verdict->generation);
 }
 
 /* ---- deleting ---- */
@@ -131,10 +115,7 @@ static int delete_in(void *data, struct err *err)
 
 	if (vcs_removals_add(d->store, &(struct vcs_removals_of){.token_id = d->id}, err) < 0)
 		return -1;
-	return db_query(d->store->db, NULL, err,
-		"with gone as (delete from vcs_tokens where id = $1 returning connection_id) "
-		"delete from vcs_repositories where connection_id in (select connection_id from gone)",
-		P_TEXT(d->id));
+	return db_query(d->store->db, NULL, err, tokens_delete, .id = d->id);
 }
 
 int vcs_token_delete(struct store *store, const char *id, struct err *err)

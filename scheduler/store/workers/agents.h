@@ -14,9 +14,6 @@
 
 #include "scheduler/store/store.h"
 
-/* Whether the worker `k` has left or was not seen for two hours. */
-#define AGENT_GONE(k) "(" k ".left_at is not null or " k ".seen_at < now() - interval '2 hours')"
-
 struct agent_list {
 	const char *pool_id;         /* NULL: every pool */
 	const char *organization_id; /* whose pools; NULL: all */

@@ -5,22 +5,15 @@
 
 #include "proto/messages.h"
 #include "scheduler/outbox/outbox.h"
+#include "scheduler/store/workers/pool_topics.sql.h"
 
 enum { ANNOUNCED_SECONDS = 30 };
-
-/* Waiting jobs are counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare each
- * pool with each other. */
-#define POOLS                                                                                                          \
-	"select p.id, coalesce(o.name || '/', '') || p.name as name, (select count(*) from jobs "                      \
-	"where pool_id = p.id and state = 'waiting') as waiting, (select true from workers where pool_id = p.id "      \
-	"and left_at is null and partitions <> '{}' and seen_at > now() - interval '1 minute' limit 1) is not null "   \
-	"as is_read from agent_pools p left join organizations o on o.id = p.organization_id order by p.id"
 
 int pool_topics_read(struct store *store, struct pool_topics *ret_pools, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, POOLS) < 0)
+	if (db_query(store->db, &rows, err, pool_topics_read) < 0)
 		return -1;
 	ret_pools->count = (size_t)rows.count;
 	ret_pools->rows = mem_new(ret_pools->count + 1, sizeof(*ret_pools->rows));
@@ -50,7 +43,7 @@ int pool_topics_count(struct store *store, struct pool_topics *pools, struct err
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	int row = 0;
 
-	if (db_query(store->db, &rows, err, POOLS) < 0)
+	if (db_query(store->db, &rows, err, pool_topics_count) < 0)
 		return -1;
 	for (size_t i = 0; i < pools->count; i++) {
 		struct pool_topic *pool = &pools->rows[i];
@@ -91,18 +84,7 @@ int pool_topics_announce(struct store *store, const struct pool_topics *pools, s
 
 	if (!json_array_size(missing))
 		return 0;
-	return db_query(store->db, NULL, err,
-		"with lost as (select j.id, p.age from jsonb_to_recordset($1::jsonb) as p(pool text, lag bigint, "
-		"age integer), lateral (select id, row_number() over (order by announced_at, id) as n, "
-		"count(*) over () as waiting from jobs where pool_id = p.pool and state = 'waiting' "
-		"and announced_at < now() - make_interval(secs => p.age)) j "
-		"where j.n <= least(j.waiting - p.lag, $5) "
-		"and not exists (select 1 from outbox where topic = $2 || p.pool)), "
-		"again as (update jobs j set announced_at = now() from lost where j.id = lost.id "
-		"and j.state = 'waiting' and j.announced_at < now() - make_interval(secs => lost.age) "
-		"returning j.id, j.run_id, j.pool_id, j.class) "
-		"insert into outbox (topic, key, payload) select $2 || pool_id, class || $4, "
-		"json_build_object('v', $3::int, 'job', id, 'run', run_id)::text from again",
-		P_TEXT(text), P_TEXT(topics[TOPIC_JOBS].name), P_INT(MESSAGE_VERSION), P_TEXT(JOB_KEY_OF_CLASS),
-		P_INT(POOL_TOPICS_ANNOUNCED));
+	return db_query(store->db, NULL, err, pool_topics_announce, .p1 = text, .name = topics[TOPIC_JOBS].name,
+		.message_version = MESSAGE_VERSION, .job_key_of_class = JOB_KEY_OF_CLASS,
+		.pool_topics_announced = POOL_TOPICS_ANNOUNCED);
 }

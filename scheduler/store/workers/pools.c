@@ -4,82 +4,28 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/agents.h"
+#include "scheduler/store/workers/pools.sql.h"
 #include "scheduler/store/workers/quotas.h"
-
-#define RELATED(table, column, condition)                                                                              \
-	"(select coalesce(jsonb_agg(m." column " order by m." column "), '[]') from " table " m where " condition      \
-	") as "
-
-/* Only workspaces and projects that the requester may see. */
-#define EVERYWHERE(user, bit) "((" RIGHTS_IN_ORGANIZATION(user, "p.organization_id") ") & " bit " <> 0)"
-#define WORKSPACES(user, table, column, condition)                                                                     \
-	RELATED(table, column, condition " and " WORKSPACE_IN_SCOPE(EVERYWHERE(user, "1"), user, "m." column))
-
-#define ALLOWED_PROJECTS(user)                                                                                         \
-	RELATED("agent_pool_projects", "project_id",                                                                   \
-		"m.pool_id = p.id and " PROJECT_IN_SCOPE(EVERYWHERE(user, "1048576"), user, "m.project_id"))           \
-	"allowed_projects "
-#define LISTED_WORKSPACES(user, condition)                                                                             \
-	WORKSPACES(user, "agent_pool_workspaces", "workspace_id", "m.pool_id = p.id and " condition)
-
-#define COLUMNS(user)                                                                                                  \
-	"p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_limit, "                      \
-	"o.name as organization_name, (select count(*) from workers k where k.pool_id = p.id and "                     \
-	"not " AGENT_GONE("k") ") as agent_count, " WORKSPACES(                                                        \
-		user, "workspaces", "id", "m.pool_id = p.id") "workspaces, " LISTED_WORKSPACES(user,                   \
-		"not m.excluded") "allowed_workspaces, " LISTED_WORKSPACES(user,                                       \
-		"m.excluded") "excluded_workspaces, " ALLOWED_PROJECTS(user)
-
-#define TABLES "from agent_pools p left join organizations o on o.id = p.organization_id "
-
-/* Whether the pool p is available to that workspace of that project. */
-#define MAY_USE(workspace, project)                                                                                    \
-	"((p.organization_scoped or exists (select 1 from agent_pool_workspaces m where m.pool_id = p.id "             \
-	"and m.workspace_id = " workspace " and not m.excluded) or exists (select 1 from agent_pool_projects m "       \
-	"where m.pool_id = p.id and m.project_id = " project ")) and not exists (select 1 from "                       \
-	"agent_pool_workspaces m where m.pool_id = p.id and m.workspace_id = " workspace " and m.excluded))"
 
 static int not_found(struct err *err)
 {
 	return err_set(err, ERR_NOT_FOUND, "agent pool not found");
 }
 
-#define USED_BY_WORKSPACE                                                                                              \
-	"($4::text is null and $5::text is null or exists (select 1 from workspaces w where w.organization_id = $1 "   \
-	"and ($4 is null or w.id = $4) and ($5 is null or lower(w.name) = lower($5)) "                                 \
-	"and " WORKSPACE_IN_SCOPE("$11", "$10", "w.id") "and " MAY_USE("w.id", "w.project_id") ")) "
-
-#define USED_BY_PROJECT                                                                                                \
-	"($6::text is null and $7::text is null or exists (select 1 from projects j where j.organization_id = $1 "     \
-	"and ($6 is null or j.id = $6) and ($7 is null or lower(j.name) = lower($7)) "                                 \
-	"and " PROJECT_IN_SCOPE("$12", "$10", "j.id") "and " MAY_USE("null", "j.id") ")) "
-
-#define FOUND                                                                                                          \
-	"select p.id, row_number() over (order by case when $3::text = 'created-at' then p.created_at end, "           \
-	"case when $3 = '-created-at' then p.created_at end desc, "                                                    \
-	"case when $3 = '-name' then lower(p.name) end desc, lower(p.name), p.id) as place from agent_pools p "        \
-	"where p.organization_id = $1 and ($2::text is null or strpos(lower(p.name), lower($2)) > 0) "                 \
-	"and " USED_BY_WORKSPACE "and " USED_BY_PROJECT
-
 int pools_list(struct store *store, const struct pool_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"with found as (" FOUND "), page as (select * from found order by place limit $8 offset $9), "
-		"shown as (select f.place, " COLUMNS("$10") TABLES
-		"join page f on f.id = p.id) "
-		"select c.total, p.* from (select count(*) as total from found) c left join shown p on true "
-		"order by p.place",
-		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->sort), P_TEXT(list->workspace_id),
-		P_TEXT(list->workspace_name), P_TEXT(list->project_id), P_TEXT(list->project_name), P_INT(list->limit),
-		P_INT(list->offset), P_TEXT(response_scope_user(store->scope)),
-		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_READ_WORKSPACE)),
-		P_BOOL(response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT)));
+	return db_query(store->db, ret_rows, err, pools_list, .organization_id = list->organization_id,
+		.search = list->search, .sort = list->sort, .workspace_id = list->workspace_id,
+		.workspace_name = list->workspace_name, .project_id = list->project_id,
+		.project_name = list->project_name, .limit = list->limit, .offset = list->offset,
+		.user = response_scope_user(store->scope),
+		.everywhere = response_scope_all(store->scope, list->organization_id, CAN_READ_WORKSPACE),
+		.everywhere_2 = response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT));
 }
 
 int pool_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS("$2") TABLES "where p.id = $1", P_TEXT(id),
-		    P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, pool_read, .id = id, .user = response_scope_user(store->scope)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
@@ -88,10 +34,7 @@ int pool_find(struct store *store, const char *name, struct pool_name *ret_pool,
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select p.id, p.organization_id from agent_pools p left join organizations o on o.id = "
-		    "p.organization_id where p.id = $1 or lower(coalesce(o.name || '/', '') || p.name) = lower($1)",
-		    P_TEXT(name)) < 0)
+	if (db_query(store->db, &rows, err, pool_find, .name = name) < 0)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND,
@@ -105,8 +48,7 @@ int pool_find(struct store *store, const char *name, struct pool_name *ret_pool,
 
 int pools_shared(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, "select " COLUMNS("$1") TABLES "where p.organization_id is null",
-		P_TEXT(response_scope_user(store->scope)));
+	return db_query(store->db, ret_rows, err, pools_shared, .user = response_scope_user(store->scope));
 }
 
 /* ---- scope ---- */
@@ -143,7 +85,7 @@ static int replace_related(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, related);
-	if (db_query(store->db, &rows, err, relations[relation].replace, P_TEXT(id), P_ARRAY(&ids)) < 0)
+	if (db_query_sql(store->db, &rows, err, relations[relation].replace, P_TEXT(id), P_ARRAY(&ids)) < 0)
 		return -1;
 	if (row_int(&rows, 0, "found") == (long long)json_array_size(related))
 		return 0;
@@ -165,14 +107,11 @@ static int change_row(struct change *c, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (c->organization_id)
-		return db_query(c->store->db, NULL, err,
-			"insert into agent_pools (id, organization_id, name, organization_scoped) values ($1, $2, $3, "
-			"$4)",
-			P_TEXT(c->id.text), P_TEXT(c->organization_id), P_TEXT(c->pool->name),
-			P_BOOL(c->pool->organization_scoped));
-	if (db_query(c->store->db, &rows, err,
-		    "update agent_pools set name = $2, organization_scoped = $3 where id = $1", P_TEXT(c->id.text),
-		    P_TEXT(c->pool->name), P_BOOL(c->pool->organization_scoped)) < 0)
+		return db_query(c->store->db, NULL, err, change_row_insert, .id = c->id.text,
+			.organization_id = c->organization_id, .name = c->pool->name,
+			.organization_scoped = c->pool->organization_scoped);
+	if (db_query(c->store->db, &rows, err, change_row_update, .id = c->id.text, .name = c->pool->name,
+		    .organization_scoped = c->pool->organization_scoped) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : not_found(err);
 }
@@ -227,30 +166,15 @@ static int delete_in(void *data, struct err *err)
 	const struct deletion *d = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(d->store->db, NULL, err, "select 1 from agent_pools where id = $1 for update", P_TEXT(d->id)) <
-			0 ||
-		db_query(d->store->db, &rows, err,
-			"select exists (select 1 from agent_pools where id = $1 and organization_id is null) as "
-			"is_shared, "
-			"exists (select 1 from workspaces where pool_id = $1) as workspaces, "
-			"exists (select 1 from vcs_connections where pool_id = $1 or fork_pool_id = $1) as "
-			"connections, "
-			"exists (select 1 from vcs_installations where pool_id = $1 or fork_pool_id = $1) as "
-			"installations, "
-			"exists (select 1 from agent_pools p join organizations o on o.id = p.organization_id "
-			"left join projects j on j.organization_id = o.id where p.id = $1 and $1 in "
-			"(o.default_pool_id, j.default_pool_id)) as defaults, "
-			"exists (select 1 from agent_pools p join runs r on r.organization_id = p.organization_id "
-			"and not r.ended join run_inputs i on i.run_id = r.id where p.id = $1 and i.pool_id = $1) as "
-			"runs",
-			P_TEXT(d->id)) < 0)
+	if (db_query(d->store->db, NULL, err, pools_delete_lock, .id = d->id) < 0 ||
+		db_query(d->store->db, &rows, err, pools_delete_read, .id = d->id) < 0)
 		return -1;
 	for (size_t i = 0; i < ARRAY_LEN(users); i++)
 		if (row_bool(&rows, 0, users[i].column))
 			return err_set(err, ERR_CONFLICT, "the agent pool is in use by %s", users[i].what);
-	if (db_queue(d->store->db, err, "update run_inputs set pool_id = null where pool_id = $1", P_TEXT(d->id)) < 0)
+	if (db_queue(d->store->db, err, pools_delete_update, .id = d->id) < 0)
 		return -1;
-	return db_query(d->store->db, NULL, err, "delete from agent_pools where id = $1", P_TEXT(d->id));
+	return db_query(d->store->db, NULL, err, pools_delete, .id = d->id);
 }
 
 int pool_delete(struct store *store, const char *id, struct err *err)
@@ -262,22 +186,14 @@ int pool_delete(struct store *store, const char *id, struct err *err)
 
 /* ---- use ---- */
 
-/* clang-format off */
-static const char use_sql[] =
-	"select case when $6::boolean then true when $5::boolean then p.organization_scoped else "
-	MAY_USE("$4", "coalesce($3, (select project_id from workspaces where id = $4), "
-		"(select id from projects where organization_id = $2 and is_default))")
-	" end as may from agent_pools p where p.id = $1 and p.organization_id = $2 for key share of p";
-/* clang-format on */
-
 int pool_use_check(
 	struct store *store, const char *pool_id, const struct pool_use *use, const char *pointer, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, use_sql, P_TEXT(pool_id), P_TEXT(use->organization_id),
-		    P_TEXT(use->project_id), P_TEXT(use->workspace_id), P_BOOL(use->anywhere),
-		    P_BOOL(use->any_scope)) < 0)
+	if (db_query(store->db, &rows, err, pools_use, .pool_id = pool_id, .organization_id = use->organization_id,
+		    .project_id = use->project_id, .workspace_id = use->workspace_id, .anywhere = use->anywhere,
+		    .any_scope = use->any_scope) < 0)
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Agent pool does not exist");

@@ -8,6 +8,7 @@
 #include "common/build_info.h"
 #include "proto/protocol.h"
 #include "scheduler/db/schema.h"
+#include "scheduler/store/workers/processes.sql.h"
 
 enum { MAX_NAMED = 5 };
 
@@ -28,30 +29,22 @@ static void self_name(void)
 int processes_beat(struct store *store, struct err *err)
 {
 	pthread_once(&self.once, self_name);
-	return db_query(store->db, NULL, err,
-		"with gone as (delete from schedulers where seen_at < now() - interval '1 day') "
-		"insert into schedulers (id, name, version, protocol, schema) values ($1, $2, $3, $4, $5) "
-		"on conflict (id) do update set seen_at = now()",
-		P_TEXT(self.id.text), P_TEXT(self.host), P_TEXT(build_version), P_INT(PROTOCOL_VERSION),
-		P_INT(schema_program_version()));
+	return db_query(store->db, NULL, err, processes_beat, .id = self.id.text, .host = self.host,
+		.build_version = build_version, .protocol_version = PROTOCOL_VERSION,
+		.schema_program_version = schema_program_version());
 }
 
 int processes_leave(struct store *store, struct err *err)
 {
 	pthread_once(&self.once, self_name);
-	return db_query(store->db, NULL, err, "delete from schedulers where id = $1", P_TEXT(self.id.text));
+	return db_query(store->db, NULL, err, processes_leave, .id = self.id.text);
 }
 
 /* Versions are compared as numbers, from the left; a version that has none is not older. */
 int processes_list(struct store *store, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select kind, name, version, protocol, coalesce(schema, 0) as schema, "
-		"extract(epoch from now() - seen_at)::bigint as seconds, protocol < $1 or coalesce(schema < $2, false) "
-		"or coalesce(string_to_array(substring(version from '^[0-9]+(?:\\.[0-9]+)*'), '.')::numeric[] "
-		"< string_to_array($3, '.')::numeric[], false) as older from processes "
-		"where seen_at > now() - interval '1 hour' order by older desc, kind, name, seen_at desc",
-		P_INT(PROTOCOL_VERSION), P_INT(schema_program_version()), P_TEXT(build_version));
+	return db_query(store->db, ret_rows, err, processes_list, .protocol_version = PROTOCOL_VERSION,
+		.schema_program_version = schema_program_version(), .build_version = build_version);
 }
 
 int processes_check_older(struct store *store, struct err *err)

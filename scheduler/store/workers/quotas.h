@@ -21,15 +21,6 @@ enum { MAX_QUOTA = 1000000 };
 	" and qj.state like 'claimed') "
 #define POOL_RUNNING(pool) "(select count(*) from jobs qj where qj.pool_id = " pool " and qj.state like 'claimed') "
 
-/* SQL: the quotas among some organizations (a subquery) and of one pool, with the `room` that is left: rows
- * {organization_id, room}, the pool's with a null organization. Without quotas it reads nothing else. */
-#define QUOTA_ROOMS(organizations, pool)                                                                               \
-	"select q.organization_id, greatest(q.runs - " ORGANIZATION_RUNNING(                                           \
-		"q.organization_id") ", 0) as room from run_quotas q where q.organization_id in (" organizations       \
-				     ") union all "                                                                    \
-				     "select null, greatest(q.runs - " POOL_RUNNING(                                   \
-					     "q.pool_id") ", 0) from run_quotas q where q.pool_id = " pool " "
-
 /* SQL: whether the quota of the pool `p`, or of its organization, is used up. */
 #define QUOTA_IS_USED(p)                                                                                               \
 	"exists (" QUOTA_USED_OF("pool_id", p ".id", POOL_RUNNING) "union all " QUOTA_USED_OF(                         \
@@ -41,30 +32,6 @@ enum { MAX_QUOTA = 1000000 };
 #define QUOTAS_USED_UP                                                                                                 \
 	"select q.organization_id from run_quotas q where q.organization_id is not null and q.runs "                   \
 	"<= " ORGANIZATION_RUNNING("q.organization_id")
-
-/*
- * SQL: common table expressions for all pools at once. They read the indexes jobs_waiting and jobs_claimed once each.
- *
- *     busy     {pool_id, organization_id, running}: running jobs
- *     rooms    {owner, room}: each quota, by the id of its organization or pool, and what is left of it
- *     waiting  {pool_id, waiting, startable, oldest}: pools with waiting jobs. `startable`: how many of them the quotas
- *              leave room for; the room of an organization counts in each pool. `oldest`: the time of the oldest job
- *              whose organization and pool have room, or null
- */
-#define WAITING_JOBS                                                                                                   \
-	"busy as materialized (select pool_id, organization_id, count(*) as running from jobs where state like "       \
-	"'claimed' group by 1, 2), "                                                                                   \
-	"rooms as materialized (select coalesce(q.organization_id, q.pool_id) as owner, "                              \
-	"greatest(q.runs - coalesce(b.running, 0), 0) as room from run_quotas q left join "                            \
-	"(select organization_id as owner, sum(running) as running from busy group by 1 union all "                    \
-	"select pool_id, sum(running) from busy group by 1) b "                                                        \
-	"on b.owner = coalesce(q.organization_id, q.pool_id)), "                                                       \
-	"waiting as materialized (select j.pool_id, sum(j.waiting) as waiting, "                                       \
-	"least(sum(least(j.waiting, o.room)), max(p.room)) as startable, "                                             \
-	"min(j.oldest) filter (where coalesce(least(o.room, p.room), 1) > 0) as oldest from "                          \
-	"(select pool_id, organization_id, count(*) as waiting, min(created_at) as oldest from jobs "                  \
-	"where state = 'waiting' group by 1, 2) j left join rooms o on o.owner = j.organization_id "                   \
-	"left join rooms p on p.owner = j.pool_id group by 1) "
 
 /* The owner of a quota: one of the two ids is not NULL. */
 struct quota_owner {

@@ -14,9 +14,6 @@
 	"select * from (select id, pool_id, free, ordered, left_at from workers where id = " worker " limit 1) k "     \
 	"where pool_id = " pool " and left_at is null "
 
-/* SQL: whether the hold `h` waits for the last state of an apply of the worker `k`. */
-#define WORKER_IS_AWAITED(k, h) "(" h ".worker_id = " k ".id and " h ".until is not null and " h ".settled_at is null) "
-
 struct worker_arrival {
 	const char *pool_id, *name, *version;
 	const char *address;  /* the address from which it is registered */

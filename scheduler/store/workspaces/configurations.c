@@ -3,13 +3,7 @@
 
 #include "scheduler/db/sql_time.h"
 #include "scheduler/store/content/blobs.h"
-
-#define COLUMNS                                                                                                        \
-	"c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id, "       \
-	"c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at, "                                  \
-	"(select k.id from configuration_commits k where k.configuration_version_id = c.id) as ingress_id, "           \
-	"(select i.run_id from run_inputs i join runs r on r.id = i.run_id "                                           \
-	"where i.configuration_version_id = c.id order by r.position limit 1) as run_id "
+#include "scheduler/store/workspaces/configurations.sql.h"
 
 static int not_found(struct err *err)
 {
@@ -30,18 +24,15 @@ static int create_in(void *data, struct err *err)
 
 	c->id = id_new("cv");
 	/* What is uploaded into a workspace with a repository can only be planned. */
-	if (db_query(c->store->db, &rows, err,
-		    "insert into configuration_versions (id, workspace_id, source, auto_queue_runs, speculative, "
-		    "provisional, created_by) values ($1, $2, $3, $4, $5 or exists (select 1 from "
-		    "workspace_repositories where workspace_id = $2), $6, $7) returning speculative",
-		    P_TEXT(c->id.text), P_TEXT(order->workspace_id), P_TEXT(order->source),
-		    P_BOOL(order->auto_queue_runs), P_BOOL(order->speculative), P_BOOL(order->provisional),
-		    P_TEXT(order->created_by)) < 0)
+	if (db_query(c->store->db, &rows, err, configurations_create_insert, .id = c->id.text,
+		    .workspace_id = order->workspace_id, .source = order->source,
+		    .auto_queue_runs = order->auto_queue_runs, .speculative = order->speculative,
+		    .provisional = order->provisional, .created_by = order->created_by) < 0)
 		return -1;
 	if (row_bool(&rows, 0, "speculative") || order->provisional)
 		return 0;
-	return db_query(c->store->db, NULL, err, "update workspaces set current_configuration_id = $2 where id = $1",
-		P_TEXT(order->workspace_id), P_TEXT(c->id.text));
+	return db_query(c->store->db, NULL, err, configurations_create_update, .workspace_id = order->workspace_id,
+		.id = c->id.text);
 }
 
 int configuration_create(
@@ -57,45 +48,33 @@ int configuration_create(
 
 int configuration_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select " COLUMNS "from configuration_versions c where c.id = $1",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, ret_rows, err, configuration_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
 
 int configuration_of_run(struct store *store, const char *run_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " COLUMNS "from configuration_versions c where c.id = "
-		    "(select configuration_version_id from run_inputs where run_id = $1)",
-		    P_TEXT(run_id)) < 0)
+	if (db_query(store->db, ret_rows, err, configurations_configuration_of_run, .run_id = run_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "run not found");
 }
 
 int configurations_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err,
-		"select " COLUMNS "from configuration_versions c where c.id = any($1::text[])", P_ARRAY(ids));
+	return db_ask(store->db, ret_rows, err, configurations_read_all, .ids = ids);
 }
 
 int configuration_files_current(struct store *store, const char *workspace_id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select c.blob_id, w.working_directory from workspaces w join configuration_versions c "
-		"on c.id = w.current_configuration_id where w.id = $1 and c.blob_id is not null",
-		P_TEXT(workspace_id));
+	return db_query(store->db, ret_rows, err, configuration_files_current, .workspace_id = workspace_id);
 }
 
 int configurations_list(
 	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select t.total, c.* from "
-		"(select count(*) as total from configuration_versions where workspace_id = $1) t left join "
-		"(select " COLUMNS "from configuration_versions c where c.workspace_id = $1 "
-		"order by c.created_at desc, c.id limit $2 offset $3) c on true order by c.created_at desc, c.id",
-		P_TEXT(workspace_id), P_INT(range.limit), P_INT(range.offset));
+	return db_query(store->db, ret_rows, err, configurations_list, .workspace_id = workspace_id,
+		.limit = range.limit, .offset = range.offset);
 }
 
 /* ---- the archive ---- */
@@ -114,10 +93,7 @@ static int upload_in(void *data, struct err *err)
 	struct id blob;
 	const char *status;
 
-	if (db_query(u->store->db, &rows, err,
-		    "select status, blob_id, exists (select 1 from run_inputs where configuration_version_id = $1) "
-		    "as used from configuration_versions where id = $1 for update",
-		    P_TEXT(u->id)) < 0)
+	if (db_query(u->store->db, &rows, err, configurations_upload_lock, .id = u->id) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
@@ -129,11 +105,7 @@ static int upload_in(void *data, struct err *err)
 		return 0;
 	if (text_equal(status, "archived") || row_bool(&rows, 0, "used"))
 		return err_set(err, ERR_CONFLICT, "the configuration version was uploaded already, and is in use");
-	return db_query(u->store->db, NULL, err,
-		"update configuration_versions set status = 'uploaded', blob_id = $2, error = null, "
-		"error_message = null, status_timestamps = status_timestamps || " SQL_STAMP(
-			"finished-at") " where id = $1",
-		P_TEXT(u->id), P_TEXT(blob.text));
+	return db_query(u->store->db, NULL, err, configurations_upload_update, .id = u->id, .blob = blob.text);
 }
 
 int configuration_upload(struct store *store, const char *id, struct bytes archive, bool *ret_first, struct err *err)
@@ -148,10 +120,7 @@ int configuration_upload(struct store *store, const char *id, struct bytes archi
 
 int configuration_refuse(struct store *store, const char *id, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update configuration_versions set status = 'errored', error = 'invalid_archive', error_message = $2 "
-		"where id = $1 and status = 'pending'",
-		P_TEXT(id), P_TEXT(why));
+	return db_query(store->db, NULL, err, configuration_refuse, .id = id, .why = why);
 }
 
 struct archiving {
@@ -171,14 +140,7 @@ static int archive_in(void *data, struct err *err)
 	const struct archiving *a = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(a->store->db, &rows, err,
-		    "select c.status, exists (select 1 from configuration_commits k where k.configuration_version_id = "
-		    "c.id) as is_commit, exists (select 1 from workspaces w where w.current_configuration_id = c.id) "
-		    "as "
-		    "current, exists (select 1 from run_inputs i join runs r on r.id = i.run_id "
-		    "where i.configuration_version_id = c.id and not r.ended) as used "
-		    "from configuration_versions c where c.id = $1 for update",
-		    P_TEXT(a->id)) < 0)
+	if (db_query(a->store->db, &rows, err, configurations_archive_lock, .id = a->id) < 0)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
@@ -192,10 +154,7 @@ static int archive_in(void *data, struct err *err)
 		return not_allowed(err, "configuration could not be archived because it is current");
 	if (row_bool(&rows, 0, "used"))
 		return not_allowed(err, "configuration could not be archived because a run needs it");
-	return db_query(a->store->db, NULL, err,
-		"update configuration_versions set status = 'archived', blob_id = null, "
-		"status_timestamps = status_timestamps || " SQL_STAMP("archived-at") " where id = $1",
-		P_TEXT(a->id));
+	return db_query(a->store->db, NULL, err, configurations_archive_update, .id = a->id);
 }
 
 int configuration_archive(struct store *store, const char *id, struct err *err)

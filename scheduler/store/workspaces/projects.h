@@ -11,12 +11,6 @@
 
 #include "scheduler/store/store.h"
 
-/* Defaults from a project p of an organization o, for workspaces without an execution mode of their own. */
-#define INHERITED_MODE                                                                                                 \
-	"coalesce(p.settings->>'default-execution-mode', o.settings->>'default-execution-mode', 'remote')"
-#define INHERITED_POOL                                                                                                 \
-	"case when p.settings->>'default-execution-mode' is null then o.default_pool_id else p.default_pool_id end"
-
 struct project {
 	const char *name, *description;
 	const char *pool_id;    /* the default agent pool, or NULL */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/workspaces/tags.h"
 
+#include "scheduler/store/workspaces/tags.sql.h"
+
 /* Limits of the API: bindings per resource, and tags per workspace. */
 enum { MAX_BINDINGS = 10, MAX_TAGS = 100 };
 
@@ -21,32 +23,29 @@ int bindings_read(struct store *store, const struct binding_list *list, struct r
 		sql = BINDINGS(OWN, "project_id");
 	else if (list->effective)
 		sql = BINDINGS("effective_tags", "workspace_id");
-	return db_query(store->db, ret_rows, err, sql, P_ARRAY(list->owners));
+	return db_query_sql(store->db, ret_rows, err, sql, P_ARRAY(list->owners));
 }
 
 struct writing {
 	struct store *store;
 	const struct binding_order *order;
-	const char *keys; /* arrays; the ids are for new rows */
-	const char *values, *ids, *tag_ids;
+	struct db_array *keys, *values;
+	struct db_array *ids, *tag_ids; /* for new rows */
 };
 
 /* Serializes writers of one owner, so that the count is correct. */
 static int owner_lock(struct store *store, enum tagged kind, const char *owner, struct err *err)
 {
 	if (kind == TAGGED_WORKSPACE)
-		return db_query(store->db, NULL, err, "select 1 from workspaces where id = $1 for no key update",
-			P_TEXT(owner));
-	return db_query(store->db, NULL, err, "select 1 from projects where id = $1 for no key update", P_TEXT(owner));
+		return db_query(store->db, NULL, err, owner_lock, .owner = owner);
+	return db_query(store->db, NULL, err, owner_lock_lock_2, .owner = owner);
 }
 
 static int tags_make(
-	struct store *store, const char *organization_id, const char *ids, const char *names, struct err *err)
+	struct store *store, const char *organization_id, struct db_array *ids, struct db_array *names, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into tags (id, organization_id, name) select u.id, $1, u.name "
-		"from unnest($2::text[], $3::text[]) u(id, name) on conflict (organization_id, name) do nothing",
-		P_TEXT(organization_id), P_TEXT(ids), P_TEXT(names));
+	return db_query(
+		store->db, NULL, err, tags_make, .organization_id = organization_id, .ids = ids, .names = names);
 }
 
 #define BIND(column)                                                                                                   \
@@ -73,7 +72,7 @@ static int count_check(const struct writing *w, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct binding_order *order = w->order;
 
-	if (db_query(w->store->db, &rows, err, statements[order->kind].count, P_TEXT(order->owner)) < 0)
+	if (db_query_sql(w->store->db, &rows, err, statements[order->kind].count, P_TEXT(order->owner)) < 0)
 		return -1;
 	/* tags_add allows more names than that. They can be kept, but no bindings can be added. */
 	if (row_int(&rows, 0, "bound") <= MAX_BINDINGS)
@@ -91,13 +90,13 @@ static int write_in(void *data, struct err *err)
 		tags_make(w->store, order->organization_id, w->tag_ids, w->keys, err) < 0)
 		return -1;
 	if (order->replace &&
-		db_query(db, NULL, err, statements[order->kind].unbind_others, P_TEXT(order->owner), P_TEXT(w->keys)) <
-			0)
+		db_query_sql(db, NULL, err, statements[order->kind].unbind_others, P_TEXT(order->owner),
+			P_ARRAY(w->keys)) < 0)
 		return -1;
 	if (!json_array_size(order->bindings))
 		return 0;
-	if (db_query(db, NULL, err, statements[order->kind].bind, P_TEXT(order->organization_id), P_TEXT(w->ids),
-		    P_TEXT(w->keys), P_TEXT(w->values), P_TEXT(order->owner)) < 0)
+	if (db_query_sql(db, NULL, err, statements[order->kind].bind, P_TEXT(order->organization_id), P_ARRAY(w->ids),
+		    P_ARRAY(w->keys), P_ARRAY(w->values), P_TEXT(order->owner)) < 0)
 		return -1;
 	return count_check(w, err);
 }
@@ -106,7 +105,7 @@ int bindings_write(struct store *store, const struct binding_order *order, struc
 {
 	_cleanup_(db_array_release) struct db_array keys = DB_ARRAY_INIT, values = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT, tag_ids = DB_ARRAY_INIT;
-	struct writing w = {.store = store, .order = order};
+	struct writing w = {store, order, &keys, &values, &ids, &tag_ids};
 	const json_t *binding;
 	size_t i;
 
@@ -117,56 +116,30 @@ int bindings_write(struct store *store, const struct binding_order *order, struc
 		db_array_add(&ids, id_new("tb").text);
 		db_array_add(&tag_ids, id_new("tag").text);
 	}
-	w.keys = db_array_text(&keys);
-	w.values = db_array_text(&values);
-	w.ids = db_array_text(&ids);
-	w.tag_ids = db_array_text(&tag_ids);
 	return db_transaction(store->db, write_in, &w, err);
 }
 
 /* ---- tags ---- */
 
-#define TAG_COLUMNS                                                                                                    \
-	"t.id, t.name, o.name as organization_name, (select count(*) from tag_bindings b where b.tag_id = t.id "       \
-	"and b.workspace_id is not null) as instance_count "
-
-#define TAG_PAGE(conditions, limit, offset)                                                                            \
-	"with found as (select f.id, f.name from tags f where " conditions ") select c.total, t.* from "               \
-	"(select count(*) as total from found) c left join (select " TAG_COLUMNS                                       \
-	"from tags t join organizations o on o.id = t.organization_id where t.id in (select id from found "            \
-	"order by name limit " limit " offset " offset ")) t on true order by t.name"
-
 int tags_of_workspace(
 	struct store *store, const char *workspace_id, struct list_range range, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		TAG_PAGE(
-			"f.id in (select tag_id from tag_bindings where workspace_id = $1 and value = '')", "$2", "$3"),
-		P_TEXT(workspace_id), P_INT(range.limit), P_INT(range.offset));
+	return db_query(store->db, ret_rows, err, tags_of_workspace, .workspace_id = workspace_id, .limit = range.limit,
+		.offset = range.offset);
 }
 
 int tags_list(struct store *store, const struct tag_list *list, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		TAG_PAGE("f.organization_id = $1 and ($2::text is null or strpos(lower(f.name), lower($2)) > 0) "
-			 "and ($3::text is null or not (f.id = any(string_to_array($3, ',')) or exists (select 1 from "
-			 "tag_bindings b where b.tag_id = f.id and b.workspace_id = any(string_to_array($3, ',')))))",
-			"$4", "$5"),
-		P_TEXT(list->organization_id), P_TEXT(list->search), P_TEXT(list->exclude), P_INT(list->limit),
-		P_INT(list->offset));
+	return db_query(store->db, ret_rows, err, tags_list, .organization_id = list->organization_id,
+		.search = list->search, .exclude = list->exclude, .limit = list->limit, .offset = list->offset);
 }
 
 struct tagging {
 	struct store *store;
 	const struct tag_choice *choice;
-	const char *ids, *names;           /* arrays */
-	const char *tag_ids, *binding_ids; /* for new rows */
+	struct db_array *ids, *names;
+	struct db_array *tag_ids, *binding_ids; /* for new rows */
 };
-
-/* One row per chosen tag that exists, by id or by name. */
-#define CHOSEN                                                                                                         \
-	"select t.id, t.id = any($2::text[]) as by_id from tags t where t.organization_id = $1 and "                   \
-	"(t.id = any($2::text[]) or t.name = any($3::text[]))"
 
 static int add_check(const struct tagging *t, const struct rows *rows, struct err *err)
 {
@@ -185,15 +158,8 @@ static int add_in(void *data, struct err *err)
 
 	if (owner_lock(t->store, TAGGED_WORKSPACE, choice->workspace_id, err) < 0 ||
 		tags_make(t->store, choice->organization_id, t->tag_ids, t->names, err) < 0 ||
-		db_query(t->store->db, &rows, err,
-			"with chosen as (" CHOSEN "), added as (insert into tag_bindings (id, tag_id, workspace_id) "
-			"select ($5::text[])[row_number() over ()], c.id, $4 from chosen c on conflict (workspace_id, "
-			"tag_id) do nothing returning 1) "
-			"select (select count(*) from chosen where by_id) as by_id, (select count(*) from added) as "
-			"added, "
-			"(select count(*) from tag_bindings where workspace_id = $4) as bound",
-			P_TEXT(choice->organization_id), P_TEXT(t->ids), P_TEXT(t->names), P_TEXT(choice->workspace_id),
-			P_TEXT(t->binding_ids)) < 0)
+		db_query(t->store->db, &rows, err, tags_add, .organization_id = choice->organization_id, .ids = t->ids,
+			.names = t->names, .workspace_id = choice->workspace_id, .binding_ids = t->binding_ids) < 0)
 		return -1;
 	return add_check(t, &rows, err);
 }
@@ -203,9 +169,8 @@ static int remove_in(void *data, struct err *err)
 	const struct tagging *t = data;
 	const struct tag_choice *choice = t->choice;
 
-	return db_query(t->store->db, NULL, err,
-		"delete from tag_bindings where workspace_id = $4 and tag_id in (select id from (" CHOSEN ") c)",
-		P_TEXT(choice->organization_id), P_TEXT(t->ids), P_TEXT(t->names), P_TEXT(choice->workspace_id));
+	return db_query(t->store->db, NULL, err, tags_remove, .organization_id = choice->organization_id, .ids = t->ids,
+		.names = t->names, .workspace_id = choice->workspace_id);
 }
 
 static void ids_make(struct db_array *array, const char *prefix, size_t count)
@@ -219,16 +184,12 @@ static int tagging_do(
 {
 	_cleanup_(db_array_release) struct db_array ids = DB_ARRAY_INIT, names = DB_ARRAY_INIT;
 	_cleanup_(db_array_release) struct db_array tag_ids = DB_ARRAY_INIT, binding_ids = DB_ARRAY_INIT;
-	struct tagging t = {.store = store, .choice = choice};
+	struct tagging t = {store, choice, &ids, &names, &tag_ids, &binding_ids};
 
 	db_array_add_texts(&ids, choice->ids);
 	db_array_add_texts(&names, choice->names);
 	ids_make(&tag_ids, "tag", json_array_size(choice->names));
 	ids_make(&binding_ids, "tb", json_array_size(choice->names) + json_array_size(choice->ids));
-	t.ids = db_array_text(&ids);
-	t.names = db_array_text(&names);
-	t.tag_ids = db_array_text(&tag_ids);
-	t.binding_ids = db_array_text(&binding_ids);
 	return db_transaction(store->db, fn, &t, err);
 }
 
@@ -249,11 +210,8 @@ int tags_delete(struct store *store, const char *organization_id, const json_t *
 
 	db_array_add_texts(&array, ids);
 	/* Deletes all of them or none. */
-	if (db_query(store->db, &rows, err,
-		    "with chosen as (select id from tags where organization_id = $1 and id = any($2::text[])) "
-		    "delete from tags where id in (select id from chosen) and (select count(*) from chosen) = "
-		    "$3::bigint",
-		    P_TEXT(organization_id), P_ARRAY(&array), P_INT((long long)json_array_size(ids))) < 0)
+	if (db_query(store->db, &rows, err, tags_delete, .organization_id = organization_id, .array = &array,
+		    .json_array_size = (long long)json_array_size(ids)) < 0)
 		return -1;
 	if (db_affected(&rows) || !json_array_size(ids))
 		return 0;
@@ -264,8 +222,7 @@ int tags_delete(struct store *store, const char *organization_id, const json_t *
 
 int tag_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, "select id, name, organization_id from tags where id = $1", P_TEXT(id)) <
-		0)
+	if (db_query(store->db, ret_rows, err, tag_read, .id = id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "tag not found");
 }
@@ -284,12 +241,7 @@ static int bind_in(void *data, struct err *err)
 
 	db_array_add_texts(&array, b->workspace_ids);
 	ids_make(&ids, "tb", json_array_size(b->workspace_ids));
-	if (db_query(b->store->db, &rows, err,
-		    "with may as (select w.id from tags t join workspaces w on w.organization_id = t.organization_id "
-		    "where t.id = $1 and w.id = any($2::text[])), added as (insert into tag_bindings (id, tag_id, "
-		    "workspace_id) select ($3::text[])[row_number() over ()], $1, id from may "
-		    "on conflict (workspace_id, tag_id) do nothing) select count(*) as found from may",
-		    P_TEXT(b->id), P_ARRAY(&array), P_ARRAY(&ids)) < 0)
+	if (db_query(b->store->db, &rows, err, tags_bind, .id = b->id, .array = &array, .ids = &ids) < 0)
 		return -1;
 	if (row_int(&rows, 0, "found") == (long long)json_array_size(b->workspace_ids))
 		return 0;

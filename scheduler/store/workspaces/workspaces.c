@@ -6,6 +6,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/vcs/repositories.h"
 #include "scheduler/store/workspaces/projects.h"
+#include "scheduler/store/workspaces/workspaces.sql.h"
 
 /* The largest offset at which a list is first searched by the newest runs. */
 enum { MAX_NEWEST = 1000 };
@@ -56,29 +57,24 @@ static int not_found(struct err *err)
 	return err_set(err, ERR_NOT_FOUND, "workspace not found");
 }
 
-static const char read_sql[] = "select " WORKSPACE_COLUMNS("$2") "from workspaces w " WORKSPACE_JOINS "where w.id = $1";
-static const char read_named_sql[] = "select " WORKSPACE_COLUMNS(
-	"$3") "from workspaces w " WORKSPACE_JOINS
-	      "where w.id = (select n.id from organizations x join workspaces n on n.organization_id = x.id "
-	      "and lower(n.name) = lower($2) where lower(x.name) = lower($1))";
-
 int workspace_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, read_sql, P_TEXT(id), P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, workspaces_read, .id = id, .user = response_scope_user(store->scope)) <
+		0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
 
 int workspace_read_ask(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, read_sql, P_TEXT(id), P_TEXT(response_scope_user(store->scope)));
+	return db_ask(store->db, ret_rows, err, workspaces_read, .id = id, .user = response_scope_user(store->scope));
 }
 
 int workspace_read_named(
 	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err, read_named_sql, P_TEXT(organization), P_TEXT(name),
-		    P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, workspaces_read_named, .organization = organization, .name = name,
+		    .user = response_scope_user(store->scope)) < 0)
 		return -1;
 	return ret_rows->count ? 0 : not_found(err);
 }
@@ -86,41 +82,30 @@ int workspace_read_named(
 int workspace_read_named_ask(
 	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, read_named_sql, P_TEXT(organization), P_TEXT(name),
-		P_TEXT(response_scope_user(store->scope)));
+	return db_ask(store->db, ret_rows, err, workspaces_read_named, .organization = organization, .name = name,
+		.user = response_scope_user(store->scope));
 }
 
 int workspaces_read_all(struct store *store, struct db_array *ids, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err,
-		"select " WORKSPACE_COLUMNS(
-			"$2") "from workspaces w " WORKSPACE_JOINS "where w.id = any($1::text[]) and " SCOPE_HAS("$2",
-			RIGHTS_IN_WORKSPACE("$2", "w.organization_id", "w.id"), "1") "order by lower(w.name), w.id",
-		P_ARRAY(ids), P_TEXT(response_scope_user(store->scope)));
+	return db_ask(
+		store->db, ret_rows, err, workspaces_read_all, .ids = ids, .user = response_scope_user(store->scope));
 }
-
-#define LOOKUP                                                                                                         \
-	"select w.id, w.name, w.organization_id, o.name as organization_name, w.project_id, w.execution_mode, "        \
-	"w.current_state_id from workspaces w join organizations o on o.id = w.organization_id "
-
-static const char lookup_sql[] = LOOKUP "where w.id = $1";
 
 int workspace_lookup(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, lookup_sql, P_TEXT(id));
+	return db_query(store->db, ret_rows, err, workspaces_lookup, .id = id);
 }
 
 int workspace_lookup_ask(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_ask(store->db, ret_rows, err, lookup_sql, P_TEXT(id));
+	return db_ask(store->db, ret_rows, err, workspaces_lookup, .id = id);
 }
 
 int workspace_lookup_named(
 	struct store *store, const char *organization, const char *name, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		LOOKUP "where lower(o.name) = lower($1) and lower(w.name) = lower($2)", P_TEXT(organization),
-		P_TEXT(name));
+	return db_query(store->db, ret_rows, err, workspace_lookup_named, .organization = organization, .name = name);
 }
 
 /* Converts a pattern with asterisks to one of `like`, and escapes the special characters of `like`. */
@@ -213,18 +198,6 @@ int workspace_lookup_named(
 	"t as (select count(*) as total from f), "                                                                     \
 	"p as " PLACED("f " join, order, "", "limit $9 offset $10") SHOWN("$12") ")"
 
-/* Workspaces with the newest current runs, found among a limited number of the newest runs: 2 ms instead of 30 with
- * 10,000 workspaces. Most of these runs are no longer current, and a pending one is not current yet. A page that is not
- * full is inconclusive. */
-#define NEWEST                                                                                                         \
-	"(select id, workspace_id, position, status from runs where organization_id = $1 order by position desc "      \
-	"limit 10000 + 10 * ($2::bigint + $3::bigint)) r cross join lateral (select id from workspaces "               \
-	"where id = r.workspace_id and coalesce(current_run_id, latest_run_id) = r.id offset 0) f "                    \
-	"where r.status <> 'pending' "
-static const char newest_sql[] =
-	"(with t as (select coalesce((select workspaces from organization_totals where organization_id = $1), 0) as "
-	"total), p as " PLACED(NEWEST, "r.position desc", "", "limit $2 offset $3") SHOWN("$4") ")";
-
 #define SORT(name, join, order, back)                                                                                  \
 	{                                                                                                              \
 		name, WHOLE("workspaces f " join, order, back), SOME(join, order)                                      \
@@ -265,8 +238,8 @@ static int list_newest(struct store *store, const struct workspace_list *list, s
 {
 	if (!text_equal(list->sort, SORT_NEWEST) || list->without_tags || list->offset >= MAX_NEWEST)
 		return 0;
-	if (db_query(store->db, ret_rows, err, newest_sql, P_TEXT(list->organization_id), P_INT(list->limit),
-		    P_INT(list->offset), P_TEXT(response_scope_user(store->scope))) < 0)
+	if (db_query(store->db, ret_rows, err, workspaces_newest, .organization_id = list->organization_id,
+		    .limit = list->limit, .offset = list->offset, .user = response_scope_user(store->scope)) < 0)
 		return -1;
 	if (ret_rows->count == list->limit && !row_null(ret_rows, 0, "id"))
 		return 1;
@@ -280,7 +253,7 @@ static int list_whole(struct store *store, const struct workspace_list *list, st
 
 	if (found)
 		return found < 0 ? -1 : 0;
-	return db_query(store->db, ret_rows, err, sort_find(list->sort)->whole, P_TEXT(list->organization_id),
+	return db_query_sql(store->db, ret_rows, err, sort_find(list->sort)->whole, P_TEXT(list->organization_id),
 		P_INT(list->limit), P_INT(list->offset), P_TEXT(response_scope_user(store->scope)),
 		P_TEXT(list->without_tags));
 }
@@ -292,7 +265,7 @@ int workspaces_list(struct store *store, const struct workspace_list *list, stru
 
 	if (list_is_whole(list, everywhere))
 		return list_whole(store, list, ret_rows, err);
-	return db_query(store->db, ret_rows, err, sort_find(list->sort)->some, P_TEXT(list->organization_id),
+	return db_query_sql(store->db, ret_rows, err, sort_find(list->sort)->some, P_TEXT(list->organization_id),
 		P_TEXT(list->name), P_TEXT(list->wildcard), P_TEXT(list->run_status), P_TEXT(list->project_ids),
 		P_TEXT(keys->count ? db_array_text(keys) : NULL), P_TEXT(keys->count ? db_array_text(values) : NULL),
 		P_TEXT(list->without_tags), P_INT(list->limit), P_INT(list->offset), P_BOOL(everywhere),
@@ -306,15 +279,11 @@ static int limit_check(struct store *store, const char *organization_id, struct 
 {
 	_cleanup_(rows_release) struct rows limit = ROWS_INIT, rows = ROWS_INIT;
 
-	if (db_query(store->db, &limit, err,
-		    "select (admin_settings->>'workspace-limit')::bigint as max from organizations where id = $1 "
-		    "and (admin_settings->>'workspace-limit')::bigint > 0 for no key update",
-		    P_TEXT(organization_id)) < 0)
+	if (db_query(store->db, &limit, err, limit_check_lock, .organization_id = organization_id) < 0)
 		return -1;
 	if (!limit.count)
 		return 0;
-	if (db_query(store->db, &rows, err, "select count(*) as there from workspaces where organization_id = $1",
-		    P_TEXT(organization_id)) < 0)
+	if (db_query(store->db, &rows, err, limit_check_read, .organization_id = organization_id) < 0)
 		return -1;
 	if (row_int(&rows, 0, "there") < row_int(&limit, 0, "max"))
 		return 0;
@@ -331,19 +300,8 @@ int workspace_create(struct store *store, const char *organization_id, struct wo
 
 	if (limit_check(store, organization_id, err) < 0)
 		return -1;
-	if (db_query(store->db, NULL, err,
-		    "insert into workspaces (id, organization_id, settings, name, description, auto_apply, "
-		    "execution_mode, terraform_version, working_directory, structured_run_output, pool_id, "
-		    "project_id) "
-		    "select $1, $2, $4::jsonb || case when not $4::jsonb ? 'global-remote-state' and (select "
-		    "(settings->>'default-remote-state-access')::boolean from site_settings) then "
-		    "'{\"global-remote-state\": true}'::jsonb else '{}' end, f->>'name', f->>'description', "
-		    "coalesce((f->>'auto-apply')::boolean, false), coalesce(f->>'execution-mode', 'remote'), "
-		    "coalesce(f->>'terraform-version', ''), coalesce(f->>'working-directory', ''), "
-		    "coalesce((f->>'structured-run-output-enabled')::boolean, true), f->>'agent-pool-id', "
-		    "coalesce(f->>'project-id', (select id from projects where organization_id = $2 and is_default)) "
-		    "from (select $3::jsonb as f) x",
-		    P_TEXT(id.text), P_TEXT(organization_id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
+	if (db_query(store->db, NULL, err, workspace_create, .id = id.text, .organization_id = organization_id,
+		    .fields_text = fields_text, .settings_text = settings_text) < 0)
 		return name_taken(store, "workspaces_name", err);
 	*ret_id = id;
 	return 0;
@@ -354,33 +312,15 @@ int workspace_update(struct store *store, const char *id, struct workspace_attri
 	_cleanup_(freep) char *fields_text = json_text(attributes.fields);
 	_cleanup_(freep) char *settings_text = json_text(attributes.settings);
 
-	if (db_query(store->db, NULL, err,
-		    "update workspaces set settings = settings || $3::jsonb, name = coalesce(f->>'name', name), "
-		    "description = case when f ? 'description' then f->>'description' else description end, "
-		    "auto_apply = coalesce((f->>'auto-apply')::boolean, auto_apply), "
-		    "execution_mode = coalesce(f->>'execution-mode', execution_mode), "
-		    "terraform_version = coalesce(f->>'terraform-version', terraform_version), "
-		    "working_directory = coalesce(f->>'working-directory', working_directory), "
-		    "structured_run_output = coalesce((f->>'structured-run-output-enabled')::boolean, "
-		    "structured_run_output), "
-		    "pool_id = case when f ? 'agent-pool-id' then f->>'agent-pool-id' else pool_id end, "
-		    "project_id = coalesce(f->>'project-id', project_id), updated_at = now() from (select $2::jsonb as "
-		    "f) x where id = $1",
-		    P_TEXT(id), P_TEXT(fields_text), P_TEXT(settings_text)) < 0)
+	if (db_query(store->db, NULL, err, workspace_update, .id = id, .fields_text = fields_text,
+		    .settings_text = settings_text) < 0)
 		return name_taken(store, "workspaces_name", err);
 	return 0;
 }
 
 int workspaces_inherit_mode(struct store *store, const char *organization_id, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update workspaces w set execution_mode = m.mode, pool_id = m.pool, updated_at = now() "
-		"from projects p join organizations o on o.id = p.organization_id cross join lateral "
-		"(select " INHERITED_MODE " as mode, " INHERITED_POOL " as pool) m "
-		"where p.id = w.project_id and w.organization_id = $1 "
-		"and w.settings->'setting-overwrites'->'execution-mode' = 'false' "
-		"and (w.execution_mode, w.pool_id) is distinct from (m.mode, m.pool)",
-		P_TEXT(organization_id));
+	return db_query(store->db, NULL, err, workspaces_inherit_mode, .organization_id = organization_id);
 }
 
 /* ---- deleting ---- */
@@ -418,10 +358,7 @@ static int jobs_lock(struct store *store, const char *id, bool *ret_applying, st
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select state = 'claimed' and stage = 'apply' as applying from jobs where run_id in "
-		    "(select id from runs where workspace_id = $1) order by id for update",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, &rows, err, jobs_lock, .id = id) < 0)
 		return -1;
 	*ret_applying = false;
 	for (int i = 0; i < rows.count; i++)
@@ -435,20 +372,13 @@ static int delete_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	bool applying;
 
-	if (db_query(d->store->db, &rows, err,
-		    "select (w.locked_by is not null or w.current_run_id is not null) as locked, "
-		    "w.hold_job_id is not null as held, "
-		    "w.resource_count > 0 as manages, exists (select 1 from state_versions s where "
-		    "s.workspace_id = w.id and s.status = 'pending' and s.created_at > now() - interval '10 minutes') "
-		    "as processing from workspaces w "
-		    "where w.id = $1 for update",
-		    P_TEXT(d->id)) < 0 ||
+	if (db_query(d->store->db, &rows, err, workspaces_delete_lock, .id = d->id) < 0 ||
 		jobs_lock(d->store, d->id, &applying, err) < 0 || delete_check(&rows, applying, d->safe, err) < 0)
 		return -1;
 	/* Runs refer to configuration versions, so they are deleted first. */
-	if (db_query(d->store->db, NULL, err, "delete from runs where workspace_id = $1", P_TEXT(d->id)) < 0)
+	if (db_query(d->store->db, NULL, err, workspaces_delete, .id = d->id) < 0)
 		return -1;
-	return db_query(d->store->db, NULL, err, "delete from workspaces where id = $1", P_TEXT(d->id));
+	return db_query(d->store->db, NULL, err, workspaces_delete_delete_2, .id = d->id);
 }
 
 int workspace_delete(struct store *store, const char *id, bool safe, struct err *err)
@@ -462,11 +392,7 @@ int workspace_guarded(struct store *store, const char *id, bool *ret_guarded, st
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "select 1 from workspaces w join organizations o on o.id = w.organization_id where w.id = $1 and "
-		    "w.resource_count > 0 and not coalesce((o.settings->>'allow-force-delete-workspaces')::boolean, "
-		    "false)",
-		    P_TEXT(id)) < 0)
+	if (db_query(store->db, &rows, err, workspace_guarded, .id = id) < 0)
 		return -1;
 	*ret_guarded = rows.count > 0;
 	return 0;
@@ -487,11 +413,8 @@ static int move_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	db_array_add_texts(&ids, m->ids);
-	if (db_query(m->store->db, &rows, err,
-		    "with moved as (update workspaces set project_id = $2, updated_at = now() where organization_id = "
-		    "$1 "
-		    "and id = any($3::text[]) returning 1) select count(*) as found from moved",
-		    P_TEXT(m->organization_id), P_TEXT(m->project_id), P_ARRAY(&ids)) < 0)
+	if (db_query(m->store->db, &rows, err, workspaces_move, .organization_id = m->organization_id,
+		    .project_id = m->project_id, .ids = &ids) < 0)
 		return -1;
 	if (row_int(&rows, 0, "found") != (long long)json_array_size(m->ids))
 		return err_at(err, "/data", "Workspaces must exist in the project's organization");
@@ -514,13 +437,7 @@ int workspace_lock(struct store *store, const char *id, const char *user_id, con
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err,
-		    "with locked as (update workspaces set locked_by = $2, locked_reason = $3 where id = $1 "
-		    "and locked_by is null and current_run_id is null and hold_job_id is null returning id) "
-		    "insert into workspace_locks (workspace_id, locked_by, locked_at) select id, $2, now() from locked "
-		    "on conflict (workspace_id) do update set locked_by = excluded.locked_by, "
-		    "locked_at = excluded.locked_at",
-		    P_TEXT(id), P_TEXT(user_id), P_TEXT(reason)) < 0)
+	if (db_query(store->db, &rows, err, workspace_lock, .id = id, .user_id = user_id, .reason = reason) < 0)
 		return -1;
 	return db_affected(&rows) ? 0 : err_set(err, ERR_CONFLICT, "the workspace is already locked");
 }
@@ -556,21 +473,10 @@ static int unlock_in(void *data, struct err *err)
 	const struct unlocking *u = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(u->store->db, &rows, err,
-		    "select w.locked_by, coalesce(w.current_run_id, (select run_id from workspace_holds where job_id = "
-		    "w.hold_job_id)) as run, (select username from users where id = w.locked_by), "
-		    "(select name from teams where user_id = w.locked_by and kind in ('owners', 'team')) as team, "
-		    "coalesce((select s.status = 'pending' and s.created_by = w.locked_by "
-		    "from state_versions s where s.workspace_id = w.id "
-		    "order by s.created_at desc, s.id limit 1), false) as state_pending "
-		    "from workspaces w where w.id = $1 for update",
-		    P_TEXT(u->id)) < 0 ||
+	if (db_query(u->store->db, &rows, err, workspaces_unlock_lock, .id = u->id) < 0 ||
 		unlock_check(&rows, u, err) < 0)
 		return -1;
-	return db_query(u->store->db, NULL, err,
-		"with time as (delete from workspace_locks where workspace_id = $1) "
-		"update workspaces set locked_by = null, locked_reason = null where id = $1",
-		P_TEXT(u->id));
+	return db_query(u->store->db, NULL, err, workspaces_unlock_update, .id = u->id);
 }
 
 int workspace_unlock(struct store *store, const char *id, const char *user_id, bool force, struct err *err)

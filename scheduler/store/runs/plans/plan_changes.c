@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/runs/plans/plan_changes.sql.h"
 
 /* The blob: a header of fixed length, the ends of the changes, the summary, the changes. The header names the format
  * and the JSON. A higher number makes other programs' blobs unreadable, so that they are made again. */
@@ -44,15 +45,7 @@ long long plan_changes_end(const struct buf *ends, long long index)
 
 int plan_changes_lookup(struct store *store, const char *plan_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select o.run_id, o.plan_deleted_at is not null as plan_deleted, r.organization_id, "
-		    "r.workspace_id, j.blob_id as json_blob, b.size as json_size, c.blob_id as changes_blob, "
-		    "g.settings -> 'risk-hint-types' as risk_types "
-		    "from operations o join runs r on r.id = o.run_id join organizations g on g.id = r.organization_id "
-		    "left join operation_blobs j on j.operation_id = o.id and j.kind = 'json' "
-		    "left join blobs b on b.id = j.blob_id "
-		    "left join operation_blobs c on c.operation_id = o.id and c.kind = 'changes' where o.id = $1",
-		    P_TEXT(plan_id)) < 0)
+	if (db_query(store->db, ret_rows, err, plan_changes_lookup, .plan_id = plan_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "plan not found");
 }
@@ -163,19 +156,14 @@ static int keep_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct id blob;
 
-	if (db_query(k->store->db, &rows, err,
-		    "select 1 from operation_blobs where operation_id = $1 and kind = 'json' and blob_id = $2 for "
-		    "share",
-		    P_TEXT(k->plan_id), P_TEXT(k->json_blob)) < 0)
+	if (db_query(k->store->db, &rows, err, plan_changes_keep_lock, .plan_id = k->plan_id,
+		    .json_blob = k->json_blob) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
 	if (blob_put_pieces(k->store, buf_str(k->content), k->content->len, &blob, err) < 0)
 		return -1;
-	return db_queue(k->store->db, err,
-		"insert into operation_blobs (operation_id, kind, blob_id) values ($1, 'changes', $2) "
-		"on conflict (operation_id, kind) do update set blob_id = excluded.blob_id",
-		P_TEXT(k->plan_id), P_TEXT(blob.text));
+	return db_queue(k->store->db, err, plan_changes_keep_insert, .plan_id = k->plan_id, .blob = blob.text);
 }
 
 int plan_changes_keep(struct store *store, const char *plan_id, const char *json_blob,

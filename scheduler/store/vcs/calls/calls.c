@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "scheduler/store/vcs/calls/calls.sql.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/credentials.h"
@@ -37,8 +38,7 @@ static int lookup_prepare(
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const char *id;
 
-	if (db_query(store->db, &rows, err, "select external_id from vcs_repositories where id = $1",
-		    P_TEXT(call->repository_id)) < 0)
+	if (db_query(store->db, &rows, err, lookup_prepare, .repository_id = call->repository_id) < 0)
 		return -1;
 	id = rows.count && vcs_operation_exists(call->dialect, VCS_OP_LOCATE) ? row_text(&rows, 0, "external_id")
 									      : NULL;
@@ -64,7 +64,7 @@ static int (*const prepare[VCS_PURPOSES])(
 
 int vcs_call_add(struct store *store, const struct vcs_call *call, struct err *err)
 {
-	return db_query(store->db, NULL, err,
+	return db_query_sql(store->db, NULL, err,
 		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject",
 			"coalesce(r.organization_id, c.organization_id), coalesce(r.connection_id, c.id), "
 			"r.installation_id, r.id, $6 from (select $4::text as repository, $5::text as connection) u "
@@ -96,30 +96,6 @@ struct allowance {
 	bool spent; /* its calls were put off */
 };
 
-/* The columns of vcs_call_of. */
-#define CALL_COLUMNS                                                                                                   \
-	"c.id, c.repository_id, c.removal_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries, "    \
-	"coalesce(c.connection_id, c.installation_id, m.connection) as owner, coalesce(k.provider, m.provider, "       \
-	"'github_app') as provider, coalesce(k.api_url, m.api_url) as api_url, coalesce(r.identifier, m.identifier) "  \
-	"as identifier, c.token_generation, c.token_generation <> coalesce(t.generation, i.generation) as "            \
-	"token_replaced "
-#define CALL_TABLES                                                                                                    \
-	"from vcs_calls c left join vcs_connections k on k.id = c.connection_id left join vcs_repositories r on "      \
-	"r.id = c.repository_id left join vcs_hook_removals m on m.id = c.removal_id "                                 \
-	"left join vcs_tokens t on t.connection_id = c.connection_id left join vcs_installations i on "                \
-	"i.id = c.installation_id "
-/* Whether the call is of the connection or installation $1. */
-#define IS_OF_OWNER                                                                                                    \
-	"(connection_id = $1 or installation_id = $1 or removal_id = any(array(select id from vcs_hook_removals "      \
-	"where connection = $1))) "
-
-/* The candidates: the most urgent calls that are due. */
-static const char candidates_sql[] =
-	"select c.attempt, c.writes, " CALL_COLUMNS CALL_TABLES
-	"where c.delivery = 'waiting' and c.due_at <= now() and (jsonb_array_length($1::jsonb) = 0 or c.id in "
-	"(select jsonb_array_elements_text($1::jsonb))) order by c.urgency, c.due_at, c.id limit $2 "
-	"for update of c skip locked";
-
 /* Locks the limits of all owners, in one order. */
 static int limits_lock(struct store *store, const struct rows *calls, struct rows *ret_rows, struct err *err)
 {
@@ -127,16 +103,9 @@ static int limits_lock(struct store *store, const struct rows *calls, struct row
 
 	for (int i = 0; i < calls->count; i++)
 		db_array_add(&owners, row_text(calls, i, "owner"));
-	if (db_query(store->db, NULL, err,
-		    "insert into vcs_limits (owner_id, minute_left, hour_left) select distinct u, -1, -1 "
-		    "from unnest($1::text[]) u order by u on conflict do nothing",
-		    P_ARRAY(&owners)) < 0)
+	if (db_query(store->db, NULL, err, limits_lock_insert, .owners = &owners) < 0)
 		return -1;
-	return db_query(store->db, ret_rows, err,
-		"select owner_id, minute_left, hour_left, extract(epoch from now() - refilled_at) as seconds, "
-		"extract(epoch from blocked_until - now()) as blocked from vcs_limits "
-		"where owner_id = any($1::text[]) order by owner_id for update",
-		P_ARRAY(&owners));
+	return db_query(store->db, ret_rows, err, limits_lock, .owners = &owners);
 }
 
 static double row_number(const struct rows *rows, int row, const char *column)
@@ -197,22 +166,14 @@ static int allowance_put_off(
 	if (allowance->spent)
 		return 0;
 	allowance->spent = true;
-	return db_query(store->db, NULL, err,
-		"update vcs_calls set due_at = now() + make_interval(secs => $2) where " IS_OF_OWNER
-		"and delivery = 'waiting' and due_at <= now() and (writes or $3)",
-		P_TEXT(allowance->owner), P_INT((long long)wait + 1), P_BOOL(allowance->blocked_s > 0));
+	return db_query(store->db, NULL, err, allowance_put_off, .owner = allowance->owner, .p2 = (long long)wait + 1,
+		.blocked_s = allowance->blocked_s > 0);
 }
 
 static int allowance_store(struct store *store, const struct allowance *allowance, struct err *err)
 {
-	char minute[32], hour[32];
-
-	snprintf(minute, sizeof(minute), "%.3f", allowance->minute);
-	snprintf(hour, sizeof(hour), "%.3f", allowance->hour);
-	return db_queue(store->db, err,
-		"update vcs_limits set minute_left = $2::real, hour_left = $3::real, refilled_at = now() "
-		"where owner_id = $1",
-		P_TEXT(allowance->owner), P_TEXT(minute), P_TEXT(hour));
+	return db_queue(store->db, err, allowance_store, .owner = allowance->owner, .minute = allowance->minute,
+		.hour = allowance->hour);
 }
 
 /* ---- claim ---- */
@@ -237,10 +198,7 @@ struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *argumen
 
 static int put_off(struct store *store, const char *id, int wait_s, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_calls set delivery = 'waiting', tries = tries + 1, error = left($3, 500), "
-		"due_at = now() + make_interval(secs => $2), updated_at = now() where id = $1",
-		P_TEXT(id), P_INT(wait_s), P_TEXT(why));
+	return db_query(store->db, NULL, err, put_off, .id = id, .wait_s = wait_s, .why = why);
 }
 
 /* Stores what is sent, without the secret. */
@@ -252,13 +210,10 @@ static int claim_store(struct store *store, const struct vcs_claimed *call, cons
 
 	json_object_del(arguments, "secret");
 	text = json_text(arguments);
-	return db_query(store->db, NULL, err,
-		"update vcs_calls set delivery = 'claimed', attempt = attempt + 1, notifier = $2, lease_until = now() "
-		"+ make_interval(secs => $3), operation = $4, arguments = $5::jsonb, version = $6, "
-		"token_generation = $7, updated_at = now() where id = $1",
-		P_TEXT(call->id), P_TEXT(notifier), P_INT(store->settings->lease_seconds),
-		P_TEXT(vcs_operation_name(prepared->operation)), P_TEXT(text), P_INT(prepared->version),
-		P_INT(prepared->token_generation));
+	return db_query(store->db, NULL, err, claim_store, .id = call->id, .notifier = notifier,
+		.lease_seconds = store->settings->lease_seconds,
+		.vcs_operation_name = vcs_operation_name(prepared->operation), .arguments = text,
+		.version = prepared->version, .token_generation = prepared->token_generation);
 }
 
 static int credential_read(
@@ -350,8 +305,8 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 	_cleanup_(freep) char *asked = json_text(claim->ids);
 	struct allowance allowances[MAX_CLAIMED];
 
-	if (db_query(store->db, &calls, err, candidates_sql, P_TEXT(asked),
-		    P_INT(claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED)) < 0)
+	if (db_query(store->db, &calls, err, calls_candidates, .asked = asked,
+		    .max = claim->max < MAX_CLAIMED ? claim->max : MAX_CLAIMED) < 0)
 		return -1;
 	if (!calls.count)
 		return 0;
@@ -367,7 +322,7 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 /* Azure DevOps and plain git have no request that tries credentials alone. */
 static int verifications_enqueue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
+	return db_query_sql(store->db, NULL, err,
 		CALLS_INSERT("organization_id, connection_id",
 			"k.organization_id, k.id from vcs_tokens t join vcs_connections k on k.id = t.connection_id "
 			"where t.state = 'unverified' and t.token_sealed is not null "
@@ -378,7 +333,7 @@ static int verifications_enqueue(struct store *store, struct err *err)
 /* An installation whose first token has not arrived has no calls. */
 static int lookups_enqueue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
+	return db_query_sql(store->db, NULL, err,
 		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id",
 			"v.organization_id, v.connection_id, v.installation_id, v.id from vcs_repositories v "
 			"left join vcs_connections k on k.id = v.connection_id "
@@ -395,10 +350,7 @@ int vcs_checks_enqueue(struct store *store, struct err *err)
 
 int vcs_calls_rescue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_calls set delivery = 'waiting', updated_at = now() where id = any(array(select id from "
-		"vcs_calls where delivery = 'claimed' and lease_until < now() order by lease_until limit 500 "
-		"for update skip locked))");
+	return db_query(store->db, NULL, err, vcs_calls_rescue);
 }
 
 /* ---- answers ---- */
@@ -406,10 +358,7 @@ int vcs_calls_rescue(struct store *store, struct err *err)
 int vcs_call_lock(
 	struct store *store, const char *id, int attempt, struct rows *ret_rows, bool *ret_there, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select " CALL_COLUMNS CALL_TABLES
-		    "where c.id = $1 and c.attempt = $2 and c.delivery = 'claimed' for update of c",
-		    P_TEXT(id), P_INT(attempt)) < 0)
+	if (db_query(store->db, ret_rows, err, vcs_call_lock, .id = id, .attempt = attempt) < 0)
 		return -1;
 	*ret_there = ret_rows->count > 0;
 	return 0;
@@ -417,7 +366,7 @@ int vcs_call_lock(
 
 int vcs_call_end(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from vcs_calls where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, vcs_call_end, .id = id);
 }
 
 int vcs_call_again(struct store *store, const struct vcs_claimed *call, int wait_s, const char *why, struct err *err)
@@ -433,26 +382,15 @@ int vcs_call_goes_on(struct store *store, const struct vcs_claimed *call, const 
 {
 	_cleanup_(freep) char *text = json_text(arguments);
 
-	return db_query(store->db, NULL, err,
-		"update vcs_calls set delivery = 'waiting', tries = 0, error = null, arguments = $2::jsonb, "
-		"due_at = now(), updated_at = now() where id = $1",
-		P_TEXT(call->id), P_TEXT(text));
+	return db_query(store->db, NULL, err, vcs_call_goes_on, .id = call->id, .arguments = text);
 }
 
 int vcs_limit_block(struct store *store, const struct vcs_claimed *call, int wait_s, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"with blocked as (update vcs_limits set blocked_until = greatest(coalesce(blocked_until, now()), "
-		"now() + make_interval(secs => $2)) where owner_id = $1 returning blocked_until) "
-		"update vcs_calls set due_at = b.blocked_until from blocked b where " IS_OF_OWNER
-		"and delivery = 'waiting' and due_at < b.blocked_until",
-		P_TEXT(call->connection_id), P_INT(wait_s));
+	return db_query(store->db, NULL, err, vcs_limit_block, .owner = call->connection_id, .wait_s = wait_s);
 }
 
 int vcs_limit_note(struct store *store, const struct vcs_claimed *call, const char *why, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_limits set error = left($2, 500) where owner_id = $1 and error is distinct from left($2, "
-		"500) and ($2::text is not null or blocked_until is null or blocked_until <= now())",
-		P_TEXT(call->connection_id), P_TEXT(why));
+	return db_query(store->db, NULL, err, vcs_limit_note, .connection_id = call->connection_id, .why = why);
 }

@@ -5,30 +5,18 @@
 #include <string.h>
 
 #include "scheduler/store/vcs/calls/comment_text.h"
+#include "scheduler/store/vcs/calls/comments.sql.h"
 
 enum { MAX_ENQUEUED = 500, MAX_PAGES = 10, MAX_ROWS = 60, FIRST_ERROR = 2000 };
 
 int vcs_comment_renew(struct store *store, const char *event_id, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"insert into vcs_comments as c (repository_id, pull_request, event_id) "
-		"select e.repository_id, e.pull_request, e.id from vcs_events e "
-		"join vcs_repositories v on v.id = e.repository_id "
-		"left join vcs_connections k on k.id = v.connection_id "
-		"where e.id = $1 and e.pull_request > 0 and k.provider is distinct from 'git' "
-		"and (exists (select 1 from vcs_outcomes u where u.event_id = e.id and u.run_id is not null) or exists "
-		"(select 1 from vcs_comments o where o.repository_id = e.repository_id "
-		"and o.pull_request = e.pull_request)) "
-		"on conflict (repository_id, pull_request) do update set event_id = excluded.event_id, "
-		"version = c.version + 1, error = null, due_at = greatest(c.due_at, now() + interval '2 seconds') "
-		"where coalesce((select sequence from vcs_events where id = c.event_id), 0) <= "
-		"(select sequence from vcs_events where id = excluded.event_id)",
-		P_TEXT(event_id));
+	return db_query(store->db, NULL, err, vcs_comment_renew, .event_id = event_id);
 }
 
 int vcs_comments_enqueue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err,
+	return db_query_sql(store->db, NULL, err,
 		CALLS_INSERT("organization_id, connection_id, installation_id, repository_id, subject, due_at",
 			"v.organization_id, v.connection_id, v.installation_id, v.id, c.pull_request::text, "
 			"greatest(now(), coalesce(l.blocked_until, now())) "
@@ -50,27 +38,16 @@ static long long number_of(const struct vcs_claimed *call)
 
 static int comment_read(struct store *store, const struct vcs_claimed *call, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select c.*, e.kind, e.sha, e.state as event_state, o.name as organization from vcs_comments c "
-		"join vcs_repositories v on v.id = c.repository_id join organizations o on o.id = v.organization_id "
-		"left join vcs_events e on e.id = c.event_id where c.repository_id = $1 and c.pull_request = $2 "
-		"for no key update of c",
-		P_TEXT(call->repository_id), P_INT(number_of(call)));
+	return db_query(store->db, ret_rows, err, comment_read, .repository_id = call->repository_id,
+		.number_of = number_of(call));
 }
 
 /* The workspaces that the pull request's newest event affects, and their runs: the newest of each for the commit. */
 static int affected_read(struct store *store, const struct rows *comment, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select count(*) over () as total, w.name as workspace, n.id as run, n.status, n.stage, n.has_changes, "
-		"p.additions, p.changes, p.destructions, left(i.error, $3) as error from (select distinct on "
-		"(n.workspace_id) n.* from vcs_events e join vcs_outcomes u on u.event_id = e.id "
-		"join runs n on n.id = u.run_id where e.repository_id = $1 and e.pull_request = $2 and e.sha = $4 "
-		"order by n.workspace_id, n.position desc) n join workspaces w on w.id = n.workspace_id "
-		"join run_inputs i on i.run_id = n.id left join operations p on p.id = 'plan' || substr(n.id, 4) "
-		"order by n.status <> 'errored', w.name limit $5",
-		P_TEXT(row_text(comment, 0, "repository_id")), P_INT(row_int(comment, 0, "pull_request")),
-		P_INT(FIRST_ERROR), P_TEXT(text_or_empty(row_text(comment, 0, "sha"))), P_INT(MAX_ROWS));
+	return db_query(store->db, ret_rows, err, affected_read, .repository_id = row_text(comment, 0, "repository_id"),
+		.pull_request = row_int(comment, 0, "pull_request"), .first_error = FIRST_ERROR,
+		.sha = text_or_empty(row_text(comment, 0, "sha")), .max_rows = MAX_ROWS);
 }
 
 static struct comment_line line_of(const struct rows *rows, int row)
@@ -123,9 +100,8 @@ static int write_prepare(struct store *store, const struct vcs_claimed *call, co
 	/* From now on there may be a comment that is not known, until the answer is here. */
 	if (external)
 		return 0;
-	return db_query(store->db, NULL, err,
-		"update vcs_comments set unsure = true where repository_id = $1 and pull_request = $2",
-		P_TEXT(call->repository_id), P_INT(number_of(call)));
+	return db_query(store->db, NULL, err, write_prepare, .repository_id = call->repository_id,
+		.number_of = number_of(call));
 }
 
 int vcs_comment_prepare(
@@ -154,14 +130,11 @@ int vcs_comment_prepare(
 static int known_store(struct store *store, const struct vcs_claimed *call, const json_t *comment, struct err *err)
 {
 	const json_t *version = json_at(comment, "version");
-	_cleanup_(freep) char *number =
-		json_is_integer(version) ? mem_printf("%lld", json_int_at(comment, "version", 0)) : NULL;
+	long long number = json_int_at(comment, "version", 0);
 
-	return db_query(store->db, NULL, err,
-		"update vcs_comments set external_id = $3, external_version = $4::bigint, unsure = false "
-		"where repository_id = $1 and pull_request = $2",
-		P_TEXT(call->repository_id), P_INT(number_of(call)), P_TEXT(json_string_at(comment, "id")),
-		P_TEXT(number));
+	return db_query(store->db, NULL, err, known_store, .repository_id = call->repository_id,
+		.number_of = number_of(call), .json_string_at = json_string_at(comment, "id"),
+		.number = json_is_integer(version) ? &number : NULL);
 }
 
 static const json_t *marked_find(const char *name, const json_t *result)
@@ -205,11 +178,8 @@ int vcs_comment_step(struct store *store, const struct vcs_claimed *call, const 
 		return listed(store, call, result, ret_goes_on, err);
 	if (known_store(store, call, result, err) < 0)
 		return -1;
-	return db_query(store->db, NULL, err,
-		"update vcs_comments set sent_version = greatest(sent_version, $3), error = null, "
-		"due_at = case when version > $3 then now() + interval '5 seconds' else due_at end "
-		"where repository_id = $1 and pull_request = $2",
-		P_TEXT(call->repository_id), P_INT(number_of(call)), P_INT(call->version));
+	return db_query(store->db, NULL, err, vcs_comment_step, .repository_id = call->repository_id,
+		.number_of = number_of(call), .version = call->version);
 }
 
 /* A comment that was deleted, or changed by others since, is looked for again. */
@@ -218,13 +188,9 @@ int vcs_comment_refused(struct store *store, const struct vcs_claimed *call, con
 {
 	if (call->operation == VCS_OP_COMMENT_EDIT && !json_bool_at(call->arguments, "anew", false)) {
 		*ret_goes_on = json_object();
-		return db_query(store->db, NULL, err,
-			"update vcs_comments set external_id = null, external_version = null, unsure = true "
-			"where repository_id = $1 and pull_request = $2",
-			P_TEXT(call->repository_id), P_INT(number_of(call)));
+		return db_query(store->db, NULL, err, vcs_comment_refused_update, .repository_id = call->repository_id,
+			.number_of = number_of(call));
 	}
-	return db_query(store->db, NULL, err,
-		"update vcs_comments set sent_version = greatest(sent_version, $3), error = left($4, 500) "
-		"where repository_id = $1 and pull_request = $2",
-		P_TEXT(call->repository_id), P_INT(number_of(call)), P_INT(call->version), P_TEXT(verdict->why));
+	return db_query(store->db, NULL, err, vcs_comment_refused_update_2, .repository_id = call->repository_id,
+		.number_of = number_of(call), .version = call->version, .why = verdict->why);
 }

@@ -2,17 +2,14 @@
 #include "scheduler/store/vcs/calls/event_reads.h"
 
 #include "common/vcs/ref.h"
+#include "scheduler/store/vcs/calls/event_reads.sql.h"
 #include "scheduler/store/vcs/events.h"
 
 enum { MAX_PAGES = 10, MAX_FILES = 5000 };
 
 static int event_read(struct store *store, const struct vcs_claimed *call, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select e.sha, e.before_sha, coalesce(e.pull_request, 0) as pull_request, e.state, e.detail ->> "
-		"'short_sha' as short_sha, e.detail ->> 'base' as base, r.default_branch from vcs_events e join "
-		"vcs_repositories r on r.id = e.repository_id where e.id = $1",
-		P_TEXT(call->subject));
+	return db_query(store->db, ret_rows, err, event_read, .subject = call->subject);
 }
 
 /* ---- the commit ---- */
@@ -46,12 +43,9 @@ int vcs_commit_step(struct store *store, const struct vcs_claimed *call, const j
 	(void)ret_goes_on;
 	if (!vcs_sha_valid(sha) || !text_starts(sha, text_or_empty(asked)))
 		return commit_end(store, call, "The provider answered with another commit.", err);
-	if (db_query(store->db, NULL, err,
-		    "update vcs_events set state = 'waiting', due_at = now(), sha = $2, detail = detail || "
-		    "jsonb_strip_nulls(jsonb_build_object('message', $3::text, 'author', $4::text)) where id = $1 and "
-		    "state = 'looking' and sha = ''",
-		    P_TEXT(call->subject), P_TEXT(sha), P_TEXT(json_string_at(result, "message")),
-		    P_TEXT(json_string_at(result, "author"))) < 0)
+	if (db_query(store->db, NULL, err, vcs_commit_step, .subject = call->subject, .sha = sha,
+		    .json_string_at = json_string_at(result, "message"),
+		    .json_string_at_2 = json_string_at(result, "author")) < 0)
 		return -1;
 	return vcs_wake(store, err);
 }
@@ -100,11 +94,7 @@ static int files_end(
 {
 	_cleanup_(freep) char *text = files ? json_text(files) : NULL;
 
-	if (db_query(store->db, NULL, err,
-		    "update vcs_events set state = 'waiting', due_at = now(), files = $2::jsonb, files_note = case "
-		    "when $2::jsonb is null then left(concat_ws(' ', files_note, $3::text), 2000) end where id = $1 "
-		    "and state = 'comparing'",
-		    P_TEXT(call->subject), P_TEXT(text), P_TEXT(why)) < 0)
+	if (db_query(store->db, NULL, err, files_end, .subject = call->subject, .files = text, .why = why) < 0)
 		return -1;
 	return vcs_wake(store, err);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "common/crypto.h"
+#include "scheduler/store/vcs/calls/hooks.sql.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/vcs/repositories.h"
 
@@ -42,16 +43,12 @@ static const char enqueue_sql[] =
 
 int vcs_hooks_enqueue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_HOOK), P_INT(MAX_ENQUEUED));
+	return db_query_sql(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_HOOK), P_INT(MAX_ENQUEUED));
 }
 
 static int repository_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err,
-		"select v.hook, v.hook_external_id, coalesce(h.version, 1) as version, "
-		"coalesce(h.sent_version, 0) as sent_version, " IS_USED
-		" as used from vcs_repositories v left join vcs_hooks h on h.repository_id = v.id where v.id = $1",
-		P_TEXT(id));
+	return db_query(store->db, ret_rows, err, repository_read, .id = id);
 }
 
 static char *hook_url(const struct store *store, const struct rows *repository)
@@ -131,14 +128,8 @@ int vcs_hook_prepare(
  * already sent. If a newer secret exists, the next call sends it. */
 static int hook_store(struct store *store, const struct vcs_claimed *call, const char *external_id, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"with sent as (update vcs_hooks set sent_version = greatest(sent_version, $3), due_at = case when "
-		"greatest(sent_version, $3) < version then now() else due_at end where repository_id = $1 returning "
-		"sent_version = version as newest) "
-		"update vcs_repositories set hook_external_id = $2, hook_error = null, hook_previous_until = case when "
-		"hook_previous_until is not null and coalesce((select newest from sent), false) then "
-		"least(hook_previous_until, now() + interval '10 minutes') else hook_previous_until end where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(external_id), P_INT(json_int_at(call->arguments, "version", 0)));
+	return db_query(store->db, NULL, err, hook_store, .repository_id = call->repository_id,
+		.external_id = external_id, .json_int_at = json_int_at(call->arguments, "version", 0));
 }
 
 static json_t *creation(const struct vcs_claimed *call)
@@ -269,8 +260,6 @@ int vcs_hook_refused(struct store *store, const struct vcs_claimed *call, const 
 	json_t **ret_goes_on, struct err *err)
 {
 	(void)ret_goes_on;
-	return db_query(store->db, NULL, err,
-		"update vcs_repositories v set hook_error = left($2, 500), hook_external_id = case when " IS_USED
-		" then hook_external_id end where id = $1",
-		P_TEXT(call->repository_id), P_TEXT(verdict->why));
+	return db_query(
+		store->db, NULL, err, vcs_hook_refused, .repository_id = call->repository_id, .why = verdict->why);
 }

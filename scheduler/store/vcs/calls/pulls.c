@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/calls/pulls.h"
 
+#include "scheduler/store/vcs/calls/pulls.sql.h"
 #include "scheduler/store/vcs/git_jobs.h"
 
 enum { MAX_ENQUEUED = 100, MAX_ASKED = 50, OLD_SECONDS = 240, REPOSITORY_SECONDS = 12 };
@@ -35,8 +36,8 @@ int vcs_pulls_want(struct store *store, const struct vcs_pulls_wish *wish, struc
 	struct db_param known_to = P_INT(wish->known_to);
 
 	if (wish->known_to < 0)
-		known_to.kind = DB_NULL;
-	return db_queue(store->db, err, want_sql, P_TEXT(wish->repository_id), known_to, P_BOOL(wish->now),
+		known_to.kind = P_NULL;
+	return db_queue_sql(store->db, err, want_sql, P_TEXT(wish->repository_id), known_to, P_BOOL(wish->now),
 		P_INT(OLD_SECONDS), P_INT(REPOSITORY_SECONDS), P_BOOL(wish->known_to >= 0));
 }
 
@@ -52,7 +53,7 @@ static const char enqueue_sql[] =
 
 int vcs_pulls_enqueue(struct store *store, struct err *err)
 {
-	return db_query(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_PULLS), P_INT(MAX_ENQUEUED));
+	return db_query_sql(store->db, NULL, err, enqueue_sql, CALL_TRAITS(VCS_FOR_PULLS), P_INT(MAX_ENQUEUED));
 }
 
 /* ---- the request ---- */
@@ -71,7 +72,7 @@ int vcs_pulls_prepare(
 	}
 	if (json_at(call->arguments, "began"))
 		return 0;
-	if (db_query(store->db, &rows, err, "select now() as now") < 0)
+	if (db_query(store->db, &rows, err, vcs_pulls_prepare) < 0)
 		return -1;
 	json_object_set_new(ret_prepared->arguments, "began", json_string(row_text(&rows, 0, "now")));
 	return 0;
@@ -83,8 +84,7 @@ int vcs_pulls_known_to(struct store *store, const char *repository_id, long long
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select known_to from vcs_pull_reads where repository_id = $1",
-		    P_TEXT(repository_id)) < 0)
+	if (db_query(store->db, &rows, err, vcs_pulls_known_to, .repository_id = repository_id) < 0)
 		return -1;
 	*ret_number = rows.count && !row_null(&rows, 0, "known_to") ? row_int(&rows, 0, "known_to") : -1;
 	return 0;
@@ -95,14 +95,8 @@ int vcs_pulls_known(struct store *store, const char *repository_id, const json_t
 {
 	_cleanup_(freep) char *text = json_text(numbers);
 
-	return db_query(store->db, ret_rows, err,
-		"with open as materialized (select pull_request from vcs_events where repository_id = $1 and state in "
-		"('waiting', 'looking', 'comparing') and pull_request is not null) "
-		"select n.value::bigint as number, q.head_sha, q.state, q.detail, "
-		"coalesce(q.updated_at < $3::timestamptz, true) and n.value::bigint not in (select pull_request from "
-		"open) as settled from jsonb_array_elements_text($2::jsonb) with ordinality as n(value, place) "
-		"left join vcs_pull_requests q on q.repository_id = $1 and q.number = n.value::bigint order by n.place",
-		P_TEXT(repository_id), P_TEXT(text), P_TEXT(began));
+	return db_query(
+		store->db, ret_rows, err, vcs_pulls_known, .repository_id = repository_id, .p2 = text, .began = began);
 }
 
 int vcs_pulls_unlisted(struct store *store, const char *repository_id, const json_t *seen, const char *began,
@@ -111,11 +105,8 @@ int vcs_pulls_unlisted(struct store *store, const char *repository_id, const jso
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(freep) char *text = json_text(seen);
 
-	if (db_query(store->db, &rows, err,
-		    "select number from vcs_pull_requests where repository_id = $1 and state = 'open' and updated_at < "
-		    "$3::timestamptz and number not in (select value::bigint from "
-		    "jsonb_array_elements_text($2::jsonb)) order by updated_at limit $4",
-		    P_TEXT(repository_id), P_TEXT(text), P_TEXT(began), P_INT(MAX_ASKED)) < 0)
+	if (db_query(store->db, &rows, err, vcs_pulls_unlisted, .repository_id = repository_id, .p2 = text,
+		    .began = began, .max_asked = MAX_ASKED) < 0)
 		return -1;
 	*ret_numbers = json_array();
 	for (int i = 0; i < rows.count; i++)
@@ -125,7 +116,5 @@ int vcs_pulls_unlisted(struct store *store, const char *repository_id, const jso
 
 int vcs_pulls_read_end(struct store *store, const char *repository_id, long long top, struct err *err)
 {
-	return db_query(store->db, NULL, err,
-		"update vcs_pull_reads set read_at = now(), known_to = coalesce(known_to, $2) where repository_id = $1",
-		P_TEXT(repository_id), P_INT(top));
+	return db_query(store->db, NULL, err, vcs_pulls_read_end, .repository_id = repository_id, .top = top);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/calls/removals.h"
 
+#include "scheduler/store/vcs/calls/removals.sql.h"
+
 #include <string.h>
 
 /* clang-format off */
@@ -16,19 +18,18 @@ static const char add_sql[] =
 
 int vcs_removals_add(struct store *store, const struct vcs_removals_of *of, struct err *err)
 {
-	return db_query(store->db, NULL, err, add_sql, CALL_TRAITS(VCS_FOR_REMOVAL), P_TEXT(of->organization_id),
+	return db_query_sql(store->db, NULL, err, add_sql, CALL_TRAITS(VCS_FOR_REMOVAL), P_TEXT(of->organization_id),
 		P_TEXT(of->connection_id), P_TEXT(of->token_id));
 }
 
 int vcs_removals_expire(struct store *store, struct err *err)
 {
-	return db_query(
-		store->db, NULL, err, "delete from vcs_hook_removals where created_at < now() - interval '1 day'");
+	return db_query(store->db, NULL, err, vcs_removals_expire);
 }
 
 static int hooks_read(struct store *store, const char *id, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, "select hooks from vcs_hook_removals where id = $1", P_TEXT(id));
+	return db_query(store->db, ret_rows, err, hooks_read, .id = id);
 }
 
 int vcs_removal_prepare(
@@ -50,7 +51,7 @@ int vcs_removal_prepare(
 
 static int removal_delete(struct store *store, const char *id, struct err *err)
 {
-	return db_query(store->db, NULL, err, "delete from vcs_hook_removals where id = $1", P_TEXT(id));
+	return db_query(store->db, NULL, err, removal_delete, .id = id);
 }
 
 int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const json_t *result, json_t **ret_goes_on,
@@ -66,8 +67,7 @@ int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const 
 	if (!rest)
 		return removal_delete(store, call->removal_id, err);
 	*ret_goes_on = json_object();
-	return db_query(store->db, NULL, err, "update vcs_hook_removals set hooks = $2 where id = $1",
-		P_TEXT(call->removal_id), P_TEXT(rest + 1));
+	return db_query(store->db, NULL, err, vcs_removal_step, .removal_id = call->removal_id, .hooks = rest + 1);
 }
 
 int vcs_removal_refused(struct store *store, const struct vcs_claimed *call, const struct vcs_verdict *verdict,

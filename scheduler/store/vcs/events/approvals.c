@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/events/approvals.h"
 
+#include "scheduler/store/vcs/events/approvals.sql.h"
 #include "scheduler/store/vcs/events/wake.h"
 
 static int not_allowed(struct err *err, const char *why)
@@ -12,10 +13,7 @@ static int not_allowed(struct err *err, const char *why)
 
 int vcs_approval_read(struct store *store, const char *event_id, struct rows *ret_rows, struct err *err)
 {
-	if (db_query(store->db, ret_rows, err,
-		    "select w.id as workspace_id from vcs_outcomes o join workspaces w on w.id = o.subject_id where "
-		    "o.event_id = $1 and o.reason = 'fork_approval'",
-		    P_TEXT(event_id)) < 0)
+	if (db_query(store->db, ret_rows, err, vcs_approval_read, .event_id = event_id) < 0)
 		return -1;
 	return ret_rows->count ? 0 : err_set(err, ERR_NOT_FOUND, "event not found");
 }
@@ -31,19 +29,13 @@ static int give_in(void *data, struct err *err)
 	const struct approval *a = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(a->store->db, &rows, err,
-		    "update vcs_pull_requests p set approved_sha = e.sha, approved_workspaces = case when "
-		    "p.approved_sha = e.sha then p.approved_workspaces else '{}' end || $2::text[] from vcs_events e "
-		    "where e.id = $1 and e.state = 'approval' and p.repository_id = e.repository_id and p.number = "
-		    "e.pull_request and p.head_sha = e.sha and p.state = 'open'",
-		    P_TEXT(a->event_id), P_ARRAY(a->workspace_ids)) < 0)
+	if (db_query(a->store->db, &rows, err, approvals_give_update, .event_id = a->event_id,
+		    .workspace_ids = a->workspace_ids) < 0)
 		return -1;
 	if (!db_affected(&rows))
 		return not_allowed(err,
 			"the event does not wait for an approval, or the pull request is closed or has a newer head");
-	if (db_query(a->store->db, NULL, err,
-		    "update vcs_events set state = 'waiting', due_at = now() where id = $1 and state = 'approval'",
-		    P_TEXT(a->event_id)) < 0)
+	if (db_query(a->store->db, NULL, err, approvals_give_update_2, .event_id = a->event_id) < 0)
 		return -1;
 	return vcs_wake(a->store, err);
 }
@@ -60,8 +52,7 @@ int vcs_repository_of_workspace(
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(store->db, &rows, err, "select repository_id from workspace_repositories where workspace_id = $1",
-		    P_TEXT(workspace_id)) < 0)
+	if (db_query(store->db, &rows, err, vcs_repository_of_workspace, .workspace_id = workspace_id) < 0)
 		return -1;
 	if (!rows.count)
 		return not_allowed(err, "the workspace is not connected to a repository");

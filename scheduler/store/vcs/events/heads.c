@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/store/vcs/events/heads.h"
 
+#include "scheduler/store/vcs/events/heads.sql.h"
+
 /* clang-format off */
 /* Whether the connection of the repository $1 may be used: in all projects, or in this one. */
 #define AVAILABLE(in_project) \
@@ -42,37 +44,24 @@ static const char subject_sql[] = SUBJECTS("a.workspace_id = $2", "a.policy_set_
 int vcs_subjects_read(struct store *store, const char *repository_id, const char *subject_id,
 	const struct vcs_head *head, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, subject_id ? subject_sql : subjects_sql, P_TEXT(repository_id),
+	return db_query_sql(store->db, ret_rows, err, subject_id ? subject_sql : subjects_sql, P_TEXT(repository_id),
 		P_TEXT(subject_id), P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha),
 		P_TEXT(head->event_id));
 }
-
-#define OUTCOMES                                                                                                       \
-	"jsonb_to_recordset($2::jsonb) as u(subject_id text, reason text, run_id text, configuration_version_id "      \
-	"text) "
 
 int vcs_outcomes_write(struct store *store, const char *event_id, const json_t *outcomes, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(outcomes);
 
-	return db_queue(store->db, err,
-		"insert into vcs_outcomes (event_id, subject_id, reason, run_id, configuration_version_id) select $1, "
-		"u.subject_id, u.reason, u.run_id, u.configuration_version_id from " OUTCOMES
-		"on conflict (event_id, subject_id) do update set reason = excluded.reason, run_id = excluded.run_id, "
-		"configuration_version_id = excluded.configuration_version_id where vcs_outcomes.run_id is null",
-		P_TEXT(event_id), P_TEXT(text));
+	return db_queue(store->db, err, vcs_outcomes_write, .event_id = event_id, .p2 = text);
 }
 
 int vcs_heads_write(struct store *store, const struct vcs_head *head, const json_t *outcomes, struct err *err)
 {
 	_cleanup_(freep) char *text = json_text(outcomes);
 
-	return db_queue(store->db, err,
-		"insert into vcs_heads (workspace_id, kind, pull_request, sha, event_id, run_id) select u.subject_id, "
-		"$3, $4, $5, $1, u.run_id from " OUTCOMES "where u.configuration_version_id is not null "
-		"on conflict (workspace_id, kind, pull_request, sha) do update set event_id = excluded.event_id, "
-		"run_id = coalesce(excluded.run_id, vcs_heads.run_id)",
-		P_TEXT(head->event_id), P_TEXT(text), P_TEXT(head->kind), P_INT(head->pull_request), P_TEXT(head->sha));
+	return db_queue(store->db, err, vcs_heads_write, .event_id = head->event_id, .p2 = text, .kind = head->kind,
+		.pull_request = head->pull_request, .sha = head->sha);
 }
 
 /* ---- earlier runs ---- */
@@ -97,6 +86,6 @@ static const char *const earlier_sql[] = {
 int vcs_earlier_runs_read(
 	struct store *store, const struct vcs_earlier_runs *runs, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, earlier_sql[runs->which], P_ARRAY(runs->workspace_ids),
+	return db_query_sql(store->db, ret_rows, err, earlier_sql[runs->which], P_ARRAY(runs->workspace_ids),
 		P_TEXT(text_or_empty(runs->branch)), P_TEXT(text_or_empty(runs->sha)), P_INT(runs->pull_request));
 }

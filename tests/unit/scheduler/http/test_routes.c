@@ -26,7 +26,7 @@ static const struct route table[] = {
 	{"GET", "/workspaces/:workspace/vars/:variable", handle_one, CAN_READ_WORKSPACE, NO_BODY, BODY_NONE, INLINE},
 };
 
-static int row_of(const char *method, const char *path, struct route_match *match)
+static int route_row_of(const char *method, const char *path, struct route_match *match)
 {
 	const struct route *route = route_find(table, ARRAY_LEN(table), method, path, match);
 
@@ -38,20 +38,20 @@ static void paths_match_their_routes(void **state)
 	struct route_match match;
 
 	(void)state;
-	assert_int_equal(row_of("GET", "/", &match), 0);
-	assert_int_equal(row_of("GET", "/workspaces/ws-1", &match), 1);
+	assert_int_equal(route_row_of("GET", "/", &match), 0);
+	assert_int_equal(route_row_of("GET", "/workspaces/ws-1", &match), 1);
 	assert_int_equal(match.count, 1);
 	assert_string_equal(match.params[0].value, "ws-1");
-	assert_int_equal(row_of("POST", "/workspaces/ws-1/actions/lock", &match), 2);
-	assert_int_equal(row_of("GET", "/organizations/acme/runs/queue", &match), 3);
-	assert_int_equal(row_of("GET", "/workspaces/ws-1/vars/var-2", &match), 4);
+	assert_int_equal(route_row_of("POST", "/workspaces/ws-1/actions/lock", &match), 2);
+	assert_int_equal(route_row_of("GET", "/organizations/acme/runs/queue", &match), 3);
+	assert_int_equal(route_row_of("GET", "/workspaces/ws-1/vars/var-2", &match), 4);
 	assert_int_equal(match.count, 2);
 	assert_string_equal(match.params[1].value, "var-2");
 	assert_memory_equal(match.params[1].name, "variable", match.params[1].name_len);
-	assert_int_equal(row_of("HEAD", "/workspaces/ws-1", NULL), 1);
-	assert_int_equal(row_of("GET", "/workspaces/ws-1/", &match), 1);
+	assert_int_equal(route_row_of("HEAD", "/workspaces/ws-1", NULL), 1);
+	assert_int_equal(route_row_of("GET", "/workspaces/ws-1/", &match), 1);
 	assert_string_equal(match.params[0].value, "ws-1");
-	assert_int_equal(row_of("GET", "/workspaces/ws-1/vars/var-2/", NULL), 4);
+	assert_int_equal(route_row_of("GET", "/workspaces/ws-1/vars/var-2/", NULL), 4);
 }
 
 static void other_paths_match_no_route(void **state)
@@ -63,9 +63,9 @@ static void other_paths_match_no_route(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_LEN(paths); i++)
-		assert_int_equal(row_of("GET", paths[i], NULL), -1);
-	assert_int_equal(row_of("DELETE", "/workspaces/ws-1", NULL), -1);
-	assert_int_equal(row_of("GET", "/workspaces/ws-1/actions/lock", NULL), -1);
+		assert_int_equal(route_row_of("GET", paths[i], NULL), -1);
+	assert_int_equal(route_row_of("DELETE", "/workspaces/ws-1", NULL), -1);
+	assert_int_equal(route_row_of("GET", "/workspaces/ws-1/actions/lock", NULL), -1);
 }
 
 static void parameters_are_limited_and_printable(void **state)
@@ -75,12 +75,12 @@ static void parameters_are_limited_and_printable(void **state)
 
 	(void)state;
 	memset(path + start, 'a', 127);
-	assert_int_equal(row_of("GET", path, NULL), 1);
+	assert_int_equal(route_row_of("GET", path, NULL), 1);
 	memset(path + start, 'a', 128);
-	assert_int_equal(row_of("GET", path, NULL), -1);
-	assert_int_equal(row_of("GET", "/workspaces/a b", NULL), -1);
-	assert_int_equal(row_of("GET", "/workspaces/\xff\xfe", NULL), -1);
-	assert_int_equal(row_of("GET", "/workspaces/a\n", NULL), -1);
+	assert_int_equal(route_row_of("GET", path, NULL), -1);
+	assert_int_equal(route_row_of("GET", "/workspaces/a b", NULL), -1);
+	assert_int_equal(route_row_of("GET", "/workspaces/\xff\xfe", NULL), -1);
+	assert_int_equal(route_row_of("GET", "/workspaces/a\n", NULL), -1);
 }
 
 /* Every row is found by its own pattern: no earlier row hides it. */

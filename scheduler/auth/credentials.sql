@@ -1,0 +1,45 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: memberships()
+-- Columns `organization_id` and `rights` of a user `u`: one row for each of their organizations, at least one
+-- in all. A disabled organization is left out. A site admin needs none.
+left join lateral (
+    select m.organization_id, coalesce(bit_or(t.rights), 0) | case when u.is_service_account then 0
+        else 4294967296 end as rights
+    from organization_memberships m
+    join organizations g on g.id = m.organization_id and not g.is_disabled
+    left join team_members tm on tm.user_id = m.user_id and tm.organization_id = m.organization_id
+    left join teams t on t.id = tm.team_id
+    where m.user_id = u.id and m.status = 'active' and not u.is_site_admin
+    group by m.organization_id
+) o on true;
+
+-- fragment: closed(user)
+-- The ids of a user's organizations that accept no personal tokens, with a comma before and after each; or
+-- null.
+(
+    select ',' || string_agg(x.id, ',') || ','
+    from organizations x
+    join organization_memberships y on y.organization_id = x.id and y.user_id = :user
+        and y.status = 'active'
+    where x.settings ->> 'user-tokens-enabled' = 'false'
+);
+
+-- fragment: token_valid()
+-- The condition that a token `k` is valid.
+(k.expired_at is null or k.expired_at > now());
+
+-- fragment: session_limits()
+-- The limits `l` of a session `s`, and the condition that it is valid. The strictest of the user's
+-- organizations limits how long a session lasts, in total and without use.
+cross join lateral (
+    select coalesce(min((x.settings ->> 'session-timeout')::bigint), 20160) as idle,
+        coalesce(min((x.settings ->> 'session-remember')::bigint), 20160) as whole
+    from organization_memberships y
+    join organizations x on x.id = y.organization_id
+    where y.user_id = s.user_id and y.status = 'active'
+) l;
+
+-- fragment: session_valid()
+s.last_seen_at > now() - make_interval(mins => least(l.idle, 86400)::int)
+    and s.created_at > now() - make_interval(mins => least(l.whole, 86400)::int);

@@ -1,0 +1,15 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: oauth_code_create
+-- takes: hash text, user_id text, challenge text, redirect text
+insert into oauth_codes (hash, user_id, challenge, redirect_uri)
+values (:hash, :user_id, :challenge, :redirect);
+
+-- statement: oauth_code_redeem
+-- takes: hash text
+-- gives: user_id text, challenge text, redirect_uri text, username text null
+with c as (delete from oauth_codes where hash = :hash returning *)
+select c.user_id, c.challenge, c.redirect_uri, u.username
+from c
+join users u on u.id = c.user_id
+where c.created_at > now() - interval '5 minutes';

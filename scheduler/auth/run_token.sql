@@ -1,0 +1,8 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: run_token_find
+-- takes: hash text
+-- gives: run_id text, workspace_id text, organization_id text
+select run_id, workspace_id, organization_id
+from jobs
+where run_token_hash = :hash and state = 'claimed';

@@ -1,0 +1,125 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: tokens_columns()
+k.id, k.user_id, k.pool_id, k.team_id, t.kind as team_kind,
+    coalesce(p.organization_id, t.organization_id) as organization_id,
+    coalesce(k.created_by, k.user_id) as creator_id, k.notifier, k.description, k.created_at,
+    k.last_used_at, k.expired_at;
+
+-- fragment: auth_tokens_tables()
+from tokens k left join agent_pools p on p.id = k.pool_id left join teams t on t.id = k.team_id;
+
+-- fragment: tokens_where(condition)
+-- By $1, the owner, and the range $2 and $3.
+select n.total, f.*
+from (select count(*) as total from tokens k where :condition) n
+left join (
+    select :tokens_columns() :auth_tokens_tables()
+    where :condition
+    order by k.created_at desc, k.id
+    limit :limit
+    offset :offset
+) f on true
+order by f.created_at desc, f.id;
+
+-- statement: make_room_lock
+-- takes: team_id text
+select 1 from teams where id = :team_id for update;
+
+-- statement: make_room_delete
+-- takes: team_id text
+delete from tokens where team_id = :team_id and description is null;
+
+-- statement: tokens_make
+-- takes: id text, hash text, user_id text, pool_id text, notifier boolean, team_id text, team_id_2 text,
+-- expires_at timestamptz, created_by text
+insert into tokens (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, created_by)
+values (:id, :hash, :user_id, :pool_id, :notifier, :team_id, :team_id_2, :expires_at, :created_by);
+
+-- statement: token_read
+-- takes: id text
+-- gives: id text, user_id text null, pool_id text null, team_id text null, team_kind text,
+-- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
+-- last_used_at timestamptz null, expired_at timestamptz null
+select :tokens_columns() :auth_tokens_tables() where k.id = :id;
+
+-- statement: tokens_list_read
+-- takes: user_id text, limit bigint, offset bigint
+-- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
+-- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
+-- last_used_at timestamptz null, expired_at timestamptz null
+:tokens_where(k.user_id = :user_id);
+
+-- statement: tokens_list_read_2
+-- takes: pool_id text, limit bigint, offset bigint
+-- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
+-- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
+-- last_used_at timestamptz null, expired_at timestamptz null
+:tokens_where(k.pool_id = :pool_id);
+
+-- statement: tokens_list_read_3
+-- takes: team_id text, limit bigint, offset bigint
+-- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
+-- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
+-- last_used_at timestamptz null, expired_at timestamptz null
+:tokens_where(k.team_id = :team_id);
+
+-- statement: tokens_list_read_4
+-- takes: p1 text null, limit bigint, offset bigint
+-- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
+-- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
+-- last_used_at timestamptz null, expired_at timestamptz null
+:tokens_where(k.notifier and :p1::text is null);
+
+-- statement: token_ensure
+-- takes: user_id text, pool_id text, notifier boolean
+select 1
+from tokens
+where (user_id = :user_id or pool_id = :pool_id or :notifier and notifier)
+    and (expired_at is null or expired_at > now())
+limit 1;
+
+-- statement: token_delete
+-- takes: id text
+delete from tokens where id = :id;
+
+-- statement: token_of_team
+-- takes: team_id text
+-- gives: id text, user_id text null, pool_id text null, team_id text null, team_kind text,
+-- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
+-- last_used_at timestamptz null, expired_at timestamptz null
+select :tokens_columns() :auth_tokens_tables() where k.team_id = :team_id and k.description is null;
+
+-- statement: tokens_of_teams
+-- takes: organization_id text, search text, sort text, limit bigint, offset bigint, everywhere boolean,
+-- user text
+-- gives: total bigint, place bigint, id text, user_id text null, pool_id text null, team_id text null,
+-- team_kind text, organization_id text, creator_id text, notifier boolean, description text null,
+-- created_at timestamptz, last_used_at timestamptz null, expired_at timestamptz null
+with found as (
+    select k.id, row_number() over (
+        order by case when :sort::text = 'team-name' then lower(t.name) end, case
+            when :sort = '-team-name' then lower(t.name) end desc, case
+            when :sort = 'created-by' then lower(u.username) end, case
+            when :sort = '-created-by' then lower(u.username) end desc, case
+            when :sort = 'expired-at' then k.expired_at end, case
+            when :sort = '-expired-at' then k.expired_at end desc, case
+            when :sort = 'last-used-at' then k.last_used_at end, case
+            when :sort = '-last-used-at' then k.last_used_at end desc, k.created_at desc, k.id) as place
+    from tokens k
+    join teams t on t.id = k.team_id
+    left join users u on u.id = k.created_by
+    where t.organization_id = :organization_id
+        and (:search::text is null or strpos(lower(t.name), lower(:search)) > 0)
+        and :team_in_scope(:everywhere::boolean, :user)
+)
+select n.total, f.*
+from (select count(*) as total from found) n
+left join (
+    select x.place, :tokens_columns() :auth_tokens_tables()
+    join found x on x.id = k.id
+    order by x.place
+    limit :limit
+    offset :offset
+) f on true
+order by f.place;

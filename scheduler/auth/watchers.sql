@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: watchers_check
+-- A row for each watcher whose token or session is valid, and each of their organizations. The digest finds the
+-- token or the session by an index.
+-- takes: hashes text[]
+-- gives: n bigint, user_id text, is_site_admin boolean, organization_id text null, rights bigint, closed text
+select c.n, u.id as user_id, u.is_site_admin, o.organization_id, o.rights, case when c.is_token
+    and not u.is_service_account then :closed(u.id) end as closed
+from (
+    select w.n, k.user_id, true as is_token
+    from unnest(:hashes::text[])
+    with ordinality as w(hash, n)
+    join tokens k on k.hash = w.hash
+    where :token_valid() and k.user_id is not null and not k.notifier
+    union all
+    select w.n, s.user_id, false
+    from unnest(:hashes::text[])
+    with ordinality as w(hash, n)
+    join sessions s on s.hash = w.hash :session_limits()
+    where :session_valid()
+) c
+join users u on u.id = c.user_id and not u.is_suspended :memberships()
+order by c.n;
+
+-- statement: watcher_rights_read
+-- takes: users text[], organizations text[], workspaces text[]
+-- gives: n bigint, given bigint
+select a.n, g.given
+from unnest(:users::text[], :organizations::text[], :workspaces::text[])
+with ordinality as a(who, organization, workspace, n)
+cross join lateral (select :rights_in_workspace(a.who, a.organization, a.workspace) as given) g;

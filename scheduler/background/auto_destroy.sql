@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: destroy_after()
+-- The duration after the last change of workspace `w` in project `j`; null if none is set.
+replace(replace(case
+            when coalesce((w.settings ->> 'inherits-project-auto-destroy')::boolean, true) then j.settings
+            else w.settings end ->> 'auto-destroy-activity-duration', 'd', ' days'), 'h', ' hours')::
+    interval;
+
+-- statement: auto_destroy_turn_lock
+-- takes: workspace_id text
+-- gives: name text, organization_id text, over boolean, manages boolean, at timestamptz,
+-- reminder timestamptz null, due text
+select w.name, w.organization_id, d.at <= now() as over, w.resource_count > 0 as manages, d.at,
+    (
+        select max(x)
+        from unnest(array[d.at - interval '24 hours', d.at - interval '12 hours']) x
+        where x <= now() and x > now() - interval '1 hour' and x is distinct from w.destroy_reminded
+    ) as reminder, to_char(d.at at time zone 'UTC', 'YYYY-MM-DD HH24:MI "UTC"') as due
+from workspaces w
+join projects j on j.id = w.project_id
+cross join lateral (
+    select coalesce((w.settings ->> 'auto-destroy-at')::timestamptz, w.latest_change_at + :destroy_after()) as at
+) d
+where w.id = :workspace_id and w.destroy_check_at <= now()
+for no key update of w skip locked;
+
+-- statement: auto_destroy_turn_update
+-- takes: workspace_id text
+update workspaces set settings = settings - 'auto-destroy-at' where id = :workspace_id;
+
+-- statement: auto_destroy_turn_run_update_2
+-- takes: workspace_id text, row_bool boolean, reminder timestamptz
+update workspaces w
+set destroy_check_at = workspace_destroy_next(coalesce((w.settings ->> 'auto-destroy-at')::timestamptz,
+            greatest(w.latest_change_at, case when :row_bool then now() end) + :destroy_after())),
+    destroy_reminded = coalesce(:reminder::timestamptz, w.destroy_reminded)
+from projects j
+where j.id = w.project_id and w.id = :workspace_id;
+
+-- statement: auto_destroy_postpone
+-- takes: workspace_id text, again_seconds double precision
+update workspaces
+set destroy_check_at = now() + make_interval(secs => :again_seconds)
+where id = (
+    select id
+    from workspaces
+    where id = :workspace_id and destroy_check_at <= now()
+    for no key update skip locked
+);
+
+-- statement: auto_destroy_sweep
+-- takes: max_at_once bigint
+-- gives: id text
+select id
+from workspaces
+where destroy_check_at <= now() and (select reason is null from maintenance)
+order by destroy_check_at
+limit :max_at_once;

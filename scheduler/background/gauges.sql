@@ -1,0 +1,147 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: gauges_pools
+-- One row per pool: its name, its waiting and running jobs, the age of its oldest waiting job, its workers and
+-- their slots. Scans each table once, however many pools there are. While the quotas leave room for no waiting
+-- job of the pool, none of its slots is free.
+-- gives: pool text, waiting numeric, running numeric, wanted numeric, oldest numeric, slots bigint,
+-- free bigint, draining_slots bigint, live bigint, draining bigint, silent bigint, undelivered bigint
+with :waiting_jobs()
+select coalesce(o.name || '/', '') || p.name as pool, coalesce(j.waiting, 0) as waiting,
+    coalesce(b.running, 0) as running, coalesce(b.running, 0) + case
+    when p.drained_at is null then coalesce(j.startable, 0) else 0 end as wanted,
+    coalesce(extract(epoch from now() - j.oldest), 0) as oldest, coalesce(w.slots, 0) as slots, case
+    when coalesce(j.startable, least(rp.room, ro.room), 1) > 0 then coalesce(w.free, 0)
+    else 0 end as free, coalesce(w.draining_slots, 0) as draining_slots, coalesce(w.live, 0) as live,
+    coalesce(w.draining, 0) as draining, coalesce(w.silent, 0) as silent,
+    coalesce(u.count, 0) as undelivered
+from agent_pools p
+left join organizations o on o.id = p.organization_id
+left join waiting j on j.pool_id = p.id
+left join rooms rp on rp.owner = p.id
+left join rooms ro on ro.owner = p.organization_id
+left join (select pool_id, sum(running) as running from busy group by 1) b on b.pool_id = p.id
+left join (
+    select pool_id, sum(slots) filter (where not silent) as slots,
+        sum(free) filter (where not silent and not draining) as free,
+        sum(slots) filter (where not silent and draining) as draining_slots,
+        count(*) filter (where not silent and not draining) as live,
+        count(*) filter (where not silent and draining) as draining,
+        count(*) filter (where silent) as silent
+    from (
+        select k.pool_id, k.slots, k.free, k.draining or not :worker_may_claim(k, kp) as draining,
+            k.seen_at <= now() - interval '1 minute' as silent
+        from workers k
+        join agent_pools kp on kp.id = k.pool_id
+        where k.left_at is null
+    ) w
+    group by 1
+) w on w.pool_id = p.id
+left join (
+    select k.pool_id, count(distinct k.name) as count
+    from workers k
+    where k.undelivered > 0 or exists (select 1 from workspace_holds h where :worker_is_awaited(k, h))
+    group by 1
+) u on u.pool_id = p.id
+order by (coalesce(o.name || '/', '') || p.name) collate "C";
+
+-- statement: gauges_capacity
+with :waiting_jobs()
+insert into pool_capacity as c(pool_id, free_since)
+select p.id, case when j.startable > 0
+    and exists (
+        select 1
+        from workers w
+        where w.pool_id = p.id and w.free > 0 and not w.draining and w.left_at is null
+            and w.seen_at > now() - interval '1 minute' and :worker_may_claim(w, p)
+    ) then now() end
+from waiting j
+join agent_pools p on p.id = j.pool_id
+on conflict (pool_id) do update set free_since = excluded.free_since
+where (c.free_since is null) <> (excluded.free_since is null);
+
+-- statement: gauges_site
+-- takes: hold_alert_seconds double precision
+-- gives: kind text, labels text, value numeric
+select 'run' as kind, 'status="' || status || '"' as labels, count(*)::numeric as value
+from runs
+where not ended
+group by status
+union all (
+    select 'process', 'kind="' || kind || '",version="' || version || '"', count(*)
+    from (
+        select kind, case when version = '' then 'unknown'
+            when version ~ '^[0-9A-Za-z.+~_-]{1,40}$' then version else 'other' end as version
+        from processes
+        where seen_at > now() - interval '2 minutes'
+    ) p
+    group by kind, version
+    order by count(*) desc
+    limit 50
+)
+union all
+select 'key', 'key="' || number || '"', extract(epoch from first_used_at)
+from sealing_keys
+where first_used_at is not null
+union all
+select 'maintenance', '', (reason is not null)::int
+from maintenance
+union all
+select 'backup', '', extract(epoch from backup_at)
+from database_history
+where backup_at is not null
+union all
+select 'outbox', '', count(*)
+from outbox
+union all
+select 'outbox_oldest', '',
+    coalesce(
+        (select extract(epoch from clock_timestamp() - created_at) from outbox order by id limit 1), 0)
+union all
+select 'task', '',
+    (select count(*) from task_results where delivery = 'waiting') + (
+        select count(*) from task_results where delivery = 'claimed'
+    ) + (select count(*) from task_results where delivery = 'acknowledged')
+union all
+select 'backlog', '',
+    (select count(*) from task_results where delivery = 'waiting') + (
+        select count(*) from notifications where delivery = 'waiting'
+    )
+union all
+select unnest(array['vcs', 'vcs_oldest']), 'kind="deliveries"',
+    unnest(array[count(*), coalesce(greatest(extract(epoch from now() - min(received_at)), 0), 0)])
+from vcs_deliveries
+where state = 'waiting'
+union all
+select unnest(array['vcs', 'vcs_oldest']), 'kind="events"',
+    unnest(array[count(*), coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)])
+from vcs_events
+where state in ('waiting', 'looking', 'comparing')
+union all
+select unnest(array['vcs', 'vcs_oldest']), 'kind="git"',
+    unnest(array[count(*), coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)])
+from git_jobs
+where state = 'waiting' and kind <> 'look'
+union all
+select unnest(array['vcs', 'vcs_oldest']), 'kind="calls"',
+    unnest(array[count(*), coalesce(greatest(extract(epoch from now() - min(created_at)), 0), 0)])
+from vcs_calls
+union all
+select unnest(array['vcs', 'vcs_oldest']), 'kind="statuses"',
+    unnest(array[count(*), coalesce(greatest(extract(epoch from now() - min(due_at)), 0), 0)])
+from vcs_reports
+where sent_version < version
+union all
+select unnest(array['vcs', 'vcs_oldest']), 'kind="comments"',
+    unnest(array[count(*), coalesce(greatest(extract(epoch from now() - min(due_at)), 0), 0)])
+from vcs_comments
+where sent_version < version
+union all
+select unnest(array['held', 'held_long']), '',
+    unnest(array[count(*), count(*) filter
+                (where began_at < now() - make_interval(secs => :hold_alert_seconds))])
+from workspace_holds
+where until is not null
+union all
+select 'schema', 'of="database"', max(split_part(name, '_', 1)::int)
+from schema_migrations;

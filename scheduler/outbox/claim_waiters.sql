@@ -1,0 +1,11 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: claim_waiters_tell
+-- takes: notices text[]
+select pg_notify('runyard_jobs', notice)
+from unnest(:notices::text[]) notice
+where exists (
+    select 1
+    from pg_stat_activity
+    where application_name = 'runyard_jobs' and datname = current_database() and pid <> pg_backend_pid()
+);

@@ -1,0 +1,23 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: place_lock
+-- takes: run_id text
+-- gives: id text, current_run_id text null, locked boolean, held boolean
+select w.id, w.current_run_id, w.locked_by is not null as locked, w.hold_job_id is not null as held
+from workspaces w
+where w.id = (select workspace_id from runs where id = :run_id)
+for no key update;
+
+-- statement: place_check
+-- takes: run_id text
+select 1 from runs where id = :run_id and status = 'pending' and not plan_only;
+
+-- statement: force
+-- takes: run_id text, current_run_id text
+-- gives: id text
+select b.id
+from runs b
+join runs r on r.id = :run_id
+where b.workspace_id = r.workspace_id
+    and (b.id = :current_run_id or b.queued and not b.plan_only and b.position < r.position)
+order by b.position;

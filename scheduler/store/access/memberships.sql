@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: memberships_columns(user)
+-- `user` is the number of the requester's parameter (store/access/response_scope.h).
+m.id, m.organization_id, o.name as organization_name, m.user_id, coalesce(m.email, u.email) as email,
+    u.username, m.status, m.created_at,
+    (
+        select coalesce(jsonb_agg(tm.team_id order by tm.team_id), '[]')
+        from team_members tm
+        join teams t on t.id = tm.team_id
+        where tm.organization_id = m.organization_id and tm.user_id = m.user_id
+            and :team_in_scope(:secret_teams_in_scope(:user), :user)
+    ) as teams;
+
+-- fragment: memberships_tables()
+from organization_memberships m
+join organizations o on o.id = m.organization_id
+join users u on u.id = m.user_id and not u.is_service_account;
+
+-- statement: memberships_list
+-- takes: organization_id text, search text, emails text, status text, limit bigint, offset bigint, user text
+-- gives: total bigint, id text, organization_id text, organization_name text, user_id text, email text,
+-- username text null, status text, created_at timestamptz, teams jsonb
+with found as (
+    select m.id :memberships_tables()
+    where m.organization_id = :organization_id
+        and (:search::text is null or strpos(lower(u.email), lower(:search)) > 0
+                or strpos(lower(u.username), lower(:search)) > 0)
+        and (:emails::text is null or lower(u.email) = any(string_to_array(lower(:emails), ',')))
+        and (:status::text is null or m.status = :status)
+)
+select c.total, f.*
+from (select count(*) as total from found) c
+left join (
+    select :memberships_columns(:user) :memberships_tables()
+    where m.id in (select id from found)
+    order by m.created_at, m.id
+    limit :limit
+    offset :offset
+) f on true
+order by f.created_at, f.id;
+
+-- statement: memberships_read_all
+-- takes: ids text[], user text
+-- gives: id text, organization_id text, organization_name text, user_id text, email text, username text null,
+-- status text, created_at timestamptz, teams jsonb
+select :memberships_columns(:user) :memberships_tables() where m.id = any(:ids::text[]);
+
+-- statement: membership_read
+-- takes: id text, user text
+-- gives: id text, organization_id text, organization_name text, user_id text, email text, username text null,
+-- status text, created_at timestamptz, teams jsonb
+select :memberships_columns(:user) :memberships_tables() where m.id = :id;
+
+-- statement: membership_guarded
+-- takes: organization_id text, user_id text, everywhere boolean, user text
+-- gives: owners boolean
+select t.kind = 'owners' as owners
+from teams t
+join team_members m on m.team_id = t.id
+where t.organization_id = :organization_id and m.user_id = :user_id
+    and (t.kind = 'owners' or not (:team_in_scope(:everywhere::boolean, :user)))
+order by t.kind <> 'owners'
+limit 1;
+
+-- statement: member_check
+-- takes: organization_id text, email text
+select 1
+from organization_memberships m
+join users u on u.id = m.user_id and u.username is not null and not u.is_service_account
+where m.organization_id = :organization_id and lower(u.email) = lower(:email)
+limit 1;
+
+-- statement: invited_user_insert
+-- takes: new_id text, email text
+-- gives: id text
+insert into users (id, email)
+values (:new_id, lower(:email))
+on conflict (lower(email))
+where username is null do update set email = users.email
+returning id;
+
+-- statement: invited_user_delete
+-- takes: organization_id text, id text
+delete from organization_memberships m
+where m.organization_id = :organization_id and m.user_id = :id and :invitation_expired();
+
+-- statement: invited_teams
+-- takes: ids text[], organization_id text, user_id text, user text
+-- gives: joined bigint
+with j as (
+    insert into team_members (team_id, organization_id, user_id)
+    select t.id, t.organization_id, :user_id
+    from teams t
+    where t.id = any(:ids::text[]) and t.organization_id = :organization_id
+        and :team_in_scope(:secret_teams_in_scope(:user), :user)
+    returning 1
+)
+select count(*) as joined
+from j;
+
+-- statement: memberships_invite
+-- takes: id text, organization_id text, user_id text, email text
+insert into organization_memberships (id, organization_id, user_id, status, email)
+values (:id, :organization_id, :user_id, 'invited', :email);
+
+-- statement: memberships_leave_lock
+-- takes: id text
+select 1
+from teams t
+join organization_memberships m on m.organization_id = t.organization_id
+where m.id = :id and t.kind = 'owners'
+for update of t;
+
+-- statement: memberships_leave_delete
+-- takes: id text
+-- gives: organization_id text, user_id text
+delete from organization_memberships where id = :id returning organization_id, user_id;

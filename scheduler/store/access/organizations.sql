@@ -1,0 +1,104 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: organizations_columns(user)
+-- `user` is the number of the requester's parameter (store/access/response_scope.h).
+:rights_in_organization(:user, o.id) as rights, o.id, o.name, o.email, o.settings, o.default_pool_id,
+    o.created_at,
+    (select p.id from projects p where p.organization_id = o.id and p.is_default) as default_project_id,
+    r.id as retention_id, r.delete_older_than_n_days is null as retains_all;
+
+-- fragment: organizations_tables()
+from organizations o left join data_retention_policies r on r.organization_id = o.id;
+
+-- statement: organizations_create_insert
+-- takes: id text, name text, email text, settings jsonb, pool_id text
+insert into organizations (id, name, email, settings, default_pool_id)
+values (:id, :name, :email, :settings::jsonb, :pool_id);
+
+-- statement: organizations_create_insert_2
+-- takes: new_id text, id text
+insert into projects (id, organization_id, name, is_default)
+values (:new_id, :id, 'Default Project', true);
+
+-- statement: organization_read
+-- takes: name text, user text
+-- gives: rights bigint, id text, name text, email text, settings jsonb, default_pool_id text null,
+-- created_at timestamptz, default_project_id text, retention_id text, retains_all boolean
+select :organizations_columns(:user) :organizations_tables() where lower(o.name) = lower(:name);
+
+-- statement: organizations_lookup
+-- takes: name text
+-- gives: id text, name text
+select id, name from organizations where lower(name) = lower(:name);
+
+-- statement: organizations_read_all
+-- takes: names text[], user text
+-- gives: rights bigint, id text, name text, email text, settings jsonb, default_pool_id text null,
+-- created_at timestamptz, default_project_id text, retention_id text, retains_all boolean
+select :organizations_columns(:user) :organizations_tables()
+where lower(o.name) in (select lower(x) from unnest(:names::text[]) x)
+order by lower(o.name);
+
+-- statement: organizations_list
+-- takes: user_id text, search text, limit bigint, offset bigint, user text
+-- gives: total bigint, rights bigint, id text, name text, email text, settings jsonb,
+-- default_pool_id text null, created_at timestamptz, default_project_id text, retention_id text,
+-- retains_all boolean
+with found as (
+    select o.id, lower(o.name) as name
+    from organizations o
+    where (:user_id::text is null
+            or exists (
+                select 1
+                from organization_memberships m
+                where m.organization_id = o.id and m.user_id = :user_id and m.status = 'active'
+                    and not o.is_disabled
+            ) and not exists (select 1 from teams t where t.user_id = :user_id and t.kind = 'audit'))
+        and (:search::text is null or strpos(lower(o.name), lower(:search)) > 0
+                or strpos(lower(o.email), lower(:search)) > 0)
+)
+select t.total, f.*
+from (select count(*) as total from found) t
+left join (
+    select :organizations_columns(:user) :organizations_tables()
+    where o.id in (select id from found order by name limit :limit offset :offset)
+) f on true
+order by lower(f.name);
+
+-- statement: organization_update
+-- takes: id text, name text, email text, settings jsonb, pool_set boolean, pool_id text
+update organizations
+set name = coalesce(:name, name), email = coalesce(:email, email),
+    settings = settings || :settings::jsonb, default_pool_id = case when :pool_set then :pool_id
+    else default_pool_id end
+where id = :id;
+
+-- statement: organizations_delete_lock
+-- takes: id text
+select 1 from workspaces where organization_id = :id order by id for update;
+
+-- statement: organizations_delete_lock_2
+-- takes: id text
+-- gives: applying boolean
+select state = 'claimed' and stage = 'apply' as applying
+from jobs
+where run_id in (select id from runs where organization_id = :id and not ended)
+order by id
+for update;
+
+-- statement: organizations_delete
+-- takes: id text
+delete from runs where organization_id = :id;
+
+-- statement: organizations_delete_delete_2
+-- takes: id text
+delete from organizations where id = :id;
+
+-- statement: organization_capacity
+-- takes: id text
+-- gives: pending bigint, running bigint
+select count(*) filter (where state = 'waiting') as pending,
+    count(*) filter (where state = 'claimed') as running
+from runs r
+join jobs j on j.run_id = r.id
+where r.organization_id = :id and not r.ended;

@@ -1,0 +1,174 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: teams_columns(user)
+-- `user` is the number of the requester's parameter (store/access/response_scope.h). Clients remove users by
+-- username, so `users` excludes invited users, who have none. `memberships` includes them.
+:rights_in_organization(:user, t.organization_id) as rights, t.id, t.organization_id, t.user_id, t.name,
+    t.kind, t.visibility, t.organization_access, t.sso_team_id, t.allow_member_token_management,
+    t.created_at, o.name as organization_name,
+    (
+        select coalesce(jsonb_agg(m.user_id order by m.user_id), '[]')
+        from team_members m
+        join users u on u.id = m.user_id and u.username is not null
+        where m.team_id = t.id and m.user_id <> t.user_id
+    ) as users,
+    (
+        select coalesce(jsonb_agg(om.id order by m.user_id), '[]')
+        from team_members m
+        join organization_memberships om on om.organization_id = m.organization_id
+            and om.user_id = m.user_id
+        where m.team_id = t.id and m.user_id <> t.user_id
+    ) as memberships;
+
+-- fragment: teams_tables()
+from teams t join organizations o on o.id = t.organization_id;
+
+-- fragment: teams_named()
+-- The selected members of the team's organization: columns organization_id and user_id.
+select t.organization_id, m.user_id
+from teams t
+join organization_memberships m on m.organization_id = t.organization_id
+join users u on u.id = m.user_id and not u.is_service_account
+where t.id = :team_id and case when :by::boolean then m.id = any(:names::text::text[])
+    else lower(u.username) = any(lower(:names::text)::text[]) end;
+
+-- statement: team_read
+-- takes: id text, user text
+-- gives: rights bigint, id text, organization_id text, user_id text, name text, kind text, visibility text,
+-- organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
+-- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+select :teams_columns(:user) :teams_tables()
+where t.id = :id and :team_in_scope(:secret_teams_in_scope(:user), :user);
+
+-- statement: teams_read_all
+-- takes: ids text[], user text
+-- gives: rights bigint, id text, organization_id text, user_id text, name text, kind text, visibility text,
+-- organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
+-- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+select :teams_columns(:user) :teams_tables()
+where t.id = any(:ids::text[]) and :team_in_scope(:secret_teams_in_scope(:user), :user);
+
+-- statement: teams_list
+-- takes: organization_id text, search text, names text, limit bigint, offset bigint, user text,
+-- everywhere boolean
+-- gives: total bigint, rights bigint, id text, organization_id text, user_id text, name text, kind text,
+-- visibility text, organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
+-- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+with found as (
+    select t.id
+    from teams t
+    where t.organization_id = :organization_id
+        and (:search::text is null or strpos(lower(t.name), lower(:search)) > 0)
+        and (:names::text is null or lower(t.name) = any(string_to_array(lower(:names), ',')))
+        and :team_in_scope(:everywhere::boolean, :user)
+)
+select c.total, f.*
+from (select count(*) as total from found) c
+left join (
+    select :teams_columns(:user) :teams_tables()
+    where t.id in (select id from found)
+    order by t.kind <> 'owners', lower(t.name), t.id
+    limit :limit
+    offset :offset
+) f on true
+order by f.kind <> 'owners', lower(f.name), f.id;
+
+-- statement: teams_team_built
+-- takes: organization_id text, team_kinds text
+-- gives: id text, user_id text
+select id, user_id from teams where organization_id = :organization_id and kind = :team_kinds;
+
+-- statement: teams_include_owners
+-- takes: ids text[]
+select 1 from teams where id = any(:ids::text[]) and kind = 'owners';
+
+-- statement: team_has_member
+-- takes: team_id text, user_id text
+select 1 from team_members where team_id = :team_id and user_id = :user_id;
+
+-- statement: team_create
+-- takes: id text, user text, username text, organization_id text, name text, team_kinds text, visibility text,
+-- access jsonb, sso_team_id text, allow_member_token_management boolean, rights_of_team bigint, new_id text
+with u as (
+    insert into users (id, username, is_service_account) values (:user, :username, true)
+),
+t as (
+    insert into teams (
+        id, organization_id, user_id, name, kind, visibility, organization_access, sso_team_id,
+            allow_member_token_management, rights)
+    values (:id, :organization_id, :user, :name, :team_kinds, :visibility, :access::jsonb, :sso_team_id,
+            :allow_member_token_management, :rights_of_team)
+),
+m as (
+    insert into organization_memberships (id, organization_id, user_id)
+    values (:new_id, :organization_id, :user)
+)
+insert into team_members (team_id, organization_id, user_id)
+values (:id, :organization_id, :user);
+
+-- statement: team_update
+-- takes: id text, name text, visibility text, access jsonb, sso_team_id text,
+-- allow_member_token_management boolean, rights_of_team bigint
+update teams
+set name = :name, visibility = :visibility, sso_team_id = :sso_team_id,
+    organization_access = coalesce(:access::jsonb, organization_access), rights = case
+    when :access::jsonb is null then rights else :rights_of_team end,
+    allow_member_token_management = :allow_member_token_management, updated_at = now()
+where id = :id;
+
+-- statement: team_delete
+-- takes: id text
+with t as (delete from teams where id = :id returning organization_id, user_id)
+delete from organization_memberships m using t
+where m.organization_id = t.organization_id and m.user_id = t.user_id;
+
+-- statement: organization_join
+-- takes: organization_id text, user_id text, new_id text
+insert into organization_memberships (id, organization_id, user_id)
+values (:new_id, :organization_id, :user_id)
+on conflict (organization_id, user_id) do update set status = 'active';
+
+-- statement: owners_join
+-- takes: organization_id text, user_id text
+insert into team_members (team_id, organization_id, user_id)
+select id, organization_id, :user_id
+from teams
+where organization_id = :organization_id and kind = 'owners'
+on conflict do nothing;
+
+-- statement: teams_add
+-- takes: team_id text, names text, by boolean
+-- gives: found bigint
+with n as (:teams_named()),
+i as (
+    insert into team_members (team_id, organization_id, user_id)
+    select :team_id, organization_id, user_id
+    from n
+    on conflict do nothing
+)
+select count(*) as found
+from n;
+
+-- statement: owners_check_lock
+-- takes: organization_id text
+select 1 from teams where organization_id = :organization_id and kind = 'owners' for update;
+
+-- statement: owners_check_read
+-- takes: organization_id text
+select 1
+from teams t
+join team_members m on m.team_id = t.id and m.user_id <> t.user_id
+join users u on u.id = m.user_id and u.username is not null
+where t.organization_id = :organization_id and t.kind = 'owners'
+limit 1;
+
+-- statement: teams_remove_lock
+-- takes: team_id text
+-- gives: organization_id text, kind text
+select organization_id, kind from teams where id = :team_id for update;
+
+-- statement: teams_remove_delete
+-- takes: team_id text, names text, by boolean
+delete from team_members d
+using (:teams_named()) n
+where d.team_id = :team_id and d.user_id = n.user_id;

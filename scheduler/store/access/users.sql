@@ -1,0 +1,136 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: users_columns()
+select id, username, email, is_site_admin, is_service_account, created_at from users;
+
+-- fragment: users_site_columns()
+select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_suspended, u.created_at,
+    (
+        select coalesce(jsonb_agg(o.name order by lower(o.name)), '[]')
+        from organization_memberships m
+        join organizations o on o.id = m.organization_id
+        where m.user_id = u.id
+    ) as organizations;
+
+-- statement: user_read
+-- takes: id text
+-- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
+-- created_at timestamptz
+:users_columns() where id = :id;
+
+-- statement: user_find
+-- takes: username text
+-- gives: id text
+select id from users where lower(username) = lower(:username);
+
+-- statement: users_read_all
+-- takes: ids text[]
+-- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
+-- created_at timestamptz
+:users_columns() where id = any(:ids::text[]);
+
+-- statement: user_read_known
+-- takes: id text, requester_id text
+-- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
+-- created_at timestamptz
+:users_columns() u
+where id = :id
+    and (:requester_id::text is null or id = :requester_id
+            or exists (
+                select 1
+                from organization_memberships m
+                join organization_memberships v on v.organization_id = m.organization_id
+                    and v.user_id = :requester_id and v.status = 'active'
+                where m.user_id = u.id
+            ));
+
+-- statement: users_register_read
+-- takes: new_id text, username text, email text
+-- gives: id text
+with invited as (
+    update users
+    set username = :username, email = :email
+    where username is null and lower(email) = lower(:email) and not is_service_account
+    returning id
+),
+new as (
+    insert into users (id, username, email)
+    select :new_id, :username, :email
+    where not exists (select 1 from invited)
+    returning id
+)
+select id
+from invited
+union all
+select id
+from new;
+
+-- statement: users_register_delete
+-- takes: id text
+delete from organization_memberships m where user_id = :id and :invitation_expired();
+
+-- statement: users_register_update
+-- takes: id text
+with gone as (
+    delete from notifications n
+    using organization_memberships m
+    where n.membership_id = m.id and m.user_id = :id
+)
+update organization_memberships
+set status = 'active', email = null
+where user_id = :id;
+
+-- statement: user_update
+-- takes: id text, username text, email text
+update users
+set username = coalesce(:username, username), email = coalesce(:email, email),
+    email_confirmed = email_confirmed and lower(coalesce(:email, email)) = lower(email)
+where id = :id;
+
+-- statement: users_list
+-- takes: search text, admin text, suspended text, limit bigint, offset bigint
+-- gives: total bigint, id text, username text null, email text null, is_site_admin boolean,
+-- is_service_account boolean, is_suspended boolean, created_at timestamptz, organizations jsonb
+with found as (
+    select id, created_at
+    from users
+    where not is_service_account
+        and (:search::text is null or strpos(lower(email), lower(:search)) > 0
+                or strpos(lower(username), lower(:search)) > 0)
+        and (:admin::text is null or is_site_admin = (:admin = 'true'))
+        and (:suspended::text is null or is_suspended = (:suspended = 'true'))
+)
+select c.total, f.*
+from (select count(*) as total from found) c
+left join (:users_site_columns() from users u where u.id in (
+        select id from found order by created_at, id limit :limit offset :offset
+    )) f on true
+order by f.created_at, f.id;
+
+-- statement: user_read_for_site
+-- takes: id text
+-- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
+-- is_suspended boolean, created_at timestamptz, organizations jsonb
+:users_site_columns() from users u where u.id = :id and not u.is_service_account;
+
+-- statement: user_suspend
+-- takes: id text, suspended boolean
+update users set is_suspended = :suspended where id = :id and not is_service_account;
+
+-- statement: user_set_site_admin
+-- takes: id text, admin boolean
+update users set is_site_admin = :admin where id = :id and not is_service_account;
+
+-- statement: users_delete_lock
+-- takes: id text
+-- gives: organization_id text
+select t.organization_id
+from teams t
+join team_members m on m.team_id = t.id
+where m.user_id = :id and t.kind = 'owners'
+order by t.id
+for update of t;
+
+-- statement: users_delete
+-- takes: id text
+delete from users where id = :id and not is_service_account;

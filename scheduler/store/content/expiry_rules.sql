@@ -1,0 +1,146 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: expiry_rules_runs()
+-- A policy with days does not apply to these, so the site's options do. A policy without days keeps them.
+with due as (
+    select r.id, r.organization_id
+    from runs r
+    join workspace_retention k on k.workspace_id = r.workspace_id
+    where r.id = any(:ids::text[]) and (k.policy_id is null or k.days is not null)
+);
+
+-- fragment: expiry_rules_followed(table)
+-- Workspaces to which the rule applies, and the time of the newest version that the scan has reached in each.
+with seen as (
+    select workspace_id, max(created_at) as newer
+    from :table
+    where id = any(:ids::text[])
+    group by workspace_id
+),
+held as (
+    select s.workspace_id, s.newer, k.organization_id
+    from seen s
+    join workspace_retention k on k.workspace_id = s.workspace_id
+    where case when :by_policy::boolean then k.days = :days::bigint else k.policy_id is null end
+),;
+
+-- statement: logs_expire
+-- takes: ids text[]
+-- gives: organization_id text, id text
+:expiry_rules_runs(),
+    gone as (
+        update operations o
+        set log_deleted_at = now(), log_blob = null
+        from due
+        where o.run_id = due.id and o.log_ended and o.log_length > 0 and o.log_deleted_at is null
+        returning due.organization_id, o.id
+    ), chunks as (delete from log_chunks c using gone where c.operation_id = gone.id)
+select organization_id, id
+from gone
+order by organization_id;
+
+-- statement: plan_files_expire
+-- takes: ids text[]
+-- gives: organization_id text, id text
+:expiry_rules_runs(),
+    gone as (
+        delete from operation_blobs b
+        using due
+        where b.operation_id = 'plan' || substr(due.id, 4) and b.kind in ('plan', 'init')
+        returning due.organization_id, b.operation_id as id
+    )
+select distinct organization_id, id
+from gone
+order by organization_id;
+
+-- statement: plans_expire
+-- takes: ids text[]
+-- gives: organization_id text, id text
+:expiry_rules_runs(),
+    gone as (
+        update operations o
+        set plan_deleted_at = now()
+        from due
+        join operation_blobs b on b.operation_id = 'plan' || substr(due.id, 4) and b.kind = 'json'
+        where o.id = b.operation_id
+        returning due.organization_id, o.id
+    ), blobs as (
+        delete from operation_blobs b
+        using gone
+        where b.operation_id = gone.id and b.kind in ('json', 'schemas', 'changes')
+    )
+select organization_id, id
+from gone
+order by organization_id;
+
+-- statement: expiry_rules_states
+-- takes: ids text[], by_policy boolean, days bigint, states_newest bigint
+-- gives: organization_id text null, id text
+:expiry_rules_followed(state_versions) old as (
+    select o.id, h.organization_id
+    from held h
+    join workspaces w on w.id = h.workspace_id
+    join state_versions o on o.workspace_id = h.workspace_id and o.status in ('finalized', 'detached')
+        and o.created_at < h.newer
+        and o.created_at <= (
+            select k.created_at
+            from state_versions k
+            where k.workspace_id = h.workspace_id and k.status = 'finalized'
+            order by k.created_at desc
+            offset :states_newest::bigint
+            limit 1
+        )
+    where o.id is distinct from w.current_state_id
+        and not exists (
+            select 1 from workspace_holds x where o.status = 'detached' and x.job_id = o.job_id
+        )
+        and not exists (
+            select 1
+            from runs r
+            join operations p on p.run_id = r.id
+            where r.workspace_id = h.workspace_id and r.holds and p.base_state_id = o.id
+        )
+        and not exists (
+            select 1
+            from runs r
+            join operations p on p.run_id = r.id
+            where r.workspace_id = h.workspace_id and r.saved and p.base_state_id = o.id
+        )
+), gone as (
+    update state_versions s
+    set status = 'backing_data_soft_deleted', hidden_at = now(), was_detached = s.status = 'detached',
+        job_id = case s.status when 'finalized' then s.job_id end
+    from old
+    where s.id = old.id and s.status in ('finalized', 'detached')
+    returning old.organization_id, s.id
+)
+select organization_id, id
+from gone
+order by organization_id;
+
+-- statement: expiry_rules_configurations
+-- takes: ids text[], by_policy boolean, days bigint
+-- gives: organization_id text null, id text
+:expiry_rules_followed(configuration_versions) old as (
+    select o.id, h.organization_id
+    from held h
+    join workspaces w on w.id = h.workspace_id
+    join configuration_versions o on o.workspace_id = h.workspace_id and o.status = 'uploaded'
+        and o.created_at < h.newer
+    where o.id is distinct from w.current_configuration_id
+        and not exists (
+            select 1
+            from run_inputs i
+            join runs r on r.id = i.run_id
+            where i.configuration_version_id = o.id and not r.ended
+        )
+), gone as (
+    update configuration_versions c
+    set status = 'backing_data_soft_deleted', hidden_at = now()
+    from old
+    where c.id = old.id and c.status = 'uploaded'
+    returning old.organization_id, c.id
+)
+select organization_id, id
+from gone
+order by organization_id;

@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: policies_columns()
+p.*, o.name as organization_name, coalesce(s.ids, '[]') as policy_sets,
+    coalesce(s.count, 0) as policy_set_count;
+
+-- fragment: policies_tables()
+from policies p
+join organizations o on o.id = p.organization_id
+left join lateral (
+    select jsonb_agg(m.policy_set_id order by m.policy_set_id) as ids, count(*) as count
+    from policy_set_policies m
+    where m.policy_id = p.id
+) s on true;
+
+-- statement: policies_list
+-- takes: organization_id text, search text, kind text, limit bigint, offset bigint
+-- gives: total bigint, id text, organization_id text, name text, kind text, description text, query text null,
+-- enforcement text, blob_id text null, created_at timestamptz, updated_at timestamptz, organization_name text,
+-- policy_sets jsonb, policy_set_count bigint
+with found as (
+    select id
+    from policies
+    where organization_id = :organization_id
+        and (:search::text is null or strpos(lower(name), lower(:search)) > 0)
+        and (:kind::text is null or kind = :kind)
+)
+select c.total, p.*
+from (select count(*) as total from found) c
+left join (
+    select :policies_columns() :policies_tables()
+    where p.id in (select id from found)
+    order by lower(p.name)
+    limit :limit
+    offset :offset
+) p on true
+order by lower(p.name);
+
+-- statement: policy_read
+-- takes: id text
+-- gives: id text, organization_id text, name text, kind text, description text, query text null,
+-- enforcement text, blob_id text null, created_at timestamptz, updated_at timestamptz, organization_name text,
+-- policy_sets jsonb, policy_set_count bigint
+select :policies_columns() :policies_tables() where p.id = :id;
+
+-- statement: policies_read_all
+-- takes: ids text[]
+-- gives: id text, organization_id text, name text, kind text, description text, query text null,
+-- enforcement text, blob_id text null, created_at timestamptz, updated_at timestamptz, organization_name text,
+-- policy_sets jsonb, policy_set_count bigint
+select :policies_columns() :policies_tables()
+where p.id = any(:ids::text[])
+order by lower(p.name), p.id;
+
+-- statement: policy_create
+-- takes: id text, organization_id text, name text, kind text, description text, query text, enforcement text
+insert into policies (id, organization_id, name, kind, description, query, enforcement)
+values (:id, :organization_id, :name, :kind, :description, :query, :enforcement);
+
+-- statement: policy_update
+-- takes: id text, description text, query text, enforcement text
+update policies
+set description = :description, query = :query, enforcement = :enforcement, updated_at = now()
+where id = :id;
+
+-- statement: policy_delete
+-- takes: id text
+delete from policies where id = :id;
+
+-- statement: policies_upload
+-- takes: id text, blob text
+update policies set blob_id = :blob, updated_at = now() where id = :id;

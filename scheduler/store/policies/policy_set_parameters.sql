@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: policy_set_parameters_list
+-- takes: policy_set_id text, limit bigint, offset bigint
+-- gives: total bigint, id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean,
+-- created_at timestamptz
+select c.total, p.*
+from (select count(*) as total from policy_set_parameters where policy_set_id = :policy_set_id) c
+left join (
+    select *
+    from policy_set_parameters
+    where policy_set_id = :policy_set_id
+    order by key
+    limit :limit
+    offset :offset
+) p on true
+order by p.key;
+
+-- statement: policy_set_parameter_read
+-- takes: policy_set_id text, id text
+-- gives: id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean, created_at timestamptz
+select * from policy_set_parameters where policy_set_id = :policy_set_id and id = :id;
+
+-- statement: policy_set_parameter_create
+-- takes: id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean, max_parameters bigint
+insert into policy_set_parameters (id, policy_set_id, key, value_sealed, sensitive)
+select :id, :policy_set_id, :key, :value_sealed, :sensitive
+where (select count(*) from policy_set_parameters where policy_set_id = :policy_set_id) < :max_parameters::
+    bigint;
+
+-- statement: policy_set_parameter_update
+-- takes: id text, key text, sensitive boolean, p4 boolean, buf_str bytea
+update policy_set_parameters
+set key = :key, sensitive = sensitive or :sensitive, value_sealed = case when :p4 then :buf_str::bytea
+    else value_sealed end
+where id = :id;
+
+-- statement: policy_set_parameter_delete
+-- takes: id text
+delete from policy_set_parameters where id = :id;

@@ -1,0 +1,72 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: policy_set_versions_view()
+-- `ingress`: the commit that it came from, or null.
+select v.*, s.organization_id,
+    (
+        select jsonb_build_object(
+            'commit-sha', k.sha, 'commit-url', k.detail ->> 'commit-url', 'identifier',
+                k.detail ->> 'identifier')
+        from policy_set_version_commits k
+        where k.policy_set_version_id = v.id
+    ) as ingress
+from policy_set_versions v
+join policy_sets s on s.id = v.policy_set_id;
+
+-- statement: policy_set_versions_create_update
+-- takes: policy_set_id text, id text
+update policy_sets s
+set newest_version_id = :id
+where id = :policy_set_id and not exists (select 1 from policy_set_policies where policy_set_id = s.id);
+
+-- statement: policy_set_versions_create_insert
+-- takes: id text, policy_set_id text
+insert into policy_set_versions (id, policy_set_id, status_timestamps)
+values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())));
+
+-- statement: policy_set_version_read
+-- takes: id text
+-- gives: id text, policy_set_id text, status text, source text, error text null, blob_id text null,
+-- status_timestamps jsonb, error_message text null, created_at timestamptz, updated_at timestamptz,
+-- organization_id text, ingress jsonb null
+:policy_set_versions_view() where v.id = :id;
+
+-- statement: policy_set_versions_read_all
+-- takes: ids text[]
+-- gives: id text, policy_set_id text, status text, source text, error text null, blob_id text null,
+-- status_timestamps jsonb, error_message text null, created_at timestamptz, updated_at timestamptz,
+-- organization_id text, ingress jsonb null
+:policy_set_versions_view() where v.id = any(:ids::text[]) order by v.created_at, v.id;
+
+-- statement: policy_set_versions_upload_lock
+-- takes: id text
+-- gives: policy_set_id text, status text, blob_id text null
+select policy_set_id, status, blob_id from policy_set_versions where id = :id for update;
+
+-- statement: policy_set_versions_upload_update
+-- takes: id text, blob text
+update policy_set_versions
+set status = 'ready', blob_id = :blob, error = null, error_message = null,
+    status_timestamps = status_timestamps || jsonb_build_object('ingressing-at', :sql_time(now())) ||
+    jsonb_build_object('ready-at', :sql_time(now())), updated_at = now()
+where id = :id;
+
+-- statement: policy_set_versions_upload_update_2
+-- takes: policy_set_id text
+update policy_sets
+set current_version_id = (
+    select id
+    from policy_set_versions
+    where policy_set_id = :policy_set_id and status = 'ready'
+    order by created_at desc, id desc
+    limit 1
+)
+where id = :policy_set_id;
+
+-- statement: policy_set_version_refuse
+-- takes: id text, why text
+update policy_set_versions
+set status = 'errored', error = 'invalid_archive', error_message = :why,
+    status_timestamps = status_timestamps || jsonb_build_object('errored-at', :sql_time(now())),
+    updated_at = now()
+where id = :id and status <> 'ready';

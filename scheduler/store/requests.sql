@@ -1,0 +1,61 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: requests_beat
+-- takes: p1 jsonb, notifier text, lease_seconds double precision
+-- gives: id text, attempt integer, held boolean
+with said as (
+    select id, attempt, ord
+    from rows
+    from (jsonb_to_recordset(:p1::jsonb) as (id text, attempt integer))
+    with ordinality as u(id, attempt, ord)
+),
+tasks as (
+    update task_results r
+    set lease_until = now() + make_interval(secs => :lease_seconds)
+    from said s
+    where r.id = s.id and r.attempt = s.attempt and r.notifier = :notifier and r.delivery = 'claimed'
+    returning r.id
+),
+told as (
+    update notifications r
+    set lease_until = now() + make_interval(secs => :lease_seconds)
+    from said s
+    where r.id = s.id and r.attempt = s.attempt and r.notifier = :notifier and r.delivery = 'claimed'
+    returning r.id
+),
+calls as (
+    update vcs_calls r
+    set lease_until = now() + make_interval(secs => :lease_seconds)
+    from said s
+    where r.id = s.id and r.attempt = s.attempt and r.notifier = :notifier and r.delivery = 'claimed'
+    returning r.id
+),
+kept as (
+    select id from tasks union all select id from told union all select id from calls
+)
+select s.id, s.attempt, k.id is not null as held
+from said s
+left join kept k on k.id = s.id
+order by s.ord;
+
+-- statement: requests_release
+-- takes: p1 jsonb, notifier text
+with said as (
+    select id, attempt from jsonb_to_recordset(:p1::jsonb) as u(id text, attempt integer)
+),
+tasks as (
+    update task_results r
+    set delivery = 'waiting', updated_at = now() - interval '1 minute'
+    from said s
+    where r.id = s.id and r.attempt = s.attempt and r.notifier = :notifier and r.delivery = 'claimed'
+),
+told as (
+    update notifications r
+    set delivery = 'waiting', updated_at = now() - interval '1 minute'
+    from said s
+    where r.id = s.id and r.attempt = s.attempt and r.notifier = :notifier and r.delivery = 'claimed'
+)
+update vcs_calls r
+set delivery = 'waiting', updated_at = now() - interval '1 minute'
+from said s
+where r.id = s.id and r.attempt = s.attempt and r.notifier = :notifier and r.delivery = 'claimed';

@@ -1,0 +1,65 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: chunks_insert
+-- takes: operations text[], starts bigint[], lengths integer[], p4 bytea[]
+insert into log_chunks (operation_id, start, length, bytes_sealed)
+select operation_id, start, length, sealed
+from unnest(:operations::text[], :starts::bigint[], :lengths::integer[], :p4::bytea[]) as u(
+    operation_id, start, length, sealed);
+
+-- statement: log_line_add
+-- takes: operation_id text, len bigint
+-- gives: start bigint
+update operations
+set log_length = log_length + :len
+where id = :operation_id
+returning log_length - :len as start;
+
+-- statement: stream_select
+-- takes: operation_id text, offset bigint, end integer
+-- gives: log_length bigint, log_ended boolean, log_blob text null, deleted boolean, start bigint null,
+-- bytes_sealed bytea
+select o.log_length, o.log_ended, o.log_blob, o.log_deleted_at is not null as deleted, c.start,
+    c.bytes_sealed
+from operations o
+left join log_chunks c on c.operation_id = o.id
+    and c.start >= coalesce(
+        (select max(f.start) from log_chunks f where f.operation_id = :operation_id and f.start < :offset),
+            0) and c.start < :end - 1 and c.start + c.length + 1 > :offset
+where o.id = :operation_id
+order by c.start;
+
+-- statement: log_lookup
+-- takes: operation_id text
+-- gives: organization_id text, workspace_id text, workspace_name text, run_id text, log_length bigint,
+-- log_ended boolean, log_deleted boolean
+select r.organization_id, r.workspace_id, w.name as workspace_name, o.run_id, o.log_length, o.log_ended,
+    o.log_deleted_at is not null as log_deleted
+from operations o
+join runs r on r.id = o.run_id
+join workspaces w on w.id = r.workspace_id
+where o.id = :operation_id;
+
+-- statement: logs_lengths
+-- takes: operation_ids text[]
+-- gives: id text, length bigint, ended boolean, stored boolean
+select id, log_length + case when log_ended then 2 when log_length > 0 then 1 else 0 end as length,
+    log_ended as ended, log_blob is null and log_deleted_at is null as stored
+from operations
+where id = any(:operation_ids::text[]);
+
+-- statement: logs_pack_lock
+-- takes: operation_id text, from_bytes bigint, p3 bigint
+select 1
+from operations
+where id = :operation_id and log_ended and log_blob is null and log_deleted_at is null
+    and log_length between :from_bytes and :p3
+for no key update;
+
+-- statement: logs_pack_update
+-- takes: operation_id text, blob text
+update operations set log_blob = :blob where id = :operation_id;
+
+-- statement: logs_pack_delete
+-- takes: operation_id text
+delete from log_chunks where operation_id = :operation_id;

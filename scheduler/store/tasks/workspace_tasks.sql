@@ -1,0 +1,53 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: workspace_tasks_columns()
+id, task_id, workspace_id, enforcement, to_jsonb(stages) as stages, created_at;
+
+-- statement: workspace_tasks_list
+-- takes: workspace_id text, limit bigint, offset bigint
+-- gives: total bigint, id text, task_id text, workspace_id text, enforcement text, stages jsonb,
+-- created_at timestamptz
+select c.total, t.*
+from (select count(*) as total from workspace_tasks where workspace_id = :workspace_id) c
+left join (
+    select :workspace_tasks_columns()
+    from workspace_tasks
+    where workspace_id = :workspace_id
+    order by created_at, id
+    limit :limit
+    offset :offset
+) t on true
+order by t.created_at, t.id;
+
+-- statement: workspace_tasks_of
+-- takes: task_ids text[]
+-- gives: id text, task_id text, workspace_id text, enforcement text, stages jsonb, created_at timestamptz
+select :workspace_tasks_columns()
+from workspace_tasks
+where task_id = any(:task_ids::text[])
+order by created_at, id;
+
+-- statement: workspace_task_read
+-- takes: workspace_id text, id text
+-- gives: id text, task_id text, workspace_id text, enforcement text, stages jsonb, created_at timestamptz
+select :workspace_tasks_columns()
+from workspace_tasks
+where workspace_id = :workspace_id and id = :id;
+
+-- statement: workspace_task_create
+-- takes: id text, workspace_id text, task_id text, stages jsonb, enforcement text
+insert into workspace_tasks (id, task_id, workspace_id, stages, enforcement)
+select :id, t.id, w.id, array(select jsonb_array_elements_text(:stages::jsonb)), :enforcement
+from workspaces w
+join tasks t on t.organization_id = w.organization_id
+where w.id = :workspace_id and t.id = :task_id;
+
+-- statement: workspace_task_update
+-- takes: id text, enforcement text, stages jsonb
+update workspace_tasks
+set enforcement = :enforcement, stages = array(select jsonb_array_elements_text(:stages::jsonb))
+where id = :id;
+
+-- statement: workspace_task_delete
+-- takes: id text
+delete from workspace_tasks where id = :id;

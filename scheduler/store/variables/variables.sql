@@ -1,0 +1,108 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: variables_columns()
+v.id, v.workspace_id, v.varset_id, v.key, v.value_sealed, v.description, v.category, v.hcl, v.sensitive,
+    v.version_id, v.created_at;
+
+-- fragment: variables_owned()
+-- Ids of workspaces and of variable sets are never equal.
+(v.workspace_id = :id or v.varset_id = :id);
+
+-- fragment: strengths()
+-- Precedence, from lowest to highest: - 0 to 2: sets of the organization that are global (0), for projects (1),
+-- for workspaces (2); - 3 and 4: a project's own sets, for the project (3), for workspaces (4); - 5: the
+-- workspace's own variables; - 6: variables of a run; - 7 to 11: priority sets, in the reverse order. Ties are
+-- resolved by the sets' names: A before B.
+with w as (select id, organization_id, project_id from workspaces where id = :workspace_id),
+scoped as (
+    select s.*, 0 as scope
+    from w
+    join varsets s on s.organization_id = w.organization_id
+    where s.global
+    union all
+    select s.*, case when s.project_id is null then 1 else 3 end
+    from w
+    join varset_projects m on m.project_id = w.project_id
+    join varsets s on s.id = m.varset_id
+    union all
+    select s.*, case when s.project_id is null then 2 else 4 end
+    from w
+    join varset_workspaces m on m.workspace_id = w.id
+    join varsets s on s.id = m.varset_id
+    where s.project_id is null or s.project_id = w.project_id
+),
+candidates as (
+    select v.*, '' as name, 5 as strength
+    from variables v
+    where v.workspace_id = :workspace_id
+    union all
+    select v.*, s.name, case when s.priority then 11 - s.scope else s.scope end
+    from scoped s
+    join variables v on v.varset_id = s.id
+);
+
+-- fragment: effective()
+select distinct on (v.category, v.key) :variables_columns(), v.strength > 6 as beats_run
+from candidates v
+order by v.category, v.key, v.strength desc, v.name collate "C", v.id;
+
+-- statement: variables_list
+-- takes: id text
+-- gives: id text, workspace_id text null, varset_id text null, key text, value_sealed bytea,
+-- description text null, category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
+select :variables_columns() from variables v where :variables_owned() order by v.key, v.category;
+
+-- statement: variables_read_all
+-- takes: ids text[]
+-- gives: id text, workspace_id text null, varset_id text null, key text, value_sealed bytea,
+-- description text null, category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
+select :variables_columns()
+from variables v
+where v.id = any(:ids::text[])
+order by v.key, v.category, v.id;
+
+-- statement: variable_read
+-- takes: id text, id_2 text
+-- gives: id text, workspace_id text null, varset_id text null, key text, value_sealed bytea,
+-- description text null, category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
+select :variables_columns() from variables v where :variables_owned() and v.id = :id_2;
+
+-- statement: variables_effective
+-- takes: workspace_id text
+-- gives: id text, workspace_id text, varset_id text, key text, value_sealed bytea, description text,
+-- category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz, beats_run boolean
+:strengths() :effective();
+
+-- statement: variables_effective_within
+-- takes: workspace_id text, limit bigint
+-- gives: id text, key text, category text, hcl boolean, sensitive boolean, beats_run boolean, bytes bigint,
+-- value_sealed bytea null
+:strengths(), effective as (:effective()),
+    size as (select sum(octet_length(value_sealed)) as bytes from effective)
+select e.id, e.key, e.category, e.hcl, e.sensitive, e.beats_run, s.bytes, case
+    when s.bytes <= :limit then e.value_sealed end as value_sealed
+from effective e
+cross join size s
+order by e.category, e.key;
+
+-- statement: variables_create
+-- takes: id text, id_2 text, is_set boolean, key text, value_sealed bytea, description text, category text,
+-- hcl boolean, sensitive boolean, version text, max_variables bigint
+insert into variables
+    (id, workspace_id, varset_id, key, value_sealed, description, category, hcl, sensitive, version_id)
+select :id_2, case when not :is_set then :id end, case when :is_set then :id end, :key, :value_sealed,
+    :description, :category, :hcl, :sensitive, :version
+where (select count(*) from variables v where :variables_owned()) < :max_variables::bigint;
+
+-- statement: variables_update
+-- takes: id text, key text, p3 boolean, buf_str bytea, description text, category text, hcl boolean,
+-- sensitive boolean, version text
+update variables
+set key = :key, value_sealed = case when :p3 then :buf_str::bytea else value_sealed end,
+    description = :description, category = :category, hcl = :hcl, sensitive = sensitive or :sensitive,
+    version_id = :version
+where id = :id;
+
+-- statement: variable_delete
+-- takes: id text, id_2 text
+delete from variables v where :variables_owned() and v.id = :id_2;

@@ -1,0 +1,21 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: globals_check_lock
+-- takes: organization_id text
+select 1 from organizations where id = :organization_id for no key update;
+
+-- statement: globals_check_read
+-- takes: id text, organization_id text
+-- gives: key text, name text
+select v.key, o.name
+from variables v
+join varsets o on o.organization_id = :organization_id and o.global and o.id <> :id
+join variables x on x.varset_id = o.id and x.key = v.key and x.category = v.category
+where v.varset_id = :id
+order by v.key
+limit 1;
+
+-- statement: varset_touch
+-- takes: id text
+-- gives: organization_id text, global boolean
+update varsets set updated_at = now() where id = :id returning organization_id, global;

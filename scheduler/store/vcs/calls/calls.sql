@@ -1,0 +1,166 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: call_columns()
+-- The columns of vcs_call_of.
+c.id, c.repository_id, c.removal_id, c.subject, c.purpose, c.operation, c.arguments, c.version, c.tries,
+    coalesce(c.connection_id, c.installation_id, m.connection) as owner,
+    coalesce(k.provider, m.provider, 'github_app') as provider, coalesce(k.api_url, m.api_url) as api_url,
+    coalesce(r.identifier, m.identifier) as identifier, c.token_generation,
+    c.token_generation <> coalesce(t.generation, i.generation) as token_replaced;
+
+-- fragment: call_tables()
+from vcs_calls c
+left join vcs_connections k on k.id = c.connection_id
+left join vcs_repositories r on r.id = c.repository_id
+left join vcs_hook_removals m on m.id = c.removal_id
+left join vcs_tokens t on t.connection_id = c.connection_id
+left join vcs_installations i on i.id = c.installation_id;
+
+-- fragment: is_of_owner()
+-- Whether the call is of the connection or installation $1.
+(connection_id = :owner or installation_id = :owner
+        or removal_id = any(array(select id from vcs_hook_removals where connection = :owner)));
+
+-- statement: lookup_prepare
+-- takes: repository_id text
+-- gives: external_id text null
+select external_id from vcs_repositories where id = :repository_id;
+
+-- statement: vcs_call_add
+-- takes: purpose text, urgency smallint, writes boolean, p4 text, p5 text, subject text
+:calls_insert({organization_id, connection_id, installation_id, repository_id, subject},
+        {coalesce(r.organization_id, c.organization_id), coalesce(r.connection_id, c.id),
+                r.installation_id, r.id,
+                :subject from (select :p4::text as repository, :p5::text as connection) u left join
+                vcs_repositories r on r.id = u.repository left join vcs_connections c on c.id =
+                u.connection where num_nonnulls(r.id, c.id) > 0});
+
+-- statement: limits_lock_insert
+-- takes: owners text[]
+insert into vcs_limits (owner_id, minute_left, hour_left)
+select distinct u, -1, -1
+from unnest(:owners::text[]) u
+order by u
+on conflict do nothing;
+
+-- statement: limits_lock
+-- takes: owners text[]
+-- gives: owner_id text, minute_left double precision, hour_left double precision, seconds numeric,
+-- blocked numeric
+select owner_id, minute_left, hour_left, extract(epoch from now() - refilled_at) as seconds,
+    extract(epoch from blocked_until - now()) as blocked
+from vcs_limits
+where owner_id = any(:owners::text[])
+order by owner_id
+for update;
+
+-- statement: allowance_put_off
+-- takes: owner text, p2 double precision, blocked_s boolean
+update vcs_calls
+set due_at = now() + make_interval(secs => :p2)
+where :is_of_owner() and delivery = 'waiting' and due_at <= now() and (writes or :blocked_s);
+
+-- statement: allowance_store
+-- takes: owner text, minute double precision, hour double precision
+update vcs_limits
+set minute_left = :minute::real, hour_left = :hour::real, refilled_at = now()
+where owner_id = :owner;
+
+-- statement: put_off
+-- takes: id text, wait_s double precision, why text
+update vcs_calls
+set delivery = 'waiting', tries = tries + 1, error = left(:why, 500),
+    due_at = now() + make_interval(secs => :wait_s), updated_at = now()
+where id = :id;
+
+-- statement: claim_store
+-- takes: id text, notifier text, lease_seconds double precision, vcs_operation_name text, arguments jsonb,
+-- version bigint, token_generation bigint
+update vcs_calls
+set delivery = 'claimed', attempt = attempt + 1, notifier = :notifier,
+    lease_until = now() + make_interval(secs => :lease_seconds), operation = :vcs_operation_name,
+    arguments = :arguments::jsonb, version = :version, token_generation = :token_generation,
+    updated_at = now()
+where id = :id;
+
+-- statement: calls_candidates
+-- The candidates: the most urgent calls that are due.
+-- takes: asked jsonb, max bigint
+-- gives: attempt integer, writes boolean, id text, repository_id text null, removal_id text null, subject text,
+-- purpose text, operation text, arguments jsonb, version bigint, tries integer, owner text, provider text,
+-- api_url text, identifier text null, token_generation bigint null, token_replaced boolean
+select c.attempt, c.writes, :call_columns() :call_tables()
+where c.delivery = 'waiting' and c.due_at <= now()
+    and
+    (jsonb_array_length(:asked::jsonb) = 0 or c.id in (select jsonb_array_elements_text(:asked::jsonb)))
+order by c.urgency, c.due_at, c.id
+limit :max
+for update of c skip locked;
+
+-- statement: verifications_enqueue
+-- takes: purpose text, urgency smallint, writes boolean, limit bigint
+:calls_insert({organization_id, connection_id},
+        {k.organization_id,
+                k.id from vcs_tokens t join vcs_connections k on k.id = t.connection_id where t.state =
+                'unverified' and t.token_sealed is not null
+                and k.provider not in ('git', 'ado_services', 'ado_server') limit :limit});
+
+-- statement: lookups_enqueue
+-- takes: purpose text, urgency smallint, writes boolean, limit bigint
+:calls_insert({organization_id, connection_id, installation_id, repository_id},
+        {v.organization_id, v.connection_id, v.installation_id,
+                v.id from vcs_repositories v left join vcs_connections k on k.id = v.connection_id left
+                join vcs_installations i on i.id = v.installation_id where v.state = 'unverified'
+                and (k.provider <> 'git' or i.token_sealed is not null) limit :limit});
+
+-- statement: vcs_calls_rescue
+update vcs_calls
+set delivery = 'waiting', updated_at = now()
+where id = any(array(
+        select id
+        from vcs_calls
+        where delivery = 'claimed' and lease_until < now()
+        order by lease_until
+        limit 500
+        for update skip locked
+    ));
+
+-- statement: vcs_call_lock
+-- takes: id text, attempt integer
+-- gives: id text, repository_id text null, removal_id text null, subject text, purpose text, operation text,
+-- arguments jsonb, version bigint, tries integer, owner text, provider text, api_url text,
+-- identifier text null, token_generation bigint null, token_replaced boolean
+select :call_columns() :call_tables()
+where c.id = :id and c.attempt = :attempt and c.delivery = 'claimed'
+for update of c;
+
+-- statement: vcs_call_end
+-- takes: id text
+delete from vcs_calls where id = :id;
+
+-- statement: vcs_call_goes_on
+-- takes: id text, arguments jsonb
+update vcs_calls
+set delivery = 'waiting', tries = 0, error = null, arguments = :arguments::jsonb, due_at = now(),
+    updated_at = now()
+where id = :id;
+
+-- statement: vcs_limit_block
+-- takes: owner text, wait_s double precision
+with blocked as (
+    update vcs_limits
+    set blocked_until = greatest(coalesce(blocked_until, now()), now() + make_interval(secs => :wait_s))
+    where owner_id = :owner
+    returning blocked_until
+)
+update vcs_calls
+set due_at = b.blocked_until
+from blocked b
+where :is_of_owner() and delivery = 'waiting' and due_at < b.blocked_until;
+
+-- statement: vcs_limit_note
+-- takes: connection_id text, why text
+update vcs_limits
+set error = left(:why, 500)
+where owner_id = :connection_id and error is distinct from left(:why, 500)
+    and (:why::text is not null or blocked_until is null or blocked_until <= now());

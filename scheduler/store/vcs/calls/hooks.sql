@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: is_used()
+:repository_is_used(v);
+
+-- statement: hooks_enqueue
+-- takes: purpose text, urgency smallint, writes boolean, limit bigint
+with due as (
+    select v.id, v.organization_id, v.connection_id, :is_used() as used
+    from vcs_repositories v
+    join vcs_connections k on k.id = v.connection_id
+    left join vcs_hooks h on h.repository_id = v.id
+    where k.provider <> 'git' and (h.repository_id is null or h.due_at <= now() or h.used <> :is_used())
+    limit :limit
+),
+noted as (
+    insert into vcs_hooks (repository_id, used, due_at)
+    select id, used, now() + interval '20 hours' + random() * interval '8 hours'
+    from due
+    on conflict (repository_id) do update set used = excluded.used, due_at = excluded.due_at
+) :calls_insert({organization_id, connection_id, repository_id}, {organization_id, connection_id, id from due});
+
+-- statement: repository_read
+-- takes: id text
+-- gives: hook text, hook_external_id text null, version bigint, sent_version bigint, used boolean
+select v.hook, v.hook_external_id, coalesce(h.version, 1) as version,
+    coalesce(h.sent_version, 0) as sent_version, :is_used() as used
+from vcs_repositories v
+left join vcs_hooks h on h.repository_id = v.id
+where v.id = :id;
+
+-- statement: hook_store
+-- takes: repository_id text, external_id text, json_int_at bigint
+with sent as (
+    update vcs_hooks
+    set sent_version = greatest(sent_version, :json_int_at), due_at = case
+        when greatest(sent_version, :json_int_at) < version then now() else due_at end
+    where repository_id = :repository_id
+    returning sent_version = version as newest
+)
+update vcs_repositories
+set hook_external_id = :external_id, hook_error = null, hook_previous_until = case
+    when hook_previous_until is not null
+    and coalesce((select newest from sent), false) then least(
+        hook_previous_until, now() + interval '10 minutes') else hook_previous_until end
+where id = :repository_id;
+
+-- statement: vcs_hook_refused
+-- takes: repository_id text, why text
+update vcs_repositories v
+set hook_error = left(:why, 500), hook_external_id = case when :is_used() then hook_external_id end
+where id = :repository_id;

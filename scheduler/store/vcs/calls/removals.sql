@@ -1,0 +1,32 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: removals_add
+-- takes: purpose text, urgency smallint, writes boolean, organization_id text, id text, id_2 text
+with kept as (
+    insert into vcs_hook_removals
+        (id, organization_id, connection, provider, api_url, identifier, hooks, token_id, token_sealed)
+    select 'vhr-' || substr(md5(gen_random_uuid()::text), 1, 16), c.organization_id, c.id, c.provider,
+        c.api_url, r.identifier, r.hook_external_id, t.id, t.token_sealed
+    from vcs_connections c
+    join vcs_tokens t on t.connection_id = c.id
+    join vcs_repositories r on r.connection_id = c.id
+    where (c.organization_id = :organization_id or c.id = :id or t.id = :id_2)
+        and t.token_sealed is not null and r.hook_external_id is not null
+    returning id
+) :calls_insert(removal_id, id from kept);
+
+-- statement: vcs_removals_expire
+delete from vcs_hook_removals where created_at < now() - interval '1 day';
+
+-- statement: hooks_read
+-- takes: id text
+-- gives: hooks text
+select hooks from vcs_hook_removals where id = :id;
+
+-- statement: removal_delete
+-- takes: id text
+delete from vcs_hook_removals where id = :id;
+
+-- statement: vcs_removal_step
+-- takes: removal_id text, hooks text
+update vcs_hook_removals set hooks = :hooks where id = :removal_id;

@@ -1,0 +1,127 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: connections_columns(user)
+c.id, c.organization_id, c.provider, c.name, c.http_url, c.api_url, c.key, c.rsa_public_key,
+    c.organization_scoped, c.pool_id, c.fork_pool_id, c.callback_id, c.created_at,
+    o.name as organization_name, t.id as token_id, l.error as call_error, case
+    when l.blocked_until > now() then l.blocked_until end as blocked_until,
+    (
+        select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]')
+        from vcs_connection_projects m
+        where m.connection_id = c.id
+            and :project_in_scope(
+                ((:rights_in_organization(:user, c.organization_id)) & 1048576 <> 0), :user, m.project_id)
+    ) as projects;
+
+-- fragment: connections_tables()
+from vcs_connections c
+join organizations o on o.id = c.organization_id
+left join vcs_tokens t on t.connection_id = c.id
+left join vcs_limits l on l.owner_id = c.id;
+
+-- fragment: vcs_dialect_columns()
+-- The columns of vcs_row_dialect. `c` is the repository's connection; it has none if the site's GitHub App is
+-- used.
+coalesce(c.provider, 'github_app') as provider, c.api_url;
+
+-- statement: vcs_connections_list
+-- takes: organization_id text, limit bigint, offset bigint, user text
+-- gives: total bigint, id text, organization_id text, provider text, name text null, http_url text,
+-- api_url text, key text null, rsa_public_key text null, organization_scoped boolean, pool_id text null,
+-- fork_pool_id text null, callback_id text, created_at timestamptz, organization_name text, token_id text null,
+-- call_error text null, blocked_until timestamptz, projects jsonb
+select n.total, c.*
+from (select count(*) as total from vcs_connections where organization_id = :organization_id) n
+left join (
+    select :connections_columns(:user) :connections_tables()
+    where c.organization_id = :organization_id
+    order by c.created_at, c.id
+    limit :limit
+    offset :offset
+) c on true
+order by c.created_at, c.id;
+
+-- statement: vcs_connection_read
+-- takes: id text, user text
+-- gives: id text, organization_id text, provider text, name text null, http_url text, api_url text,
+-- key text null, rsa_public_key text null, organization_scoped boolean, pool_id text null,
+-- fork_pool_id text null, callback_id text, created_at timestamptz, organization_name text, token_id text null,
+-- call_error text null, blocked_until timestamptz, projects jsonb
+select :connections_columns(:user) :connections_tables() where c.id = :id;
+
+-- statement: vcs_connections_read_all
+-- takes: ids text[], user text
+-- gives: id text, organization_id text, provider text, name text null, http_url text, api_url text,
+-- key text null, rsa_public_key text null, organization_scoped boolean, pool_id text null,
+-- fork_pool_id text null, callback_id text, created_at timestamptz, organization_name text, token_id text null,
+-- call_error text null, blocked_until timestamptz, projects jsonb
+select :connections_columns(:user) :connections_tables()
+where c.id = any(:ids::text[])
+order by c.created_at, c.id;
+
+-- statement: connections_insert
+-- takes: id text, organization_id text, provider text, name text, http_url text, api_url text, key text,
+-- p8 bytea, rsa_public_key text, p10 bytea, organization_scoped boolean, pool_id text, fork_pool_id text
+insert into vcs_connections (
+    id, organization_id, provider, name, http_url, api_url, key, secret_sealed, rsa_public_key,
+        private_key_sealed, organization_scoped, pool_id, fork_pool_id, callback_id)
+values (:id, :organization_id, :provider, :name, :http_url, :api_url, :key, nullif(:p8::bytea, ''),
+        :rsa_public_key, nullif(:p10::bytea, ''), :organization_scoped, :pool_id, :fork_pool_id,
+        gen_random_uuid());
+
+-- statement: connections_create
+-- takes: id text, organization_id text, projects text[]
+insert into vcs_connection_projects (connection_id, project_id)
+select :id, id
+from projects
+where organization_id = :organization_id and id = any(:projects::text[]);
+
+-- statement: vcs_connection_update
+-- takes: id text, p2 text, p3 text, p4 bytea, p5 text, p6 bytea, organization_scoped boolean, pool_id text,
+-- fork_pool_id text
+update vcs_connections
+set name = coalesce(:p2, name), key = coalesce(:p3, key),
+    secret_sealed = coalesce(nullif(:p4::bytea, ''), secret_sealed),
+    rsa_public_key = coalesce(:p5, rsa_public_key),
+    private_key_sealed = coalesce(nullif(:p6::bytea, ''), private_key_sealed),
+    organization_scoped = :organization_scoped, pool_id = :pool_id, fork_pool_id = :fork_pool_id
+where id = :id;
+
+-- statement: connections_delete
+-- takes: id text
+delete from vcs_connections where id = :id;
+
+-- statement: connections_add
+-- takes: id text, ids text[]
+-- gives: found bigint
+with may as (
+    select j.id
+    from vcs_connections c
+    join projects j on j.organization_id = c.organization_id
+    where c.id = :id and j.id = any(:ids::text[])
+),
+done as (
+    insert into vcs_connection_projects (connection_id, project_id)
+    select :id, id
+    from may
+    on conflict do nothing
+)
+select count(*) as found
+from may;
+
+-- statement: vcs_connection_remove_projects
+-- takes: id text, ids text[]
+delete from vcs_connection_projects where connection_id = :id and project_id = any(:ids::text[]);
+
+-- statement: vcs_connection_use_check
+-- takes: id text, project_id text
+-- gives: may boolean
+select c.organization_scoped
+    or exists (
+        select 1
+        from vcs_connection_projects m
+        where m.connection_id = c.id and m.project_id = :project_id
+    ) as may
+from vcs_connections c
+where c.id = :id
+for key share of c;

@@ -1,0 +1,87 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: event_list_columns()
+e.id, e.sequence, e.organization_id, e.connection_id, e.repository_id, e.found_by, e.kind, e.ref,
+    e.before_sha, e.sha, e.pull_request, e.detail, e.state, e.files, e.files_note, e.level, e.message,
+    e.created_at, e.done_at, o.name as organization_name, r.identifier, r.web_url, :vcs_dialect_columns(),
+    c.http_url, t.id as token_id;
+
+-- fragment: event_list_tables()
+from vcs_events e
+join organizations o on o.id = e.organization_id
+left join vcs_repositories r on r.id = e.repository_id
+left join vcs_connections c on c.id = e.connection_id
+left join vcs_tokens t on t.connection_id = c.id;
+
+-- statement: vcs_events_list
+-- takes: organization_id text, from timestamptz, to timestamptz, levels text, connection_ids text,
+-- workspace text, limit bigint, offset bigint
+-- gives: total bigint, id text, sequence bigint, organization_id text, connection_id text null,
+-- repository_id text null, found_by text, kind text, ref text, before_sha text, sha text,
+-- pull_request bigint null, detail jsonb, state text, files jsonb null, files_note text null, level text,
+-- message text, created_at timestamptz, done_at timestamptz null, organization_name text, identifier text null,
+-- web_url text null, provider text, api_url text, http_url text, token_id text
+with n as (
+    select count(*) as total
+    from vcs_events e
+    where e.organization_id = :organization_id and (:from::timestamptz is null or e.created_at >= :from)
+        and (:to::timestamptz is null or e.created_at <= :to)
+        and (:levels::text is null or e.level = any(string_to_array(:levels, ',')))
+        and
+        (:connection_ids::text is null or e.connection_id = any(string_to_array(:connection_ids, ',')))
+        and (:workspace::text is null
+                or exists (
+                    select 1
+                    from vcs_outcomes u
+                    join workspaces w on w.id = u.subject_id
+                    where u.event_id = e.id and w.organization_id = :organization_id
+                        and lower(w.name) = lower(:workspace)
+                ))
+),
+p as (
+    select e.id
+    from vcs_events e
+    where e.organization_id = :organization_id and (:from::timestamptz is null or e.created_at >= :from)
+        and (:to::timestamptz is null or e.created_at <= :to)
+        and (:levels::text is null or e.level = any(string_to_array(:levels, ',')))
+        and
+        (:connection_ids::text is null or e.connection_id = any(string_to_array(:connection_ids, ',')))
+        and (:workspace::text is null
+                or exists (
+                    select 1
+                    from vcs_outcomes u
+                    join workspaces w on w.id = u.subject_id
+                    where u.event_id = e.id and w.organization_id = :organization_id
+                        and lower(w.name) = lower(:workspace)
+                ))
+    order by e.sequence desc
+    limit :limit
+    offset :offset
+)
+select n.total, s.*
+from n
+left join (select :event_list_columns() :event_list_tables() where e.id in (select id from p)) s on true
+order by s.sequence desc;
+
+-- statement: vcs_event_read
+-- takes: id text
+-- gives: id text, sequence bigint, organization_id text, connection_id text null, repository_id text null,
+-- found_by text, kind text, ref text, before_sha text, sha text, pull_request bigint null, detail jsonb,
+-- state text, files jsonb null, files_note text null, level text, message text, created_at timestamptz,
+-- done_at timestamptz null, organization_name text, identifier text null, web_url text null, provider text,
+-- api_url text, http_url text, token_id text
+select :event_list_columns() :event_list_tables() where e.id = :id;
+
+-- statement: vcs_outcomes_read
+-- takes: event_id text, user text
+-- gives: subject_id text, name text, reason text, run_id text, configuration_version_id text
+select u.subject_id, w.name, u.reason, u.run_id, u.configuration_version_id
+from vcs_outcomes u
+join workspaces w on w.id = u.subject_id
+where u.event_id = :event_id and (:rights_in_workspace(:user, w.organization_id, w.id)) & 1 <> 0
+union all
+select u.subject_id, s.name, u.reason, u.run_id, u.configuration_version_id
+from vcs_outcomes u
+join policy_sets s on s.id = u.subject_id
+where u.event_id = :event_id
+order by name;

@@ -1,0 +1,27 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: vcs_approval_read
+-- takes: event_id text
+-- gives: workspace_id text
+select w.id as workspace_id
+from vcs_outcomes o
+join workspaces w on w.id = o.subject_id
+where o.event_id = :event_id and o.reason = 'fork_approval';
+
+-- statement: approvals_give_update
+-- takes: event_id text, workspace_ids text[]
+update vcs_pull_requests p
+set approved_sha = e.sha, approved_workspaces = case
+    when p.approved_sha = e.sha then p.approved_workspaces else '{}' end || :workspace_ids::text[]
+from vcs_events e
+where e.id = :event_id and e.state = 'approval' and p.repository_id = e.repository_id
+    and p.number = e.pull_request and p.head_sha = e.sha and p.state = 'open';
+
+-- statement: approvals_give_update_2
+-- takes: event_id text
+update vcs_events set state = 'waiting', due_at = now() where id = :event_id and state = 'approval';
+
+-- statement: vcs_repository_of_workspace
+-- takes: workspace_id text
+-- gives: repository_id text
+select repository_id from workspace_repositories where workspace_id = :workspace_id;

@@ -1,0 +1,153 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: job_columns()
+j.id, j.kind, j.repository_id, j.content_id, j.event_id, j.attempt, j.tries, j.again, j.blob_id, j.hash,
+    coalesce(j.size, 0) as size, j.error;
+
+-- statement: jobs_mark
+-- takes: p1 jsonb, worker_id text, lease_seconds double precision
+update git_jobs j
+set state = 'claimed', worker_id = :worker_id, token_hash = u.hash, again = false, blob_id = null,
+    claimed_at = now(), lease_until = now() + make_interval(secs => :lease_seconds)
+from jsonb_to_recordset(:p1::jsonb) as u(id text, hash text)
+where j.id = u.id and j.id = any(array(select d.id from jsonb_to_recordset(:p1::jsonb) as d(id text)));
+
+-- statement: git_jobs_pick
+-- The claimed jobs: at most $3, in the order of their claim. The walk over `heads` jumps from organization to
+-- organization in the index git_jobs_waiting, and reads at most $3 due jobs of each kind there. One row without
+-- a job if the worker is the pool's and nothing is due. Jobs at work are read from the index git_jobs_claimed.
+-- takes: pool_id text, worker_id text, slots bigint
+-- gives: id text, kind text, attempt integer, known boolean
+with recursive me as materialized (
+    select :worker_may_claim(w, p) as may_claim
+    from (:worker_of_pool(:worker_id, :pool_id)) w
+    join agent_pools p on p.id = w.pool_id
+),
+heads as (
+    (
+        select organization_id
+        from git_jobs
+        where pool_id = :pool_id and state = 'waiting' and (select may_claim from me)
+        order by organization_id
+        limit 1
+    )
+    union all
+    select n.organization_id
+    from heads h,
+        lateral (
+            select organization_id
+            from git_jobs
+            where pool_id = :pool_id and state = 'waiting' and organization_id > h.organization_id
+            order by organization_id
+            limit 1
+        ) n
+),
+busy as (
+    select organization_id, count(*) as n
+    from git_jobs
+    where state = 'claimed' and pool_id = :pool_id
+    group by 1
+),
+candidates as (
+    select c.id, k.place, c.due_at,
+        coalesce(b.n, 0) + row_number() over
+        (partition by k.place, h.organization_id order by c.due_at, c.id) as turn
+    from heads h
+    left join busy b using (organization_id), unnest(array['fetch', 'diff', 'look'])
+    with ordinality as k(kind, place),
+    lateral (
+        select id, due_at
+        from git_jobs
+        where pool_id = :pool_id and state = 'waiting' and organization_id = h.organization_id and kind = k.kind
+            and due_at <= now()
+        order by due_at, id
+        limit :slots
+    ) c
+),
+picked as (
+    select j.id, j.kind, j.attempt
+    from candidates c
+    join git_jobs j on j.id = c.id
+    where j.state = 'waiting'
+    order by c.place, c.turn, c.due_at, c.id
+    limit :slots
+    for no key update of j skip locked
+)
+select p.id, p.kind, p.attempt, m.may_claim is not null as known
+from (select 1) one
+left join picked p on true
+left join me m on true;
+
+-- statement: git_jobs_beat
+-- takes: worker_id text, p2 jsonb, lease_seconds double precision
+-- gives: job text, attempt integer, held boolean
+with said as (
+    select job, attempt from jsonb_to_recordset(:p2::jsonb) as u(job text, attempt integer)
+),
+mine as (
+    select j.id
+    from said
+    join git_jobs j on j.id = said.job and j.attempt = said.attempt
+    where j.id = any(array(select job from said)) and j.worker_id = :worker_id and j.state = 'claimed'
+    order by j.id
+    for no key update of j
+),
+held as (
+    update git_jobs
+    set lease_until = now() + make_interval(secs => :lease_seconds)
+    where id = any(array(select id from mine))
+    returning id, attempt
+)
+select said.job, said.attempt, held.id is not null as held
+from said
+left join held on held.id = said.job and held.attempt = said.attempt;
+
+-- statement: held_read
+-- takes: job_id text, hash text
+-- gives: id text, kind text, repository_id text, content_id text null, event_id text null, attempt integer,
+-- tries integer, again boolean, blob_id text null, hash text null, size bigint, error text null
+select :job_columns()
+from git_jobs j
+where j.id = :job_id and j.token_hash = :hash and j.state = 'claimed';
+
+-- statement: git_jobs_archive_run
+-- takes: id text, blob text, hash text, size bigint
+update git_jobs set blob_id = :blob, hash = :hash, size = :size where id = :id;
+
+-- statement: git_job_again
+-- takes: id text, error text, after_seconds double precision, attempt integer
+-- gives: pool_id text
+update git_jobs
+set state = 'waiting', attempt = attempt + 1, worker_id = null, token_hash = null, lease_until = null,
+    again = false, blob_id = null, due_at = now() + make_interval(secs => :after_seconds), tries = case
+    when :error::text is null then 0 else tries + 1 end, error = :error
+where id = :id and state = 'claimed' and attempt = :attempt
+returning pool_id;
+
+-- statement: git_job_end
+-- takes: id text, attempt integer
+-- gives: id text
+delete from git_jobs
+where id = :id and state = 'claimed' and attempt = :attempt and not again
+returning id;
+
+-- statement: git_jobs_lost
+-- takes: max_lost bigint
+-- gives: id text, kind text, repository_id text, content_id text null, event_id text null, attempt integer,
+-- tries integer, again boolean, blob_id text null, hash text null, size bigint, error text null
+select :job_columns()
+from git_jobs j
+where j.state = 'claimed' and j.lease_until < now()
+order by j.lease_until
+limit :max_lost;
+
+-- statement: git_jobs_moved
+-- gives: pool_id text
+update git_jobs j
+set pool_id = coalesce((select s.pool_id from vcs_repository_pools s where s.repository_id = r.id),
+        (select p.id from agent_pools p where p.organization_id is null limit 1))
+from vcs_repositories r
+where r.id = j.repository_id and j.state = 'waiting'
+    and j.pool_id <> coalesce((select s.pool_id from vcs_repository_pools s where s.repository_id = r.id),
+            (select p.id from agent_pools p where p.organization_id is null limit 1))
+returning j.pool_id;

@@ -1,0 +1,52 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: pool_topics_pools()
+-- Waiting jobs are counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare
+-- each pool with each other.
+select p.id, coalesce(o.name || '/', '') || p.name as name,
+    (select count(*) from jobs where pool_id = p.id and state = 'waiting') as waiting,
+    (
+        select true
+        from workers
+        where pool_id = p.id and left_at is null and partitions <> '{}'
+            and seen_at > now() - interval '1 minute'
+        limit 1
+    ) is not null as is_read
+from agent_pools p
+left join organizations o on o.id = p.organization_id
+order by p.id;
+
+-- statement: pool_topics_read
+-- gives: id text, name text, waiting bigint, is_read boolean
+:pool_topics_pools();
+
+-- statement: pool_topics_count
+-- gives: id text, name text, waiting bigint, is_read boolean
+:pool_topics_pools();
+
+-- statement: pool_topics_announce
+-- takes: p1 jsonb, name text, message_version integer, job_key_of_class text, pool_topics_announced bigint
+with lost as (
+    select j.id, p.age
+    from jsonb_to_recordset(:p1::jsonb) as p(pool text, lag bigint, age integer),
+        lateral (
+            select id, row_number() over (order by announced_at, id) as n, count(*) over () as waiting
+            from jobs
+            where pool_id = p.pool and state = 'waiting'
+                and announced_at < now() - make_interval(secs => p.age)
+        ) j
+    where j.n <= least(j.waiting - p.lag, :pool_topics_announced)
+        and not exists (select 1 from outbox where topic = :name || p.pool)
+),
+again as (
+    update jobs j
+    set announced_at = now()
+    from lost
+    where j.id = lost.id and j.state = 'waiting'
+        and j.announced_at < now() - make_interval(secs => lost.age)
+    returning j.id, j.run_id, j.pool_id, j.class
+)
+insert into outbox (topic, key, payload)
+select :name || pool_id, class || :job_key_of_class,
+    json_build_object('v', :message_version::int, 'job', id, 'run', run_id)::text
+from again;

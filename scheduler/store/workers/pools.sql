@@ -1,0 +1,177 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: pools_columns(user)
+p.*, coalesce((select runs from run_quotas q where q.pool_id = p.id), 0) as run_limit,
+    o.name as organization_name,
+    (select count(*) from workers k where k.pool_id = p.id and not :agent_gone(k)) as agent_count,
+    (
+        select coalesce(jsonb_agg(m.id order by m.id), '[]')
+        from workspaces m
+        where m.pool_id = p.id
+            and :workspace_in_scope(
+                ((:rights_in_organization(:user, p.organization_id)) & 1 <> 0), :user, m.id)
+    ) as workspaces,
+    (
+        select coalesce(jsonb_agg(m.workspace_id order by m.workspace_id), '[]')
+        from agent_pool_workspaces m
+        where m.pool_id = p.id and not m.excluded
+            and :workspace_in_scope(
+                ((:rights_in_organization(:user, p.organization_id)) & 1 <> 0), :user, m.workspace_id)
+    ) as allowed_workspaces,
+    (
+        select coalesce(jsonb_agg(m.workspace_id order by m.workspace_id), '[]')
+        from agent_pool_workspaces m
+        where m.pool_id = p.id and m.excluded
+            and :workspace_in_scope(
+                ((:rights_in_organization(:user, p.organization_id)) & 1 <> 0), :user, m.workspace_id)
+    ) as excluded_workspaces,
+    (
+        select coalesce(jsonb_agg(m.project_id order by m.project_id), '[]')
+        from agent_pool_projects m
+        where m.pool_id = p.id
+            and :project_in_scope(
+                ((:rights_in_organization(:user, p.organization_id)) & 1048576 <> 0), :user, m.project_id)
+    ) as allowed_projects;
+
+-- fragment: pools_tables()
+from agent_pools p left join organizations o on o.id = p.organization_id;
+
+-- fragment: pools_may_use(workspace, project)
+-- Whether the pool p is available to that workspace of that project.
+((p.organization_scoped
+            or exists (
+                select 1
+                from agent_pool_workspaces m
+                where m.pool_id = p.id and m.workspace_id = :workspace and not m.excluded
+            )
+            or exists (
+                select 1 from agent_pool_projects m where m.pool_id = p.id and m.project_id = :project
+            ))
+        and not exists (
+            select 1
+            from agent_pool_workspaces m
+            where m.pool_id = p.id and m.workspace_id = :workspace and m.excluded
+        ));
+
+-- statement: pools_list
+-- takes: organization_id text, search text, sort text, workspace_id text, workspace_name text, project_id text,
+-- project_name text, limit bigint, offset bigint, user text, everywhere boolean, everywhere_2 boolean
+-- gives: total bigint, place bigint, id text, organization_id text null, name text,
+-- organization_scoped boolean, created_at timestamptz, drained_at timestamptz null, run_limit integer,
+-- organization_name text, agent_count bigint, workspaces jsonb, allowed_workspaces jsonb,
+-- excluded_workspaces jsonb, allowed_projects jsonb
+with found as (
+    select p.id, row_number() over (
+        order by case when :sort::text = 'created-at' then p.created_at end, case
+            when :sort = '-created-at' then p.created_at end desc, case
+            when :sort = '-name' then lower(p.name) end desc, lower(p.name), p.id) as place
+    from agent_pools p
+    where p.organization_id = :organization_id
+        and (:search::text is null or strpos(lower(p.name), lower(:search)) > 0)
+        and (:workspace_id::text is null and :workspace_name::text is null
+                or exists (
+                    select 1
+                    from workspaces w
+                    where w.organization_id = :organization_id
+                        and (:workspace_id is null or w.id = :workspace_id)
+                        and (:workspace_name is null or lower(w.name) = lower(:workspace_name))
+                        and :workspace_in_scope(:everywhere, :user, w.id)
+                        and :pools_may_use(w.id, w.project_id)
+                ))
+        and (:project_id::text is null and :project_name::text is null
+                or exists (
+                    select 1
+                    from projects j
+                    where j.organization_id = :organization_id
+                        and (:project_id is null or j.id = :project_id)
+                        and (:project_name is null or lower(j.name) = lower(:project_name))
+                        and :project_in_scope(:everywhere_2, :user, j.id) and :pools_may_use(null, j.id)
+                ))
+),
+page as (
+    select * from found order by place limit :limit offset :offset
+),
+shown as (select f.place, :pools_columns(:user) :pools_tables() join page f on f.id = p.id)
+select c.total, p.*
+from (select count(*) as total from found) c
+left join shown p on true
+order by p.place;
+
+-- statement: pool_read
+-- takes: id text, user text
+-- gives: id text, organization_id text null, name text, organization_scoped boolean, created_at timestamptz,
+-- drained_at timestamptz null, run_limit integer, organization_name text, agent_count bigint, workspaces jsonb,
+-- allowed_workspaces jsonb, excluded_workspaces jsonb, allowed_projects jsonb
+select :pools_columns(:user) :pools_tables() where p.id = :id;
+
+-- statement: pool_find
+-- takes: name text
+-- gives: id text, organization_id text null
+select p.id, p.organization_id
+from agent_pools p
+left join organizations o on o.id = p.organization_id
+where p.id = :name or lower(coalesce(o.name || '/', '') || p.name) = lower(:name);
+
+-- statement: pools_shared
+-- takes: user text
+-- gives: id text, organization_id text null, name text, organization_scoped boolean, created_at timestamptz,
+-- drained_at timestamptz null, run_limit integer, organization_name text, agent_count bigint, workspaces jsonb,
+-- allowed_workspaces jsonb, excluded_workspaces jsonb, allowed_projects jsonb
+select :pools_columns(:user) :pools_tables() where p.organization_id is null;
+
+-- statement: change_row_insert
+-- takes: id text, organization_id text, name text, organization_scoped boolean
+insert into agent_pools (id, organization_id, name, organization_scoped)
+values (:id, :organization_id, :name, :organization_scoped);
+
+-- statement: change_row_update
+-- takes: id text, name text, organization_scoped boolean
+update agent_pools set name = :name, organization_scoped = :organization_scoped where id = :id;
+
+-- statement: pools_delete_lock
+-- takes: id text
+select 1 from agent_pools where id = :id for update;
+
+-- statement: pools_delete_read
+-- takes: id text
+-- gives: is_shared boolean, workspaces boolean, connections boolean, installations boolean, defaults boolean,
+-- runs boolean
+select exists (select 1 from agent_pools where id = :id and organization_id is null) as is_shared,
+    exists (select 1 from workspaces where pool_id = :id) as workspaces,
+    exists (select 1 from vcs_connections where pool_id = :id or fork_pool_id = :id) as connections,
+    exists (select 1 from vcs_installations where pool_id = :id or fork_pool_id = :id) as installations,
+    exists (
+        select 1
+        from agent_pools p
+        join organizations o on o.id = p.organization_id
+        left join projects j on j.organization_id = o.id
+        where p.id = :id and :id in (o.default_pool_id, j.default_pool_id)
+    ) as defaults,
+    exists (
+        select 1
+        from agent_pools p
+        join runs r on r.organization_id = p.organization_id and not r.ended
+        join run_inputs i on i.run_id = r.id
+        where p.id = :id and i.pool_id = :id
+    ) as runs;
+
+-- statement: pools_delete_update
+-- takes: id text
+update run_inputs set pool_id = null where pool_id = :id;
+
+-- statement: pools_delete
+-- takes: id text
+delete from agent_pools where id = :id;
+
+-- statement: pools_use
+-- takes: pool_id text, organization_id text, project_id text, workspace_id text, anywhere boolean,
+-- any_scope boolean
+-- gives: may boolean
+select case when :any_scope::boolean then true when :anywhere::boolean then p.organization_scoped
+    else :pools_may_use(:workspace_id,
+            coalesce(:project_id, (select project_id from workspaces where id = :workspace_id),
+                    (select id from projects where organization_id = :organization_id and is_default)))
+    end as may
+from agent_pools p
+where p.id = :pool_id and p.organization_id = :organization_id
+for key share of p;

@@ -1,0 +1,255 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- statement: queue_sample_read
+select 1 from queue_samples where organization_id = '' and taken_at = date_trunc('minute', now());
+
+-- statement: queue_stats_sample
+with live as (
+    select coalesce(r.organization_id, '') as organization_id,
+        count(*) filter (where r.queued or j.state = 'waiting') as pending,
+        count(*) filter (where j.state = 'claimed') as running,
+        count(*) filter (where not r.queued
+                and (r.status in ('planned_and_saved', 'policy_override') or r.stage = 'confirm'
+                        and not r.underway)) as deciding,
+        coalesce(extract(epoch from now() - min(
+                    case when r.queued then r.created_at when j.state = 'waiting' then j.created_at end)),
+                0) as oldest_seconds
+    from runs r
+    left join jobs j on j.run_id = r.id
+    where not r.ended and true
+    group by grouping sets((r.organization_id), ())
+),
+started as (
+    select coalesce(organization_id, '') as organization_id,
+        percentile_cont(0.5) within group (order by seconds) as start_p50,
+        percentile_cont(0.95) within group (order by seconds) as start_p95
+    from (
+        select organization_id, extract(epoch from started_at - created_at)::float8 as seconds
+        from (
+            select organization_id, created_at,
+                (status_timestamps ->> 'planning-at')::timestamptz as started_at
+            from runs r
+            where true
+            order by position desc
+            limit 5000
+        ) n
+        where started_at > now() - interval '1 hour'
+    ) s
+    group by grouping sets((organization_id), ())
+),
+ended as (
+    select coalesce(organization_id, '') as organization_id,
+        count(*) filter (where status = 'errored') as errors
+    from runs r
+    where ended_at > now() - interval '1 hour' and true
+    group by grouping sets((organization_id), ())
+),
+old as (delete from queue_samples where taken_at < now() - interval '25 hours')
+insert into queue_samples (
+    organization_id, taken_at, pending, running, deciding, slots, oldest_seconds, start_p50, start_p95,
+        errors)
+select o.organization_id, date_trunc('minute', now()), coalesce(pending, 0), coalesce(running, 0),
+    coalesce(deciding, 0),
+    (
+        select coalesce(sum(k.slots), 0)
+        from workers k
+        join agent_pools p on p.id = k.pool_id
+        where
+            (o.organization_id = '' or coalesce(p.organization_id, o.organization_id) = o.organization_id)
+            and k.left_at is null and k.seen_at > now() - interval '1 minute'
+    ) as slots, coalesce(oldest_seconds, 0), start_p50, start_p95, coalesce(errors, 0)
+from (
+    select organization_id
+    from live
+    union
+    select organization_id
+    from started
+    union
+    select organization_id
+    from ended
+) o
+left join live using (organization_id)
+left join started using (organization_id)
+left join ended using (organization_id)
+on conflict do nothing;
+
+-- statement: queue_samples_read
+-- takes: organization_id text
+-- gives: minute bigint, pending integer, running integer, deciding integer, slots integer,
+-- oldest_seconds double precision, start_p50 double precision null, start_p95 double precision null,
+-- errors integer
+select extract(epoch from taken_at)::bigint as minute, pending, running, deciding, slots, oldest_seconds,
+    start_p50, start_p95, errors
+from queue_samples
+where organization_id = :organization_id and taken_at > now() - interval '24 hours'
+order by taken_at
+limit 1440;
+
+-- statement: queue_stats_organization
+-- takes: organization_id text
+-- gives: pending bigint, running bigint, deciding bigint, oldest_seconds numeric, start_p50 double precision,
+-- start_p95 double precision, errors bigint, slots bigint
+select l.*, s.*, e.*,
+    (
+        select coalesce(sum(k.slots), 0)
+        from workers k
+        join agent_pools p on p.id = k.pool_id
+        where coalesce(p.organization_id, :organization_id) = :organization_id and k.left_at is null
+            and k.seen_at > now() - interval '1 minute'
+    ) as slots
+from (
+    select count(*) filter (where r.queued or j.state = 'waiting') as pending,
+        count(*) filter (where j.state = 'claimed') as running,
+        count(*) filter (where not r.queued
+                and (r.status in ('planned_and_saved', 'policy_override') or r.stage = 'confirm'
+                        and not r.underway)) as deciding,
+        coalesce(extract(epoch from now() - min(
+                    case when r.queued then r.created_at when j.state = 'waiting' then j.created_at end)),
+                0) as oldest_seconds
+    from runs r
+    left join jobs j on j.run_id = r.id
+    where not r.ended and r.organization_id = :organization_id
+) l, (
+    select percentile_cont(0.5) within group (order by seconds) as start_p50,
+        percentile_cont(0.95) within group (order by seconds) as start_p95
+    from (
+        select organization_id, extract(epoch from started_at - created_at)::float8 as seconds
+        from (
+            select organization_id, created_at,
+                (status_timestamps ->> 'planning-at')::timestamptz as started_at
+            from runs r
+            where r.organization_id = :organization_id
+            order by position desc
+            limit 5000
+        ) n
+        where started_at > now() - interval '1 hour'
+    ) s
+) s, (
+    select count(*) filter (where status = 'errored') as errors
+    from runs r
+    where ended_at > now() - interval '1 hour' and r.organization_id = :organization_id
+) e;
+
+-- statement: queue_stats_site
+-- gives: pending bigint, running bigint, deciding bigint, oldest_seconds numeric, start_p50 double precision,
+-- start_p95 double precision, errors bigint, slots bigint, outbox bigint, outbox_seconds numeric,
+-- notifier_backlog bigint
+select l.*, s.*, e.*,
+    (
+        select coalesce(sum(k.slots), 0)
+        from workers k
+        join agent_pools p on p.id = k.pool_id
+        where true and k.left_at is null and k.seen_at > now() - interval '1 minute'
+    ) as slots, (select count(*) from outbox) as outbox,
+    coalesce(
+        (select extract(epoch from clock_timestamp() - created_at) from outbox order by id limit 1), 0)
+        as outbox_seconds,
+    (select count(*) from task_results where delivery = 'waiting') + (
+        select count(*) from notifications where delivery = 'waiting'
+    ) as notifier_backlog
+from (
+    select count(*) filter (where r.queued or j.state = 'waiting') as pending,
+        count(*) filter (where j.state = 'claimed') as running,
+        count(*) filter (where not r.queued
+                and (r.status in ('planned_and_saved', 'policy_override') or r.stage = 'confirm'
+                        and not r.underway)) as deciding,
+        coalesce(extract(epoch from now() - min(
+                    case when r.queued then r.created_at when j.state = 'waiting' then j.created_at end)),
+                0) as oldest_seconds
+    from runs r
+    left join jobs j on j.run_id = r.id
+    where not r.ended and true
+) l, (
+    select percentile_cont(0.5) within group (order by seconds) as start_p50,
+        percentile_cont(0.95) within group (order by seconds) as start_p95
+    from (
+        select organization_id, extract(epoch from started_at - created_at)::float8 as seconds
+        from (
+            select organization_id, created_at,
+                (status_timestamps ->> 'planning-at')::timestamptz as started_at
+            from runs r
+            where true
+            order by position desc
+            limit 5000
+        ) n
+        where started_at > now() - interval '1 hour'
+    ) s
+) s, (
+    select count(*) filter (where status = 'errored') as errors
+    from runs r
+    where ended_at > now() - interval '1 hour' and true
+) e;
+
+-- statement: queue_pools
+-- takes: organization_id text
+-- gives: id text, name text, shared boolean, drained boolean, workers bigint, slots bigint, busy bigint,
+-- waiting bigint
+select p.id, p.name, p.organization_id is null as shared, p.drained_at is not null as drained, k.workers,
+    k.slots, (select count(*) from jobs j where j.pool_id = p.id and j.state like 'claimed') as busy,
+    (
+        select count(*)
+        from jobs j
+        where j.pool_id = p.id and j.state = 'waiting'
+            and (:organization_id::text is null or j.organization_id = :organization_id)
+    ) as waiting
+from agent_pools p
+cross join lateral (
+    select count(*) as workers, coalesce(sum(slots), 0) as slots
+    from workers w
+    where w.pool_id = p.id and w.left_at is null and w.seen_at > now() - interval '1 minute'
+) k
+where :organization_id::text is null or coalesce(p.organization_id, :organization_id) = :organization_id
+order by p.name, p.id
+limit 200;
+
+-- statement: queue_stats_tasks
+-- takes: organization_id text, everywhere boolean, user text
+-- gives: id text, run_id text, workspace_name text, task_name text, stage text, status text, sent boolean,
+-- created_at timestamptz, due_at timestamptz
+select t.id, t.run_id, w.name as workspace_name, t.task_name, t.stage, t.status,
+    t.delivery = 'acknowledged' as sent, t.created_at, coalesce(t.due_at, t.give_up_at) as due_at
+from (
+    select *
+    from task_results
+    where delivery = 'waiting'
+    union all
+    select *
+    from task_results
+    where delivery = 'claimed'
+    union all
+    select *
+    from task_results
+    where delivery = 'acknowledged'
+) t
+join runs r on r.id = t.run_id
+join workspaces w on w.id = r.workspace_id
+where (:organization_id::text is null or r.organization_id = :organization_id)
+    and :runs_in_scope(:everywhere, :user, r.workspace_id)
+order by due_at, t.id
+limit 200;
+
+-- statement: queue_stats_pending
+-- takes: organization_id text, everywhere boolean, user text, limit bigint, offset bigint
+-- gives: total bigint, id text, position bigint, workspace_id text, workspace_name text,
+-- organization_name text, status text, message text, created_at timestamptz
+with found as (
+    select r.*
+    from runs r
+    left join jobs j on j.run_id = r.id
+    where not r.ended and (:organization_id::text is null or r.organization_id = :organization_id)
+        and (r.queued or j.state = 'waiting') and :runs_in_scope(:everywhere, :user, r.workspace_id)
+)
+select c.total, f.*
+from (select count(*) as total from found) c
+left join (
+    select r.id, r.position, r.workspace_id, w.name as workspace_name, o.name as organization_name,
+        r.status, i.message, r.created_at
+    from found r
+    join workspaces w on w.id = r.workspace_id
+    join organizations o on o.id = r.organization_id
+    join run_inputs i on i.run_id = r.id
+    order by r.position
+    limit :limit
+    offset :offset
+) f on true
+order by f.position;

@@ -1,0 +1,66 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: tool_versions_columns()
+v.id, v.tool, v.version, v.archs, v.official, v.enabled, v.beta, v.deprecated, v.deprecated_reason,
+    v.created_at, case v.tool
+    when 'terraform' then (
+        select count(*)
+        from workspaces w
+        where w.terraform_version = v.version and w.terraform_version <> ''
+    )
+    else (select count(*) from policy_sets s where s.kind = v.tool and s.policy_tool_version = v.version)
+    end as usage;
+
+-- fragment: tool_versions_fields()
+f ->> 'version', f -> 'archs', (f ->> 'official')::boolean, (f ->> 'enabled')::boolean,
+    (f ->> 'beta')::boolean, (f ->> 'deprecated')::boolean, f ->> 'deprecated-reason';
+
+-- fragment: field_columns()
+version, archs, official, enabled, beta, deprecated, deprecated_reason;
+
+-- statement: tool_versions_list
+-- takes: tool text, exact text, search text, limit bigint, offset bigint
+-- gives: total bigint, n bigint, id text, tool text, version text, archs jsonb, official boolean,
+-- enabled boolean, beta boolean, deprecated boolean, deprecated_reason text null, created_at timestamptz,
+-- usage bigint
+with found as (
+    select id, row_number() over
+        (order by string_to_array(substring(version from '^[0-9.]+'), '.')::numeric[] desc, version desc) as n
+    from tool_versions
+    where tool = :tool and (:exact::text is null or version = :exact)
+        and (:search::text is null or strpos(version, :search) > 0)
+)
+select c.total, f.*
+from (select count(*) as total from found) c
+left join (
+    select x.n, :tool_versions_columns()
+    from (select * from found order by n limit :limit offset :offset) x
+    join tool_versions v on v.id = x.id
+) f on true
+order by f.n;
+
+-- statement: tool_version_read
+-- takes: id text, tool text
+-- gives: id text, tool text, version text, archs jsonb, official boolean, enabled boolean, beta boolean,
+-- deprecated boolean, deprecated_reason text null, created_at timestamptz, usage bigint
+select :tool_versions_columns() from tool_versions v where id = :id and tool = :tool;
+
+-- statement: tool_version_create
+-- takes: id text, tool text, p3 jsonb
+insert into tool_versions (id, tool, :field_columns())
+select :id, :tool, :tool_versions_fields()
+from (select :p3::jsonb as f) x;
+
+-- statement: tool_version_update
+-- takes: id text, p2 jsonb
+update tool_versions
+set (:field_columns()) = (select :tool_versions_fields() from (select :p2::jsonb as f) x)
+where id = :id;
+
+-- statement: tool_version_delete
+-- takes: id text
+delete from tool_versions where id = :id;
+
+-- statement: tool_version_check
+-- takes: exact text
+select 1 from tool_versions where tool = 'terraform' and version = :exact and not enabled;

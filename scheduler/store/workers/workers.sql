@@ -1,0 +1,153 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: worker_told(number, topic, worker, pool, status)
+-- Announces on runyard.events that a worker changed: the message's number and topic are parameters of the
+-- statement, the worker, the pool and `status` are SQL.
+told as (
+    insert into outbox (id, topic, key, payload)
+    select :number, :topic, p.id,
+        json_build_object(
+            'v', 1, 'worker', :worker, 'pool', p.id, 'organization', p.organization_id, 'status', :status)::
+        text
+    from agent_pools p
+    where p.id = :pool
+    returning key, payload
+);
+
+-- fragment: worker_of_pool(worker, pool)
+-- The worker with that id, unless it is not (or no longer) registered in the pool. It is looked up by its id: a
+-- condition on the pool could read all workers of the pool.
+select *
+from (select id, pool_id, free, ordered, left_at from workers where id = :worker limit 1) k
+where pool_id = :pool and left_at is null;
+
+-- fragment: worker_is_awaited(k, h)
+-- SQL: whether the hold `h` waits for the last state of an apply of the worker `k`.
+(:h.worker_id = :k.id and :h.until is not null and :h.settled_at is null);
+
+-- statement: workers_register
+-- takes: id text, pool_id text, name text, version text, slots integer, address text, hash text, token_id text,
+-- attempts jsonb, lease_seconds double precision, capabilities jsonb, protocol integer, number bigint,
+-- name_2 text
+-- gives: key text, payload text null
+with said as (
+    select job, attempt, hash
+    from jsonb_to_recordset(:attempts::jsonb) as u(job text, attempt bigint, hash text)
+),
+mine as (
+    select j.id
+    from said
+    join jobs j on j.id = said.job and j.attempt = said.attempt
+    where j.id = any(array(select job from said)) and j.pool_id = :pool_id and j.state = 'claimed'
+        and j.token_hash = said.hash
+    order by j.id
+    for no key update of j
+),
+kept as (
+    update jobs j
+    set worker_id = :id, lease_until = now() + make_interval(secs => :lease_seconds)
+    where j.id = any(array(select id from mine))
+),
+earlier as (
+    update workers set undelivered = 0 where pool_id = :pool_id and name = :name and undelivered > 0
+),
+:worker_told(:number::bigint, :name_2::text, :id::text, :pool_id, 'registered')
+insert into workers (
+    id, pool_id, name, version, slots, free, address, token_hash, token_id, capabilities, protocol,
+        token_description)
+values (:id, :pool_id, :name, :version, :slots, :slots, :address, :hash, :token_id, :capabilities::jsonb,
+        :protocol, (select description from tokens where id = :token_id))
+returning (select key from told) as key, (select payload from told) as payload;
+
+-- statement: worker_find
+-- takes: hash text
+-- gives: id text
+select id from workers where token_hash = :hash and left_at is null;
+
+-- statement: workers_beat
+-- Returns one row for each job, at least one. The first row has the announced jobs that no longer wait. Only
+-- jobs that the worker names are read (db/db.h, "plans").
+-- takes: hash text, free integer, slots integer, draining boolean, partitions jsonb, jobs jsonb,
+-- lease_seconds double precision, capabilities jsonb, announced text[], undelivered integer, number bigint,
+-- name text
+-- gives: ordered text null, job text null, attempt integer, held boolean, awaited boolean, stop integer,
+-- not_waiting jsonb null, key text, payload text null
+with was as (select draining from workers where token_hash = :hash and left_at is null),
+beat as (
+    update workers
+    set free = :free, slots = :slots, draining = :draining, seen_at = now(), undelivered = :undelivered,
+        partitions = array(select jsonb_array_elements_text(:partitions::jsonb)::int),
+        capabilities = :capabilities::jsonb
+    where token_hash = :hash and left_at is null
+    returning id, pool_id, ordered
+),
+:worker_told(
+    :number::bigint, :name::text, (select id from beat),
+    any(array(select b.pool_id from beat b, was where was.draining <> :draining)),
+    case when :draining then 'draining' else 'ready' end),
+said as (
+    select job, attempt from jsonb_to_recordset(:jobs::jsonb) as u(job text, attempt integer)
+),
+mine as (
+    select j.id
+    from beat, said
+    join jobs j on j.id = said.job and j.attempt = said.attempt
+    where j.id = any(array(select job from said)) and j.worker_id = beat.id and j.state = 'claimed'
+    order by j.id
+    for no key update of j
+),
+held as (
+    update jobs j
+    set lease_until = now() + make_interval(secs => :lease_seconds)
+    where j.id = any(array(select id from mine))
+    returning j.id, j.stop
+)
+select (select :worker_order(b, p) from beat b join agent_pools p on p.id = b.pool_id) as ordered,
+    said.job, said.attempt, held.id is not null as held, h.job_id is not null as awaited,
+    coalesce(held.stop, case when h.attempt = said.attempt then h.stop end, 0) as stop, case
+    when row_number() over () = 1 then (
+        select jsonb_agg(u.id)
+        from unnest(:announced::text[]) as u(id)
+        where (
+            select k.state = 'waiting' and k.pool_id = (select pool_id from beat)
+            from jobs k
+            where k.id = u.id
+        ) is not true
+    ) end as not_waiting, (select key from told) as key, (select payload from told) as payload
+from (select 1) one
+left join said on true
+left join held on held.id = said.job
+left join workspace_holds h on h.job_id = said.job;
+
+-- statement: worker_leave
+-- takes: worker_id text, failed boolean, number bigint, name text, undelivered integer
+-- gives: key text null, payload text null
+with gone as (
+    update workers
+    set left_at = now(), seen_at = now(), failed = :failed, draining = true, free = 0, partitions = '{}',
+        undelivered = :undelivered
+    where id = :worker_id and left_at is null
+    returning pool_id
+),
+:worker_told(:number::bigint, :name::text, :worker_id::text, any(array(select pool_id from gone)), 'left')
+select key, payload
+from told;
+
+-- statement: workers_capabilities
+-- takes: pool_id text, worker_id text, lease_seconds double precision, max_kinds bigint
+-- gives: capabilities jsonb null
+select distinct capabilities
+from workers
+where pool_id = :pool_id and id <> :worker_id and left_at is null and (not draining or ordered = 'drain')
+    and seen_at > now() - make_interval(secs => :lease_seconds)
+limit :max_kinds;
+
+-- statement: workers_stops
+-- gives: worker_id text, id text, attempt integer, stop smallint
+select worker_id, id, attempt, stop
+from jobs
+where stop > 0 and state = 'claimed'
+union all
+select worker_id, job_id, attempt, stop
+from workspace_holds
+where stop > 0 and until is not null and worker_id is not null;

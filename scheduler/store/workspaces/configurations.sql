@@ -1,0 +1,121 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: configurations_columns()
+c.id, c.workspace_id, c.status, c.source, c.auto_queue_runs, c.speculative, c.provisional, c.blob_id,
+    c.error, c.error_message, c.status_timestamps, c.created_by, c.created_at,
+    (select k.id from configuration_commits k where k.configuration_version_id = c.id) as ingress_id,
+    (
+        select i.run_id
+        from run_inputs i
+        join runs r on r.id = i.run_id
+        where i.configuration_version_id = c.id
+        order by r.position
+        limit 1
+    ) as run_id;
+
+-- statement: configurations_create_insert
+-- takes: id text, workspace_id text, source text, auto_queue_runs boolean, speculative boolean,
+-- provisional boolean, created_by text
+-- gives: speculative boolean
+insert into configuration_versions
+    (id, workspace_id, source, auto_queue_runs, speculative, provisional, created_by)
+values (:id, :workspace_id, :source, :auto_queue_runs, :speculative
+        or exists (select 1 from workspace_repositories where workspace_id = :workspace_id), :provisional,
+        :created_by)
+returning speculative;
+
+-- statement: configurations_create_update
+-- takes: workspace_id text, id text
+update workspaces set current_configuration_id = :id where id = :workspace_id;
+
+-- statement: configuration_read
+-- takes: id text
+-- gives: id text, workspace_id text, status text, source text, auto_queue_runs boolean, speculative boolean,
+-- provisional boolean, blob_id text null, error text null, error_message text null, status_timestamps jsonb,
+-- created_by text null, created_at timestamptz, ingress_id text null, run_id text
+select :configurations_columns() from configuration_versions c where c.id = :id;
+
+-- statement: configurations_configuration_of_run
+-- takes: run_id text
+-- gives: id text, workspace_id text, status text, source text, auto_queue_runs boolean, speculative boolean,
+-- provisional boolean, blob_id text null, error text null, error_message text null, status_timestamps jsonb,
+-- created_by text null, created_at timestamptz, ingress_id text null, run_id text
+select :configurations_columns()
+from configuration_versions c
+where c.id = (select configuration_version_id from run_inputs where run_id = :run_id);
+
+-- statement: configurations_read_all
+-- takes: ids text[]
+-- gives: id text, workspace_id text, status text, source text, auto_queue_runs boolean, speculative boolean,
+-- provisional boolean, blob_id text null, error text null, error_message text null, status_timestamps jsonb,
+-- created_by text null, created_at timestamptz, ingress_id text null, run_id text
+select :configurations_columns() from configuration_versions c where c.id = any(:ids::text[]);
+
+-- statement: configuration_files_current
+-- takes: workspace_id text
+-- gives: blob_id text null, working_directory text
+select c.blob_id, w.working_directory
+from workspaces w
+join configuration_versions c on c.id = w.current_configuration_id
+where w.id = :workspace_id and c.blob_id is not null;
+
+-- statement: configurations_list
+-- takes: workspace_id text, limit bigint, offset bigint
+-- gives: total bigint, id text, workspace_id text, status text, source text, auto_queue_runs boolean,
+-- speculative boolean, provisional boolean, blob_id text null, error text null, error_message text null,
+-- status_timestamps jsonb, created_by text null, created_at timestamptz, ingress_id text null, run_id text
+select t.total, c.*
+from (select count(*) as total from configuration_versions where workspace_id = :workspace_id) t
+left join (
+    select :configurations_columns()
+    from configuration_versions c
+    where c.workspace_id = :workspace_id
+    order by c.created_at desc, c.id
+    limit :limit
+    offset :offset
+) c on true
+order by c.created_at desc, c.id;
+
+-- statement: configurations_upload_lock
+-- takes: id text
+-- gives: status text, blob_id text null, used boolean
+select status, blob_id, exists (select 1 from run_inputs where configuration_version_id = :id) as used
+from configuration_versions
+where id = :id
+for update;
+
+-- statement: configurations_upload_update
+-- takes: id text, blob text
+update configuration_versions
+set status = 'uploaded', blob_id = :blob, error = null, error_message = null,
+    status_timestamps = status_timestamps || jsonb_build_object('finished-at', :sql_time(now()))
+where id = :id;
+
+-- statement: configuration_refuse
+-- takes: id text, why text
+update configuration_versions
+set status = 'errored', error = 'invalid_archive', error_message = :why
+where id = :id and status = 'pending';
+
+-- statement: configurations_archive_lock
+-- takes: id text
+-- gives: status text, is_commit boolean, current boolean, used boolean
+select c.status,
+    exists (select 1 from configuration_commits k where k.configuration_version_id = c.id) as is_commit,
+    exists (select 1 from workspaces w where w.current_configuration_id = c.id) as current,
+    exists (
+        select 1
+        from run_inputs i
+        join runs r on r.id = i.run_id
+        where i.configuration_version_id = c.id and not r.ended
+    ) as used
+from configuration_versions c
+where c.id = :id
+for update;
+
+-- statement: configurations_archive_update
+-- takes: id text
+update configuration_versions
+set status = 'archived', blob_id = null,
+    status_timestamps = status_timestamps || jsonb_build_object('archived-at', :sql_time(now()))
+where id = :id;

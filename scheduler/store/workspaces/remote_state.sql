@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MPL-2.0
+
+-- fragment: remote_state_shared()
+-- Whether the state of workspace p is shared with workspace c.
+(coalesce((p.settings ->> 'global-remote-state')::boolean, false) or case
+        when coalesce((p.settings ->> 'project-remote-state')::boolean, false) then c.project_id =
+        p.project_id
+        else exists (
+            select 1 from remote_state_consumers s where s.workspace_id = p.id and s.consumer_id = c.id
+        ) end);
+
+-- statement: state_shared
+-- takes: consumer text, producer text
+select 1
+from workspaces c
+join workspaces p on p.organization_id = c.organization_id
+where c.id = :consumer and p.id = :producer and (c.id = p.id or :remote_state_shared());
+
+-- statement: consumers_list
+-- takes: workspace_id text, limit bigint, offset bigint, user text
+-- gives: total bigint, id text
+with found as (
+    select c.id, lower(c.name) as name
+    from workspaces p
+    join workspaces c on c.organization_id = p.organization_id and c.id <> p.id
+    where p.id = :workspace_id and :remote_state_shared()
+        and :scope_has(:user, :rights_in_workspace(:user, c.organization_id, c.id), 1)
+)
+select t.total, f.id
+from (select count(*) as total from found) t
+left join (select * from found order by name limit :limit offset :offset) f on true
+order by f.name;
+
+-- statement: remote_state_add
+-- takes: workspace_id text, ids text[]
+-- gives: found bigint
+with may as (
+    select c.id
+    from workspaces p
+    join workspaces c on c.organization_id = p.organization_id and c.id <> p.id
+    where p.id = :workspace_id and c.id = any(:ids::text[])
+),
+done as (
+    insert into remote_state_consumers (workspace_id, consumer_id)
+    select :workspace_id, id
+    from may
+    on conflict do nothing
+)
+select count(*) as found
+from may;
+
+-- statement: remote_state_replace
+-- takes: workspace_id text
+delete from remote_state_consumers where workspace_id = :workspace_id;
+
+-- statement: consumers_remove
+-- takes: workspace_id text, array text[]
+delete from remote_state_consumers
+where workspace_id = :workspace_id and consumer_id = any(:array::text[]);
