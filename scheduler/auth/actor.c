@@ -103,7 +103,7 @@ static int task_find(struct store *store, const char *hash, struct actor *ret_ac
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its task is over");
 	*ret_actor = (struct actor){.kind = ACTOR_TASK};
-	text_copy(ret_actor->run.text, sizeof(ret_actor->run.text), row_text(&rows, 0, "run_id"));
+	text_copy(ret_actor->run.text, sizeof(ret_actor->run.text), row_of(task_find, &rows, 0)->run_id);
 	return 0;
 }
 
@@ -164,7 +164,7 @@ static int given_read(
 		result = db_query(store->db, &rows, err, given_read_read_3, .user = actor->user.text,
 			.organization = place.organization, .project = place.project);
 	if (result == 0)
-		*ret_given = (rights)row_int(&rows, 0, "rights");
+		*ret_given = (rights)row_of(given, &rows, 0)->rights;
 	return result;
 }
 

@@ -5,9 +5,12 @@
 -- gives: run_id text
 select run_id from task_results where token_hash = :hash and status in ('pending', 'running');
 
+-- shape: given
+-- rights bigint
+
 -- statement: given_read
 -- takes: user text, organization text
--- gives: rights bigint
+-- gives: given
 select coalesce(bit_or(g.rights), 0) as rights
 from team_members m
 join (select team_id, rights from team_projects union all select team_id, rights from team_workspaces) g
@@ -16,12 +19,12 @@ where m.user_id = :user and m.organization_id = :organization;
 
 -- statement: given_read_read_2
 -- takes: user text, organization text, workspace text
--- gives: rights bigint
+-- gives: given
 select :rights_in_workspace(:user, :organization, :workspace) as rights;
 
 -- statement: given_read_read_3
 -- takes: user text, organization text, project text
--- gives: rights bigint
+-- gives: given
 select :rights_in_project(:user, :organization, :project) as rights;
 
 -- statement: actor_may_for_task

@@ -24,7 +24,7 @@ static int user_ensure(struct store *store, const struct bootstrap_order *order,
 	if (db_query(store->db, &rows, err, user_ensure_read, .username = order->username) < 0)
 		return -1;
 	if (rows.count)
-		text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+		text_copy(ret_id->text, sizeof(ret_id->text), row_of(user_ensure_read, &rows, 0)->id);
 	else if (user_register(store, order->username, order->email, ret_id, err) < 0)
 		return -1;
 	return db_query(store->db, NULL, err, user_ensure_update, .id = ret_id->text);
@@ -50,7 +50,7 @@ static int pool_ensure(struct store *store, struct id *ret_id, struct err *err)
 
 	if (db_query(store->db, &rows, err, pool_ensure, .id = id.text) < 0)
 		return -1;
-	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	text_copy(ret_id->text, sizeof(ret_id->text), row_of(pool_ensure, &rows, 0)->id);
 	return 0;
 }
 

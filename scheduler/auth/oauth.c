@@ -26,8 +26,8 @@ static bool exchange_valid(const struct oauth_exchange *exchange, const struct r
 	_cleanup_(freep) char *challenge = crypto_challenge(exchange->verifier);
 
 	return strlen(exchange->verifier) >= VERIFIER_MIN && strlen(exchange->verifier) <= VERIFIER_MAX &&
-		crypto_equal(challenge, row_text(code, 0, "challenge")) &&
-		text_equal(exchange->redirect, row_text(code, 0, "redirect_uri"));
+		crypto_equal(challenge, row_of(oauth_code_redeem, code, 0)->challenge) &&
+		text_equal(exchange->redirect, row_of(oauth_code_redeem, code, 0)->redirect_uri);
 }
 
 int oauth_code_redeem(

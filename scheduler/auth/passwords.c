@@ -101,7 +101,7 @@ int password_set_for(struct store *store, const char *username, const char *pass
 	if (password_hash(password, &hash, err) < 0)
 		return -1;
 	s.hash = hash;
-	s.user_id = row_text(&rows, 0, "id");
+	s.user_id = row_of(password_set_for, &rows, 0)->id;
 	return db_transaction(store->db, set_for_in, &s, err);
 }
 
@@ -113,9 +113,10 @@ int password_verify(
 
 	if (db_query(store->db, &rows, err, password_verify, .username = username) < 0)
 		return -1;
-	known = password_matches(password, rows.count ? row_text(&rows, 0, "password_hash") : nobodys) && rows.count;
+	known = password_matches(password, rows.count ? row_of(password_verify, &rows, 0)->password_hash : nobodys) &&
+		rows.count;
 	*ret_user = (struct id){""};
 	if (known)
-		text_copy(ret_user->text, sizeof(ret_user->text), row_text(&rows, 0, "id"));
+		text_copy(ret_user->text, sizeof(ret_user->text), row_of(password_verify, &rows, 0)->id);
 	return 0;
 }

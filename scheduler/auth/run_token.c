@@ -23,9 +23,9 @@ int run_token_find(struct store *store, const char *hash, struct run_token *ret_
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not valid, or its run is over");
-	text_copy(ret_token->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
-	text_copy(ret_token->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
-	text_copy(ret_token->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	text_copy(ret_token->run.text, ID_SIZE, row_of(run_token_find, &rows, 0)->run_id);
+	text_copy(ret_token->workspace.text, ID_SIZE, row_of(run_token_find, &rows, 0)->workspace_id);
+	text_copy(ret_token->organization.text, ID_SIZE, row_of(run_token_find, &rows, 0)->organization_id);
 	return 0;
 }
 

@@ -36,39 +36,34 @@ delete from tokens where team_id = :team_id and description is null;
 insert into tokens (id, hash, user_id, pool_id, notifier, team_id, description, expired_at, created_by)
 values (:id, :hash, :user_id, :pool_id, :notifier, :team_id, :team_id_2, :expires_at, :created_by);
 
+-- shape: token
+-- total bigint optional, place bigint optional, id text, user_id text null, pool_id text null,
+-- team_id text null, team_kind text, organization_id text, creator_id text, notifier boolean,
+-- description text null, created_at timestamptz, last_used_at timestamptz null, expired_at timestamptz null
+
 -- statement: token_read
 -- takes: id text
--- gives: id text, user_id text null, pool_id text null, team_id text null, team_kind text,
--- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
--- last_used_at timestamptz null, expired_at timestamptz null
+-- gives: token
 select :tokens_columns() :auth_tokens_tables() where k.id = :id;
 
 -- statement: tokens_list_read
 -- takes: user_id text, limit bigint, offset bigint
--- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
--- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
--- last_used_at timestamptz null, expired_at timestamptz null
+-- gives: token
 :tokens_where(k.user_id = :user_id);
 
 -- statement: tokens_list_read_2
 -- takes: pool_id text, limit bigint, offset bigint
--- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
--- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
--- last_used_at timestamptz null, expired_at timestamptz null
+-- gives: token
 :tokens_where(k.pool_id = :pool_id);
 
 -- statement: tokens_list_read_3
 -- takes: team_id text, limit bigint, offset bigint
--- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
--- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
--- last_used_at timestamptz null, expired_at timestamptz null
+-- gives: token
 :tokens_where(k.team_id = :team_id);
 
 -- statement: tokens_list_read_4
 -- takes: p1 text null, limit bigint, offset bigint
--- gives: total bigint, id text, user_id text null, pool_id text null, team_id text null, team_kind text,
--- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
--- last_used_at timestamptz null, expired_at timestamptz null
+-- gives: token
 :tokens_where(k.notifier and :p1::text is null);
 
 -- statement: token_ensure
@@ -85,17 +80,13 @@ delete from tokens where id = :id;
 
 -- statement: token_of_team
 -- takes: team_id text
--- gives: id text, user_id text null, pool_id text null, team_id text null, team_kind text,
--- organization_id text, creator_id text, notifier boolean, description text null, created_at timestamptz,
--- last_used_at timestamptz null, expired_at timestamptz null
+-- gives: token
 select :tokens_columns() :auth_tokens_tables() where k.team_id = :team_id and k.description is null;
 
 -- statement: tokens_of_teams
 -- takes: organization_id text, search text, sort text, limit bigint, offset bigint, everywhere boolean,
 -- user text
--- gives: total bigint, place bigint, id text, user_id text null, pool_id text null, team_id text null,
--- team_kind text, organization_id text, creator_id text, notifier boolean, description text null,
--- created_at timestamptz, last_used_at timestamptz null, expired_at timestamptz null
+-- gives: token
 with found as (
     select k.id, row_number() over (
         order by case when :sort::text = 'team-name' then lower(t.name) end, case

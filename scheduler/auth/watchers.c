@@ -28,23 +28,23 @@ void watcher_release(struct watcher *watcher)
 /* Takes the rows of one watcher from `row` on. Returns the row after them. */
 static int watcher_take(struct watcher *watcher, const struct rows *rows, int row)
 {
-	long long n = row_int(rows, row, "n");
+	long long n = row_of(watchers_check, rows, row)->n;
 	int end = row;
 
-	while (end < rows->count && row_int(rows, end, "n") == n)
+	while (end < rows->count && row_of(watchers_check, rows, end)->n == n)
 		end++;
 	watcher->valid = true;
-	watcher->is_site_admin = row_bool(rows, row, "is_site_admin");
-	text_copy(watcher->user.text, sizeof(watcher->user.text), row_text(rows, row, "user_id"));
-	watcher->closed = mem_text(row_text(rows, row, "closed"));
+	watcher->is_site_admin = row_of(watchers_check, rows, row)->is_site_admin;
+	text_copy(watcher->user.text, sizeof(watcher->user.text), row_of(watchers_check, rows, row)->user_id);
+	watcher->closed = mem_text(row_of(watchers_check, rows, row)->closed);
 	watcher->memberships = mem_new((size_t)(end - row), sizeof(*watcher->memberships));
 	for (; row < end; row++) {
 		struct watcher_membership *membership = &watcher->memberships[watcher->count];
 
-		if (row_null(rows, row, "organization_id"))
+		if (!row_of(watchers_check, rows, row)->organization_id)
 			continue;
-		text_copy(membership->organization.text, ID_SIZE, row_text(rows, row, "organization_id"));
-		membership->rights = (rights)row_int(rows, row, "rights");
+		text_copy(membership->organization.text, ID_SIZE, row_of(watchers_check, rows, row)->organization_id);
+		membership->rights = (rights)row_of(watchers_check, rows, row)->rights;
 		watcher->count++;
 	}
 	return end;
@@ -66,7 +66,7 @@ int watchers_check(struct store *store, struct watcher *const *watchers, size_t 
 		watchers[i]->valid = false;
 	}
 	for (int row = 0; row < rows.count;)
-		row = watcher_take(watchers[row_int(&rows, row, "n") - 1], &rows, row);
+		row = watcher_take(watchers[row_of(watchers_check, &rows, row)->n - 1], &rows, row);
 	return 0;
 }
 
@@ -113,6 +113,7 @@ int watcher_rights_read(struct store *store, struct watcher_rights *items, size_
 		    .workspaces = &workspaces) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
-		items[row_int(&rows, row, "n") - 1].given = (rights)row_int(&rows, row, "given");
+		items[row_of(watcher_rights_read, &rows, row)->n - 1].given =
+			(rights)row_of(watcher_rights_read, &rows, row)->given;
 	return 0;
 }

@@ -18,13 +18,13 @@ struct turn {
 static int tell(struct turn *turn, const struct rows *rows, const char *action, struct err *err)
 {
 	char request[AUDIT_UUID_SIZE];
-	const struct audit_event event = {.organization = row_text(rows, 0, "organization_id"),
+	const struct audit_event event = {.organization = row_of(auto_destroy_turn_lock, rows, 0)->organization_id,
 		.actor_type = "system",
 		.request = request,
 		.action = action,
 		.resource_type = "workspace",
 		.resource_id = turn->workspace_id,
-		.workspace = row_text(rows, 0, "name")};
+		.workspace = row_of(auto_destroy_turn_lock, rows, 0)->name};
 
 	audit_uuid(request);
 	return audit_write(turn->store, &event, err);
@@ -33,7 +33,7 @@ static int tell(struct turn *turn, const struct rows *rows, const char *action, 
 static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
 {
 	_cleanup_(freep) char *message =
-		mem_printf("Destroyed automatically: its time was %s", row_text(rows, 0, "due"));
+		mem_printf("Destroyed automatically: its time was %s", row_of(auto_destroy_turn_lock, rows, 0)->due);
 	const struct run_create_params order = {.workspace_id = turn->workspace_id,
 		.message = message,
 		.source = "tfe-infrastructure-lifecycle",
@@ -59,11 +59,12 @@ static int destroy(struct turn *turn, const struct rows *rows, struct err *err)
 
 static int remind(const struct turn *turn, const struct rows *rows, struct err *err)
 {
-	if (row_null(rows, 0, "reminder") || !row_bool(rows, 0, "manages"))
+	if (!row_of(auto_destroy_turn_lock, rows, 0)->reminder || !row_of(auto_destroy_turn_lock, rows, 0)->manages)
 		return 0;
 	log_info("reminded of its automatic destruction", "workspace", turn->workspace_id, "due",
-		row_text(rows, 0, "due"), NULL);
-	return notification_reminder_put_up(turn->store, turn->workspace_id, row_text(rows, 0, "at"), err);
+		row_of(auto_destroy_turn_lock, rows, 0)->due, NULL);
+	return notification_reminder_put_up(
+		turn->store, turn->workspace_id, row_of(auto_destroy_turn_lock, rows, 0)->at, err);
 }
 
 /* Runs under the workspace's lock, which orders it with other schedulers and with changes of the settings. */
@@ -78,15 +79,17 @@ static int turn_run(void *data, struct err *err)
 		return 0;
 	if (remind(turn, &rows, err) < 0)
 		return -1;
-	if (row_bool(&rows, 0, "over") && row_bool(&rows, 0, "manages") && destroy(turn, &rows, err) < 0)
+	if (row_of(auto_destroy_turn_lock, &rows, 0)->over && row_of(auto_destroy_turn_lock, &rows, 0)->manages &&
+		destroy(turn, &rows, err) < 0)
 		return -1;
 	/* The first update's trigger considers only the settings. The second update computes the next time of a
 	 * duration. */
-	if (row_bool(&rows, 0, "over") &&
+	if (row_of(auto_destroy_turn_lock, &rows, 0)->over &&
 		db_query(turn->store->db, NULL, err, auto_destroy_turn_update, .workspace_id = turn->workspace_id) < 0)
 		return -1;
 	return db_query(turn->store->db, NULL, err, auto_destroy_turn_run_update_2, .workspace_id = turn->workspace_id,
-		.row_bool = row_bool(&rows, 0, "over"), .reminder = row_text(&rows, 0, "reminder"));
+		.row_bool = row_of(auto_destroy_turn_lock, &rows, 0)->over,
+		.reminder = row_of(auto_destroy_turn_lock, &rows, 0)->reminder);
 }
 
 /* Sets the time of the next try, so that a workspace that fails does not stay at the head of the sweep. */
@@ -104,7 +107,7 @@ int auto_destroy_sweep(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, auto_destroy_sweep, .max_at_once = MAX_AT_ONCE) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		struct turn turn = {.store = store, .workspace_id = row_text(&rows, i, "id")};
+		struct turn turn = {.store = store, .workspace_id = row_of(auto_destroy_sweep, &rows, i)->id};
 		struct err why = ERR_INIT;
 
 		if (db_transaction(store->db, turn_run, &turn, &why) < 0 &&

@@ -36,7 +36,7 @@ static const struct {
 
 static void gauge_pool(const struct rows *rows, int row)
 {
-	const char *pool = row_text(rows, row, "pool");
+	const char *pool = row_of(gauges_pools, rows, row)->pool;
 
 	for (size_t i = 0; i < ARRAY_LEN(pool_series); i++) {
 		const char *state = pool_series[i].state;
@@ -117,21 +117,20 @@ static void gauge_other_statuses(const struct rows *rows)
 		int row = 0;
 
 		snprintf(labels, sizeof(labels), "status=\"%s\"", run_statuses[status].name);
-		while (row < rows->count && !text_equal(row_text(rows, row, "labels"), labels))
+		while (row < rows->count && !text_equal(row_of(gauges_site, rows, row)->labels, labels))
 			row++;
 		if (row == rows->count && run_statuses[status].group != FINAL)
 			metric_set(M_RUNS, labels, 0);
 	}
 }
 
-static void gauge_site(const struct rows *rows, int row)
+static void gauge_site(const struct gauges_site_row *row)
 {
-	const char *kind = row_text(rows, row, "kind");
+	const char *kind = row->kind;
 
 	for (size_t i = 0; i < ARRAY_LEN(site_series); i++)
 		if (text_equal(kind, site_series[i].kind))
-			metric_set(site_series[i].metric, row_text(rows, row, "labels"),
-				strtod(row_text(rows, row, "value"), NULL));
+			metric_set(site_series[i].metric, row->labels, strtod(row->value, NULL));
 }
 
 /* One row per value: its kind, its labels, the value. Labels are the product's own words, but for the versions of
@@ -149,7 +148,7 @@ int gauges_site(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, gauges_site, .hold_alert_seconds = store->settings->hold_alert_seconds) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		gauge_site(&rows, i);
+		gauge_site(row_of(gauges_site, &rows, i));
 	gauge_other_statuses(&rows);
 	metric_set(M_SCHEMA, "of=\"program\"", schema_program_version());
 	return 0;

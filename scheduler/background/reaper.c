@@ -32,6 +32,7 @@
 #include "scheduler/store/access/invitations.h"
 #include "scheduler/store/clock_watch.h"
 #include "scheduler/store/keys.h"
+#include "scheduler/store/runs/holds.sql.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/workers/queue_stats.h"
 #include "scheduler/store/workers/draining.h"
@@ -67,11 +68,11 @@ static bool leases_have_grace(struct reaper *reaper, int64_t now)
 	return true;
 }
 
-static void lease_reason(const struct rows *rows, int row, char ret_reason[REASON_SIZE])
+static void lease_reason(const struct sweep_leases_row *row, char ret_reason[REASON_SIZE])
 {
-	const char *worker = text_or_empty(row_text(rows, row, "worker")), *stage = row_text(rows, row, "stage");
-	const char *before = row_text(rows, row, "lost_before");
-	bool apply = text_equal(stage, stages[STAGE_APPLY].name), started = row_bool(rows, row, "started");
+	const char *worker = text_or_empty(row->worker), *stage = row->stage;
+	const char *before = row->lost_before;
+	bool apply = text_equal(stage, stages[STAGE_APPLY].name), started = row->started;
 
 	if (before && !started)
 		snprintf(ret_reason, REASON_SIZE,
@@ -80,7 +81,7 @@ static void lease_reason(const struct rows *rows, int row, char ret_reason[REASO
 			stage, before, worker);
 	else
 		snprintf(ret_reason, REASON_SIZE, "Contact with worker %s was lost during the %s (attempt %lld). %s",
-			worker, stage, row_int(rows, row, "attempt"),
+			worker, stage, row->attempt,
 			!apply            ? "It is tried again."
 				: started ? "An apply that may have started is never tried again. The last state that "
 					    "was received is the workspace's current one; the workspace is held until "
@@ -130,17 +131,17 @@ static int sweep_leases(struct reaper *reaper, struct err *err)
 	for (int i = 0; i < rows.count; i++) {
 		char labels[64];
 
-		lease_reason(&rows, i, reasons[i]);
-		text_copy(items[i].run.text, ID_SIZE, row_text(&rows, i, "run_id"));
-		text_copy(items[i].job.text, ID_SIZE, row_text(&rows, i, "id"));
-		items[i].attempt = (int)row_int(&rows, i, "attempt");
+		lease_reason(row_of(sweep_leases, &rows, i), reasons[i]);
+		text_copy(items[i].run.text, ID_SIZE, row_of(sweep_leases, &rows, i)->run_id);
+		text_copy(items[i].job.text, ID_SIZE, row_of(sweep_leases, &rows, i)->id);
+		items[i].attempt = (int)row_of(sweep_leases, &rows, i)->attempt;
 		items[i].event = (struct run_event){.kind = EV_LOST, .state_owed = true};
-		items[i].ended_lease = row_text(&rows, i, "lease_until");
+		items[i].ended_lease = row_of(sweep_leases, &rows, i)->lease_until;
 		items[i].reason = reasons[i];
-		snprintf(labels, sizeof(labels), "stage=\"%s\"", row_text(&rows, i, "stage"));
+		snprintf(labels, sizeof(labels), "stage=\"%s\"", row_of(sweep_leases, &rows, i)->stage);
 		metric_add(M_LEASES_LOST, labels, 1);
 		log_warn("a lease ended", "run", items[i].run.text, "job", items[i].job.text, "worker",
-			row_text(&rows, i, "worker"), "stage", row_text(&rows, i, "stage"), NULL);
+			row_of(sweep_leases, &rows, i)->worker, "stage", row_of(sweep_leases, &rows, i)->stage, NULL);
 	}
 	return rows.count ? leases_end(store, items, (size_t)rows.count, err) : 0;
 }
@@ -157,9 +158,9 @@ static int holds_warn(struct store *store, struct err *err)
 	for (int i = 0; i < rows.count; i++)
 		log_warn("a workspace is held for long: start its worker again, cancel the run, or release the "
 			 "workspace",
-			"workspace", row_text(&rows, i, "workspace_id"), "run", row_text(&rows, i, "run_id"), "worker",
-			row_text(&rows, i, "worker"), "since", row_text(&rows, i, "began_at"), "until",
-			row_text(&rows, i, "until"), NULL);
+			"workspace", row_of(holds_alert, &rows, i)->workspace_id, "run",
+			row_of(holds_alert, &rows, i)->run_id, "worker", row_of(holds_alert, &rows, i)->worker, "since",
+			row_of(holds_alert, &rows, i)->began_at, "until", row_of(holds_alert, &rows, i)->until, NULL);
 	return 0;
 }
 
@@ -176,8 +177,8 @@ static int sweep_holds(struct reaper *reaper, struct err *err)
 	if (rows.count && clock_watch_look(&reaper->clock, store, &steady, err) < 0)
 		return -1;
 	for (int i = 0; steady && i < rows.count; i++) {
-		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
-			.job_id = row_text(&rows, i, "job_id"),
+		const struct hold_order order = {.workspace_id = row_of(holds_due, &rows, i)->workspace_id,
+			.job_id = row_of(holds_due, &rows, i)->job_id,
 			.event = HOLD_DEADLINE};
 		struct err why = ERR_INIT;
 		bool ended = false;
@@ -233,10 +234,10 @@ static int sweep_queues(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, sweep_queues, .max_swept = MAX_SWEPT) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		const char *id = row_text(&rows, i, "id");
+		const char *id = row_of(sweep_queues, &rows, i)->id;
 		struct err why = ERR_INIT;
 
-		if (queue_look(store, id, row_bool(&rows, i, "waits"), &why) < 0 &&
+		if (queue_look(store, id, row_of(sweep_queues, &rows, i)->waits, &why) < 0 &&
 			sweep_failed(&failures, id, &why, err) < 0)
 			return -1;
 	}

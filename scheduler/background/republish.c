@@ -15,6 +15,6 @@ int work_republish(struct store *store, long long *ret_count, struct err *err)
 		    .name_2 = topics[TOPIC_TASKS].name, .name_3 = topics[TOPIC_TASK_RESULTS].name,
 		    .message_version = MESSAGE_VERSION, .job_key_of_class = JOB_KEY_OF_CLASS) < 0)
 		return -1;
-	*ret_count = row_int(&rows, 0, "count");
+	*ret_count = row_of(work_republish, &rows, 0)->count;
 	return 0;
 }

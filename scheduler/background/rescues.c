@@ -14,6 +14,7 @@
 #include "scheduler/runs/reports.h"
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/content/rescues.h"
+#include "scheduler/store/content/rescues.sql.h"
 #include "scheduler/store/runs/unrecorded.h"
 #include "scheduler/store/runs/uploads.h"
 
@@ -187,7 +188,7 @@ static int look(struct looking *l, const struct rows *rows, int row, struct err 
 
 	if (head_read(l, err) < 0)
 		return -1;
-	if (!*l->seen || text_equal(l->seen, row_text(rows, row, "seen")))
+	if (!*l->seen || text_equal(l->seen, row_of(rescues_due, rows, row)->seen))
 		return 0;
 	if (rescue_key(l->store, rows, row, &key, err) < 0)
 		return -1;
@@ -207,12 +208,12 @@ int rescues_look(struct store *store, struct objects *objects, bool *ret_more, s
 	for (int i = 0; i < rows.count; i++) {
 		struct looking l = {.store = store,
 			.objects = objects,
-			.object = row_text(&rows, i, "object_key"),
-			.job = row_text(&rows, i, "job_id"),
-			.run = row_text(&rows, i, "run_id"),
-			.workspace = row_text(&rows, i, "workspace_id"),
-			.token_hash = row_text(&rows, i, "token_hash"),
-			.attempt = (int)row_int(&rows, i, "attempt")};
+			.object = row_of(rescues_due, &rows, i)->object_key,
+			.job = row_of(rescues_due, &rows, i)->job_id,
+			.run = row_of(rescues_due, &rows, i)->run_id,
+			.workspace = row_of(rescues_due, &rows, i)->workspace_id,
+			.token_hash = row_of(rescues_due, &rows, i)->token_hash,
+			.attempt = (int)row_of(rescues_due, &rows, i)->attempt};
 		struct err why = ERR_INIT;
 
 		if (look(&l, &rows, i, &why) == 0)

@@ -28,7 +28,7 @@ int resumption_sweep(struct store *store, struct err *err)
 	if (waiting_read(store, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		const char *id = row_text(&rows, i, "workspace_id");
+		const char *id = row_of(waiting_read, &rows, i)->workspace_id;
 		struct err why = ERR_INIT;
 
 		if (workspace_kick(store, id, &why) < 0 && sweep_failed(&failures, id, &why, err) < 0)

@@ -19,6 +19,7 @@
 #include "scheduler/store/content/objects.h"
 #include "scheduler/store/content/rescues.h"
 #include "scheduler/store/runs/unrecorded.h"
+#include "scheduler/store/runs/unrecorded.sql.h"
 #include "scheduler/store/states/state_settle.h"
 
 enum { REST_MS = 100, LOOK_MS = 1000, MAX_LOST = 10 };
@@ -87,8 +88,8 @@ static int removals(struct retention_thread *keeper, bool *ret_more, struct err 
 /* An apply that cannot be compared is not tried again: people can read its log and its state. */
 static int compare(struct retention_thread *keeper, const struct rows *rows, int row, struct err *err)
 {
-	const struct unrecorded_job job = {
-		row_text(rows, row, "job_id"), row_text(rows, row, "run_id"), row_text(rows, row, "workspace_id")};
+	const struct unrecorded_job job = {row_of(unrecorded_due, rows, row)->job_id,
+		row_of(unrecorded_due, rows, row)->run_id, row_of(unrecorded_due, rows, row)->workspace_id};
 
 	if (unrecorded_compare(&keeper->store, keeper->objects, &job, err) == 0)
 		return 0;
@@ -136,11 +137,14 @@ static int gauges(struct retention_thread *keeper, bool *ret_more, struct err *e
 	(void)ret_more;
 	if (db_query(keeper->store.db, &rows, err, retention_gauges) < 0)
 		return -1;
-	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"blobs\"", (double)row_int(&rows, 0, "blobs"));
-	metric_set(M_KEPT_BYTES, "place=\"postgresql\",what=\"logs\"", (double)row_int(&rows, 0, "logs"));
-	metric_set(M_KEPT_BYTES, "place=\"object-store\",what=\"all\"", (double)row_int(&rows, 0, "bytes"));
-	metric_set(M_KEPT_OBJECTS, "", (double)row_int(&rows, 0, "objects"));
-	metric_set(M_KEPT_REMOVALS, "", (double)row_int(&rows, 0, "removals"));
+	metric_set(
+		M_KEPT_BYTES, "place=\"postgresql\",what=\"blobs\"", (double)row_of(retention_gauges, &rows, 0)->blobs);
+	metric_set(
+		M_KEPT_BYTES, "place=\"postgresql\",what=\"logs\"", (double)row_of(retention_gauges, &rows, 0)->logs);
+	metric_set(
+		M_KEPT_BYTES, "place=\"object-store\",what=\"all\"", (double)row_of(retention_gauges, &rows, 0)->bytes);
+	metric_set(M_KEPT_OBJECTS, "", (double)row_of(retention_gauges, &rows, 0)->objects);
+	metric_set(M_KEPT_REMOVALS, "", (double)row_of(retention_gauges, &rows, 0)->removals);
 	return 0;
 }
 

@@ -48,7 +48,7 @@ static int report_silent(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, report_silent) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		metric_observe(M_TASKS_LATE, "", strtod(row_text(&rows, i, "seconds"), NULL));
+		metric_observe(M_TASKS_LATE, "", strtod(row_of(report_silent, &rows, i)->seconds, NULL));
 	return 0;
 }
 
@@ -60,14 +60,14 @@ static int reports_decide(struct store *store, const struct rows *rows, struct e
 	struct sweep_failures failures = {0};
 
 	for (int i = 0; i < rows->count; i++)
-		db_array_add(&ids, row_text(rows, i, "id"));
+		db_array_add(&ids, row_of(sweep_task_deadlines, rows, i)->id);
 	if (task_reports_decide(store, &ids, err) == 0)
 		return 0;
 	if (err->kind == ERR_UNAVAILABLE)
 		return -1;
 	for (int i = 0; i < rows->count; i++) {
 		_cleanup_(db_array_release) struct db_array one = DB_ARRAY_INIT;
-		const char *id = row_text(rows, i, "id");
+		const char *id = row_of(sweep_task_deadlines, rows, i)->id;
 		struct err why = ERR_INIT;
 
 		db_array_add(&one, id);

@@ -77,7 +77,7 @@ static int wait_lock(const struct noting *n, struct rows *ret_rows, struct err *
 static int line_add(const struct noting *n, const struct rows *rows, struct err *err)
 {
 	_cleanup_(freep) char *line = mem_printf("Waiting: %s\n", n->wait->text.text);
-	const char *operation = row_text(rows, 0, "id");
+	const char *operation = row_of(wait, rows, 0)->id;
 
 	return operation ? log_line_add(n->store, operation, line, err) : 0;
 }
@@ -113,7 +113,7 @@ static int waits_filter(struct store *store, struct run_wait *waits, size_t coun
 	if (db_query(store->db, &rows, err, waits_filter, .runs = &runs, .actions = &actions) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		waits[kept++] = waits[row_int(&rows, i, "n")];
+		waits[kept++] = waits[row_of(waits_filter, &rows, i)->n];
 	return kept;
 }
 

@@ -1,8 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: wait
+-- id text, stage text
+
 -- statement: wait_lock
 -- takes: job text, run text
--- gives: id text, stage text
+-- gives: wait
 select o.id, j.stage
 from jobs j
 left join operations o on o.id = j.stage || substr(j.run_id, 4)
@@ -11,7 +14,7 @@ for no key update of j;
 
 -- statement: wait_lock_lock_2
 -- takes: run text
--- gives: id text, stage text
+-- gives: wait
 select o.id, 'plan' as stage
 from runs r
 left join operations o on o.id = 'plan' || substr(r.id, 4) and r.status = 'pending'

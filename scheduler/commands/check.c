@@ -46,8 +46,8 @@ static enum result check_database(struct checking *c)
 	if (db_check(c->s->options.database_url, &err) < 0 || db_query(c->s->store.db, &rows, &err, check_database) < 0)
 		return say(c, FAILED, "%s", err.message);
 	c->has_database = true;
-	return say(c, OK, "version %s, as %s, who %s change tables", row_text(&rows, 0, "version"),
-		row_text(&rows, 0, "name"), row_bool(&rows, 0, "creates") ? "may" : "may not");
+	return say(c, OK, "version %s, as %s, who %s change tables", row_of(check_database, &rows, 0)->version,
+		row_of(check_database, &rows, 0)->name, row_of(check_database, &rows, 0)->creates ? "may" : "may not");
 }
 
 static enum result check_schema(struct checking *c)
@@ -125,7 +125,7 @@ static enum result check_objects(struct checking *c)
 	if (!c->s->objects)
 		return say(c, SKIPPED, "--object-store-url is empty");
 	if (c->has_schema && db_query(c->s->store.db, &rows, &err, check_objects) == 0 && rows.count)
-		text_copy(part.key, sizeof(part.key), row_text(&rows, 0, "object_key"));
+		text_copy(part.key, sizeof(part.key), row_of(check_objects, &rows, 0)->object_key);
 	if (object_get(c->s->objects, &part, &bytes, &err) < 0 && (err.kind != ERR_NOT_FOUND || rows.count))
 		return say(c, FAILED, "%s", err.message);
 	return say(c, OK, "%s", rows.count ? "an object can be read" : "it answers, and has no objects yet");
@@ -154,10 +154,10 @@ static enum result check_backup(struct checking *c)
 		return say(c, SKIPPED, "the schema is not this program's");
 	if (db_query(c->s->store.db, &rows, &err, check_backup) < 0)
 		return say(c, FAILED, "%s", err.message);
-	if (row_null(&rows, 0, "backup_at"))
+	if (!row_of(check_backup, &rows, 0)->backup_at)
 		return say(c, WARNING, "no backup was recorded: run 'runyard-scheduler backup-mark' after each one");
-	return say(c, row_bool(&rows, 0, "old") ? WARNING : OK, "the last one was recorded at %s",
-		row_text(&rows, 0, "backup_at"));
+	return say(c, row_of(check_backup, &rows, 0)->old ? WARNING : OK, "the last one was recorded at %s",
+		row_of(check_backup, &rows, 0)->backup_at);
 }
 
 /* In this order: a later check may need what an earlier one found. */

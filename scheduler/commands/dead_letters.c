@@ -14,15 +14,12 @@ static int dead_letters_select(struct store *store, long long id, struct rows *r
 	return db_query(store->db, ret_rows, err, dead_letters_select, .id = id, .shown = SHOWN, .excerpt = EXCERPT);
 }
 
-static json_t *letter_make(const struct rows *rows, int row)
+static json_t *letter_make(const struct dead_letters_select_row *row)
 {
-	return json_pack("{sI ss sI sI ss ss sI ss so so}", "id", (json_int_t)row_int(rows, row, "id"), "topic",
-		row_text(rows, row, "topic"), "partition", (json_int_t)row_int(rows, row, "partition"), "offset",
-		(json_int_t)row_int(rows, row, "offset"), "reader", row_text(rows, row, "reader"), "error",
-		row_text(rows, row, "error"), "size", (json_int_t)row_int(rows, row, "size"), "created-at",
-		row_text(rows, row, "created_at"), "replayed-at",
-		json_string_or_null(row_text(rows, row, "replayed_at")), "payload",
-		json_string_or_null(row_text(rows, row, "payload")));
+	return json_pack("{sI ss sI sI ss ss sI ss so so}", "id", (json_int_t)row->id, "topic", row->topic, "partition",
+		(json_int_t)row->partition, "offset", (json_int_t)row->offset, "reader", row->reader, "error",
+		row->error, "size", (json_int_t)row->size, "created-at", row->created_at, "replayed-at",
+		json_string_or_null(row->replayed_at), "payload", json_string_or_null(row->payload));
 }
 
 static const struct command_column columns[] = {
@@ -43,7 +40,7 @@ static int list(struct store *store, const struct command_line *line, struct err
 	if (dead_letters_select(store, ALL, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(letters, letter_make(&rows, i));
+		json_array_append_new(letters, letter_make(row_of(dead_letters_select, &rows, i)));
 	command_print(line, letters, columns);
 	return 0;
 }
@@ -61,7 +58,7 @@ static int show(struct store *store, long long id, struct err *err)
 		return -1;
 	if (!rows.count)
 		return not_there(id, err);
-	json_auto_t *letter = letter_make(&rows, 0);
+	json_auto_t *letter = letter_make(row_of(dead_letters_select, &rows, 0));
 	command_print_json(letter);
 	return 0;
 }
@@ -75,10 +72,11 @@ static int replay_one(struct store *store, long long id, struct err *err)
 		return err_context(err, "dead letter %lld can't be put back", id);
 	if (!rows.count)
 		return not_there(id, err);
-	if (row_int(&rows, 0, "kept") < row_int(&rows, 0, "size"))
+	if (row_of(dead_letters_replay_one, &rows, 0)->kept < row_of(dead_letters_replay_one, &rows, 0)->size)
 		return err_set(err, ERR_TOO_LARGE,
 			"dead letter %lld can't be put back: of its %lld bytes only the first %lld could be kept", id,
-			row_int(&rows, 0, "size"), row_int(&rows, 0, "kept"));
+			row_of(dead_letters_replay_one, &rows, 0)->size,
+			row_of(dead_letters_replay_one, &rows, 0)->kept);
 	return 0;
 }
 
@@ -93,7 +91,7 @@ static int replay(struct store *store, long long id, struct err *err)
 	if (db_query(store->db, &rows, err, dead_letters_replay) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		if (replay_one(store, row_int(&rows, i, "id"), &why) == 0)
+		if (replay_one(store, row_of(dead_letters_replay, &rows, i)->id, &why) == 0)
 			replayed++;
 		else
 			printf("%s\n", why.message);

@@ -4,6 +4,7 @@
 
 #include "scheduler/commands/command.h"
 #include "scheduler/runs/holds.h"
+#include "scheduler/store/runs/holds.sql.h"
 
 static const struct command_column columns[] = {
 	{"WORKSPACE", "workspace", 0},
@@ -26,12 +27,13 @@ static int holds_show(struct store *store, const struct command_line *line, stru
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(holds,
-			json_pack("{ss ss ss ss ss ss so ss}", "workspace", row_text(&rows, i, "workspace_id"), "name",
-				row_text(&rows, i, "workspace"), "organization", row_text(&rows, i, "organization"),
-				"run", row_text(&rows, i, "run_id"), "worker", row_text(&rows, i, "worker"), "since",
-				row_text(&rows, i, "began_at"), "until",
-				json_string_or_null(row_text(&rows, i, "until")), "stop",
-				stop_name((enum stop)row_int(&rows, i, "stop"))));
+			json_pack("{ss ss ss ss ss ss so ss}", "workspace", row_of(holds_list, &rows, i)->workspace_id,
+				"name", row_of(holds_list, &rows, i)->workspace, "organization",
+				row_of(holds_list, &rows, i)->organization, "run", row_of(holds_list, &rows, i)->run_id,
+				"worker", row_of(holds_list, &rows, i)->worker, "since",
+				row_of(holds_list, &rows, i)->began_at, "until",
+				json_string_or_null(row_of(holds_list, &rows, i)->until), "stop",
+				stop_name((enum stop)row_of(holds_list, &rows, i)->stop)));
 	command_print(line, holds, columns);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "scheduler/auth/tokens.h"
+#include "scheduler/auth/tokens.sql.h"
 #include "scheduler/commands/command.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/access/users.h"
@@ -54,13 +55,13 @@ static int tokens_show(struct store *store, const struct command_line *line, con
 
 	if (tokens_list(store, &list, &rows, err) < 0)
 		return -1;
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+	for (int i = 0; i < rows.count && row_of(token, &rows, i)->id; i++)
 		json_array_append_new(items,
-			json_pack("{ss so ss so so}", "id", row_text(&rows, i, "id"), "description",
-				json_string_or_null(row_text(&rows, i, "description")), "created-at",
-				row_text(&rows, i, "created_at"), "last-used-at",
-				json_string_or_null(row_text(&rows, i, "last_used_at")), "expired-at",
-				json_string_or_null(row_text(&rows, i, "expired_at"))));
+			json_pack("{ss so ss so so}", "id", row_of(token, &rows, i)->id, "description",
+				json_string_or_null(row_of(token, &rows, i)->description), "created-at",
+				row_of(token, &rows, i)->created_at, "last-used-at",
+				json_string_or_null(row_of(token, &rows, i)->last_used_at), "expired-at",
+				json_string_or_null(row_of(token, &rows, i)->expired_at)));
 	command_print(line, items, columns);
 	return 0;
 }
@@ -108,7 +109,7 @@ static int revoke_in(void *data, struct err *err)
 
 	if (token_read(c->store, c->revoked, &rows, err) < 0 || token_delete(c->store, c->revoked, err) < 0)
 		return -1;
-	return audit_change(c, row_text(&rows, 0, "organization_id"), err);
+	return audit_change(c, row_of(token, &rows, 0)->organization_id, err);
 }
 
 static int token_make(struct store *store, const struct owner *owner, const char *description, struct err *err)

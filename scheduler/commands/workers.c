@@ -3,6 +3,7 @@
 #include "scheduler/commands/command.h"
 #include "scheduler/store/access/audit.h"
 #include "scheduler/store/workers/agents.h"
+#include "scheduler/store/workers/agents.sql.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/pools.h"
 
@@ -30,14 +31,14 @@ static int workers_show(struct store *store, const struct command_line *line, co
 
 	if (agents_list(store, &list, &rows, err) < 0)
 		return -1;
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+	for (int i = 0; i < rows.count && row_of(agent, &rows, i)->id; i++)
 		json_array_append_new(items,
-			json_pack("{ss ss ss ss ss sb sI sI ss ss}", "id", row_text(&rows, i, "id"), "name",
-				row_text(&rows, i, "name"), "pool", row_text(&rows, i, "pool"), "status",
-				row_text(&rows, i, "status"), "order", row_text(&rows, i, "ordered"), "draining",
-				row_bool(&rows, i, "draining"), "slots", (json_int_t)row_int(&rows, i, "slots"), "free",
-				(json_int_t)row_int(&rows, i, "free"), "version", row_text(&rows, i, "version"),
-				"seen-at", row_text(&rows, i, "seen_at")));
+			json_pack("{ss ss ss ss ss sb sI sI ss ss}", "id", row_of(agent, &rows, i)->id, "name",
+				row_of(agent, &rows, i)->name, "pool", row_of(agent, &rows, i)->pool, "status",
+				row_of(agent, &rows, i)->status, "order", row_of(agent, &rows, i)->ordered, "draining",
+				row_of(agent, &rows, i)->draining, "slots", (json_int_t)row_of(agent, &rows, i)->slots,
+				"free", (json_int_t)row_of(agent, &rows, i)->free, "version",
+				row_of(agent, &rows, i)->version, "seen-at", row_of(agent, &rows, i)->seen_at));
 	command_print(line, items, columns);
 	return 0;
 }
@@ -68,7 +69,7 @@ static int worker_order(const struct ordering *o, struct id *ret_organization, s
 
 	if (agent_read(o->store, o->worker, &rows, err) < 0)
 		return -1;
-	text_copy(ret_organization->text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	text_copy(ret_organization->text, ID_SIZE, row_of(agent, &rows, 0)->organization_id);
 	return worker_order_set(o->store, o->worker, o->verb->order, err);
 }
 

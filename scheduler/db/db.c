@@ -596,6 +596,11 @@ bool row_bool(const struct rows *rows, int row, const char *column)
 	return text_equal(row_text(rows, row, column), "t");
 }
 
+json_t *json_shown(const char *text)
+{
+	return text ? json_of(text) : json_null();
+}
+
 json_t *row_json(const struct rows *rows, int row, const char *column)
 {
 	const char *text = row_text(rows, row, column);

@@ -49,7 +49,7 @@ static int number_of(const char *name)
 static bool schema_has(const struct schema *schema, const char *name)
 {
 	for (int i = 0; i < schema->rows.count; i++)
-		if (text_equal(row_text(&schema->rows, i, "name"), name))
+		if (text_equal(row_of(schema_read_read_2, &schema->rows, i)->name, name))
 			return true;
 	return false;
 }
@@ -65,7 +65,7 @@ int schema_read(struct db *db, struct schema *ret_schema, struct err *err)
 	if (table.count && db_query(db, &schema.rows, err, schema_read_read_2) < 0)
 		return -1;
 	for (int i = 0; i < schema.rows.count; i++) {
-		int number = number_of(row_text(&schema.rows, i, "name")),
+		int number = number_of(row_of(schema_read_read_2, &schema.rows, i)->name),
 		    oldest = (int)row_int(&schema.rows, i, "oldest");
 
 		schema.version = number > schema.version ? number : schema.version;
@@ -76,7 +76,7 @@ int schema_read(struct db *db, struct schema *ret_schema, struct err *err)
 		return err_set(err, ERR_INVALID,
 			"this database was made by an unreleased version (its migration %s is unknown): use an empty "
 			"database",
-			row_text(&schema.rows, 0, "name"));
+			row_of(schema_read_read_2, &schema.rows, 0)->name);
 	return 0;
 }
 
@@ -188,7 +188,7 @@ static int migration_lock(struct db *db, struct err *err)
 
 	if (db_query(db, &rows, err, migration_lock) < 0)
 		return -1;
-	if (!row_bool(&rows, 0, "taken"))
+	if (!row_of(migration_lock, &rows, 0)->taken)
 		return err_set(err, ERR_UNAVAILABLE, "another process migrates the database");
 	return 0;
 }

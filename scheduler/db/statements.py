@@ -248,7 +248,7 @@ def statement_c(files, part):
     body += (f"const struct db_statement {part.name}_statement = {{\n"
              f'\t"{part.name}",\n\t\t{quoted(text)},\n'
              f"\t{fields}, {len(takes)}, {f'&{gives[0]}_shape' if gives else 'NULL'}}};\n\n")
-    if gives and gives[0] == part.name:
+    if gives and gives[0] not in files.shapes:
         shape = shape_c(*gives)
         head, body = shape[0] + head, shape[1] + body
     return head, body

@@ -7,6 +7,7 @@
 #include "common/log.h"
 #include "scheduler/events/hub_state.h"
 #include "scheduler/store/runs/logs.h"
+#include "scheduler/store/runs/logs.sql.h"
 
 enum {
 	SENT_EVERY_MS = 100, /* so a log has at most 10 events a second */
@@ -194,10 +195,10 @@ static void growths_send(struct event_hub *hub, struct db_array *ids)
 		return;
 	}
 	for (int i = 0; i < rows.count; i++) {
-		struct growth growth = {.id = row_text(&rows, i, "id"),
-			.length = row_int(&rows, i, "length"),
-			.ended = row_bool(&rows, i, "ended"),
-			.stored = row_bool(&rows, i, "stored"),
+		struct growth growth = {.id = row_of(logs_lengths, &rows, i)->id,
+			.length = row_of(logs_lengths, &rows, i)->length,
+			.ended = row_of(logs_lengths, &rows, i)->ended,
+			.stored = row_of(logs_lengths, &rows, i)->stored,
 			.bytes = BUF_INIT(2 * PART_MAX)};
 
 		growth_send(hub, &growth, &err);

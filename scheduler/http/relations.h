@@ -27,6 +27,8 @@ int relations_read(
 /* The index of the path's `:relation` in the table. ERR_NOT_FOUND. */
 int relation_in_path(
 	const struct request *req, const struct relation *table, size_t count, size_t *ret_index, struct err *err);
+/* The number of ids in a jsonb column. */
+size_t ids_count(const char *ids);
 /* The number of ids in the column. */
 size_t related_count(const struct rows *rows, int row, const char *column);
 

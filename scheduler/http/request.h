@@ -165,10 +165,12 @@ json_t *to_one(const char *type, const char *id);
 /* {"data": [linkage, ...]}: a to-many relation, from a JSON array of ids. Borrows the array. */
 json_t *to_many(const char *type, const json_t *ids);
 /* The same from a jsonb column that is an array of ids. */
+json_t *many_shown(const char *type, const char *ids);
 json_t *row_many(const struct rows *rows, int row, const char *column, const char *type);
 /* {"id","type","attributes","relationships"}. Takes attributes and relationships, which may be NULL. */
 json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships);
-/* A timestamptz column as the API's `tz` form ("...Z"), or null. A new reference. */
+/* A timestamptz column ("2026-11-21 01:25:00.123456+00") as the API's `tz` form ("...Z"), or null. A new reference. */
+json_t *time_shown(const char *time);
 json_t *row_time(const struct rows *rows, int row, const char *column);
 /* A text column as a string, or null. A new reference. */
 json_t *row_string(const struct rows *rows, int row, const char *column);

@@ -235,11 +235,16 @@ json_t *to_many(const char *type, const json_t *ids)
 	return relation_of(list);
 }
 
+json_t *many_shown(const char *type, const char *ids)
+{
+	json_auto_t *list = json_shown(ids);
+
+	return to_many(type, list);
+}
+
 json_t *row_many(const struct rows *rows, int row, const char *column, const char *type)
 {
-	json_auto_t *ids = row_json(rows, row, column);
-
-	return to_many(type, ids);
+	return many_shown(type, row_text(rows, row, column));
 }
 
 json_t *resource_new(const char *type, const char *id, json_t *attributes, json_t *relationships)
@@ -251,19 +256,23 @@ json_t *resource_new(const char *type, const char *id, json_t *attributes, json_
 	return resource;
 }
 
-json_t *row_time(const struct rows *rows, int row, const char *column)
+json_t *time_shown(const char *time)
 {
-	const char *text = row_text(rows, row, column); /* "2026-11-21 01:25:00.123456+00" */
 	char millis[4] = "000";
 	char shown[32];
 
-	if (!text || strlen(text) < 19)
+	if (!time || strlen(time) < 19)
 		return json_null();
-	if (text[19] == '.')
-		for (int i = 0; i < 3 && text[20 + i] >= '0' && text[20 + i] <= '9'; i++)
-			millis[i] = text[20 + i];
-	snprintf(shown, sizeof(shown), "%.10sT%.8s.%sZ", text, text + 11, millis);
+	if (time[19] == '.')
+		for (int i = 0; i < 3 && time[20 + i] >= '0' && time[20 + i] <= '9'; i++)
+			millis[i] = time[20 + i];
+	snprintf(shown, sizeof(shown), "%.10sT%.8s.%sZ", time, time + 11, millis);
 	return json_string(shown);
+}
+
+json_t *row_time(const struct rows *rows, int row, const char *column)
+{
+	return time_shown(row_text(rows, row, column));
 }
 
 json_t *row_string(const struct rows *rows, int row, const char *column)

@@ -3,6 +3,7 @@
 
 #include "scheduler/http/path/path_object.h"
 #include "scheduler/store/access/organizations.h"
+#include "scheduler/store/access/organizations.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 int scope_organization(const struct request *req, struct scope *ret_scope, struct err *err)
@@ -15,8 +16,9 @@ int scope_organization(const struct request *req, struct scope *ret_scope, struc
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "organization not found");
-	text_copy(scope.organization.text, sizeof(scope.organization.text), row_text(&rows, 0, "id"));
-	text_copy(scope.organization_name, sizeof(scope.organization_name), row_text(&rows, 0, "name"));
+	text_copy(scope.organization.text, sizeof(scope.organization.text), row_of(organizations_lookup, &rows, 0)->id);
+	text_copy(
+		scope.organization_name, sizeof(scope.organization_name), row_of(organizations_lookup, &rows, 0)->name);
 	*ret_scope = scope;
 	return may(req, (struct place){.organization = scope.organization.text}, "organization", err);
 }

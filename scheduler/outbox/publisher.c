@@ -336,8 +336,8 @@ static void rows_poll(struct publisher *publisher)
 			.batch = BATCH) < 0)
 		return;
 	for (int i = 0; i < found.count; i++)
-		publisher_offer(publisher, row_int(&found, i, "id"), row_text(&found, i, "topic"),
-			row_text(&found, i, "key"), row_text(&found, i, "payload"));
+		publisher_offer(publisher, row_of(rows_poll, &found, i)->id, row_of(rows_poll, &found, i)->topic,
+			row_of(rows_poll, &found, i)->key, row_of(rows_poll, &found, i)->payload);
 }
 
 static void publisher_round(struct publisher *publisher)

@@ -22,6 +22,7 @@
 #include "scheduler/store/variables/variables.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/quotas.h"
+#include "scheduler/store/workers/quotas.sql.h"
 #include "scheduler/store/workers/workers.h"
 
 /*
@@ -145,31 +146,30 @@ static int claim_judge(
 	return 0;
 }
 
-static void misfit_add(struct claiming *c, const struct rows *rows, int row)
+static void misfit_add(struct claiming *c, const struct claim_pick_row *row)
 {
 	c->has_misfits = true;
-	db_array_add(&c->misfit_needs, row_text(rows, row, "needs"));
+	db_array_add(&c->misfit_needs, row->needs);
 	if (c->picks >= MAX_PICKS_BY_NEEDS)
-		db_array_add(&c->misfit_organizations, row_text(rows, row, "organization_id"));
+		db_array_add(&c->misfit_organizations, row->organization_id);
 }
 
 /* The rows are in the order of the queue: the first whose variables do not fit ends the pick. */
-static int claim_pick_row(struct claiming *c, const struct rows *rows, int row, struct err *err)
+static int claim_pick_row(struct claiming *c, const struct claim_pick_row *row, struct err *err)
 {
-	struct picked_job job = {
-		.attempt = (int)row_int(rows, row, "attempt"), .applies = row_int(rows, row, "class") == CLASS_APPLY};
-	long long bytes = row_int(rows, row, "bytes");
+	struct picked_job job = {.attempt = (int)row->attempt, .applies = row->class == CLASS_APPLY};
+	long long bytes = row->bytes;
 	enum job_fit fit;
 
-	text_copy(job.job.text, ID_SIZE, row_text(rows, row, "id"));
-	text_copy(job.run.text, ID_SIZE, row_text(rows, row, "run_id"));
-	text_copy(job.organization.text, ID_SIZE, row_text(rows, row, "organization_id"));
-	if (claim_judge(c, row_text(rows, row, "needs"), &job, &fit, err) < 0)
+	text_copy(job.job.text, ID_SIZE, row->id);
+	text_copy(job.run.text, ID_SIZE, row->run_id);
+	text_copy(job.organization.text, ID_SIZE, row->organization_id);
+	if (claim_judge(c, row->needs, &job, &fit, err) < 0)
 		return -1;
 	if (fit == JOB_REFUSED) {
 		c->failed[c->failed_count++] = job;
 	} else if (fit == JOB_WAITS) {
-		misfit_add(c, rows, row);
+		misfit_add(c, row);
 	} else if (c->bytes + bytes > ANSWER_LIMIT && c->bytes) {
 		c->full = true;
 	} else {
@@ -190,15 +190,15 @@ static int claim_pick_once(struct claiming *c, struct err *err)
 		    .misfit_organizations = &c->misfit_organizations, .keys = &keys,
 		    .lease_seconds = c->store->settings->lease_seconds) < 0)
 		return -1;
-	if (!row_bool(&rows, 0, "known"))
+	if (!row_of(claim_pick, &rows, 0)->known)
 		return err_set(err, ERR_NOT_FOUND, "worker not found");
 	json_decref(c->disabled);
-	c->disabled = row_json(&rows, 0, "disabled");
-	c->limited = row_bool(&rows, 0, "limited");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id") && !c->full; i++)
-		if (claim_pick_row(c, &rows, i, err) < 0)
+	c->disabled = json_shown(row_of(claim_pick, &rows, 0)->disabled);
+	c->limited = row_of(claim_pick, &rows, 0)->limited;
+	for (int i = 0; i < rows.count && row_of(claim_pick, &rows, i)->id && !c->full; i++)
+		if (claim_pick_row(c, row_of(claim_pick, &rows, i), err) < 0)
 			return -1;
-	c->more = row_int(&rows, 0, "candidates") > (long long)c->count;
+	c->more = row_of(claim_pick, &rows, 0)->candidates > (long long)c->count;
 	c->locked = c->more && !c->full && !c->has_misfits && !c->failed_count && (int)c->count < c->slots;
 	return 0;
 }
@@ -218,10 +218,9 @@ static int claim_pick(struct claiming *c, struct err *err)
 	return 0;
 }
 
-static bool room_is_of(const struct rows *rooms, int row, const struct picked_job *job)
+static bool room_is_of(const struct quotas_lock_read_row *row, const struct picked_job *job)
 {
-	return row_null(rooms, row, "organization_id") ||
-		text_equal(row_text(rooms, row, "organization_id"), job->organization.text);
+	return !row->organization_id || text_equal(row->organization_id, job->organization.text);
 }
 
 /* Takes a place in each room of the job: its organization's and the pool's. Returns false if one is full. */
@@ -230,16 +229,16 @@ static bool rooms_take(const struct rows *rooms, const struct picked_job *job, l
 	bool fits = true;
 
 	for (int i = 0; i < rooms->count; i++)
-		fits = fits && (left[i] > 0 || !room_is_of(rooms, i, job));
+		fits = fits && (left[i] > 0 || !room_is_of(row_of(quotas_lock_read, rooms, i), job));
 	for (int i = 0; fits && i < rooms->count; i++)
-		left[i] -= room_is_of(rooms, i, job);
+		left[i] -= room_is_of(row_of(quotas_lock_read, rooms, i), job);
 	return fits;
 }
 
 static bool room_is_full(const struct rows *rooms, const struct picked_job *job, const long long *left)
 {
 	for (int i = 0; i < rooms->count; i++)
-		if (left[i] == 0 && room_is_of(rooms, i, job))
+		if (left[i] == 0 && room_is_of(row_of(quotas_lock_read, rooms, i), job))
 			return true;
 	return false;
 }
@@ -258,7 +257,7 @@ static int claim_fit_quotas(struct claiming *c, struct err *err)
 		return -1;
 	left = mem_new((size_t)rooms.count + 1, sizeof(*left));
 	for (int i = 0; i < rooms.count; i++)
-		left[i] = row_int(&rooms, i, "room");
+		left[i] = row_of(quotas_lock_read, &rooms, i)->room;
 	for (size_t i = 0; i < c->count; i++)
 		if (rooms_take(&rooms, &c->picked[i], left))
 			c->picked[kept++] = c->picked[i];

@@ -25,16 +25,16 @@ static const char apply_reason[] = MAY_LACK
 
 static struct run_transition fenced(const struct rows *rows, int row)
 {
-	bool apply = text_equal(row_text(rows, row, "stage"), stages[STAGE_APPLY].name);
-	struct run_transition item = {.attempt = (int)row_int(rows, row, "attempt"),
+	bool apply = text_equal(row_of(some_fence, rows, row)->stage, stages[STAGE_APPLY].name);
+	struct run_transition item = {.attempt = (int)row_of(some_fence, rows, row)->attempt,
 		.fenced = true,
 		.reason = apply ? apply_reason : plan_reason};
 
-	text_copy(item.run.text, ID_SIZE, row_text(rows, row, "run_id"));
-	text_copy(item.job.text, ID_SIZE, row_text(rows, row, "id"));
+	text_copy(item.run.text, ID_SIZE, row_of(some_fence, rows, row)->run_id);
+	text_copy(item.job.text, ID_SIZE, row_of(some_fence, rows, row)->id);
 	/* Not EV_LOST: the plan did not cause the end of its worker. */
 	item.event = (struct run_event){
-		.kind = row_bool(rows, row, "claimed") ? EV_STOPPED : EV_ERRORED, .state_owed = true};
+		.kind = row_of(some_fence, rows, row)->claimed ? EV_STOPPED : EV_ERRORED, .state_owed = true};
 	return item;
 }
 
@@ -51,7 +51,7 @@ static int some_fence(struct store *store, struct id *last, struct err *err)
 		items[i] = fenced(&rows, i);
 		*last = items[i].job;
 		log_warn("an attempt is fenced", "run", items[i].run.text, "job", items[i].job.text, "stage",
-			row_text(&rows, i, "stage"), NULL);
+			row_of(some_fence, &rows, i)->stage, NULL);
 	}
 	return rows.count ? runs_apply_transitions(store, items, (size_t)rows.count, err) : 0;
 }
@@ -122,8 +122,8 @@ static int hear_in(void *data, struct err *err)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		log_warn("a worker applies a run that the database does not know of", "run",
-			row_text(&rows, i, "run_id"), NULL);
-		if (run_end(h->store, row_text(&rows, i, "run_id"), unknown_reason, err) < 0)
+			row_of(epoch_unknown, &rows, i)->run_id, NULL);
+		if (run_end(h->store, row_of(epoch_unknown, &rows, i)->run_id, unknown_reason, err) < 0)
 			return -1;
 	}
 	return 0;
@@ -136,7 +136,7 @@ int epoch_check_young(struct store *store, struct err *err)
 
 	if (db_query(store->db, &rows, &unasked, epoch_check_young, .lease_seconds = store->settings->lease_seconds) <
 			0 ||
-		!row_bool(&rows, 0, "young"))
+		!row_of(epoch_check_young, &rows, 0)->young)
 		return 0;
 	return err_set(err, ERR_UNAVAILABLE, "the database failed over, and the workers are being heard: ask again");
 }
@@ -186,10 +186,11 @@ static int restore_list(struct store *store, json_t *list, struct err *err)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(list,
-			json_pack("{ss ss ss ss ss sb}", "workspace", row_text(&rows, i, "workspace_id"), "name",
-				row_text(&rows, i, "name"), "organization", row_text(&rows, i, "organization"), "run",
-				row_text(&rows, i, "id"), "status", row_text(&rows, i, "status"), "ended",
-				row_bool(&rows, i, "holds")));
+			json_pack("{ss ss ss ss ss sb}", "workspace", row_of(restore_list, &rows, i)->workspace_id,
+				"name", row_of(restore_list, &rows, i)->name, "organization",
+				row_of(restore_list, &rows, i)->organization, "run", row_of(restore_list, &rows, i)->id,
+				"status", row_of(restore_list, &rows, i)->status, "ended",
+				row_of(restore_list, &rows, i)->holds));
 	return 0;
 }
 
@@ -251,10 +252,10 @@ static int settle_in(void *data, struct err *err)
 
 	if (db_query(store->db, &rows, err, epoch_settle_lock) < 0)
 		return -1;
-	known = row_text(&rows, 0, "history");
+	known = row_of(epoch_settle_lock, &rows, 0)->history;
 	now = db_history(store->db);
-	change = history_compare(
-		known, now, store->settings->replication == REPLICATION_SYNC && row_bool(&rows, 0, "durable"));
+	change = history_compare(known, now,
+		store->settings->replication == REPLICATION_SYNC && row_of(epoch_settle_lock, &rows, 0)->durable);
 	if (change == HISTORY_SAME)
 		return 0;
 	if (change == HISTORY_FIRST)
@@ -290,7 +291,7 @@ int replication_is_durable(struct store *store, bool *ret_durable, struct err *e
 
 	if (db_query(store->db, &rows, err, replication_is_durable) < 0)
 		return -1;
-	*ret_durable = row_bool(&rows, 0, "durable");
+	*ret_durable = row_of(replication_is_durable, &rows, 0)->durable;
 	return 0;
 }
 

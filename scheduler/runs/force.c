@@ -33,13 +33,13 @@ static int place_check(const struct forcing *f, const struct rows *place, struct
 		return -1;
 	if (!run.count)
 		return not_allowed(err, ERR_FORBIDDEN, "the run is not pending");
-	if (row_bool(place, 0, "held"))
+	if (row_of(place_lock, place, 0)->held)
 		return not_allowed(err, ERR_CONFLICT,
 			"the workspace is held until the last state of a lost apply has arrived: force-unlock it "
 			"first");
-	if (row_null(place, 0, "current_run_id"))
+	if (!row_of(place_lock, place, 0)->current_run_id)
 		return not_allowed(err, ERR_FORBIDDEN, "the workspace is not locked by a run");
-	if (row_bool(place, 0, "locked"))
+	if (row_of(place_lock, place, 0)->locked)
 		return not_allowed(err, ERR_CONFLICT, "the workspace is locked by a person, too: unlock it first");
 	return 0;
 }
@@ -67,12 +67,12 @@ static int force_in(void *data, struct err *err)
 	if (place_lock(f, &place, err) < 0 || place_check(f, &place, err) < 0)
 		return -1;
 	if (db_query(f->store->db, &before, err, force, .run_id = f->run_id,
-		    .current_run_id = row_text(&place, 0, "current_run_id")) < 0)
+		    .current_run_id = row_of(place_lock, &place, 0)->current_run_id) < 0)
 		return -1;
 	items = mem_new((size_t)before.count, sizeof(*items));
 	for (int i = 0; i < before.count; i++) {
 		items[i] = (struct run_transition){.event = {.kind = EV_DISCARDED}, .actor = f->actor};
-		text_copy(items[i].run.text, ID_SIZE, row_text(&before, i, "id"));
+		text_copy(items[i].run.text, ID_SIZE, row_of(force, &before, i)->id);
 	}
 	return discard_all(f, items, (size_t)before.count, err);
 }

@@ -6,6 +6,7 @@
 #include "scheduler/runs/epoch.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/unrecorded.h"
+#include "scheduler/store/runs/unrecorded.sql.h"
 
 struct ordering {
 	struct store *store;
@@ -147,8 +148,9 @@ static int dismiss_in(void *data, struct err *err)
 	if (unrecorded_dismiss(d->store, &d->dismissal, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		const struct hold_order order = {.workspace_id = row_text(&rows, i, "workspace_id"),
-			.job_id = row_text(&rows, i, "job_id"),
+		const struct hold_order order = {
+			.workspace_id = row_of(unrecorded_dismiss_read, &rows, i)->workspace_id,
+			.job_id = row_of(unrecorded_dismiss_read, &rows, i)->job_id,
 			.event = HOLD_DISMISSED,
 			.actor = d->dismissal.actor};
 

@@ -49,15 +49,15 @@ static int takings_find(struct reporting *r, struct err *err)
 		r->takings[i].is_there = false;
 	}
 	for (int row = 0; row < rows.count; row++) {
-		size_t n = (size_t)row_int(&rows, row, "n");
+		size_t n = (size_t)row_of(grants_read, &rows, row)->n;
 		struct report *report = &r->reports[n];
 		struct taking *taking = &r->takings[n];
 
 		report->err = (struct err)ERR_INIT;
-		taking->late = row_bool(&rows, row, "late");
+		taking->late = row_of(grants_read, &rows, row)->late;
 		taking->is_there = taking->late ||
 			(text_equal(report->result.job.text, report->job) &&
-				text_equal(report->result.run.text, row_text(&rows, row, "run_id")));
+				text_equal(report->result.run.text, row_of(grants_read, &rows, row)->run_id));
 		if (!taking->is_there)
 			err_set(&report->err, ERR_INVALID, "the result is of another job");
 	}
@@ -101,7 +101,7 @@ static int late_note(struct reporting *r, struct err *err)
 	if (grants_read(r, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
-		err_set(&r->reports[row_int(&rows, row, "n")].err, ERR_CONFLICT,
+		err_set(&r->reports[row_of(grants_read, &rows, row)->n].err, ERR_CONFLICT,
 			"the attempt is over, and its last state is awaited");
 	return 0;
 }

@@ -11,7 +11,9 @@
 #include "scheduler/store/runs/cost_estimates.h"
 #include "scheduler/store/tasks/task_results.h"
 #include "scheduler/store/variables/variables.h"
+#include "scheduler/store/variables/variables.sql.h"
 #include "scheduler/store/vcs/contents.h"
+#include "scheduler/store/vcs/contents.sql.h"
 #include "scheduler/store/workers/pools.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/vcs/rules.h"
@@ -121,19 +123,19 @@ static int contents_load(struct round *r, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	for (int row = 0; row < r->configurations.count; row++)
-		if (!row_null(&r->configurations, row, "content_id"))
-			db_array_add(&ids, row_text(&r->configurations, row, "content_id"));
+		if (row_of(run_create_configuration, &r->configurations, row)->content_id)
+			db_array_add(&ids, row_of(run_create_configuration, &r->configurations, row)->content_id);
 	if (!ids.count)
 		return 0;
 	if (vcs_contents_read_shared(r->store, &ids, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < r->configurations.count; row++) {
-		struct run_draft *p = &r->drafts[row_int(&r->configurations, row, "n")];
+		struct run_draft *p = &r->drafts[row_of(run_create_configuration, &r->configurations, row)->n];
 
-		p->content = row_text(&r->configurations, row, "content_id");
+		p->content = row_of(run_create_configuration, &r->configurations, row)->content_id;
 		for (int i = 0; p->content && i < rows.count; i++)
-			if (text_equal(row_text(&rows, i, "id"), p->content))
-				p->stored = row_bool(&rows, i, "stored");
+			if (text_equal(row_of(vcs_contents_read_shared, &rows, i)->id, p->content))
+				p->stored = row_of(vcs_contents_read_shared, &rows, i)->stored;
 	}
 	return 0;
 }
@@ -142,15 +144,15 @@ static int contents_load(struct round *r, struct err *err)
  * pull requests are planned. */
 static bool only_planned(const struct round *r, const struct run_draft *p)
 {
-	return row_bool(&r->configurations, p->configuration, "is_commit")
-		? row_bool(&r->configurations, p->configuration, "speculative")
-		: row_bool(&r->configurations, p->configuration, "is_connected");
+	return row_of(run_create_configuration, &r->configurations, p->configuration)->is_commit
+		? row_of(run_create_configuration, &r->configurations, p->configuration)->speculative
+		: row_of(run_create_configuration, &r->configurations, p->configuration)->is_connected;
 }
 
 static int configuration_check(const struct round *r, const struct run_draft *p, struct err *err)
 {
 	static const char pointer[] = "/data/relationships/configuration-version";
-	const char *status = row_text(&r->configurations, p->configuration, "status");
+	const char *status = row_of(run_create_configuration, &r->configurations, p->configuration)->status;
 
 	if (!status)
 		return err_at(err, pointer,
@@ -162,7 +164,7 @@ static int configuration_check(const struct round *r, const struct run_draft *p,
 			"Configuration version can only be planned: the workspace applies the commits of its branch");
 	if (p->content || text_equal(status, "uploaded"))
 		return 0;
-	if (row_bool(&r->configurations, p->configuration, "is_commit"))
+	if (row_of(run_create_configuration, &r->configurations, p->configuration)->is_commit)
 		return err_at(err, pointer,
 			"Configuration version's files are not here, and its repository is no longer connected");
 	return err_at(err, pointer, "Configuration version is %s, not uploaded", status);
@@ -170,7 +172,7 @@ static int configuration_check(const struct round *r, const struct run_draft *p,
 
 static bool is_from_fork(const struct round *r, const struct run_draft *p)
 {
-	return row_bool(&r->configurations, p->configuration, "from_fork");
+	return row_of(run_create_configuration, &r->configurations, p->configuration)->from_fork;
 }
 
 /* The code of a fork runs only in the connection's pool for forks. Any other run needs access to the workspace's pool,
@@ -184,7 +186,7 @@ static int pool_check(const struct round *r, const struct run_draft *p, struct e
 	const char *own = row_text(&r->workspaces, p->workspace, "own_pool_id"), *pool = own;
 
 	if (is_from_fork(r, p)) {
-		pool = row_text(&r->configurations, p->configuration, "fork_pool_id");
+		pool = row_of(run_create_configuration, &r->configurations, p->configuration)->fork_pool_id;
 		if (!pool || text_equal(pool, own))
 			return err_at(err, pointer, "%s", vcs_reason_sentence(VCS_BECAUSE_FORK_POOL));
 	}
@@ -218,11 +220,10 @@ static int snapshot_too_large(long long bytes, struct err *err)
 		bytes, RUN_VARIABLES_LIMIT);
 }
 
-static json_t *snapshot_variable(const struct rows *rows, int row, const struct buf *value)
+static json_t *snapshot_variable(const struct variables_effective_within_row *row, const struct buf *value)
 {
-	return json_pack("{ss ss ss sb sb sb}", "key", row_text(rows, row, "key"), "value", buf_str(value), "category",
-		row_text(rows, row, "category"), "hcl", row_bool(rows, row, "hcl"), "sensitive",
-		row_bool(rows, row, "sensitive"), "beats-run", row_bool(rows, row, "beats_run"));
+	return json_pack("{ss ss ss sb sb sb}", "key", row->key, "value", buf_str(value), "category", row->category,
+		"hcl", row->hcl, "sensitive", row->sensitive, "beats-run", row->beats_run);
 }
 
 /* Reads the current values of all variables as JSON; of a fork's commit, only those that are no secrets. If a variable
@@ -233,25 +234,26 @@ static int snapshot_read(const struct round *r, const struct run_draft *p, char 
 	struct err *own = &p->creation->err;
 	json_auto_t *all = json_array();
 
-	if (row_bool(&r->configurations, p->configuration, "has_variables") &&
+	if (row_of(run_create_configuration, &r->configurations, p->configuration)->has_variables &&
 		variables_effective_within(
 			r->store, p->creation->order->workspace_id, RUN_VARIABLES_LIMIT, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
 		_cleanup_(buf_release) struct buf value = BUF_INIT(RUN_VARIABLES_LIMIT);
 
-		if (is_from_fork(r, p) && row_bool(&rows, i, "sensitive"))
+		if (is_from_fork(r, p) && row_of(variables_effective_within, &rows, i)->sensitive)
 			continue;
-		if (row_null(&rows, i, "value_sealed")) {
-			snapshot_too_large(row_int(&rows, i, "bytes"), own);
+		if (!row_of(variables_effective_within, &rows, i)->value_sealed.text) {
+			snapshot_too_large(row_of(variables_effective_within, &rows, i)->bytes, own);
 			return 0;
 		}
-		if (seal_open(r->store, row_text(&rows, i, "id"), (struct sealed_column){&rows, i, "value_sealed"},
-			    &value, own) < 0) {
-			err_context(own, "the variable %s can't be read", row_text(&rows, i, "key"));
+		if (seal_open(r->store, row_of(variables_effective_within, &rows, i)->id,
+			    (struct sealed_column){&rows, i, "value_sealed"}, &value, own) < 0) {
+			err_context(own, "the variable %s can't be read",
+				row_of(variables_effective_within, &rows, i)->key);
 			return 0;
 		}
-		json_array_append_new(all, snapshot_variable(&rows, i, &value));
+		json_array_append_new(all, snapshot_variable(row_of(variables_effective_within, &rows, i), &value));
 	}
 	*ret_text = json_text(all);
 	return 0;
@@ -293,8 +295,9 @@ static struct run run_ordered(const struct round *r, const struct run_draft *p)
 	bool auto_apply = order->auto_apply == CHOICE_UNSET ? row_bool(&r->workspaces, p->workspace, "auto_apply")
 							    : order->auto_apply == CHOICE_YES;
 
-	run.plan_only = order->plan_only == CHOICE_UNSET ? row_bool(&r->configurations, p->configuration, "speculative")
-							 : order->plan_only == CHOICE_YES;
+	run.plan_only = order->plan_only == CHOICE_UNSET
+		? row_of(run_create_configuration, &r->configurations, p->configuration)->speculative
+		: order->plan_only == CHOICE_YES;
 	run.plan_only |= only_planned(r, p);
 	run.auto_apply = auto_apply && !run.plan_only && row_bool(&r->workspaces, p->workspace, "may_apply");
 	run.save_plan = order->save_plan;
@@ -318,11 +321,13 @@ static int run_draft_begin(struct round *r, struct run_draft *p, struct err *err
 	text_copy(p->row.workspace.text, ID_SIZE, p->creation->order->workspace_id);
 	text_copy(p->row.organization.text, ID_SIZE, row_text(workspaces, p->workspace, "organization_id"));
 	text_copy(p->row.pool.text, ID_SIZE,
-		is_from_fork(r, p) ? row_text(&r->configurations, p->configuration, "fork_pool_id")
-				   : row_text(workspaces, p->workspace, "pool_id"));
+		is_from_fork(r, p)
+			? row_of(run_create_configuration, &r->configurations, p->configuration)->fork_pool_id
+			: row_text(workspaces, p->workspace, "pool_id"));
 	p->place.id = p->row.workspace;
 	workspace_row_read(workspaces, p->workspace, &p->place);
-	p->behind = !p->row.run.plan_only && row_bool(&r->configurations, p->configuration, "has_queue");
+	p->behind = !p->row.run.plan_only &&
+		row_of(run_create_configuration, &r->configurations, p->configuration)->has_queue;
 	p->creation->run = p->row.id;
 	return variables_take(r, p, err);
 }
@@ -340,9 +345,9 @@ static json_t *input_row(const struct round *r, const struct run_draft *p)
 	const struct run_create_params *order = p->creation->order;
 	const struct rows *workspaces = &r->workspaces;
 	json_t *row = json_pack("{ss ss ss ss ss so ss ss ss}", "run_id", p->row.id.text, "configuration_version_id",
-		row_text(&r->configurations, p->configuration, "id"), "pool_id", p->row.pool.text, "message",
-		order->message ? order->message : "Queued manually via the Terraform Enterprise API", "source",
-		order->source, "created_by", json_string_or_null(order->actor), "trigger_reason",
+		row_of(run_create_configuration, &r->configurations, p->configuration)->id, "pool_id", p->row.pool.text,
+		"message", order->message ? order->message : "Queued manually via the Terraform Enterprise API",
+		"source", order->source, "created_by", json_string_or_null(order->actor), "trigger_reason",
 		order->trigger_reason ? order->trigger_reason : "manual", "terraform_version",
 		order->terraform_version ? order->terraform_version
 					 : row_text(workspaces, p->workspace, "terraform_version"),
@@ -434,12 +439,13 @@ static int round_contents(struct round *r, struct err *err)
 
 	for (size_t i = 0; i < r->count; i++) {
 		const struct run_draft *p = &r->drafts[i];
-		const char *id = row_text(&r->configurations, p->configuration, "id");
+		const char *id = row_of(run_create_configuration, &r->configurations, p->configuration)->id;
 
 		if (p->content && !p->stored)
 			db_array_add(&missing, id);
 		else if (p->content &&
-			!text_equal(row_text(&r->configurations, p->configuration, "status"), "uploaded"))
+			!text_equal(row_of(run_create_configuration, &r->configurations, p->configuration)->status,
+				"uploaded"))
 			db_array_add(&here, id);
 	}
 	if (here.count && vcs_contents_take(r->store, &here, err) < 0)
@@ -475,7 +481,7 @@ static int round_begin(struct round *r, struct err *err)
 		else
 			err_set(&r->drafts[i].creation->err, ERR_NOT_FOUND, "workspace not found");
 	for (int row = 0; row < r->configurations.count; row++)
-		r->drafts[row_int(&r->configurations, row, "n")].configuration = row;
+		r->drafts[row_of(run_create_configuration, &r->configurations, row)->n].configuration = row;
 	for (int row = 0; row < r->workspaces.count; row++) {
 		struct run_draft *p = &r->drafts[row_int(&r->workspaces, row, "n")];
 

@@ -31,7 +31,7 @@ static int reports_take(struct deciding *d, struct db_array *run_ids, struct err
 	if (db_query(d->store->db, &runs, err, reports_take_read, .ids = d->ids) < 0)
 		return -1;
 	for (int i = 0; i < runs.count; i++)
-		db_array_add(run_ids, row_text(&runs, i, "run_id"));
+		db_array_add(run_ids, row_of(reports_take_read, &runs, i)->run_id);
 	if (!runs.count)
 		return 0;
 	if (runs_load(d->store, run_ids, &set, err) < 0)
@@ -66,12 +66,13 @@ static int decide_run(void *data, struct err *err)
 	items = mem_new((size_t)over.count, sizeof(*items));
 	reasons = mem_new((size_t)over.count, sizeof(*reasons));
 	for (int i = 0; i < over.count; i++) {
-		bool mandatory = row_bool(&over, i, "mandatory"), advisory = row_bool(&over, i, "advisory");
+		bool mandatory = row_of(stages_over, &over, i)->mandatory,
+		     advisory = row_of(stages_over, &over, i)->advisory;
 
-		text_copy(items[i].run.text, ID_SIZE, row_text(&over, i, "run_id"));
+		text_copy(items[i].run.text, ID_SIZE, row_of(stages_over, &over, i)->run_id);
 		items[i].event.kind = mandatory ? EV_FAILED : advisory ? EV_WARNED : EV_PASSED;
 		if (advisory)
-			reasons[i] = mem_printf("Run tasks did not pass: %s", row_text(&over, i, "failed"));
+			reasons[i] = mem_printf("Run tasks did not pass: %s", row_of(stages_over, &over, i)->failed);
 		items[i].reason = reasons[i];
 	}
 	result = transitions_apply_within(d->store, items, (size_t)over.count, &kicked, err);

@@ -5,6 +5,7 @@
 #include "scheduler/runs/run_create.h"
 #include "scheduler/store/runs/run_events.h"
 #include "scheduler/store/runs/run_triggers.h"
+#include "scheduler/store/runs/run_triggers.sql.h"
 
 enum { MAX_SWEPT = 50 };
 
@@ -27,16 +28,16 @@ static int firing_note(const struct firing *f, const char *target, const char *o
 /* Does not wait for the target's row lock: a locked target is ERR_UNAVAILABLE, and is tried again. */
 static int firing_create(const struct firing *f, const struct rows *rows, struct err *err)
 {
-	const char *target = row_text(rows, 0, "workspace_name");
-	_cleanup_(freep) char *message =
-		mem_printf("Triggered by %s in workspace %s", f->trigger.run_id, row_text(rows, 0, "source_name"));
+	const char *target = row_of(pending_trigger_lock, rows, 0)->workspace_name;
+	_cleanup_(freep) char *message = mem_printf("Triggered by %s in workspace %s", f->trigger.run_id,
+		row_of(pending_trigger_lock, rows, 0)->source_name);
 	const struct run_create_params order = {
 		.workspace_id = f->trigger.workspace_id,
 		.message = message,
 		.source = "tfe-run-trigger",
 		.trigger_reason = "run_trigger",
 		.plan_only = CHOICE_NO,
-		.auto_apply = row_bool(rows, 0, "auto_apply") ? CHOICE_YES : CHOICE_NO,
+		.auto_apply = row_of(pending_trigger_lock, rows, 0)->auto_apply ? CHOICE_YES : CHOICE_NO,
 	};
 	struct run_creation creation = {.order = &order};
 
@@ -60,7 +61,7 @@ static int firing_run(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return 0;
-	if (row_null(&rows, 0, "workspace_name"))
+	if (!row_of(pending_trigger_lock, &rows, 0)->workspace_name)
 		result = firing_note(f, f->trigger.workspace_id, "the workspace was deleted", err);
 	else
 		result = firing_create(f, &rows, err);
@@ -84,11 +85,11 @@ static int postpone_run(void *data, struct err *err)
 
 	if (pending_trigger_postpone(p->store, p->trigger, p->why->message, &rows, err) < 0)
 		return -1;
-	if (!rows.count || row_int(&rows, 0, "tries") > 1 || p->why->kind == ERR_UNAVAILABLE ||
-		row_null(&rows, 0, "workspace_name"))
+	if (!rows.count || row_of(pending_trigger_postpone, &rows, 0)->tries > 1 || p->why->kind == ERR_UNAVAILABLE ||
+		!row_of(pending_trigger_postpone, &rows, 0)->workspace_name)
 		return 0;
 	text = mem_printf("%s: the run can't be created yet, and is tried again: %s",
-		row_text(&rows, 0, "workspace_name"), p->why->message);
+		row_of(pending_trigger_postpone, &rows, 0)->workspace_name, p->why->message);
 	return run_event_describe(p->store, p->trigger->run_id, "run-trigger", text, err);
 }
 
@@ -109,7 +110,9 @@ int triggers_sweep(struct store *store, struct err *err)
 	if (pending_triggers_due(store, MAX_SWEPT, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		struct firing f = {store, {row_text(&rows, i, "run_id"), row_text(&rows, i, "workspace_id")}};
+		struct firing f = {store,
+			{row_of(pending_triggers_due, &rows, i)->run_id,
+				row_of(pending_triggers_due, &rows, i)->workspace_id}};
 		struct err why = ERR_INIT;
 
 		if (db_transaction(store->db, firing_run, &f, &why) < 0 && postpone(store, &f.trigger, &why, err) < 0)

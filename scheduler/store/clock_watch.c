@@ -68,7 +68,7 @@ static int correct_in(void *data, struct err *err)
 
 	if (db_query(c->store->db, &rows, err, clock_watch_correct) < 0)
 		return -1;
-	c->count = row_int(&rows, 0, "count");
+	c->count = row_of(clock_watch_correct, &rows, 0)->count;
 	if (c->count != c->seen)
 		return 0; /* another scheduler was first */
 	c->count++;
@@ -97,7 +97,7 @@ int clock_watch_look(struct clock_watch *watch, struct store *store, bool *ret_s
 	if (db_query(store->db, &rows, err, clock_watch_look) < 0)
 		return -1;
 	now.answered_ms = clock_boot_ms();
-	now.said_ms = row_int(&rows, 0, "ms");
+	now.said_ms = row_of(clock_watch_look, &rows, 0)->ms;
 	*ret_steady = false;
 	if (!clock_reading_is_exact(&now, tolerance_ms))
 		return 0;
@@ -106,7 +106,7 @@ int clock_watch_look(struct clock_watch *watch, struct store *store, bool *ret_s
 	if (step_ms && step_take(watch, store, step_ms, err) < 0)
 		return -1;
 	if (!step_ms)
-		watch->steps = row_int(&rows, 0, "count");
+		watch->steps = row_of(clock_watch_look, &rows, 0)->count;
 	watch->last = now;
 	watch->known = true;
 	*ret_steady = step_ms == 0;

@@ -321,10 +321,10 @@ static int object_check_gone(const struct object_swap *swap, struct err *err)
 static int object_rotate(struct rotation *r, const struct rows *rows, int row, struct err *err)
 {
 	const struct object_swap swap = {.rotation = r,
-		.blob_id = row_text(rows, row, "id"),
-		.old = row_text(rows, row, "object_key"),
-		.key = row_text(rows, row, "key"),
-		.size = row_int(rows, row, "size")};
+		.blob_id = row_of(objects_rotate, rows, row)->id,
+		.old = row_of(objects_rotate, rows, row)->object_key,
+		.key = row_of(objects_rotate, rows, row)->key,
+		.size = row_of(objects_rotate, rows, row)->size};
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
 	struct object_part part = {.from = 0};
 
@@ -356,7 +356,7 @@ static int objects_rotate(struct rotation *r, struct err *err)
 				return -1;
 		if (rows.count < BATCH_ROWS)
 			return 0;
-		text_copy(after.text, sizeof(after.text), row_text(&rows, rows.count - 1, "id"));
+		text_copy(after.text, sizeof(after.text), row_of(objects_rotate, &rows, rows.count - 1)->id);
 	}
 }
 
@@ -395,12 +395,12 @@ static int keys_list(struct store *store, json_t *report, struct err *err)
 	if (db_query(store->db, &rows, err, keys_list) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		json_t *key = key_of(report, row_int(&rows, i, "number"));
+		json_t *key = key_of(report, row_of(keys_list, &rows, i)->number);
 
-		json_object_set_new(key, "place", place_of_key(store->keyring, row_int(&rows, i, "number")));
-		json_object_set_new(key, "in-use", json_boolean(row_bool(&rows, i, "used")));
-		if (!row_null(&rows, i, "links_until"))
-			json_object_set_new(key, "links-until", json_string(row_text(&rows, i, "links_until")));
+		json_object_set_new(key, "place", place_of_key(store->keyring, row_of(keys_list, &rows, i)->number));
+		json_object_set_new(key, "in-use", json_boolean(row_of(keys_list, &rows, i)->used));
+		if (row_of(keys_list, &rows, i)->links_until)
+			json_object_set_new(key, "links-until", json_string(row_of(keys_list, &rows, i)->links_until));
 	}
 	return 0;
 }
@@ -428,11 +428,11 @@ static int objects_count(struct store *store, json_t *report, struct err *err)
 	if (db_query(store->db, &rows, err, objects_count) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (row_null(&rows, i, "number"))
-			unread = row_int(&rows, i, "count");
+		if (row_of(objects_count, &rows, i)->number_null)
+			unread = row_of(objects_count, &rows, i)->count;
 		else
-			json_object_set_new(key_of(report, row_int(&rows, i, "number")), "objects",
-				json_integer(row_int(&rows, i, "count")));
+			json_object_set_new(key_of(report, row_of(objects_count, &rows, i)->number), "objects",
+				json_integer(row_of(objects_count, &rows, i)->count));
 	json_array_foreach(report, k, key)
 	{
 		json_object_set_new(key, "unread-objects", json_integer(unread));
@@ -450,7 +450,8 @@ static int tokens_count(struct store *store, json_t *report, struct err *err)
 		uint32_t number;
 		json_t *key;
 
-		if (!task_token_key(store, row_text(&rows, i, "id"), row_text(&rows, i, "token_hash"), &number))
+		if (!task_token_key(store, row_of(tokens_count, &rows, i)->id,
+			    row_of(tokens_count, &rows, i)->token_hash, &number))
 			continue;
 		key = key_of(report, number);
 		json_object_set_new(key, "run-tasks", json_integer(json_int_at(key, "run-tasks", 0) + 1));

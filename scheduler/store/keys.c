@@ -52,8 +52,8 @@ static int samples_check(struct store *store, uint32_t number, struct err *err)
 		_cleanup_(buf_release) struct buf opened = BUF_INIT(VALUE_LIMIT);
 		struct err why = ERR_INIT;
 
-		if (seal_open(store, row_text(&rows, i, "context"), (struct sealed_column){&rows, i, "sealed"}, &opened,
-			    &why) < 0)
+		if (seal_open(store, row_of(keys_samples, &rows, i)->context,
+			    (struct sealed_column){&rows, i, "sealed"}, &opened, &why) < 0)
 			return wrong_key(number, err);
 	}
 	return 0;
@@ -79,7 +79,7 @@ static int key_check(void *data, struct err *err)
 		return samples_check(c->store, number, err);
 	if (db_query(c->store->db, &known, err, key_check_read, .number = number) < 0)
 		return -1;
-	return text_equal(row_text(&known, 0, "check_value"), value) ? 0 : wrong_key(number, err);
+	return text_equal(row_of(key_check_read, &known, 0)->check_value, value) ? 0 : wrong_key(number, err);
 }
 
 int keys_use(struct store *store, struct err *err)
@@ -94,11 +94,11 @@ static int keys_check_use(struct store *store, struct err *err)
 	if (db_query(store->db, &used, err, keys_check_use) < 0)
 		return -1;
 	for (int i = 0; i < used.count; i++)
-		if (!keyring_has(store->keyring, (uint32_t)row_int(&used, i, "number")))
+		if (!keyring_has(store->keyring, (uint32_t)row_of(keys_check_use, &used, i)->number))
 			return err_set(err, ERR_INVALID,
 				"--keys lacks key %lld, and content is sealed with it: add the key behind the others. "
 				"It can go after 'runyard-scheduler rotate-keys'",
-				row_int(&used, i, "number"));
+				row_of(keys_check_use, &used, i)->number);
 	return 0;
 }
 
@@ -114,8 +114,8 @@ int keys_verify(struct store *store, struct err *err)
 
 		check_value(store->keyring, place, value);
 		for (int i = 0; i < known.count; i++)
-			if (row_int(&known, i, "number") == number &&
-				!text_equal(row_text(&known, i, "check_value"), value))
+			if (row_of(keys_verify, &known, i)->number == number &&
+				!text_equal(row_of(keys_verify, &known, i)->check_value, value))
 				return wrong_key(number, err);
 	}
 	return keys_check_use(store, err);
@@ -159,6 +159,6 @@ int keys_report_waiting(struct store *store, struct err *err)
 		return 0;
 	_cleanup_(freep) char *count = mem_printf("%d", rows.count);
 	log_warn("jobs wait for a scheduler that has their key: add it to --keys", "jobs", count, "key",
-		row_text(&rows, 0, "number"), "run", row_text(&rows, 0, "run_id"), NULL);
+		row_text(&rows, 0, "number"), "run", row_of(keys_waiting, &rows, 0)->run_id, NULL);
 	return 0;
 }

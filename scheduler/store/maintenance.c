@@ -11,12 +11,12 @@ int maintenance_read(struct store *store, struct maintenance *ret_maintenance, s
 
 	if (db_query(store->db, &rows, err, maintenance_read) < 0)
 		return -1;
-	*ret_maintenance = (struct maintenance){.on = !row_null(&rows, 0, "reason"),
-		.resuming = row_bool(&rows, 0, "is_resuming"),
-		.changes = row_int(&rows, 0, "changes")};
-	text_copy(
-		ret_maintenance->reason, sizeof(ret_maintenance->reason), text_or_empty(row_text(&rows, 0, "reason")));
-	text_copy(ret_maintenance->since, sizeof(ret_maintenance->since), row_text(&rows, 0, "since"));
+	*ret_maintenance = (struct maintenance){.on = row_of(maintenance_read, &rows, 0)->reason,
+		.resuming = row_of(maintenance_read, &rows, 0)->is_resuming,
+		.changes = row_of(maintenance_read, &rows, 0)->changes};
+	text_copy(ret_maintenance->reason, sizeof(ret_maintenance->reason),
+		text_or_empty(row_of(maintenance_read, &rows, 0)->reason));
+	text_copy(ret_maintenance->since, sizeof(ret_maintenance->since), row_of(maintenance_read, &rows, 0)->since);
 	return 0;
 }
 

@@ -73,8 +73,9 @@ int requests_beat(struct store *store, const char *notifier, const json_t *held,
 	*ret_held = json_array();
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(*ret_held,
-			json_pack("{ss si sb}", "id", row_text(&rows, i, "id"), "attempt",
-				(int)row_int(&rows, i, "attempt"), "held", row_bool(&rows, i, "held")));
+			json_pack("{ss si sb}", "id", row_of(requests_beat, &rows, i)->id, "attempt",
+				(int)row_of(requests_beat, &rows, i)->attempt, "held",
+				row_of(requests_beat, &rows, i)->held));
 	return 0;
 }
 

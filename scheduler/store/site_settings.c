@@ -14,7 +14,7 @@ int site_settings_read(struct store *store, json_t **ret_settings, struct err *e
 
 	if (db_query(store->db, &rows, err, site_settings_read) < 0)
 		return -1;
-	*ret_settings = row_json(&rows, 0, "settings");
+	*ret_settings = json_shown(row_of(site_settings_read, &rows, 0)->settings);
 	return 0;
 }
 
@@ -32,7 +32,7 @@ int site_settings_update(struct store *store, const json_t *changes, json_t **re
 
 	if (db_query(store->db, &rows, err, site_settings_update, .p1 = text) < 0)
 		return -1;
-	*ret_settings = row_json(&rows, 0, "settings");
+	*ret_settings = json_shown(row_of(site_settings_update, &rows, 0)->settings);
 	rate_set(*ret_settings);
 	return 0;
 }

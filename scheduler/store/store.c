@@ -12,7 +12,7 @@ int store_installation(struct db *db, struct id *ret_id, struct err *err)
 	if (rows.count != 1)
 		return err_set(err, ERR_INTERNAL, "the table installation must have one row and has %d: restore it",
 			rows.count);
-	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	text_copy(ret_id->text, sizeof(ret_id->text), row_of(store_installation, &rows, 0)->id);
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "scheduler/api/request_audit.h"
+#include "scheduler/store/runs/holds.sql.h"
 #include "scheduler/ui/page.h"
 
 /* The page of a held workspace: the apply that it waits for, and the actions that users have. */
@@ -78,13 +79,13 @@ static void facts(struct page_buf *page, const struct rows *rows)
 {
 	static const char *const asked[] = {
 		[STOP_NONE] = "nothing", [STOP_CANCEL] = "to interrupt it", [STOP_FORCE] = "to kill it"};
-	const char *until = row_text(rows, 0, "until");
+	const char *until = row_of(hold_of_workspace, rows, 0)->until;
 
 	page_html(page, "<table><tbody>\n");
-	run_fact(page, row_text(rows, 0, "run_id"));
-	page_fact(page, "Worker", row_text(rows, 0, "worker"));
-	page_fact(page, "Held since", row_text(rows, 0, "since"));
-	if (row_bool(rows, 0, "hold_settled")) {
+	run_fact(page, row_of(hold_of_workspace, rows, 0)->run_id);
+	page_fact(page, "Worker", row_of(hold_of_workspace, rows, 0)->worker);
+	page_fact(page, "Held since", row_of(hold_of_workspace, rows, 0)->since);
+	if (row_of(hold_of_workspace, rows, 0)->hold_settled) {
 		page_fact(page, "Ends",
 			"when the unrecorded resources of the run are dismissed, or a person releases it");
 		page_fact(page, "Terraform of the apply", "has ended");
@@ -92,12 +93,12 @@ static void facts(struct page_buf *page, const struct rows *rows)
 		page_fact(page, "Ends at the latest",
 			until ? until : "when its last state arrives, or a person releases it");
 		page_fact(page, "Terraform of the apply",
-			row_bool(rows, 0, "hold_engine_ended") ? "has ended; its last state is missing"
-							       : "may still run on that worker");
+			row_of(hold_of_workspace, rows, 0)->hold_engine_ended ? "has ended; its last state is missing"
+									      : "may still run on that worker");
 	}
-	page_fact(page, "The worker is asked", asked[row_int(rows, 0, "hold_stop")]);
+	page_fact(page, "The worker is asked", asked[row_of(hold_of_workspace, rows, 0)->hold_stop]);
 	page_html(page, "</tbody></table>\n<p><a href=\"/app/runs/");
-	page_text(page, row_text(rows, 0, "run_id"));
+	page_text(page, row_of(hold_of_workspace, rows, 0)->run_id);
 	page_html(page, "/unrecorded-resources\">Resources of the run that no state shows</a></p>\n");
 }
 
@@ -122,9 +123,9 @@ static void action_form(struct page_buf *page, const struct request *req, const 
 static const char *workspace_path(const struct rows *rows, struct buf *path)
 {
 	buf_text(path, "/app/");
-	buf_url(path, row_text(rows, 0, "organization"));
+	buf_url(path, row_of(hold_of_workspace, rows, 0)->organization);
 	buf_text(path, "/workspaces/");
-	buf_url(path, row_text(rows, 0, "workspace"));
+	buf_url(path, row_of(hold_of_workspace, rows, 0)->workspace);
 	return buf_str(path);
 }
 
@@ -132,7 +133,7 @@ static int hold_show(struct request *req, struct response *res, const struct row
 {
 	const struct hold hold = hold_of_view(rows, 0);
 	_cleanup_(buf_release) struct buf path = BUF_INIT(PATH_LIMIT);
-	const struct page_up up = {workspace_path(rows, &path), row_text(rows, 0, "workspace")};
+	const struct page_up up = {workspace_path(rows, &path), row_of(hold_of_workspace, rows, 0)->workspace};
 	struct page_buf page;
 	struct err err = ERR_INIT;
 
@@ -168,7 +169,7 @@ static int action_run(struct request *req, const struct hold_action *action, con
 		.workspace_id = param(req, "workspace"),
 		.actor = req->actor.user.text,
 		.reason = page_sent(req, "reason")};
-	const char *run = row_text(rows, 0, "run_id");
+	const char *run = row_of(hold_of_workspace, rows, 0)->run_id;
 	int result;
 
 	if (request_audit_begin(req, err) < 0)

@@ -4,6 +4,7 @@
 
 #include "scheduler/api/request_audit.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/store/access/invitations.sql.h"
 #include "scheduler/ui/page.h"
 
 /* Pages for invitations: those to the user's own address, and the one in an e-mail's link. */
@@ -23,11 +24,11 @@ static void answer_form(struct page_buf *page, const struct request *req, const 
 static void invitation_row(struct page_buf *page, const struct request *req, const struct rows *rows, int row)
 {
 	page_html(page, "<tr>");
-	page_cell(page, row_text(rows, row, "organization_name"));
+	page_cell(page, row_of(invitations_of_user, rows, row)->organization_name);
 	page_html(page, "<td><span class=\"narrow\">Expires: </span>");
 	page_day(page, rows, row, "expires_at", "");
 	page_html(page, "</td><td>");
-	answer_form(page, req, row_text(rows, row, "id"), "");
+	answer_form(page, req, row_of(invitations_of_user, rows, row)->id, "");
 	page_html(page, "</td></tr>\n");
 }
 
@@ -95,9 +96,9 @@ int ui_invitation_page(struct request *req, struct response *res, struct err *er
 		return err->kind == ERR_NOT_FOUND ? not_found_show(req, res) : -1;
 	page_begin_below(&page, req, "Invitation", &up);
 	page_html(&page, "<p>The organization <strong>");
-	page_text(&page, row_text(&rows, 0, "organization_name"));
+	page_text(&page, row_of(invitation_read, &rows, 0)->organization_name);
 	page_html(&page, "</strong> invites <strong>");
-	page_text(&page, row_text(&rows, 0, "email"));
+	page_text(&page, row_of(invitation_read, &rows, 0)->email);
 	page_html(&page, "</strong>. Who accepts as <strong>");
 	page_text(&page, req->actor.username);
 	page_html(&page, "</strong> becomes a member.</p>\n");
@@ -118,7 +119,8 @@ static int answer(struct request *req, const struct invited *invited, bool accep
 			: request_audit_write(req, "destroy", "invitation", invited->membership_id, err);
 	if (invitation_accept(req->store, invited, err) < 0)
 		return -1;
-	audit_note_place(req->audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	audit_note_place(
+		req->audit, &(struct place){.organization = row_of(invitation_read, &rows, 0)->organization_id});
 	return request_audit_write(req, "accept", "invitation", invited->membership_id, err);
 }
 

@@ -5,6 +5,7 @@
 
 #include "scheduler/api/request_audit.h"
 #include "scheduler/auth/oauth.h"
+#include "scheduler/auth/oauth.sql.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/ui/page.h"
@@ -191,8 +192,8 @@ static int code_redeem(struct request *req, struct err *err)
 	if (!rows.count)
 		return 0;
 	req->actor.kind = ACTOR_USER;
-	text_copy(req->actor.user.text, sizeof(req->actor.user.text), row_text(&rows, 0, "user_id"));
-	text_copy(req->actor.username, sizeof(req->actor.username), row_text(&rows, 0, "username"));
+	text_copy(req->actor.user.text, sizeof(req->actor.user.text), row_of(oauth_code_redeem, &rows, 0)->user_id);
+	text_copy(req->actor.username, sizeof(req->actor.username), row_of(oauth_code_redeem, &rows, 0)->username);
 	return 1;
 }
 

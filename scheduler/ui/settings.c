@@ -7,6 +7,7 @@
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/sessions.h"
 #include "scheduler/auth/tokens.h"
+#include "scheduler/auth/tokens.sql.h"
 #include "scheduler/ui/page.h"
 
 /* Settings of the signed-in user: tokens and the password. `terraform login` without OAuth leads to the tokens page
@@ -21,7 +22,7 @@ enum { TOKENS_SHOWN = 100, MAX_DESCRIPTION = 512, MAX_DAYS = 3650 };
 static void token_row(struct page_buf *page, const struct request *req, const struct rows *rows, int row)
 {
 	page_html(page, "<tr>");
-	page_cell(page, row_text(rows, row, "description"));
+	page_cell(page, row_of(token, rows, row)->description);
 	page_html(page, "<td class=\"wide\">");
 	page_day(page, rows, row, "created_at", "");
 	page_html(page, "</td><td class=\"wide\">");
@@ -30,10 +31,10 @@ static void token_row(struct page_buf *page, const struct request *req, const st
 	page_day(page, rows, row, "expired_at", "never");
 	page_html(page, "</td>");
 	buf_printf(&page->html, "<td><form class=\"inline\" method=\"post\" action=\"" TOKENS_PATH "/%s/revoke\">",
-		row_text(rows, row, "id"));
+		row_of(token, rows, row)->id);
 	page_csrf(page, req);
 	page_html(page, "<button class=\"plain\" aria-label=\"Revoke ");
-	page_text(page, row_text(rows, row, "description"));
+	page_text(page, row_of(token, rows, row)->description);
 	page_html(page, "\">Revoke</button></form></td></tr>\n");
 }
 
@@ -76,7 +77,7 @@ static int tokens_show(struct request *req, struct response *res, const struct t
 		"<table class=\"rows stack\"><thead><tr><th scope=\"col\">Description</th>"
 		"<th scope=\"col\" class=\"wide\">Created</th><th scope=\"col\" class=\"wide\">Last used</th>"
 		"<th scope=\"col\">Expires</th><td></td></tr></thead>\n<tbody>\n");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
+	for (int i = 0; i < rows.count && row_of(token, &rows, i)->id; i++)
 		token_row(&page, req, &rows, i);
 	page_html(&page, "</tbody></table>\n");
 	token_form(&page, req);
@@ -126,7 +127,7 @@ int ui_tokens_revoke(struct request *req, struct response *res, struct err *err)
 		return allowed;
 	if (token_read(req->store, id, &rows, err) < 0 && err->kind != ERR_NOT_FOUND)
 		return -1;
-	if (!rows.count || !text_equal(row_text(&rows, 0, "user_id"), req->actor.user.text))
+	if (!rows.count || !text_equal(row_of(token, &rows, 0)->user_id, req->actor.user.text))
 		return page_say(req, res, 404, "No such token", "It is revoked already, or it is not yours.");
 	if (request_audit_begin(req, err) < 0 || token_delete(req->store, id, err) < 0 ||
 		request_audit_write(req, "destroy", "authentication_token", id, err) < 0)

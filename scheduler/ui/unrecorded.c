@@ -6,6 +6,7 @@
 #include "scheduler/runs/holds.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/runs/unrecorded.h"
+#include "scheduler/store/runs/unrecorded.sql.h"
 #include "scheduler/ui/page.h"
 
 /* The page of a run's unrecorded resources: a list, the import blocks for them, and a form to dismiss them. */
@@ -53,13 +54,13 @@ static int resource_row(
 	if (unrecorded_resource_id(req->store, rows, row, &id, err) < 0)
 		return -1;
 	page_html(page, "<tr>");
-	page_cell(page, row_text(rows, row, "action"));
-	page_cell(page, row_text(rows, row, "address"));
+	page_cell(page, row_of(unrecorded_of_run, rows, row)->action);
+	page_cell(page, row_of(unrecorded_of_run, rows, row)->address);
 	page_cell(page, id.len ? buf_str(&id) : "unknown");
-	page_cell(page, row_text(rows, row, "provider"));
+	page_cell(page, row_of(unrecorded_of_run, rows, row)->provider);
 	page_html(page, "<td>");
-	if (row_null(rows, row, "dismissed_at"))
-		dismiss_form(page, req, row_text(rows, row, "id"), "Dismiss");
+	if (!row_of(unrecorded_of_run, rows, row)->dismissed_at)
+		dismiss_form(page, req, row_of(unrecorded_of_run, rows, row)->id, "Dismiss");
 	else
 		page_html(page, "dismissed");
 	page_html(page, "</td></tr>\n");

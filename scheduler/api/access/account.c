@@ -5,6 +5,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/kinds.h"
 #include "scheduler/store/access/users.h"
+#include "scheduler/store/access/users.sql.h"
 #include "scheduler/store/names.h"
 
 /* Clients expect a picture. This generic one reveals no address. */
@@ -12,15 +13,16 @@ static const char avatar[] = "https://www.gravatar.com/avatar/000000000000000000
 
 json_t *user_resource(const struct rows *rows, int row)
 {
-	bool admin = row_bool(rows, row, "is_site_admin");
+	bool admin = row_of(user, rows, row)->is_site_admin;
 	json_t *attributes = json_pack("{s:o, s:o, s:s, s:b, s:b, s:b, s:b, s:n, s:{s:b, s:b}, s:{s:b, s:b, s:b, s:b}}",
-		"username", row_string(rows, row, "username"), "email", row_string(rows, row, "email"), "avatar-url",
-		avatar, "is-service-account", row_bool(rows, row, "is_service_account"), "is-site-admin", admin,
-		"is-admin", admin, "v2-only", 0, "unconfirmed-email", "two-factor", "enabled", 0, "verified", 0,
-		"permissions", "can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
+		"username", json_string_or_null(row_of(user, rows, row)->username), "email",
+		json_string_or_null(row_of(user, rows, row)->email), "avatar-url", avatar, "is-service-account",
+		row_of(user, rows, row)->is_service_account, "is-site-admin", admin, "is-admin", admin, "v2-only", 0,
+		"unconfirmed-email", "two-factor", "enabled", 0, "verified", 0, "permissions",
+		"can-create-organizations", 1, "can-change-email", 1, "can-change-username", 1,
 		"can-manage-user-tokens", 1);
 
-	return resource_new("users", row_text(rows, row, "id"), attributes, NULL);
+	return resource_new("users", row_of(user, rows, row)->id, attributes, NULL);
 }
 
 const struct resource_kind kind_users = {.type = "users", .ask = users_read_all, .resource = user_resource};

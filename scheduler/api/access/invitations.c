@@ -3,15 +3,16 @@
 
 #include "scheduler/api/api.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/store/access/invitations.sql.h"
 
 /* Invitations to the address of the user who sends the request, and the user's answers to them. */
 
-static json_t *invitation_resource(const struct rows *rows, int row)
+static json_t *invitation_resource(const struct invitations_of_user_row *row)
 {
-	return resource_new("invitations", row_text(rows, row, "id"),
-		json_pack("{so so so}", "email", row_string(rows, row, "email"), "created-at",
-			row_time(rows, row, "created_at"), "expires-at", row_time(rows, row, "expires_at")),
-		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
+	return resource_new("invitations", row->id,
+		json_pack("{so so so}", "email", json_string_or_null(row->email), "created-at",
+			time_shown(row->created_at), "expires-at", time_shown(row->expires_at)),
+		json_pack("{so}", "organization", to_one("organizations", row->organization_name)));
 }
 
 int invitations_index(struct request *req, struct response *res, struct err *err)
@@ -23,7 +24,7 @@ int invitations_index(struct request *req, struct response *res, struct err *err
 		return -1;
 	data = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(data, invitation_resource(&rows, i));
+		json_array_append_new(data, invitation_resource(row_of(invitations_of_user, &rows, i)));
 	return respond_resource(res, 200, data);
 }
 
@@ -41,7 +42,8 @@ int invitations_accept(struct request *req, struct response *res, struct err *er
 
 	if (invitation_read(req->store, &invited, &rows, err) < 0 || invitation_accept(req->store, &invited, err) < 0)
 		return -1;
-	audit_note_place(req->audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	audit_note_place(
+		req->audit, &(struct place){.organization = row_of(invitation_read, &rows, 0)->organization_id});
 	return respond_empty(res, 204);
 }
 

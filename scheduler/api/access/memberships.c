@@ -6,18 +6,20 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/memberships.h"
+#include "scheduler/store/access/memberships.sql.h"
 #include "scheduler/store/access/teams.h"
 
 static json_t *membership_resource(const struct rows *rows, int row)
 {
-	return resource_new("organization-memberships", row_text(rows, row, "id"),
-		json_pack("{so so so so}", "status", row_string(rows, row, "status"), "email",
-			row_string(rows, row, "email"), "username", row_string(rows, row, "username"), "created-at",
-			row_time(rows, row, "created_at")),
+	return resource_new("organization-memberships", row_of(membership, rows, row)->id,
+		json_pack("{so so so so}", "status", json_string_or_null(row_of(membership, rows, row)->status),
+			"email", json_string_or_null(row_of(membership, rows, row)->email), "username",
+			json_string_or_null(row_of(membership, rows, row)->username), "created-at",
+			time_shown(row_of(membership, rows, row)->created_at)),
 		json_pack("{so so so}", "organization",
-			to_one("organizations", row_text(rows, row, "organization_name")), "user",
-			to_one("users", row_text(rows, row, "user_id")), "teams",
-			row_many(rows, row, "teams", "teams")));
+			to_one("organizations", row_of(membership, rows, row)->organization_name), "user",
+			to_one("users", row_of(membership, rows, row)->user_id), "teams",
+			many_shown("teams", row_of(membership, rows, row)->teams)));
 }
 
 /* ---- reading ---- */
@@ -36,7 +38,7 @@ static int membership_in_path(struct request *req, struct rows *ret_rows, struct
 {
 	if (membership_read(req->store, param(req, "membership"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")},
+	return may(req, (struct place){.organization = row_of(membership, ret_rows, 0)->organization_id},
 		"organization membership", err);
 }
 
@@ -91,7 +93,7 @@ static int created_show(struct request *req, struct response *res, const char *i
 
 	if (membership_read(req->store, id, &rows, err) < 0)
 		return -1;
-	db_array_add(&ids, row_text(&rows, 0, "user_id"));
+	db_array_add(&ids, row_of(membership, &rows, 0)->user_id);
 	if (kind_read(req->store, &kind_users, &ids, &users, err) < 0 ||
 		rows_show(req->store, &kind_users, &users, included, err) < 0)
 		return -1;
@@ -121,13 +123,14 @@ int memberships_create(struct request *req, struct response *res, struct err *er
 static int removal_check(const struct request *req, const struct rows *membership, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
-	const char *organization_id = row_text(membership, 0, "organization_id");
+	const char *organization_id = row_of(membership, membership, 0)->organization_id;
 
-	if (membership_guarded(req->store, organization_id, row_text(membership, 0, "user_id"), &rows, err) < 0)
+	if (membership_guarded(req->store, organization_id, row_of(membership, membership, 0)->user_id, &rows, err) < 0)
 		return -1;
 	if (!rows.count)
 		return 0;
-	return may_with(req, row_bool(&rows, 0, "owners") ? CAN_MANAGE_ORGANIZATION : CAN_SEE_SECRET_TEAMS,
+	return may_with(req,
+		row_of(membership_guarded, &rows, 0)->owners ? CAN_MANAGE_ORGANIZATION : CAN_SEE_SECRET_TEAMS,
 		(struct place){.organization = organization_id}, "organization membership", err);
 }
 
@@ -136,7 +139,7 @@ int memberships_delete(struct request *req, struct response *res, struct err *er
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (membership_in_path(req, &rows, err) < 0 || removal_check(req, &rows, err) < 0 ||
-		membership_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		membership_delete(req->store, row_of(membership, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -14,6 +14,7 @@
 #include "scheduler/http/fields.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/organizations.h"
+#include "scheduler/store/access/organizations.sql.h"
 #include "scheduler/store/names.h"
 #include "scheduler/store/site_settings.h"
 #include "scheduler/store/vcs/github_app.h"
@@ -349,8 +350,8 @@ int organizations_capacity(struct request *req, struct response *res, struct err
 	if (scope_organization(req, &scope, err) < 0 ||
 		organization_capacity(req->store, scope.organization.text, &rows, err) < 0)
 		return -1;
-	attributes = json_pack("{s:I, s:I}", "pending", (json_int_t)row_int(&rows, 0, "pending"), "running",
-		(json_int_t)row_int(&rows, 0, "running"));
+	attributes = json_pack("{s:I, s:I}", "pending", (json_int_t)row_of(organization_capacity, &rows, 0)->pending,
+		"running", (json_int_t)row_of(organization_capacity, &rows, 0)->running);
 	return respond_resource(
 		res, 200, resource_new("organization-capacity", scope.organization_name, attributes, NULL));
 }

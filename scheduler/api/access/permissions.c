@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/access/permissions.h"
 
+bool rights_may(long long of_row, enum permission permission)
+{
+	return (rights)of_row & right_of(permission);
+}
+
 bool row_may(const struct rows *rows, int row, enum permission permission)
 {
 	return (rights)row_int(rows, row, "rights") & right_of(permission);

@@ -2,8 +2,10 @@
 #include "scheduler/api/access/teams.h"
 #include "scheduler/api/access/tokens.h"
 #include "scheduler/api/api.h"
+#include "scheduler/auth/tokens.sql.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/teams.h"
+#include "scheduler/store/access/teams.sql.h"
 
 /* Tokens of teams and organizations. A team has any number of tokens with distinct descriptions, and one without. An
  * organization has one token, and one that only reads its audit trail. */
@@ -14,21 +16,22 @@
 static int member_may(const struct request *req, const struct rows *team, bool *ret_may, struct err *err)
 {
 	*ret_may = false;
-	if (req->actor.is_service || !row_bool(team, 0, "allow_member_token_management"))
+	if (req->actor.is_service || !row_of(team, team, 0)->allow_member_token_management)
 		return 0;
-	return team_has_member(req->store, row_text(team, 0, "id"), req->actor.user.text, ret_may, err);
+	return team_has_member(req->store, row_of(team, team, 0)->id, req->actor.user.text, ret_may, err);
 }
 
 int team_tokens_may(const struct request *req, const struct rows *team, struct err *err)
 {
-	enum permission needed = team_is_owners(team, 0) ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS;
+	enum permission needed = team_is_owners(row_of(team, team, 0)) ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS;
 	bool member;
 
 	if (member_may(req, team, &member, err) < 0)
 		return -1;
 	if (member)
 		needed = CAN_READ_ORGANIZATION; /* still checked: the organization may refuse tokens of users */
-	return may_with(req, needed, (struct place){.organization = row_text(team, 0, "organization_id")}, "team", err);
+	return may_with(
+		req, needed, (struct place){.organization = row_of(team, team, 0)->organization_id}, "team", err);
 }
 
 static int team_of_tokens(struct request *req, struct rows *ret_team, struct err *err)
@@ -48,8 +51,8 @@ static int team_token_make(struct request *req, struct response *res, bool singl
 
 	if (team_of_tokens(req, &team, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)
 		return -1;
-	order.team_id = row_text(&team, 0, "id");
-	order.user_id = row_text(&team, 0, "user_id");
+	order.team_id = row_of(team, &team, 0)->id;
+	order.user_id = row_of(team, &team, 0)->user_id;
 	if (single)
 		order.description = NULL;
 	return token_make(req, res, &order, err);
@@ -71,7 +74,7 @@ static int single_in_path(struct request *req, struct rows *ret_token, struct er
 
 	if (team_of_tokens(req, &team, err) < 0)
 		return -1;
-	return token_of_team(req->store, row_text(&team, 0, "id"), ret_token, err);
+	return token_of_team(req->store, row_of(team, &team, 0)->id, ret_token, err);
 }
 
 int team_token_read(struct request *req, struct response *res, struct err *err)
@@ -87,7 +90,7 @@ int team_token_delete(struct request *req, struct response *res, struct err *err
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (single_in_path(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (single_in_path(req, &rows, err) < 0 || token_delete(req->store, row_of(token, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -135,8 +138,8 @@ int organization_token_create(struct request *req, struct response *res, struct 
 
 	if (hidden_team(req, &team, err) < 0 || token_order_read_expiring(req, &order, fallback, err) < 0)
 		return -1;
-	order.team_id = row_text(&team, 0, "id");
-	order.user_id = row_text(&team, 0, "user_id");
+	order.team_id = row_of(teams_team_built, &team, 0)->id;
+	order.user_id = row_of(teams_team_built, &team, 0)->user_id;
 	order.description = NULL;
 	return token_make(req, res, &order, err);
 }
@@ -149,7 +152,7 @@ int organization_tokens_index(struct request *req, struct response *res, struct 
 
 	if (hidden_team(req, &team, err) < 0)
 		return -1;
-	list.team_id = row_text(&team, 0, "id");
+	list.team_id = row_of(teams_team_built, &team, 0)->id;
 	return tokens_show(req, res, &list, err);
 }
 
@@ -159,7 +162,7 @@ static int organization_token(struct request *req, struct rows *ret_token, struc
 
 	if (hidden_team(req, &team, err) < 0)
 		return -1;
-	return token_of_team(req->store, row_text(&team, 0, "id"), ret_token, err);
+	return token_of_team(req->store, row_of(teams_team_built, &team, 0)->id, ret_token, err);
 }
 
 int organization_token_read(struct request *req, struct response *res, struct err *err)
@@ -175,7 +178,7 @@ int organization_token_delete(struct request *req, struct response *res, struct 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (organization_token(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (organization_token(req, &rows, err) < 0 || token_delete(req->store, row_of(token, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

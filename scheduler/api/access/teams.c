@@ -10,22 +10,23 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/teams.h"
+#include "scheduler/store/access/teams.sql.h"
 
 enum { MAX_NAME = 90, MAX_SSO = 255 };
 
 /* ---- the resource ---- */
 
-bool team_is_owners(const struct rows *rows, int row)
+bool team_is_owners(const struct team_row *row)
 {
-	return text_equal(row_text(rows, row, "kind"), team_kinds[TEAM_OWNERS]);
+	return text_equal(row->kind, team_kinds[TEAM_OWNERS]);
 }
 
-static json_t *team_permissions(const struct rows *rows, int row)
+static json_t *team_permissions(const struct team_row *row)
 {
-	bool owners = team_is_owners(rows, row), plain = !owners;
-	bool manage = row_may(rows, row, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS);
-	bool members = row_may(rows, row, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_MEMBERSHIP);
-	bool access = row_may(rows, row, CAN_MANAGE_ORGANIZATION_ACCESS);
+	bool owners = team_is_owners(row), plain = !owners;
+	bool manage = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_TEAMS);
+	bool members = rights_may(row->rights, owners ? CAN_MANAGE_ORGANIZATION : CAN_MANAGE_MEMBERSHIP);
+	bool access = rights_may(row->rights, CAN_MANAGE_ORGANIZATION_ACCESS);
 
 	return json_pack("{sb sb sb sb sb sb sb}", "can-destroy", plain && manage, "can-update-membership", members,
 		"can-update-organization-access", plain && access, "can-update-name", plain && manage,
@@ -34,35 +35,36 @@ static json_t *team_permissions(const struct rows *rows, int row)
 }
 
 /* All flags of the organization access. The owners team has all of them. */
-static json_t *access_show(const struct rows *rows, int row)
+static json_t *access_show(const struct team_row *row)
 {
-	json_auto_t *set = row_json(rows, row, "organization_access");
+	json_auto_t *set = json_shown(row->organization_access);
 	json_t *shown = json_object();
 
 	for (size_t i = 0; i < organization_accesses.rows_count; i++) {
 		const char *name = organization_accesses.rows[i].name;
 
-		json_object_set_new(shown, name,
-			json_boolean(team_is_owners(rows, row) || json_is_true(json_object_get(set, name))));
+		json_object_set_new(
+			shown, name, json_boolean(team_is_owners(row) || json_is_true(json_object_get(set, name))));
 	}
 	return shown;
 }
 
 static json_t *team_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(team, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/teams/%s", id);
 	json_t *resource = resource_new("teams", id,
-		json_pack("{so so so sI so sb sb so}", "name", row_string(rows, row, "name"), "visibility",
-			row_string(rows, row, "visibility"), "sso-team-id", row_string(rows, row, "sso_team_id"),
-			"users-count", (json_int_t)related_count(rows, row, "users"), "organization-access",
-			access_show(rows, row), "allow-member-token-management",
-			row_bool(rows, row, "allow_member_token_management"), "is-unified", 0, "permissions",
-			team_permissions(rows, row)),
+		json_pack("{so so so sI so sb sb so}", "name", json_string_or_null(row_of(team, rows, row)->name),
+			"visibility", json_string_or_null(row_of(team, rows, row)->visibility), "sso-team-id",
+			json_string_or_null(row_of(team, rows, row)->sso_team_id), "users-count",
+			(json_int_t)ids_count(row_of(team, rows, row)->users), "organization-access",
+			access_show(row_of(team, rows, row)), "allow-member-token-management",
+			row_of(team, rows, row)->allow_member_token_management, "is-unified", 0, "permissions",
+			team_permissions(row_of(team, rows, row))),
 		json_pack("{so so so}", "organization",
-			to_one("organizations", row_text(rows, row, "organization_name")), "users",
-			row_many(rows, row, "users", "users"), "organization-memberships",
-			row_many(rows, row, "memberships", "organization-memberships")));
+			to_one("organizations", row_of(team, rows, row)->organization_name), "users",
+			many_shown("users", row_of(team, rows, row)->users), "organization-memberships",
+			many_shown("organization-memberships", row_of(team, rows, row)->memberships)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -82,7 +84,7 @@ int team_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (team_read(req->store, param(req, "team"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "team", err);
+	return may(req, (struct place){.organization = row_of(team, ret_rows, 0)->organization_id}, "team", err);
 }
 
 /* Only owners change the owners team and its members. */
@@ -90,10 +92,10 @@ static int team_to_change(struct request *req, struct rows *ret_rows, struct err
 {
 	if (team_in_path(req, ret_rows, err) < 0)
 		return -1;
-	if (!team_is_owners(ret_rows, 0))
+	if (!team_is_owners(row_of(team, ret_rows, 0)))
 		return 0;
 	return may_with(req, CAN_MANAGE_ORGANIZATION,
-		(struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "team", err);
+		(struct place){.organization = row_of(team, ret_rows, 0)->organization_id}, "team", err);
 }
 
 static int team_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -211,11 +213,11 @@ int teams_create(struct request *req, struct response *res, struct err *err)
 /* Of the owners team only the SSO id and the management of tokens by members can be changed. */
 static int owners_unchanged(const struct rows *rows, const struct team *team, struct err *err)
 {
-	if (!team_is_owners(rows, 0))
+	if (!team_is_owners(row_of(team, rows, 0)))
 		return 0;
-	if (!text_equal(team->name, row_text(rows, 0, "name")))
+	if (!text_equal(team->name, row_of(team, rows, 0)->name))
 		return err_at(err, "/data/attributes/name", "Name of the owners team can't be changed");
-	if (!text_equal(team->visibility, row_text(rows, 0, "visibility")))
+	if (!text_equal(team->visibility, row_of(team, rows, 0)->visibility))
 		return err_at(err, "/data/attributes/visibility", "Visibility of the owners team can't be changed");
 	return 0;
 }
@@ -228,21 +230,22 @@ int teams_update(struct request *req, struct response *res, struct err *err)
 
 	if (team_to_change(req, &rows, err) < 0)
 		return -1;
-	old = team_is_owners(&rows, 0) ? access_show(&rows, 0) : row_json(&rows, 0, "organization_access");
-	team = (struct team){.kind = team_is_owners(&rows, 0) ? TEAM_OWNERS : TEAM_PLAIN,
-		.name = row_text(&rows, 0, "name"),
-		.visibility = row_text(&rows, 0, "visibility"),
-		.sso_team_id = row_text(&rows, 0, "sso_team_id"),
+	old = team_is_owners(row_of(team, &rows, 0)) ? access_show(row_of(team, &rows, 0))
+						     : json_shown(row_of(team, &rows, 0)->organization_access);
+	team = (struct team){.kind = team_is_owners(row_of(team, &rows, 0)) ? TEAM_OWNERS : TEAM_PLAIN,
+		.name = row_of(team, &rows, 0)->name,
+		.visibility = row_of(team, &rows, 0)->visibility,
+		.sso_team_id = row_of(team, &rows, 0)->sso_team_id,
 		.organization_access = old,
-		.allow_member_token_management = row_bool(&rows, 0, "allow_member_token_management")};
-	if (input_read(req, row_text(&rows, 0, "organization_id"), &team, &access, err) < 0 ||
+		.allow_member_token_management = row_of(team, &rows, 0)->allow_member_token_management};
+	if (input_read(req, row_of(team, &rows, 0)->organization_id, &team, &access, err) < 0 ||
 		owners_unchanged(&rows, &team, err) < 0)
 		return -1;
 	if (team.organization_access == old)
 		team.organization_access = NULL; /* unchanged, so not written: it may have been reduced meanwhile */
-	if (team_update(req->store, row_text(&rows, 0, "id"), &team, err) < 0)
+	if (team_update(req->store, row_of(team, &rows, 0)->id, &team, err) < 0)
 		return -1;
-	return team_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return team_show(req, res, 200, row_of(team, &rows, 0)->id, err);
 }
 
 int teams_delete(struct request *req, struct response *res, struct err *err)
@@ -251,9 +254,9 @@ int teams_delete(struct request *req, struct response *res, struct err *err)
 
 	if (team_in_path(req, &rows, err) < 0)
 		return -1;
-	if (team_is_owners(&rows, 0))
+	if (team_is_owners(row_of(team, &rows, 0)))
 		return err_at(err, "/data", "The owners team can't be deleted");
-	if (team_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (team_delete(req->store, row_of(team, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -285,7 +288,7 @@ static int members_change(struct request *req, struct response *res,
 	size_t by;
 
 	if (members_of_path(req, &rows, &by, &names, err) < 0 ||
-		change(req->store, row_text(&rows, 0, "id"), (enum member_name)by, names, err) < 0)
+		change(req->store, row_of(team, &rows, 0)->id, (enum member_name)by, names, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "scheduler/auth/tokens.sql.h"
 #include "scheduler/outbox/claim_waiters.h"
 #include "scheduler/store/access/teams.h"
 
@@ -17,23 +18,25 @@ enum { MAX_DESCRIPTION = 512 };
 static const struct inclusion includes[] = {{"created_by", "authentication-tokens", "created-by", &kind_users}};
 
 /* Hides the internal teams as which an organization's own tokens act. */
-static const char *team_shown(const struct rows *rows, int row)
+static const char *team_shown(const struct token_row *row)
 {
-	const char *kind = row_text(rows, row, "team_kind");
+	const char *kind = row->team_kind;
 	bool shown = text_equal(kind, team_kinds[TEAM_OWNERS]) || text_equal(kind, team_kinds[TEAM_PLAIN]);
 
-	return shown ? row_text(rows, row, "team_id") : NULL;
+	return shown ? row->team_id : NULL;
 }
 
 static json_t *token_resource(const struct rows *rows, int row)
 {
-	json_t *attributes = json_pack("{s:o, s:o, s:o, s:o, s:n}", "description", row_string(rows, row, "description"),
-		"created-at", row_time(rows, row, "created_at"), "last-used-at", row_time(rows, row, "last_used_at"),
-		"expired-at", row_time(rows, row, "expired_at"), "token");
+	json_t *attributes = json_pack("{s:o, s:o, s:o, s:o, s:n}", "description",
+		json_string_or_null(row_of(token, rows, row)->description), "created-at",
+		time_shown(row_of(token, rows, row)->created_at), "last-used-at",
+		time_shown(row_of(token, rows, row)->last_used_at), "expired-at",
+		time_shown(row_of(token, rows, row)->expired_at), "token");
 
-	return resource_new("authentication-tokens", row_text(rows, row, "id"), attributes,
-		json_pack("{s:o, s:o}", "created-by", to_one("users", row_text(rows, row, "creator_id")), "team",
-			to_one("teams", team_shown(rows, row))));
+	return resource_new("authentication-tokens", row_of(token, rows, row)->id, attributes,
+		json_pack("{s:o, s:o}", "created-by", to_one("users", row_of(token, rows, row)->creator_id), "team",
+			to_one("teams", team_shown(row_of(token, rows, row)))));
 }
 
 const struct resource_kind kind_tokens = {
@@ -131,10 +134,10 @@ static int token_of_team_may(const struct request *req, const struct rows *token
 {
 	_cleanup_(rows_release) struct rows team = ROWS_INIT;
 
-	if (!team_shown(token, 0))
+	if (!team_shown(row_of(token, token, 0)))
 		return may_with(req, CAN_MANAGE_ORGANIZATION,
-			(struct place){.organization = row_text(token, 0, "organization_id")}, "token", err);
-	if (team_read(req->store, row_text(token, 0, "team_id"), &team, err) < 0)
+			(struct place){.organization = row_of(token, token, 0)->organization_id}, "token", err);
+	if (team_read(req->store, row_of(token, token, 0)->team_id, &team, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? err_set(err, ERR_NOT_FOUND, "token not found") : -1;
 	return team_tokens_may(req, &team, err);
 }
@@ -144,13 +147,13 @@ static int token_in_path(struct request *req, struct rows *ret_rows, struct err 
 {
 	if (token_read(req->store, param(req, "token"), ret_rows, err) < 0)
 		return -1;
-	if (!row_null(ret_rows, 0, "pool_id"))
+	if (row_of(token, ret_rows, 0)->pool_id)
 		return may_with(req, CAN_MANAGE_POOLS,
-			(struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "token", err);
-	if (!row_null(ret_rows, 0, "team_id"))
+			(struct place){.organization = row_of(token, ret_rows, 0)->organization_id}, "token", err);
+	if (row_of(token, ret_rows, 0)->team_id)
 		return token_of_team_may(req, ret_rows, err);
-	if (text_equal(row_text(ret_rows, 0, "user_id"), req->actor.user.text) ||
-		(row_bool(ret_rows, 0, "notifier") && req->actor.is_site_admin))
+	if (text_equal(row_of(token, ret_rows, 0)->user_id, req->actor.user.text) ||
+		(row_of(token, ret_rows, 0)->notifier && req->actor.is_site_admin))
 		return 0;
 	return err_set(err, ERR_NOT_FOUND, "token not found");
 }
@@ -168,9 +171,9 @@ int tokens_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (token_in_path(req, &rows, err) < 0 || token_delete(req->store, row_of(token, &rows, 0)->id, err) < 0)
 		return -1;
-	if (!row_null(&rows, 0, "pool_id"))
-		claim_waiters_dismiss(req->services->waiters, req->store->db, row_text(&rows, 0, "pool_id"));
+	if (row_of(token, &rows, 0)->pool_id)
+		claim_waiters_dismiss(req->services->waiters, req->store->db, row_of(token, &rows, 0)->pool_id);
 	return respond_empty(res, 204);
 }

@@ -11,6 +11,7 @@
 #include "common/loop/progress.h"
 #include "proto/messages.h"
 #include "scheduler/store/workers/workers.h"
+#include "scheduler/store/workers/workers.sql.h"
 
 enum { LOOK_MS = 200, HOLD_MS = 25000, MAX_HELD = 8192, ANSWER_LIMIT = 1 << 20 };
 
@@ -59,10 +60,11 @@ static json_t *stops_of(const struct held *held, const struct rows *rows, bool *
 	for (int i = 0; i < rows->count; i++) {
 		json_t *stop;
 
-		if (!text_equal(row_text(rows, i, "worker_id"), held->worker.text))
+		if (!text_equal(row_of(workers_stops, rows, i)->worker_id, held->worker.text))
 			continue;
-		stop = json_pack("{ss si ss}", "job", row_text(rows, i, "id"), "attempt",
-			(int)row_int(rows, i, "attempt"), "stop", stop_name((enum stop)row_int(rows, i, "stop")));
+		stop = json_pack("{ss si ss}", "job", row_of(workers_stops, rows, i)->id, "attempt",
+			(int)row_of(workers_stops, rows, i)->attempt, "stop",
+			stop_name((enum stop)row_of(workers_stops, rows, i)->stop));
 		*ret_has_new |= !is_known(held->known_stops, stop);
 		json_array_append_new(stops, stop);
 	}

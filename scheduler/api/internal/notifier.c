@@ -10,9 +10,11 @@
 #include "scheduler/runs/vcs/answers.h"
 #include "scheduler/store/notifications/notifications.h"
 #include "scheduler/store/notifications/notifiers.h"
+#include "scheduler/store/notifications/notifiers.sql.h"
 #include "scheduler/store/requests.h"
 #include "scheduler/store/tasks/task_calls.h"
 #include "scheduler/store/tasks/task_views.h"
+#include "scheduler/store/tasks/task_views.sql.h"
 
 /* The requests of notifiers, with a notifier's token (proto/README.md). Bodies are plain JSON, not JSON:API
  * documents. */
@@ -169,7 +171,7 @@ static int documents_add(struct request *req, json_t *callbacks, struct err *err
 	if (task_results_view(req->store, &ids, NULL, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
-		json_object_set_new(documents, row_text(&rows, row, "id"),
+		json_object_set_new(documents, row_of(task_results, &rows, row)->id,
 			json_pack("{so}", "data", task_result_resource(&rows, row)));
 	json_array_foreach(callbacks, i, callback) if (json_int_at(callback, "answer", 0) == 200) json_object_set(
 		callback, "document", json_object_get(documents, json_string_at(callback, "task-result")));
@@ -204,7 +206,7 @@ int task_results_callback(struct request *req, struct response *res, struct err 
 	text_copy(callback.task_result.text, sizeof(callback.task_result.text), param(req, "result"));
 	callback.bearer = mem_text(req->bearer);
 	for (int i = 0; i < rows.count; i++)
-		callback.urls[callback.url_count++] = mem_text(row_text(&rows, i, "url"));
+		callback.urls[callback.url_count++] = mem_text(row_of(notifiers_live, &rows, i)->url);
 	callback_relay_pass(req->services->relay, req->http, res->http, &callback);
 	return 0;
 }

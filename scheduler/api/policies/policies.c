@@ -10,6 +10,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/policies/policies.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/policies/policies.sql.h"
 
 enum { MAX_DESCRIPTION = 1000, MAX_QUERY = 1000 };
 
@@ -38,32 +39,36 @@ int policy_kind_check(const char *kind, struct err *err)
 /* ---- the resource ---- */
 
 /* The older form of the enforcement level. It names the policy's file, so it is empty until the file is uploaded. */
-static json_t *enforce_show(const struct rows *rows, int row)
+static json_t *enforce_show(const struct policy_row *row)
 {
-	const struct kind *kind = kind_find(row_text(rows, row, "kind"));
+	const struct kind *kind = kind_find(row->kind);
 	_cleanup_(freep) char *path = NULL;
 
-	if (!kind || row_null(rows, row, "blob_id"))
+	if (!kind || !row->blob_id)
 		return json_array();
-	path = mem_printf("%s%s", row_text(rows, row, "name"), kind->suffix);
-	return json_pack("[{ss so}]", "path", path, "mode", row_string(rows, row, "enforcement"));
+	path = mem_printf("%s%s", row->name, kind->suffix);
+	return json_pack("[{ss so}]", "path", path, "mode", json_string_or_null(row->enforcement));
 }
 
 static json_t *policy_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(policy, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/policies/%s", id);
 	_cleanup_(freep) char *upload = mem_printf("%s/upload", self);
-	_cleanup_(freep) char *download = row_null(rows, row, "blob_id") ? NULL : mem_printf("%s/download", self);
+	_cleanup_(freep) char *download = !row_of(policy, rows, row)->blob_id ? NULL : mem_printf("%s/download", self);
 	json_t *resource = resource_new("policies", id,
-		json_pack("{so so so so so so sI so so}", "name", row_string(rows, row, "name"), "kind",
-			row_string(rows, row, "kind"), "query", row_string(rows, row, "query"), "description",
-			row_string(rows, row, "description"), "enforcement-level", row_string(rows, row, "enforcement"),
-			"enforce", enforce_show(rows, row), "policy-set-count",
-			(json_int_t)row_int(rows, row, "policy_set_count"), "created-at",
-			row_time(rows, row, "created_at"), "updated-at", row_time(rows, row, "updated_at")),
-		json_pack("{so so}", "organization", to_one("organizations", row_text(rows, row, "organization_name")),
-			"policy-sets", row_many(rows, row, "policy_sets", "policy-sets")));
+		json_pack("{so so so so so so sI so so}", "name", json_string_or_null(row_of(policy, rows, row)->name),
+			"kind", json_string_or_null(row_of(policy, rows, row)->kind), "query",
+			json_string_or_null(row_of(policy, rows, row)->query), "description",
+			json_string_or_null(row_of(policy, rows, row)->description), "enforcement-level",
+			json_string_or_null(row_of(policy, rows, row)->enforcement), "enforce",
+			enforce_show(row_of(policy, rows, row)), "policy-set-count",
+			(json_int_t)row_of(policy, rows, row)->policy_set_count, "created-at",
+			time_shown(row_of(policy, rows, row)->created_at), "updated-at",
+			time_shown(row_of(policy, rows, row)->updated_at)),
+		json_pack("{so so}", "organization",
+			to_one("organizations", row_of(policy, rows, row)->organization_name), "policy-sets",
+			many_shown("policy-sets", row_of(policy, rows, row)->policy_sets)));
 
 	json_object_set_new(resource, "links",
 		json_pack("{ss ss so}", "self", self, "upload", upload, "download", json_string_or_null(download)));
@@ -78,7 +83,7 @@ static int policy_in_path(struct request *req, struct rows *ret_rows, struct err
 {
 	if (policy_read(req->store, param(req, "policy"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "policy", err);
+	return may(req, (struct place){.organization = row_of(policy, ret_rows, 0)->organization_id}, "policy", err);
 }
 
 static int policy_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -200,7 +205,7 @@ int policies_create(struct request *req, struct response *res, struct err *err)
 
 static int unchanged_check(const struct request *req, const struct rows *rows, struct err *err)
 {
-	const char *name = row_text(rows, 0, "name"), *kind = row_text(rows, 0, "kind");
+	const char *name = row_of(policy, rows, 0)->name, *kind = row_of(policy, rows, 0)->kind;
 	const char *name_sent = name, *kind_sent = kind;
 
 	if (body_text(req, "name", &name_sent, err) < 0 || body_text(req, "kind", &kind_sent, err) < 0)
@@ -219,20 +224,21 @@ int policies_update(struct request *req, struct response *res, struct err *err)
 	if (policy_in_path(req, &rows, err) < 0 || body_check(req, "policies", err) < 0 ||
 		unchanged_check(req, &rows, err) < 0)
 		return -1;
-	policy = (struct policy){.kind = row_text(&rows, 0, "kind"),
-		.description = row_text(&rows, 0, "description"),
-		.query = row_text(&rows, 0, "query"),
-		.enforcement = row_text(&rows, 0, "enforcement")};
-	if (input_read(req, &policy, err) < 0 || policy_update(req->store, row_text(&rows, 0, "id"), &policy, err) < 0)
+	policy = (struct policy){.kind = row_of(policy, &rows, 0)->kind,
+		.description = row_of(policy, &rows, 0)->description,
+		.query = row_of(policy, &rows, 0)->query,
+		.enforcement = row_of(policy, &rows, 0)->enforcement};
+	if (input_read(req, &policy, err) < 0 ||
+		policy_update(req->store, row_of(policy, &rows, 0)->id, &policy, err) < 0)
 		return -1;
-	return policy_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return policy_show(req, res, 200, row_of(policy, &rows, 0)->id, err);
 }
 
 int policies_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (policy_in_path(req, &rows, err) < 0 || policy_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (policy_in_path(req, &rows, err) < 0 || policy_delete(req->store, row_of(policy, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -254,7 +260,8 @@ int policies_upload(struct request *req, struct response *res, struct err *err)
 	const struct buf *body = &req->http->body;
 
 	if (policy_in_path(req, &rows, err) < 0 || source_check(body, err) < 0 ||
-		policy_upload(req->store, row_text(&rows, 0, "id"), body->len ? body->data : "", body->len, err) < 0)
+		policy_upload(req->store, row_of(policy, &rows, 0)->id, body->len ? body->data : "", body->len, err) <
+			0)
 		return -1;
 	return respond_empty(res, 200);
 }
@@ -266,9 +273,9 @@ int policies_download(struct request *req, struct response *res, struct err *err
 
 	if (policy_in_path(req, &rows, err) < 0)
 		return -1;
-	if (row_null(&rows, 0, "blob_id"))
+	if (!row_of(policy, &rows, 0)->blob_id)
 		return err_set(err, ERR_NOT_FOUND, "the policy has no content");
-	if (blob_get(req->store, row_text(&rows, 0, "blob_id"), &source, err) < 0)
+	if (blob_get(req->store, row_of(policy, &rows, 0)->blob_id, &source, err) < 0)
 		return -1;
 	return respond_bytes(res, "text/plain; charset=utf-8", &source);
 }

@@ -6,6 +6,7 @@
 
 #include "scheduler/api/policies/policy_sets.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/policies/policy_set_parameters.sql.h"
 
 enum { MAX_KEY = 256 };
 
@@ -15,16 +16,19 @@ static int parameter_resource(
 	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(buf_release) struct buf value = BUF_INIT(PARAMETER_VALUE_LIMIT);
-	const char *id = row_text(rows, row, "id");
-	bool sensitive = row_bool(rows, row, "sensitive");
+	const char *id = row_of(policy_set_parameter, rows, row)->id;
+	bool sensitive = row_of(policy_set_parameter, rows, row)->sensitive;
 
 	if (!sensitive && seal_open(store, id, (struct sealed_column){rows, row, "value_sealed"}, &value, err) < 0)
 		return -1;
 	*ret_resource = resource_new("vars", id,
-		json_pack("{so so ss sb sb so}", "key", row_string(rows, row, "key"), "value",
+		json_pack("{so so ss sb sb so}", "key",
+			json_string_or_null(row_of(policy_set_parameter, rows, row)->key), "value",
 			json_string_or_null(sensitive ? NULL : buf_str(&value)), "category", "policy-set", "hcl", 0,
-			"sensitive", sensitive, "created-at", row_time(rows, row, "created_at")),
-		json_pack("{so}", "configurable", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
+			"sensitive", sensitive, "created-at",
+			time_shown(row_of(policy_set_parameter, rows, row)->created_at)),
+		json_pack("{so}", "configurable",
+			to_one("policy-sets", row_of(policy_set_parameter, rows, row)->policy_set_id)));
 	return 0;
 }
 
@@ -50,8 +54,8 @@ int policy_set_parameters_index(struct request *req, struct response *res, struc
 		policy_set_parameters_list(req->store, row_text(&set, 0, "id"),
 			(struct list_range){page.size, page.offset}, &rows, err) < 0)
 		return -1;
-	page.total = row_int(&rows, 0, "total");
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
+	page.total = row_of(policy_set_parameter, &rows, 0)->total;
+	for (int i = 0; i < rows.count && row_of(policy_set_parameter, &rows, i)->id; i++) {
 		json_t *resource;
 
 		if (parameter_resource(req->store, &rows, i, &resource, err) < 0)
@@ -120,15 +124,16 @@ int policy_set_parameters_update(struct request *req, struct response *res, stru
 	if (policy_set_in_path(req, &set, err) < 0 ||
 		policy_set_parameter_read(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &rows, err) < 0)
 		return -1;
-	parameter.key = row_text(&rows, 0, "key");
-	parameter.sensitive = row_bool(&rows, 0, "sensitive");
+	parameter.key = row_of(policy_set_parameter, &rows, 0)->key;
+	parameter.sensitive = row_of(policy_set_parameter, &rows, 0)->sensitive;
 	if (input_read(req, &parameter, err) < 0)
 		return -1;
-	if (!parameter.sensitive && row_bool(&rows, 0, "sensitive"))
+	if (!parameter.sensitive && row_of(policy_set_parameter, &rows, 0)->sensitive)
 		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new parameter");
-	if (policy_set_parameter_update(req->store, row_text(&rows, 0, "id"), &parameter, err) < 0)
+	if (policy_set_parameter_update(req->store, row_of(policy_set_parameter, &rows, 0)->id, &parameter, err) < 0)
 		return -1;
-	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), row_text(&rows, 0, "id"), &resource, err) < 0)
+	if (parameter_read_resource(req->store, row_text(&set, 0, "id"), row_of(policy_set_parameter, &rows, 0)->id,
+		    &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }
@@ -140,7 +145,7 @@ int policy_set_parameters_delete(struct request *req, struct response *res, stru
 	if (policy_set_in_path(req, &set, err) < 0 ||
 		policy_set_parameter_read(req->store, row_text(&set, 0, "id"), param(req, "parameter"), &rows, err) <
 			0 ||
-		policy_set_parameter_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		policy_set_parameter_delete(req->store, row_of(policy_set_parameter, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -6,24 +6,24 @@
 #include "scheduler/api/workspaces/archive.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/http/audit_note.h"
+#include "scheduler/store/policies/policy_set_versions.sql.h"
 
-static json_t *policy_set_version_resource(const struct store *store, const struct rows *rows, int row)
+static json_t *policy_set_version_resource(const struct store *store, const struct policy_set_version_row *row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/policy-set-versions/%s", id);
 	_cleanup_(freep) char *path = mem_printf("/policy-set-versions/%s/upload", id);
 	_cleanup_(freep) char *url = signed_url(store, path);
 	json_t *resource = resource_new("policy-set-versions", id,
-		json_pack("{so so so so so so so so}", "source", row_string(rows, row, "source"), "status",
-			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
-			"error", row_string(rows, row, "error"), "error-message",
-			row_string(rows, row, "error_message"), "ingress-attributes", row_json(rows, row, "ingress"),
-			"created-at", row_time(rows, row, "created_at"), "updated-at",
-			row_time(rows, row, "updated_at")),
-		json_pack("{so}", "policy-set", to_one("policy-sets", row_text(rows, row, "policy_set_id"))));
+		json_pack("{so so so so so so so so}", "source", json_string_or_null(row->source), "status",
+			json_string_or_null(row->status), "status-timestamps", json_shown(row->status_timestamps),
+			"error", json_string_or_null(row->error), "error-message",
+			json_string_or_null(row->error_message), "ingress-attributes", json_shown(row->ingress),
+			"created-at", time_shown(row->created_at), "updated-at", time_shown(row->updated_at)),
+		json_pack("{so}", "policy-set", to_one("policy-sets", row->policy_set_id)));
 	json_t *links = json_pack("{ss}", "self", self);
 
-	if (!text_equal(row_text(rows, row, "status"), "ready") && row_null(rows, row, "ingress"))
+	if (!text_equal(row->status, "ready") && !row->ingress)
 		json_object_set_new(links, "upload", json_string(url));
 	json_object_set_new(resource, "links", links);
 	return resource;
@@ -33,7 +33,7 @@ static int policy_set_version_make(
 	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
 	(void)err;
-	*ret_resource = policy_set_version_resource(store, rows, row);
+	*ret_resource = policy_set_version_resource(store, row_of(policy_set_version, rows, row));
 	return 0;
 }
 
@@ -52,7 +52,8 @@ int policy_set_versions_create(struct request *req, struct response *res, struct
 	if (policy_set_version_create(req->store, row_text(&set, 0, "id"), &id, err) < 0 ||
 		policy_set_version_read(req->store, id.text, &rows, err) < 0)
 		return -1;
-	return respond_resource(res, 201, policy_set_version_resource(req->store, &rows, 0));
+	return respond_resource(
+		res, 201, policy_set_version_resource(req->store, row_of(policy_set_version, &rows, 0)));
 }
 
 int policy_set_versions_read(struct request *req, struct response *res, struct err *err)
@@ -60,10 +61,11 @@ int policy_set_versions_read(struct request *req, struct response *res, struct e
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (policy_set_version_read(req->store, param(req, "version"), &rows, err) < 0 ||
-		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "policy set version",
-			err) < 0)
+		may(req, (struct place){.organization = row_of(policy_set_version, &rows, 0)->organization_id},
+			"policy set version", err) < 0)
 		return -1;
-	return respond_resource(res, 200, policy_set_version_resource(req->store, &rows, 0));
+	return respond_resource(
+		res, 200, policy_set_version_resource(req->store, row_of(policy_set_version, &rows, 0)));
 }
 
 int policy_set_versions_upload(struct request *req, struct response *res, struct err *err)
@@ -75,7 +77,8 @@ int policy_set_versions_upload(struct request *req, struct response *res, struct
 
 	if (policy_set_version_read(req->store, id, &rows, err) < 0)
 		return -1;
-	audit_note_place(req->audit, &(struct place){.organization = row_text(&rows, 0, "organization_id")});
+	audit_note_place(
+		req->audit, &(struct place){.organization = row_of(policy_set_version, &rows, 0)->organization_id});
 	if (archive_check(body->data, body->len, err) < 0) {
 		policy_set_version_refuse(req->store, id, err->message, &ignored);
 		return -1;

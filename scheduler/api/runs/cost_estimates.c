@@ -2,6 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/api/kinds.h"
 #include "scheduler/store/runs/cost_estimates.h"
+#include "scheduler/store/runs/cost_estimates.sql.h"
 
 enum { OUTPUT_LIMIT = 64 << 20 };
 
@@ -26,21 +27,24 @@ static json_t *resources(const json_t *document, bool matched)
 
 static json_t *cost_estimate_resource(const struct rows *rows, int row)
 {
-	json_auto_t *document = row_json(rows, row, "document");
-	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", row_text(rows, row, "id"));
+	json_auto_t *document = json_shown(row_of(cost_estimate, rows, row)->document);
+	_cleanup_(freep) char *self = mem_printf("/api/v2/cost-estimates/%s", row_of(cost_estimate, rows, row)->id);
 	json_t *attributes, *resource;
 
-	attributes = json_pack("{so so so so so so so sI sI sI s{so so}}", "status", row_string(rows, row, "status"),
-		"status-timestamps", row_json(rows, row, "status_timestamps"), "error-message",
-		row_string(rows, row, "error_message"), "prior-monthly-cost", amount(rows, row, "prior_monthly_cost"),
-		"proposed-monthly-cost", amount(rows, row, "proposed_monthly_cost"), "delta-monthly-cost",
-		amount(rows, row, "delta_monthly_cost"), "currency", row_string(rows, row, "currency"),
-		"resources-count", (json_int_t)row_int(rows, row, "resources_count"), "matched-resources-count",
-		(json_int_t)row_int(rows, row, "matched_resources_count"), "unmatched-resources-count",
-		(json_int_t)row_int(rows, row, "unmatched_resources_count"), "resources", "matched",
+	attributes = json_pack("{so so so so so so so sI sI sI s{so so}}", "status",
+		json_string_or_null(row_of(cost_estimate, rows, row)->status), "status-timestamps",
+		json_shown(row_of(cost_estimate, rows, row)->status_timestamps), "error-message",
+		json_string_or_null(row_of(cost_estimate, rows, row)->error_message), "prior-monthly-cost",
+		amount(rows, row, "prior_monthly_cost"), "proposed-monthly-cost",
+		amount(rows, row, "proposed_monthly_cost"), "delta-monthly-cost",
+		amount(rows, row, "delta_monthly_cost"), "currency",
+		json_string_or_null(row_of(cost_estimate, rows, row)->currency), "resources-count",
+		(json_int_t)row_of(cost_estimate, rows, row)->resources_count, "matched-resources-count",
+		(json_int_t)row_of(cost_estimate, rows, row)->matched_resources_count, "unmatched-resources-count",
+		(json_int_t)row_of(cost_estimate, rows, row)->unmatched_resources_count, "resources", "matched",
 		resources(document, true), "unmatched", resources(document, false));
-	resource = resource_new("cost-estimates", row_text(rows, row, "id"), attributes,
-		json_pack("{so}", "run", to_one("runs", row_text(rows, row, "run_id"))));
+	resource = resource_new("cost-estimates", row_of(cost_estimate, rows, row)->id, attributes,
+		json_pack("{so}", "run", to_one("runs", row_of(cost_estimate, rows, row)->run_id)));
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
 }
@@ -103,20 +107,21 @@ static void write_resources(struct buf *out, const json_t *document)
 
 static void write_output(struct buf *out, const struct rows *rows)
 {
-	json_auto_t *document = row_json(rows, 0, "document");
+	json_auto_t *document = json_shown(row_of(cost_estimate, rows, 0)->document);
 
-	if (!text_equal(row_text(rows, 0, "status"), "finished")) {
-		buf_printf(out, "The cost estimate is %s.", row_text(rows, 0, "status"));
-		if (!row_null(rows, 0, "error_message"))
-			buf_printf(out, " %s", row_text(rows, 0, "error_message"));
+	if (!text_equal(row_of(cost_estimate, rows, 0)->status, "finished")) {
+		buf_printf(out, "The cost estimate is %s.", row_of(cost_estimate, rows, 0)->status);
+		if (row_of(cost_estimate, rows, 0)->error_message)
+			buf_printf(out, " %s", row_of(cost_estimate, rows, 0)->error_message);
 		buf_text(out, "\n");
 		return;
 	}
-	buf_printf(out, "%s a month, %lld of %lld resources estimated:\n\n", row_text(rows, 0, "currency"),
-		row_int(rows, 0, "matched_resources_count"), row_int(rows, 0, "resources_count"));
+	buf_printf(out, "%s a month, %lld of %lld resources estimated:\n\n", row_of(cost_estimate, rows, 0)->currency,
+		row_of(cost_estimate, rows, 0)->matched_resources_count,
+		row_of(cost_estimate, rows, 0)->resources_count);
 	write_resources(out, document);
-	buf_printf(out, "\nTotal: %s, was %s (%s)\n", row_text(rows, 0, "proposed_monthly_cost"),
-		row_text(rows, 0, "prior_monthly_cost"), row_text(rows, 0, "delta_monthly_cost"));
+	buf_printf(out, "\nTotal: %s, was %s (%s)\n", row_of(cost_estimate, rows, 0)->proposed_monthly_cost,
+		row_of(cost_estimate, rows, 0)->prior_monthly_cost, row_of(cost_estimate, rows, 0)->delta_monthly_cost);
 }
 
 int cost_estimates_output(struct request *req, struct response *res, struct err *err)

@@ -7,10 +7,13 @@
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/auth/signed.h"
 #include "scheduler/store/runs/artifacts.h"
+#include "scheduler/store/runs/artifacts.sql.h"
 #include "scheduler/store/runs/logs.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/run_views.sql.h"
 #include "scheduler/store/states/states.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/states/states.sql.h"
 
 enum { JSON_LIMIT = 1 << 30, LOG_LIMIT = 1 << 20, LOG_DEFAULT = 64 << 10 };
 
@@ -23,43 +26,45 @@ static json_t *number_or_null(const struct rows *rows, int row, const char *colu
 
 /* The agent of a run is always shown. Its pool is shown only for runs on agents, because the pool for remote execution
  * is internal. */
-static json_t *execution_details(const struct rows *rows, int row)
+static json_t *execution_details(const struct operation_row *row)
 {
-	bool agents = row_bool(rows, row, "by_agents");
+	bool agents = row->by_agents;
 	json_t *details = json_pack("{ss so so}", "mode", agents ? "agent" : "remote", "agent-id",
-		row_string(rows, row, "worker_id"), "agent-name", row_string(rows, row, "worker_name"));
+		json_string_or_null(row->worker_id), "agent-name", json_string_or_null(row->worker_name));
 
 	if (agents)
 		json_object_update_new(details,
-			json_pack("{so so}", "agent-pool-id", row_string(rows, row, "pool_id"), "agent-pool-name",
-				row_string(rows, row, "pool_name")));
+			json_pack("{so so}", "agent-pool-id", json_string_or_null(row->pool_id), "agent-pool-name",
+				json_string_or_null(row->pool_name)));
 	return details;
 }
 
 static json_t *operation_resource(const struct store *store, const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(operation, rows, row)->id;
 	bool plan = text_starts(id, "plan-");
 	_cleanup_(freep) char *path = mem_printf("/logs/%s", id);
 	_cleanup_(freep) char *log = signed_url(store, path);
 	json_t *resource, *attributes;
 
-	attributes = json_pack("{so so ss so so so so so sb}", "status", row_string(rows, row, "status"),
-		"status-timestamps", row_json(rows, row, "status_timestamps"), "log-read-url", log,
-		"resource-additions", number_or_null(rows, row, "additions"), "resource-changes",
-		number_or_null(rows, row, "changes"), "resource-destructions",
-		number_or_null(rows, row, "destructions"), "resource-imports", number_or_null(rows, row, "imports"),
-		"execution-details", execution_details(rows, row), "structured-run-output-enabled",
-		row_bool(rows, row, "json_log"));
+	attributes = json_pack("{so so ss so so so so so sb}", "status",
+		json_string_or_null(row_of(operation, rows, row)->status), "status-timestamps",
+		json_shown(row_of(operation, rows, row)->status_timestamps), "log-read-url", log, "resource-additions",
+		number_or_null(rows, row, "additions"), "resource-changes", number_or_null(rows, row, "changes"),
+		"resource-destructions", number_or_null(rows, row, "destructions"), "resource-imports",
+		number_or_null(rows, row, "imports"), "execution-details",
+		execution_details(row_of(operation, rows, row)), "structured-run-output-enabled",
+		row_of(operation, rows, row)->json_log);
 	if (plan)
 		json_object_update_new(attributes,
-			json_pack("{sb sb}", "has-changes", row_bool(rows, row, "has_changes"),
-				"generated-configuration", row_bool(rows, row, "generated_configuration")));
+			json_pack("{sb sb}", "has-changes", row_of(operation, rows, row)->has_changes,
+				"generated-configuration", row_of(operation, rows, row)->generated_configuration));
 	resource = resource_new(plan ? "plans" : "applies", id, attributes,
-		json_pack("{so}", "state-versions", row_many(rows, row, "states", "state-versions")));
+		json_pack(
+			"{so}", "state-versions", many_shown("state-versions", row_of(operation, rows, row)->states)));
 	if (!plan)
 		json_object_set_new(json_object_get(resource, "relationships"), "kept-state-versions",
-			row_many(rows, row, "kept_states", "state-versions"));
+			many_shown("state-versions", row_of(operation, rows, row)->kept_states));
 	if (plan) {
 		_cleanup_(freep) char *base = mem_printf("/api/v2/plans/%s", id);
 		_cleanup_(freep) char *json = mem_printf("%s/json-output", base);
@@ -67,7 +72,7 @@ static json_t *operation_resource(const struct store *store, const struct rows *
 		_cleanup_(freep) char *schema = mem_printf("%s/json-schema", base);
 
 		json_object_set_new(json_object_get(resource, "relationships"), "exports",
-			row_many(rows, row, "exports", "plan-exports"));
+			many_shown("plan-exports", row_of(operation, rows, row)->exports));
 		json_object_set_new(resource, "links",
 			json_pack("{ss ss ss ss}", "self", base, "json-output", json, "json-output-redacted", redacted,
 				"json-schema", schema));
@@ -117,11 +122,11 @@ int applies_errored_state(struct request *req, struct response *res, struct err 
 		return err_set(err, ERR_NOT_FOUND, "apply not found");
 	if (operation_view(req->store, param(req, "apply"), &apply, err) < 0 ||
 		may(req, place_of(&apply), "apply", err) < 0 ||
-		state_recovered(req->store, row_text(&apply, 0, "run_id"), &state, err) < 0)
+		state_recovered(req->store, row_of(operation, &apply, 0)->run_id, &state, err) < 0)
 		return -1;
 	res->http->status = 307;
 	snprintf(res->http->location, sizeof(res->http->location), "%s/api/v2/state-versions/%s/download",
-		req->store->settings->public_url, row_text(&state, 0, "id"));
+		req->store->settings->public_url, row_of(state_recovered, &state, 0)->id);
 	return 0;
 }
 
@@ -135,13 +140,13 @@ static int plan_content(struct request *req, const char *column, struct buf *out
 
 	if (operation_view(req->store, id.text, &plan, err) < 0)
 		return -1;
-	if (req->actor.kind == ACTOR_TASK
-			? actor_may_for_task(req->store, &req->actor, row_text(&plan, 0, "run_id"), NULL, err) < 0
-			: may(req, place_of(&plan), "plan", err) < 0)
+	if (req->actor.kind == ACTOR_TASK ? actor_may_for_task(req->store, &req->actor,
+						    row_of(operation, &plan, 0)->run_id, NULL, err) < 0
+					  : may(req, place_of(&plan), "plan", err) < 0)
 		return -1;
-	if (artifacts_of_run(req->store, row_text(&plan, 0, "run_id"), &rows, err) < 0)
+	if (artifacts_of_run(req->store, row_of(operation, &plan, 0)->run_id, &rows, err) < 0)
 		return -1;
-	if (row_bool(&rows, 0, "plan_deleted"))
+	if (row_of(artifacts_of_run, &rows, 0)->plan_deleted)
 		return err_set(err, ERR_NOT_FOUND, "the plan was deleted: it is older than plans are kept here");
 	*ret_there = !row_null(&rows, 0, column);
 	return *ret_there ? blob_get(req->store, row_text(&rows, 0, column), out, err) : 0;

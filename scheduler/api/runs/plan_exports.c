@@ -5,6 +5,7 @@
 #include "scheduler/api/runs/mock_bundle.h"
 #include "scheduler/store/policies/policy_runs.h"
 #include "scheduler/store/runs/plan_exports.h"
+#include "scheduler/store/runs/plan_exports.sql.h"
 #include "scheduler/store/runs/run_views.h"
 #include "scheduler/store/content/blobs.h"
 
@@ -14,20 +15,20 @@ static const char data_type_mocks[] = "sentinel-mock-bundle-v0";
 
 static json_t *export_resource(const struct rows *rows)
 {
-	const char *id = row_text(rows, 0, "id");
-	bool expired = row_bool(rows, 0, "expired");
+	const char *id = row_of(plan_export_read, rows, 0)->id;
+	bool expired = row_of(plan_export_read, rows, 0)->expired;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/plan-exports/%s", id);
 	_cleanup_(freep) char *download = mem_printf("%s/download", self);
-	json_t *times = json_pack("{so so}", "queued-at", row_time(rows, 0, "created_at"), "finished-at",
-		row_time(rows, 0, "created_at"));
+	json_t *times = json_pack("{so so}", "queued-at", time_shown(row_of(plan_export_read, rows, 0)->created_at),
+		"finished-at", time_shown(row_of(plan_export_read, rows, 0)->created_at));
 	json_t *resource;
 
 	if (expired)
-		json_object_set_new(times, "expired-at", row_time(rows, 0, "expires_at"));
+		json_object_set_new(times, "expired-at", time_shown(row_of(plan_export_read, rows, 0)->expires_at));
 	resource = resource_new("plan-exports", id,
-		json_pack("{so ss so}", "data-type", row_string(rows, 0, "data_type"), "status",
-			expired ? "expired" : "finished", "status-timestamps", times),
-		json_pack("{so}", "plan", to_one("plans", row_text(rows, 0, "plan_id"))));
+		json_pack("{so ss so}", "data-type", json_string_or_null(row_of(plan_export_read, rows, 0)->data_type),
+			"status", expired ? "expired" : "finished", "status-timestamps", times),
+		json_pack("{so}", "plan", to_one("plans", row_of(plan_export_read, rows, 0)->plan_id)));
 	json_object_set_new(resource, "links", json_pack("{ss ss}", "self", self, "download", download));
 	return resource;
 }
@@ -86,7 +87,8 @@ int plan_exports_delete(struct request *req, struct response *res, struct err *e
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (export_in_path(req, &rows, err) < 0 || plan_export_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (export_in_path(req, &rows, err) < 0 ||
+		plan_export_delete(req->store, row_of(plan_export_read, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -98,9 +100,9 @@ static int schemas_read(struct request *req, const struct rows *rows, json_t **r
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
 
-	if (row_null(rows, 0, "schemas_blob"))
+	if (!row_of(plan_export_read, rows, 0)->schemas_blob)
 		return 0;
-	if (blob_get(req->store, row_text(rows, 0, "schemas_blob"), &text, err) < 0)
+	if (blob_get(req->store, row_of(plan_export_read, rows, 0)->schemas_blob, &text, err) < 0)
 		return -1;
 	return json_parse(buf_str(&text), text.len, ret_schemas, err);
 }
@@ -110,9 +112,9 @@ static int bundle_make(struct request *req, const struct rows *rows, struct buf 
 	_cleanup_(buf_release) struct buf text = BUF_INIT(EXPORT_LIMIT);
 	json_auto_t *plan = NULL, *facts = NULL, *run = NULL, *schemas = NULL;
 
-	if (blob_get(req->store, row_text(rows, 0, "json_blob"), &text, err) < 0 ||
+	if (blob_get(req->store, row_of(plan_export_read, rows, 0)->json_blob, &text, err) < 0 ||
 		schemas_read(req, rows, &schemas, err) < 0 ||
-		policy_run_facts(req->store, row_text(rows, 0, "run_id"), &facts, err) < 0)
+		policy_run_facts(req->store, row_of(plan_export_read, rows, 0)->run_id, &facts, err) < 0)
 		return -1;
 	plan = plan_parse(buf_str(&text), text.len);
 	if (!plan)
@@ -128,7 +130,7 @@ int plan_exports_download(struct request *req, struct response *res, struct err 
 
 	if (export_in_path(req, &rows, err) < 0)
 		return -1;
-	if (row_bool(&rows, 0, "expired"))
+	if (row_of(plan_export_read, &rows, 0)->expired)
 		return err_set(err, ERR_NOT_FOUND, "the plan export has expired: make another");
 	if (bundle_make(req, &rows, &bundle, err) < 0)
 		return -1;

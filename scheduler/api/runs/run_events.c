@@ -7,6 +7,7 @@
 #include "scheduler/api/kinds.h"
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/store/runs/run_events.h"
+#include "scheduler/store/runs/run_events.sql.h"
 
 /* The events of a run and the comments on it. Neither list is paged. */
 
@@ -21,12 +22,13 @@ static const struct inclusion includes[] = {
 
 static json_t *event_resource(const struct rows *rows, int row)
 {
-	return resource_new("run-events", row_text(rows, row, "id"),
-		json_pack("{so so so}", "action", row_string(rows, row, "action"), "description",
-			row_string(rows, row, "description"), "created-at", row_time(rows, row, "created_at")),
-		json_pack("{so so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "actor",
-			to_one("users", row_text(rows, row, "actor_id")), "comment",
-			to_one("comments", row_text(rows, row, "comment_id"))));
+	return resource_new("run-events", row_of(run_event_views_of, rows, row)->id,
+		json_pack("{so so so}", "action", json_string_or_null(row_of(run_event_views_of, rows, row)->action),
+			"description", json_string_or_null(row_of(run_event_views_of, rows, row)->description),
+			"created-at", time_shown(row_of(run_event_views_of, rows, row)->created_at)),
+		json_pack("{so so so}", "run", to_one("runs", row_of(run_event_views_of, rows, row)->run_id), "actor",
+			to_one("users", row_of(run_event_views_of, rows, row)->actor_id), "comment",
+			to_one("comments", row_of(run_event_views_of, rows, row)->comment_id)));
 }
 
 const struct resource_kind kind_run_events = {
@@ -65,11 +67,11 @@ int run_events_read(struct request *req, struct response *res, struct err *err)
 
 static json_t *comment_resource(const struct rows *rows, int row)
 {
-	return resource_new("comments", row_text(rows, row, "id"),
-		json_pack("{so so}", "body", row_string(rows, row, "body"), "created-at",
-			row_time(rows, row, "created_at")),
-		json_pack("{so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "user",
-			to_one("users", row_text(rows, row, "created_by"))));
+	return resource_new("comments", row_of(comment, rows, row)->id,
+		json_pack("{so so}", "body", json_string_or_null(row_of(comment, rows, row)->body), "created-at",
+			time_shown(row_of(comment, rows, row)->created_at)),
+		json_pack("{so so}", "run", to_one("runs", row_of(comment, rows, row)->run_id), "user",
+			to_one("users", row_of(comment, rows, row)->created_by)));
 }
 
 static const struct inclusion comment_includes[] = {{"user", "comments", "user", &kind_users}};

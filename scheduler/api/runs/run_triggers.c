@@ -4,6 +4,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/runs/run_triggers.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 static const struct inclusion includes[] = {
@@ -13,14 +14,14 @@ static const struct inclusion includes[] = {
 
 static json_t *trigger_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(run_trigger, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/run-triggers/%s", id);
 	json_t *resource = resource_new("run-triggers", id,
-		json_pack("{so so so}", "created-at", row_time(rows, row, "created_at"), "sourceable-name",
-			row_string(rows, row, "source_name"), "workspace-name",
-			row_string(rows, row, "workspace_name")),
-		json_pack("{so so}", "workspace", to_one("workspaces", row_text(rows, row, "workspace_id")),
-			"sourceable", to_one("workspaces", row_text(rows, row, "source_id"))));
+		json_pack("{so so so}", "created-at", time_shown(row_of(run_trigger, rows, row)->created_at),
+			"sourceable-name", json_string_or_null(row_of(run_trigger, rows, row)->source_name),
+			"workspace-name", json_string_or_null(row_of(run_trigger, rows, row)->workspace_name)),
+		json_pack("{so so}", "workspace", to_one("workspaces", row_of(run_trigger, rows, row)->workspace_id),
+			"sourceable", to_one("workspaces", row_of(run_trigger, rows, row)->source_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -34,7 +35,7 @@ static const struct resource_kind kind_run_triggers = {
 static struct place place_at(const struct rows *rows, const char *column)
 {
 	return (struct place){
-		.organization = row_text(rows, 0, "organization_id"), .workspace = row_text(rows, 0, column)};
+		.organization = row_of(run_trigger, rows, 0)->organization_id, .workspace = row_text(rows, 0, column)};
 }
 
 static int list_read(const struct request *req, struct run_trigger_list *ret_list, struct err *err)
@@ -123,7 +124,7 @@ int run_triggers_delete(struct request *req, struct response *res, struct err *e
 
 	if (run_trigger_read(req->store, param(req, "trigger"), &rows, err) < 0 ||
 		may(req, place_at(&rows, "workspace_id"), "run trigger", err) < 0 ||
-		run_trigger_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		run_trigger_delete(req->store, row_of(run_trigger, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

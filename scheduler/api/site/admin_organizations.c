@@ -10,6 +10,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/access/organizations.h"
 #include "scheduler/store/access/site_organizations.h"
+#include "scheduler/store/access/site_organizations.sql.h"
 #include "scheduler/store/workers/quotas.h"
 
 /* All organizations of the installation, for site admins, and the settings that only site admins change. */
@@ -29,18 +30,20 @@ static const struct field settings[] = {
 
 static json_t *admin_organization_resource(const struct rows *rows, int row)
 {
-	json_auto_t *set = row_json(rows, row, "admin_settings");
-	json_t *attributes = json_pack("{so so so so so so sI sb}", "name", row_string(rows, row, "name"),
-		"external-id", row_string(rows, row, "id"), "notification-email", row_string(rows, row, "email"),
-		"created-at", row_time(rows, row, "created_at"), "workspace-count", row_number(rows, row, "workspaces"),
-		"current-run-count", row_number(rows, row, "current_runs"), "concurrent-run-limit",
-		(json_int_t)row_int(rows, row, "run_limit"), "sso-enabled", 0);
+	json_auto_t *set = json_shown(row_of(site_organization, rows, row)->admin_settings);
+	json_t *attributes = json_pack("{so so so so so so sI sb}", "name",
+		json_string_or_null(row_of(site_organization, rows, row)->name), "external-id",
+		json_string_or_null(row_of(site_organization, rows, row)->id), "notification-email",
+		json_string_or_null(row_of(site_organization, rows, row)->email), "created-at",
+		time_shown(row_of(site_organization, rows, row)->created_at), "workspace-count",
+		row_number(rows, row, "workspaces"), "current-run-count", row_number(rows, row, "current_runs"),
+		"concurrent-run-limit", (json_int_t)row_of(site_organization, rows, row)->run_limit, "sso-enabled", 0);
 
 	fields_show(settings, ARRAY_LEN(settings), set, attributes);
-	json_object_set_new(attributes, "is-disabled", json_boolean(row_bool(rows, row, "is_disabled")));
+	json_object_set_new(attributes, "is-disabled", json_boolean(row_of(site_organization, rows, row)->is_disabled));
 	timeouts_show(set, attributes);
-	return resource_new("organizations", row_text(rows, row, "name"), attributes,
-		json_pack("{so}", "owners", row_many(rows, row, "owners", "users")));
+	return resource_new("organizations", row_of(site_organization, rows, row)->name, attributes,
+		json_pack("{so}", "owners", many_shown("users", row_of(site_organization, rows, row)->owners)));
 }
 
 static const struct inclusion includes[] = {{"owners", "organizations", "owners", &kind_users}};

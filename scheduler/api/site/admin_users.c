@@ -4,6 +4,7 @@
 #include "scheduler/api/include_resolver.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/store/access/users.h"
+#include "scheduler/store/access/users.sql.h"
 
 /* All users of the installation, for site admins. */
 
@@ -12,9 +13,10 @@ static json_t *admin_user_resource(const struct rows *rows, int row)
 	json_t *resource = user_resource(rows, row);
 
 	json_object_set_new(json_object_get(resource, "attributes"), "is-suspended",
-		json_boolean(row_bool(rows, row, "is_suspended")));
+		json_boolean(row_of(user, rows, row)->is_suspended));
 	json_object_set_new(resource, "relationships",
-		json_pack("{so}", "organizations", row_many(rows, row, "organizations", "organizations")));
+		json_pack(
+			"{so}", "organizations", many_shown("organizations", row_of(user, rows, row)->organizations)));
 	return resource;
 }
 

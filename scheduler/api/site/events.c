@@ -5,6 +5,7 @@
 #include "scheduler/events/channels.h"
 #include "scheduler/events/hub.h"
 #include "scheduler/store/access/watched_objects.h"
+#include "scheduler/store/access/watched_objects.sql.h"
 
 /* The stream of events (scheduler/events/hub.h). The hub checks the permission for each topic. An event denies a topic
  * whose object does not exist or may not be read, and the other topics continue. */
@@ -25,11 +26,11 @@ static int objects_find(struct store *store, struct event_topics *topics, struct
 	if (watched_objects_find(store, &kinds, &names, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		struct event_topic *topic = &topics->items[row_int(&rows, i, "n") - 1];
+		struct event_topic *topic = &topics->items[row_of(watched_objects_find, &rows, i)->n - 1];
 
-		text_copy(topic->object.text, ID_SIZE, row_text(&rows, i, "object_id"));
-		text_copy(topic->organization.text, ID_SIZE, row_text(&rows, i, "organization_id"));
-		text_copy(topic->workspace.text, ID_SIZE, row_text(&rows, i, "workspace_id"));
+		text_copy(topic->object.text, ID_SIZE, row_of(watched_objects_find, &rows, i)->object_id);
+		text_copy(topic->organization.text, ID_SIZE, row_of(watched_objects_find, &rows, i)->organization_id);
+		text_copy(topic->workspace.text, ID_SIZE, row_of(watched_objects_find, &rows, i)->workspace_id);
 	}
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/http/fields.h"
 #include "scheduler/store/workers/tool_versions.h"
+#include "scheduler/store/workers/tool_versions.sql.h"
 
 /* The versions of terraform, opa and sentinel that site admins list. A disabled version of terraform can't be selected,
  * and no run starts with it. Workers that download OPA (--opa-mirror) get a listed version of it from its URL, and
@@ -27,19 +28,21 @@ static const json_t *arch_find(const json_t *archs, const char *name)
 /* `url` and `sha` are those of linux/amd64, from before there were `archs`. */
 static json_t *tool_version_resource(const struct rows *rows, int row)
 {
-	json_auto_t *archs = row_json(rows, row, "archs");
+	json_auto_t *archs = json_shown(row_of(tool_version, rows, row)->archs);
 	const json_t *first = arch_find(archs, "amd64");
 	char type[32];
 
-	snprintf(type, sizeof(type), "%s-versions", row_text(rows, row, "tool"));
-	return resource_new(type, row_text(rows, row, "id"),
-		json_pack("{so ss ss sO sb sb sb sb so sI so}", "version", row_string(rows, row, "version"), "url",
+	snprintf(type, sizeof(type), "%s-versions", row_of(tool_version, rows, row)->tool);
+	return resource_new(type, row_of(tool_version, rows, row)->id,
+		json_pack("{so ss ss sO sb sb sb sb so sI so}", "version",
+			json_string_or_null(row_of(tool_version, rows, row)->version), "url",
 			text_or_empty(json_string_at(first, "url")), "sha", text_or_empty(json_string_at(first, "sha")),
-			"archs", archs, "official", row_bool(rows, row, "official"), "enabled",
-			row_bool(rows, row, "enabled"), "beta", row_bool(rows, row, "beta"), "deprecated",
-			row_bool(rows, row, "deprecated"), "deprecated-reason",
-			row_string(rows, row, "deprecated_reason"), "usage", (json_int_t)row_int(rows, row, "usage"),
-			"created-at", row_time(rows, row, "created_at")),
+			"archs", archs, "official", row_of(tool_version, rows, row)->official, "enabled",
+			row_of(tool_version, rows, row)->enabled, "beta", row_of(tool_version, rows, row)->beta,
+			"deprecated", row_of(tool_version, rows, row)->deprecated, "deprecated-reason",
+			json_string_or_null(row_of(tool_version, rows, row)->deprecated_reason), "usage",
+			(json_int_t)row_of(tool_version, rows, row)->usage, "created-at",
+			time_shown(row_of(tool_version, rows, row)->created_at)),
 		NULL);
 }
 
@@ -231,10 +234,12 @@ static int versions_update(struct request *req, struct response *res, const char
 
 	if (tool_version_read(req->store, tool, param(req, "version"), &rows, err) < 0)
 		return -1;
-	fields = json_pack("{so so sb sb sb sb so}", "version", row_string(&rows, 0, "version"), "archs",
-		row_json(&rows, 0, "archs"), "official", row_bool(&rows, 0, "official"), "enabled",
-		row_bool(&rows, 0, "enabled"), "beta", row_bool(&rows, 0, "beta"), "deprecated",
-		row_bool(&rows, 0, "deprecated"), "deprecated-reason", row_string(&rows, 0, "deprecated_reason"));
+	fields = json_pack("{so so sb sb sb sb so}", "version",
+		json_string_or_null(row_of(tool_version, &rows, 0)->version), "archs",
+		json_shown(row_of(tool_version, &rows, 0)->archs), "official", row_of(tool_version, &rows, 0)->official,
+		"enabled", row_of(tool_version, &rows, 0)->enabled, "beta", row_of(tool_version, &rows, 0)->beta,
+		"deprecated", row_of(tool_version, &rows, 0)->deprecated, "deprecated-reason",
+		json_string_or_null(row_of(tool_version, &rows, 0)->deprecated_reason));
 	if (fields_change(req, tool, fields, err) < 0 ||
 		tool_version_update(req->store, param(req, "version"), fields, err) < 0)
 		return -1;

@@ -11,6 +11,7 @@
 #include "scheduler/store/states/state_rollback.h"
 #include "scheduler/store/states/state_writes.h"
 #include "scheduler/store/states/states.h"
+#include "scheduler/store/states/states.sql.h"
 
 /* State versions that clients create: with the content in the body, or uploaded later through a signed link. The
  * store checks the workspace's lock in the transaction that writes (store/states/state_writes.h), because a link
@@ -50,7 +51,7 @@ static int state_show(struct request *req, struct response *res, const char *id,
 		return -1;
 	resource = state_resource(req->store, &rows, 0);
 	attributes = json_object_get(resource, "attributes");
-	if (text_equal(row_text(&rows, 0, "status"), "pending")) {
+	if (text_equal(row_of(state, &rows, 0)->status, "pending")) {
 		json_object_set_new(attributes, "hosted-state-upload-url", upload_url(req->store, id, path));
 		json_object_set_new(attributes, "hosted-json-state-upload-url", upload_url(req->store, id, PATH_JSON));
 	}
@@ -148,17 +149,17 @@ static int upload(struct request *req, struct response *res, bool force, struct 
 
 	if (state_read(req->store, param(req, "state"), &rows, err) < 0)
 		return -1;
-	if (!text_equal(row_text(&rows, 0, "status"), "pending"))
+	if (!text_equal(row_of(state, &rows, 0)->status, "pending"))
 		return err_set(err, ERR_CONFLICT, "the state version is %s: its content can't be uploaded any more",
-			row_text(&rows, 0, "status"));
-	label.serial = row_int(&rows, 0, "serial");
-	label.lineage = *row_text(&rows, 0, "lineage") ? row_text(&rows, 0, "lineage") : NULL;
-	label.md5 = row_text(&rows, 0, "md5");
-	write.workspace_id = row_text(&rows, 0, "workspace_id");
+			row_of(state, &rows, 0)->status);
+	label.serial = row_of(state, &rows, 0)->serial;
+	label.lineage = *row_of(state, &rows, 0)->lineage ? row_of(state, &rows, 0)->lineage : NULL;
+	label.md5 = row_of(state, &rows, 0)->md5;
+	write.workspace_id = row_of(state, &rows, 0)->workspace_id;
 	audit_note_place(req->audit, &(struct place){.workspace = write.workspace_id});
-	write.run_id = row_text(&rows, 0, "run_id");
-	write.created_by = row_text(&rows, 0, "created_by");
-	write.pending_id = row_text(&rows, 0, "id");
+	write.run_id = row_of(state, &rows, 0)->run_id;
+	write.created_by = row_of(state, &rows, 0)->created_by;
+	write.pending_id = row_of(state, &rows, 0)->id;
 	write.bytes = req->http->body.data;
 	write.len = req->http->body.len;
 	if (state_accept(req->store, &write, err) < 0)

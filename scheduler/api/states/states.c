@@ -10,6 +10,7 @@
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/states.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/states/states.sql.h"
 
 /* ---- the resource ---- */
 
@@ -66,9 +67,9 @@ static json_int_t billable(const json_t *resources)
 	return total;
 }
 
-static bool has_content(const struct rows *rows, int row)
+static bool has_content(const struct state_row *row)
 {
-	const char *status = row_text(rows, row, "status");
+	const char *status = row->status;
 
 	return text_equal(status, "finalized") || text_equal(status, "detached");
 }
@@ -79,63 +80,62 @@ static json_t *download_url(
 {
 	_cleanup_(freep) char *url = NULL;
 
-	if (row_null(rows, row, column) || !has_content(rows, row))
+	if (row_null(rows, row, column) || !has_content(row_of(state, rows, row)))
 		return json_null();
 	url = mem_printf(
-		"%s/api/v2/state-versions/%s/%s", store->settings->public_url, row_text(rows, row, "id"), path);
+		"%s/api/v2/state-versions/%s/%s", store->settings->public_url, row_of(state, rows, row)->id, path);
 	return json_string(url);
 }
 
-static json_t *state_relations(const struct rows *rows, int row)
+static json_t *state_relations(const struct state_row *row)
 {
-	json_auto_t *output_ids = row_json(rows, row, "output_ids");
+	json_auto_t *output_ids = json_shown(row->output_ids);
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", to_one("runs", row_text(rows, row, "run_id")),
-		"created-by", to_one("users", row_text(rows, row, "created_by")), "workspace",
-		to_one("workspaces", row_text(rows, row, "workspace_id")), "rollback-state-version",
-		to_one("state-versions", row_text(rows, row, "rollback_id")), "outputs",
-		relation_linked(to_many("state-version-outputs", output_ids), "state-versions",
-			row_text(rows, row, "id"), "outputs"));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "run", to_one("runs", row->run_id), "created-by",
+		to_one("users", row->created_by), "workspace", to_one("workspaces", row->workspace_id),
+		"rollback-state-version", to_one("state-versions", row->rollback_id), "outputs",
+		relation_linked(to_many("state-version-outputs", output_ids), "state-versions", row->id, "outputs"));
 }
 
 json_t *state_resource(const struct store *store, const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
-	json_t *resources = row_json(rows, row, "resources");
+	const char *id = row_of(state, rows, row)->id;
+	json_t *resources = json_shown(row_of(state, rows, row)->resources);
 	_cleanup_(freep) char *self = mem_printf("/api/v2/state-versions/%s", id);
-	const char *md5 = row_text(rows, row, "md5"); /* "": a state stored from a difference has none */
+	const char *md5 = row_of(state, rows, row)->md5; /* "": a state stored from a difference has none */
 	json_t *attributes = json_pack("{s:I, s:s, s:o, s:I, s:o, s:o, s:o, s:o, s:n, s:n, s:b, s:i, s:o}", "serial",
-		(json_int_t)row_int(rows, row, "serial"), "lineage", row_text(rows, row, "lineage"), "md5",
-		json_string_or_null(text_or_null(md5)), "size", (json_int_t)row_int(rows, row, "size"), "status",
-		row_string(rows, row, "status"), "created-at", row_time(rows, row, "created_at"),
-		"hosted-state-download-url", download_url(store, rows, row, "blob_id", "download"),
-		"hosted-json-state-download-url", download_url(store, rows, row, "json_blob_id", "json-download"),
-		"hosted-state-upload-url", "hosted-json-state-upload-url", "resources-processed",
-		!row_null(rows, row, "blob_id"), "state-version", 4, "terraform-version",
-		row_string(rows, row, "terraform_version"));
-	json_t *resource = resource_new("state-versions", id, attributes, state_relations(rows, row));
+		(json_int_t)row_of(state, rows, row)->serial, "lineage", row_of(state, rows, row)->lineage, "md5",
+		json_string_or_null(text_or_null(md5)), "size", (json_int_t)row_of(state, rows, row)->size, "status",
+		json_string_or_null(row_of(state, rows, row)->status), "created-at",
+		time_shown(row_of(state, rows, row)->created_at), "hosted-state-download-url",
+		download_url(store, rows, row, "blob_id", "download"), "hosted-json-state-download-url",
+		download_url(store, rows, row, "json_blob_id", "json-download"), "hosted-state-upload-url",
+		"hosted-json-state-upload-url", "resources-processed", row_of(state, rows, row)->blob_id,
+		"state-version", 4, "terraform-version",
+		json_string_or_null(row_of(state, rows, row)->terraform_version));
+	json_t *resource = resource_new("state-versions", id, attributes, state_relations(row_of(state, rows, row)));
 
 	json_object_set_new(attributes, "modules", counts_by(resources, "module"));
 	json_object_set_new(attributes, "providers", counts_by(resources, "provider"));
 	json_object_set_new(attributes, "billable-rum-count", json_integer(billable(resources)));
 	json_object_set_new(attributes, "resources", resources);
-	json_object_set_new(attributes, "intermediate", json_boolean(row_bool(rows, row, "intermediate")));
-	json_object_set_new(attributes, "recovered", json_boolean(row_bool(rows, row, "recovered")));
-	json_object_set_new(attributes, "vcs-commit-sha", row_string(rows, row, "commit_sha"));
-	json_object_set_new(attributes, "vcs-commit-url", row_string(rows, row, "commit_url"));
+	json_object_set_new(attributes, "intermediate", json_boolean(row_of(state, rows, row)->intermediate));
+	json_object_set_new(attributes, "recovered", json_boolean(row_of(state, rows, row)->recovered));
+	json_object_set_new(attributes, "vcs-commit-sha", json_string_or_null(row_of(state, rows, row)->commit_sha));
+	json_object_set_new(attributes, "vcs-commit-url", json_string_or_null(row_of(state, rows, row)->commit_url));
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }
 
 /* Takes the value; NULL: it is hidden. */
-static json_t *output_resource(const struct rows *rows, int row, json_t *value)
+static json_t *output_resource(const struct state_output_row *row, json_t *value)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/state-version-outputs/%s", id);
 	json_t *resource = resource_new("state-version-outputs", id,
-		json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", row_string(rows, row, "name"), "sensitive",
-			row_bool(rows, row, "sensitive"), "type", row_string(rows, row, "type"), "value",
-			value ? value : json_null(), "detailed-type", row_json(rows, row, "detailed_type")),
+		json_pack("{s:o, s:b, s:o, s:o, s:o}", "name", json_string_or_null(row->name), "sensitive",
+			row->sensitive, "type", json_string_or_null(row->type), "value", value ? value : json_null(),
+			"detailed-type", json_shown(row->detailed_type)),
 		NULL);
 
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
@@ -148,7 +148,7 @@ static int output_make(struct store *store, const struct rows *rows, int row, js
 
 	if (state_output_value(store, rows, row, &value, err) < 0)
 		return -1;
-	*ret_resource = output_resource(rows, row, value);
+	*ret_resource = output_resource(row_of(state_output, rows, row), value);
 	return 0;
 }
 
@@ -156,9 +156,9 @@ static int output_make(struct store *store, const struct rows *rows, int row, js
 static int output_make_public(
 	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
-	if (!row_bool(rows, row, "sensitive"))
+	if (!row_of(state_output, rows, row)->sensitive)
 		return output_make(store, rows, row, ret_resource, err);
-	*ret_resource = output_resource(rows, row, NULL);
+	*ret_resource = output_resource(row_of(state_output, rows, row), NULL);
 	return 0;
 }
 
@@ -193,7 +193,7 @@ static int state_of(struct request *req, struct rows *ret_rows, struct err *err)
 
 	if (state_read(req->store, param(req, "state"), ret_rows, err) < 0)
 		return -1;
-	return scope_workspace_id(req, row_text(ret_rows, 0, "workspace_id"), &scope, err);
+	return scope_workspace_id(req, row_of(state, ret_rows, 0)->workspace_id, &scope, err);
 }
 
 /* The current state version of the path's workspace. */
@@ -272,7 +272,9 @@ static int content_state(struct request *req, struct rows *ret_rows, struct err 
 {
 	if (state_of(req, ret_rows, err) < 0)
 		return -1;
-	return has_content(ret_rows, 0) ? 0 : err_set(err, ERR_NOT_FOUND, "the state version has no content");
+	return has_content(row_of(state, ret_rows, 0))
+		? 0
+		: err_set(err, ERR_NOT_FOUND, "the state version has no content");
 }
 
 int states_download(struct request *req, struct response *res, struct err *err)
@@ -280,7 +282,8 @@ int states_download(struct request *req, struct response *res, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
 
-	if (content_state(req, &rows, err) < 0 || state_content(req->store, row_text(&rows, 0, "id"), &bytes, err) < 0)
+	if (content_state(req, &rows, err) < 0 ||
+		state_content(req->store, row_of(state, &rows, 0)->id, &bytes, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/json", &bytes);
 }
@@ -291,7 +294,7 @@ int states_json_download(struct request *req, struct response *res, struct err *
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(BODY_STATE);
 
 	if (content_state(req, &rows, err) < 0 ||
-		blob_get(req->store, row_text(&rows, 0, "json_blob_id"), &bytes, err) < 0)
+		blob_get(req->store, row_of(state, &rows, 0)->json_blob_id, &bytes, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/json", &bytes);
 }
@@ -303,7 +306,7 @@ static int backing_change(struct request *req, struct response *res, enum backin
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (state_of(req, &rows, err) < 0 ||
-		backing_data_change(req->store, BACKING_STATE, change, row_text(&rows, 0, "id"), err) < 0)
+		backing_data_change(req->store, BACKING_STATE, change, row_of(state, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }
@@ -334,8 +337,8 @@ int states_outputs(struct request *req, struct response *res, struct err *err)
 	struct page page;
 
 	if (page_read(req, &page, err) < 0 || state_of(req, &rows, err) < 0 ||
-		outputs_read(req->store, row_text(&rows, 0, "id"), masked ? &kind_public_outputs : &kind_outputs, &list,
-			err) < 0)
+		outputs_read(req->store, row_of(state, &rows, 0)->id, masked ? &kind_public_outputs : &kind_outputs,
+			&list, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, list, NULL);
 }
@@ -347,7 +350,7 @@ int states_current_outputs(struct request *req, struct response *res, struct err
 	json_t *list;
 
 	if (state_of_workspace(req, &rows, err) < 0 ||
-		outputs_read(req->store, row_text(&rows, 0, "id"), &kind_public_outputs, &list, err) < 0)
+		outputs_read(req->store, row_of(state, &rows, 0)->id, &kind_public_outputs, &list, err) < 0)
 		return -1;
 	return respond_resource(res, 200, list);
 }
@@ -359,7 +362,7 @@ int state_outputs_read(struct request *req, struct response *res, struct err *er
 	json_t *resource;
 
 	if (state_output_read(req->store, param(req, "output"), &rows, err) < 0 ||
-		scope_workspace_id(req, row_text(&rows, 0, "workspace_id"), &scope, err) < 0 ||
+		scope_workspace_id(req, row_of(state_output, &rows, 0)->workspace_id, &scope, err) < 0 ||
 		output_make(req->store, &rows, 0, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);

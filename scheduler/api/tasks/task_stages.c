@@ -8,32 +8,35 @@
 #include "scheduler/api/runs/runs.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/tasks/task_views.h"
+#include "scheduler/store/tasks/task_views.sql.h"
 
 /* Task stages, task results, outcomes and the delivery log. They are read-only here: runs and notifiers write them. */
 
 /* Only policies can await an override. A mandatory run task that failed ends the run. */
-static bool awaits_override(const struct rows *rows, int row)
+static bool awaits_override(const struct task_stage_row *row)
 {
-	return !row_null(rows, row, "evaluation_status") &&
-		text_equal(row_text(rows, row, "run_stage"), stages[STAGE_OPA].name) &&
-		text_equal(row_text(rows, row, "run_status"), run_statuses[RUN_POLICY_OVERRIDE].name);
+	return row->evaluation_status && text_equal(row->run_stage, stages[STAGE_OPA].name) &&
+		text_equal(row->run_status, run_statuses[RUN_POLICY_OVERRIDE].name);
 }
 
 static json_t *task_stage_resource(const struct rows *rows, int row)
 {
-	bool may = row_may(rows, row, CAN_OVERRIDE);
+	bool may = rights_may(row_of(task_stage, rows, row)->rights, CAN_OVERRIDE);
 
-	return resource_new("task-stages", row_text(rows, row, "id"),
-		json_pack("{so so so so so s{sb sb sb} s{sb}}", "stage", row_string(rows, row, "stage"), "status",
-			row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"),
-			"created-at", row_time(rows, row, "created_at"), "updated-at",
-			row_time(rows, row, "updated_at"), "permissions", "can-override-policy", may,
-			"can-override-tasks", may, "can-override", may, "actions", "is-overridable",
-			awaits_override(rows, row) && !row_bool(rows, row, "override_barred")),
-		json_pack("{so so so}", "run", to_one("runs", row_text(rows, row, "run_id")), "task-results",
-			row_many(rows, row, "results", "task-results"), "policy-evaluations",
-			relation_linked(row_many(rows, row, "evaluations", "policy-evaluations"), "task-stages",
-				row_text(rows, row, "id"), "policy-evaluations")));
+	return resource_new("task-stages", row_of(task_stage, rows, row)->id,
+		json_pack("{so so so so so s{sb sb sb} s{sb}}", "stage",
+			json_string_or_null(row_of(task_stage, rows, row)->stage), "status",
+			json_string_or_null(row_of(task_stage, rows, row)->status), "status-timestamps",
+			json_shown(row_of(task_stage, rows, row)->status_timestamps), "created-at",
+			time_shown(row_of(task_stage, rows, row)->created_at), "updated-at",
+			time_shown(row_of(task_stage, rows, row)->updated_at), "permissions", "can-override-policy",
+			may, "can-override-tasks", may, "can-override", may, "actions", "is-overridable",
+			awaits_override(row_of(task_stage, rows, row)) &&
+				!row_of(task_stage, rows, row)->override_barred),
+		json_pack("{so so so}", "run", to_one("runs", row_of(task_stage, rows, row)->run_id), "task-results",
+			many_shown("task-results", row_of(task_stage, rows, row)->results), "policy-evaluations",
+			relation_linked(many_shown("policy-evaluations", row_of(task_stage, rows, row)->evaluations),
+				"task-stages", row_of(task_stage, rows, row)->id, "policy-evaluations")));
 }
 
 const struct resource_kind kind_task_stages = {
@@ -41,22 +44,28 @@ const struct resource_kind kind_task_stages = {
 
 json_t *task_result_resource(const struct rows *rows, int row)
 {
-	json_auto_t *outcomes = row_json(rows, row, "outcomes");
+	json_auto_t *outcomes = json_shown(row_of(task_results, rows, row)->outcomes);
 	json_t *attributes = json_pack("{so so so so so so so so so so so so sb sI sn}", "status",
-		row_string(rows, row, "status"), "message", row_string(rows, row, "message"), "url",
-		row_string(rows, row, "url"), "stage", row_string(rows, row, "stage"), "status-timestamps",
-		row_json(rows, row, "status_timestamps"), "created-at", row_time(rows, row, "created_at"), "updated-at",
-		row_time(rows, row, "updated_at"), "task-id", row_string(rows, row, "task_id"), "task-name",
-		row_string(rows, row, "task_name"), "task-url", row_string(rows, row, "task_url"), "workspace-task-id",
-		row_string(rows, row, "workspace_task_id"), "workspace-task-enforcement-level",
-		row_string(rows, row, "enforcement"), "is-speculative", row_bool(rows, row, "plan_only"),
-		"task-result-outcomes-count", (json_int_t)json_array_size(outcomes), "agent-pool-id");
+		json_string_or_null(row_of(task_results, rows, row)->status), "message",
+		json_string_or_null(row_of(task_results, rows, row)->message), "url",
+		json_string_or_null(row_of(task_results, rows, row)->url), "stage",
+		json_string_or_null(row_of(task_results, rows, row)->stage), "status-timestamps",
+		json_shown(row_of(task_results, rows, row)->status_timestamps), "created-at",
+		time_shown(row_of(task_results, rows, row)->created_at), "updated-at",
+		time_shown(row_of(task_results, rows, row)->updated_at), "task-id",
+		json_string_or_null(row_of(task_results, rows, row)->task_id), "task-name",
+		json_string_or_null(row_of(task_results, rows, row)->task_name), "task-url",
+		json_string_or_null(row_of(task_results, rows, row)->task_url), "workspace-task-id",
+		json_string_or_null(row_of(task_results, rows, row)->workspace_task_id),
+		"workspace-task-enforcement-level", json_string_or_null(row_of(task_results, rows, row)->enforcement),
+		"is-speculative", row_of(task_results, rows, row)->plan_only, "task-result-outcomes-count",
+		(json_int_t)json_array_size(outcomes), "agent-pool-id");
 
-	return resource_new("task-results", row_text(rows, row, "id"), attributes,
-		json_pack("{so so}", "task_stage", to_one("task-stages", row_text(rows, row, "task_stage_id")),
-			"task-result-outcomes",
-			relation_linked(row_many(rows, row, "outcomes", "task-result-outcomes"), "task-results",
-				row_text(rows, row, "id"), "outcomes")));
+	return resource_new("task-results", row_of(task_results, rows, row)->id, attributes,
+		json_pack("{so so}", "task_stage",
+			to_one("task-stages", row_of(task_results, rows, row)->task_stage_id), "task-result-outcomes",
+			relation_linked(many_shown("task-result-outcomes", row_of(task_results, rows, row)->outcomes),
+				"task-results", row_of(task_results, rows, row)->id, "outcomes")));
 }
 
 const struct resource_kind kind_task_results = {
@@ -109,9 +118,9 @@ static int evaluations_include(struct request *req, const struct rows *stage, js
 {
 	json_t *evaluations = NULL;
 
-	if (!query_includes(req, "policy_evaluations") || row_null(stage, 0, "evaluation_status"))
+	if (!query_includes(req, "policy_evaluations") || !row_of(task_stage, stage, 0)->evaluation_status)
 		return 0;
-	if (policy_evaluations_of_run(req->store, row_text(stage, 0, "run_id"), &evaluations, err) < 0)
+	if (policy_evaluations_of_run(req->store, row_of(task_stage, stage, 0)->run_id, &evaluations, err) < 0)
 		return -1;
 	json_array_extend(included, evaluations);
 	json_decref(evaluations);
@@ -141,7 +150,7 @@ int task_stages_read(struct request *req, struct response *res, struct err *err)
 
 	if (query_includes_check(req, includes, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
 		return -1;
-	return stage_show(req, res, row_text(&stage, 0, "id"), err);
+	return stage_show(req, res, row_of(task_stage, &stage, 0)->id, err);
 }
 
 int task_stages_override(struct request *req, struct response *res, struct err *err)
@@ -151,14 +160,14 @@ int task_stages_override(struct request *req, struct response *res, struct err *
 
 	if (task_stage_in_path(req, &stage, err) < 0 || body_comment(req, &item.comment, err) < 0)
 		return -1;
-	if (!awaits_override(&stage, 0))
+	if (!awaits_override(row_of(task_stage, &stage, 0)))
 		return err_set(err, ERR_CONFLICT, "the task stage is not waiting for an override");
-	if (row_bool(&stage, 0, "override_barred"))
+	if (row_of(task_stage, &stage, 0)->override_barred)
 		return err_set(err, ERR_CONFLICT, "a policy failed whose policy set can't be overridden");
-	text_copy(item.run.text, sizeof(item.run.text), row_text(&stage, 0, "run_id"));
+	text_copy(item.run.text, sizeof(item.run.text), row_of(task_stage, &stage, 0)->run_id);
 	if (run_apply_transition(req->store, &item, err) < 0)
 		return -1;
-	return stage_show(req, res, row_text(&stage, 0, "id"), err);
+	return stage_show(req, res, row_of(task_stage, &stage, 0)->id, err);
 }
 
 int policy_evaluations_index(struct request *req, struct response *res, struct err *err)
@@ -169,9 +178,9 @@ int policy_evaluations_index(struct request *req, struct response *res, struct e
 
 	if (page_read(req, &page, err) < 0 || task_stage_in_path(req, &stage, err) < 0)
 		return -1;
-	if (!text_equal(row_text(&stage, 0, "stage"), stages[STAGE_POST_PLAN].name))
+	if (!text_equal(row_of(task_stage, &stage, 0)->stage, stages[STAGE_POST_PLAN].name))
 		data = json_array();
-	else if (policy_evaluations_of_run(req->store, row_text(&stage, 0, "run_id"), &data, err) < 0)
+	else if (policy_evaluations_of_run(req->store, row_of(task_stage, &stage, 0)->run_id, &data, err) < 0)
 		return -1;
 	return respond_slice(req, res, &page, data, NULL);
 }
@@ -195,9 +204,9 @@ int task_results_read(struct request *req, struct response *res, struct err *err
 }
 
 /* Services send tags as an object. Clients read them as an array. */
-static json_t *outcome_tags(const struct rows *rows, int row)
+static json_t *outcome_tags(const struct task_outcome_view_row *row)
 {
-	json_auto_t *tags = row_json(rows, row, "tags");
+	json_auto_t *tags = json_shown(row->tags);
 	json_t *list = json_array();
 	const char *label;
 	json_t *value;
@@ -209,12 +218,16 @@ static json_t *outcome_tags(const struct rows *rows, int row)
 
 static json_t *outcome_resource(const struct rows *rows, int row)
 {
-	_cleanup_(freep) char *body = mem_printf("/api/v2/task-result-outcomes/%s/body", row_text(rows, row, "id"));
-	json_t *resource = resource_new("task-result-outcomes", row_text(rows, row, "id"),
-		json_pack("{so so so so}", "outcome-id", row_string(rows, row, "outcome_id"), "description",
-			row_string(rows, row, "description"), "url", row_string(rows, row, "url"), "tags",
-			outcome_tags(rows, row)),
-		json_pack("{so}", "task-result", to_one("task-results", row_text(rows, row, "task_result_id"))));
+	_cleanup_(freep) char *body =
+		mem_printf("/api/v2/task-result-outcomes/%s/body", row_of(task_outcome_view, rows, row)->id);
+	json_t *resource = resource_new("task-result-outcomes", row_of(task_outcome_view, rows, row)->id,
+		json_pack("{so so so so}", "outcome-id",
+			json_string_or_null(row_of(task_outcome_view, rows, row)->outcome_id), "description",
+			json_string_or_null(row_of(task_outcome_view, rows, row)->description), "url",
+			json_string_or_null(row_of(task_outcome_view, rows, row)->url), "tags",
+			outcome_tags(row_of(task_outcome_view, rows, row))),
+		json_pack("{so}", "task-result",
+			to_one("task-results", row_of(task_outcome_view, rows, row)->task_result_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "body", body));
 	return resource;
@@ -225,7 +238,7 @@ int task_outcomes_index(struct request *req, struct response *res, struct err *e
 	_cleanup_(rows_release) struct rows result = ROWS_INIT, outcomes = ROWS_INIT;
 
 	if (result_in_path(req, &result, err) < 0 ||
-		task_outcomes_view(req->store, row_text(&result, 0, "id"), &outcomes, err) < 0)
+		task_outcomes_view(req->store, row_of(task_results, &result, 0)->id, &outcomes, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{so}", "data", rows_as(&outcomes, outcome_resource)));
 }
@@ -254,7 +267,7 @@ int task_outcomes_body(struct request *req, struct response *res, struct err *er
 
 	if (outcome_in_path(req, &rows, err) < 0)
 		return -1;
-	buf_text(&body, text_or_empty(row_text(&rows, 0, "body")));
+	buf_text(&body, text_or_empty(row_of(task_outcome_view, &rows, 0)->body));
 	return respond_bytes(res, "text/plain; charset=utf-8", &body);
 }
 
@@ -275,7 +288,7 @@ int task_deliveries_index(struct request *req, struct response *res, struct err 
 	_cleanup_(rows_release) struct rows result = ROWS_INIT, deliveries = ROWS_INIT;
 
 	if (result_in_path(req, &result, err) < 0 ||
-		task_deliveries_view(req->store, row_text(&result, 0, "id"), &deliveries, err) < 0)
+		task_deliveries_view(req->store, row_of(task_results, &result, 0)->id, &deliveries, err) < 0)
 		return -1;
 	return respond_json(res, 200, json_pack("{so}", "data", rows_as(&deliveries, delivery_resource)));
 }
@@ -284,7 +297,8 @@ int task_results_redeliver(struct request *req, struct response *res, struct err
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (result_in_path(req, &rows, err) < 0 || task_result_redeliver(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (result_in_path(req, &rows, err) < 0 ||
+		task_result_redeliver(req->store, row_of(task_results, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }

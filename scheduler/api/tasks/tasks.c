@@ -14,7 +14,9 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/tasks/task_payload.h"
 #include "scheduler/store/tasks/tasks.h"
+#include "scheduler/store/tasks/tasks.sql.h"
 #include "scheduler/store/tasks/workspace_tasks.h"
+#include "scheduler/store/tasks/workspace_tasks.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 /* An organization's run tasks. A task's URL is tested before it is stored, unless an update leaves the task
@@ -24,21 +26,19 @@ enum { MAX_DESCRIPTION = 1000, MAX_KEY = 1000 };
 
 /* ---- the resource ---- */
 
-static json_t *task_resource(const struct rows *rows, int row)
+static json_t *task_resource(const struct task_row *row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/tasks/%s", id);
 	json_t *resource = resource_new("tasks", id,
 		json_pack("{ss so so so sn sb s{sb so so} so so}", "category", "task", "name",
-			row_string(rows, row, "name"), "url", row_string(rows, row, "url"), "description",
-			row_string(rows, row, "description"), "hmac-key", "enabled", row_bool(rows, row, "enabled"),
-			"global-configuration", "enabled", row_bool(rows, row, "global_enabled"), "stages",
-			row_json(rows, row, "stages"), "enforcement-level", row_string(rows, row, "global_enforcement"),
-			"created-at", row_time(rows, row, "created_at"), "updated-at",
-			row_time(rows, row, "updated_at")),
-		json_pack("{so so so}", "organization",
-			to_one("organizations", row_text(rows, row, "organization_name")), "workspace-tasks",
-			row_many(rows, row, "workspace_tasks", "workspace-tasks"), "agent-pool",
+			json_string_or_null(row->name), "url", json_string_or_null(row->url), "description",
+			json_string_or_null(row->description), "hmac-key", "enabled", row->enabled,
+			"global-configuration", "enabled", row->global_enabled, "stages", json_shown(row->stages),
+			"enforcement-level", json_string_or_null(row->global_enforcement), "created-at",
+			time_shown(row->created_at), "updated-at", time_shown(row->updated_at)),
+		json_pack("{so so so}", "organization", to_one("organizations", row->organization_name),
+			"workspace-tasks", many_shown("workspace-tasks", row->workspace_tasks), "agent-pool",
 			to_one("agent-pools", NULL)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
@@ -55,7 +55,7 @@ static int include_workspaces(struct request *req, const struct rows *attached, 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	for (int i = 0; i < attached->count; i++)
-		db_array_add(&ids, row_text(attached, i, "workspace_id"));
+		db_array_add(&ids, row_of(workspace_tasks_of, attached, i)->workspace_id);
 	if (kind_read(req->store, &kind_workspaces, &ids, &rows, err) < 0)
 		return -1;
 	workspaces_include(req->store, &rows, included);
@@ -75,7 +75,7 @@ static int tasks_include(struct request *req, const struct rows *rows, json_t **
 	if (!workspaces && !query_includes(req, includes[0]))
 		return 0;
 	for (int i = 0; i < rows->count; i++)
-		db_array_add(&ids, row_text(rows, i, "id"));
+		db_array_add(&ids, row_of(task, rows, i)->id);
 	if (workspace_tasks_of(req->store, &ids, &attached, err) < 0)
 		return -1;
 	for (int i = 0; i < attached.count; i++)
@@ -92,7 +92,7 @@ static int task_in_path(struct request *req, struct rows *ret_rows, struct err *
 {
 	if (task_read(req->store, param(req, "task"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "run task", err);
+	return may(req, (struct place){.organization = row_of(task, ret_rows, 0)->organization_id}, "run task", err);
 }
 
 static int task_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -102,7 +102,7 @@ static int task_show(struct request *req, struct response *res, int status, cons
 
 	if (task_read(req->store, id, &rows, err) < 0 || tasks_include(req, &rows, &included, err) < 0)
 		return -1;
-	return respond_including(res, status, task_resource(&rows, 0), included);
+	return respond_including(res, status, task_resource(row_of(task, &rows, 0)), included);
 }
 
 int tasks_index(struct request *req, struct response *res, struct err *err)
@@ -118,10 +118,10 @@ int tasks_index(struct request *req, struct response *res, struct err *err)
 			err) < 0 ||
 		tasks_include(req, &rows, &included, err) < 0)
 		return -1;
-	page.total = row_int(&rows, 0, "total");
+	page.total = row_of(task, &rows, 0)->total;
 	data = json_array();
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++)
-		json_array_append_new(data, task_resource(&rows, i));
+	for (int i = 0; i < rows.count && row_of(task, &rows, i)->id; i++)
+		json_array_append_new(data, task_resource(row_of(task, &rows, i)));
 	return respond_page(req, res, &page, data, included);
 }
 
@@ -131,7 +131,7 @@ int tasks_read(struct request *req, struct response *res, struct err *err)
 
 	if (query_includes_check(req, includes, err) < 0 || task_in_path(req, &rows, err) < 0)
 		return -1;
-	return task_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return task_show(req, res, 200, row_of(task, &rows, 0)->id, err);
 }
 
 /* ---- input ---- */
@@ -277,7 +277,7 @@ static bool must_verify(const struct rows *old, const struct task *task)
 {
 	if (!task->enabled)
 		return false;
-	return task->hmac_key || !row_bool(old, 0, "enabled") || !text_equal(task->url, row_text(old, 0, "url"));
+	return task->hmac_key || !row_of(task, old, 0)->enabled || !text_equal(task->url, row_of(task, old, 0)->url);
 }
 
 static int update_verify(struct request *req, const struct rows *old, const struct task *task, struct err *err)
@@ -288,7 +288,7 @@ static int update_verify(struct request *req, const struct rows *old, const stru
 		return 0;
 	if (!task->hmac_key && task_key_open(req->store, old, 0, &key, err) < 0)
 		return -1;
-	return task_verify(req->store, row_text(old, 0, "organization_name"), task->url,
+	return task_verify(req->store, row_of(task, old, 0)->organization_name, task->url,
 		task->hmac_key ? task->hmac_key : buf_str(&key), err);
 }
 
@@ -299,26 +299,26 @@ int tasks_update(struct request *req, struct response *res, struct err *err)
 
 	if (task_in_path(req, &rows, err) < 0)
 		return -1;
-	input.stages = row_json(&rows, 0, "stages");
-	input.task = (struct task){.name = row_text(&rows, 0, "name"),
-		.url = row_text(&rows, 0, "url"),
-		.description = row_text(&rows, 0, "description"),
-		.updated_at = row_text(&rows, 0, "updated_at"),
-		.enabled = row_bool(&rows, 0, "enabled"),
-		.global = row_bool(&rows, 0, "global_enabled"),
-		.global_enforcement = row_text(&rows, 0, "global_enforcement")};
+	input.stages = json_shown(row_of(task, &rows, 0)->stages);
+	input.task = (struct task){.name = row_of(task, &rows, 0)->name,
+		.url = row_of(task, &rows, 0)->url,
+		.description = row_of(task, &rows, 0)->description,
+		.updated_at = row_of(task, &rows, 0)->updated_at,
+		.enabled = row_of(task, &rows, 0)->enabled,
+		.global = row_of(task, &rows, 0)->global_enabled,
+		.global_enforcement = row_of(task, &rows, 0)->global_enforcement};
 	if (input_read(req, &input, err) < 0 || update_verify(req, &rows, &input.task, err) < 0 ||
 		request_audit_begin(req, err) < 0 ||
-		task_update(req->store, row_text(&rows, 0, "id"), &input.task, err) < 0)
+		task_update(req->store, row_of(task, &rows, 0)->id, &input.task, err) < 0)
 		return -1;
-	return task_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return task_show(req, res, 200, row_of(task, &rows, 0)->id, err);
 }
 
 int tasks_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (task_in_path(req, &rows, err) < 0 || task_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (task_in_path(req, &rows, err) < 0 || task_delete(req->store, row_of(task, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -327,11 +327,12 @@ int tasks_delete(struct request *req, struct response *res, struct err *err)
 
 static json_t *example_resource(const struct rows *task, const struct task_request *request)
 {
-	return resource_new("task-examples", row_text(task, 0, "id"),
-		json_pack("{ss so s{ss ss ss} ss so}", "method", "POST", "url", row_string(task, 0, "url"), "headers",
-			"Content-Type", "application/json", "User-Agent", request->user_agent, "X-TFC-Task-Signature",
-			request->signature, "body", request->body, "payload", json_loads(request->body, 0, NULL)),
-		json_pack("{so}", "task", to_one("tasks", row_text(task, 0, "id"))));
+	return resource_new("task-examples", row_of(task, task, 0)->id,
+		json_pack("{ss so s{ss ss ss} ss so}", "method", "POST", "url",
+			json_string_or_null(row_of(task, task, 0)->url), "headers", "Content-Type", "application/json",
+			"User-Agent", request->user_agent, "X-TFC-Task-Signature", request->signature, "body",
+			request->body, "payload", json_loads(request->body, 0, NULL)),
+		json_pack("{so}", "task", to_one("tasks", row_of(task, task, 0)->id)));
 }
 
 /* An example of a request to the task, signed with its key: that for the organization's last run, or the test request
@@ -346,11 +347,11 @@ int tasks_example(struct request *req, struct response *res, struct err *err)
 		.token = TASK_TEST_TOKEN};
 
 	if (task_in_path(req, &task, err) < 0 || task_key_open(req->store, &task, 0, &key, err) < 0 ||
-		task_example(req->store, row_text(&task, 0, "id"), &run, err) < 0)
+		task_example(req->store, row_of(task, &task, 0)->id, &run, err) < 0)
 		return -1;
 	if (run.count)
 		task_request_sign(req->store, task_payload(&run, 0, &address), buf_str(&key), &request);
 	else
-		task_request_test(req->store, row_text(&task, 0, "organization_name"), buf_str(&key), &request);
+		task_request_test(req->store, row_of(task, &task, 0)->organization_name, buf_str(&key), &request);
 	return respond_resource(res, 200, example_resource(&task, &request));
 }

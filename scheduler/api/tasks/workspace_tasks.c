@@ -4,17 +4,21 @@
 #include "scheduler/store/tasks/workspace_tasks.h"
 #include "scheduler/api/tasks/tasks.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/tasks/workspace_tasks.sql.h"
 
 json_t *workspace_task_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id"), *workspace = row_text(rows, row, "workspace_id");
+	const char *id = row_of(workspace_tasks_of, rows, row)->id,
+		   *workspace = row_of(workspace_tasks_of, rows, row)->workspace_id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/workspaces/%s/tasks/%s", workspace, id);
-	json_t *stages = row_json(rows, row, "stages");
+	json_t *stages = json_shown(row_of(workspace_tasks_of, rows, row)->stages);
 	json_t *resource = resource_new("workspace-tasks", id,
-		json_pack("{so sO so so}", "enforcement-level", row_string(rows, row, "enforcement"), "stage",
-			json_array_get(stages, 0), "stages", stages, "created-at", row_time(rows, row, "created_at")),
-		json_pack("{so so}", "task", to_one("tasks", row_text(rows, row, "task_id")), "workspace",
-			to_one("workspaces", workspace)));
+		json_pack("{so sO so so}", "enforcement-level",
+			json_string_or_null(row_of(workspace_tasks_of, rows, row)->enforcement), "stage",
+			json_array_get(stages, 0), "stages", stages, "created-at",
+			time_shown(row_of(workspace_tasks_of, rows, row)->created_at)),
+		json_pack("{so so}", "task", to_one("tasks", row_of(workspace_tasks_of, rows, row)->task_id),
+			"workspace", to_one("workspaces", workspace)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -127,13 +131,13 @@ int workspace_tasks_update(struct request *req, struct response *res, struct err
 	if (scope_workspace(req, &scope, err) < 0 ||
 		workspace_task_read(req->store, scope.workspace.text, param(req, "attached"), &rows, err) < 0)
 		return -1;
-	stages = row_json(&rows, 0, "stages");
-	workspace_task.enforcement = row_text(&rows, 0, "enforcement");
+	stages = json_shown(row_of(workspace_tasks_of, &rows, 0)->stages);
+	workspace_task.enforcement = row_of(workspace_tasks_of, &rows, 0)->enforcement;
 	if (input_read(req, &stages, &workspace_task, err) < 0 ||
-		workspace_task_update(req->store, row_text(&rows, 0, "id"), &workspace_task, err) < 0)
+		workspace_task_update(req->store, row_of(workspace_tasks_of, &rows, 0)->id, &workspace_task, err) < 0)
 		return -1;
-	if (workspace_task_read_resource(req->store, scope.workspace.text, row_text(&rows, 0, "id"), &resource, err) <
-		0)
+	if (workspace_task_read_resource(
+		    req->store, scope.workspace.text, row_of(workspace_tasks_of, &rows, 0)->id, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }
@@ -145,7 +149,7 @@ int workspace_tasks_delete(struct request *req, struct response *res, struct err
 
 	if (scope_workspace(req, &scope, err) < 0 ||
 		workspace_task_read(req->store, scope.workspace.text, param(req, "attached"), &rows, err) < 0 ||
-		workspace_task_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+		workspace_task_delete(req->store, row_of(workspace_tasks_of, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

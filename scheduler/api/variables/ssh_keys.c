@@ -6,15 +6,17 @@
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/variables/ssh_keys.h"
+#include "scheduler/store/variables/ssh_keys.sql.h"
 
 enum { MAX_NAME = 255, MAX_VALUE = 64 << 10 };
 
 /* The private key is never shown. */
 static json_t *key_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(ssh_key, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/ssh-keys/%s", id);
-	json_t *resource = resource_new("ssh-keys", id, json_pack("{so}", "name", row_string(rows, row, "name")), NULL);
+	json_t *resource = resource_new(
+		"ssh-keys", id, json_pack("{so}", "name", json_string_or_null(row_of(ssh_key, rows, row)->name)), NULL);
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -24,7 +26,7 @@ static int key_in_path(struct request *req, struct rows *ret_rows, struct err *e
 {
 	if (ssh_key_read(req->store, param(req, "key"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "SSH key", err);
+	return may(req, (struct place){.organization = row_of(ssh_key, ret_rows, 0)->organization_id}, "SSH key", err);
 }
 
 static int key_show(struct request *req, struct response *res, int status, const char *id, struct err *err)

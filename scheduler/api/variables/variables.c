@@ -4,32 +4,37 @@
 #include "scheduler/api/variables/varsets.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/content/seals.h"
+#include "scheduler/store/variables/variables.sql.h"
+#include "scheduler/store/variables/varsets.sql.h"
 
 /* ---- the resource ---- */
 
-static json_t *variable_owner_show(const struct rows *rows, int row)
+static json_t *variable_owner_show(const struct variable_row *row)
 {
-	if (row_null(rows, row, "varset_id"))
-		return json_pack("{so}", "configurable", to_one("workspaces", row_text(rows, row, "workspace_id")));
-	return json_pack("{so}", "varset", to_one("varsets", row_text(rows, row, "varset_id")));
+	if (!row->varset_id)
+		return json_pack("{so}", "configurable", to_one("workspaces", row->workspace_id));
+	return json_pack("{so}", "varset", to_one("varsets", row->varset_id));
 }
 
 static int variable_resource(
 	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
 	_cleanup_(buf_release) struct buf value = BUF_INIT(VARIABLE_VALUE_MAX);
-	const char *id = row_text(rows, row, "id");
-	bool sensitive = row_bool(rows, row, "sensitive");
+	const char *id = row_of(variable, rows, row)->id;
+	bool sensitive = row_of(variable, rows, row)->sensitive;
 
 	if (!sensitive && seal_open(store, id, (struct sealed_column){rows, row, "value_sealed"}, &value, err) < 0)
 		return -1;
 	*ret_resource = resource_new("vars", id,
-		json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "key", row_string(rows, row, "key"), "value",
+		json_pack("{s:o, s:o, s:o, s:o, s:b, s:b, s:o, s:o}", "key",
+			json_string_or_null(row_of(variable, rows, row)->key), "value",
 			json_string_or_null(sensitive ? NULL : buf_str(&value)), "description",
-			row_string(rows, row, "description"), "category", row_string(rows, row, "category"), "hcl",
-			row_bool(rows, row, "hcl"), "sensitive", sensitive, "version-id",
-			row_string(rows, row, "version_id"), "created-at", row_time(rows, row, "created_at")),
-		variable_owner_show(rows, row));
+			json_string_or_null(row_of(variable, rows, row)->description), "category",
+			json_string_or_null(row_of(variable, rows, row)->category), "hcl",
+			row_of(variable, rows, row)->hcl, "sensitive", sensitive, "version-id",
+			json_string_or_null(row_of(variable, rows, row)->version_id), "created-at",
+			time_shown(row_of(variable, rows, row)->created_at)),
+		variable_owner_show(row_of(variable, rows, row)));
 	return 0;
 }
 
@@ -53,7 +58,7 @@ static int owner_in_path(struct request *req, struct owner *ret_owner, struct er
 
 		if (varset_in_path(req, &rows, err) < 0)
 			return -1;
-		text_copy(ret_owner->id.text, ID_SIZE, row_text(&rows, 0, "id"));
+		text_copy(ret_owner->id.text, ID_SIZE, row_of(varset, &rows, 0)->id);
 		return 0;
 	}
 	if (scope_workspace(req, &scope, err) < 0)
@@ -146,18 +151,18 @@ int variables_update(struct request *req, struct response *res, struct err *err)
 	if (owner_in_path(req, &owner, err) < 0 ||
 		variable_read(req->store, &owner.variables, param(req, "variable"), &rows, err) < 0)
 		return -1;
-	variable.key = row_text(&rows, 0, "key");
-	variable.description = row_text(&rows, 0, "description");
-	variable.category = row_text(&rows, 0, "category");
-	variable.hcl = row_bool(&rows, 0, "hcl");
-	variable.sensitive = row_bool(&rows, 0, "sensitive");
+	variable.key = row_of(variable, &rows, 0)->key;
+	variable.description = row_of(variable, &rows, 0)->description;
+	variable.category = row_of(variable, &rows, 0)->category;
+	variable.hcl = row_of(variable, &rows, 0)->hcl;
+	variable.sensitive = row_of(variable, &rows, 0)->sensitive;
 	if (variable_input_read(req, &variable, err) < 0)
 		return -1;
-	if (!variable.sensitive && row_bool(&rows, 0, "sensitive"))
+	if (!variable.sensitive && row_of(variable, &rows, 0)->sensitive)
 		return err_at(err, "/data/attributes/sensitive", "Sensitive can't be turned off: make a new variable");
-	if (variable_update(req->store, &owner.variables, row_text(&rows, 0, "id"), &variable, err) < 0)
+	if (variable_update(req->store, &owner.variables, row_of(variable, &rows, 0)->id, &variable, err) < 0)
 		return -1;
-	if (variable_read_resource(req->store, &owner, row_text(&rows, 0, "id"), &resource, err) < 0)
+	if (variable_read_resource(req->store, &owner, row_of(variable, &rows, 0)->id, &resource, err) < 0)
 		return -1;
 	return respond_resource(res, 200, resource);
 }

@@ -13,6 +13,7 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/variables/varsets.h"
+#include "scheduler/store/variables/varsets.sql.h"
 #include "scheduler/store/workspaces/projects.h"
 
 enum { MAX_NAME = 255, MAX_DESCRIPTION = 512, MAX_NEW = 1000 };
@@ -35,29 +36,32 @@ static const struct inclusion includes[] = {
 
 /* ---- the resource ---- */
 
-static json_t *parent_show(const struct rows *rows, int row)
+static json_t *parent_show(const struct varset_row *row)
 {
-	if (row_null(rows, row, "project_id"))
-		return to_one("organizations", row_text(rows, row, "organization_name"));
-	return to_one("projects", row_text(rows, row, "project_id"));
+	if (!row->project_id)
+		return to_one("organizations", row->organization_name);
+	return to_one("projects", row->project_id);
 }
 
 static json_t *varset_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(varset, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/varsets/%s", id);
 	json_t *related = json_pack("{so so}", "organization",
-		to_one("organizations", row_text(rows, row, "organization_name")), "parent", parent_show(rows, row));
+		to_one("organizations", row_of(varset, rows, row)->organization_name), "parent",
+		parent_show(row_of(varset, rows, row)));
 	json_t *resource;
 
 	relations_show(relations, ARRAY_LEN(relations), rows, row, related);
 	resource = resource_new("varsets", id,
-		json_pack("{so so sb sb so so sI sI sI}", "name", row_string(rows, row, "name"), "description",
-			row_string(rows, row, "description"), "global", row_bool(rows, row, "global"), "priority",
-			row_bool(rows, row, "priority"), "created-at", row_time(rows, row, "created_at"), "updated-at",
-			row_time(rows, row, "updated_at"), "var-count", (json_int_t)related_count(rows, row, "vars"),
-			"workspace-count", (json_int_t)related_count(rows, row, "workspaces"), "project-count",
-			(json_int_t)related_count(rows, row, "projects")),
+		json_pack("{so so sb sb so so sI sI sI}", "name", json_string_or_null(row_of(varset, rows, row)->name),
+			"description", json_string_or_null(row_of(varset, rows, row)->description), "global",
+			row_of(varset, rows, row)->global, "priority", row_of(varset, rows, row)->priority,
+			"created-at", time_shown(row_of(varset, rows, row)->created_at), "updated-at",
+			time_shown(row_of(varset, rows, row)->updated_at), "var-count",
+			(json_int_t)ids_count(row_of(varset, rows, row)->vars), "workspace-count",
+			(json_int_t)ids_count(row_of(varset, rows, row)->workspaces), "project-count",
+			(json_int_t)ids_count(row_of(varset, rows, row)->projects)),
 		related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -83,7 +87,8 @@ int varset_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (varset_read(req->store, param(req, "varset"), ret_rows, err) < 0)
 		return -1;
-	return may_here(req, row_text(ret_rows, 0, "organization_id"), row_text(ret_rows, 0, "project_id"), err);
+	return may_here(
+		req, row_of(varset, ret_rows, 0)->organization_id, row_of(varset, ret_rows, 0)->project_id, err);
 }
 
 /* ---- reading ---- */
@@ -150,7 +155,7 @@ int varsets_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, &kind_varsets, err) < 0 || varset_in_path(req, &rows, err) < 0)
 		return -1;
-	return varset_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return varset_show(req, res, 200, row_of(varset, &rows, 0)->id, err);
 }
 
 /* ---- input ---- */
@@ -297,22 +302,22 @@ int varsets_update(struct request *req, struct response *res, struct err *err)
 
 	if (varset_in_path(req, &rows, err) < 0)
 		return -1;
-	input.set = (struct varset){.name = row_text(&rows, 0, "name"),
-		.description = row_text(&rows, 0, "description"),
-		.project_id = row_text(&rows, 0, "project_id"),
-		.global = row_bool(&rows, 0, "global"),
-		.priority = row_bool(&rows, 0, "priority")};
+	input.set = (struct varset){.name = row_of(varset, &rows, 0)->name,
+		.description = row_of(varset, &rows, 0)->description,
+		.project_id = row_of(varset, &rows, 0)->project_id,
+		.global = row_of(varset, &rows, 0)->global,
+		.priority = row_of(varset, &rows, 0)->priority};
 	if (input_read(req, &input, err) < 0 ||
-		varset_update(req->store, row_text(&rows, 0, "id"), &input.set, err) < 0)
+		varset_update(req->store, row_of(varset, &rows, 0)->id, &input.set, err) < 0)
 		return -1;
-	return varset_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return varset_show(req, res, 200, row_of(varset, &rows, 0)->id, err);
 }
 
 int varsets_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (varset_in_path(req, &rows, err) < 0 || varset_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (varset_in_path(req, &rows, err) < 0 || varset_delete(req->store, row_of(varset, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -327,7 +332,7 @@ static int relation_of_set(
 		relation_in_path(req, relations, VARSET_RELATIONS, ret_relation, err) < 0 ||
 		body_linkage(req, relations[*ret_relation].type, ret_ids, err) < 0)
 		return -1;
-	if (!row_bool(ret_rows, 0, "global"))
+	if (!row_of(varset, ret_rows, 0)->global)
 		return 0;
 	return err_at(err, "/data", "A global variable set applies to all %s: none can be named",
 		relations[*ret_relation].name);
@@ -340,7 +345,7 @@ int varsets_attach(struct request *req, struct response *res, struct err *err)
 	size_t relation;
 
 	if (relation_of_set(req, &rows, &relation, &ids, err) < 0 ||
-		varset_attach(req->store, row_text(&rows, 0, "id"),
+		varset_attach(req->store, row_of(varset, &rows, 0)->id,
 			(struct varset_members){(enum varset_relation)relation, ids}, "/data", err) < 0)
 		return -1;
 	return respond_empty(res, 204);
@@ -353,7 +358,7 @@ int varsets_detach(struct request *req, struct response *res, struct err *err)
 	size_t relation;
 
 	if (relation_of_set(req, &rows, &relation, &ids, err) < 0 ||
-		varset_detach(req->store, row_text(&rows, 0, "id"),
+		varset_detach(req->store, row_of(varset, &rows, 0)->id,
 			(struct varset_members){(enum varset_relation)relation, ids}, err) < 0)
 		return -1;
 	return respond_empty(res, 204);

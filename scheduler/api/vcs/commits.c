@@ -6,9 +6,12 @@
 #include "common/vcs/ref.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/approvals.h"
+#include "scheduler/store/vcs/events/approvals.sql.h"
 #include "scheduler/store/vcs/events/commits.h"
+#include "scheduler/store/vcs/events/commits.sql.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/store/workspaces/configurations.h"
+#include "scheduler/store/workspaces/configurations.sql.h"
 
 /* Commits: what a configuration version came from, and what users ask of a repository. */
 
@@ -26,11 +29,12 @@ static const char *const details[] = {"clone-url", "commit-message", "commit-url
 
 static json_t *ingress_resource(const struct rows *rows, int row)
 {
-	json_auto_t *detail = row_json(rows, row, "detail");
+	json_auto_t *detail = json_shown(row_of(vcs_ingress_read_all, rows, row)->detail);
 	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row), *resource;
-	const char *tag = row_text(rows, row, "tag"), *repository = row_text(rows, row, "repository");
+	const char *tag = row_of(vcs_ingress_read_all, rows, row)->tag,
+		   *repository = row_of(vcs_ingress_read_all, rows, row)->repository;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/configuration-versions/%s/ingress-attributes",
-		row_text(rows, row, "configuration_version_id"));
+		row_of(vcs_ingress_read_all, rows, row)->configuration_version_id);
 
 	for (size_t i = 0; i < ARRAY_LEN(details); i++)
 		json_object_set_new(shown, details[i], json_string_or_null(json_string_at(detail, details[i])));
@@ -39,10 +43,12 @@ static json_t *ingress_resource(const struct rows *rows, int row)
 	json_object_set_new(shown, "on-default-branch", json_boolean(json_bool_at(detail, "on-default-branch", false)));
 	json_object_set_new(shown, "tag", json_string_or_null(text_or_null(tag)));
 	json_object_set_new(shown, "pull-request-number",
-		row_null(rows, row, "pull_request") ? json_null() : row_number(rows, row, "pull_request"));
-	resource = resource_new("ingress-attributes", row_text(rows, row, "id"), shown,
-		json_pack("{s:o, s:o}", "created-by", to_one("users", row_text(rows, row, "created_by")), "vcs-event",
-			to_one("vcs-events", row_text(rows, row, "event_id"))));
+		row_of(vcs_ingress_read_all, rows, row)->pull_request_null ? json_null()
+									   : row_number(rows, row, "pull_request"));
+	resource = resource_new("ingress-attributes", row_of(vcs_ingress_read_all, rows, row)->id, shown,
+		json_pack("{s:o, s:o}", "created-by",
+			to_one("users", row_of(vcs_ingress_read_all, rows, row)->created_by), "vcs-event",
+			to_one("vcs-events", row_of(vcs_ingress_read_all, rows, row)->event_id)));
 	json_object_set_new(resource, "links", json_pack("{s:s}", "self", self));
 	return resource;
 }
@@ -62,11 +68,11 @@ int ingress_attributes_read(struct request *req, struct response *res, struct er
 	struct scope scope;
 
 	if (configuration_read(req->store, param(req, "configuration"), &configuration, err) < 0 ||
-		scope_workspace_id(req, row_text(&configuration, 0, "workspace_id"), &scope, err) < 0)
+		scope_workspace_id(req, row_of(configuration, &configuration, 0)->workspace_id, &scope, err) < 0)
 		return err->kind == ERR_NOT_FOUND ? ingress_not_found(err) : -1;
-	if (row_null(&configuration, 0, "ingress_id"))
+	if (!row_of(configuration, &configuration, 0)->ingress_id)
 		return ingress_not_found(err);
-	db_array_add(&ids, row_text(&configuration, 0, "ingress_id"));
+	db_array_add(&ids, row_of(configuration, &configuration, 0)->ingress_id);
 	if (kind_read(req->store, &kind_ingress_attributes, &ids, &rows, err) < 0)
 		return -1;
 	return rows.count ? respond_resource(res, 200, ingress_resource(&rows, 0)) : ingress_not_found(err);
@@ -122,7 +128,7 @@ int vcs_run(struct request *req, struct response *res, struct err *err)
 static int approvable(const struct request *req, const struct rows *waiting, struct db_array *ret_ids, struct err *err)
 {
 	for (int i = 0; i < waiting->count; i++) {
-		const char *id = row_text(waiting, i, "workspace_id");
+		const char *id = row_of(vcs_approval_read, waiting, i)->workspace_id;
 		struct err why = ERR_INIT;
 		struct scope scope;
 

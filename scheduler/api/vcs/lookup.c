@@ -14,6 +14,7 @@
 #include "scheduler/http/scope.h"
 #include "scheduler/store/vcs/credentials.h"
 #include "scheduler/store/vcs/tokens.h"
+#include "scheduler/store/vcs/tokens.sql.h"
 
 #define REPO "/data/attributes/vcs-repo"
 
@@ -344,9 +345,10 @@ int oauth_tokens_repositories(struct request *req, struct response *res, struct 
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (vcs_token_read(req->store, param(req, "oauth_token"), &rows, err) < 0 ||
-		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "OAuth token", err) <
-			0 ||
-		vcs_credential_of_connection(req->store, row_text(&rows, 0, "connection_id"), &credential, err) < 0)
+		may(req, (struct place){.organization = row_of(vcs_token, &rows, 0)->organization_id}, "OAuth token",
+			err) < 0 ||
+		vcs_credential_of_connection(req->store, row_of(vcs_token, &rows, 0)->connection_id, &credential, err) <
+			0)
 		return -1;
 	return respond_provider_repositories(req, res, &credential, err);
 }

@@ -6,6 +6,7 @@
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/vcs/tokens.h"
+#include "scheduler/store/vcs/tokens.sql.h"
 
 /* Credentials of connections. They are never shown. */
 
@@ -23,10 +24,11 @@ static const struct column_shown attributes[] = {
 
 static json_t *token_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(vcs_token, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/oauth-tokens/%s", id);
 	json_t *resource = resource_new("oauth-tokens", id, columns_shown(attributes, ARRAY_LEN(attributes), rows, row),
-		json_pack("{so}", "oauth-client", to_one("oauth-clients", row_text(rows, row, "connection_id"))));
+		json_pack(
+			"{so}", "oauth-client", to_one("oauth-clients", row_of(vcs_token, rows, row)->connection_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -41,7 +43,8 @@ static int token_in_path(const struct request *req, struct rows *ret_rows, struc
 {
 	if (vcs_token_read(req->store, param(req, "oauth_token"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "OAuth token", err);
+	return may(req, (struct place){.organization = row_of(vcs_token, ret_rows, 0)->organization_id}, "OAuth token",
+		err);
 }
 
 static int page_of_organization(const struct request *req, const struct scope *scope, const struct page *page,
@@ -119,16 +122,17 @@ int oauth_tokens_update(struct request *req, struct response *res, struct err *e
 	if (token_in_path(req, &rows, err) < 0 || body_check(req, "oauth-tokens", err) < 0 ||
 		text_read(req, "ssh-key", vcs_ssh_key_check, &change.ssh_key, err) < 0 ||
 		text_read(req, "host-keys", vcs_host_keys_check, &change.host_keys, err) < 0 ||
-		vcs_token_update(req->store, row_text(&rows, 0, "id"), &change, err) < 0)
+		vcs_token_update(req->store, row_of(vcs_token, &rows, 0)->id, &change, err) < 0)
 		return -1;
-	return token_show(req, res, row_text(&rows, 0, "id"), err);
+	return token_show(req, res, row_of(vcs_token, &rows, 0)->id, err);
 }
 
 int oauth_tokens_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (token_in_path(req, &rows, err) < 0 || vcs_token_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (token_in_path(req, &rows, err) < 0 ||
+		vcs_token_delete(req->store, row_of(vcs_token, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }

@@ -8,6 +8,7 @@
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/vcs/event_list.h"
+#include "scheduler/store/vcs/event_list.sql.h"
 #include "scheduler/store/vcs/repositories.h"
 #include "scheduler/vcs/rules.h"
 
@@ -40,21 +41,20 @@ static const struct {
 	{"sender-avatar-url", "sender_avatar_url"}, {"sender-html-url", "sender_url"}};
 
 /* The page of the commit, if the provider did not send it. */
-static void commit_url_complete(const struct rows *rows, int row, json_t *shown)
+static void commit_url_complete(const struct vcs_event_row *row, json_t *shown)
 {
 	_cleanup_(freep) char *url = NULL;
 	struct vcs_place place;
 
-	if (json_is_string(json_object_get(shown, "commit-url")) || !*row_text(rows, row, "sha") ||
-		!vcs_place_of_row(rows, row, &place))
+	if (json_is_string(json_object_get(shown, "commit-url")) || !*row->sha || !vcs_place_of_row(row, &place))
 		return;
-	url = vcs_commit_url(&place, row_text(rows, row, "sha"));
+	url = vcs_commit_url(&place, row->sha);
 	json_object_set_new(shown, "commit-url", json_string_or_null(url));
 }
 
 static json_t *event_attributes(const struct rows *rows, int row)
 {
-	json_auto_t *detail = row_json(rows, row, "detail");
+	json_auto_t *detail = json_shown(row_of(vcs_event, rows, row)->detail);
 	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
 
 	for (size_t i = 0; i < ARRAY_LEN(details); i++) {
@@ -63,19 +63,20 @@ static json_t *event_attributes(const struct rows *rows, int row)
 		json_object_set_new(shown, details[i].name, json_string_or_null(text_or_null(text)));
 	}
 	json_object_set_new(shown, "pull-request-number",
-		row_null(rows, row, "pull_request") ? json_null() : row_number(rows, row, "pull_request"));
-	commit_url_complete(rows, row, shown);
+		row_of(vcs_event, rows, row)->pull_request_null ? json_null() : row_number(rows, row, "pull_request"));
+	commit_url_complete(row_of(vcs_event, rows, row), shown);
 	return shown;
 }
 
 static json_t *event_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(vcs_event, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/vcs-events/%s", id);
 	json_t *resource = resource_new("vcs-events", id, event_attributes(rows, row),
-		json_pack("{so so so}", "oauth-client", to_one("oauth-clients", row_text(rows, row, "connection_id")),
-			"oauth-token", to_one("oauth-tokens", row_text(rows, row, "token_id")), "vcs-repository",
-			to_one("vcs-repositories", row_text(rows, row, "repository_id"))));
+		json_pack("{so so so}", "oauth-client",
+			to_one("oauth-clients", row_of(vcs_event, rows, row)->connection_id), "oauth-token",
+			to_one("oauth-tokens", row_of(vcs_event, rows, row)->token_id), "vcs-repository",
+			to_one("vcs-repositories", row_of(vcs_event, rows, row)->repository_id)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -121,27 +122,27 @@ int vcs_events_index(struct request *req, struct response *res, struct err *err)
 
 /* ---- one event ---- */
 
-static json_t *outcome_show(const struct rows *rows, int row)
+static json_t *outcome_show(const struct vcs_outcomes_read_row *row)
 {
-	const char *name = row_text(rows, row, "reason");
+	const char *name = row->reason;
 	enum vcs_reason reason = vcs_reason_of(name);
 
-	return json_pack("{so so so so so so}", "subject-id", row_string(rows, row, "subject_id"), "name",
-		row_string(rows, row, "name"), "reason", row_string(rows, row, "reason"), "message",
+	return json_pack("{so so so so so so}", "subject-id", json_string_or_null(row->subject_id), "name",
+		json_string_or_null(row->name), "reason", json_string_or_null(row->reason), "message",
 		json_string(reason == VCS_REASONS ? name : vcs_reason_sentence(reason)), "run-id",
-		row_string(rows, row, "run_id"), "configuration-version-id",
-		row_string(rows, row, "configuration_version_id"));
+		json_string_or_null(row->run_id), "configuration-version-id",
+		json_string_or_null(row->configuration_version_id));
 }
 
 /* Commit statuses link to an event, so all members may read it. Attributes of the repository are shown only to users
  * who see one of the event's workspaces, or may list events. */
 static bool sees_content(const struct request *req, const struct rows *event, const struct rows *outcomes)
 {
-	const struct place place = {.organization = row_text(event, 0, "organization_id")};
+	const struct place place = {.organization = row_of(vcs_event, event, 0)->organization_id};
 	struct err hidden = ERR_INIT;
 
 	for (int i = 0; i < outcomes->count; i++)
-		if (text_starts(row_text(outcomes, i, "subject_id"), "ws-"))
+		if (text_starts(row_of(vcs_outcomes_read, outcomes, i)->subject_id, "ws-"))
 			return true;
 	return may_with(req, CAN_MANAGE_VCS, place, "VCS event", &hidden) == 0;
 }
@@ -181,14 +182,15 @@ int vcs_events_read(struct request *req, struct response *res, struct err *err)
 
 	if (includes_check(req, &kind_vcs_events, err) < 0 ||
 		vcs_event_read(req->store, param(req, "vcs_event"), &rows, err) < 0 ||
-		may(req, (struct place){.organization = row_text(&rows, 0, "organization_id")}, "VCS event", err) < 0 ||
-		vcs_outcomes_read(req->store, row_text(&rows, 0, "id"), &outcomes, err) < 0)
+		may(req, (struct place){.organization = row_of(vcs_event, &rows, 0)->organization_id}, "VCS event",
+			err) < 0 ||
+		vcs_outcomes_read(req->store, row_of(vcs_event, &rows, 0)->id, &outcomes, err) < 0)
 		return -1;
 	json_array_append_new(data, event_resource(&rows, 0));
 	shown = json_object_get(json_array_get(data, 0), "attributes");
 	list = json_array();
 	for (int i = 0; i < outcomes.count; i++)
-		json_array_append_new(list, outcome_show(&outcomes, i));
+		json_array_append_new(list, outcome_show(row_of(vcs_outcomes_read, &outcomes, i)));
 	json_object_set_new(shown, "outcomes", list);
 	if (!sees_content(req, &rows, &outcomes))
 		content_hide(json_array_get(data, 0));

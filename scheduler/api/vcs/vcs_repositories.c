@@ -6,6 +6,7 @@
 #include "scheduler/api/vcs/vcs_repo.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/repositories.sql.h"
 
 /* Repositories that workspaces and policy sets use: whether they are found, when they were looked at, and their
  * hooks. */
@@ -25,12 +26,11 @@ static const struct column_shown attributes[] = {
 	{"created-at", row_time, "created_at"},
 };
 
-static json_t *page_url(const struct rows *rows, int row, enum vcs_provider provider)
+static json_t *page_url(const struct vcs_repository_row *row, enum vcs_provider provider)
 {
-	const char *http_url = row_text(rows, row, "http_url"), *known = row_text(rows, row, "web_url");
-	const struct vcs_place place = {.dialect = vcs_dialect_of(provider, row_text(rows, row, "api_url")),
-		.http_url = http_url,
-		.identifier = row_text(rows, row, "identifier")};
+	const char *http_url = row->http_url, *known = row->web_url;
+	const struct vcs_place place = {
+		.dialect = vcs_dialect_of(provider, row->api_url), .http_url = http_url, .identifier = row->identifier};
 	_cleanup_(freep) char *url = known ? mem_text(known) : http_url ? vcs_repository_url(&place) : NULL;
 
 	return json_string_or_null(url);
@@ -39,22 +39,23 @@ static json_t *page_url(const struct rows *rows, int row, enum vcs_provider prov
 static int repository_resource(
 	struct store *store, const struct rows *rows, int row, json_t **ret_resource, struct err *err)
 {
-	const char *id = row_text(rows, row, "id");
-	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
+	const char *id = row_of(vcs_repository, rows, row)->id;
+	enum vcs_provider provider = vcs_provider_of(row_of(vcs_repository, rows, row)->provider);
 	_cleanup_(freep) char *self = mem_printf("/api/v2/vcs-repositories/%s", id);
 	json_t *shown = columns_shown(attributes, ARRAY_LEN(attributes), rows, row);
 
 	(void)err;
-	json_object_set_new(shown, "web-url", page_url(rows, row, provider));
-	json_object_set_new(shown, "webhook-url", vcs_webhook_url(store, provider, row_text(rows, row, "hook")));
-	json_object_set_new(shown, "hook-made", json_boolean(!row_null(rows, row, "hook_external_id")));
+	json_object_set_new(shown, "web-url", page_url(row_of(vcs_repository, rows, row), provider));
+	json_object_set_new(
+		shown, "webhook-url", vcs_webhook_url(store, provider, row_of(vcs_repository, rows, row)->hook));
+	json_object_set_new(shown, "hook-made", json_boolean(row_of(vcs_repository, rows, row)->hook_external_id));
 	*ret_resource = resource_new("vcs-repositories", id, shown,
 		json_pack("{so so so so so}", "oauth-client",
-			to_one("oauth-clients", row_text(rows, row, "connection_id")), "oauth-token",
-			to_one("oauth-tokens", row_text(rows, row, "token_id")), "github-app-installation",
-			to_one("github-app-installations", row_text(rows, row, "installation_id")), "workspaces",
-			row_many(rows, row, "workspaces", "workspaces"), "policy-sets",
-			row_many(rows, row, "policy_sets", "policy-sets")));
+			to_one("oauth-clients", row_of(vcs_repository, rows, row)->connection_id), "oauth-token",
+			to_one("oauth-tokens", row_of(vcs_repository, rows, row)->token_id), "github-app-installation",
+			to_one("github-app-installations", row_of(vcs_repository, rows, row)->installation_id),
+			"workspaces", many_shown("workspaces", row_of(vcs_repository, rows, row)->workspaces),
+			"policy-sets", many_shown("policy-sets", row_of(vcs_repository, rows, row)->policy_sets)));
 	json_object_set_new(*ret_resource, "links", json_pack("{ss}", "self", self));
 	return 0;
 }
@@ -84,7 +85,7 @@ int vcs_repositories_index(struct request *req, struct response *res, struct err
 /* Adds the hook's secret for users with the permission to manage it. */
 static int secret_show(const struct request *req, const struct rows *rows, json_t *resource, struct err *err)
 {
-	const struct place place = {.organization = row_text(rows, 0, "organization_id")};
+	const struct place place = {.organization = row_of(vcs_repository, rows, 0)->organization_id};
 	json_t *shown = json_object_get(resource, "attributes");
 	struct err hidden = ERR_INIT;
 	_cleanup_(crypto_secret_freep) char *secret = NULL;
@@ -93,7 +94,7 @@ static int secret_show(const struct request *req, const struct rows *rows, json_
 	if (json_is_null(json_object_get(shown, "webhook-url")) ||
 		may_with(req, CAN_MANAGE_VCS, place, "repository", &hidden) < 0)
 		return 0;
-	if (vcs_hook_secret_read(req->store, row_text(rows, 0, "id"), &secret, err) < 0)
+	if (vcs_hook_secret_read(req->store, row_of(vcs_repository, rows, 0)->id, &secret, err) < 0)
 		return -1;
 	json_object_set_new(shown, "webhook-secret", json_string_or_null(secret));
 	return 0;
@@ -104,7 +105,8 @@ static int repository_in_path(struct request *req, struct rows *ret_rows, struct
 {
 	if (vcs_repository_read(req->store, param(req, "repository"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "repository", err);
+	return may(req, (struct place){.organization = row_of(vcs_repository, ret_rows, 0)->organization_id},
+		"repository", err);
 }
 
 int vcs_repositories_read(struct request *req, struct response *res, struct err *err)
@@ -127,8 +129,8 @@ int vcs_repositories_read(struct request *req, struct response *res, struct err 
 
 static int rotation_check(const struct request *req, const struct rows *rows, struct err *err)
 {
-	json_auto_t *url =
-		vcs_webhook_url(req->store, vcs_provider_of(row_text(rows, 0, "provider")), row_text(rows, 0, "hook"));
+	json_auto_t *url = vcs_webhook_url(req->store, vcs_provider_of(row_of(vcs_repository, rows, 0)->provider),
+		row_of(vcs_repository, rows, 0)->hook);
 
 	if (!json_is_null(url))
 		return 0;
@@ -143,7 +145,8 @@ int vcs_repositories_rotate(struct request *req, struct response *res, struct er
 
 	if (repository_in_path(req, &rows, err) < 0 || rotation_check(req, &rows, err) < 0)
 		return -1;
-	if (vcs_hook_secret_rotate(req->store, row_text(&rows, 0, "id"), vcs_row_dialect(&rows, 0), err) < 0 ||
+	if (vcs_hook_secret_rotate(req->store, row_of(vcs_repository, &rows, 0)->id, vcs_row_dialect(&rows, 0), err) <
+			0 ||
 		repository_in_path(req, &changed, err) < 0 ||
 		repository_resource(req->store, &changed, 0, &resource, err) < 0)
 		return -1;

@@ -1,30 +1,37 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/api/api.h"
 #include "scheduler/store/workers/agents.h"
+#include "scheduler/store/workers/agents.sql.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/api/access/tokens.h"
 #include "scheduler/api/resources.h"
 #include "scheduler/api/workers/pools.h"
 #include "scheduler/http/columns.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/workers/pools.sql.h"
 
 /* A pool's agents (its workers) and the tokens with which they start. */
 
 static json_t *agent_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(agent, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agents/%s", id);
 	json_t *resource = resource_new("agents", id,
-		json_pack("{so so so so so so so so sb so so so}", "name", row_string(rows, row, "name"), "ip-address",
-			row_string(rows, row, "address"), "status", row_string(rows, row, "status"), "created-at",
-			row_time(rows, row, "created_at"), "last-ping-at", row_time(rows, row, "seen_at"),
-			"token-description", row_string(rows, row, "token_description"), "capabilities",
-			row_json(rows, row, "capabilities"), "version", row_string(rows, row, "version"), "draining",
-			row_bool(rows, row, "draining"), "order", row_string(rows, row, "ordered"), "slots",
-			row_number(rows, row, "slots"), "slots-free", row_number(rows, row, "free")),
-		json_pack("{so so so}", "agent-pool", to_one("agent-pools", row_text(rows, row, "pool_id")),
-			"authentication-token", to_one("authentication-tokens", row_text(rows, row, "token_id")),
-			"runs", row_many(rows, row, "runs", "runs")));
+		json_pack("{so so so so so so so so sb so so so}", "name",
+			json_string_or_null(row_of(agent, rows, row)->name), "ip-address",
+			json_string_or_null(row_of(agent, rows, row)->address), "status",
+			json_string_or_null(row_of(agent, rows, row)->status), "created-at",
+			time_shown(row_of(agent, rows, row)->created_at), "last-ping-at",
+			time_shown(row_of(agent, rows, row)->seen_at), "token-description",
+			json_string_or_null(row_of(agent, rows, row)->token_description), "capabilities",
+			json_shown(row_of(agent, rows, row)->capabilities), "version",
+			json_string_or_null(row_of(agent, rows, row)->version), "draining",
+			row_of(agent, rows, row)->draining, "order",
+			json_string_or_null(row_of(agent, rows, row)->ordered), "slots", row_number(rows, row, "slots"),
+			"slots-free", row_number(rows, row, "free")),
+		json_pack("{so so so}", "agent-pool", to_one("agent-pools", row_of(agent, rows, row)->pool_id),
+			"authentication-token", to_one("authentication-tokens", row_of(agent, rows, row)->token_id),
+			"runs", many_shown("runs", row_of(agent, rows, row)->runs)));
 
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -58,7 +65,7 @@ int agents_index(struct request *req, struct response *res, struct err *err)
 
 	if (pool_in_path(req, &pool, err) < 0)
 		return -1;
-	return agents_show(req, res, (struct agent_list){.pool_id = row_text(&pool, 0, "id")}, err);
+	return agents_show(req, res, (struct agent_list){.pool_id = row_of(pool, &pool, 0)->id}, err);
 }
 
 int agents_site(struct request *req, struct response *res, struct err *err)
@@ -79,7 +86,7 @@ static int agent_in_path(struct request *req, struct rows *ret_rows, struct err 
 {
 	if (agent_read(req->store, param(req, "agent"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "agent", err);
+	return may(req, (struct place){.organization = row_of(agent, ret_rows, 0)->organization_id}, "agent", err);
 }
 
 int agents_read(struct request *req, struct response *res, struct err *err)
@@ -95,7 +102,7 @@ int agents_delete(struct request *req, struct response *res, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (agent_in_path(req, &rows, err) < 0 || agent_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (agent_in_path(req, &rows, err) < 0 || agent_delete(req->store, row_of(agent, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 204);
 }
@@ -107,8 +114,8 @@ static int agent_order(struct request *req, struct response *res, enum worker_or
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT, after = ROWS_INIT;
 
 	if (agent_in_path(req, &rows, err) < 0 ||
-		worker_order_set(req->store, row_text(&rows, 0, "id"), order, err) < 0 ||
-		agent_read(req->store, row_text(&rows, 0, "id"), &after, err) < 0)
+		worker_order_set(req->store, row_of(agent, &rows, 0)->id, order, err) < 0 ||
+		agent_read(req->store, row_of(agent, &rows, 0)->id, &after, err) < 0)
 		return -1;
 	return respond_resource(res, 200, agent_resource(&after, 0));
 }

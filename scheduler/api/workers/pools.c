@@ -13,6 +13,7 @@
 #include "scheduler/store/names.h"
 #include "scheduler/store/workers/draining.h"
 #include "scheduler/store/workers/pools.h"
+#include "scheduler/store/workers/pools.sql.h"
 #include "scheduler/store/workers/quotas.h"
 
 /* ---- the resource ---- */
@@ -37,21 +38,22 @@ static json_t *to_list(const char *pool, const char *list)
 
 static json_t *pool_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(pool, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/agent-pools/%s", id);
 	json_t *related = json_pack("{so so so so}", "organization",
-		to_one("organizations", row_text(rows, row, "organization_name")), "agents", to_list(id, "agents"),
+		to_one("organizations", row_of(pool, rows, row)->organization_name), "agents", to_list(id, "agents"),
 		"authentication-tokens", to_list(id, "authentication-tokens"), "workspaces",
-		row_many(rows, row, "workspaces", "workspaces"));
+		many_shown("workspaces", row_of(pool, rows, row)->workspaces));
 	json_t *resource;
 
 	relations_show(relations, POOL_RELATIONS, rows, row, related);
 	resource = resource_new("agent-pools", id,
-		json_pack("{so sI sb sI so so}", "name", row_string(rows, row, "name"), "agent-count",
-			(json_int_t)row_int(rows, row, "agent_count"), "organization-scoped",
-			row_bool(rows, row, "organization_scoped"), "concurrent-run-limit",
-			(json_int_t)row_int(rows, row, "run_limit"), "created-at", row_time(rows, row, "created_at"),
-			"drained-at", row_time(rows, row, "drained_at")),
+		json_pack("{so sI sb sI so so}", "name", json_string_or_null(row_of(pool, rows, row)->name),
+			"agent-count", (json_int_t)row_of(pool, rows, row)->agent_count, "organization-scoped",
+			row_of(pool, rows, row)->organization_scoped, "concurrent-run-limit",
+			(json_int_t)row_of(pool, rows, row)->run_limit, "created-at",
+			time_shown(row_of(pool, rows, row)->created_at), "drained-at",
+			time_shown(row_of(pool, rows, row)->drained_at)),
 		related);
 	json_object_set_new(resource, "links", json_pack("{ss}", "self", self));
 	return resource;
@@ -68,7 +70,7 @@ int pool_in_path(struct request *req, struct rows *ret_rows, struct err *err)
 {
 	if (pool_read(req->store, param(req, "pool"), ret_rows, err) < 0)
 		return -1;
-	return may(req, (struct place){.organization = row_text(ret_rows, 0, "organization_id")}, "agent pool", err);
+	return may(req, (struct place){.organization = row_of(pool, ret_rows, 0)->organization_id}, "agent pool", err);
 }
 
 static int pool_show(struct request *req, struct response *res, int status, const char *id, struct err *err)
@@ -188,22 +190,23 @@ int pools_update(struct request *req, struct response *res, struct err *err)
 
 	if (pool_in_path(req, &rows, err) < 0)
 		return -1;
-	pool = (struct pool){.name = row_text(&rows, 0, "name"),
-		.organization_scoped = row_bool(&rows, 0, "organization_scoped"),
+	pool = (struct pool){.name = row_of(pool, &rows, 0)->name,
+		.organization_scoped = row_of(pool, &rows, 0)->organization_scoped,
 		.run_limit = -1};
 	if (input_read(req, &pool, &related, err) < 0 ||
-		pool_update(req->store, row_text(&rows, 0, "id"), &pool, err) < 0)
+		pool_update(req->store, row_of(pool, &rows, 0)->id, &pool, err) < 0)
 		return -1;
-	return pool_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return pool_show(req, res, 200, row_of(pool, &rows, 0)->id, err);
 }
 
 static int pool_drain(struct request *req, struct response *res, bool drained, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (pool_in_path(req, &rows, err) < 0 || pool_drain_set(req->store, row_text(&rows, 0, "id"), drained, err) < 0)
+	if (pool_in_path(req, &rows, err) < 0 ||
+		pool_drain_set(req->store, row_of(pool, &rows, 0)->id, drained, err) < 0)
 		return -1;
-	return pool_show(req, res, 200, row_text(&rows, 0, "id"), err);
+	return pool_show(req, res, 200, row_of(pool, &rows, 0)->id, err);
 }
 
 int pools_drain(struct request *req, struct response *res, struct err *err)
@@ -235,12 +238,12 @@ int pools_delete(struct request *req, struct response *res, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct pool_topic *topic;
 
-	if (pool_in_path(req, &rows, err) < 0 || pool_delete(req->store, row_text(&rows, 0, "id"), err) < 0)
+	if (pool_in_path(req, &rows, err) < 0 || pool_delete(req->store, row_of(pool, &rows, 0)->id, err) < 0)
 		return -1;
 	topic = mem_new(1, sizeof(*topic));
 	topic->publisher = req->services->publisher;
-	topic_of_pool(row_text(&rows, 0, "id"), topic->name);
+	topic_of_pool(row_of(pool, &rows, 0)->id, topic->name);
 	db_after_commit(req->store->db, pool_gone, topic);
-	claim_waiters_dismiss(req->services->waiters, req->store->db, row_text(&rows, 0, "id"));
+	claim_waiters_dismiss(req->services->waiters, req->store->db, row_of(pool, &rows, 0)->id);
 	return respond_empty(res, 204);
 }

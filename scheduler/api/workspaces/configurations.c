@@ -10,22 +10,26 @@
 #include "scheduler/store/states/backing_data.h"
 #include "scheduler/store/workspaces/configurations.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/workspaces/configurations.sql.h"
 
 static json_t *configuration_resource(const struct rows *rows, int row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(configuration, rows, row)->id;
 	_cleanup_(freep) char *self = mem_printf("/api/v2/configuration-versions/%s", id);
 	_cleanup_(freep) char *download = mem_printf("%s/download", self);
 	json_t *attributes = json_pack("{s:b, s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:[]}", "auto-queue-runs",
-		row_bool(rows, row, "auto_queue_runs"), "speculative", row_bool(rows, row, "speculative"),
-		"provisional", row_bool(rows, row, "provisional"), "source", row_string(rows, row, "source"), "status",
-		row_string(rows, row, "status"), "status-timestamps", row_json(rows, row, "status_timestamps"), "error",
-		row_string(rows, row, "error"), "error-message", row_string(rows, row, "error_message"),
-		"changed-files");
+		row_of(configuration, rows, row)->auto_queue_runs, "speculative",
+		row_of(configuration, rows, row)->speculative, "provisional",
+		row_of(configuration, rows, row)->provisional, "source",
+		json_string_or_null(row_of(configuration, rows, row)->source), "status",
+		json_string_or_null(row_of(configuration, rows, row)->status), "status-timestamps",
+		json_shown(row_of(configuration, rows, row)->status_timestamps), "error",
+		json_string_or_null(row_of(configuration, rows, row)->error), "error-message",
+		json_string_or_null(row_of(configuration, rows, row)->error_message), "changed-files");
 	json_t *resource = resource_new("configuration-versions", id, attributes,
 		json_pack("{s:o, s:o}", "ingress-attributes",
-			to_one("ingress-attributes", row_text(rows, row, "ingress_id")), "run",
-			to_one("runs", row_text(rows, row, "run_id"))));
+			to_one("ingress-attributes", row_of(configuration, rows, row)->ingress_id), "run",
+			to_one("runs", row_of(configuration, rows, row)->run_id)));
 
 	json_object_set_new(resource, "links", json_pack("{s:s, s:s}", "self", self, "download", download));
 	return resource;
@@ -41,8 +45,8 @@ static int configuration_of(struct request *req, struct rows *ret_rows, struct e
 			       : configuration_read(req->store, param(req, "configuration"), ret_rows, err) < 0)
 		return -1;
 	if (req->actor.kind == ACTOR_TASK)
-		return actor_may_for_task(req->store, &req->actor, NULL, row_text(ret_rows, 0, "id"), err);
-	if (scope_workspace_id(req, row_text(ret_rows, 0, "workspace_id"), &scope, &hidden) == 0)
+		return actor_may_for_task(req->store, &req->actor, NULL, row_of(configuration, ret_rows, 0)->id, err);
+	if (scope_workspace_id(req, row_of(configuration, ret_rows, 0)->workspace_id, &scope, &hidden) == 0)
 		return 0;
 	if (hidden.kind != ERR_NOT_FOUND)
 		*err = hidden;
@@ -126,9 +130,9 @@ int configurations_download(struct request *req, struct response *res, struct er
 
 	if (configuration_of(req, &rows, err) < 0)
 		return -1;
-	if (!text_equal(row_text(&rows, 0, "status"), "uploaded"))
+	if (!text_equal(row_of(configuration, &rows, 0)->status, "uploaded"))
 		return err_set(err, ERR_NOT_FOUND, "the configuration version has no files");
-	if (blob_get(req->store, row_text(&rows, 0, "blob_id"), &bytes, err) < 0)
+	if (blob_get(req->store, row_of(configuration, &rows, 0)->blob_id, &bytes, err) < 0)
 		return -1;
 	return respond_bytes(res, "application/gzip", &bytes);
 }
@@ -138,7 +142,8 @@ static int backing_change(struct request *req, struct response *res, enum backin
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (configuration_of(req, &rows, err) < 0 ||
-		backing_data_change(req->store, BACKING_CONFIGURATION, change, row_text(&rows, 0, "id"), err) < 0)
+		backing_data_change(
+			req->store, BACKING_CONFIGURATION, change, row_of(configuration, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }
@@ -163,7 +168,7 @@ int configurations_archive(struct request *req, struct response *res, struct err
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (configuration_of(req, &rows, err) < 0 ||
-		configuration_archive(req->store, row_text(&rows, 0, "id"), err) < 0)
+		configuration_archive(req->store, row_of(configuration, &rows, 0)->id, err) < 0)
 		return -1;
 	return respond_empty(res, 202);
 }
@@ -175,16 +180,16 @@ int configurations_archive(struct request *req, struct response *res, struct err
 static int upload_queue_run(struct request *req, const struct rows *rows, struct err *err)
 {
 	struct run_create_params order = {
-		.workspace_id = row_text(rows, 0, "workspace_id"),
-		.configuration_version_id = row_text(rows, 0, "id"),
-		.actor = row_text(rows, 0, "created_by"),
+		.workspace_id = row_of(configuration, rows, 0)->workspace_id,
+		.configuration_version_id = row_of(configuration, rows, 0)->id,
+		.actor = row_of(configuration, rows, 0)->created_by,
 		.source = "tfe-configuration-version",
 		.plan_only = CHOICE_UNSET,
 		.auto_apply = CHOICE_UNSET,
 	};
 	struct id run;
 
-	if (!row_bool(rows, 0, "auto_queue_runs") || row_bool(rows, 0, "provisional"))
+	if (!row_of(configuration, rows, 0)->auto_queue_runs || row_of(configuration, rows, 0)->provisional)
 		return 0;
 	return run_create(req->store, &order, &run, err);
 }
@@ -198,7 +203,7 @@ int configurations_upload(struct request *req, struct response *res, struct err 
 
 	if (configuration_read(req->store, id, &rows, err) < 0)
 		return -1;
-	audit_note_place(req->audit, &(struct place){.workspace = row_text(&rows, 0, "workspace_id")});
+	audit_note_place(req->audit, &(struct place){.workspace = row_of(configuration, &rows, 0)->workspace_id});
 	if (archive_check(req->http->body.data, req->http->body.len, err) < 0) {
 		configuration_refuse(req->store, id, err->message, &ignored);
 		return -1;

@@ -5,6 +5,7 @@
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/workspaces/remote_state.h"
+#include "scheduler/store/workspaces/remote_state.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 int consumers_index(struct request *req, struct response *res, struct err *err)
@@ -19,9 +20,9 @@ int consumers_index(struct request *req, struct response *res, struct err *err)
 		consumers_list(
 			req->store, scope.workspace.text, (struct list_range){page.size, page.offset}, &found, err) < 0)
 		return -1;
-	page.total = row_int(&found, 0, "total");
+	page.total = row_of(consumers_list, &found, 0)->total;
 	for (int i = 0; i < found.count; i++)
-		db_array_add(&ids, row_text(&found, i, "id"));
+		db_array_add(&ids, row_of(consumers_list, &found, i)->id);
 	if (kind_read(req->store, &kind_workspaces, &ids, &rows, err) < 0)
 		return -1;
 	data = json_array();

@@ -5,6 +5,7 @@
 
 #include "scheduler/http/scope.h"
 #include "scheduler/store/content/retention.h"
+#include "scheduler/store/content/retention.sql.h"
 
 enum { MAX_DAYS = 36500 };
 
@@ -43,12 +44,14 @@ static int policy_show(
 
 	if (retention_read(req->store, owner, &rows, err) < 0)
 		return -1;
-	if (!row_null(&rows, 0, "days")) {
+	if (!row_of(retention_read, &rows, 0)->days_null) {
 		type = old ? deletes_of_old : deletes;
-		attributes = json_pack("{sI}", "delete-older-than-n-days", (json_int_t)row_int(&rows, 0, "days"));
+		attributes = json_pack(
+			"{sI}", "delete-older-than-n-days", (json_int_t)row_of(retention_read, &rows, 0)->days);
 	}
-	return respond_resource(
-		res, 200, resource_new(type, row_text(&rows, 0, "id"), attributes ? attributes : json_object(), NULL));
+	return respond_resource(res, 200,
+		resource_new(
+			type, row_of(retention_read, &rows, 0)->id, attributes ? attributes : json_object(), NULL));
 }
 
 int retention_policies_read(struct request *req, struct response *res, struct err *err)

@@ -2,6 +2,7 @@
 #include "scheduler/api/api.h"
 #include "scheduler/http/scope.h"
 #include "scheduler/store/workspaces/status_counts.h"
+#include "scheduler/store/workspaces/status_counts.sql.h"
 
 int workspaces_status_counts(struct request *req, struct response *res, struct err *err)
 {
@@ -16,14 +17,15 @@ int workspaces_status_counts(struct request *req, struct response *res, struct e
 		return -1;
 	statuses = json_object();
 	for (int i = 0; i < rows.count; i++) {
-		long long count = row_int(&rows, i, "workspaces");
+		long long count = row_of(workspaces_count_statuses, &rows, i)->workspaces;
 
 		total += count;
-		locked += row_int(&rows, i, "locked");
-		if (row_null(&rows, i, "status"))
+		locked += row_of(workspaces_count_statuses, &rows, i)->locked;
+		if (!row_of(workspaces_count_statuses, &rows, i)->status)
 			none = count;
 		else
-			json_object_set_new(statuses, row_text(&rows, i, "status"), json_integer(count));
+			json_object_set_new(
+				statuses, row_of(workspaces_count_statuses, &rows, i)->status, json_integer(count));
 	}
 	return respond_resource(res, 200,
 		resource_new("workspace-status-counts", scope.organization_name,

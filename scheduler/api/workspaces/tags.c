@@ -6,6 +6,7 @@
 #include "scheduler/api/resources.h"
 #include "scheduler/http/relations.h"
 #include "scheduler/http/scope.h"
+#include "scheduler/store/workspaces/tags.sql.h"
 
 enum { MAX_NAME = 255, MAX_LIST = 1000 };
 
@@ -59,10 +60,10 @@ int tags_parse(const json_t *list, const char *pointer, json_t **ret_ids, json_t
 
 static json_t *tag_resource(const struct rows *rows, int row)
 {
-	return resource_new("tags", row_text(rows, row, "id"),
-		json_pack("{so sI}", "name", row_string(rows, row, "name"), "instance-count",
-			(json_int_t)row_int(rows, row, "instance_count")),
-		json_pack("{so}", "organization", to_one("organizations", row_text(rows, row, "organization_name"))));
+	return resource_new("tags", row_of(tags, rows, row)->id,
+		json_pack("{so sI}", "name", json_string_or_null(row_of(tags, rows, row)->name), "instance-count",
+			(json_int_t)row_of(tags, rows, row)->instance_count),
+		json_pack("{so}", "organization", to_one("organizations", row_of(tags, rows, row)->organization_name)));
 }
 
 static const struct resource_kind kind_tags = {.type = "tags", .resource = tag_resource};
@@ -147,7 +148,7 @@ int tags_bind(struct request *req, struct response *res, struct err *err)
 
 	if (tag_read(req->store, param(req, "tag"), &rows, err) < 0)
 		return -1;
-	place = (struct place){.organization = row_text(&rows, 0, "organization_id")};
+	place = (struct place){.organization = row_of(tag_read, &rows, 0)->organization_id};
 	if (may(req, place, "tag", err) < 0 || body_linkage(req, "workspaces", &ids, err) < 0)
 		return -1;
 	json_array_foreach(ids, i, id)

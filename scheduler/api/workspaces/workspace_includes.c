@@ -5,8 +5,11 @@
 #include "scheduler/api/workspaces/workspaces.h"
 #include "scheduler/store/content/blobs.h"
 #include "scheduler/store/runs/run_views.h"
+#include "scheduler/store/runs/run_views.sql.h"
 #include "scheduler/store/states/states.h"
+#include "scheduler/store/states/states.sql.h"
 #include "scheduler/store/workspaces/configurations.h"
+#include "scheduler/store/workspaces/configurations.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
 
 /* The resources that a request for workspaces may include. */
@@ -37,15 +40,17 @@ static const struct inclusion of_workspaces[] = {
 /* Outputs of a workspace have their own type, with fewer attributes. */
 static int output_include(struct store *store, const struct rows *rows, int row, json_t *included, struct err *err)
 {
-	bool sensitive = row_bool(rows, row, "sensitive");
+	bool sensitive = row_of(state_output, rows, row)->sensitive;
 	json_t *value = NULL;
 
 	if (!sensitive && state_output_value(store, rows, row, &value, err) < 0)
 		return -1;
 	json_array_append_new(included,
-		resource_new("workspace-outputs", row_text(rows, row, "id"),
-			json_pack("{so sb so so}", "name", row_string(rows, row, "name"), "sensitive", sensitive,
-				"output-type", row_string(rows, row, "type"), "value", value ? value : json_null()),
+		resource_new("workspace-outputs", row_of(state_output, rows, row)->id,
+			json_pack("{so sb so so}", "name", json_string_or_null(row_of(state_output, rows, row)->name),
+				"sensitive", sensitive, "output-type",
+				json_string_or_null(row_of(state_output, rows, row)->type), "value",
+				value ? value : json_null()),
 			NULL));
 	return 0;
 }
@@ -80,8 +85,8 @@ static int outputs_include(const struct request *req, json_t *workspaces, json_t
 	if (outputs_of_states(req->store, &states, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		json_array_append_new(json_object_get(lists, row_text(&rows, i, "state_version_id")),
-			linkage("workspace-outputs", row_text(&rows, i, "id")));
+		json_array_append_new(json_object_get(lists, row_of(state_output, &rows, i)->state_version_id),
+			linkage("workspace-outputs", row_of(state_output, &rows, i)->id));
 		if (output_include(req->store, &rows, i, included, err) < 0)
 			return -1;
 	}
@@ -109,8 +114,8 @@ static int recent_runs_include(const struct request *req, json_t *workspaces, js
 		return -1;
 	for (int row = 0; row < rows.count; row++)
 		json_array_append_new(included,
-			resource_new("workspace-recent-runs", row_text(&rows, row, "workspace_id"),
-				json_pack("{so}", "runs", row_json(&rows, row, "runs")), NULL));
+			resource_new("workspace-recent-runs", row_of(runs_recent_of, &rows, row)->workspace_id,
+				json_pack("{so}", "runs", json_shown(row_of(runs_recent_of, &rows, row)->runs)), NULL));
 	return 0;
 }
 
@@ -128,9 +133,9 @@ static int readme_find(struct store *store, const char *id, struct buf *out, boo
 		return -1;
 	if (!rows.count)
 		return 0;
-	if (blob_get(store, row_text(&rows, 0, "blob_id"), &archive, err) < 0)
+	if (blob_get(store, row_of(configuration_files_current, &rows, 0)->blob_id, &archive, err) < 0)
 		return -1;
-	path = mem_printf("%s/README.md", row_text(&rows, 0, "working_directory"));
+	path = mem_printf("%s/README.md", row_of(configuration_files_current, &rows, 0)->working_directory);
 	archive_file(archive.data, archive.len, path, out, ret_found);
 	if (!*ret_found)
 		archive_file(archive.data, archive.len, "README.md", out, ret_found);

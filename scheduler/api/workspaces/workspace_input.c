@@ -11,6 +11,7 @@
 #include "scheduler/store/workers/pools.h"
 #include "scheduler/store/workers/tool_versions.h"
 #include "scheduler/store/workspaces/projects.h"
+#include "scheduler/store/workspaces/projects.sql.h"
 #include "scheduler/store/workspaces/workspaces.h"
 #include "scheduler/vcs/globs.h"
 
@@ -148,8 +149,10 @@ static int mode_inherit(const struct request *req, const char *organization_id, 
 		return -1;
 	if (!rows.count)
 		return 0;
-	json_object_set_new(fields, "execution-mode", row_string(&rows, 0, "mode"));
-	json_object_set_new(fields, "agent-pool-id", row_string(&rows, 0, "pool"));
+	json_object_set_new(
+		fields, "execution-mode", json_string_or_null(row_of(project_inherited_mode, &rows, 0)->mode));
+	json_object_set_new(
+		fields, "agent-pool-id", json_string_or_null(row_of(project_inherited_mode, &rows, 0)->pool));
 	return 0;
 }
 

@@ -7,6 +7,7 @@
 #include "scheduler/store/states/state_bases.h"
 #include "scheduler/store/states/state_parse.h"
 #include "scheduler/store/states/states.h"
+#include "scheduler/store/states/states.sql.h"
 
 /* The resources of a workspace's current state. They are read from the state for each request. */
 
@@ -22,7 +23,7 @@ static void resource_id(const char *workspace_id, const char *address, char ret_
 
 static json_t *instance_resource(const char *workspace_id, const struct rows *state, const json_t *instance)
 {
-	json_t *changed = row_time(state, 0, "created_at");
+	json_t *changed = time_shown(row_of(state, state, 0)->created_at);
 	char id[ID_SIZE];
 
 	resource_id(workspace_id, json_string_at(instance, "address"), id);
@@ -31,7 +32,7 @@ static json_t *instance_resource(const char *workspace_id, const struct rows *st
 			json_object_get(instance, "name"), "module", json_object_get(instance, "module"), "provider",
 			json_object_get(instance, "provider"), "provider-type", json_object_get(instance, "type"),
 			"created-at", changed, "updated-at", changed, "name-index", json_object_get(instance, "index"),
-			"modified-by-state-version-id", row_string(state, 0, "id")),
+			"modified-by-state-version-id", json_string_or_null(row_of(state, state, 0)->id)),
 		NULL);
 }
 
@@ -42,9 +43,9 @@ static int instances_read(struct store *store, const struct rows *state, json_t 
 	struct state_facts facts;
 
 	*ret_instances = NULL;
-	if (!state->count || row_null(state, 0, "blob_id"))
+	if (!state->count || !row_of(state, state, 0)->blob_id)
 		return 0;
-	if (state_content(store, row_text(state, 0, "id"), &bytes, err) < 0 ||
+	if (state_content(store, row_of(state, state, 0)->id, &bytes, err) < 0 ||
 		state_parse(bytes.data, bytes.len, &facts, err) < 0)
 		return -1;
 	*ret_instances = state_instances(&facts);

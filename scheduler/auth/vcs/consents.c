@@ -81,9 +81,9 @@ int consent_redeem(struct store *store, const struct consent_order *order, const
 		return -1;
 	*ret_consent = (struct consent){.state = mem_text(state),
 		.verifier = buf_take(&verifier),
-		.organization_name = mem_text(row_text(&rows, 0, "organization_name")),
-		.installation = row_int(&rows, 0, "installation")};
-	text_copy(ret_consent->organization_id.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+		.organization_name = mem_text(row_of(consent_take, &rows, 0)->organization_name),
+		.installation = row_of(consent_take, &rows, 0)->installation};
+	text_copy(ret_consent->organization_id.text, ID_SIZE, row_of(consent_take, &rows, 0)->organization_id);
 	return 0;
 }
 

@@ -35,7 +35,7 @@ void oauth_result_release(struct oauth_result *result)
 static int secrets_open(
 	struct store *store, const struct rows *rows, struct oauth_connection *connection, struct err *err)
 {
-	const char *token_id = row_text(rows, 0, "token_id");
+	const char *token_id = row_of(oauth_connection, rows, 0)->token_id;
 	const struct sealed_secret secret = {{rows, 0, "secret_sealed"}, VCS_SECRET_SEAL, connection->id.text};
 	const struct sealed_secret refresh = {{rows, 0, "refresh_sealed"}, VCS_REFRESH_SEAL, token_id};
 
@@ -47,19 +47,22 @@ static int secrets_open(
 static int connection_take(
 	struct store *store, const struct rows *rows, struct oauth_connection *ret_connection, struct err *err)
 {
-	enum vcs_provider provider = vcs_provider_of(row_text(rows, 0, "provider"));
-	struct oauth_connection c = {.organization_name = mem_text(row_text(rows, 0, "organization_name")),
+	enum vcs_provider provider = vcs_provider_of(row_of(oauth_connection, rows, 0)->provider);
+	struct oauth_connection c = {
+		.organization_name = mem_text(row_of(oauth_connection, rows, 0)->organization_name),
 		.provider_name = mem_text(vcs_provider_display(provider)),
-		.http_url = mem_text(row_text(rows, 0, "http_url")),
-		.api_url = mem_text(row_text(rows, 0, "api_url")),
-		.key = mem_text(text_or_empty(row_text(rows, 0, "key"))),
-		.redirect = mem_printf(
-			"%s/auth/%s/callback", store->settings->public_url, row_text(rows, 0, "callback_id")),
-		.user = row_null(rows, 0, "user_name") ? NULL : mem_text(row_text(rows, 0, "user_name")),
-		.generation = row_int(rows, 0, "generation")};
+		.http_url = mem_text(row_of(oauth_connection, rows, 0)->http_url),
+		.api_url = mem_text(row_of(oauth_connection, rows, 0)->api_url),
+		.key = mem_text(text_or_empty(row_of(oauth_connection, rows, 0)->key)),
+		.redirect = mem_printf("%s/auth/%s/callback", store->settings->public_url,
+			row_of(oauth_connection, rows, 0)->callback_id),
+		.user = !row_of(oauth_connection, rows, 0)->user_name
+			? NULL
+			: mem_text(row_of(oauth_connection, rows, 0)->user_name),
+		.generation = row_of(oauth_connection, rows, 0)->generation};
 
-	text_copy(c.id.text, ID_SIZE, row_text(rows, 0, "id"));
-	text_copy(c.organization.text, ID_SIZE, row_text(rows, 0, "organization_id"));
+	text_copy(c.id.text, ID_SIZE, row_of(oauth_connection, rows, 0)->id);
+	text_copy(c.organization.text, ID_SIZE, row_of(oauth_connection, rows, 0)->organization_id);
 	if (secrets_open(store, rows, &c, err) < 0) {
 		oauth_connection_release(&c);
 		return -1;

@@ -9,17 +9,18 @@ from vcs_connections c
 join organizations o on o.id = c.organization_id
 left join vcs_tokens t on t.connection_id = c.id;
 
--- statement: oauth_connection_read
--- takes: callback_id text
--- gives: id text, organization_id text, organization_name text, provider text, http_url text, api_url text,
+-- shape: oauth_connection
+-- id text, organization_id text, organization_name text, provider text, http_url text, api_url text,
 -- key text null, callback_id text, secret_sealed bytea null, token_id text, user_name text null,
 -- refresh_sealed bytea null, generation bigint
+
+-- statement: oauth_connection_read
+-- takes: callback_id text
+-- gives: oauth_connection
 select :oauth_connection_columns() :oauth_connection_tables() where c.callback_id = :callback_id;
 
 -- statement: oauth_connection_of_token
 -- takes: token_id text
--- gives: id text, organization_id text, organization_name text, provider text, http_url text, api_url text,
--- key text null, callback_id text, secret_sealed bytea null, token_id text, user_name text null,
--- refresh_sealed bytea null, generation bigint
+-- gives: oauth_connection
 select :oauth_connection_columns() :oauth_connection_tables()
 where t.id = :token_id and t.refresh_sealed is not null;

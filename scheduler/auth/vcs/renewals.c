@@ -37,8 +37,8 @@ int renewal_hasten(struct store *store, const char *repository_id, bool *ret_aga
 
 	if (db_query(store->db, &rows, err, renewals_hasten, .repository_id = repository_id) < 0)
 		return -1;
-	*ret_again = row_int(&rows, 0, "known") > 0;
-	return row_int(&rows, 0, "hastened") ? announce(store, err) : 0;
+	*ret_again = row_of(renewals_hasten, &rows, 0)->known > 0;
+	return row_of(renewals_hasten, &rows, 0)->hastened ? announce(store, err) : 0;
 }
 
 int renewals_take(struct store *store, int max, struct rows *ret_rows, struct err *err)
@@ -53,8 +53,8 @@ int renewals_wait(struct store *store, long long *ret_ms, struct err *err)
 
 	if (db_query(store->db, &rows, err, renewals_wait) < 0)
 		return -1;
-	ms = row_int(&rows, 0, "ms");
-	*ret_ms = row_null(&rows, 0, "ms") ? -1 : ms < 0 ? 0 : ms;
+	ms = row_of(renewals_wait, &rows, 0)->ms;
+	*ret_ms = row_of(renewals_wait, &rows, 0)->ms_null ? -1 : ms < 0 ? 0 : ms;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include "scheduler/auth/vcs/app.h"
 #include "scheduler/auth/vcs/oauth_connection.h"
 #include "scheduler/auth/vcs/renewals.h"
+#include "scheduler/auth/vcs/renewals.sql.h"
 #include "scheduler/store/vcs/tokens.h"
 
 /* ---- tokens of OAuth ---- */
@@ -146,12 +147,11 @@ static int installation_renew(struct store *store, const char *id, const struct 
 
 /* ---- the thread ---- */
 
-static void subject_renew(struct store *store, const struct rows *rows, int row)
+static void subject_renew(struct store *store, const struct renewals_take_row *row)
 {
-	const struct renewal renewal = {.subject_id = row_text(rows, row, "subject_id"),
-		.generation = row_int(rows, row, "generation"),
-		.failures = row_int(rows, row, "failures")};
-	const char *token = row_text(rows, row, "token_id"), *installation = row_text(rows, row, "installation_id");
+	const struct renewal renewal = {
+		.subject_id = row->subject_id, .generation = row->generation, .failures = row->failures};
+	const char *token = row->token_id, *installation = row->installation_id;
 	struct err err = ERR_INIT;
 	int result = token ? token_renew(store, token, &renewal, &err)
 			   : installation_renew(store, installation, &renewal, &err);
@@ -168,7 +168,7 @@ static int renewal_step(struct store *store, bool *ret_more, struct err *err)
 	if (renewals_take(store, 1, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		subject_renew(store, &rows, i);
+		subject_renew(store, row_of(renewals_take, &rows, i));
 	*ret_more = rows.count > 0;
 	return 0;
 }

@@ -11,6 +11,7 @@
 #include "scheduler/runs/vcs/pulls.h"
 #include "scheduler/runs/vcs/renames.h"
 #include "scheduler/store/vcs/calls/calls.h"
+#include "scheduler/store/vcs/calls/calls.sql.h"
 #include "scheduler/store/vcs/calls/comments.h"
 #include "scheduler/store/vcs/calls/event_reads.h"
 #include "scheduler/store/vcs/calls/hooks.h"
@@ -239,7 +240,7 @@ static int apply_in(void *data, struct err *err)
 		return -1;
 	if (!there)
 		return 0;
-	arguments = row_json(&rows, 0, "arguments");
+	arguments = json_shown(row_of(vcs_call, &rows, 0)->arguments);
 	call = vcs_call_of(&rows, 0, arguments);
 	answer = (struct vcs_answer){.dialect = call.dialect,
 		.operation = call.operation,

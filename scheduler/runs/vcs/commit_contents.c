@@ -4,6 +4,7 @@
 #include "common/log.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/runs/run_events.h"
+#include "scheduler/store/vcs/contents.sql.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/contents.h"
 
@@ -26,7 +27,7 @@ static int runs_step(const struct arrival *a, const struct rows *rows, enum run_
 
 	for (int i = 0; i < rows->count; i++) {
 		items[i] = (struct run_transition){.event = {.kind = event}, .of_content = true, .reason = a->sentence};
-		text_copy(items[i].run.text, ID_SIZE, row_text(rows, i, "id"));
+		text_copy(items[i].run.text, ID_SIZE, row_of(vcs_content_runs, rows, i)->id);
 	}
 	return rows->count ? transitions_apply_within(a->store, items, (size_t)rows->count, &kicked, err) : 0;
 }
@@ -35,7 +36,8 @@ static int differences_note(const struct arrival *a, const struct rows *rows, st
 {
 	log_warn("a commit's files differ from those of its first fetch", "content", a->content_id, NULL);
 	for (int i = 0; i < rows->count; i++)
-		if (run_event_describe(a->store, row_text(rows, i, "id"), "content-changed", differs_text, err) < 0)
+		if (run_event_describe(
+			    a->store, row_of(vcs_content_runs, rows, i)->id, "content-changed", differs_text, err) < 0)
 			return -1;
 	return 0;
 }

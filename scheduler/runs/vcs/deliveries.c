@@ -8,6 +8,7 @@
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events/deliveries.h"
 #include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/events/deliveries.sql.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/payload.h"
 
@@ -49,12 +50,11 @@ static int results_store(struct reading *r, struct err *err)
 
 /* The provider's id stays when a repository is renamed. A repository that was made anew has the name, and another id.
  */
-static bool is_about(const struct rows *rows, int row, const struct vcs_event *event)
+static bool is_about(const struct deliveries_pick_row *row, const struct vcs_event *event)
 {
 	const char *name = text_or_empty(event->repository), *id = text_or_empty(event->repository_id);
 
-	return !*name || strcasecmp(name, row_text(rows, row, "identifier")) == 0 ||
-		(*id && text_equal(id, row_text(rows, row, "external_id")));
+	return !*name || strcasecmp(name, row->identifier) == 0 || (*id && text_equal(id, row->external_id));
 }
 
 /* Earlier events are stored first, so that the events of a repository keep the order of its deliveries. */
@@ -62,8 +62,8 @@ static int unreadable_note(struct reading *r, int row, const char *why, struct e
 {
 	if (results_store(r, err) < 0)
 		return -1;
-	return vcs_event_unreadable(
-		r->store, row_text(&r->rows, row, "repository_id"), row_int(&r->rows, row, "sequence"), why, err);
+	return vcs_event_unreadable(r->store, row_of(deliveries_pick, &r->rows, row)->repository_id,
+		row_of(deliveries_pick, &r->rows, row)->sequence, why, err);
 }
 
 /* The payload's events are dropped. A look finds the changes of this repository. */
@@ -71,17 +71,17 @@ static int stranger_note(struct reading *r, int row, struct err *err)
 {
 	if (unreadable_note(r, row, "it is about another repository.", err) < 0)
 		return -1;
-	return vcs_look_now(r->store, row_text(&r->rows, row, "repository_id"), err);
+	return vcs_look_now(r->store, row_of(deliveries_pick, &r->rows, row)->repository_id, err);
 }
 
 static int events_add(struct reading *r, int row, const struct vcs_events *events, struct err *err)
 {
-	const struct vcs_origin origin = {.repository_id = row_text(&r->rows, row, "repository_id"),
+	const struct vcs_origin origin = {.repository_id = row_of(deliveries_pick, &r->rows, row)->repository_id,
 		.found_by = "webhook",
-		.delivery = row_int(&r->rows, row, "sequence")};
+		.delivery = row_of(deliveries_pick, &r->rows, row)->sequence};
 
 	for (size_t i = 0; i < events->count; i++)
-		if (!is_about(&r->rows, row, &events->items[i]))
+		if (!is_about(row_of(deliveries_pick, &r->rows, row), &events->items[i]))
 			return stranger_note(r, row, err);
 	vcs_event_rows_add(r->events, &origin, events->items, events->count);
 	return 0;
@@ -91,7 +91,7 @@ static int events_keep(struct reading *r, int row, const struct vcs_events *even
 {
 	if (events_add(r, row, events, err) < 0)
 		return -1;
-	db_array_add_int(&r->read, row_int(&r->rows, row, "sequence"));
+	db_array_add_int(&r->read, row_of(deliveries_pick, &r->rows, row)->sequence);
 	return json_array_size(r->events) < STORED_EVENTS ? 0 : results_store(r, err);
 }
 
@@ -105,7 +105,8 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 	if (vcs_delivery_open(r->store, rows, row, &body, ret_why) < 0 ||
 		json_parse(buf_str(&body), body.len, &payload, ret_why) < 0)
 		return -1;
-	return vcs_payload_read(vcs_row_dialect(rows, row), row_text(rows, row, "event"), payload, ret_events, ret_why);
+	return vcs_payload_read(
+		vcs_row_dialect(rows, row), row_of(deliveries_pick, rows, row)->event, payload, ret_events, ret_why);
 }
 
 /*
@@ -116,19 +117,20 @@ static int payload_read(const struct reading *r, int row, struct vcs_events *ret
 static bool is_renamed(const struct reading *r, int row, const struct vcs_events *events)
 {
 	const struct vcs_event *event = events->items;
-	const char *known = row_text(&r->rows, row, "external_id");
+	const char *known = row_of(deliveries_pick, &r->rows, row)->external_id;
 
 	return events->count && event->kind != VCS_RENAME && known && text_equal(event->repository_id, known) &&
-		*event->repository && strcasecmp(event->repository, row_text(&r->rows, row, "identifier")) != 0 &&
+		*event->repository &&
+		strcasecmp(event->repository, row_of(deliveries_pick, &r->rows, row)->identifier) != 0 &&
 		vcs_operation_exists(vcs_row_dialect(&r->rows, row), VCS_OP_LOCATE) &&
-		row_int(&r->rows, row, "tries") < RENAMED_TRIES;
+		row_of(deliveries_pick, &r->rows, row)->tries < RENAMED_TRIES;
 }
 
 static int name_ask(const struct reading *r, int row, struct err *err)
 {
-	if (vcs_repository_doubt(r->store, row_text(&r->rows, row, "repository_id"), err) < 0)
+	if (vcs_repository_doubt(r->store, row_of(deliveries_pick, &r->rows, row)->repository_id, err) < 0)
 		return -1;
-	return vcs_delivery_postpone(r->store, row_int(&r->rows, row, "sequence"),
+	return vcs_delivery_postpone(r->store, row_of(deliveries_pick, &r->rows, row)->sequence,
 		"The delivery waits until the provider has returned the repository's current name.", err);
 }
 
@@ -136,11 +138,11 @@ static int name_ask(const struct reading *r, int row, struct err *err)
 static int delivery_read(struct reading *r, int row, struct err *err)
 {
 	_cleanup_(vcs_events_release) struct vcs_events events = VCS_EVENTS_INIT;
-	long long sequence = row_int(&r->rows, row, "sequence");
+	long long sequence = row_of(deliveries_pick, &r->rows, row)->sequence;
 	struct err why = ERR_INIT;
 	int result;
 
-	if (row_null(&r->rows, row, "identifier"))
+	if (!row_of(deliveries_pick, &r->rows, row)->identifier)
 		return vcs_delivery_drop(r->store, sequence, err);
 	result = payload_read(r, row, &events, &why);
 	if (result == 0 && is_renamed(r, row, &events))
@@ -149,8 +151,9 @@ static int delivery_read(struct reading *r, int row, struct err *err)
 		return events_keep(r, row, &events, err);
 	if (why.kind == ERR_UNAVAILABLE)
 		return vcs_delivery_postpone(r->store, sequence, why.message, err);
-	log_warn("a delivery of a VCS provider can't be read", "delivery", row_text(&r->rows, row, "delivery_id"),
-		"repository", row_text(&r->rows, row, "repository_id"), "why", why.message, NULL);
+	log_warn("a delivery of a VCS provider can't be read", "delivery",
+		row_of(deliveries_pick, &r->rows, row)->delivery_id, "repository",
+		row_of(deliveries_pick, &r->rows, row)->repository_id, "why", why.message, NULL);
 	if (unreadable_note(r, row, why.message, err) < 0)
 		return -1;
 	return vcs_delivery_fail(r->store, sequence, why.message, err);
@@ -185,10 +188,10 @@ static int oldest_read(struct reading *r, struct err *err)
 		*err = why;
 		return -1;
 	}
-	sequence = row_int(&r->rows, 0, "sequence");
+	sequence = row_of(deliveries_pick, &r->rows, 0)->sequence;
 	log_error("a delivery can't be stored as events and is tried again", "delivery",
-		row_text(&r->rows, 0, "delivery_id"), "repository", row_text(&r->rows, 0, "repository_id"), "error",
-		why.message, NULL);
+		row_of(deliveries_pick, &r->rows, 0)->delivery_id, "repository",
+		row_of(deliveries_pick, &r->rows, 0)->repository_id, "error", why.message, NULL);
 	return vcs_delivery_postpone(r->store, sequence, why.message, err);
 }
 

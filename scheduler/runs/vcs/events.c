@@ -10,7 +10,9 @@
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/connections.h"
 #include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/events.sql.h"
 #include "scheduler/store/vcs/events/refs.h"
+#include "scheduler/store/vcs/events/refs.sql.h"
 
 enum { MAX_TURNS = 20, TURNS_MS = 50 }; /* of one call: then the caller may run other steps */
 
@@ -35,7 +37,7 @@ static bool follows(const struct vcs_event *e, const char *seen)
 static bool is_late(const struct vcs_decision *d, const struct rows *known)
 {
 	const struct vcs_event *e = &d->event;
-	json_auto_t *detail = row_json(known, 0, "detail");
+	json_auto_t *detail = json_shown(row_of(vcs_pull_requests_read, known, 0)->detail);
 
 	return (d->closed && e->is_new) || (e->changed_at && e->changed_at < json_int_at(detail, "changed_at", 0));
 }
@@ -52,14 +54,14 @@ static int pull_request_check(struct vcs_decision *d, bool *ret_known, struct er
 	if (vcs_pull_requests_read(d->store, d->repository_id, e->number, NULL, &rows, err) < 0)
 		return -1;
 	is_new = rows.count == 0;
-	d->closed = !is_new && text_equal(row_text(&rows, 0, "state"), "closed");
+	d->closed = !is_new && text_equal(row_of(vcs_pull_requests_read, &rows, 0)->state, "closed");
 	d->late = !is_new && is_late(d, &rows);
 	*ret_known = true;
 	if (d->late || e->kind == VCS_PR_CLOSE || (is_new && e->kind == VCS_PR_OPEN) || !head_ref(d, ref))
 		return 0;
 	if (!is_new &&
-		(text_equal(row_text(&rows, 0, "head_sha"), e->sha) ||
-			(*e->before && text_equal(row_text(&rows, 0, "head_sha"), e->before))))
+		(text_equal(row_of(vcs_pull_requests_read, &rows, 0)->head_sha, e->sha) ||
+			(*e->before && text_equal(row_of(vcs_pull_requests_read, &rows, 0)->head_sha, e->before))))
 		return 0;
 	if (vcs_ref_read(d->store, d->repository_id, ref, e->ref, &seen, err) < 0)
 		return -1;
@@ -155,7 +157,7 @@ static int rename_apply(struct vcs_decision *d, struct err *err)
 		return -1;
 	if (*renamed.sentence)
 		end.message = renamed.sentence;
-	else if (*branch && !text_equal(branch, row_text(d->row, 0, "default_branch")))
+	else if (*branch && !text_equal(branch, row_of(vcs_event_pick_read, d->row, 0)->default_branch))
 		end.message = "The default branch of the repository has changed.";
 	end.is_error = renamed.is_error;
 	return vcs_event_end(d->store, &end, err);
@@ -204,11 +206,11 @@ static int decide_in(void *data, struct err *err)
 		return -1;
 	if (!row.count)
 		return 0;
-	d.id = row_text(&row, 0, "event_id");
-	d.repository_id = row_text(&row, 0, "repository_id");
-	d.detail = row_json(&row, 0, "detail");
+	d.id = row_of(vcs_event_pick_read, &row, 0)->event_id;
+	d.repository_id = row_of(vcs_event_pick_read, &row, 0)->repository_id;
+	d.detail = json_shown(row_of(vcs_event_pick_read, &row, 0)->detail);
 	text_copy(deciding->event.text, ID_SIZE, d.id);
-	vcs_event_of_row(&row, 0, &d.event);
+	vcs_event_of_row(row_of(vcs_event_pick_read, &row, 0), &d.event);
 	if (d.event.kind == VCS_EVENT_KINDS) /* of a newer version of the scheduler */
 		return vcs_event_postpone(d.store, d.id, "This scheduler does not know this kind of event.", err);
 	return deciders[d.event.kind](&d, err);
@@ -240,8 +242,8 @@ int vcs_events_decide(struct store *store, bool *ret_more, struct err *err)
 	if (vcs_event_turns(store, MAX_TURNS, &turns, err) < 0)
 		return -1;
 	for (int i = 0; i < turns.count && (i == 0 || clock_mono_ms() < end); i++) {
-		deciding.turn =
-			(struct vcs_turn){row_text(&turns, i, "repository_id"), row_text(&turns, i, "organization_id")};
+		deciding.turn = (struct vcs_turn){row_of(events_turns, &turns, i)->repository_id,
+			row_of(events_turns, &turns, i)->organization_id};
 		if (turn_take(&deciding, err) < 0)
 			return -1;
 		decided |= deciding.event.text[0] != '\0';

@@ -12,6 +12,7 @@
 #include "scheduler/store/vcs/calls/event_asks.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events/refs.h"
+#include "scheduler/store/vcs/git_jobs.sql.h"
 
 enum {
 	SENTENCE_MAX = 2000,
@@ -45,7 +46,7 @@ static int claim_failed(struct store *store, const char *job_id, const char *tok
 
 static void claimed_add(struct claiming *c, int row, json_t *jobs)
 {
-	const char *id = row_text(&c->rows, row, "id");
+	const char *id = row_of(git_jobs_pick, &c->rows, row)->id;
 	const char *token = json_string_value(json_array_get(c->tokens, (size_t)row));
 	struct err why = ERR_INIT;
 	json_t *order = NULL;
@@ -55,7 +56,7 @@ static void claimed_add(struct claiming *c, int row, json_t *jobs)
 		return;
 	}
 	json_object_set_new(order, "job", json_string(id));
-	json_object_set_new(order, "attempt", json_integer(row_int(&c->rows, row, "attempt")));
+	json_object_set_new(order, "attempt", json_integer(row_of(git_jobs_pick, &c->rows, row)->attempt));
 	json_object_set_new(order, "token", json_string(token));
 	json_array_append_new(jobs, order);
 }
@@ -325,7 +326,7 @@ int git_jobs_sweep(struct store *store, struct err *err)
 		struct losing losing = {.store = store};
 		struct err why = ERR_INIT;
 
-		git_job_of_row(&rows, i, &losing.job);
+		git_job_of_row(row_of(held, &rows, i), &losing.job);
 		if (db_transaction(store->db, losing_run, &losing, &why) == 0 || why.kind == ERR_NOT_FOUND)
 			continue;
 		log_error("a lost git job can't be ended", "job", losing.job.id.text, "error", why.message, NULL);

@@ -8,7 +8,9 @@
 #include "common/vcs/ref.h"
 #include "scheduler/store/vcs/calls/pulls.h"
 #include "scheduler/store/vcs/events.h"
+#include "scheduler/store/vcs/events.sql.h"
 #include "scheduler/store/vcs/events/refs.h"
+#include "scheduler/store/vcs/events/refs.sql.h"
 #include "scheduler/vcs/event.h"
 
 /* Applies the result of a look at a repository. The differences to the refs of the previous look become events. Events
@@ -43,7 +45,7 @@ static const char *sha_of(const json_t *refs, const char *name)
 /* The full name of a request's branch: that of its subject, else the default one. False if it is not known. */
 static bool request_ref(const struct look *l, const char *branch, char *ret_ref, size_t size)
 {
-	const char *name = *branch ? branch : row_text(l->repository, 0, "default_branch");
+	const char *name = *branch ? branch : row_of(refs_locked, l->repository, 0)->default_branch;
 
 	if (!name || !*name || strlen(name) + sizeof("refs/heads/") > size)
 		return false;
@@ -70,7 +72,8 @@ static int commit_check(const struct look *l, const char *sha, bool *ret_known, 
 
 static int request_go_on(struct look *l, int row, const char *subject, struct err *err)
 {
-	const char *id = row_text(&l->looking, row, "event_id"), *sha = row_text(&l->looking, row, "sha");
+	const char *id = row_of(vcs_events_looking, &l->looking, row)->event_id,
+		   *sha = row_of(vcs_events_looking, &l->looking, row)->sha;
 	struct vcs_end end = {.id = id, .is_error = true, .message = "The branch is not in the repository."};
 	_cleanup_(freep) char *branch = NULL;
 	char ref[VCS_REF_MAX + 1];
@@ -94,8 +97,9 @@ static int request_go_on(struct look *l, int row, const char *subject, struct er
  * nothing to compare with. */
 static bool is_newest(const struct look *l, int row)
 {
-	const char *ref = row_text(&l->looking, row, "ref"), *sha = row_text(&l->looking, row, "sha");
-	long long number = row_int(&l->looking, row, "pull_request");
+	const char *ref = row_of(vcs_events_looking, &l->looking, row)->ref,
+		   *sha = row_of(vcs_events_looking, &l->looking, row)->sha;
+	long long number = row_of(vcs_events_looking, &l->looking, row)->pull_request;
 	char head[VCS_PR_REF_SIZE];
 
 	if (number && vcs_pr_ref(l->dialect, number, head) && l->dialect != VCS_AZURE)
@@ -109,10 +113,10 @@ static bool is_newest(const struct look *l, int row)
  * event is nothing of the kind. */
 static const char *newer_head(const struct look *l, int row)
 {
-	long long number = row_int(&l->looking, row, "pull_request");
+	long long number = row_of(vcs_events_looking, &l->looking, row)->pull_request;
 	char head[VCS_PR_REF_SIZE];
 
-	if (vcs_event_kind_of(row_text(&l->looking, row, "kind")) != VCS_PR_OPEN || !number ||
+	if (vcs_event_kind_of(row_of(vcs_events_looking, &l->looking, row)->kind) != VCS_PR_OPEN || !number ||
 		!vcs_pr_ref(l->dialect, number, head))
 		return NULL;
 	return sha_of(l->refs, head);
@@ -121,8 +125,8 @@ static const char *newer_head(const struct look *l, int row)
 static int looking_settle(struct look *l, struct err *err)
 {
 	for (int row = 0; row < l->looking.count; row++) {
-		const char *id = row_text(&l->looking, row, "event_id");
-		json_auto_t *detail = row_json(&l->looking, row, "detail");
+		const char *id = row_of(vcs_events_looking, &l->looking, row)->event_id;
+		json_auto_t *detail = json_shown(row_of(vcs_events_looking, &l->looking, row)->detail);
 		const char *subject = json_string_at(detail, "subject");
 		const char *head = newer_head(l, row);
 		int result;
@@ -146,8 +150,8 @@ static int looking_settle(struct look *l, struct err *err)
 static bool is_expected(const struct look *l, const char *ref, const char *sha)
 {
 	for (int row = 0; row < l->looking.count; row++)
-		if (text_equal(row_text(&l->looking, row, "ref"), ref) &&
-			text_equal(row_text(&l->looking, row, "sha"), sha))
+		if (text_equal(row_of(vcs_events_looking, &l->looking, row)->ref, ref) &&
+			text_equal(row_of(vcs_events_looking, &l->looking, row)->sha, sha))
 			return true;
 	return false;
 }
@@ -155,9 +159,9 @@ static bool is_expected(const struct look *l, const char *ref, const char *sha)
 static bool is_followed(const struct look *l, const char *branch)
 {
 	for (int i = 0; branch && i < l->followed.count; i++) {
-		const char *followed = row_text(&l->followed, i, "branch");
+		const char *followed = row_of(vcs_branches_followed, &l->followed, i)->branch;
 
-		if (text_equal(*followed ? followed : row_text(l->repository, 0, "default_branch"), branch))
+		if (text_equal(*followed ? followed : row_of(refs_locked, l->repository, 0)->default_branch, branch))
 			return true;
 	}
 	return false;
@@ -216,11 +220,11 @@ static void refs_compare(struct look *l)
 }
 
 /* A new head of a known pull request that is open. */
-static void pull_request_compare(struct look *l, const struct rows *rows, int row)
+static void pull_request_compare(struct look *l, const struct vcs_pull_requests_read_row *row)
 {
-	json_auto_t *detail = row_json(rows, row, "detail");
-	const char *known = row_text(rows, row, "head_sha");
-	long long number = row_int(rows, row, "number");
+	json_auto_t *detail = json_shown(row->detail);
+	const char *known = row->head_sha;
+	long long number = row->number;
 	char ref[VCS_PR_REF_SIZE];
 	struct vcs_event *event;
 
@@ -228,8 +232,8 @@ static void pull_request_compare(struct look *l, const struct rows *rows, int ro
 		text_equal(sha_of(l->refs, ref), known) || l->found_count == MAX_FOUND)
 		return;
 	for (int i = 0; i < l->looking.count; i++)
-		if (row_int(&l->looking, i, "pull_request") == number &&
-			text_equal(row_text(&l->looking, i, "sha"), sha_of(l->refs, ref)))
+		if (row_of(vcs_events_looking, &l->looking, i)->pull_request == number &&
+			text_equal(row_of(vcs_events_looking, &l->looking, i)->sha, sha_of(l->refs, ref)))
 			return;
 	found_add(l, VCS_PR_UPDATE, text_or_empty(json_string_at(detail, "ref")), known, sha_of(l->refs, ref));
 	event = &l->found[l->found_count - 1];
@@ -246,7 +250,7 @@ static int pull_requests_compare(struct look *l, struct err *err)
 	if (vcs_pull_requests_read(l->store, l->repository_id, 0, l->began, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
-		pull_request_compare(l, &rows, row);
+		pull_request_compare(l, row_of(vcs_pull_requests_read, &rows, row));
 	return 0;
 }
 
@@ -263,10 +267,10 @@ static int found_insert(struct look *l, struct err *err)
 
 static int look_load(struct look *l, struct err *err)
 {
-	l->is_first = row_null(l->repository, 0, "looked_at");
-	l->dialect = vcs_dialect_of(
-		vcs_provider_of(row_text(l->repository, 0, "provider")), row_text(l->repository, 0, "api_url"));
-	l->began = row_text(l->repository, 0, "look_began");
+	l->is_first = !row_of(refs_locked, l->repository, 0)->looked_at;
+	l->dialect = vcs_dialect_of(vcs_provider_of(row_of(refs_locked, l->repository, 0)->provider),
+		row_of(refs_locked, l->repository, 0)->api_url);
+	l->began = row_of(refs_locked, l->repository, 0)->look_began;
 	if (vcs_refs_read(l->store, l->repository_id, l->began, &l->before, &l->newer, err) < 0 ||
 		vcs_events_looking(l->store, l->repository_id, l->began, &l->looking, err) < 0)
 		return -1;
@@ -327,7 +331,7 @@ static int pulls_want(struct look *l, bool *ret_now, struct err *err)
 		.now = l->is_first || pull_refs_differ(l)};
 
 	for (int row = 0; row < l->looking.count; row++)
-		wish.now |= text_equal(row_text(&l->looking, row, "found_by"), "request");
+		wish.now |= text_equal(row_of(vcs_events_looking, &l->looking, row)->found_by, "request");
 	*ret_now = wish.now;
 	return vcs_pulls_want(l->store, &wish, err);
 }
@@ -369,13 +373,14 @@ int vcs_refs_seen(struct store *store, const char *repository_id, const json_t *
 
 /* After a failed look, a request to run a commit ends with the reason. The first configuration of a new workspace, and
  * all other events, wait for the next look. */
-static int look_missed(struct store *store, const struct rows *looking, int row, const char *sentence, struct err *err)
+static int look_missed(
+	struct store *store, const struct vcs_events_looking_row *row, const char *sentence, struct err *err)
 {
-	const char *id = row_text(looking, row, "event_id");
+	const char *id = row->event_id;
 	const struct vcs_end end = {.id = id, .message = sentence, .is_error = true};
-	json_auto_t *detail = row_json(looking, row, "detail");
+	json_auto_t *detail = json_shown(row->detail);
 
-	if (!text_equal(row_text(looking, row, "found_by"), "request"))
+	if (!text_equal(row->found_by, "request"))
 		return 0;
 	return json_bool_at(detail, "again", false) ? vcs_event_end(store, &end, err)
 						    : vcs_event_unanswered(store, id, sentence, err);
@@ -388,7 +393,7 @@ int vcs_look_failed(struct store *store, const char *repository_id, const char *
 	if (vcs_events_looking(store, repository_id, "infinity", &looking, err) < 0)
 		return -1;
 	for (int row = 0; row < looking.count; row++)
-		if (look_missed(store, &looking, row, sentence, err) < 0)
+		if (look_missed(store, row_of(vcs_events_looking, &looking, row), sentence, err) < 0)
 			return -1;
 	return 0;
 }

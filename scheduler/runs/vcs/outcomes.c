@@ -10,6 +10,8 @@
 #include "scheduler/runs/run_create.h"
 #include "scheduler/runs/transition.h"
 #include "scheduler/store/vcs/calls/reports.h"
+#include "scheduler/store/vcs/event_list.sql.h"
+#include "scheduler/store/vcs/events.sql.h"
 #include "scheduler/store/vcs/events/commits.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/heads.h"
@@ -65,7 +67,8 @@ static bool is_request(const struct vcs_decision *d)
 
 static bool on_default_branch(const struct vcs_decision *d)
 {
-	const char *branch = *d->event.default_branch ? d->event.default_branch : row_text(d->row, 0, "default_branch");
+	const char *branch = *d->event.default_branch ? d->event.default_branch
+						      : row_of(vcs_event_pick_read, d->row, 0)->default_branch;
 
 	return d->event.kind == VCS_PUSH && text_equal(vcs_ref_branch(d->event.ref), branch);
 }
@@ -75,7 +78,7 @@ void vcs_ingress_complete(json_t *detail, const struct rows *repository, const c
 	_cleanup_(freep) char *clone_url = NULL, *commit_url = NULL;
 	struct vcs_place place;
 
-	if (!vcs_place_of_row(repository, 0, &place))
+	if (!vcs_place_of_row(row_of(vcs_event, repository, 0), &place))
 		return;
 	clone_url = vcs_clone_url(&place);
 	commit_url = vcs_commit_url(&place, sha);
@@ -96,7 +99,7 @@ static json_t *ingress_detail(const struct vcs_decision *d)
 		{"commit-message", e->message},
 		{"commit-url", e->commit_url},
 		{"compare-url", e->compare_url},
-		{"identifier", row_text(d->row, 0, "identifier")},
+		{"identifier", row_of(vcs_event_pick_read, d->row, 0)->identifier},
 		{"pull-request-url", e->pull_request_url},
 		{"pull-request-title", e->title},
 		{"pull-request-body", e->body},
@@ -165,7 +168,7 @@ static void subject_read(const struct vcs_decision *d, int row, struct vcs_subje
 		.subject = {.policy_set = is_policy_set,
 			.unavailable = !row_bool(rows, row, "available"),
 			.branch = row_text(rows, row, "branch"),
-			.default_branch = text_or_empty(row_text(d->row, 0, "default_branch")),
+			.default_branch = text_or_empty(row_of(vcs_event_pick_read, d->row, 0)->default_branch),
 			.patterns = is_policy_set ? patterns : json_object_get(settings, "trigger-patterns"),
 			.folder = row_text(rows, row, "folder"),
 			.tags_regex = is_request(d) ? "" : row_text(rows, row, "tags_regex"),
@@ -209,7 +212,7 @@ void vcs_subjects_release(struct vcs_decision *d)
 
 bool vcs_files_wanted(const struct vcs_decision *d)
 {
-	if (d->event.files || !row_null(d->row, 0, "files_note") || is_request(d))
+	if (d->event.files || row_of(vcs_event_pick_read, d->row, 0)->files_note || is_request(d))
 		return false;
 	for (int row = 0; row < d->subjects.count; row++)
 		if (vcs_files_matter(&d->event, &d->readers[row].subject))
@@ -290,7 +293,7 @@ static int versions_create(struct outcomes *o, struct err *err)
 	json_auto_t *detail = ingress_detail(d);
 	const struct vcs_ingress ingress = {.event_id = d->id,
 		.sha = d->event.sha,
-		.source = vcs_provider_source(vcs_provider_of(row_text(d->row, 0, "provider"))),
+		.source = vcs_provider_source(vcs_provider_of(row_of(vcs_event_pick_read, d->row, 0)->provider)),
 		.branch = is_tag(&d->event) ? "" : vcs_ref_short(d->event.ref),
 		.tag = is_tag(&d->event) ? vcs_ref_short(d->event.ref) : "",
 		.actor = json_string_at(d->detail, "actor"),

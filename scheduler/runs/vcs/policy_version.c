@@ -4,6 +4,7 @@
 #include "common/vcs/dialect.h"
 #include "scheduler/runs/vcs/outcomes.h"
 #include "scheduler/store/vcs/events/commits.h"
+#include "scheduler/store/vcs/events/commits.sql.h"
 
 int vcs_policy_version_begin(
 	struct store *store, const char *event_id, const char *policy_set_id, const char *sha, struct err *err)
@@ -17,12 +18,13 @@ int vcs_policy_version_begin(
 
 	if (vcs_policy_repository_read(store, policy_set_id, &row, err) < 0)
 		return -1;
-	commit.repository_id = row_text(&row, 0, "repository_id");
-	commit.submodules = row_bool(&row, 0, "ingress_submodules");
+	commit.repository_id = row_of(vcs_policy_repository_read, &row, 0)->repository_id;
+	commit.submodules = row_of(vcs_policy_repository_read, &row, 0)->ingress_submodules;
 	if (vcs_content_of(store, &commit, &content, &stored, err) < 0)
 		return -1;
-	ingress.detail = detail = json_pack("{ss}", "identifier", row_text(&row, 0, "identifier"));
-	ingress.source = vcs_provider_source(vcs_provider_of(row_text(&row, 0, "provider")));
+	ingress.detail = detail =
+		json_pack("{ss}", "identifier", row_of(vcs_policy_repository_read, &row, 0)->identifier);
+	ingress.source = vcs_provider_source(vcs_provider_of(row_of(vcs_policy_repository_read, &row, 0)->provider));
 	vcs_ingress_complete(detail, &row, sha);
 	versions = json_pack("[{ss ss ss sb}]", "id", id_new("polsetver").text, "policy_set_id", policy_set_id,
 		"content_id", content.text, "stored", stored);

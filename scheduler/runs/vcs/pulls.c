@@ -2,6 +2,7 @@
 #include "scheduler/runs/vcs/pulls.h"
 
 #include "scheduler/store/vcs/calls/pulls.h"
+#include "scheduler/store/vcs/calls/pulls.sql.h"
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
 #include "scheduler/vcs/pull.h"
@@ -37,7 +38,7 @@ static void found_add(struct comparison *c, struct vcs_event *event)
 /* Stores a difference that makes no event: a new title, or a pull request that is older than the connection. */
 static int pull_note(const struct comparison *c, int row, const struct vcs_event *event, struct err *err)
 {
-	json_auto_t *known = row_json(&c->known, row, "detail"), *detail = json_object();
+	json_auto_t *known = json_shown(row_of(vcs_pulls_known, &c->known, row)->detail), *detail = json_object();
 	json_auto_t *now = vcs_event_detail(event);
 	const char *head = *event->sha ? event->sha : event->short_sha;
 
@@ -50,7 +51,9 @@ static int pull_note(const struct comparison *c, int row, const struct vcs_event
 		return 0;
 	return vcs_pull_request_write(c->store,
 		&(struct vcs_pull_request){.repository_id = c->call->repository_id,
-			.head_sha = row_null(&c->known, row, "head_sha") ? head : row_text(&c->known, row, "head_sha"),
+			.head_sha = !row_of(vcs_pulls_known, &c->known, row)->head_sha
+				? head
+				: row_of(vcs_pulls_known, &c->known, row)->head_sha,
 			.number = event->number,
 			.is_open = true,
 			.detail = detail},
@@ -61,14 +64,14 @@ static int pull_compare(struct comparison *c, int row, struct err *err)
 {
 	const json_t *item = json_array_get(c->items, (size_t)row);
 	_cleanup_(vcs_event_release) struct vcs_event event = VCS_EVENT_INIT;
-	json_auto_t *detail = row_json(&c->known, row, "detail");
+	json_auto_t *detail = json_shown(row_of(vcs_pulls_known, &c->known, row)->detail);
 	bool open = json_bool_at(item, "open", false);
-	const struct vcs_known_pull known = {.head_sha = row_text(&c->known, row, "head_sha"),
-		.open = text_equal(row_text(&c->known, row, "state"), "open"),
+	const struct vcs_known_pull known = {.head_sha = row_of(vcs_pulls_known, &c->known, row)->head_sha,
+		.open = text_equal(row_of(vcs_pulls_known, &c->known, row)->state, "open"),
 		.detail = detail};
 	bool differs, is_older;
 
-	if (!row_bool(&c->known, row, "settled") || !vcs_pull_read(item, &event))
+	if (!row_of(vcs_pulls_known, &c->known, row)->settled || !vcs_pull_read(item, &event))
 		return 0;
 	differs = vcs_pull_compare(&known, open, &event);
 	is_older = !known.head_sha && (c->known_to < 0 || event.number <= c->known_to);
@@ -213,7 +216,7 @@ static int missing_close(struct store *store, const struct vcs_claimed *call, st
 	if (vcs_pulls_known(
 		    store, call->repository_id, numbers, json_string_at(call->arguments, "began"), &known, err) < 0)
 		return -1;
-	detail = row_json(&known, 0, "detail");
+	detail = json_shown(row_of(vcs_pulls_known, &known, 0)->detail);
 	item = json_pack("{sO sO* sO* sO* sO* sO* sb}", "number", json_array_get(numbers, 0), "head",
 		json_at(detail, "ref"), "base", json_at(detail, "base"), "title", json_at(detail, "title"), "url",
 		json_at(detail, "url"), "sender", json_at(detail, "sender"), "open", 0);

@@ -5,6 +5,7 @@
 
 #include "scheduler/store/vcs/events.h"
 #include "scheduler/store/vcs/events/refs.h"
+#include "scheduler/store/vcs/events/refs.sql.h"
 
 enum { MESSAGE_SIZE = 128 };
 
@@ -15,15 +16,16 @@ static void text_replace(char **text, const char *by)
 }
 
 /* Fills the event of one pull request from its row. The sender is the user who requested the check run. */
-static void event_fill(const struct vcs_decision *d, const struct rows *rows, int row, struct vcs_event *event)
+static void event_fill(
+	const struct vcs_decision *d, const struct vcs_pull_requests_of_head_row *row, struct vcs_event *event)
 {
-	json_auto_t *detail = row_json(rows, row, "detail");
+	json_auto_t *detail = json_shown(row->detail);
 
 	vcs_event_from_detail(event, detail);
 	event->kind = VCS_PR_UPDATE;
 	event->rerun = true;
 	event->is_new = event->base_changed = false;
-	event->number = row_int(rows, row, "number");
+	event->number = row->number;
 	text_replace(&event->ref, json_string_at(detail, "ref"));
 	text_replace(&event->before, NULL);
 	text_replace(&event->sha, d->event.sha);
@@ -39,7 +41,7 @@ static int events_make(const struct vcs_decision *d, const struct rows *rows, st
 
 	events.items = mem_new((size_t)rows->count + 1, sizeof(*events.items));
 	for (int row = 0; row < rows->count; row++)
-		event_fill(d, rows, row, &events.items[events.count++]);
+		event_fill(d, row_of(vcs_pull_requests_of_head, rows, row), &events.items[events.count++]);
 	return vcs_events_insert(d->store, &origin, events.items, events.count, err);
 }
 

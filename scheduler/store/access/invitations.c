@@ -46,8 +46,8 @@ int invited_users_delete(struct store *store, const char *user_id, struct err *e
 static int subscriptions_move(struct store *store, const struct rows *rows, const char *user_id, struct err *err)
 {
 	return db_query(store->db, NULL, err, subscriptions_move,
-		.organization_id = row_text(rows, 0, "organization_id"), .user_id = row_text(rows, 0, "user_id"),
-		.user_id_2 = user_id);
+		.organization_id = row_of(invitation_read, rows, 0)->organization_id,
+		.user_id = row_of(invitation_read, rows, 0)->user_id, .user_id_2 = user_id);
 }
 
 static int member_already(struct err *err)
@@ -73,7 +73,7 @@ static int accept_in(void *data, struct err *err)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
 	if (invitation_read(a->store, a->invited, &rows, err) < 0 ||
-		no_member_check(a->store, row_text(&rows, 0, "organization_id"), person, err) < 0)
+		no_member_check(a->store, row_of(invitation_read, &rows, 0)->organization_id, person, err) < 0)
 		return -1;
 	if (db_query(a->store->db, NULL, err, invitations_accept_update, .membership_id = a->invited->membership_id,
 		    .person = person) < 0)
@@ -82,9 +82,9 @@ static int accept_in(void *data, struct err *err)
 		db_query(a->store->db, NULL, err, invitations_accept_delete,
 			.membership_id = a->invited->membership_id) < 0 ||
 		db_query(a->store->db, NULL, err, invitations_accept_update_2, .person = person,
-			.with_code = a->invited->with_code, .email = row_text(&rows, 0, "email")) < 0)
+			.with_code = a->invited->with_code, .email = row_of(invitation_read, &rows, 0)->email) < 0)
 		return -1;
-	return invited_users_delete(a->store, row_text(&rows, 0, "user_id"), err);
+	return invited_users_delete(a->store, row_of(invitation_read, &rows, 0)->user_id, err);
 }
 
 int invitation_accept(struct store *store, const struct invited *invited, struct err *err)
@@ -102,7 +102,7 @@ static int decline_in(void *data, struct err *err)
 	if (invitation_read(a->store, a->invited, &rows, err) < 0 ||
 		db_query(a->store->db, NULL, err, invitations_decline, .membership_id = a->invited->membership_id) < 0)
 		return -1;
-	return invited_users_delete(a->store, row_text(&rows, 0, "user_id"), err);
+	return invited_users_delete(a->store, row_of(invitation_read, &rows, 0)->user_id, err);
 }
 
 int invitation_decline(struct store *store, const struct invited *invited, struct err *err)

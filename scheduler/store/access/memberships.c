@@ -71,7 +71,7 @@ static int invited_user(const struct inviting *i, struct rows *ret_user, struct 
 		    .email = i->invitation->email) < 0)
 		return -1;
 	return db_query(db, NULL, err, invited_user_delete, .organization_id = i->invitation->organization_id,
-		.id = row_text(ret_user, 0, "id"));
+		.id = row_of(invited_user_insert, ret_user, 0)->id);
 }
 
 static int invited_teams(struct inviting *i, const char *user_id, struct err *err)
@@ -85,7 +85,7 @@ static int invited_teams(struct inviting *i, const char *user_id, struct err *er
 		    .organization_id = invitation->organization_id, .user_id = user_id,
 		    .user = response_scope_user(i->store->scope)) < 0)
 		return -1;
-	if ((size_t)row_int(&rows, 0, "joined") < json_array_size(invitation->team_ids))
+	if ((size_t)row_of(invited_teams, &rows, 0)->joined < json_array_size(invitation->team_ids))
 		return err_at(err, "/data/relationships/teams", "Teams must be teams of the organization");
 	return 0;
 }
@@ -98,7 +98,7 @@ static int invite_in(void *data, struct err *err)
 
 	if (member_check(i, err) < 0 || invited_user(i, &user, err) < 0)
 		return -1;
-	user_id = row_text(&user, 0, "id");
+	user_id = row_of(invited_user_insert, &user, 0)->id;
 	i->id = id_new("ou");
 	if (db_query(i->store->db, NULL, err, memberships_invite, .id = i->id.text,
 		    .organization_id = i->invitation->organization_id, .user_id = user_id,
@@ -137,9 +137,9 @@ static int leave_in(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "organization membership not found");
-	if (owners_check(l->store, row_text(&rows, 0, "organization_id"), err) < 0)
+	if (owners_check(l->store, row_of(memberships_leave_delete, &rows, 0)->organization_id, err) < 0)
 		return -1;
-	return invited_users_delete(l->store, row_text(&rows, 0, "user_id"), err);
+	return invited_users_delete(l->store, row_of(memberships_leave_delete, &rows, 0)->user_id, err);
 }
 
 int membership_delete(struct store *store, const char *id, struct err *err)

@@ -17,10 +17,13 @@ from organization_memberships m
 join organizations o on o.id = m.organization_id
 join users u on u.id = m.user_id and not u.is_service_account;
 
+-- shape: membership
+-- total bigint optional, id text, organization_id text, organization_name text, user_id text, email text,
+-- username text null, status text, created_at timestamptz, teams jsonb
+
 -- statement: memberships_list
 -- takes: organization_id text, search text, emails text, status text, limit bigint, offset bigint, user text
--- gives: total bigint, id text, organization_id text, organization_name text, user_id text, email text,
--- username text null, status text, created_at timestamptz, teams jsonb
+-- gives: membership
 with found as (
     select m.id :memberships_tables()
     where m.organization_id = :organization_id
@@ -42,14 +45,12 @@ order by f.created_at, f.id;
 
 -- statement: memberships_read_all
 -- takes: ids text[], user text
--- gives: id text, organization_id text, organization_name text, user_id text, email text, username text null,
--- status text, created_at timestamptz, teams jsonb
+-- gives: membership
 select :memberships_columns(:user) :memberships_tables() where m.id = any(:ids::text[]);
 
 -- statement: membership_read
 -- takes: id text, user text
--- gives: id text, organization_id text, organization_name text, user_id text, email text, username text null,
--- status text, created_at timestamptz, teams jsonb
+-- gives: membership
 select :memberships_columns(:user) :memberships_tables() where m.id = :id;
 
 -- statement: membership_guarded

@@ -97,7 +97,7 @@ static int delete_in(void *data, struct err *err)
 		db_query(d->store->db, &rows, err, organizations_delete_lock_2, .id = d->id) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (row_bool(&rows, i, "applying"))
+		if (row_of(organizations_delete_lock_2, &rows, i)->applying)
 			return err_set(
 				err, ERR_CONFLICT, "an apply in the organization is being worked on: cancel it first");
 	/* Runs refer to configuration versions and pools, so they are deleted first. */

@@ -41,7 +41,8 @@ static int replace_in(void *data, struct err *err)
 		db_query(s->store->db, &rows, err, site_organizations_replace_read, .id = s->id, .names = &names) < 0)
 		return -1;
 	if (rows.count)
-		return err_at(err, "/data", "Organization %s not found", row_text(&rows, 0, "name"));
+		return err_at(err, "/data", "Organization %s not found",
+			row_of(site_organizations_replace_read, &rows, 0)->name);
 	return 0;
 }
 

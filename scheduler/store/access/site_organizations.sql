@@ -13,10 +13,13 @@ o.id, o.name, o.email, o.created_at, o.is_disabled, o.admin_settings,
         where t.organization_id = o.id and t.kind = 'owners' and not u.is_service_account
     ) as owners;
 
+-- shape: site_organization
+-- total bigint optional, id text, name text, email text, created_at timestamptz, is_disabled boolean,
+-- admin_settings jsonb, run_limit integer, workspaces bigint, current_runs bigint, owners jsonb
+
 -- statement: site_organizations_list
 -- takes: search text, module_consumers_of text, limit bigint, offset bigint
--- gives: total bigint, id text, name text, email text, created_at timestamptz, is_disabled boolean,
--- admin_settings jsonb, run_limit integer, workspaces bigint, current_runs bigint, owners jsonb
+-- gives: site_organization
 with found as (
     select id, lower(name) as name
     from organizations
@@ -38,8 +41,7 @@ order by lower(f.name);
 
 -- statement: site_organization_read
 -- takes: name text
--- gives: id text, name text, email text, created_at timestamptz, is_disabled boolean, admin_settings jsonb,
--- run_limit integer, workspaces bigint, current_runs bigint, owners jsonb
+-- gives: site_organization
 select :site_organizations_columns() from organizations o where lower(o.name) = lower(:name);
 
 -- statement: site_organization_update

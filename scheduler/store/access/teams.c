@@ -147,7 +147,7 @@ static int add_in(void *data, struct err *err)
 	if (db_query(m->store->db, &rows, err, teams_add, .team_id = m->team_id, .names = db_array_text(&names),
 		    .by = m->by == BY_MEMBERSHIP) < 0)
 		return -1;
-	if ((size_t)row_int(&rows, 0, "found") < json_array_size(m->names))
+	if ((size_t)row_of(teams_add, &rows, 0)->found < json_array_size(m->names))
 		return err_at(err, "/data", "Users must be members of the organization");
 	return 0;
 }
@@ -179,12 +179,12 @@ static int remove_in(void *data, struct err *err)
 
 	db_array_add_texts(&names, m->names);
 	if (db_query(m->store->db, &team, err, teams_remove_lock, .team_id = m->team_id) < 0 ||
-		db_query(m->store->db, NULL, err, teams_remove_delete, .team_id = m->team_id, .names = db_array_text(&names),
-			.by = m->by == BY_MEMBERSHIP) < 0)
+		db_query(m->store->db, NULL, err, teams_remove_delete, .team_id = m->team_id,
+			.names = db_array_text(&names), .by = m->by == BY_MEMBERSHIP) < 0)
 		return -1;
-	if (!team.count || !text_equal(row_text(&team, 0, "kind"), team_kinds[TEAM_OWNERS]))
+	if (!team.count || !text_equal(row_of(teams_remove_lock, &team, 0)->kind, team_kinds[TEAM_OWNERS]))
 		return 0;
-	return owners_check(m->store, row_text(&team, 0, "organization_id"), err);
+	return owners_check(m->store, row_of(teams_remove_lock, &team, 0)->organization_id, err);
 }
 
 int team_members_remove(

@@ -32,28 +32,27 @@ join users u on u.id = m.user_id and not u.is_service_account
 where t.id = :team_id and case when :by::boolean then m.id = any(:names::text::text[])
     else lower(u.username) = any(lower(:names::text)::text[]) end;
 
+-- shape: team
+-- total bigint optional, rights bigint, id text, organization_id text, user_id text, name text, kind text,
+-- visibility text, organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
+-- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+
 -- statement: team_read
 -- takes: id text, user text
--- gives: rights bigint, id text, organization_id text, user_id text, name text, kind text, visibility text,
--- organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
--- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+-- gives: team
 select :teams_columns(:user) :teams_tables()
 where t.id = :id and :team_in_scope(:secret_teams_in_scope(:user), :user);
 
 -- statement: teams_read_all
 -- takes: ids text[], user text
--- gives: rights bigint, id text, organization_id text, user_id text, name text, kind text, visibility text,
--- organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
--- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+-- gives: team
 select :teams_columns(:user) :teams_tables()
 where t.id = any(:ids::text[]) and :team_in_scope(:secret_teams_in_scope(:user), :user);
 
 -- statement: teams_list
 -- takes: organization_id text, search text, names text, limit bigint, offset bigint, user text,
 -- everywhere boolean
--- gives: total bigint, rights bigint, id text, organization_id text, user_id text, name text, kind text,
--- visibility text, organization_access jsonb, sso_team_id text null, allow_member_token_management boolean,
--- created_at timestamptz, organization_name text, users jsonb, memberships jsonb
+-- gives: team
 with found as (
     select t.id
     from teams t

@@ -21,7 +21,7 @@ int user_find(struct store *store, const char *username, struct id *ret_id, stru
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "there is no user '%s'", username);
-	text_copy(ret_id->text, ID_SIZE, row_text(&rows, 0, "id"));
+	text_copy(ret_id->text, ID_SIZE, row_of(user_find, &rows, 0)->id);
 	return 0;
 }
 
@@ -52,7 +52,7 @@ static int register_in(void *data, struct err *err)
 	if (db_query(r->store->db, &rows, err, users_register_read, .new_id = id_new("user").text,
 		    .username = r->username, .email = r->email) < 0)
 		return -1;
-	text_copy(r->id.text, sizeof(r->id.text), row_text(&rows, 0, "id"));
+	text_copy(r->id.text, sizeof(r->id.text), row_of(users_register_read, &rows, 0)->id);
 	if (db_query(r->store->db, NULL, err, users_register_delete, .id = r->id.text) < 0)
 		return -1;
 	return db_query(r->store->db, NULL, err, users_register_update, .id = r->id.text);
@@ -130,7 +130,7 @@ static int delete_in(void *data, struct err *err)
 		db_query(d->store->db, &gone, err, users_delete, .id = d->id) < 0 || user_found(&gone, err) < 0)
 		return -1;
 	for (int i = 0; i < owned.count; i++)
-		if (owners_check(d->store, row_text(&owned, i, "organization_id"), err) < 0)
+		if (owners_check(d->store, row_of(users_delete_lock, &owned, i)->organization_id, err) < 0)
 			return -1;
 	return 0;
 }

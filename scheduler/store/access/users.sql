@@ -12,10 +12,14 @@ select u.id, u.username, u.email, u.is_site_admin, u.is_service_account, u.is_su
         where m.user_id = u.id
     ) as organizations;
 
+-- shape: user
+-- total bigint optional, id text, username text null, email text null, is_site_admin boolean,
+-- is_service_account boolean, is_suspended boolean optional, created_at timestamptz,
+-- organizations jsonb optional
+
 -- statement: user_read
 -- takes: id text
--- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
--- created_at timestamptz
+-- gives: user
 :users_columns() where id = :id;
 
 -- statement: user_find
@@ -25,14 +29,12 @@ select id from users where lower(username) = lower(:username);
 
 -- statement: users_read_all
 -- takes: ids text[]
--- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
--- created_at timestamptz
+-- gives: user
 :users_columns() where id = any(:ids::text[]);
 
 -- statement: user_read_known
 -- takes: id text, requester_id text
--- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
--- created_at timestamptz
+-- gives: user
 :users_columns() u
 where id = :id
     and (:requester_id::text is null or id = :requester_id
@@ -89,8 +91,7 @@ where id = :id;
 
 -- statement: users_list
 -- takes: search text, admin text, suspended text, limit bigint, offset bigint
--- gives: total bigint, id text, username text null, email text null, is_site_admin boolean,
--- is_service_account boolean, is_suspended boolean, created_at timestamptz, organizations jsonb
+-- gives: user
 with found as (
     select id, created_at
     from users
@@ -109,8 +110,7 @@ order by f.created_at, f.id;
 
 -- statement: user_read_for_site
 -- takes: id text
--- gives: id text, username text null, email text null, is_site_admin boolean, is_service_account boolean,
--- is_suspended boolean, created_at timestamptz, organizations jsonb
+-- gives: user
 :users_site_columns() from users u where u.id = :id and not u.is_service_account;
 
 -- statement: user_suspend

@@ -9,6 +9,6 @@ int blob_gc_sweep(struct store *store, long long *ret_count, struct err *err)
 
 	if (db_query(store->db, &rows, err, blob_gc_sweep, .unused_blobs_max = UNUSED_BLOBS_MAX) < 0)
 		return -1;
-	*ret_count = row_int(&rows, 0, "looked");
+	*ret_count = row_of(blob_gc_sweep, &rows, 0)->looked;
 	return 0;
 }

@@ -32,21 +32,22 @@ static int move_give_up(struct store *store, const char *key, struct err *err)
 	return db_query(store->db, NULL, err, move_give_up, .key = key);
 }
 
-static int move_one(struct store *store, struct objects *objects, const struct rows *taken, int row, struct err *err)
+static int move_one(
+	struct store *store, struct objects *objects, const struct blob_offload_take_row *row, struct err *err)
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	_cleanup_(buf_release) struct buf sealed = BUF_INIT(SEALED_LIMIT);
-	const char *key = row_text(taken, row, "key"), *blob_id = row_text(taken, row, "blob_id");
+	const char *key = row->key, *blob_id = row->blob_id;
 
 	if (db_query(store->db, &rows, err, blob_offload_move_one, .blob_id = blob_id) < 0)
 		return -1;
 	if (!rows.count)
 		return move_give_up(store, key, err);
-	row_bytes(&rows, 0, "bytes_sealed", &sealed);
+	hex_decode(row_of(blob_offload_move_one, &rows, 0)->bytes_sealed, &sealed);
 	rows_release(&rows);
 	if (object_put(objects, key, buf_str(&sealed), sealed.len, err) < 0)
 		return -1;
-	metric_add(M_MOVED, "", (double)row_int(taken, row, "size"));
+	metric_add(M_MOVED, "", (double)row->size);
 	return move_commit(store, key, blob_id, sealed_number(buf_str(&sealed)), err);
 }
 
@@ -62,9 +63,9 @@ int blob_offload_run(struct store *store, struct objects *objects, long long *re
 		struct err ignored = ERR_INIT;
 
 		if (result == 0)
-			result = move_one(store, objects, &taken, i, err);
+			result = move_one(store, objects, row_of(blob_offload_take, &taken, i), err);
 		if (result < 0)
-			move_give_up(store, row_text(&taken, i, "key"), &ignored);
+			move_give_up(store, row_of(blob_offload_take, &taken, i)->key, &ignored);
 	}
 	return result;
 }
@@ -89,7 +90,7 @@ static void removals_return(struct store *store, const struct rows *taken)
 	struct err ignored = ERR_INIT;
 
 	for (int i = 0; i < taken->count; i++)
-		db_array_add(&keys, row_text(taken, i, "key"));
+		db_array_add(&keys, row_of(removals_take, taken, i)->key);
 	db_query(store->db, NULL, &ignored, removals_return, .keys = &keys);
 }
 
@@ -103,9 +104,9 @@ int removals_run(struct store *store, struct objects *objects, long long *ret_co
 		return -1;
 	*ret_count = taken.count;
 	for (int i = 0; i < taken.count && result == 0; i++) {
-		result = object_delete(objects, row_text(&taken, i, "key"), err);
+		result = object_delete(objects, row_of(removals_take, &taken, i)->key, err);
 		if (result == 0)
-			db_array_add(&done, row_text(&taken, i, "key"));
+			db_array_add(&done, row_of(removals_take, &taken, i)->key);
 	}
 	if (result < 0)
 		removals_return(store, &taken);

@@ -140,8 +140,8 @@ static int step_in(void *data, struct err *err)
 		return -1;
 	if (!mark.count)
 		return 0;
-	if (db_query_sql(s->store->db, &come_to, err, walks[s->walk], P_TEXT(row_text(&mark, 0, "at")),
-		    P_TEXT(row_text(&mark, 0, "id")), P_INT(s->age_seconds), P_INT(s->max)) < 0)
+	if (db_query_sql(s->store->db, &come_to, err, walks[s->walk], P_TEXT(row_of(mark_take_lock, &mark, 0)->at),
+		    P_TEXT(row_of(mark_take_lock, &mark, 0)->id), P_INT(s->age_seconds), P_INT(s->max)) < 0)
 		return -1;
 	if (!come_to.count)
 		return 0;
@@ -219,7 +219,7 @@ static int rule_run(struct store *store, const struct retention_policies *polici
 		return -1;
 	s.by_policy = true;
 	for (int i = 0; rule->of_policies && i < policies->others->count; i++) {
-		s.setting = row_int(policies->others, i, "days");
+		s.setting = row_of(expiry_run, policies->others, i)->days;
 		s.age_seconds = s.setting * DAY_SECONDS;
 		if (step_run(&s, ret_more, err) < 0)
 			return -1;

@@ -55,8 +55,8 @@ int rescues_due(struct store *store, int max, struct rows *ret_rows, struct err 
 
 int rescue_key(struct store *store, const struct rows *rows, int row, struct buf *ret_key, struct err *err)
 {
-	return seal_open(store, row_text(rows, row, "object_key"), (struct sealed_column){rows, row, "key_sealed"},
-		ret_key, err);
+	return seal_open(store, row_of(rescues_due, rows, row)->object_key,
+		(struct sealed_column){rows, row, "key_sealed"}, ret_key, err);
 }
 
 int rescue_saw(struct store *store, const char *object_key, const char *seen, struct err *err)
@@ -89,9 +89,9 @@ int rescues_delete(struct store *store, struct objects *objects, long long *ret_
 		return -1;
 	*ret_count = rows.count;
 	for (int i = 0; i < rows.count && result == 0; i++) {
-		result = object_delete(objects, row_text(&rows, i, "object_key"), err);
+		result = object_delete(objects, row_of(due_take, &rows, i)->object_key, err);
 		if (result == 0)
-			db_array_add(&done, row_text(&rows, i, "object_key"));
+			db_array_add(&done, row_of(due_take, &rows, i)->object_key);
 	}
 	if (done.count && db_query(store->db, NULL, err, rescues_delete, .done = &done) < 0)
 		return -1;

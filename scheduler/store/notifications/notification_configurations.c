@@ -114,7 +114,7 @@ static int users_save(const struct saving *s, struct err *err)
 	_cleanup_(freep) char *users = json_text(c->users);
 	if (db_query(s->store->db, &rows, err, users_save, .id = c->id, .users = users) < 0)
 		return -1;
-	if (row_int(&rows, 0, "strangers"))
+	if (row_of(users_save, &rows, 0)->strangers)
 		return err_at(err, "/data/relationships/users", "Users must be members of the organization");
 	return 0;
 }

@@ -38,7 +38,8 @@ int notifications_put_up(struct store *store, const json_t *rows, struct outbox 
 		    .trigger_name_3 = trigger_name(TRIGGER_DESTROY_RESULTS)) < 0)
 		return -1;
 	for (int i = 0; i < made.count; i++)
-		outbox_add_notification(outbox, row_text(&made, i, "id"), row_text(&made, i, "run_id"));
+		outbox_add_notification(outbox, row_of(notifications_put_up, &made, i)->id,
+			row_of(notifications_put_up, &made, i)->run_id);
 	return 0;
 }
 
@@ -162,10 +163,12 @@ int notifications_claim(struct store *store, const struct request_claim *claim, 
 /* Logs the outcome with the run's id, so that the log can be searched by run. */
 static void note_end(const struct rows *rows, int row)
 {
-	bool delivered = text_equal(row_text(rows, row, "ended"), "acknowledged");
+	bool delivered = text_equal(row_of(notifications_give_up, rows, row)->ended, "acknowledged");
 
 	metric_addf(M_NOTIFICATIONS, 1, "destination=\"%s\",outcome=\"%s\"",
-		row_null(rows, row, "destination_type") ? "email" : row_text(rows, row, "destination_type"),
+		!row_of(notifications_give_up, rows, row)->destination_type
+			? "email"
+			: row_of(notifications_give_up, rows, row)->destination_type,
 		delivered ? "delivered" : "gave_up");
 	if (delivered)
 		log_info("a notification was delivered", NOTE_FIELDS(rows, row), NULL);
@@ -184,9 +187,9 @@ int notifications_delivered(struct store *store, const json_t *deliveries, struc
 	if (db_query(store->db, &rows, err, notifications_delivered, .p1 = text) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		if (!row_null(&rows, i, "configuration_id"))
-			db_array_add(&touched, row_text(&rows, i, "configuration_id"));
-		if (!row_null(&rows, i, "ended"))
+		if (row_of(notifications_give_up, &rows, i)->configuration_id)
+			db_array_add(&touched, row_of(notifications_give_up, &rows, i)->configuration_id);
+		if (row_of(notifications_give_up, &rows, i)->ended)
 			note_end(&rows, i);
 	}
 	return notification_responses_trim(store, &touched, err);
@@ -200,8 +203,8 @@ int notifications_give_up(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, notifications_give_up) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++) {
-		if (!row_null(&rows, i, "configuration_id"))
-			db_array_add(&touched, row_text(&rows, i, "configuration_id"));
+		if (row_of(notifications_give_up, &rows, i)->configuration_id)
+			db_array_add(&touched, row_of(notifications_give_up, &rows, i)->configuration_id);
 		note_end(&rows, i);
 	}
 	return rows.count ? notification_responses_trim(store, &touched, err) : 0;

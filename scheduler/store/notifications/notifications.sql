@@ -111,10 +111,13 @@ returning n.id, n.attempt, n.run_id, n.trigger, n.run_status, :sql_time(n.happen
     to_char(m.created_at + interval '14 days', 'YYYY-MM-DD') as expires_at, w.id as workspace_id,
     w.name as workspace, o.name as organization;
 
+-- shape: notifications_give_up
+-- id text, run_id text null, trigger text, configuration_id text null, destination_type text null, code text,
+-- error text, ended text null
+
 -- statement: notifications_delivered
 -- takes: p1 jsonb
--- gives: id text, run_id text null, trigger text, configuration_id text null, destination_type text null,
--- code text, error text, ended text null
+-- gives: notifications_give_up
 with said as (
     select n.id, n.run_id, n.trigger, n.configuration_id, c.destination_type, c.url_sealed, case s.status
         when 0 then '' else s.status::text end as code, s.status, coalesce(s.answer, s.error, '') as body,
@@ -143,8 +146,7 @@ from said
 order by ord;
 
 -- statement: notifications_give_up
--- gives: id text, run_id text null, trigger text, configuration_id text null, destination_type text null,
--- code text, error text, ended text null
+-- gives: notifications_give_up
 with gone as (
     delete from notifications where give_up_at < now() - interval '30 seconds' returning *
 ),

@@ -13,11 +13,14 @@ left join lateral (
     where m.policy_id = p.id
 ) s on true;
 
+-- shape: policy
+-- total bigint optional, id text, organization_id text, name text, kind text, description text,
+-- query text null, enforcement text, blob_id text null, created_at timestamptz, updated_at timestamptz,
+-- organization_name text, policy_sets jsonb, policy_set_count bigint
+
 -- statement: policies_list
 -- takes: organization_id text, search text, kind text, limit bigint, offset bigint
--- gives: total bigint, id text, organization_id text, name text, kind text, description text, query text null,
--- enforcement text, blob_id text null, created_at timestamptz, updated_at timestamptz, organization_name text,
--- policy_sets jsonb, policy_set_count bigint
+-- gives: policy
 with found as (
     select id
     from policies
@@ -38,16 +41,12 @@ order by lower(p.name);
 
 -- statement: policy_read
 -- takes: id text
--- gives: id text, organization_id text, name text, kind text, description text, query text null,
--- enforcement text, blob_id text null, created_at timestamptz, updated_at timestamptz, organization_name text,
--- policy_sets jsonb, policy_set_count bigint
+-- gives: policy
 select :policies_columns() :policies_tables() where p.id = :id;
 
 -- statement: policies_read_all
 -- takes: ids text[]
--- gives: id text, organization_id text, name text, kind text, description text, query text null,
--- enforcement text, blob_id text null, created_at timestamptz, updated_at timestamptz, organization_name text,
--- policy_sets jsonb, policy_set_count bigint
+-- gives: policy
 select :policies_columns() :policies_tables()
 where p.id = any(:ids::text[])
 order by lower(p.name), p.id;

@@ -19,7 +19,7 @@ int policy_runs_create(
 		return -1;
 	*ret_stages = 0;
 	for (int i = 0; i < rows.count; i++)
-		*ret_stages |= STAGE_BIT(stage_parse(row_text(&rows, i, "kind")));
+		*ret_stages |= STAGE_BIT(stage_parse(row_of(policy_runs_create, &rows, i)->kind));
 	if (!(*ret_stages & STAGE_BIT(STAGE_OPA)))
 		return 0;
 	/* In the API, OPA evaluations belong to the post_plan task stage, so the stage must exist even without a
@@ -112,7 +112,8 @@ static json_t *variables_open(struct store *store, const struct rows *rows, cons
 
 	if (row_null(rows, 0, column))
 		return json_array();
-	if (seal_open(store, row_text(rows, 0, "id"), (struct sealed_column){rows, 0, column}, &text, err) < 0 ||
+	if (seal_open(store, row_of(policy_runs_facts, rows, 0)->id, (struct sealed_column){rows, 0, column}, &text,
+		    err) < 0 ||
 		json_parse(buf_str(&text), text.len, &list, err) < 0)
 		return NULL;
 	return list;
@@ -170,7 +171,7 @@ int policy_run_facts(struct store *store, const char *run_id, json_t **ret_run, 
 	variables = variable_facts(store, &rows, err);
 	if (!variables)
 		return err_context(err, "the variables of run %s", run_id);
-	*ret_run = row_json(&rows, 0, "run");
+	*ret_run = json_shown(row_of(policy_runs_facts, &rows, 0)->run);
 	json_object_set_new(*ret_run, "variables", variables);
 	return 0;
 }
@@ -188,7 +189,7 @@ int policy_run_bundle(struct store *store, const char *run_id, const char *kind,
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the run has no policies of that kind");
-	sets = row_json(&rows, 0, "bundle");
+	sets = json_shown(row_of(policy_run_bundle, &rows, 0)->bundle);
 	json_array_foreach(sets, i, set) if (set_open(store, set, err) < 0) return -1;
 	if (policy_run_facts(store, run_id, &run, err) < 0)
 		return -1;
@@ -270,10 +271,10 @@ static int results_keep(void *data, struct err *err)
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the run has no policies of that kind");
 	json_array_foreach(json_object_get(k->results, "sets"), i,
-		set) if (set_keep(k, row_text(&rows, 0, "id"), set, counts, err) < 0) return -1;
+		set) if (set_keep(k, row_of(results_keep_lock, &rows, 0)->id, set, counts, err) < 0) return -1;
 	_cleanup_(freep) char *counted = json_text(counts);
 	_cleanup_(freep) char *result = json_text(json_object_get(k->results, "sets"));
-	return db_query(k->store->db, NULL, err, results_keep_update, .id = row_text(&rows, 0, "id"),
+	return db_query(k->store->db, NULL, err, results_keep_update, .id = row_of(results_keep_lock, &rows, 0)->id,
 		.counted = counted, .result = result,
 		.json_string_at = text_or_empty(json_string_at(k->results, "output")));
 }

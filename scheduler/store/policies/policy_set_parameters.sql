@@ -1,9 +1,12 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: policy_set_parameter
+-- total bigint optional, id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean,
+-- created_at timestamptz
+
 -- statement: policy_set_parameters_list
 -- takes: policy_set_id text, limit bigint, offset bigint
--- gives: total bigint, id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean,
--- created_at timestamptz
+-- gives: policy_set_parameter
 select c.total, p.*
 from (select count(*) as total from policy_set_parameters where policy_set_id = :policy_set_id) c
 left join (
@@ -18,7 +21,7 @@ order by p.key;
 
 -- statement: policy_set_parameter_read
 -- takes: policy_set_id text, id text
--- gives: id text, policy_set_id text, key text, value_sealed bytea, sensitive boolean, created_at timestamptz
+-- gives: policy_set_parameter
 select * from policy_set_parameters where policy_set_id = :policy_set_id and id = :id;
 
 -- statement: policy_set_parameter_create

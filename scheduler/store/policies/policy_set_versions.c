@@ -74,14 +74,14 @@ static int upload_in(void *data, struct err *err)
 		return not_found(err);
 	if (blob_put_shared(u->store, u->bytes, u->len, &blob, err) < 0)
 		return -1;
-	if (text_equal(row_text(&rows, 0, "status"), "ready"))
-		return text_equal(row_text(&rows, 0, "blob_id"), blob.text)
+	if (text_equal(row_of(policy_set_versions_upload_lock, &rows, 0)->status, "ready"))
+		return text_equal(row_of(policy_set_versions_upload_lock, &rows, 0)->blob_id, blob.text)
 			? 0
 			: err_set(err, ERR_CONFLICT, "the policy set version was uploaded already");
 	if (db_query(u->store->db, NULL, err, policy_set_versions_upload_update, .id = u->id, .blob = blob.text) < 0)
 		return -1;
 	return db_query(u->store->db, NULL, err, policy_set_versions_upload_update_2,
-		.policy_set_id = row_text(&rows, 0, "policy_set_id"));
+		.policy_set_id = row_of(policy_set_versions_upload_lock, &rows, 0)->policy_set_id);
 }
 
 int policy_set_version_upload(struct store *store, const char *id, const void *bytes, size_t len, struct err *err)

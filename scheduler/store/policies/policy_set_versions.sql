@@ -24,18 +24,19 @@ where id = :policy_set_id and not exists (select 1 from policy_set_policies wher
 insert into policy_set_versions (id, policy_set_id, status_timestamps)
 values (:id, :policy_set_id, jsonb_build_object('pending-at', :sql_time(now())));
 
--- statement: policy_set_version_read
--- takes: id text
--- gives: id text, policy_set_id text, status text, source text, error text null, blob_id text null,
+-- shape: policy_set_version
+-- id text, policy_set_id text, status text, source text, error text null, blob_id text null,
 -- status_timestamps jsonb, error_message text null, created_at timestamptz, updated_at timestamptz,
 -- organization_id text, ingress jsonb null
+
+-- statement: policy_set_version_read
+-- takes: id text
+-- gives: policy_set_version
 :policy_set_versions_view() where v.id = :id;
 
 -- statement: policy_set_versions_read_all
 -- takes: ids text[]
--- gives: id text, policy_set_id text, status text, source text, error text null, blob_id text null,
--- status_timestamps jsonb, error_message text null, created_at timestamptz, updated_at timestamptz,
--- organization_id text, ingress jsonb null
+-- gives: policy_set_version
 :policy_set_versions_view() where v.id = any(:ids::text[]) order by v.created_at, v.id;
 
 -- statement: policy_set_versions_upload_lock

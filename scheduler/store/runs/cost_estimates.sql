@@ -34,18 +34,18 @@ set document = :document::jsonb, prior_monthly_cost = :json_string_at::numeric,
     error_message = left(:json_string_at_5, 1000)
 where run_id = :run_id;
 
--- statement: cost_estimate_view
--- takes: id text
--- gives: id text, run_id text, status text, status_timestamps jsonb, prior_monthly_cost numeric null,
+-- shape: cost_estimate
+-- id text, run_id text, status text, status_timestamps jsonb, prior_monthly_cost numeric null,
 -- proposed_monthly_cost numeric null, delta_monthly_cost numeric null, currency text null,
 -- resources_count integer, matched_resources_count integer, unmatched_resources_count integer,
 -- document jsonb null, error_message text null, created_at timestamptz, organization_id text, workspace_id text
+
+-- statement: cost_estimate_view
+-- takes: id text
+-- gives: cost_estimate
 :cost_estimates_view() where c.id = :id;
 
 -- statement: cost_estimate_views_of
 -- takes: ids text[]
--- gives: id text, run_id text, status text, status_timestamps jsonb, prior_monthly_cost numeric null,
--- proposed_monthly_cost numeric null, delta_monthly_cost numeric null, currency text null,
--- resources_count integer, matched_resources_count integer, unmatched_resources_count integer,
--- document jsonb null, error_message text null, created_at timestamptz, organization_id text, workspace_id text
+-- gives: cost_estimate
 :cost_estimates_view() where c.id = any(:ids::text[]);

@@ -76,27 +76,27 @@ static int event_write(const struct hold_work *d, struct err *err)
 static int end_write(const struct hold_work *d, const struct rows *rows, struct err *err)
 {
 	if (db_query(d->store->db, NULL, err, end_write, .workspace = d->outcome->workspace.text,
-		    .job_id = row_text(rows, 0, "job_id")) < 0)
+		    .job_id = row_of(hold_read, rows, 0)->job_id) < 0)
 		return -1;
-	return audit_end(d, row_text(rows, 0, "organization_id"), err);
+	return audit_end(d, row_of(hold_read, rows, 0)->organization_id, err);
 }
 
 static int settle_write(const struct hold_work *d, const struct rows *rows, struct err *err)
 {
-	return db_query(d->store->db, NULL, err, settle_write, .job_id = row_text(rows, 0, "job_id"));
+	return db_query(d->store->db, NULL, err, settle_write, .job_id = row_of(hold_read, rows, 0)->job_id);
 }
 
 /* The caller publishes the message after the commit. A worker that misses it learns of the stop from the row
  * (store/workers/workers.c, api/internal/control.c). */
 static int stop_write(const struct hold_work *d, const struct rows *rows, struct err *err)
 {
-	struct job_stop stop = {.attempt = (int)row_int(rows, 0, "attempt"), .stop = d->outcome->verdict.stop};
+	struct job_stop stop = {.attempt = (int)row_of(hold_read, rows, 0)->attempt, .stop = d->outcome->verdict.stop};
 
-	if (db_query(d->store->db, NULL, err, stop_write, .job_id = row_text(rows, 0, "job_id"), .stop = stop.stop,
-		    .run = d->outcome->run.text, .actor = d->order->actor) < 0)
+	if (db_query(d->store->db, NULL, err, stop_write, .job_id = row_of(hold_read, rows, 0)->job_id,
+		    .stop = stop.stop, .run = d->outcome->run.text, .actor = d->order->actor) < 0)
 		return -1;
-	text_copy(stop.job.text, sizeof(stop.job.text), row_text(rows, 0, "job_id"));
-	job_stop_sign(&stop, row_text(rows, 0, "token_hash"));
+	text_copy(stop.job.text, sizeof(stop.job.text), row_of(hold_read, rows, 0)->job_id);
+	job_stop_sign(&stop, row_of(hold_read, rows, 0)->token_hash);
 	d->outcome->stop = job_stop_encode(&stop);
 	return 0;
 }
@@ -122,8 +122,8 @@ static int apply_in(void *data, struct err *err)
 		return -1;
 	if (rows.count) {
 		hold = hold_of_view(&rows, 0);
-		text_copy(outcome->workspace.text, ID_SIZE, row_text(&rows, 0, "workspace_id"));
-		text_copy(outcome->run.text, ID_SIZE, row_text(&rows, 0, "run_id"));
+		text_copy(outcome->workspace.text, ID_SIZE, row_of(hold_read, &rows, 0)->workspace_id);
+		text_copy(outcome->run.text, ID_SIZE, row_of(hold_read, &rows, 0)->run_id);
 	}
 	outcome->verdict = hold_step(&hold, d->order->event);
 	if (outcome->verdict.refused)

@@ -66,7 +66,7 @@ int log_line_add(struct store *store, const char *operation_id, const char *line
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "log not found");
-	piece.start = row_int(&rows, 0, "start");
+	piece.start = row_of(log_line_add, &rows, 0)->start;
 	return chunks_add(&chunks, store, &piece, err) < 0 ? -1 : chunks_insert(&chunks, store, err);
 }
 

@@ -82,8 +82,8 @@ struct commenting {
 static int comment_tell(const struct commenting *c, const struct rows *run, struct err *err)
 {
 	const struct run_part_changed changed = {.run = c->comment->run_id,
-		.workspace = row_text(run, 0, "workspace_id"),
-		.organization = row_text(run, 0, "organization_id"),
+		.workspace = row_of(comment_write, run, 0)->workspace_id,
+		.organization = row_of(comment_write, run, 0)->organization_id,
 		.part = "comment",
 		.id = c->id.text};
 	struct outbox outbox;

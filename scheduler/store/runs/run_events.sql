@@ -43,16 +43,18 @@ where not exists (select 1 from run_events where run_id = :run_id and action = :
 -- workspace_id text
 :comments() where c.run_id = :run_id order by c.created_at, c.id;
 
+-- shape: comment
+-- id text, run_id text, body text, created_by text null, created_at timestamptz, organization_id text,
+-- workspace_id text
+
 -- statement: comment_views_of
 -- takes: ids text[]
--- gives: id text, run_id text, body text, created_by text null, created_at timestamptz, organization_id text,
--- workspace_id text
+-- gives: comment
 :comments() where c.id = any(:ids::text[]);
 
 -- statement: comment_view
 -- takes: comment_id text
--- gives: id text, run_id text, body text, created_by text null, created_at timestamptz, organization_id text,
--- workspace_id text
+-- gives: comment
 :comments() where c.id = :comment_id;
 
 -- statement: comment_write

@@ -8,10 +8,13 @@ from run_triggers t
 join workspaces w on w.id = t.workspace_id
 join workspaces s on s.id = t.source_id;
 
+-- shape: run_trigger
+-- total bigint optional, id text, workspace_id text, source_id text, created_at timestamptz,
+-- workspace_name text, source_name text, organization_id text
+
 -- statement: run_triggers_list
 -- takes: workspace_id text, outbound boolean, limit bigint, offset bigint
--- gives: total bigint, id text, workspace_id text, source_id text, created_at timestamptz, workspace_name text,
--- source_name text, organization_id text
+-- gives: run_trigger
 with found as (
     select id
     from run_triggers
@@ -30,8 +33,7 @@ order by t.created_at, t.id;
 
 -- statement: run_trigger_read
 -- takes: id text
--- gives: id text, workspace_id text, source_id text, created_at timestamptz, workspace_name text,
--- source_name text, organization_id text
+-- gives: run_trigger
 select :run_triggers_columns() :run_triggers_tables() where t.id = :id;
 
 -- statement: run_triggers_create_lock

@@ -280,8 +280,8 @@ static int secrets_add(struct store *store, const struct rows *rows, int row, js
 	json_t *variable;
 	size_t i;
 
-	if (seal_open(store, row_text(rows, row, "run_id"), (struct sealed_column){rows, row, "snapshot_sealed"}, &text,
-		    err) < 0 ||
+	if (seal_open(store, row_of(run_secrets, rows, row)->run_id,
+		    (struct sealed_column){rows, row, "snapshot_sealed"}, &text, err) < 0 ||
 		json_parse(buf_str(&text), text.len, &snapshot, err) < 0)
 		return -1;
 	json_array_foreach(snapshot, i, variable) if (json_bool_at(variable, "sensitive", false))

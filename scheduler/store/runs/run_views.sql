@@ -110,26 +110,23 @@ from workspaces w
 where w.id = any(:workspace_ids::text[])
     and :scope_has(:user, :rights_in_workspace(:user, w.organization_id, w.id), 2);
 
--- statement: operation_view
--- takes: operation_id text
--- gives: id text, run_id text, status text, status_timestamps jsonb, additions integer null,
--- changes integer null, destructions integer null, imports integer null, terraform_version text null,
--- worker_id text null, worker_name text null, log_length bigint, log_ended boolean, base_state_id text null,
+-- shape: operation
+-- id text, run_id text, status text, status_timestamps jsonb, additions integer null, changes integer null,
+-- destructions integer null, imports integer null, terraform_version text null, worker_id text null,
+-- worker_name text null, log_length bigint, log_ended boolean, base_state_id text null,
 -- generated_configuration boolean, log_blob text null, log_deleted_at timestamptz null,
 -- plan_deleted_at timestamptz null, upload_hash text null, engine text, organization_id text,
 -- workspace_id text, has_changes boolean, json_log boolean, states jsonb, kept_states jsonb, exports jsonb,
 -- pool_id text null, pool_name text, by_agents boolean
+
+-- statement: operation_view
+-- takes: operation_id text
+-- gives: operation
 :operation_view() where o.id = :operation_id;
 
 -- statement: operation_views_of
 -- takes: ids text[]
--- gives: id text, run_id text, status text, status_timestamps jsonb, additions integer null,
--- changes integer null, destructions integer null, imports integer null, terraform_version text null,
--- worker_id text null, worker_name text null, log_length bigint, log_ended boolean, base_state_id text null,
--- generated_configuration boolean, log_blob text null, log_deleted_at timestamptz null,
--- plan_deleted_at timestamptz null, upload_hash text null, engine text, organization_id text,
--- workspace_id text, has_changes boolean, json_log boolean, states jsonb, kept_states jsonb, exports jsonb,
--- pool_id text null, pool_name text, by_agents boolean
+-- gives: operation
 :operation_view() where o.id = any(:ids::text[]);
 
 -- statement: run_secrets
@@ -145,16 +142,18 @@ where run_id = :run_id
         where o.id = 'plan' || substr(:run_id, 4)
     );
 
+-- shape: site_runs_list
+-- id text, workspace_id text, organization_name text, status text, status_timestamps jsonb,
+-- has_changes boolean, created_at timestamptz
+
 -- statement: site_runs_list_read
 -- takes: run_id text, limit bigint, offset bigint
--- gives: id text, workspace_id text, organization_name text, status text, status_timestamps jsonb,
--- has_changes boolean, created_at timestamptz
+-- gives: site_runs_list
 :run_views_site_columns() where r.id = :run_id limit :limit offset :offset;
 
 -- statement: site_runs_list_read_2
 -- takes: statuses text, search text, from timestamptz, to timestamptz, limit bigint, offset bigint
--- gives: id text, workspace_id text, organization_name text, status text, status_timestamps jsonb,
--- has_changes boolean, created_at timestamptz
+-- gives: site_runs_list
 :run_views_site_columns()
 where (:statuses::text is null or r.status = any(string_to_array(:statuses, ',')))
     and (:search::text is null or strpos(lower(w.name), lower(:search)) > 0

@@ -19,21 +19,21 @@ static void run_read(const struct rows *rows, int row, struct run_row *ret_run)
 	read_id(rows, row, "organization_id", &ret_run->organization);
 	read_id(rows, row, "pool_id", &ret_run->pool);
 	ret_run->run = run_of_view(rows, row);
-	ret_run->run.fetched = row_bool(rows, row, "fetched");
-	text_copy(ret_run->source, sizeof(ret_run->source), row_text(rows, row, "source"));
-	ret_run->changed_seconds = strtod(row_text(rows, row, "changed_seconds"), NULL);
-	ret_run->cooled_off = row_bool(rows, row, "cooled_off");
-	ret_run->plan_is_stale = row_bool(rows, row, "plan_is_stale");
+	ret_run->run.fetched = row_of(runs_load, rows, row)->fetched;
+	text_copy(ret_run->source, sizeof(ret_run->source), row_of(runs_load, rows, row)->source);
+	ret_run->changed_seconds = strtod(row_of(runs_load, rows, row)->changed_seconds, NULL);
+	ret_run->cooled_off = row_of(runs_load, rows, row)->cooled_off;
+	ret_run->plan_is_stale = row_of(runs_load, rows, row)->plan_is_stale;
 	read_id(rows, row, "job_id", &ret_run->job.id);
-	ret_run->job.attempt = (int)row_int(rows, row, "attempt");
-	text_copy(ret_run->token_hash, sizeof(ret_run->token_hash), row_text(rows, row, "token_hash"));
-	ret_run->job.losses = (int)row_int(rows, row, "losses");
-	ret_run->job.claimed = row_bool(rows, row, "claimed");
-	ret_run->job.started = row_bool(rows, row, "started");
-	text_copy(
-		ret_run->lease_until, sizeof(ret_run->lease_until), text_or_empty(row_text(rows, row, "lease_until")));
-	ret_run->unknown =
-		run_status_parse(row_text(rows, row, "status")) < 0 || stage_parse(row_text(rows, row, "stage")) < 0;
+	ret_run->job.attempt = (int)row_of(runs_load, rows, row)->attempt;
+	text_copy(ret_run->token_hash, sizeof(ret_run->token_hash), row_of(runs_load, rows, row)->token_hash);
+	ret_run->job.losses = (int)row_of(runs_load, rows, row)->losses;
+	ret_run->job.claimed = row_of(runs_load, rows, row)->claimed;
+	ret_run->job.started = row_of(runs_load, rows, row)->started;
+	text_copy(ret_run->lease_until, sizeof(ret_run->lease_until),
+		text_or_empty(row_of(runs_load, rows, row)->lease_until));
+	ret_run->unknown = run_status_parse(row_of(runs_load, rows, row)->status) < 0 ||
+		stage_parse(row_of(runs_load, rows, row)->stage) < 0;
 	ret_run->broken =
 		ret_run->unknown ? "its state is one that this version does not know" : run_check(&ret_run->run);
 }
@@ -60,8 +60,8 @@ static void workspaces_read(const struct rows *rows, struct run_set *set)
 	for (int i = 0; i < rows->count; i++) {
 		read_id(rows, i, "id", &set->workspaces[i].id);
 		workspace_row_read(rows, i, &set->workspaces[i]);
-		set->watched |= row_bool(rows, i, "watched");
-		text_copy(set->now, sizeof(set->now), row_text(rows, i, "now"));
+		set->watched |= row_of(runs_load_2, rows, i)->watched;
+		text_copy(set->now, sizeof(set->now), row_of(runs_load_2, rows, i)->now);
 	}
 }
 

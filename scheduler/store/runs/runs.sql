@@ -46,39 +46,38 @@ where run_id = any(:run_ids::text[]) and state = 'claimed' and (select count(*) 
 order by id
 for no key update;
 
+-- shape: runs_load_2
+-- id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text,
+-- watched boolean
+
 -- statement: runs_load_read
 -- takes: run_ids text[]
--- gives: id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text,
--- watched boolean
+-- gives: runs_load_2
 :runs_workspace_columns()
 where id in (select workspace_id from runs where id = any(:run_ids::text[]))
 order by id
 for no key update;
 
+-- shape: runs_load
+-- id text, workspace_id text, organization_id text, pool_id text null, status text, stage text, stages integer,
+-- plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean, has_changes boolean,
+-- queued boolean, underway boolean, stopping smallint, cooled_off boolean, plan_is_stale boolean,
+-- job_id text null, attempt integer, token_hash text null, losses integer, claimed boolean, started boolean,
+-- lease_until timestamptz null, fetched boolean, source text, changed_seconds numeric
+
 -- statement: runs_load_lock
 -- takes: run_ids text[]
--- gives: id text, workspace_id text, organization_id text, pool_id text null, status text, stage text,
--- stages integer, plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean,
--- has_changes boolean, queued boolean, underway boolean, stopping smallint, cooled_off boolean,
--- plan_is_stale boolean, job_id text null, attempt integer, token_hash text null, losses integer,
--- claimed boolean, started boolean, lease_until timestamptz null, fetched boolean, source text,
--- changed_seconds numeric
+-- gives: runs_load
 select :run_columns() where r.id = any(:run_ids::text[]) order by r.id for no key update of r;
 
 -- statement: runs_load_queues_read
 -- takes: workspace_ids text[]
--- gives: id text, current_run_id text null, locked boolean, held boolean, maintenance boolean, now text,
--- watched boolean
+-- gives: runs_load_2
 :runs_workspace_columns() where id = any(:workspace_ids::text[]) order by id for no key update;
 
 -- statement: runs_load_queues_lock
 -- takes: workspace_ids text[]
--- gives: id text, workspace_id text, organization_id text, pool_id text null, status text, stage text,
--- stages integer, plan_only boolean, save_plan boolean, auto_apply boolean, allow_empty_apply boolean,
--- has_changes boolean, queued boolean, underway boolean, stopping smallint, cooled_off boolean,
--- plan_is_stale boolean, job_id text null, attempt integer, token_hash text null, losses integer,
--- claimed boolean, started boolean, lease_until timestamptz null, fetched boolean, source text,
--- changed_seconds numeric
+-- gives: runs_load
 select :run_columns()
 where r.id in (
     select h.id

@@ -225,9 +225,9 @@ static int current_read(struct store *store, const char *workspace_id, struct bu
 
 	if (db_query(store->db, &rows, err, current_read, .workspace_id = workspace_id) < 0)
 		return -1;
-	if (!rows.count || row_null(&rows, 0, "id"))
+	if (!rows.count || !row_of(current_read, &rows, 0)->id)
 		return 0;
-	return state_content(store, row_text(&rows, 0, "id"), out, err);
+	return state_content(store, row_of(current_read, &rows, 0)->id, out, err);
 }
 
 static int compare_try(struct store *store, const struct unrecorded_job *job, json_t **ret_missing, struct err *err)

@@ -102,7 +102,7 @@ static int mark_started(struct keeping *k, struct err *err)
 		return -1;
 	for (size_t i = 0; i < k->count; i++)
 		for (int row = 0; row < rows.count && k->uploads[i].kind == UPLOAD_STARTED; row++)
-			if (text_equal(k->uploads[i].job, row_text(&rows, row, "id")))
+			if (text_equal(k->uploads[i].job, row_of(mark_started, &rows, row)->id))
 				k->uploads[i].err = (struct err)ERR_INIT;
 	return 0;
 }
@@ -142,15 +142,15 @@ static int rows_lock(struct keeping *k, struct rows *ret_rows, struct err *err)
 }
 
 /* The rows are sorted by id. */
-static struct target *target_of(struct keeping *k, const struct rows *rows, int row)
+static struct target *target_of(struct keeping *k, const struct uploads_lock_row *row)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row->id;
 	struct target *targets = k->targets;
 	size_t count = k->target_count;
 
 	if (count && text_equal(targets[count - 1].id.text, id))
 		return &targets[count - 1];
-	targets[count] = (struct target){.log_length = row_int(rows, row, "log_length")};
+	targets[count] = (struct target){.log_length = row->log_length};
 	text_copy(targets[count].id.text, ID_SIZE, id);
 	k->target_count++;
 	return &targets[count];
@@ -214,10 +214,10 @@ static int not_here(struct upload *upload)
 	return 0;
 }
 
-static int upload_take(struct keeping *k, const struct rows *rows, int row, struct err *err)
+static int upload_take(struct keeping *k, const struct uploads_lock_row *row, struct err *err)
 {
-	struct upload *upload = &k->uploads[row_int(rows, row, "n")];
-	struct target *target = target_of(k, rows, row);
+	struct upload *upload = &k->uploads[row->n];
+	struct target *target = target_of(k, row);
 	bool started = upload->kind == UPLOAD_STARTED;
 
 	if (!started)
@@ -225,14 +225,14 @@ static int upload_take(struct keeping *k, const struct rows *rows, int row, stru
 	if (started)
 		return 0;
 	if (upload->kind == UPLOAD_LOG)
-		return log_take(k, upload, target, row_int(rows, row, "log_base"), err);
+		return log_take(k, upload, target, row->log_base, err);
 	if (upload->kind == UPLOAD_PLAN_JSON_ASKED)
-		return row_bool(rows, row, "has_json") ? 0 : not_here(upload);
+		return row->has_json ? 0 : not_here(upload);
 	if (upload->kind != UPLOAD_SCHEMAS_NAMED)
 		return blob_take(k, upload, target, err);
-	if (row_null(rows, row, "blob_id"))
+	if (!row->blob_id)
 		return not_here(upload);
-	text_copy(target->kept[KEPT_SCHEMAS].text, ID_SIZE, row_text(rows, row, "blob_id"));
+	text_copy(target->kept[KEPT_SCHEMAS].text, ID_SIZE, row->blob_id);
 	return 0;
 }
 
@@ -318,7 +318,7 @@ static int keep_all(struct keeping *k, struct err *err)
 	if (states_keep(k, err) < 0 || mark_started(k, err) < 0 || rows_lock(k, &rows, err) < 0)
 		return -1;
 	for (int row = 0; row < rows.count; row++)
-		if (upload_take(k, &rows, row, err) < 0)
+		if (upload_take(k, row_of(uploads_lock, &rows, row), err) < 0)
 			return -1;
 	if (blobs_insert(&k->blobs, k->store, err) < 0 || chunks_insert(&k->chunks, k->store, err) < 0)
 		return -1;

@@ -24,7 +24,7 @@ static int serial_next(const struct rollback *r, long long *ret_serial, struct e
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "workspace not found");
-	*ret_serial = row_null(&rows, 0, "serial") ? 0 : row_int(&rows, 0, "serial") + 1;
+	*ret_serial = row_of(serial_next, &rows, 0)->serial_null ? 0 : row_of(serial_next, &rows, 0)->serial + 1;
 	return 0;
 }
 
@@ -37,7 +37,7 @@ static int content_read(const struct rollback *r, struct buf *content, struct er
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Rollback state version is not a state of this workspace");
-	return state_content(r->store, row_text(&rows, 0, "id"), content, err);
+	return state_content(r->store, row_of(state_rollback_content_read, &rows, 0)->id, content, err);
 }
 
 static int rollback_in(void *data, struct err *err)

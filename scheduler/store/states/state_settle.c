@@ -88,7 +88,7 @@ int state_settle_due(struct store *store, long long *ret_count, struct err *err)
 		return -1;
 	*ret_count = due.count;
 	for (int i = 0; i < due.count; i++) {
-		struct settling s = {store, row_text(&due, i, "id")};
+		struct settling s = {store, row_of(state_settle_due, &due, i)->id};
 		struct err own = ERR_INIT;
 
 		if (db_transaction(store->db, settle_in, &s, &own) == 0)

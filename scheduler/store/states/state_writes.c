@@ -65,18 +65,17 @@ static void order_settle(struct acceptance *a, enum state_order order, const str
 }
 
 static enum state_order order_find(
-	const struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
+	const struct acceptance *a, const struct state_mark *there, const struct state_writes_read_row *row)
 {
 	const struct state_mark next = {a->serial, a->lineage, a->md5, a->write->job_id};
 	struct state_since since;
 
 	if (!a->late)
 		return there ? state_order(there, &next) : STATE_FOLLOWS;
-	if (row_bool(rows, row, "came"))
+	if (row->came)
 		return STATE_KNOWN;
-	since = (struct state_since){.overtaken = row_bool(rows, row, "overtaken"),
-		.others_work = row_bool(rows, row, "others_work"),
-		.restored = row_bool(rows, row, "restored")};
+	since = (struct state_since){
+		.overtaken = row->overtaken, .others_work = row->others_work, .restored = row->restored};
 	return state_order_late(there, &next, &since);
 }
 
@@ -87,70 +86,72 @@ static bool is_difference(const struct acceptance *a)
 
 /* A difference is accepted only if the attempt is current, the current state is the job's own, and its base is the
  * named one. Otherwise the worker must send the whole state. */
-static void difference_settle(struct acceptance *a, const struct state_mark *there, const struct rows *rows, int row)
+static void difference_settle(
+	struct acceptance *a, const struct state_mark *there, const struct state_writes_read_row *row)
 {
 	struct state_write *write = a->write;
 	bool fits = there && !a->late && text_equal(there->job, write->job_id) &&
-		text_equal(row_text(rows, row, "base_digest"), write->difference.base) && there->serial <= a->serial;
+		text_equal(row->base_digest, write->difference.base) && there->serial <= a->serial;
 
 	if (!fits) {
 		err_set(&write->err, ERR_CONFLICT, "the difference has another base: send the whole state");
 		return;
 	}
 	a->takes = true;
-	text_copy(a->fills.text, ID_SIZE, row_text(rows, row, "id"));
-	text_copy(a->base.text, ID_SIZE, row_text(rows, row, "base_id"));
+	text_copy(a->fills.text, ID_SIZE, row->id);
+	text_copy(a->base.text, ID_SIZE, row->base_id);
 	write->id = a->fills;
 }
 
 /* A pending row is filled by its id. A job's row is found by the job: one regular row, one detached. */
 static const char *row_to_fill(const struct acceptance *a, const struct rows *rows, int row)
 {
-	if (!row_null(rows, row, "pending"))
-		return row_text(rows, row, "pending");
+	if (row_of(state_writes_read, rows, row)->pending)
+		return row_of(state_writes_read, rows, row)->pending;
 	return text_or_empty(row_text(rows, row, a->write->detached_why ? "own_detached" : "own"));
 }
 
 /* A client writes state only while it holds the workspace's lock: otherwise the lock's holder could overwrite its
  * state. The rows are read under the workspace's row lock, so the result is valid until the commit. */
-static bool write_refused(const struct acceptance *a, const struct rows *rows, int row, struct err *err)
+static bool write_refused(const struct acceptance *a, const struct state_writes_read_row *row, struct err *err)
 {
 	if (a->write->job_id)
 		return false;
-	if (!row_bool(rows, row, "locked_by_creator"))
+	if (!row->locked_by_creator)
 		err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
-	else if (a->write->pending_id && row_null(rows, row, "pending"))
+	else if (a->write->pending_id && !row->pending)
 		err_set(err, ERR_CONFLICT, "the state version is not pending: its content can't be uploaded any more");
 	return err->kind != ERR_NONE;
 }
 
 static void write_decide(struct acceptance *a, const struct rows *rows, int row)
 {
-	bool has_state = !row_null(rows, row, "id");
+	bool has_state = row_of(state_writes_read, rows, row)->id;
 	struct state_mark there = {.serial = 0};
 
 	a->decided = true;
 	a->write->err = a->unfit;
-	text_copy(a->write->run.text, ID_SIZE, text_or_empty(row_text(rows, row, "run_id")));
-	if (a->write->err.kind != ERR_NONE || write_refused(a, rows, row, &a->write->err))
+	text_copy(a->write->run.text, ID_SIZE, text_or_empty(row_of(state_writes_read, rows, row)->run_id));
+	if (a->write->err.kind != ERR_NONE || write_refused(a, row_of(state_writes_read, rows, row), &a->write->err))
 		return;
 	if (has_state)
-		there = (struct state_mark){row_int(rows, row, "serial"), row_text(rows, row, "lineage"),
-			row_text(rows, row, "md5"), row_text(rows, row, "job_id")};
-	a->late = row_bool(rows, row, "late");
+		there = (struct state_mark){row_of(state_writes_read, rows, row)->serial,
+			row_of(state_writes_read, rows, row)->lineage, row_of(state_writes_read, rows, row)->md5,
+			row_of(state_writes_read, rows, row)->job_id};
+	a->late = row_of(state_writes_read, rows, row)->late;
 	if (is_difference(a)) {
-		difference_settle(a, has_state ? &there : NULL, rows, row);
+		difference_settle(a, has_state ? &there : NULL, row_of(state_writes_read, rows, row));
 		return;
 	}
 	/* A whole state replaces a base, even one with the same content. */
-	if (has_state && !row_null(rows, row, "base_id") && !a->write->base)
+	if (has_state && row_of(state_writes_read, rows, row)->base_id && !a->write->base)
 		there.md5 = "";
-	order_settle(a, order_find(a, has_state ? &there : NULL, rows, row), &there);
+	order_settle(a, order_find(a, has_state ? &there : NULL, row_of(state_writes_read, rows, row)), &there);
 	text_copy(a->fills.text, ID_SIZE, row_to_fill(a, rows, row));
 	if (a->takes)
 		a->write->id = a->fills.text[0] ? a->fills : id_new("sv");
 	else
-		text_copy(a->write->id.text, ID_SIZE, text_or_empty(row_text(rows, row, "id")));
+		text_copy(a->write->id.text, ID_SIZE, text_or_empty(row_of(state_writes_read, rows, row)->id));
 }
 
 /* ---- the rows ---- */
@@ -194,7 +195,7 @@ static int rows_read(const struct accepting *g, struct rows *ret_places, struct 
 static bool has_place(const struct rows *places, const char *workspace)
 {
 	for (int i = 0; i < places->count; i++)
-		if (text_equal(row_text(places, i, "id"), workspace))
+		if (text_equal(row_of(places_lock, places, i)->id, workspace))
 			return true;
 	return false;
 }
@@ -286,8 +287,8 @@ static size_t round_decide(
 
 	for (size_t i = 0; i < g->count; i++) {
 		struct acceptance *a = &g->all[i];
-		bool there = row < rows->count && row_int(rows, row, "n") == (long long)i;
-		const char *workspace = there ? row_text(rows, row, "workspace_id") : NULL;
+		bool there = row < rows->count && row_of(state_writes_read, rows, row)->n == (long long)i;
+		const char *workspace = there ? row_of(state_writes_read, rows, row)->workspace_id : NULL;
 
 		if (!a->decided && !there) {
 			a->decided = true;

@@ -19,14 +19,17 @@ where id in (
 order by id
 for no key update;
 
+-- shape: places_lock
+-- id text
+
 -- statement: places_lock_read
 -- takes: jobs text[], workspaces text[]
--- gives: id text
+-- gives: places_lock
 :state_writes_places();
 
 -- statement: places_lock_read_2
 -- takes: jobs text[], workspaces text[]
--- gives: id text
+-- gives: places_lock
 :state_writes_places() skip locked;
 
 -- statement: state_writes_read

@@ -27,7 +27,7 @@ static int json_put_in(void *data, struct err *err)
 		return -1;
 	if (!lock.count)
 		return err_set(err, ERR_NOT_FOUND, "state version not found");
-	if (!row_bool(&lock, 0, "locked"))
+	if (!row_of(states_json_put_lock, &lock, 0)->locked)
 		return err_set(err, ERR_CONFLICT, "the workspace must be locked by you to write its state");
 	if (blob_put(form->store, form->bytes, form->len, &blob, err) < 0 ||
 		db_query(form->store->db, &rows, err, states_json_put_update, .id = form->id, .blob = blob.text) < 0)
@@ -107,8 +107,8 @@ int state_output_value(struct store *store, const struct rows *rows, int row, js
 	_cleanup_(buf_release) struct buf text = BUF_INIT(VALUE_LIMIT);
 	json_t *value;
 
-	if (seal_open(store, row_text(rows, row, "id"), (struct sealed_column){rows, row, "value_sealed"}, &text, err) <
-		0)
+	if (seal_open(store, row_of(state_output, rows, row)->id, (struct sealed_column){rows, row, "value_sealed"},
+		    &text, err) < 0)
 		return -1;
 	value = json_loadb(buf_str(&text), text.len, JSON_DECODE_ANY | JSON_ALLOW_NUL, NULL);
 	*ret_value = value ? value : json_null();

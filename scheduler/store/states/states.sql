@@ -40,20 +40,21 @@ update state_versions
 set json_blob_id = :blob
 where id = :id and json_blob_id is null and status in ('pending', 'finalized');
 
+-- shape: state
+-- total bigint optional, id text, workspace_id text, run_id text null, job_id text null, serial bigint,
+-- lineage text, md5 text, size bigint, status text, intermediate boolean, recovered boolean,
+-- terraform_version text null, resources jsonb, blob_id text null, json_blob_id text null,
+-- rollback_id text null, created_by text null, created_at timestamptz, commit_sha text, commit_url text,
+-- output_ids jsonb
+
 -- statement: state_read
 -- takes: id text
--- gives: id text, workspace_id text, run_id text null, job_id text null, serial bigint, lineage text, md5 text,
--- size bigint, status text, intermediate boolean, recovered boolean, terraform_version text null,
--- resources jsonb, blob_id text null, json_blob_id text null, rollback_id text null, created_by text null,
--- created_at timestamptz, commit_sha text, commit_url text, output_ids jsonb
+-- gives: state
 select :states_columns() from state_versions s where s.id = :id;
 
 -- statement: state_read_current
 -- takes: workspace_id text
--- gives: id text, workspace_id text, run_id text null, job_id text null, serial bigint, lineage text, md5 text,
--- size bigint, status text, intermediate boolean, recovered boolean, terraform_version text null,
--- resources jsonb, blob_id text null, json_blob_id text null, rollback_id text null, created_by text null,
--- created_at timestamptz, commit_sha text, commit_url text, output_ids jsonb
+-- gives: state
 select :states_columns()
 from workspaces w
 join state_versions s on s.id = w.current_state_id
@@ -61,10 +62,7 @@ where w.id = :workspace_id;
 
 -- statement: states_read_all
 -- takes: ids text[], user text
--- gives: id text, workspace_id text, run_id text null, job_id text null, serial bigint, lineage text, md5 text,
--- size bigint, status text, intermediate boolean, recovered boolean, terraform_version text null,
--- resources jsonb, blob_id text null, json_blob_id text null, rollback_id text null, created_by text null,
--- created_at timestamptz, commit_sha text, commit_url text, output_ids jsonb
+-- gives: state
 select :states_columns()
 from state_versions s
 join workspaces v on v.id = s.workspace_id
@@ -84,11 +82,7 @@ limit 1;
 
 -- statement: states_list
 -- takes: workspace_id text, status text, limit bigint, offset bigint
--- gives: total bigint, id text, workspace_id text, run_id text null, job_id text null, serial bigint,
--- lineage text, md5 text, size bigint, status text, intermediate boolean, recovered boolean,
--- terraform_version text null, resources jsonb, blob_id text null, json_blob_id text null,
--- rollback_id text null, created_by text null, created_at timestamptz, commit_sha text, commit_url text,
--- output_ids jsonb
+-- gives: state
 select t.total, f.*
 from (
     select count(*) as total
@@ -116,16 +110,18 @@ from state_version_outputs o
 where o.state_version_id = :state_id
 order by o.name;
 
+-- shape: state_output
+-- id text, state_version_id text, name text, sensitive boolean, type text, detailed_type jsonb,
+-- value_sealed bytea, workspace_id text optional
+
 -- statement: state_outputs_read_all
 -- takes: ids text[]
--- gives: id text, state_version_id text, name text, sensitive boolean, type text, detailed_type jsonb,
--- value_sealed bytea
+-- gives: state_output
 select :output_columns() from state_version_outputs o where o.id = any(:ids::text[]) order by o.name;
 
 -- statement: outputs_of_states
 -- takes: state_ids text[], user text
--- gives: id text, state_version_id text, name text, sensitive boolean, type text, detailed_type jsonb,
--- value_sealed bytea
+-- gives: state_output
 select :output_columns()
 from state_version_outputs o
 join state_versions s on s.id = o.state_version_id
@@ -136,8 +132,7 @@ order by o.name;
 
 -- statement: state_output_read
 -- takes: id text
--- gives: id text, state_version_id text, name text, sensitive boolean, type text, detailed_type jsonb,
--- value_sealed bytea, workspace_id text
+-- gives: state_output
 select :output_columns(), s.workspace_id
 from state_version_outputs o
 join state_versions s on s.id = o.state_version_id

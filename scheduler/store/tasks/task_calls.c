@@ -266,7 +266,7 @@ int task_token_check(struct store *store, const char *task_result_id, const char
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "there is no such task result");
-	if (!row_bool(&rows, 0, "own"))
+	if (!row_of(task_token_check, &rows, 0)->own)
 		return err_set(err, ERR_UNAUTHORIZED, "the token is not this task result's");
 	return 0;
 }

@@ -14,7 +14,7 @@ int task_results_create(
 		return -1;
 	*ret_stages = 0;
 	for (int i = 0; i < rows.count; i++)
-		*ret_stages |= STAGE_BIT(stage_parse(row_text(&rows, i, "stage")));
+		*ret_stages |= STAGE_BIT(stage_parse(row_of(task_results_create, &rows, i)->stage));
 	return 0;
 }
 
@@ -26,7 +26,7 @@ static int results_put_up(struct store *store, const char *task_stages, struct o
 		    .delivery_seconds = store->settings->task_limits.delivery_seconds) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		outbox_add_task(outbox, row_text(&rows, i, "id"), row_text(&rows, i, "run_id"));
+		outbox_add_task(outbox, row_of(results_put_up, &rows, i)->id, row_of(results_put_up, &rows, i)->run_id);
 	return 0;
 }
 

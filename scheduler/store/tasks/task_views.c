@@ -82,7 +82,7 @@ static int redeliver_run(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "the task is over, or its stage does not run yet");
-	outbox_add_task(&outbox, r->id, row_text(&rows, 0, "run_id"));
+	outbox_add_task(&outbox, r->id, row_of(task_views_redeliver_run, &rows, 0)->run_id);
 	return outbox_insert(&outbox, r->store->db, r->store->sink, err);
 }
 

@@ -43,38 +43,37 @@ join runs n on n.id = r.run_id;
 where s.run_id = :run_id
 order by array_position(array['pre_plan', 'post_plan', 'pre_apply', 'post_apply'], s.stage);
 
--- statement: task_stage_views_of
--- takes: ids text[], user text
--- gives: id text, run_id text, stage text, status text, status_timestamps jsonb, created_at timestamptz,
+-- shape: task_stage
+-- id text, run_id text, stage text, status text, status_timestamps jsonb, created_at timestamptz,
 -- updated_at timestamptz, organization_id text, workspace_id text, run_status text, run_stage text,
 -- rights bigint, results jsonb, evaluations jsonb, evaluation_status text null, override_barred boolean
+
+-- statement: task_stage_views_of
+-- takes: ids text[], user text
+-- gives: task_stage
 :stage_view(:user) where s.id = any(:ids::text[]);
 
 -- statement: task_stage_view
 -- takes: stage_id text, user text
--- gives: id text, run_id text, stage text, status text, status_timestamps jsonb, created_at timestamptz,
--- updated_at timestamptz, organization_id text, workspace_id text, run_status text, run_stage text,
--- rights bigint, results jsonb, evaluations jsonb, evaluation_status text null, override_barred boolean
+-- gives: task_stage
 :stage_view(:user) where s.id = :stage_id;
 
--- statement: task_result_views_of
--- takes: ids text[]
--- gives: id text, task_stage_id text, run_id text, stage text, task_id text, workspace_task_id text null,
+-- shape: task_results
+-- id text, task_stage_id text, run_id text, stage text, task_id text, workspace_task_id text null,
 -- task_name text, task_url text, enforcement text, hmac_sealed bytea null, status text,
 -- status_timestamps jsonb, message text null, url text null, delivery text, attempt integer,
 -- notifier text null, token_hash text null, give_up_at timestamptz null, lease_until timestamptz null,
 -- due_at timestamptz null, last_at timestamptz null, reported jsonb null, created_at timestamptz,
 -- updated_at timestamptz, organization_id text, workspace_id text, plan_only boolean, outcomes jsonb
+
+-- statement: task_result_views_of
+-- takes: ids text[]
+-- gives: task_results
 :result_view() where r.id = any(:ids::text[]) order by r.task_name, r.id;
 
 -- statement: task_results_view
 -- takes: ids text[], stage_id text
--- gives: id text, task_stage_id text, run_id text, stage text, task_id text, workspace_task_id text null,
--- task_name text, task_url text, enforcement text, hmac_sealed bytea null, status text,
--- status_timestamps jsonb, message text null, url text null, delivery text, attempt integer,
--- notifier text null, token_hash text null, give_up_at timestamptz null, lease_until timestamptz null,
--- due_at timestamptz null, last_at timestamptz null, reported jsonb null, created_at timestamptz,
--- updated_at timestamptz, organization_id text, workspace_id text, plan_only boolean, outcomes jsonb
+-- gives: task_results
 :result_view()
 where r.id in (
     select unnest(:ids::text[])

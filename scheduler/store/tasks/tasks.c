@@ -23,7 +23,7 @@ int task_read(struct store *store, const char *id, struct rows *ret_rows, struct
 
 int task_key_open(struct store *store, const struct rows *rows, int row, struct buf *ret_key, struct err *err)
 {
-	if (row_null(rows, row, "hmac_sealed"))
+	if (!row_of(task, rows, row)->hmac_sealed.text)
 		return 0;
 	return seal_open(store, TASK_KEY_CONTEXT, (struct sealed_column){rows, row, "hmac_sealed"}, ret_key, err);
 }

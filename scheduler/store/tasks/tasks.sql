@@ -8,11 +8,14 @@ t.*, to_jsonb(t.global_stages) as stages, o.name as organization_name,
         where wt.task_id = t.id
     ) as workspace_tasks;
 
--- statement: tasks_list
--- takes: organization_id text, limit bigint, offset bigint
--- gives: total bigint, id text, organization_id text, name text, url text, description text,
+-- shape: task
+-- total bigint optional, id text, organization_id text, name text, url text, description text,
 -- hmac_sealed bytea null, enabled boolean, global_enabled boolean, global_stages text, global_enforcement text,
 -- created_at timestamptz, updated_at timestamptz, stages jsonb, organization_name text, workspace_tasks jsonb
+
+-- statement: tasks_list
+-- takes: organization_id text, limit bigint, offset bigint
+-- gives: task
 select c.total, t.*
 from (select count(*) as total from tasks where organization_id = :organization_id) c
 left join (
@@ -28,9 +31,7 @@ order by lower(t.name);
 
 -- statement: task_read
 -- takes: id text
--- gives: id text, organization_id text, name text, url text, description text, hmac_sealed bytea null,
--- enabled boolean, global_enabled boolean, global_stages text, global_enforcement text, created_at timestamptz,
--- updated_at timestamptz, stages jsonb, organization_name text, workspace_tasks jsonb
+-- gives: task
 select :tasks_columns()
 from tasks t
 join organizations o on o.id = t.organization_id

@@ -3,10 +3,13 @@
 -- fragment: workspace_tasks_columns()
 id, task_id, workspace_id, enforcement, to_jsonb(stages) as stages, created_at;
 
+-- shape: workspace_tasks_of
+-- total bigint optional, id text, task_id text, workspace_id text, enforcement text, stages jsonb,
+-- created_at timestamptz
+
 -- statement: workspace_tasks_list
 -- takes: workspace_id text, limit bigint, offset bigint
--- gives: total bigint, id text, task_id text, workspace_id text, enforcement text, stages jsonb,
--- created_at timestamptz
+-- gives: workspace_tasks_of
 select c.total, t.*
 from (select count(*) as total from workspace_tasks where workspace_id = :workspace_id) c
 left join (
@@ -21,7 +24,7 @@ order by t.created_at, t.id;
 
 -- statement: workspace_tasks_of
 -- takes: task_ids text[]
--- gives: id text, task_id text, workspace_id text, enforcement text, stages jsonb, created_at timestamptz
+-- gives: workspace_tasks_of
 select :workspace_tasks_columns()
 from workspace_tasks
 where task_id = any(:task_ids::text[])
@@ -29,7 +32,7 @@ order by created_at, id;
 
 -- statement: workspace_task_read
 -- takes: workspace_id text, id text
--- gives: id text, task_id text, workspace_id text, enforcement text, stages jsonb, created_at timestamptz
+-- gives: workspace_tasks_of
 select :workspace_tasks_columns()
 from workspace_tasks
 where workspace_id = :workspace_id and id = :id;

@@ -1,8 +1,11 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: ssh_key
+-- total bigint optional, id text, organization_id text, name text
+
 -- statement: ssh_keys_list
 -- takes: organization_id text, limit bigint, offset bigint
--- gives: total bigint, id text, organization_id text, name text
+-- gives: ssh_key
 select t.total, k.*
 from (select count(*) as total from ssh_keys where organization_id = :organization_id) t
 left join (
@@ -17,7 +20,7 @@ order by lower(k.name);
 
 -- statement: ssh_key_read
 -- takes: id text
--- gives: id text, organization_id text, name text
+-- gives: ssh_key
 select id, organization_id, name from ssh_keys where id = :id;
 
 -- statement: ssh_key_create

@@ -46,16 +46,23 @@ select distinct on (v.category, v.key) :variables_columns(), v.strength > 6 as b
 from candidates v
 order by v.category, v.key, v.strength desc, v.name collate "C", v.id;
 
+-- shape: variables
+-- id text, workspace_id text null, varset_id text null, key text, value_sealed bytea, description text null,
+-- category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz,
+-- beats_run boolean optional
+
 -- statement: variables_list
 -- takes: id text
--- gives: id text, workspace_id text null, varset_id text null, key text, value_sealed bytea,
--- description text null, category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
+-- gives: variables
 select :variables_columns() from variables v where :variables_owned() order by v.key, v.category;
+
+-- shape: variable
+-- id text, workspace_id text null, varset_id text null, key text, value_sealed bytea, description text null,
+-- category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
 
 -- statement: variables_read_all
 -- takes: ids text[]
--- gives: id text, workspace_id text null, varset_id text null, key text, value_sealed bytea,
--- description text null, category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
+-- gives: variable
 select :variables_columns()
 from variables v
 where v.id = any(:ids::text[])
@@ -63,14 +70,12 @@ order by v.key, v.category, v.id;
 
 -- statement: variable_read
 -- takes: id text, id_2 text
--- gives: id text, workspace_id text null, varset_id text null, key text, value_sealed bytea,
--- description text null, category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz
+-- gives: variable
 select :variables_columns() from variables v where :variables_owned() and v.id = :id_2;
 
 -- statement: variables_effective
 -- takes: workspace_id text
--- gives: id text, workspace_id text, varset_id text, key text, value_sealed bytea, description text,
--- category text, hcl boolean, sensitive boolean, version_id text, created_at timestamptz, beats_run boolean
+-- gives: variables
 :strengths() :effective();
 
 -- statement: variables_effective_within

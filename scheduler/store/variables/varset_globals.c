@@ -14,7 +14,7 @@ static int globals_check(struct store *store, const char *id, const char *organi
 	if (!rows.count)
 		return 0;
 	return err_at(err, "/data/attributes/key", "Key %.128s is in the global variable set %.128s already",
-		row_text(&rows, 0, "key"), row_text(&rows, 0, "name"));
+		row_of(globals_check_read, &rows, 0)->key, row_of(globals_check_read, &rows, 0)->name);
 }
 
 int varset_touch(struct store *store, const char *id, struct err *err)
@@ -23,7 +23,7 @@ int varset_touch(struct store *store, const char *id, struct err *err)
 
 	if (db_query(store->db, &rows, err, varset_touch, .id = id) < 0)
 		return -1;
-	if (!rows.count || !row_bool(&rows, 0, "global"))
+	if (!rows.count || !row_of(varset_touch, &rows, 0)->global)
 		return 0;
-	return globals_check(store, id, row_text(&rows, 0, "organization_id"), err);
+	return globals_check(store, id, row_of(varset_touch, &rows, 0)->organization_id, err);
 }

@@ -21,12 +21,15 @@ s.*, o.name as organization_name,
 -- fragment: varsets_tables()
 from varsets s join organizations o on o.id = s.organization_id;
 
+-- shape: varset
+-- total bigint optional, id text, organization_id text, project_id text null, name text, description text,
+-- global boolean, priority boolean, created_at timestamptz, updated_at timestamptz, organization_name text,
+-- workspaces jsonb, projects jsonb, vars jsonb
+
 -- statement: varsets_list
 -- takes: organization_id text, search text, project_id text, workspace_id text, limit bigint, offset bigint,
 -- all boolean, user text
--- gives: total bigint, id text, organization_id text, project_id text null, name text, description text,
--- global boolean, priority boolean, created_at timestamptz, updated_at timestamptz, organization_name text,
--- workspaces jsonb, projects jsonb, vars jsonb
+-- gives: varset
 with found as (
     select s.id
     from varsets s
@@ -75,9 +78,7 @@ order by lower(s.name), s.id;
 
 -- statement: varset_read
 -- takes: id text
--- gives: id text, organization_id text, project_id text null, name text, description text, global boolean,
--- priority boolean, created_at timestamptz, updated_at timestamptz, organization_name text, workspaces jsonb,
--- projects jsonb, vars jsonb
+-- gives: varset
 select :varsets_columns() :varsets_tables() where s.id = :id;
 
 -- statement: varsets_create

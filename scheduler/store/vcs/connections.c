@@ -171,7 +171,7 @@ static int add_in(void *data, struct err *err)
 	db_array_add_texts(&ids, a->projects);
 	if (db_query(a->store->db, &rows, err, connections_add, .id = a->id, .ids = &ids) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(a->projects))
+	if (row_of(connections_add, &rows, 0)->found == (long long)json_array_size(a->projects))
 		return 0;
 	return err_at(err, a->pointer, "Projects must exist in the OAuth client's organization");
 }
@@ -203,7 +203,9 @@ int vcs_connection_use_check(
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Oauth token must exist");
-	return row_bool(&rows, 0, "may") ? 0 : err_at(err, pointer, "The OAuth client is not available to the project");
+	return row_of(vcs_connection_use_check, &rows, 0)->may
+		? 0
+		: err_at(err, pointer, "The OAuth client is not available to the project");
 }
 
 enum vcs_dialect vcs_row_dialect(const struct rows *rows, int row)

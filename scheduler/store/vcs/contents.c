@@ -35,7 +35,7 @@ int vcs_contents_fetch(struct store *store, struct db_array *configuration_ids, 
 	if (db_query(store->db, &rows, err, vcs_contents_fetch, .configuration_ids = configuration_ids) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (git_job_fetch(store, row_text(&rows, i, "content_id"), err) < 0)
+		if (git_job_fetch(store, row_of(vcs_contents_fetch, &rows, i)->content_id, err) < 0)
 			return -1;
 	return 0;
 }
@@ -62,7 +62,7 @@ int vcs_content_store(
 		    .hash = content->hash, .size = content->size) < 0)
 		return -1;
 	*ret_known = rows.count > 0;
-	*ret_differs = rows.count > 0 && row_bool(&rows, 0, "differs");
+	*ret_differs = rows.count > 0 && row_of(vcs_content_store, &rows, 0)->differs;
 	return rows.count ? configurations_store(store, content, err) : 0;
 }
 
@@ -164,7 +164,7 @@ static int jobs_restore(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, jobs_restore, .max_swept = MAX_SWEPT) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (git_job_fetch(store, row_text(&rows, i, "id"), err) < 0)
+		if (git_job_fetch(store, row_of(jobs_restore, &rows, i)->id, err) < 0)
 			return -1;
 	return 0;
 }

@@ -13,14 +13,17 @@ left join vcs_repositories r on r.id = e.repository_id
 left join vcs_connections c on c.id = e.connection_id
 left join vcs_tokens t on t.connection_id = c.id;
 
--- statement: vcs_events_list
--- takes: organization_id text, from timestamptz, to timestamptz, levels text, connection_ids text,
--- workspace text, limit bigint, offset bigint
--- gives: total bigint, id text, sequence bigint, organization_id text, connection_id text null,
+-- shape: vcs_event
+-- total bigint optional, id text, sequence bigint, organization_id text, connection_id text null,
 -- repository_id text null, found_by text, kind text, ref text, before_sha text, sha text,
 -- pull_request bigint null, detail jsonb, state text, files jsonb null, files_note text null, level text,
 -- message text, created_at timestamptz, done_at timestamptz null, organization_name text, identifier text null,
 -- web_url text null, provider text, api_url text, http_url text, token_id text
+
+-- statement: vcs_events_list
+-- takes: organization_id text, from timestamptz, to timestamptz, levels text, connection_ids text,
+-- workspace text, limit bigint, offset bigint
+-- gives: vcs_event
 with n as (
     select count(*) as total
     from vcs_events e
@@ -65,11 +68,7 @@ order by s.sequence desc;
 
 -- statement: vcs_event_read
 -- takes: id text
--- gives: id text, sequence bigint, organization_id text, connection_id text null, repository_id text null,
--- found_by text, kind text, ref text, before_sha text, sha text, pull_request bigint null, detail jsonb,
--- state text, files jsonb null, files_note text null, level text, message text, created_at timestamptz,
--- done_at timestamptz null, organization_name text, identifier text null, web_url text null, provider text,
--- api_url text, http_url text, token_id text
+-- gives: vcs_event
 select :event_list_columns() :event_list_tables() where e.id = :id;
 
 -- statement: vcs_outcomes_read

@@ -134,21 +134,21 @@ int vcs_event_pick(struct store *store, const struct vcs_turn *turn, struct rows
 		return -1;
 	/* A second statement, so that it sees what was committed before the lock. */
 	return db_query(store->db, ret_rows, err, vcs_event_pick_read,
-		.count = rows.count ? row_text(&rows, 0, "id") : NULL,
+		.count = rows.count ? row_of(vcs_event_pick_lock, &rows, 0)->id : NULL,
 		.github_app_url = github_app_url(store->settings->github_app),
 		.organization_id = turn->organization_id);
 }
 
-void vcs_event_of_row(const struct rows *rows, int row, struct vcs_event *ret_event)
+void vcs_event_of_row(const struct vcs_event_pick_read_row *row, struct vcs_event *ret_event)
 {
-	json_auto_t *detail = row_json(rows, row, "detail");
-	json_t *files = row_json(rows, row, "files");
+	json_auto_t *detail = json_shown(row->detail);
+	json_t *files = json_shown(row->files);
 
-	ret_event->kind = vcs_event_kind_of(row_text(rows, row, "kind"));
-	ret_event->ref = mem_text(row_text(rows, row, "ref"));
-	ret_event->before = mem_text(row_text(rows, row, "before_sha"));
-	ret_event->sha = mem_text(row_text(rows, row, "sha"));
-	ret_event->number = row_int(rows, row, "pull_request");
+	ret_event->kind = vcs_event_kind_of(row->kind);
+	ret_event->ref = mem_text(row->ref);
+	ret_event->before = mem_text(row->before_sha);
+	ret_event->sha = mem_text(row->sha);
+	ret_event->number = row->pull_request;
 	vcs_event_from_detail(ret_event, detail);
 	if (json_is_array(files))
 		ret_event->files = files;
@@ -214,8 +214,8 @@ int vcs_next_due(struct store *store, long long *ret_ms, struct err *err)
 
 	if (db_query(store->db, &rows, err, events_next) < 0)
 		return -1;
-	ms = row_int(&rows, 0, "ms");
-	*ret_ms = row_null(&rows, 0, "ms") ? -1 : ms < 0 ? 0 : ms;
+	ms = row_of(events_next, &rows, 0)->ms;
+	*ret_ms = row_of(events_next, &rows, 0)->ms_null ? -1 : ms < 0 ? 0 : ms;
 	return 0;
 }
 

@@ -137,15 +137,16 @@ int git_jobs_claim(
 	if (db_query(store->db, &rows, err, git_jobs_pick, .pool_id = claim->pool_id, .worker_id = claim->worker_id,
 		    .slots = claim->slots) < 0)
 		return -1;
-	for (int i = 0; i < rows.count && !row_null(&rows, i, "id"); i++) {
+	for (int i = 0; i < rows.count && row_of(git_jobs_pick, &rows, i)->id; i++) {
 		_cleanup_(freep) char *token = crypto_token("git.");
 		char hash[SHA256_HEX_SIZE];
 
 		crypto_sha256_hex(token, strlen(token), hash);
 		json_array_append_new(tokens, json_string(token));
-		json_array_append_new(marks, json_pack("{ss ss}", "id", row_text(&rows, i, "id"), "hash", hash));
+		json_array_append_new(
+			marks, json_pack("{ss ss}", "id", row_of(git_jobs_pick, &rows, i)->id, "hash", hash));
 	}
-	status = row_bool(&rows, 0, "known") ? 0 : err_set(err, ERR_NOT_FOUND, "worker not found");
+	status = row_of(git_jobs_pick, &rows, 0)->known ? 0 : err_set(err, ERR_NOT_FOUND, "worker not found");
 	if (status == 0 && json_array_size(marks))
 		status = jobs_mark(store, claim, marks, err);
 	if (status < 0) {
@@ -168,26 +169,27 @@ int git_jobs_beat(struct store *store, const char *worker_id, const json_t *jobs
 	*ret_jobs = json_array();
 	for (int i = 0; i < rows.count; i++)
 		json_array_append_new(*ret_jobs,
-			json_pack("{ss si sb}", "job", text_or_empty(row_text(&rows, i, "job")), "attempt",
-				(int)row_int(&rows, i, "attempt"), "held", row_bool(&rows, i, "held")));
+			json_pack("{ss si sb}", "job", text_or_empty(row_of(git_jobs_beat, &rows, i)->job), "attempt",
+				(int)row_of(git_jobs_beat, &rows, i)->attempt, "held",
+				row_of(git_jobs_beat, &rows, i)->held));
 	return 0;
 }
 
 /* ---- held jobs ---- */
 
-void git_job_of_row(const struct rows *rows, int row, struct git_job *ret_job)
+void git_job_of_row(const struct held_row *row, struct git_job *ret_job)
 {
-	*ret_job = (struct git_job){.kind = git_kind_parse(row_text(rows, row, "kind")),
-		.attempt = (int)row_int(rows, row, "attempt"),
-		.tries = (int)row_int(rows, row, "tries"),
-		.again = row_bool(rows, row, "again"),
-		.size = row_int(rows, row, "size")};
-	text_copy(ret_job->id.text, ID_SIZE, row_text(rows, row, "id"));
-	text_copy(ret_job->repository.text, ID_SIZE, row_text(rows, row, "repository_id"));
-	text_copy(ret_job->content.text, ID_SIZE, text_or_empty(row_text(rows, row, "content_id")));
-	text_copy(ret_job->event.text, ID_SIZE, text_or_empty(row_text(rows, row, "event_id")));
-	text_copy(ret_job->blob, ID_SIZE, text_or_empty(row_text(rows, row, "blob_id")));
-	text_copy(ret_job->hash, sizeof(ret_job->hash), text_or_empty(row_text(rows, row, "hash")));
+	*ret_job = (struct git_job){.kind = git_kind_parse(row->kind),
+		.attempt = (int)row->attempt,
+		.tries = (int)row->tries,
+		.again = row->again,
+		.size = row->size};
+	text_copy(ret_job->id.text, ID_SIZE, row->id);
+	text_copy(ret_job->repository.text, ID_SIZE, row->repository_id);
+	text_copy(ret_job->content.text, ID_SIZE, text_or_empty(row->content_id));
+	text_copy(ret_job->event.text, ID_SIZE, text_or_empty(row->event_id));
+	text_copy(ret_job->blob, ID_SIZE, text_or_empty(row->blob_id));
+	text_copy(ret_job->hash, sizeof(ret_job->hash), text_or_empty(row->hash));
 }
 
 static int held_read(struct store *store, const char *job_id, const char *token, struct rows *ret_rows, struct err *err)
@@ -206,7 +208,7 @@ int git_job_held(struct store *store, const char *job_id, const char *token, str
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "this attempt is over, or the token is not its own");
-	git_job_of_row(&rows, 0, ret_job);
+	git_job_of_row(row_of(held, &rows, 0), ret_job);
 	return 0;
 }
 

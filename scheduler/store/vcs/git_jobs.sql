@@ -102,10 +102,13 @@ select said.job, said.attempt, held.id is not null as held
 from said
 left join held on held.id = said.job and held.attempt = said.attempt;
 
+-- shape: held
+-- id text, kind text, repository_id text, content_id text null, event_id text null, attempt integer,
+-- tries integer, again boolean, blob_id text null, hash text null, size bigint, error text null
+
 -- statement: held_read
 -- takes: job_id text, hash text
--- gives: id text, kind text, repository_id text, content_id text null, event_id text null, attempt integer,
--- tries integer, again boolean, blob_id text null, hash text null, size bigint, error text null
+-- gives: held
 select :job_columns()
 from git_jobs j
 where j.id = :job_id and j.token_hash = :hash and j.state = 'claimed';
@@ -133,8 +136,7 @@ returning id;
 
 -- statement: git_jobs_lost
 -- takes: max_lost bigint
--- gives: id text, kind text, repository_id text, content_id text null, event_id text null, attempt integer,
--- tries integer, again boolean, blob_id text null, hash text null, size bigint, error text null
+-- gives: held
 select :job_columns()
 from git_jobs j
 where j.state = 'claimed' and j.lease_until < now()

@@ -32,7 +32,7 @@ static json_t *login(const struct vcs_credential *credential)
 /* The names that may be arguments of git. A new reference. */
 static json_t *refs_of(const struct rows *rows)
 {
-	json_auto_t *refs = row_json(rows, 0, "refs");
+	json_auto_t *refs = json_shown(row_of(git_orders_subject, rows, 0)->refs);
 	json_t *valid = json_array(), *ref;
 	size_t i;
 
@@ -47,25 +47,27 @@ static json_t *refs_of(const struct rows *rows)
 static void order_fetch(const struct rows *rows, json_t *order)
 {
 	json_object_update_new(order,
-		json_pack("{ss sb so}", "sha", row_text(rows, 0, "sha"), "submodules", row_bool(rows, 0, "submodules"),
-			"refs", refs_of(rows)));
+		json_pack("{ss sb so}", "sha", row_of(git_orders_subject, rows, 0)->sha, "submodules",
+			row_of(git_orders_subject, rows, 0)->submodules, "refs", refs_of(rows)));
 }
 
 /* Of a pull request, the changes since the commit where it left its destination; of a new branch, since it left the
  * default branch. */
 static void order_diff(const struct rows *rows, enum vcs_dialect dialect, json_t *order)
 {
-	bool pull = row_int(rows, 0, "pull_request") > 0;
-	const char *base = pull ? row_text(rows, 0, "base") : row_text(rows, 0, "default_branch");
-	const char *before = pull ? "" : row_text(rows, 0, "before_sha");
+	bool pull = row_of(git_orders_subject, rows, 0)->pull_request > 0;
+	const char *base =
+		pull ? row_of(git_orders_subject, rows, 0)->base : row_of(git_orders_subject, rows, 0)->default_branch;
+	const char *before = pull ? "" : row_of(git_orders_subject, rows, 0)->before_sha;
 	char ref[VCS_PR_REF_SIZE];
 	json_t *refs = refs_of(rows);
 
-	if (pull && vcs_pr_ref(dialect, row_int(rows, 0, "pull_request"), ref))
+	if (pull && vcs_pr_ref(dialect, row_of(git_orders_subject, rows, 0)->pull_request, ref))
 		json_array_append_new(refs, json_string(ref));
 	json_object_update_new(order,
-		json_pack("{ss ss so so}", "before", text_or_empty(before), "sha", row_text(rows, 0, "after_sha"),
-			"base", json_string_or_null(vcs_ref_name_valid(base) ? base : NULL), "refs", refs));
+		json_pack("{ss ss so so}", "before", text_or_empty(before), "sha",
+			row_of(git_orders_subject, rows, 0)->after_sha, "base",
+			json_string_or_null(vcs_ref_name_valid(base) ? base : NULL), "refs", refs));
 }
 
 int git_job_order(struct store *store, const char *job_id, json_t **ret_order, struct err *err)
@@ -79,15 +81,15 @@ int git_job_order(struct store *store, const char *job_id, json_t **ret_order, s
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "the job is gone");
-	if (vcs_credential_read(store, row_text(&rows, 0, "repository_id"), &credential, err) < 0)
+	if (vcs_credential_read(store, row_of(git_orders_subject, &rows, 0)->repository_id, &credential, err) < 0)
 		return -1;
 	url = url_of(&credential);
 	if (!url)
 		return err_set(err, ERR_NOT_FOUND, "the repository has no address for git");
-	kind = git_kind_parse(row_text(&rows, 0, "kind"));
-	*ret_order = json_pack("{ss ss ss ss so}", "kind", row_text(&rows, 0, "kind"), "repository",
-		row_text(&rows, 0, "repository_id"), "identifier", row_text(&rows, 0, "identifier"), "url", url,
-		"login", login(&credential));
+	kind = git_kind_parse(row_of(git_orders_subject, &rows, 0)->kind);
+	*ret_order = json_pack("{ss ss ss ss so}", "kind", row_of(git_orders_subject, &rows, 0)->kind, "repository",
+		row_of(git_orders_subject, &rows, 0)->repository_id, "identifier",
+		row_of(git_orders_subject, &rows, 0)->identifier, "url", url, "login", login(&credential));
 	if (kind == GIT_FETCH)
 		order_fetch(&rows, *ret_order);
 	if (kind == GIT_DIFF)

@@ -32,7 +32,7 @@ static bool uuid_valid(const char *id)
 
 static int hook_fill(struct store *store, const struct rows *rows, int row, struct vcs_hook *hook)
 {
-	const char *id = row_text(rows, row, "id");
+	const char *id = row_of(hooks, rows, row)->id;
 	const struct sealed_secret current = {{rows, row, "hook_secret_sealed"}, VCS_HOOK_SEAL, id};
 	const struct sealed_secret previous = {{rows, row, "hook_previous_sealed"}, VCS_HOOK_SEAL, id};
 
@@ -46,7 +46,7 @@ static int hook_fill(struct store *store, const struct rows *rows, int row, stru
 static int hook_find(struct store *store, const struct rows *rows, struct vcs_hook *hook)
 {
 	for (int row = 0; row < rows->count; row++)
-		if (text_equal(row_text(rows, row, "hook"), hook->id))
+		if (text_equal(row_of(hooks, rows, row)->hook, hook->id))
 			return hook_fill(store, rows, row, hook);
 	return err_set(&hook->err, ERR_NOT_FOUND, "there is nothing at this address");
 }

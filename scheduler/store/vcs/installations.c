@@ -42,7 +42,7 @@ int installation_connect(struct store *store, const char *organization_id, const
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_CONFLICT, "This installation is connected to another organization.");
-	text_copy(ret_id->text, ID_SIZE, row_text(&rows, 0, "id"));
+	text_copy(ret_id->text, ID_SIZE, row_of(installation_connect, &rows, 0)->id);
 	return 0;
 }
 

@@ -8,6 +8,7 @@
 #include "scheduler/store/access/response_scope.h"
 #include "scheduler/store/content/seals.h"
 #include "scheduler/store/vcs/connections.h"
+#include "scheduler/store/vcs/event_list.sql.h"
 #include "scheduler/store/vcs/repositories.sql.h"
 
 enum { SEALED_LIMIT = 4 << 10 };
@@ -60,9 +61,9 @@ static int connection_find(
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Oauth token must exist");
-	ret_source->provider = vcs_provider_of(row_text(&rows, 0, "provider"));
-	ret_source->dialect = vcs_dialect_of(ret_source->provider, row_text(&rows, 0, "api_url"));
-	text_copy(ret_source->connection.text, ID_SIZE, row_text(&rows, 0, "id"));
+	ret_source->provider = vcs_provider_of(row_of(connection_find, &rows, 0)->provider);
+	ret_source->dialect = vcs_dialect_of(ret_source->provider, row_of(connection_find, &rows, 0)->api_url);
+	text_copy(ret_source->connection.text, ID_SIZE, row_of(connection_find, &rows, 0)->id);
 	return vcs_connection_use_check(store, ret_source->connection.text, ids->project_id, pointer, err);
 }
 
@@ -79,7 +80,7 @@ static int installation_find(
 			"Github app installation must exist");
 	ret_source->provider = VCS_PROVIDER_GITHUB_APP;
 	ret_source->dialect = VCS_GITHUB;
-	text_copy(ret_source->installation.text, ID_SIZE, row_text(&rows, 0, "id"));
+	text_copy(ret_source->installation.text, ID_SIZE, row_of(repositories_installation_find, &rows, 0)->id);
 	return 0;
 }
 
@@ -141,7 +142,7 @@ static int repository_find(struct store *store, const struct vcs_use *use, struc
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_INTERNAL, "the repository was deleted meanwhile");
-	text_copy(ret_id->text, ID_SIZE, row_text(&rows, 0, "id"));
+	text_copy(ret_id->text, ID_SIZE, row_of(repository_find, &rows, 0)->id);
 	return 0;
 }
 
@@ -199,18 +200,17 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 		return 0;
 	return err_at(err, pointer,
 		"The OAuth client of the repository of workspace %s is not available to the project",
-		row_text(&rows, 0, "name"));
+		row_of(vcs_available_check, &rows, 0)->name);
 }
 
-bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_place)
+bool vcs_place_of_row(const struct vcs_event_row *row, struct vcs_place *ret_place)
 {
-	enum vcs_provider provider = vcs_provider_of(row_text(rows, row, "provider"));
+	enum vcs_provider provider = vcs_provider_of(row->provider);
 
-	*ret_place = (struct vcs_place){
-		.http_url = row_text(rows, row, "http_url"), .identifier = row_text(rows, row, "identifier")};
+	*ret_place = (struct vcs_place){.http_url = row->http_url, .identifier = row->identifier};
 	if (provider == VCS_PROVIDERS || !ret_place->http_url || !ret_place->identifier)
 		return false;
-	ret_place->dialect = vcs_dialect_of(provider, row_text(rows, row, "api_url"));
+	ret_place->dialect = vcs_dialect_of(provider, row->api_url);
 	return true;
 }
 

@@ -9,6 +9,7 @@
 
 #include "common/vcs/address.h"
 #include "scheduler/store/store.h"
+#include "scheduler/store/vcs/event_list.sql.h"
 
 /* The context of the seals of hook_secret_sealed and hook_previous_sealed: followed by the repository's id. */
 #define VCS_HOOK_SEAL "vcs-hook:"
@@ -79,7 +80,7 @@ int vcs_available_check(struct store *store, const json_t *workspace_ids, const 
 
 /* Makes the repository's address from a row with the columns identifier, provider, http_url and api_url. Borrows their
  * texts. False if a column is null or not valid. */
-bool vcs_place_of_row(const struct rows *rows, int row, struct vcs_place *ret_place);
+bool vcs_place_of_row(const struct vcs_event_row *row, struct vcs_place *ret_place);
 
 /* ---- lists ---- */
 

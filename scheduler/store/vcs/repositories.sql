@@ -118,14 +118,17 @@ where u.workspace_id = any(:ids::text[]) and not c.organization_scoped
     )
 limit 1;
 
--- statement: vcs_repositories_list
--- takes: organization_id text, limit bigint, offset bigint, user text
--- gives: total bigint, id text, organization_id text, connection_id text null, installation_id text null,
+-- shape: vcs_repository
+-- total bigint optional, id text, organization_id text, connection_id text null, installation_id text null,
 -- identifier text null, external_id text null, default_branch text null, web_url text null, state text,
 -- error text null, hook text, hook_external_id text null, hook_error text null,
 -- hook_previous_until timestamptz null, looked_at timestamptz null, look_due timestamptz,
 -- look_failures integer, look_error text null, created_at timestamptz, provider text, api_url text,
 -- http_url text, token_id text, workspaces jsonb, policy_sets jsonb
+
+-- statement: vcs_repositories_list
+-- takes: organization_id text, limit bigint, offset bigint, user text
+-- gives: vcs_repository
 select n.total, r.*
 from (
     select count(*) as total
@@ -143,12 +146,7 @@ order by lower(r.identifier), r.id;
 
 -- statement: vcs_repository_read
 -- takes: id text, user text
--- gives: id text, organization_id text, connection_id text null, installation_id text null,
--- identifier text null, external_id text null, default_branch text null, web_url text null, state text,
--- error text null, hook text, hook_external_id text null, hook_error text null,
--- hook_previous_until timestamptz null, looked_at timestamptz null, look_due timestamptz,
--- look_failures integer, look_error text null, created_at timestamptz, provider text, api_url text,
--- http_url text, token_id text, workspaces jsonb, policy_sets jsonb
+-- gives: vcs_repository
 select :repositories_columns(:user) :repositories_tables()
 where r.id = :id and :repositories_visible(:user);
 

@@ -60,7 +60,7 @@ static int put_in(void *data, struct err *err)
 
 	if (row_ensure(p, &rows, err) < 0)
 		return -1;
-	id = row_text(&rows, 0, "id");
+	id = row_of(row_ensure, &rows, 0)->id;
 	seal(p->store, VCS_TOKEN_SEAL, id, p->token->token, &token);
 	seal(p->store, VCS_REFRESH_SEAL, id, p->token->refresh, &refresh);
 	/* What the provider refused with the token before is tried again at once. */

@@ -7,11 +7,14 @@ t.id, t.connection_id, t.expires_at, t.host_keys, t.user_name, t.state, t.error,
 -- fragment: tokens_tables()
 from vcs_tokens t join vcs_connections c on c.id = t.connection_id;
 
--- statement: vcs_tokens_list
--- takes: organization_id text, connection_id text, limit bigint, offset bigint
--- gives: total bigint, id text, connection_id text, expires_at timestamptz null, host_keys text,
+-- shape: vcs_token
+-- total bigint optional, id text, connection_id text, expires_at timestamptz null, host_keys text,
 -- user_name text null, state text, error text null, created_at timestamptz, has_ssh_key boolean,
 -- organization_id text
+
+-- statement: vcs_tokens_list
+-- takes: organization_id text, connection_id text, limit bigint, offset bigint
+-- gives: vcs_token
 select n.total, t.*
 from (
     select count(*) as total :tokens_tables()
@@ -30,14 +33,12 @@ order by t.created_at, t.id;
 
 -- statement: vcs_token_read
 -- takes: id text
--- gives: id text, connection_id text, expires_at timestamptz null, host_keys text, user_name text null,
--- state text, error text null, created_at timestamptz, has_ssh_key boolean, organization_id text
+-- gives: vcs_token
 select :vcs_tokens_columns() :tokens_tables() where t.id = :id;
 
 -- statement: vcs_tokens_read_all
 -- takes: ids text[]
--- gives: id text, connection_id text, expires_at timestamptz null, host_keys text, user_name text null,
--- state text, error text null, created_at timestamptz, has_ssh_key boolean, organization_id text
+-- gives: vcs_token
 select :vcs_tokens_columns() :tokens_tables()
 where t.id = any(:ids::text[])
 order by t.created_at, t.id;

@@ -25,12 +25,15 @@ from workers k join agent_pools p on p.id = k.pool_id;
 -- Whether the worker `k` has left or was not seen for two hours.
 (:k.left_at is not null or :k.seen_at < now() - interval '2 hours');
 
--- statement: agents_list
--- takes: pool_id text, seen_since timestamptz, sort text, limit bigint, offset bigint, organization_id text
--- gives: total bigint, place bigint, id text, name text, address text, status text, seen_at timestamptz,
--- created_at timestamptz, token_id text null, token_description text null, pool_id text,
+-- shape: agent
+-- total bigint optional, place bigint optional, id text, name text, address text, status text,
+-- seen_at timestamptz, created_at timestamptz, token_id text null, token_description text null, pool_id text,
 -- organization_id text null, capabilities jsonb null, ordered text, draining boolean, version text,
 -- slots integer, free integer, runs jsonb, pool text
+
+-- statement: agents_list
+-- takes: pool_id text, seen_since timestamptz, sort text, limit bigint, offset bigint, organization_id text
+-- gives: agent
 with found as (
     select k.id, row_number() over (order by case when :sort::text = 'name' then k.name end, case
             when :sort = '-name' then k.name end desc, case
@@ -56,10 +59,7 @@ order by a.place;
 
 -- statement: agent_read
 -- takes: id text
--- gives: id text, name text, address text, status text, seen_at timestamptz, created_at timestamptz,
--- token_id text null, token_description text null, pool_id text, organization_id text null,
--- capabilities jsonb null, ordered text, draining boolean, version text, slots integer, free integer,
--- runs jsonb, pool text
+-- gives: agent
 select :agents_columns() :agents_tables() where k.id = :id;
 
 -- statement: agent_delete

@@ -20,10 +20,10 @@ int pool_topics_read(struct store *store, struct pool_topics *ret_pools, struct 
 	for (int i = 0; i < rows.count; i++) {
 		struct pool_topic *pool = &ret_pools->rows[i];
 
-		text_copy(pool->id.text, sizeof(pool->id.text), row_text(&rows, i, "id"));
-		pool->name = mem_text(row_text(&rows, i, "name"));
-		pool->waiting = row_int(&rows, i, "waiting");
-		pool->is_read = row_bool(&rows, i, "is_read");
+		text_copy(pool->id.text, sizeof(pool->id.text), row_of(pool_topics_read, &rows, i)->id);
+		pool->name = mem_text(row_of(pool_topics_read, &rows, i)->name);
+		pool->waiting = row_of(pool_topics_read, &rows, i)->waiting;
+		pool->is_read = row_of(pool_topics_read, &rows, i)->is_read;
 		topic_of_pool(pool->id.text, pool->topic);
 		group_of_pool(pool->id.text, pool->group);
 	}
@@ -48,12 +48,12 @@ int pool_topics_count(struct store *store, struct pool_topics *pools, struct err
 	for (size_t i = 0; i < pools->count; i++) {
 		struct pool_topic *pool = &pools->rows[i];
 
-		while (row < rows.count && strcmp(row_text(&rows, row, "id"), pool->id.text) < 0)
+		while (row < rows.count && strcmp(row_of(pool_topics_count, &rows, row)->id, pool->id.text) < 0)
 			row++;
-		if (row == rows.count || !text_equal(row_text(&rows, row, "id"), pool->id.text))
+		if (row == rows.count || !text_equal(row_of(pool_topics_count, &rows, row)->id, pool->id.text))
 			continue;
-		pool->waiting = row_int(&rows, row, "waiting");
-		pool->is_read = row_bool(&rows, row, "is_read");
+		pool->waiting = row_of(pool_topics_count, &rows, row)->waiting;
+		pool->is_read = row_of(pool_topics_count, &rows, row)->is_read;
 	}
 	return 0;
 }

@@ -41,8 +41,8 @@ int pool_find(struct store *store, const char *name, struct pool_name *ret_pool,
 			"there is no agent pool '%s': name it by its id, as ORGANIZATION/NAME, or the shared one as "
 			"NAME",
 			name);
-	text_copy(ret_pool->id.text, ID_SIZE, row_text(&rows, 0, "id"));
-	text_copy(ret_pool->organization.text, ID_SIZE, row_text(&rows, 0, "organization_id"));
+	text_copy(ret_pool->id.text, ID_SIZE, row_of(pool_find, &rows, 0)->id);
+	text_copy(ret_pool->organization.text, ID_SIZE, row_of(pool_find, &rows, 0)->organization_id);
 	return 0;
 }
 
@@ -197,5 +197,5 @@ int pool_use_check(
 		return -1;
 	if (!rows.count)
 		return err_at(err, pointer, "Agent pool does not exist");
-	return row_bool(&rows, 0, "may") ? 0 : err_at(err, pointer, "Agent pool is not allowed to be used here");
+	return row_of(pools_use, &rows, 0)->may ? 0 : err_at(err, pointer, "Agent pool is not allowed to be used here");
 }

@@ -53,13 +53,16 @@ from agent_pools p left join organizations o on o.id = p.organization_id;
             where m.pool_id = p.id and m.workspace_id = :workspace and m.excluded
         ));
 
--- statement: pools_list
--- takes: organization_id text, search text, sort text, workspace_id text, workspace_name text, project_id text,
--- project_name text, limit bigint, offset bigint, user text, everywhere boolean, everywhere_2 boolean
--- gives: total bigint, place bigint, id text, organization_id text null, name text,
+-- shape: pool
+-- total bigint optional, place bigint optional, id text, organization_id text null, name text,
 -- organization_scoped boolean, created_at timestamptz, drained_at timestamptz null, run_limit integer,
 -- organization_name text, agent_count bigint, workspaces jsonb, allowed_workspaces jsonb,
 -- excluded_workspaces jsonb, allowed_projects jsonb
+
+-- statement: pools_list
+-- takes: organization_id text, search text, sort text, workspace_id text, workspace_name text, project_id text,
+-- project_name text, limit bigint, offset bigint, user text, everywhere boolean, everywhere_2 boolean
+-- gives: pool
 with found as (
     select p.id, row_number() over (
         order by case when :sort::text = 'created-at' then p.created_at end, case
@@ -99,9 +102,7 @@ order by p.place;
 
 -- statement: pool_read
 -- takes: id text, user text
--- gives: id text, organization_id text null, name text, organization_scoped boolean, created_at timestamptz,
--- drained_at timestamptz null, run_limit integer, organization_name text, agent_count bigint, workspaces jsonb,
--- allowed_workspaces jsonb, excluded_workspaces jsonb, allowed_projects jsonb
+-- gives: pool
 select :pools_columns(:user) :pools_tables() where p.id = :id;
 
 -- statement: pool_find
@@ -114,9 +115,7 @@ where p.id = :name or lower(coalesce(o.name || '/', '') || p.name) = lower(:name
 
 -- statement: pools_shared
 -- takes: user text
--- gives: id text, organization_id text null, name text, organization_scoped boolean, created_at timestamptz,
--- drained_at timestamptz null, run_limit integer, organization_name text, agent_count bigint, workspaces jsonb,
--- allowed_workspaces jsonb, excluded_workspaces jsonb, allowed_projects jsonb
+-- gives: pool
 select :pools_columns(:user) :pools_tables() where p.organization_id is null;
 
 -- statement: change_row_insert

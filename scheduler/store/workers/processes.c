@@ -55,11 +55,12 @@ int processes_check_older(struct store *store, struct err *err)
 
 	if (processes_list(store, &rows, err) < 0)
 		return -1;
-	while (count < rows.count && row_bool(&rows, count, "older"))
+	while (count < rows.count && row_of(processes_list, &rows, count)->older)
 		count++;
 	for (int i = 0; i < count && i < MAX_NAMED; i++)
-		buf_printf(&names, "%s%s %s (version %s, %lld s ago)", i ? ", " : "", row_text(&rows, i, "kind"),
-			row_text(&rows, i, "name"), row_text(&rows, i, "version"), row_int(&rows, i, "seconds"));
+		buf_printf(&names, "%s%s %s (version %s, %lld s ago)", i ? ", " : "",
+			row_of(processes_list, &rows, i)->kind, row_of(processes_list, &rows, i)->name,
+			row_of(processes_list, &rows, i)->version, row_of(processes_list, &rows, i)->seconds);
 	if (count)
 		return err_set(err, ERR_CONFLICT,
 			"older processes were seen within the last hour (%d): %s%s. Upgrade or stop them, and try "

@@ -85,10 +85,14 @@ where organization_id = :organization_id and taken_at > now() - interval '24 hou
 order by taken_at
 limit 1440;
 
+-- shape: queue_stats_site
+-- pending bigint, running bigint, deciding bigint, oldest_seconds numeric, start_p50 double precision,
+-- start_p95 double precision, errors bigint, slots bigint, outbox bigint optional,
+-- outbox_seconds numeric optional, notifier_backlog bigint optional
+
 -- statement: queue_stats_organization
 -- takes: organization_id text
--- gives: pending bigint, running bigint, deciding bigint, oldest_seconds numeric, start_p50 double precision,
--- start_p95 double precision, errors bigint, slots bigint
+-- gives: queue_stats_site
 select l.*, s.*, e.*,
     (
         select coalesce(sum(k.slots), 0)
@@ -131,9 +135,7 @@ from (
 ) e;
 
 -- statement: queue_stats_site
--- gives: pending bigint, running bigint, deciding bigint, oldest_seconds numeric, start_p50 double precision,
--- start_p95 double precision, errors bigint, slots bigint, outbox bigint, outbox_seconds numeric,
--- notifier_backlog bigint
+-- gives: queue_stats_site
 select l.*, s.*, e.*,
     (
         select coalesce(sum(k.slots), 0)

@@ -50,9 +50,9 @@ int tool_version_delete(struct store *store, const char *tool, const char *id, s
 	if (tool_version_read(store, tool, id, &rows, err) < 0)
 		return -1;
 	/* Policy sets do not count, because they may name versions that are not listed. */
-	if (text_equal(tool, "terraform") && row_int(&rows, 0, "usage"))
+	if (text_equal(tool, "terraform") && row_of(tool_version, &rows, 0)->usage)
 		return err_set(err, ERR_CONFLICT, "the version is used by workspaces (%lld): disable it instead",
-			row_int(&rows, 0, "usage"));
+			row_of(tool_version, &rows, 0)->usage);
 	return db_query(store->db, NULL, err, tool_version_delete, .id = id);
 }
 

@@ -18,11 +18,14 @@ f ->> 'version', f -> 'archs', (f ->> 'official')::boolean, (f ->> 'enabled')::b
 -- fragment: field_columns()
 version, archs, official, enabled, beta, deprecated, deprecated_reason;
 
--- statement: tool_versions_list
--- takes: tool text, exact text, search text, limit bigint, offset bigint
--- gives: total bigint, n bigint, id text, tool text, version text, archs jsonb, official boolean,
+-- shape: tool_version
+-- total bigint optional, n bigint optional, id text, tool text, version text, archs jsonb, official boolean,
 -- enabled boolean, beta boolean, deprecated boolean, deprecated_reason text null, created_at timestamptz,
 -- usage bigint
+
+-- statement: tool_versions_list
+-- takes: tool text, exact text, search text, limit bigint, offset bigint
+-- gives: tool_version
 with found as (
     select id, row_number() over
         (order by string_to_array(substring(version from '^[0-9.]+'), '.')::numeric[] desc, version desc) as n
@@ -41,8 +44,7 @@ order by f.n;
 
 -- statement: tool_version_read
 -- takes: id text, tool text
--- gives: id text, tool text, version text, archs jsonb, official boolean, enabled boolean, beta boolean,
--- deprecated boolean, deprecated_reason text null, created_at timestamptz, usage bigint
+-- gives: tool_version
 select :tool_versions_columns() from tool_versions v where id = :id and tool = :tool;
 
 -- statement: tool_version_create

@@ -86,7 +86,7 @@ int worker_find(struct store *store, const char *token, struct id *ret_id, struc
 		return -1;
 	if (!rows.count)
 		return not_found(err);
-	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	text_copy(ret_id->text, sizeof(ret_id->text), row_of(worker_find, &rows, 0)->id);
 	return 0;
 }
 
@@ -200,7 +200,7 @@ int workers_capabilities(
 		return -1;
 	others = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(others, row_json(&rows, i, "capabilities"));
+		json_array_append_new(others, json_shown(row_of(workers_capabilities, &rows, i)->capabilities));
 	*ret_others = others;
 	return 0;
 }

@@ -29,7 +29,7 @@ static int create_in(void *data, struct err *err)
 		    .auto_queue_runs = order->auto_queue_runs, .speculative = order->speculative,
 		    .provisional = order->provisional, .created_by = order->created_by) < 0)
 		return -1;
-	if (row_bool(&rows, 0, "speculative") || order->provisional)
+	if (row_of(configurations_create_insert, &rows, 0)->speculative || order->provisional)
 		return 0;
 	return db_query(c->store->db, NULL, err, configurations_create_update, .workspace_id = order->workspace_id,
 		.id = c->id.text);
@@ -99,11 +99,12 @@ static int upload_in(void *data, struct err *err)
 		return not_found(err);
 	if (blob_put_shared(u->store, u->archive.data, u->archive.len, &blob, err) < 0)
 		return -1;
-	status = row_text(&rows, 0, "status");
-	u->first = !text_equal(status, "uploaded") || !text_equal(row_text(&rows, 0, "blob_id"), blob.text);
+	status = row_of(configurations_upload_lock, &rows, 0)->status;
+	u->first = !text_equal(status, "uploaded") ||
+		!text_equal(row_of(configurations_upload_lock, &rows, 0)->blob_id, blob.text);
 	if (!u->first)
 		return 0;
-	if (text_equal(status, "archived") || row_bool(&rows, 0, "used"))
+	if (text_equal(status, "archived") || row_of(configurations_upload_lock, &rows, 0)->used)
 		return err_set(err, ERR_CONFLICT, "the configuration version was uploaded already, and is in use");
 	return db_query(u->store->db, NULL, err, configurations_upload_update, .id = u->id, .blob = blob.text);
 }
@@ -144,15 +145,15 @@ static int archive_in(void *data, struct err *err)
 		return -1;
 	if (!rows.count)
 		return not_found(err);
-	if (row_bool(&rows, 0, "is_commit"))
+	if (row_of(configurations_archive_lock, &rows, 0)->is_commit)
 		return not_allowed(err,
 			"configuration could not be archived because it came from a repository: it is archived when no "
 			"run needs it");
-	if (!text_equal(row_text(&rows, 0, "status"), "uploaded"))
+	if (!text_equal(row_of(configurations_archive_lock, &rows, 0)->status, "uploaded"))
 		return not_allowed(err, "configuration could not be archived because it is not uploaded");
-	if (row_bool(&rows, 0, "current"))
+	if (row_of(configurations_archive_lock, &rows, 0)->current)
 		return not_allowed(err, "configuration could not be archived because it is current");
-	if (row_bool(&rows, 0, "used"))
+	if (row_of(configurations_archive_lock, &rows, 0)->used)
 		return not_allowed(err, "configuration could not be archived because a run needs it");
 	return db_query(a->store->db, NULL, err, configurations_archive_update, .id = a->id);
 }

@@ -28,27 +28,26 @@ returning speculative;
 -- takes: workspace_id text, id text
 update workspaces set current_configuration_id = :id where id = :workspace_id;
 
+-- shape: configuration
+-- total bigint optional, id text, workspace_id text, status text, source text, auto_queue_runs boolean,
+-- speculative boolean, provisional boolean, blob_id text null, error text null, error_message text null,
+-- status_timestamps jsonb, created_by text null, created_at timestamptz, ingress_id text null, run_id text
+
 -- statement: configuration_read
 -- takes: id text
--- gives: id text, workspace_id text, status text, source text, auto_queue_runs boolean, speculative boolean,
--- provisional boolean, blob_id text null, error text null, error_message text null, status_timestamps jsonb,
--- created_by text null, created_at timestamptz, ingress_id text null, run_id text
+-- gives: configuration
 select :configurations_columns() from configuration_versions c where c.id = :id;
 
 -- statement: configurations_configuration_of_run
 -- takes: run_id text
--- gives: id text, workspace_id text, status text, source text, auto_queue_runs boolean, speculative boolean,
--- provisional boolean, blob_id text null, error text null, error_message text null, status_timestamps jsonb,
--- created_by text null, created_at timestamptz, ingress_id text null, run_id text
+-- gives: configuration
 select :configurations_columns()
 from configuration_versions c
 where c.id = (select configuration_version_id from run_inputs where run_id = :run_id);
 
 -- statement: configurations_read_all
 -- takes: ids text[]
--- gives: id text, workspace_id text, status text, source text, auto_queue_runs boolean, speculative boolean,
--- provisional boolean, blob_id text null, error text null, error_message text null, status_timestamps jsonb,
--- created_by text null, created_at timestamptz, ingress_id text null, run_id text
+-- gives: configuration
 select :configurations_columns() from configuration_versions c where c.id = any(:ids::text[]);
 
 -- statement: configuration_files_current
@@ -61,9 +60,7 @@ where w.id = :workspace_id and c.blob_id is not null;
 
 -- statement: configurations_list
 -- takes: workspace_id text, limit bigint, offset bigint
--- gives: total bigint, id text, workspace_id text, status text, source text, auto_queue_runs boolean,
--- speculative boolean, provisional boolean, blob_id text null, error text null, error_message text null,
--- status_timestamps jsonb, created_by text null, created_at timestamptz, ingress_id text null, run_id text
+-- gives: configuration
 select t.total, c.*
 from (select count(*) as total from configuration_versions where workspace_id = :workspace_id) t
 left join (

@@ -11,8 +11,7 @@ int projects_list(struct store *store, const struct project_list *list, struct r
 
 	return db_query(store->db, ret_rows, err, projects_list, .organization_id = list->organization_id,
 		.search = list->search, .names = list->names, .limit = list->limit, .offset = list->offset,
-		.tag_keys = keys->count ? keys : NULL,
-		.tag_values = keys->count ? values : NULL,
+		.tag_keys = keys->count ? keys : NULL, .tag_values = keys->count ? values : NULL,
 		.everywhere = response_scope_all(store->scope, list->organization_id, CAN_READ_PROJECT),
 		.user = response_scope_user(store->scope));
 }
@@ -49,7 +48,7 @@ int project_default(struct store *store, const char *organization_id, struct id 
 		return -1;
 	if (!rows.count)
 		return err_set(err, ERR_NOT_FOUND, "organization not found");
-	text_copy(ret_id->text, sizeof(ret_id->text), row_text(&rows, 0, "id"));
+	text_copy(ret_id->text, sizeof(ret_id->text), row_of(project_default, &rows, 0)->id);
 	return 0;
 }
 

@@ -38,7 +38,7 @@ static int add_in(void *data, struct err *err)
 	db_array_add_texts(&ids, s->ids);
 	if (db_query(s->store->db, &rows, err, remote_state_add, .workspace_id = s->workspace_id, .ids = &ids) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(s->ids))
+	if (row_of(remote_state_add, &rows, 0)->found == (long long)json_array_size(s->ids))
 		return 0;
 	return err_at(err, "/data", "Workspaces must be other ones of the workspace's organization");
 }

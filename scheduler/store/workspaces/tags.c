@@ -143,9 +143,9 @@ struct tagging {
 
 static int add_check(const struct tagging *t, const struct rows *rows, struct err *err)
 {
-	if (row_int(rows, 0, "by_id") != (long long)json_array_size(t->choice->ids))
+	if (row_of(tags_add, rows, 0)->by_id != (long long)json_array_size(t->choice->ids))
 		return err_at(err, "/data", "Tags must exist in the workspace's organization");
-	if (row_int(rows, 0, "bound") + row_int(rows, 0, "added") > MAX_TAGS)
+	if (row_of(tags_add, rows, 0)->bound + row_of(tags_add, rows, 0)->added > MAX_TAGS)
 		return err_at(err, "/data", "Tags cannot exceed %d per workspace", MAX_TAGS);
 	return 0;
 }
@@ -243,7 +243,7 @@ static int bind_in(void *data, struct err *err)
 	ids_make(&ids, "tb", json_array_size(b->workspace_ids));
 	if (db_query(b->store->db, &rows, err, tags_bind, .id = b->id, .array = &array, .ids = &ids) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") == (long long)json_array_size(b->workspace_ids))
+	if (row_of(tags_bind, &rows, 0)->found == (long long)json_array_size(b->workspace_ids))
 		return 0;
 	return err_at(err, "/data", "Workspaces must exist in the tag's organization");
 }

@@ -34,16 +34,19 @@ select u.id, :organization_id, u.name
 from unnest(:ids::text[], :names::text[]) u(id, name)
 on conflict (organization_id, name) do nothing;
 
+-- shape: tags
+-- total bigint, id text, name text, organization_name text, instance_count bigint
+
 -- statement: tags_of_workspace
 -- takes: workspace_id text, limit bigint, offset bigint
--- gives: total bigint, id text, name text, organization_name text, instance_count bigint
+-- gives: tags
 :tag_page(
     f.id in (select tag_id from tag_bindings where workspace_id = :workspace_id and value = ''), :limit,
         :offset);
 
 -- statement: tags_list
 -- takes: organization_id text, search text, exclude text, limit bigint, offset bigint
--- gives: total bigint, id text, name text, organization_name text, instance_count bigint
+-- gives: tags
 :tag_page(f.organization_id = :organization_id
         and (:search::text is null or strpos(lower(f.name), lower(:search)) > 0)
         and (:exclude::text is null

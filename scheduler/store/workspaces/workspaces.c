@@ -285,10 +285,10 @@ static int limit_check(struct store *store, const char *organization_id, struct 
 		return 0;
 	if (db_query(store->db, &rows, err, limit_check_read, .organization_id = organization_id) < 0)
 		return -1;
-	if (row_int(&rows, 0, "there") < row_int(&limit, 0, "max"))
+	if (row_of(limit_check_read, &rows, 0)->there < row_of(limit_check_lock, &limit, 0)->max)
 		return 0;
 	return err_set(err, ERR_INVALID, "The organization has as many workspaces as its limit allows (%lld)",
-		row_int(&limit, 0, "max"));
+		row_of(limit_check_lock, &limit, 0)->max);
 }
 
 int workspace_create(struct store *store, const char *organization_id, struct workspace_attributes attributes,
@@ -335,19 +335,19 @@ static int delete_check(const struct rows *rows, bool applying, bool safe, struc
 {
 	if (!rows->count)
 		return not_found(err);
-	if (row_bool(rows, 0, "held"))
+	if (row_of(workspaces_delete_lock, rows, 0)->held)
 		return err_set(err, ERR_CONFLICT,
 			"the workspace is held until the last state of a lost apply has arrived: force-unlock it "
 			"first");
-	if (safe && row_bool(rows, 0, "locked"))
+	if (safe && row_of(workspaces_delete_lock, rows, 0)->locked)
 		return err_set(err, ERR_CONFLICT, "the workspace is locked: it can't be deleted safely");
 	if (applying)
 		return err_set(err, ERR_CONFLICT, "an apply of the workspace is being worked on: cancel it first");
-	if (safe && row_bool(rows, 0, "processing"))
+	if (safe && row_of(workspaces_delete_lock, rows, 0)->processing)
 		return err_set(err, ERR_CONFLICT,
 			"the workspace's latest state is still being processed: whether it manages resources is not "
 			"known yet");
-	if (safe && row_bool(rows, 0, "manages"))
+	if (safe && row_of(workspaces_delete_lock, rows, 0)->manages)
 		return err_set(err, ERR_CONFLICT,
 			"the workspace is managing resources: destroy them first, or force its deletion");
 	return 0;
@@ -362,7 +362,7 @@ static int jobs_lock(struct store *store, const char *id, bool *ret_applying, st
 		return -1;
 	*ret_applying = false;
 	for (int i = 0; i < rows.count; i++)
-		*ret_applying |= row_bool(&rows, i, "applying");
+		*ret_applying |= row_of(jobs_lock, &rows, i)->applying;
 	return 0;
 }
 
@@ -416,7 +416,7 @@ static int move_in(void *data, struct err *err)
 	if (db_query(m->store->db, &rows, err, workspaces_move, .organization_id = m->organization_id,
 		    .project_id = m->project_id, .ids = &ids) < 0)
 		return -1;
-	if (row_int(&rows, 0, "found") != (long long)json_array_size(m->ids))
+	if (row_of(workspaces_move, &rows, 0)->found != (long long)json_array_size(m->ids))
 		return err_at(err, "/data", "Workspaces must exist in the project's organization");
 	if (vcs_available_check(m->store, m->ids, "/data", err) < 0)
 		return -1;
@@ -450,8 +450,8 @@ struct unlocking {
 
 static int unlock_check(const struct rows *rows, const struct unlocking *u, struct err *err)
 {
-	const char *locker = rows->count ? row_text(rows, 0, "locked_by") : NULL;
-	const char *run = rows->count ? row_text(rows, 0, "run") : NULL;
+	const char *locker = rows->count ? row_of(workspaces_unlock_lock, rows, 0)->locked_by : NULL;
+	const char *run = rows->count ? row_of(workspaces_unlock_lock, rows, 0)->run : NULL;
 
 	if (!rows->count)
 		return not_found(err);
@@ -459,11 +459,13 @@ static int unlock_check(const struct rows *rows, const struct unlocking *u, stru
 		return err_set(err, ERR_CONFLICT, "the workspace is locked by Run %s", run);
 	if (!locker)
 		return err_set(err, ERR_CONFLICT, "the workspace is already unlocked");
-	if (!u->force && !text_equal(locker, u->user_id) && !row_null(rows, 0, "team"))
-		return err_set(err, ERR_CONFLICT, "the workspace is locked by Team %s", row_text(rows, 0, "team"));
+	if (!u->force && !text_equal(locker, u->user_id) && row_of(workspaces_unlock_lock, rows, 0)->team)
+		return err_set(err, ERR_CONFLICT, "the workspace is locked by Team %s",
+			row_of(workspaces_unlock_lock, rows, 0)->team);
 	if (!u->force && !text_equal(locker, u->user_id))
-		return err_set(err, ERR_CONFLICT, "the workspace is locked by User %s", row_text(rows, 0, "username"));
-	if (!u->force && row_bool(rows, 0, "state_pending"))
+		return err_set(err, ERR_CONFLICT, "the workspace is locked by User %s",
+			row_of(workspaces_unlock_lock, rows, 0)->username);
+	if (!u->force && row_of(workspaces_unlock_lock, rows, 0)->state_pending)
 		return err_set(err, ERR_INVALID, "the workspace's latest state version is still pending");
 	return 0;
 }

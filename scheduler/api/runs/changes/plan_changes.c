@@ -6,6 +6,7 @@
 #include "scheduler/api/runs/changes/plan_summary.h"
 #include "scheduler/api/runs/changes/risk_hints.h"
 #include "scheduler/store/content/blobs.h"
+#include "scheduler/store/runs/plans/plan_changes.sql.h"
 #include "scheduler/store/runs/run_views.h"
 
 /* The changes of a plan, for pages. */
@@ -22,15 +23,16 @@ static int changes_make(struct request *req, const struct rows *plan, struct err
 	_cleanup_(buf_release) struct buf content = BUF_INIT(MAX_PLAN_JSON);
 	json_auto_t *secrets = NULL;
 
-	if (row_int(plan, 0, "json_size") > MAX_PLAN_JSON)
+	if (row_of(plan_changes_lookup, plan, 0)->json_size > MAX_PLAN_JSON)
 		return err_set(
 			err, ERR_TOO_LARGE, "the plan's JSON is larger than %d bytes: read json-output", MAX_PLAN_JSON);
-	if (blob_get(req->store, row_text(plan, 0, "json_blob"), &content, err) < 0 ||
-		run_secrets(req->store, row_text(plan, 0, "run_id"), &secrets, err) < 0)
+	if (blob_get(req->store, row_of(plan_changes_lookup, plan, 0)->json_blob, &content, err) < 0 ||
+		run_secrets(req->store, row_of(plan_changes_lookup, plan, 0)->run_id, &secrets, err) < 0)
 		return -1;
 	if (plan_summarize((struct json_span){buf_str(&content), content.len}, secrets, &draft, err) < 0)
 		return -1;
-	return plan_changes_keep(req->store, param(req, "plan"), row_text(plan, 0, "json_blob"), &draft, err);
+	return plan_changes_keep(
+		req->store, param(req, "plan"), row_of(plan_changes_lookup, plan, 0)->json_blob, &draft, err);
 }
 
 static int plan_find(struct request *req, struct rows *ret_plan, struct err *err)
@@ -40,7 +42,7 @@ static int plan_find(struct request *req, struct rows *ret_plan, struct err *err
 	if (plan_changes_lookup(req->store, param(req, "plan"), ret_plan, err) < 0 ||
 		may(req, place_of(ret_plan), "plan", err) < 0)
 		return -1;
-	return row_bool(ret_plan, 0, "plan_deleted")
+	return row_of(plan_changes_lookup, ret_plan, 0)->plan_deleted
 		? err_set(err, ERR_NOT_FOUND, "the plan was deleted: it is older than plans are kept here")
 		: 0;
 }
@@ -65,7 +67,7 @@ static int changes_open(struct request *req, struct opened *opened, struct err *
 	if (plan_find(req, &opened->plan, err) < 0 ||
 		plan_changes_open(req->store, plan, &opened->changes, &opened->there, err) < 0)
 		return -1;
-	if (opened->there || row_null(plan, 0, "json_blob"))
+	if (opened->there || !row_of(plan_changes_lookup, plan, 0)->json_blob)
 		return 0;
 	if (changes_make(req, plan, err) < 0 || plan_find(req, &made, err) < 0)
 		return -1;
@@ -88,7 +90,7 @@ static int text_respond(struct response *res, const char *type, const char *id, 
 /* Hints count all changes, also those that a search leaves out. The summary is parsed only if there are types. */
 static int hints_make(const struct opened *opened, const struct buf *text, json_t **ret_hints, struct err *err)
 {
-	json_auto_t *types = row_json(&opened->plan, 0, "risk_types"), *summary = NULL;
+	json_auto_t *types = json_shown(row_of(plan_changes_lookup, &opened->plan, 0)->risk_types), *summary = NULL;
 
 	if (json_array_size(types) && json_parse(buf_str(text), text->len, &summary, err) < 0)
 		return -1;

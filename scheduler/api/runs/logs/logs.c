@@ -6,6 +6,7 @@
 #include "scheduler/api/runs/logs/log_lines.h"
 #include "scheduler/api/runs/logs/log_sender.h"
 #include "scheduler/store/runs/logs.h"
+#include "scheduler/store/runs/logs.sql.h"
 
 /* The log of a plan or an apply: the bytes that the worker sent. */
 
@@ -27,11 +28,11 @@ static int log_find(struct request *req, const char *kind, struct served_log *re
 		return err_set(err, ERR_NOT_FOUND, "log not found");
 	if (log_lookup(req->store, log.operation_id, &rows, err) < 0 || may(req, place_of(&rows), "log", err) < 0)
 		return -1;
-	if (row_bool(&rows, 0, "log_deleted"))
+	if (row_of(log_lookup, &rows, 0)->log_deleted)
 		return err_set(err, ERR_NOT_FOUND, "the log was deleted: it is older than logs are kept here");
-	log.length = row_int(&rows, 0, "log_length");
-	snprintf(log.name, sizeof(log.name), "%s-%s-%s", row_text(&rows, 0, "workspace_name"),
-		row_text(&rows, 0, "run_id"), kind);
+	log.length = row_of(log_lookup, &rows, 0)->log_length;
+	snprintf(log.name, sizeof(log.name), "%s-%s-%s", row_of(log_lookup, &rows, 0)->workspace_name,
+		row_of(log_lookup, &rows, 0)->run_id, kind);
 	*ret_log = log;
 	return 0;
 }

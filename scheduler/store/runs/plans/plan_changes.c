@@ -81,7 +81,7 @@ int plan_changes_open(struct store *store, const struct rows *rows, struct plan_
 	struct err *err)
 {
 	_cleanup_(buf_release) struct buf header = BUF_INIT(HEADER);
-	const char *blob = row_text(rows, 0, "changes_blob");
+	const char *blob = row_of(plan_changes_lookup, rows, 0)->changes_blob;
 	struct plan_changes changes = {.count = 0};
 
 	*ret_there = false;
@@ -89,7 +89,7 @@ int plan_changes_open(struct store *store, const struct rows *rows, struct plan_
 		return 0;
 	if (range_read(store, &(struct blob_range){blob, 0, HEADER}, &header, err) < 0)
 		return -1;
-	if (!header_parse(header.data, row_text(rows, 0, "json_blob"), &changes))
+	if (!header_parse(header.data, row_of(plan_changes_lookup, rows, 0)->json_blob, &changes))
 		return 0;
 	text_copy(changes.blob.text, sizeof(changes.blob.text), blob);
 	*ret_changes = changes;

@@ -40,8 +40,9 @@ static int lookup_prepare(
 
 	if (db_query(store->db, &rows, err, lookup_prepare, .repository_id = call->repository_id) < 0)
 		return -1;
-	id = rows.count && vcs_operation_exists(call->dialect, VCS_OP_LOCATE) ? row_text(&rows, 0, "external_id")
-									      : NULL;
+	id = rows.count && vcs_operation_exists(call->dialect, VCS_OP_LOCATE)
+		? row_of(lookup_prepare, &rows, 0)->external_id
+		: NULL;
 	ret_prepared->operation = json_string_at(call->arguments, "step") ? VCS_OP_DEFAULT_BRANCH
 		: id                                                      ? VCS_OP_LOCATE
 									  : VCS_OP_REPOSITORY;
@@ -102,7 +103,7 @@ static int limits_lock(struct store *store, const struct rows *calls, struct row
 	_cleanup_(db_array_release) struct db_array owners = DB_ARRAY_INIT;
 
 	for (int i = 0; i < calls->count; i++)
-		db_array_add(&owners, row_text(calls, i, "owner"));
+		db_array_add(&owners, row_of(vcs_call, calls, i)->owner);
 	if (db_query(store->db, NULL, err, limits_lock_insert, .owners = &owners) < 0)
 		return -1;
 	return db_query(store->db, ret_rows, err, limits_lock, .owners = &owners);
@@ -132,7 +133,7 @@ static void allowance_fill(struct allowance *allowance, const struct rows *limit
 {
 	double seconds = row_number(limit, row, "seconds");
 
-	*allowance = (struct allowance){.owner = row_text(limit, row, "owner_id"),
+	*allowance = (struct allowance){.owner = row_of(limits_lock, limit, row)->owner_id,
 		.minute = refilled(row_number(limit, row, "minute_left"), limits[dialect].minute, seconds, 60),
 		.hour = refilled(row_number(limit, row, "hour_left"), limits[dialect].hour, seconds, 3600),
 		.blocked_s = row_number(limit, row, "blocked")};
@@ -180,20 +181,20 @@ static int allowance_store(struct store *store, const struct allowance *allowanc
 
 struct vcs_claimed vcs_call_of(const struct rows *rows, int row, json_t *arguments)
 {
-	return (struct vcs_claimed){.id = row_text(rows, row, "id"),
-		.repository_id = row_text(rows, row, "repository_id"),
-		.connection_id = row_text(rows, row, "owner"),
-		.removal_id = row_text(rows, row, "removal_id"),
-		.subject = row_text(rows, row, "subject"),
-		.purpose = vcs_purpose_of(row_text(rows, row, "purpose")),
-		.operation = vcs_operation_of(row_text(rows, row, "operation")),
+	return (struct vcs_claimed){.id = row_of(vcs_call, rows, row)->id,
+		.repository_id = row_of(vcs_call, rows, row)->repository_id,
+		.connection_id = row_of(vcs_call, rows, row)->owner,
+		.removal_id = row_of(vcs_call, rows, row)->removal_id,
+		.subject = row_of(vcs_call, rows, row)->subject,
+		.purpose = vcs_purpose_of(row_of(vcs_call, rows, row)->purpose),
+		.operation = vcs_operation_of(row_of(vcs_call, rows, row)->operation),
 		.arguments = arguments,
 		.dialect = vcs_row_dialect(rows, row),
-		.identifier = row_text(rows, row, "identifier"),
-		.version = row_int(rows, row, "version"),
-		.tries = (int)row_int(rows, row, "tries"),
-		.token_generation = row_int(rows, row, "token_generation"),
-		.token_replaced = row_bool(rows, row, "token_replaced")};
+		.identifier = row_of(vcs_call, rows, row)->identifier,
+		.version = row_of(vcs_call, rows, row)->version,
+		.tries = (int)row_of(vcs_call, rows, row)->tries,
+		.token_generation = row_of(vcs_call, rows, row)->token_generation,
+		.token_replaced = row_of(vcs_call, rows, row)->token_replaced};
 }
 
 static int put_off(struct store *store, const char *id, int wait_s, const char *why, struct err *err)
@@ -259,10 +260,10 @@ static int unmade(struct store *store, const struct vcs_claimed *call, const str
 static int call_claim(struct store *store, const struct rows *rows, int row, const struct request_claim *claim,
 	json_t *requests, struct err *err)
 {
-	json_auto_t *arguments = row_json(rows, row, "arguments");
+	json_auto_t *arguments = json_shown(row_of(vcs_call, rows, row)->arguments);
 	const struct vcs_claimed call = vcs_call_of(rows, row, arguments);
 	struct vcs_prepared prepared = {.operation = VCS_OPERATIONS};
-	int attempt = (int)row_int(rows, row, "attempt"), result;
+	int attempt = (int)row_of(vcs_call, rows, row)->attempt, result;
 	struct err why = ERR_INIT;
 
 	if (call.purpose == VCS_PURPOSES)
@@ -283,9 +284,9 @@ static int candidates_claim(struct store *store, const struct rows *calls, struc
 	const struct request_claim *claim, json_t *requests, struct err *err)
 {
 	for (int i = 0; i < calls->count; i++) {
-		struct allowance *allowance = allowance_find(allowances, count, row_text(calls, i, "owner"));
+		struct allowance *allowance = allowance_find(allowances, count, row_of(vcs_call, calls, i)->owner);
 
-		if (!allowance || !allowance_take(allowance, row_bool(calls, i, "writes"))) {
+		if (!allowance || !allowance_take(allowance, row_of(vcs_call, calls, i)->writes)) {
 			if (allowance && allowance_put_off(store, allowance, vcs_row_dialect(calls, i), err) < 0)
 				return -1;
 			continue;
@@ -314,7 +315,7 @@ int vcs_calls_claim(struct store *store, const struct request_claim *claim, json
 		return -1;
 	for (int i = 0; i < limit.count; i++)
 		for (int k = 0; k < calls.count; k++)
-			if (text_equal(row_text(&limit, i, "owner_id"), row_text(&calls, k, "owner")))
+			if (text_equal(row_of(limits_lock, &limit, i)->owner_id, row_of(vcs_call, &calls, k)->owner))
 				allowance_fill(&allowances[i], &limit, i, vcs_row_dialect(&calls, k));
 	return candidates_claim(store, &calls, allowances, (size_t)limit.count, claim, requests, err);
 }

@@ -83,12 +83,15 @@ set delivery = 'claimed', attempt = attempt + 1, notifier = :notifier,
     updated_at = now()
 where id = :id;
 
+-- shape: vcs_call
+-- attempt integer optional, writes boolean optional, id text, repository_id text null, removal_id text null,
+-- subject text, purpose text, operation text, arguments jsonb, version bigint, tries integer, owner text,
+-- provider text, api_url text, identifier text null, token_generation bigint null, token_replaced boolean
+
 -- statement: calls_candidates
 -- The candidates: the most urgent calls that are due.
 -- takes: asked jsonb, max bigint
--- gives: attempt integer, writes boolean, id text, repository_id text null, removal_id text null, subject text,
--- purpose text, operation text, arguments jsonb, version bigint, tries integer, owner text, provider text,
--- api_url text, identifier text null, token_generation bigint null, token_replaced boolean
+-- gives: vcs_call
 select c.attempt, c.writes, :call_columns() :call_tables()
 where c.delivery = 'waiting' and c.due_at <= now()
     and
@@ -127,9 +130,7 @@ where id = any(array(
 
 -- statement: vcs_call_lock
 -- takes: id text, attempt integer
--- gives: id text, repository_id text null, removal_id text null, subject text, purpose text, operation text,
--- arguments jsonb, version bigint, tries integer, owner text, provider text, api_url text,
--- identifier text null, token_generation bigint null, token_replaced boolean
+-- gives: vcs_call
 select :call_columns() :call_tables()
 where c.id = :id and c.attempt = :attempt and c.delivery = 'claimed'
 for update of c;

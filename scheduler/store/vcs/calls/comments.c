@@ -45,21 +45,22 @@ static int comment_read(struct store *store, const struct vcs_claimed *call, str
 /* The workspaces that the pull request's newest event affects, and their runs: the newest of each for the commit. */
 static int affected_read(struct store *store, const struct rows *comment, struct rows *ret_rows, struct err *err)
 {
-	return db_query(store->db, ret_rows, err, affected_read, .repository_id = row_text(comment, 0, "repository_id"),
-		.pull_request = row_int(comment, 0, "pull_request"), .first_error = FIRST_ERROR,
-		.sha = text_or_empty(row_text(comment, 0, "sha")), .max_rows = MAX_ROWS);
+	return db_query(store->db, ret_rows, err, affected_read,
+		.repository_id = row_of(comment_read, comment, 0)->repository_id,
+		.pull_request = row_of(comment_read, comment, 0)->pull_request, .first_error = FIRST_ERROR,
+		.sha = text_or_empty(row_of(comment_read, comment, 0)->sha), .max_rows = MAX_ROWS);
 }
 
-static struct comment_line line_of(const struct rows *rows, int row)
+static struct comment_line line_of(const struct affected_read_row *row)
 {
-	return (struct comment_line){.workspace = row_text(rows, row, "workspace"),
-		.run = row_text(rows, row, "run"),
-		.status = row_text(rows, row, "status"),
-		.error = row_text(rows, row, "error"),
-		.planned = !row_null(rows, row, "additions"),
-		.additions = row_null(rows, row, "additions") ? 0 : row_int(rows, row, "additions"),
-		.changes = row_null(rows, row, "changes") ? 0 : row_int(rows, row, "changes"),
-		.destructions = row_null(rows, row, "destructions") ? 0 : row_int(rows, row, "destructions")};
+	return (struct comment_line){.workspace = row->workspace,
+		.run = row->run,
+		.status = row->status,
+		.error = row->error,
+		.planned = !row->additions_null,
+		.additions = row->additions_null ? 0 : row->additions,
+		.changes = row->changes_null ? 0 : row->changes,
+		.destructions = row->destructions_null ? 0 : row->destructions};
 }
 
 static int body_make(struct store *store, const struct rows *comment, char **ret_body, struct err *err)
@@ -67,18 +68,18 @@ static int body_make(struct store *store, const struct rows *comment, char **ret
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct comment_line lines[MAX_ROWS];
 	struct comment_text text = {.public_url = store->settings->public_url,
-		.organization = row_text(comment, 0, "organization"),
-		.marker = row_text(comment, 0, "marker"),
-		.event = row_text(comment, 0, "event_id"),
-		.sha = row_text(comment, 0, "sha"),
-		.closed = text_equal(row_text(comment, 0, "kind"), "pr_close"),
+		.organization = row_of(comment_read, comment, 0)->organization,
+		.marker = row_of(comment_read, comment, 0)->marker,
+		.event = row_of(comment_read, comment, 0)->event_id,
+		.sha = row_of(comment_read, comment, 0)->sha,
+		.closed = text_equal(row_of(comment_read, comment, 0)->kind, "pr_close"),
 		.lines = lines};
 
 	if (affected_read(store, comment, &rows, err) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		lines[text.count++] = line_of(&rows, i);
-	text.total = rows.count ? row_int(&rows, 0, "total") : 0;
+		lines[text.count++] = line_of(row_of(affected_read, &rows, i));
+	text.total = rows.count ? row_of(affected_read, &rows, 0)->total : 0;
 	*ret_body = comment_write(&text);
 	return 0;
 }
@@ -87,13 +88,15 @@ static int body_make(struct store *store, const struct rows *comment, char **ret
 static int write_prepare(struct store *store, const struct vcs_claimed *call, const struct rows *comment,
 	struct vcs_prepared *prepared, struct err *err)
 {
-	const char *external = row_text(comment, 0, "external_id");
+	const char *external = row_of(comment_read, comment, 0)->external_id;
 	_cleanup_(freep) char *body = NULL;
 
 	if (body_make(store, comment, &body, err) < 0)
 		return -1;
 	prepared->arguments = json_pack("{sI ss sI}", "number", (json_int_t)number_of(call), "body", body, "version",
-		(json_int_t)(row_null(comment, 0, "external_version") ? 0 : row_int(comment, 0, "external_version")));
+		(json_int_t)(row_of(comment_read, comment, 0)->external_version_null
+				? 0
+				: row_of(comment_read, comment, 0)->external_version));
 	prepared->operation = external ? VCS_OP_COMMENT_EDIT : VCS_OP_COMMENT_CREATE;
 	if (external)
 		json_object_set_new(prepared->arguments, "comment", json_string(external));
@@ -112,10 +115,11 @@ int vcs_comment_prepare(
 	ret_prepared->operation = VCS_OPERATIONS;
 	if (comment_read(store, call, &comment, err) < 0)
 		return -1;
-	if (!comment.count || row_int(&comment, 0, "sent_version") >= row_int(&comment, 0, "version"))
+	if (!comment.count ||
+		row_of(comment_read, &comment, 0)->sent_version >= row_of(comment_read, &comment, 0)->version)
 		return 0;
-	ret_prepared->version = row_int(&comment, 0, "version");
-	if (row_null(&comment, 0, "external_id") && row_bool(&comment, 0, "unsure")) {
+	ret_prepared->version = row_of(comment_read, &comment, 0)->version;
+	if (!row_of(comment_read, &comment, 0)->external_id && row_of(comment_read, &comment, 0)->unsure) {
 		ret_prepared->operation = VCS_OP_COMMENTS;
 		ret_prepared->arguments = json_pack("{sI sI}", "number", (json_int_t)number_of(call), "page",
 			(json_int_t)json_int_at(call->arguments, "page", 1));
@@ -162,7 +166,7 @@ static int listed(struct store *store, const struct vcs_claimed *call, const jso
 		return -1;
 	if (!comment.count)
 		return 0;
-	marked = marked_find(row_text(&comment, 0, "marker"), result);
+	marked = marked_find(row_of(comment_read, &comment, 0)->marker, result);
 	if (!marked && next && next <= MAX_PAGES) {
 		*ret_goes_on = json_pack("{sI}", "page", (json_int_t)next);
 		return 0;

@@ -27,7 +27,7 @@ int vcs_files_ask(struct store *store, const char *event_id, const char *why, bo
 	if (!rows.count)
 		return 0;
 	*ret_asked = true;
-	call.repository_id = row_text(&rows, 0, "repository_id");
+	call.repository_id = row_of(vcs_files_ask, &rows, 0)->repository_id;
 	return vcs_call_add(store, &call, err);
 }
 

@@ -21,10 +21,10 @@ int vcs_commit_prepare(
 
 	if (event_read(store, call, &event, err) < 0)
 		return -1;
-	if (!event.count || *row_text(&event, 0, "sha") || row_null(&event, 0, "short_sha"))
+	if (!event.count || *row_of(event_read, &event, 0)->sha || !row_of(event_read, &event, 0)->short_sha)
 		return 0;
 	ret_prepared->operation = VCS_OP_COMMIT;
-	ret_prepared->arguments = json_pack("{ss}", "sha", row_text(&event, 0, "short_sha"));
+	ret_prepared->arguments = json_pack("{ss}", "sha", row_of(event_read, &event, 0)->short_sha);
 	return 0;
 }
 
@@ -62,14 +62,14 @@ int vcs_commit_refused(struct store *store, const struct vcs_claimed *call, cons
 /* The arguments of a comparison. A new branch is compared with the default branch. */
 static json_t *files_arguments(const struct rows *event)
 {
-	long long number = row_int(event, 0, "pull_request");
-	const char *before = row_text(event, 0, "before_sha");
-	const char *base = number ? row_text(event, 0, "base")
+	long long number = row_of(event_read, event, 0)->pull_request;
+	const char *before = row_of(event_read, event, 0)->before_sha;
+	const char *base = number ? row_of(event_read, event, 0)->base
 		: *before         ? before
-				  : row_text(event, 0, "default_branch");
+				  : row_of(event_read, event, 0)->default_branch;
 
 	return json_pack("{sI ss ss}", "number", (json_int_t)number, "base", text_or_empty(base), "head",
-		row_text(event, 0, "sha"));
+		row_of(event_read, event, 0)->sha);
 }
 
 int vcs_files_prepare(
@@ -79,11 +79,11 @@ int vcs_files_prepare(
 
 	if (event_read(store, call, &event, err) < 0)
 		return -1;
-	if (!event.count || !text_equal(row_text(&event, 0, "state"), "comparing"))
+	if (!event.count || !text_equal(row_of(event_read, &event, 0)->state, "comparing"))
 		return 0;
 	ret_prepared->arguments =
 		json_at(call->arguments, "head") ? json_deep_copy(call->arguments) : files_arguments(&event);
-	ret_prepared->operation = row_int(&event, 0, "pull_request") ? VCS_OP_PULL_FILES : VCS_OP_COMPARE;
+	ret_prepared->operation = row_of(event_read, &event, 0)->pull_request ? VCS_OP_PULL_FILES : VCS_OP_COMPARE;
 	if (!vcs_operation_exists(call->dialect, ret_prepared->operation))
 		ret_prepared->operation = VCS_OP_COMPARE;
 	return 0;

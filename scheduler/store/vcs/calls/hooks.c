@@ -53,7 +53,8 @@ static int repository_read(struct store *store, const char *id, struct rows *ret
 
 static char *hook_url(const struct store *store, const struct rows *repository)
 {
-	return mem_printf("%s/webhooks/vcs/%s", store->settings->public_url, row_text(repository, 0, "hook"));
+	return mem_printf(
+		"%s/webhooks/vcs/%s", store->settings->public_url, row_of(repository_read, repository, 0)->hook);
 }
 
 /* ---- the next request ---- */
@@ -77,7 +78,8 @@ static int secret_add(struct store *store, const struct vcs_claimed *call, const
 		return -1;
 	/* Subscriptions of Azure DevOps are created one by one. The version of the first one counts for all. */
 	if (!json_object_get(arguments, "version"))
-		json_object_set_new(arguments, "version", json_integer(row_int(repository, 0, "version")));
+		json_object_set_new(
+			arguments, "version", json_integer(row_of(repository_read, repository, 0)->version));
 	json_object_set_new(arguments, "url", json_string(url));
 	json_object_set_new(arguments, "secret", json_string(text_or_empty(secret)));
 	return 0;
@@ -107,12 +109,12 @@ int vcs_hook_prepare(
 	ret_prepared->operation = VCS_OPERATIONS;
 	if (repository_read(store, call->repository_id, &repository, err) < 0)
 		return -1;
-	used = repository.count && row_bool(&repository, 0, "used");
-	if (!repository.count || (!used && row_null(&repository, 0, "hook_external_id")))
+	used = repository.count && row_of(repository_read, &repository, 0)->used;
+	if (!repository.count || (!used && !row_of(repository_read, &repository, 0)->hook_external_id))
 		return 0;
 	if (!used) {
 		json_decref(arguments);
-		arguments = removal(row_text(&repository, 0, "hook_external_id"));
+		arguments = removal(row_of(repository_read, &repository, 0)->hook_external_id);
 	}
 	ret_prepared->operation = operation_of(json_string_at(arguments, "step"));
 	if ((ret_prepared->operation == VCS_OP_HOOK_CREATE || ret_prepared->operation == VCS_OP_HOOK_EDIT) &&
@@ -173,14 +175,15 @@ static size_t ids_count(const char *ids)
 static int found(struct store *store, const struct vcs_claimed *call, const struct rows *repository, const char *ids,
 	json_t **ret_goes_on, struct err *err)
 {
-	const char *known = text_or_empty(row_text(repository, 0, "hook_external_id"));
+	const char *known = text_or_empty(row_of(repository_read, repository, 0)->hook_external_id);
 	bool same = ids_count(ids) == wanted_count(call) && text_equal(ids, known);
 
 	if (!*ids) {
 		*ret_goes_on = creation(call);
 		return 0;
 	}
-	if (same && row_int(repository, 0, "sent_version") >= row_int(repository, 0, "version"))
+	if (same &&
+		row_of(repository_read, repository, 0)->sent_version >= row_of(repository_read, repository, 0)->version)
 		return hook_store(store, call, known, err);
 	if (ids_count(ids) == 1 && vcs_operation_exists(call->dialect, VCS_OP_HOOK_EDIT))
 		*ret_goes_on = json_pack("{ss ss}", "step", "edit", "hook", ids);
@@ -225,7 +228,8 @@ static int created(struct store *store, const struct vcs_claimed *call, const js
 static int removed(struct store *store, const struct vcs_claimed *call, const struct rows *repository,
 	json_t **ret_goes_on, struct err *err)
 {
-	const char *known = text_or_empty(row_text(repository, 0, "hook_external_id")), *rest = strchr(known, ',');
+	const char *known = text_or_empty(row_of(repository_read, repository, 0)->hook_external_id),
+		   *rest = strchr(known, ',');
 
 	*ret_goes_on = json_object();
 	return hook_store(store, call, rest ? rest + 1 : NULL, err);

@@ -74,7 +74,7 @@ int vcs_pulls_prepare(
 		return 0;
 	if (db_query(store->db, &rows, err, vcs_pulls_prepare) < 0)
 		return -1;
-	json_object_set_new(ret_prepared->arguments, "began", json_string(row_text(&rows, 0, "now")));
+	json_object_set_new(ret_prepared->arguments, "began", json_string(row_of(vcs_pulls_prepare, &rows, 0)->now));
 	return 0;
 }
 
@@ -86,7 +86,9 @@ int vcs_pulls_known_to(struct store *store, const char *repository_id, long long
 
 	if (db_query(store->db, &rows, err, vcs_pulls_known_to, .repository_id = repository_id) < 0)
 		return -1;
-	*ret_number = rows.count && !row_null(&rows, 0, "known_to") ? row_int(&rows, 0, "known_to") : -1;
+	*ret_number = rows.count && !row_of(vcs_pulls_known_to, &rows, 0)->known_to_null
+		? row_of(vcs_pulls_known_to, &rows, 0)->known_to
+		: -1;
 	return 0;
 }
 
@@ -110,7 +112,7 @@ int vcs_pulls_unlisted(struct store *store, const char *repository_id, const jso
 		return -1;
 	*ret_numbers = json_array();
 	for (int i = 0; i < rows.count; i++)
-		json_array_append_new(*ret_numbers, json_integer(row_int(&rows, i, "number")));
+		json_array_append_new(*ret_numbers, json_integer(row_of(vcs_pulls_unlisted, &rows, i)->number));
 	return 0;
 }
 

@@ -43,7 +43,7 @@ int vcs_removal_prepare(
 		return -1;
 	if (!rows.count)
 		return 0;
-	hooks = row_text(&rows, 0, "hooks");
+	hooks = row_of(hooks_read, &rows, 0)->hooks;
 	ret_prepared->operation = VCS_OP_HOOK_DELETE;
 	ret_prepared->arguments = json_pack("{s:s%}", "hook", hooks, strcspn(hooks, ","));
 	return 0;
@@ -63,7 +63,7 @@ int vcs_removal_step(struct store *store, const struct vcs_claimed *call, const 
 	(void)result;
 	if (hooks_read(store, call->removal_id, &rows, err) < 0)
 		return -1;
-	rest = rows.count ? strchr(row_text(&rows, 0, "hooks"), ',') : NULL;
+	rest = rows.count ? strchr(row_of(hooks_read, &rows, 0)->hooks, ',') : NULL;
 	if (!rest)
 		return removal_delete(store, call->removal_id, err);
 	*ret_goes_on = json_object();

@@ -75,10 +75,10 @@ static int notes_run(void *data, struct err *err)
 		return -1;
 	a->count = rows.count;
 	for (int i = 0; i < rows.count; i++)
-		if (contexts_renew(a->store, row_text(&rows, i, "id"), err) < 0)
+		if (contexts_renew(a->store, row_of(reports_notes_run, &rows, i)->id, err) < 0)
 			return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (vcs_comment_renew(a->store, row_text(&rows, i, "id"), err) < 0)
+		if (vcs_comment_renew(a->store, row_of(reports_notes_run, &rows, i)->id, err) < 0)
 			return -1;
 	return 0;
 }
@@ -124,26 +124,26 @@ static struct place place_of_call(const struct vcs_claimed *call)
 
 /* clang-format on */
 
-static void row_count(const struct rows *rows, int row, enum report_scope scope, struct report_counts *counts)
+static void row_count(const struct reports_runs_row *row, enum report_scope scope, struct report_counts *counts)
 {
-	const char *event = row_text(rows, row, "state");
+	const char *event = row->state;
 	struct report_run run;
 	enum report_state state;
 
 	if (event) {
 		counts->unapproved |= text_equal(event, "approval");
 		counts->undecided |= !text_equal(event, "approval") && !text_equal(event, "done");
-		counts->broken |= text_equal(row_text(rows, row, "level"), "error");
+		counts->broken |= text_equal(row->level, "error");
 		return;
 	}
-	run = (struct report_run){.status = run_status_parse(row_text(rows, row, "status")),
-		.stage = stage_parse(row_text(rows, row, "stage")),
-		.stages = (unsigned)row_int(rows, row, "stages"),
-		.lost = row_bool(rows, row, "lost")};
+	run = (struct report_run){.status = run_status_parse(row->status),
+		.stage = stage_parse(row->stage),
+		.stages = (unsigned)row->stages,
+		.lost = row->lost};
 	state = report_state_of(&run, scope);
-	counts->count[state] += row_int(rows, row, "count");
+	counts->count[state] += row->count;
 	if (!counts->workspace[state])
-		counts->workspace[state] = row_text(rows, row, "workspace");
+		counts->workspace[state] = row->workspace;
 }
 
 static enum report_scope scope_of(const char *stage)
@@ -161,14 +161,14 @@ static int wanted_compute(struct store *store, const struct rows *report, const 
 {
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	const struct place place = place_of_call(call);
-	const enum report_scope scope = scope_of(row_text(report, 0, "stage"));
+	const enum report_scope scope = scope_of(row_of(vcs_report_prepare, report, 0)->stage);
 	struct report_counts counts = {.applies = scope == REPORT_APPLY};
 
 	if (db_query(store->db, &rows, err, reports_runs, .repository_id = call->repository_id, .sha = place.sha,
-		    .workspace_id = row_text(report, 0, "workspace_id"), .applies = counts.applies) < 0)
+		    .workspace_id = row_of(vcs_report_prepare, report, 0)->workspace_id, .applies = counts.applies) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		row_count(&rows, i, scope, &counts);
+		row_count(row_of(reports_runs, &rows, i), scope, &counts);
 	*ret_state = report_sum(&counts, ret_description);
 	return 0;
 }
@@ -176,7 +176,7 @@ static int wanted_compute(struct store *store, const struct rows *report, const 
 /* True if the provider has this status. GitLab refuses the state that a commit has already, whatever is said of it. */
 static bool is_sent(const struct rows *report, enum vcs_dialect dialect, const char *state, const char *description)
 {
-	json_auto_t *sent = row_json(report, 0, "sent");
+	json_auto_t *sent = json_shown(row_of(vcs_report_prepare, report, 0)->sent);
 
 	if (!text_equal(json_string_at(sent, "state"), state))
 		return false;
@@ -186,14 +186,15 @@ static bool is_sent(const struct rows *report, enum vcs_dialect dialect, const c
 static json_t *arguments_make(struct store *store, const struct rows *report, const struct place *place,
 	const char *state, const char *description)
 {
-	const char *event = row_text(report, 0, "event_id");
-	_cleanup_(freep) char *url = event
-		? mem_printf("%s/app/%s/vcs/events/%s", store->settings->public_url,
-			  row_text(report, 0, "organization"), event)
-		: mem_printf("%s/app/%s", store->settings->public_url, row_text(report, 0, "organization"));
+	const char *event = row_of(vcs_report_prepare, report, 0)->event_id;
+	_cleanup_(freep) char *url = event ? mem_printf("%s/app/%s/vcs/events/%s", store->settings->public_url,
+						     row_of(vcs_report_prepare, report, 0)->organization, event)
+					   : mem_printf("%s/app/%s", store->settings->public_url,
+						     row_of(vcs_report_prepare, report, 0)->organization);
 
 	return json_pack("{ss ss ss ss ss sI}", "sha", place->sha, "state", state, "context", place->context,
-		"description", description, "url", url, "number", (json_int_t)row_int(report, 0, "pull_request"));
+		"description", description, "url", url, "number",
+		(json_int_t)row_of(vcs_report_prepare, report, 0)->pull_request);
 }
 
 static int skipped(struct store *store, const struct vcs_claimed *call, const struct place *place, long long version,
@@ -217,16 +218,19 @@ int vcs_report_prepare(
 		    .sha = place.sha, .context = place.context) < 0)
 		return -1;
 	of_pull = json_bool_at(call->arguments, "of_pull", false);
-	if (!report.count || (!of_pull && row_int(&report, 0, "sent_version") >= row_int(&report, 0, "version")))
+	if (!report.count ||
+		(!of_pull &&
+			row_of(vcs_report_prepare, &report, 0)->sent_version >=
+				row_of(vcs_report_prepare, &report, 0)->version))
 		return 0;
 	if (wanted_compute(store, &report, call, &state, description, err) < 0)
 		return -1;
-	ret_prepared->version = row_int(&report, 0, "version");
+	ret_prepared->version = row_of(vcs_report_prepare, &report, 0)->version;
 	if (!of_pull && is_sent(&report, call->dialect, report_state_names[state], description))
 		return skipped(store, call, &place, ret_prepared->version, err);
-	ret_prepared->operation = of_pull     ? VCS_OP_PULL_STATUS
-		: row_bool(&report, 0, "app") ? VCS_OP_CHECK_RUN
-					      : VCS_OP_STATUS;
+	ret_prepared->operation = of_pull                     ? VCS_OP_PULL_STATUS
+		: row_of(vcs_report_prepare, &report, 0)->app ? VCS_OP_CHECK_RUN
+							      : VCS_OP_STATUS;
 	ret_prepared->arguments = arguments_make(store, &report, &place, report_state_names[state], description);
 	return 0;
 }

@@ -56,6 +56,6 @@ int vcs_repository_of_workspace(
 		return -1;
 	if (!rows.count)
 		return not_allowed(err, "the workspace is not connected to a repository");
-	text_copy(ret_repository->text, ID_SIZE, row_text(&rows, 0, "repository_id"));
+	text_copy(ret_repository->text, ID_SIZE, row_of(vcs_repository_of_workspace, &rows, 0)->repository_id);
 	return 0;
 }

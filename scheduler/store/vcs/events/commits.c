@@ -33,8 +33,8 @@ int vcs_content_of(
 	}
 	if (!rows.count)
 		return err_set(err, ERR_UNAVAILABLE, "the content was deleted meanwhile");
-	text_copy(ret_id->text, ID_SIZE, row_text(&rows, 0, "id"));
-	*ret_stored = row_bool(&rows, 0, "stored");
+	text_copy(ret_id->text, ID_SIZE, row_of(commits_content_read, &rows, 0)->id);
+	*ret_stored = row_of(commits_content_read, &rows, 0)->stored;
 	return 0;
 }
 

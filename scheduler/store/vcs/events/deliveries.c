@@ -17,8 +17,8 @@ int vcs_deliveries_pick(struct store *store, int max, struct rows *ret_rows, str
 
 int vcs_delivery_open(struct store *store, const struct rows *rows, int row, struct buf *ret_body, struct err *err)
 {
-	return seal_open(store, row_text(rows, row, "delivery_id"), (struct sealed_column){rows, row, "body_sealed"},
-		ret_body, err);
+	return seal_open(store, row_of(deliveries_pick, rows, row)->delivery_id,
+		(struct sealed_column){rows, row, "body_sealed"}, ret_body, err);
 }
 
 int vcs_deliveries_end(struct store *store, struct db_array *sequences, struct err *err)

@@ -36,7 +36,8 @@ int vcs_looks_due(struct store *store, struct err *err)
 	if (db_query(store->db, &rows, err, vcs_looks_due, .max_looks = MAX_LOOKS) < 0)
 		return -1;
 	for (int i = 0; i < rows.count; i++)
-		if (look_begin(store, row_text(&rows, i, "id"), row_text(&rows, i, "look_due"), err) < 0)
+		if (look_begin(store, row_of(vcs_looks_due, &rows, i)->id, row_of(vcs_looks_due, &rows, i)->look_due,
+			    err) < 0)
 			return -1;
 	return 0;
 }
@@ -60,10 +61,10 @@ int vcs_refs_read(struct store *store, const char *repository_id, const char *be
 	*ret_refs = json_object();
 	*ret_newer = json_object();
 	for (int i = 0; i < rows.count; i++) {
-		const char *name = row_text(&rows, i, "name");
+		const char *name = row_of(vcs_refs_read, &rows, i)->name;
 
-		json_object_set_new(*ret_refs, name, json_string(row_text(&rows, i, "sha")));
-		if (row_bool(&rows, i, "newer"))
+		json_object_set_new(*ret_refs, name, json_string(row_of(vcs_refs_read, &rows, i)->sha));
+		if (row_of(vcs_refs_read, &rows, i)->newer)
 			json_object_set_new(*ret_newer, name, json_true());
 	}
 	return 0;
@@ -77,8 +78,8 @@ int vcs_ref_read(struct store *store, const char *repository_id, const char *ref
 	if (db_query(store->db, &rows, err, vcs_ref_read, .repository_id = repository_id, .ref = ref, .other = other) <
 		0)
 		return -1;
-	text_copy(ret_seen->ref, sizeof(ret_seen->ref), text_or_empty(row_text(&rows, 0, "ref")));
-	text_copy(ret_seen->other, sizeof(ret_seen->other), text_or_empty(row_text(&rows, 0, "other")));
+	text_copy(ret_seen->ref, sizeof(ret_seen->ref), text_or_empty(row_of(vcs_ref_read, &rows, 0)->ref));
+	text_copy(ret_seen->other, sizeof(ret_seen->other), text_or_empty(row_of(vcs_ref_read, &rows, 0)->other));
 	return 0;
 }
 
@@ -110,7 +111,7 @@ int vcs_subject_branch(
 	if (db_query(store->db, &rows, err, vcs_subject_branch, .repository_id = repository_id,
 		    .subject_id = subject_id) < 0)
 		return -1;
-	*ret_branch = rows.count ? mem_text(row_text(&rows, 0, "branch")) : NULL;
+	*ret_branch = rows.count ? mem_text(row_of(vcs_subject_branch, &rows, 0)->branch) : NULL;
 	return 0;
 }
 
@@ -148,9 +149,9 @@ int vcs_repository_rename(struct store *store, const char *repository_id, const 
 
 	if (db_query(store->db, &rows, err, refs_rename, .repository_id = repository_id, .identifier = identifier) < 0)
 		return -1;
-	*ret_renaming = (struct vcs_renaming){.changed = rows.count && row_bool(&rows, 0, "changed"),
-		.taken = rows.count && row_bool(&rows, 0, "taken"),
-		.before = mem_text(rows.count ? row_text(&rows, 0, "before") : "")};
+	*ret_renaming = (struct vcs_renaming){.changed = rows.count && row_of(refs_rename, &rows, 0)->changed,
+		.taken = rows.count && row_of(refs_rename, &rows, 0)->taken,
+		.before = mem_text(rows.count ? row_of(refs_rename, &rows, 0)->before : "")};
 	return 0;
 }
 
@@ -172,6 +173,6 @@ int vcs_commit_came(struct store *store, const char *repository_id, const char *
 
 	if (db_query(store->db, &rows, err, vcs_commit_came, .repository_id = repository_id, .sha = sha) < 0)
 		return -1;
-	*ret_came = row_bool(&rows, 0, "came");
+	*ret_came = row_of(vcs_commit_came, &rows, 0)->came;
 	return 0;
 }
