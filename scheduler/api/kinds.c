@@ -14,7 +14,12 @@ int rows_show(
 	for (int i = 0; i < rows->count; i++) {
 		json_t *resource = NULL;
 
-		if (kind->resource)
+		if (kind->show)
+			resource = kind->show(row_cells(rows, i));
+		else if (kind->make_row) {
+			if (kind->make_row(store, row_cells(rows, i), &resource, err) < 0)
+				return -1;
+		} else if (kind->resource)
 			resource = kind->resource(rows, i);
 		else if (kind->make(store, rows, i, &resource, err) < 0)
 			return -1;

@@ -11,6 +11,17 @@ static int include(const struct request *req, const struct resource_kind *kind, 
 	return includes_follow(req, kind, resources, ret_included, err);
 }
 
+/* The list's column `total`, and whether its first row is one of the list: an empty page has a row of nulls. */
+static long long rows_total(const struct rows *rows)
+{
+	return row_int(rows, 0, "total");
+}
+
+static bool rows_listed(const struct rows *rows)
+{
+	return !row_null(rows, 0, "id");
+}
+
 int respond_row(
 	struct request *req, struct response *res, int status, const struct resource_rows *rows, struct err *err)
 {
@@ -29,8 +40,8 @@ int respond_rows(
 	json_auto_t *data = json_array();
 	json_t *included = NULL;
 
-	page->total = row_int(rows->rows, 0, "total");
-	if ((!row_null(rows->rows, 0, "id") && rows_show(req->store, rows->kind, rows->rows, data, err) < 0) ||
+	page->total = rows_total(rows->rows);
+	if ((rows_listed(rows->rows) && rows_show(req->store, rows->kind, rows->rows, data, err) < 0) ||
 		include(req, rows->kind, data, &included, err) < 0)
 		return -1;
 	return respond_page(req, res, page, json_incref(data), included);
@@ -69,7 +80,7 @@ int respond_whole_list(struct request *req, struct response *res, const struct r
 		return respond_list(req, res, list, err);
 	if ((list->kind->includes && includes_check(req, list->kind, err) < 0) ||
 		page_of_list(req, list, &all, &rows, err) < 0 ||
-		(!row_null(&rows, 0, "id") && rows_show(req->store, list->kind, &rows, data, err) < 0) ||
+		(rows_listed(&rows) && rows_show(req->store, list->kind, &rows, data, err) < 0) ||
 		include(req, list->kind, data, &included, err) < 0)
 		return -1;
 	return respond_including(res, 200, json_incref(data), included);

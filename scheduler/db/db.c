@@ -532,6 +532,11 @@ static void rows_fill(struct rows *rows, PGresult *result)
 		column_read(rows, i);
 }
 
+const void *row_cells(const struct rows *rows, int row)
+{
+	return row_at(rows, row, rows->shape);
+}
+
 const void *row_at(const struct rows *rows, int row, const struct db_shape *shape)
 {
 	if (rows->shape == shape && row >= 0 && row < rows->count)

@@ -155,6 +155,8 @@ void rows_release(struct rows *rows);
  * other values are 0. Another shape than the statement's is a programming error and aborts the process. */
 #define row_of(name, rows, row) ((const struct name##_row *)row_at(rows, row, &name##_shape))
 const void *row_at(const struct rows *rows, int row, const struct db_shape *shape);
+/* The row as it is, for code that knows no shape. */
+const void *row_cells(const struct rows *rows, int row);
 /* Parses a jsonb column; NULL gives JSON null. A new reference. */
 json_t *json_shown(const char *text);
 /* Decodes bytes and appends them. Null adds nothing. */

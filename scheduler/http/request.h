@@ -74,6 +74,8 @@ int may_with(
 	const struct request *req, enum permission permission, struct place place, const char *what, struct err *err);
 /* The place of a row with the columns organization_id and workspace_id. */
 struct place place_of(const struct rows *rows);
+/* The same for a row that has both columns. */
+#define place_of_row(row) ((struct place){.organization = (row)->organization_id, .workspace = (row)->workspace_id})
 
 /* ---- reading ---- */
 
