@@ -290,16 +290,33 @@ static void read_global(struct reading_state *state, const struct hcl_block *blo
 	read_value(state, block, state->configuration->globals);
 }
 
+static void expect(struct reading_state *state, const struct hcl_block *block, struct value rule, struct value wanted)
+{
+	struct value rules = state->configuration->rules, before;
+
+	if (map_get(state->run, rules, rule, &before) && !value_equal(state->run, before, wanted))
+		run_fail_at(state->run, place_of(state, block), "the rule \"%.*s\" has two different expectations",
+			(int)string_len(rule), string_bytes(rule));
+	map_set(state->run, rules, rule, wanted);
+}
+
+/* The rules of all blocks are expected. */
 static void read_test(struct reading_state *state, const struct hcl_block *block)
 {
+	struct configuration *configuration = state->configuration;
+	struct iterator at;
 	struct value rules;
 
 	if (!hcl_get(state->run, &block->body, "rules", &rules))
 		return;
-	if (state->configuration->has_rules)
-		fail_twice(state, block);
-	state->configuration->rules = get_map(state, block, "rules");
-	state->configuration->has_rules = true;
+	if (configuration->has_rules)
+		configuration_warn(state->run, configuration, place_of(state, block), "the block \"test\" is repeated");
+	else
+		configuration->rules = map_new(state->run, 0);
+	configuration->has_rules = true;
+	at = value_iterate(state->run, get_map(state, block, "rules"));
+	while (iterator_next(state->run, &at))
+		expect(state, block, at.key, at.element);
 }
 
 static bool is_feature(struct value name)

@@ -384,6 +384,19 @@ def test_cases_as_json():
     assert legacy["policies"]["legacy.sentinel"]["cases"]["test/legacy/older-form.json"]["config_legacy"] is True
 
 
+def test_repeated_test_blocks_are_all_expected(write):
+    folder = write(p_sentinel="a = rule { 1 }\nmain = rule { a is 1 }\n",
+                   test__p__good_hcl="test {\n rules = { main = true }\n}\ntest {\n rules = { main = true, a = 1 }\n}\n",
+                   test__p__wrong_hcl="test {\n rules = { main = true }\n}\ntest {\n rules = { a = 2 }\n}\n",
+                   test__p__odd_hcl="test {\n rules = { main = true }\n}\ntest {\n rules = { main = false }\n}\n")
+    code, out, _ = run("test", "-json", "p.sentinel", cwd=folder)
+    cases = json.loads(out)["policies"]["p.sentinel"]["cases"]
+    assert code == FAILED and [case["status"] for case in cases.values()] == ["PASS", "ERROR", "FAIL"]
+    assert cases["test/p/good.hcl"]["config_warnings"] == ['test/p/good.hcl:4:1: warning: the block "test" is repeated']
+    assert cases["test/p/odd.hcl"]["errors"] == ['test/p/odd.hcl:4:1: the rule "main" has two different expectations']
+    assert cases["test/p/wrong.hcl"]["rule_detail"] == {"a": {"expected": 2, "got": 1, "evaluated": True}}
+
+
 def test_chosen_cases():
     assert run("test", "-run=sizes/.*refused", cwd=TESTING / "passing")[:2] == (
         PASSED, "PASS - sizes.sentinel\n  PASS - test/sizes/large-refused.hcl\n")
