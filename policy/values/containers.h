@@ -46,6 +46,7 @@ struct map_room {
 struct map {
 	struct map_room *room;
 	struct view_cache *cache; /* NULL: no view */
+	const struct map *hidden; /* map_hide; or NULL */
 };
 
 struct view_slot {

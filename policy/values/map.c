@@ -234,7 +234,7 @@ static bool get(struct run *run, const struct map *map, const struct sought *sou
 	struct map_entry *entry = find(run, map->room, sought);
 
 	if (!entry)
-		return false;
+		return map->hidden && get(run, map->hidden, sought, ret_element);
 	*ret_element = read_entry(run, map, entry);
 	return true;
 }
@@ -274,6 +274,11 @@ void map_set(struct run *run, struct value map, struct value key, struct value e
 	if (changed->room->used == changed->room->capacity)
 		map_own(run, changed, 2 * (size_t)changed->room->live + 2);
 	room_add(run, changed->room, (struct map_entry){.key = key, .element = element, .hash = sought.hash});
+}
+
+void map_hide(struct value map, struct value hidden)
+{
+	map.map->hidden = hidden.map;
 }
 
 void map_set_text(struct run *run, struct value map, const char *key, struct value element)

@@ -147,6 +147,8 @@ bool map_get_bytes(struct run *run, struct value map, const char *key, size_t le
 void map_set(struct run *run, struct value map, struct value key, struct value element);
 void map_set_text(struct run *run, struct value map, const char *key, struct value element);
 void map_set_lazy(struct run *run, struct value map, struct value key, struct lazy element);
+/* Members of the map `hidden` are found by name as if `map` had them. Neither prints nor iterations show them. */
+void map_hide(struct value map, struct value hidden);
 /* False if there was no such key. The order of the others stays. */
 bool map_delete(struct run *run, struct value map, struct value key);
 
