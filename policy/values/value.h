@@ -181,7 +181,7 @@ struct value value_view(struct run *run, struct value value);
  */
 bool value_equal(struct run *run, struct value a, struct value b);
 
-/* -1, 0, 1: how two numbers compare, exactly also for an int and a float. 2 if one is NaN. */
+/* -1, 0, 1: how two numbers compare; of an int and a float, the int is converted. 2 if one is NaN. */
 int number_compare(struct value a, struct value b);
 
 /* How print and traces show values. VALUE_BARE: a string at the top without quotes. Floats: the shortest that reads

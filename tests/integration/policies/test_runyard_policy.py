@@ -551,5 +551,5 @@ Printed:
 """
     policy, = json.loads(run("eval", "-json", cwd=folder)[1])["policies"]
     assert policy["trace"]["rules"]["long"]["value"] == "é" * 3000
-    assert policy["trace"]["rules"]["apart"]["value"] == [1, {"k": "é"}, None, None]
+    assert policy["trace"]["rules"]["apart"]["value"] == [1, {"k": "é"}, None]
     assert policy["trace"]["print"] == "one\ntwo [1.5]\nin m\n" and policy["trace"]["description"] == "What the policy\nis for."
