@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,95 @@ def test_the_value_of_one_rule():
     assert (code, out) == (FAILED, "") and '"none" was not evaluated' in errors
 
 
+def test_the_trace_of_a_policy_that_does_not_pass(write):
+    """Also without -trace."""
+    folder = write(p_sentinel="param x\nprint(x)\ngood = rule { x is 1 }\nmain = rule { good and x + 0 is 1 }\n")
+    rule = '\np.sentinel:3:1 - Rule "good"\n  Value:\n    {}\n\nPrinted:\n  {}\n'
+    assert run("eval", "-param=x=1", "p.sentinel", cwd=folder) == (PASSED, "Pass - p.sentinel\n1\n", "")
+    assert run("eval", "-param=x=2", "p.sentinel", cwd=folder)[:2] == (
+        FAILED, 'Fail - p.sentinel\n\np.sentinel:4:1 - Rule "main"\n  Value:\n    false\n' + rule.format("false", "2"))
+    folder = write(p_sentinel="param x\nprint(x)\ngood = rule { true }\nmain = rule { good and x + 0 is 1 }\n")
+    assert run("eval", "-param=x=a", "p.sentinel", cwd=folder)[:2] == (RUNTIME, "Error - p.sentinel\n" + rule.format("true", "a"))
+
+
+CONFIGURATIONS = {
+    "all files": ({"a_hcl": 'policy "a" {\n}\n', "z_hcl": 'policy "z" {\n}\nparam "n" {\n  value = 5\n}\n'}, ["advisory 5", "advisory 5"]),
+    "a hidden file": ({"sentinel_hcl": 'policy "a" {\n}\n', "__hidden_hcl": "odd {}\n"}, ["advisory 1"]),
+    "an override": ({"sentinel_hcl": 'policy "a" {\n  params = { n = 2 }\n}\n', "override_hcl": 'policy "a" {\n  enforcement_level = "hard-mandatory"\n}\n'},
+                    ["hard-mandatory 2"]),
+    "overrides in their order": ({"a_hcl": 'policy "a" {\n  params {\n    n = 2\n  }\n}\n', "a_override_hcl": 'policy "a" {\n  enforcement_level = "soft-mandatory"\n  params = { n = 3 }\n}\n',
+                                  "override_json": '{"policy": {"a": {"enforcement_level": "hard-mandatory"}}}'}, ["hard-mandatory 3"]),
+    "an override by a nested block": ({"a_hcl": 'policy "a" {\n  params = { n = 2 }\n}\n', "override_hcl": 'policy "a" {\n  params {\n    n = 4\n  }\n}\n'}, ["advisory 4"]),
+    "a parameter": ({"a_hcl": 'policy "a" {\n}\nparam "n" {\n  value = 2\n}\n', "override_hcl": 'param "n" {\n  value = 3\n}\n'}, ["advisory 3"]),
+    "json": ({"sentinel_json": '{"policy": {"a": {}}}', "override_hcl": 'policy "a" {\n  params = { n = 2 }\n}\n'}, ["advisory 2"]),
+    "no json beside hcl": ({"a_hcl": 'policy "a" {\n}\n', "sentinel_json": "{"}, ["advisory 1"]),
+}
+WRONG_CONFIGURATIONS = {
+    "a block twice": ({"a_hcl": 'policy "a" {\n}\n', "b_hcl": '\npolicy "a" {\n}\n'}, 'b.hcl:2:1: policy "a" is given twice'),
+    "an override of nothing": ({"a_hcl": 'policy "a" {\n}\n', "override_hcl": '\npolicy "b" {\n}\n'}, 'override.hcl:2:1: policy "b" overrides nothing'),
+    "an odd override": ({"a_hcl": 'policy "a" {\n}\n', "override_hcl": 'policy "a" {\n  level = 1\n}\n'}, 'override.hcl:2:3: policy "a" has no attribute "level"'),
+    "a wrong value": ({"a_hcl": 'policy "a" {\n}\n', "override_hcl": 'policy "a" {\n  enforcement_level = "none"\n}\n'},
+                      'a.hcl:1:1: policy "a": the enforcement level "none" is not advisory, soft-mandatory or hard-mandatory'),
+    "a file that does not parse": ({"a_hcl": 'policy "a" {\n}\n', "b_hcl": "policy {"}, 'b.hcl:1:1: the block "policy" is not closed'),
+    "an override alone": ({"override_hcl": 'policy "a" {\n}\n'}, "there is no policy, and no sentinel.hcl in this folder (-config)"),
+}
+
+
+def write_configuration(write, files):
+    policy = "param n default 1\nprint(n)\nmain = true\n"
+    folder = write(a_sentinel=policy, z_sentinel=policy, **{name: text for name, text in files.items() if not name.startswith("__")})
+    for name in files:
+        if name.startswith("__"):
+            (folder / name.replace("__", ".").replace("_hcl", ".hcl")).write_text(files[name])
+    return folder
+
+
+@pytest.mark.parametrize("case", CONFIGURATIONS)
+def test_the_configuration_of_a_folder(write, case):
+    files, shown = CONFIGURATIONS[case]
+    code, out, _ = run("eval", "-json", cwd=write_configuration(write, files))
+    assert code == PASSED
+    assert [f'{policy["enforcement_level"]} {policy["trace"]["print"].strip()}' for policy in json.loads(out)["policies"]] == shown
+
+
+@pytest.mark.parametrize("case", WRONG_CONFIGURATIONS)
+def test_a_wrong_configuration_of_a_folder(write, case):
+    files, error = WRONG_CONFIGURATIONS[case]
+    code, _, errors = run("eval", cwd=write_configuration(write, files))
+    assert (code, first_line(errors)) == (OTHER, error)
+
+
+def test_a_configuration_that_is_named_is_the_only_one(write):
+    """So a worker's evaluation depends on no other file of an archive."""
+    folder = write(p_sentinel="main = false\n", q_sentinel="main = true\n", sentinel_hcl='policy "p" {\n  enforcement_level = "hard-mandatory"\n}\n',
+                   override_hcl='policy "p" {\n  enforcement_level = "advisory"\n  source = "q.sentinel"\n}\n', other_hcl="odd {}\n")
+    for flags, cwd in ((["-config=sentinel.hcl"], folder), (["-root=.", "-config=sentinel.hcl", "-policy=p"], folder), ([f"-config={folder}/sentinel.hcl"], "/")):
+        code, out, _ = run("eval", "-json", *flags, cwd=cwd)
+        assert (code, json.loads(out)["policies"][0]["enforcement_level"]) == (FAILED, "hard-mandatory")
+
+
+def test_parameters_of_the_environment(write):
+    folder = write(p_sentinel="param a\nparam b default 1\nprint(a, b)\nmain = true\n", sentinel_hcl='policy "p" {\n  params = { a = 2, b = 2 }\n}\n')
+    environment = {**os.environ, "SENTINEL_PARAM_a": "[1, 2]", "SENTINEL_PARAM_b": "text", "SENTINEL_PARAM_": "odd"}
+    done = subprocess.run([program("runyard-policy"), "eval", "-param=b=9", "p"], cwd=folder, env=environment, capture_output=True, timeout=60)
+    assert done.stdout == b"Pass - p.sentinel\n[1, 2] 9\n"
+    done = subprocess.run([program("runyard-policy"), "eval"], cwd=folder, env=environment, capture_output=True, timeout=60)
+    assert done.stdout == b"Pass - p.sentinel\n[1, 2] text\n"
+
+
+def test_the_time_of_all_policies(write):
+    """It is not for each of them."""
+    slow = "for range(100000) as _, a { for range(1000) as _, b { x = b } }\nmain = true\n"
+    folder = write(a_sentinel=slow, b_sentinel=slow, c_sentinel="for range(3000000) as _, a { x = a }\nmain = true\n",
+                   sentinel_hcl='policy "a" {\n}\npolicy "b" {\n}\npolicy "c" {\n}\n', test__a__x_hcl="\n", test__b__x_hcl="\n")
+    begun = time.monotonic()
+    code, out, errors = run("eval", "-timeout=2s", cwd=folder)
+    assert code == RUNTIME and errors.count("the limit of time is reached (-timeout)") == 3 and "Pass" not in out
+    code, out, _ = run("test", "-timeout=2s", "-maxConcurrency=1", "a.sentinel", "b.sentinel", cwd=folder)
+    assert code == FAILED and out.count("the limit of time is reached (-timeout)") == 2
+    assert time.monotonic() - begun < 20
+
+
 def test_a_policy_is_named_by_its_label():
     for name, code, _ in RESULTS:
         assert run("eval", name) == run("eval", f"-policy={name}")
@@ -168,7 +258,9 @@ PLAN = '{"resource_changes": [{"address": "t.a[0]", "change": {"actions": ["crea
 @pytest.mark.parametrize("size, code, word", [("2", PASSED, "Pass"), ("3", FAILED, "Fail")])
 def test_a_plan_decides(write, size, code, word):
     folder = write(p_sentinel=PLAN_POLICY, plan_json=PLAN % size, run_json='{"id": "run-1"}')
-    assert run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)[:2] == (code, f'{word} - p.sentinel\n["t.a[0]"] t.a run-1\n')
+    given, out, _ = run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)
+    assert (given, out.splitlines()[0]) == (code, f"{word} - p.sentinel")
+    assert out.endswith('["t.a[0]"] t.a run-1\n') and ('Rule "main"' in out) == (code == FAILED)
 
 
 OLDER_POLICY = """import "tfplan"
@@ -275,7 +367,9 @@ def test_help_and_version():
     code, out, _ = run("--help")
     assert code == 0 and all(flag in out for flag in ("-json-rule=RULE", "-maxConcurrency=N", "-root=FOLDER", "Exit codes"))
     assert run("eval", "--help")[:2] == run("test", "-h")[:2] == run("-h")[:2] == (0, out)
+    assert run() == (OTHER, out, "")
     code, out, _ = run("--version")
+    assert run("version") == (code, out, "")
     assert code == 0 and re.fullmatch(r"runyard-policy \S+ \(revision \S+\)\n", out)
 
 
@@ -380,6 +474,7 @@ def test_cases_as_json():
     assert cases["test/verdicts/c-error.hcl"]["errors"] == ["verdicts.sentinel:4:29: + can't be applied to string and int"]
     assert cases["test/verdicts/b-not-evaluated.hcl"]["rule_detail"] == {"never": {"expected": True, "evaluated": False}}
     assert cases["test/verdicts/d-passing.hcl"]["rule_detail"] == {}
+    assert all(isinstance(measured["duration"], int) for measured in (json.loads(out), wrong))
     legacy = json.loads(run("test", "-json", "legacy.sentinel", cwd=TESTING / "passing")[1])
     assert legacy["policies"]["legacy.sentinel"]["cases"]["test/legacy/older-form.json"]["config_legacy"] is True
 
