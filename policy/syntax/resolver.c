@@ -262,7 +262,14 @@ static void resolve_operands(struct resolver *resolver, struct node *node)
 
 static void resolve_selector(struct resolver *resolver, struct node *node)
 {
+	struct tree *tree = resolver->tree;
+	const struct node *of = node->selector.of;
+
 	resolve(resolver, node->selector.of);
+	if (of->kind != NODE_NAME || of->name.kind != NAME_IMPORT)
+		return;
+	tree->fields = array_room(resolver->run, tree->fields, tree->field_count, sizeof(*tree->fields));
+	tree->fields[tree->field_count++] = (struct field_use){of->name.slot, node->selector.field, of->offset};
 }
 
 static void resolve_slice(struct resolver *resolver, struct node *node)

@@ -320,6 +320,18 @@ def test_a_missing_parameter_is_named(write):
     assert (code, errors) == (RUNTIME, 'p.sentinel:2:7: the parameter "x" has no value and no default\n')
 
 
+def test_a_field_that_an_import_lacks_is_a_warning(write):
+    """A call of it is undefined, and does nothing as a statement."""
+    folder = write(tools_sentinel="import \"types\"\nadd = func(list, x) { append(list, types.typeof(x)) }\n",
+                   sentinel_hcl='import "module" "tools" {\n  source = "tools.sentinel"\n}\nmock "data" {\n  data = {}\n}\npolicy "p" {\n}\n',
+                   p_sentinel='import "tools"\nimport "strings" as s\nimport "time"\nimport "data"\nfound = []\ntools.ad(found, 1)\ntools.add(found, 1)\n'
+                              'f = func(tools) { return tools.odd }\nx = [s.upper, s.to_upper, time.noon, data.x]\nmain = true\n')
+    assert run("eval", cwd=folder) == (PASSED, "Pass - p.sentinel\n", "\n".join((
+        'tools.sentinel:2:36: warning: the import "types" has no "typeof", so it is undefined',
+        'p.sentinel:6:1: warning: the import "tools" has no "ad", so it is undefined',
+        'p.sentinel:9:6: warning: the import "strings" has no "upper", so it is undefined', "")))
+
+
 def test_traces_of_any_bytes_are_json(write):
     folder = write(p_sentinel=b'# caf\xe9 \x01\nx = rule { "\\xff\\x00\\n\xc3\xa9" }\nprint("\\x80", x)\nmain = rule { x is not "" }\n')
     code, out, _ = run("eval", "-json", "p.sentinel", cwd=folder)
