@@ -92,7 +92,7 @@ static int run_command(const struct command *command, char **args)
 	for (char **arg = args; *arg; arg++)
 		if (is_help(*arg))
 			return help();
-	if (options_parse(&options, command->bit, args))
+	if (options_parse(&options, command->bit, args, environ))
 		code = run_with_transport(command, &options);
 	options_release(&options);
 	return code;

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base.h"
 #include "common/clock.h"
@@ -187,17 +186,17 @@ static size_t take_flag(struct options *options, char **args)
 	return taken;
 }
 
-/* What is no name of a parameter is left out, as it is of no use. */
-static void take_environment(struct options *options)
+/* A variable with the prefix alone names no parameter, and is skipped. */
+static void take_environment(struct options *options, char **environment)
 {
 	static const char prefix[] = "SENTINEL_PARAM_";
 
-	for (char **variable = environ; *variable; variable++)
+	for (char **variable = environment; *variable; variable++)
 		if (text_starts(*variable, prefix))
 			add_setting(&options->params, *variable + strlen(prefix));
 }
 
-bool options_parse(struct options *options, enum command_bit command, char **args)
+bool options_parse(struct options *options, enum command_bit command, char **args, char **environment)
 {
 	bool paths = false;
 	size_t count = 0;
@@ -213,7 +212,7 @@ bool options_parse(struct options *options, enum command_bit command, char **arg
 	if (command == TEST)
 		options->limits.timeout_ms = 300000;
 	if (command == EVAL)
-		take_environment(options);
+		take_environment(options, environment);
 	while (*args) {
 		size_t taken = 1;
 

@@ -27,9 +27,9 @@ struct options {
 	const struct http_transport *http; /* to http_hosts; set by the program; NULL: no requests */
 };
 
-/* Reads the arguments behind the command. False, with a message on standard error, if they are wrong. options_release
- * is due in both cases. */
-bool options_parse(struct options *options, enum command_bit command, char **args);
+/* Reads the arguments behind the command, and the environment ("NAME=VALUE", ended by NULL). False, with a message on
+ * standard error, if they are wrong. options_release is due in both cases. */
+bool options_parse(struct options *options, enum command_bit command, char **args, char **environment);
 void options_release(struct options *options);
 
 /* The limits of the next evaluation: its time is what is left, at least a millisecond. */

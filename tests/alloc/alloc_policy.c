@@ -75,7 +75,7 @@ static void run_example(const struct example *example)
 
 	current = example;
 	alloc_prepare(prepare);
-	if (options_parse(&options, example->command, (char **)(uintptr_t)example->args))
+	if (options_parse(&options, example->command, (char **)(uintptr_t)example->args, (char *[]){NULL}))
 		code = commands[example->command](&options);
 	options_release(&options);
 	alloc_faults_end();

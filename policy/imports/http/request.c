@@ -145,7 +145,7 @@ static struct value headers_value(struct run *run, const struct request *request
 	return headers;
 }
 
-/* What a request holds may be secret: prints and traces show its methods alone. */
+/* URL, headers and body may hold secrets, so prints and traces show the methods alone. */
 struct value request_value(struct run *run, const struct request *request)
 {
 	struct value map = map_new(run, ARRAY_LEN(methods)), hidden = map_new(run, 3);

@@ -525,6 +525,28 @@ def test_a_root_for_tests():
     assert code == FAILED and "is not below the root test (-root)" in out
 
 
+def readme_blocks():
+    """The indented blocks of the program's README that begin with a line, by that line."""
+    text = (Path(__file__).parents[3] / "policy/README.md").read_text()
+    blocks = re.findall(r"(?:^       .*\n|^\n(?=       ))+", text, re.M)
+    return {block.strip().splitlines()[0]: re.sub("^       ", "", block.strip("\n"), flags=re.M) + "\n" for block in blocks}
+
+
+def test_the_readme_s_policy(write):
+    blocks = readme_blocks()
+    mock = 'resource_changes = {"t.a": {"type": "t", "change": {"actions": ["delete"]}}}\n'
+    folder = write(sentinel_hcl=blocks['policy "no-destroy" {'].split("\n\n")[0] + "\n", plan_json=(POLICIES / "terraform/destroy.json").read_text())
+    (folder / "no-destroy.sentinel").write_text(blocks['import "tfplan/v2" as tfplan'])
+    (folder / "mocks").mkdir()
+    (folder / "mocks/mock-tfplan-v2.sentinel").write_text(mock)
+    (folder / "test/no-destroy").mkdir(parents=True)
+    (folder / "test/no-destroy/destroyed.hcl").write_text(blocks['mock "tfplan/v2" {'])
+    code, out, errors = run("eval", "-plan=plan.json", "no-destroy.sentinel", cwd=folder)
+    assert (code, errors) == (FAILED, "") and "terraform_data.uno would be destroyed\n" in out
+    assert run("eval", "-plan=plan.json", '-param=allowed=["terraform_data"]', "no-destroy", cwd=folder) == (PASSED, "Pass - no-destroy.sentinel\n", "")
+    assert run("test", cwd=folder) == (PASSED, "PASS - no-destroy.sentinel\n  PASS - test/no-destroy/destroyed.hcl\n", "")
+
+
 # ---- files that change, and output that can't be written ----
 
 SLOW = """import "tfplan/v2" as tfplan
