@@ -59,6 +59,7 @@ static void evaluate(struct run *run, void *data)
 	struct policy_file policy;
 
 	run->loading = true;
+	run_check(run); /* the time may be over before it begins */
 	result->configuration = read_configuration(run, &result->of);
 	policy = result->of.policy_path ? file_of_path(run, result) : file_of_entry(run, result);
 	result->name = policy.name;

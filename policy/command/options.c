@@ -252,7 +252,7 @@ struct run_limits options_limits(const struct options *options)
 	struct run_limits limits = options->limits;
 	int64_t spent_ms = clock_mono_ms() - options->begun_ms;
 
-	limits.timeout_ms = limits.timeout_ms > spent_ms ? limits.timeout_ms - spent_ms : 1;
+	limits.timeout_ms = limits.timeout_ms > spent_ms ? limits.timeout_ms - spent_ms : 0;
 	return limits;
 }
 

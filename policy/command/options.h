@@ -32,7 +32,7 @@ struct options {
 bool options_parse(struct options *options, enum command_bit command, char **args, char **environment);
 void options_release(struct options *options);
 
-/* The limits of the next evaluation: its time is what is left, at least a millisecond. */
+/* The limits of the next evaluation: its time is what is left, perhaps none. */
 struct run_limits options_limits(const struct options *options);
 
 /* Prints the command's flags. */
