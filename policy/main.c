@@ -46,7 +46,7 @@ static int help(void)
 		printf("\n%s\n  %s\n", commands[i].usage, commands[i].help);
 		options_help(commands[i].bit);
 	}
-	printf("\napply is eval. --help and --version print what they say.\n"
+	printf("\napply is eval. --help and --version (or version) print what they say.\n"
 	       "\nExit codes: 0 passed, 1 failed, 2 undefined, 3 error of the evaluation or limit, 9 any other "
 	       "error.\n");
 	return output_finish(EXIT_PASSED);
@@ -92,7 +92,7 @@ static int run_command(const struct command *command, char **args)
 	for (char **arg = args; *arg; arg++)
 		if (is_help(*arg))
 			return help();
-	if (options_parse(&options, command->bit, args))
+	if (options_parse(&options, command->bit, args, environ))
 		code = run_with_transport(command, &options);
 	options_release(&options);
 	return code;
@@ -116,7 +116,11 @@ int main(int argc, char **argv)
 	signal(SIGBUS, end_without_page);
 	if (is_help(name))
 		return help();
-	if (is_either(name, "--version", "-version"))
+	if (argc < 2) {
+		help();
+		return EXIT_OTHER;
+	}
+	if (is_either(name, "--version", "-version") || strcmp(name, "version") == 0)
 		return version();
 	for (size_t i = 0; i < ARRAY_LEN(commands); i++)
 		if (strcmp(commands[i].name, name) == 0)

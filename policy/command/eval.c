@@ -9,6 +9,7 @@
 #include "common/clock.h"
 #include "policy/command/command.h"
 #include "policy/command/evaluation.h"
+#include "policy/command/folder.h"
 #include "policy/library/json.h"
 
 /* One call of the command. */
@@ -44,7 +45,7 @@ static void write_text(struct run *run, struct written *written)
 	output_text(run, &written->out,
 		run_text(run, "%s%s - %s\n", written->eval->shown > 0 ? "\n" : "", words[result_code(result)],
 			result->name));
-	if (written->eval->options->trace)
+	if (written->eval->options->trace || result_code(result) != EXIT_PASSED)
 		trace_text(run, result, "", &written->out);
 	else
 		trace_prints(run, "", &written->out);
@@ -133,9 +134,10 @@ static void show(struct eval *eval, struct result *result)
 
 static void evaluate(struct eval *eval, const struct evaluation_of *of)
 {
+	const struct run_limits limits = options_limits(eval->options);
 	struct result result;
 
-	result_make(&result, of, &eval->options->limits);
+	result_make(&result, of, &limits);
 	if (result_code(&result) > eval->code)
 		eval->code = result_code(&result);
 	show(eval, &result);
@@ -155,7 +157,7 @@ static void read_labels(struct run *run, void *data)
 	struct labels *labels = data;
 	const struct files *files = &labels->eval->settings.files;
 	const struct configuration *configuration =
-		configuration_read(run, files, files_beneath(run, files, labels->eval->of.config_path), &reader);
+		configuration_read(run, files, labels->eval->of.config_paths, &reader);
 	struct output output = {0};
 
 	for (const struct policy_entry *policy = configuration->policies; policy; policy = policy->next) {
@@ -184,10 +186,11 @@ static void evaluate_labels(struct eval *eval, const struct labels *labels)
 
 static void evaluate_all(struct eval *eval)
 {
+	const struct run_limits limits = options_limits(eval->options);
 	struct labels labels = {.eval = eval};
 	struct run run;
 
-	run_init(&run, &eval->options->limits);
+	run_init(&run, &limits);
 	run.loading = true;
 	if (run_protected(&run, read_labels, &labels) == 0) {
 		evaluate_labels(eval, &labels);
@@ -213,26 +216,13 @@ static void evaluate_selected(struct eval *eval)
 
 /* ---- the command ---- */
 
-/* The configuration's path, or NULL for none. */
-static const char *find_config(const struct options *options)
-{
-	static const char *const names[] = {"sentinel.hcl", "sentinel.json"};
-
-	if (options->config)
-		return options->config;
-	for (size_t i = 0; i < ARRAY_LEN(names); i++)
-		if (access(names[i], F_OK) == 0)
-			return names[i];
-	return NULL;
-}
-
-static bool is_usable(const struct options *options, const char *config)
+static bool is_usable(const struct options *options, bool configured)
 {
 	if (options->path_count > 1)
 		fprintf(stderr, "eval takes one policy\n");
 	else if (options->path_count == 1 && options->policy)
 		fprintf(stderr, "eval takes a file or -policy, not both\n");
-	else if (options->path_count == 0 && !config)
+	else if (options->path_count == 0 && !configured)
 		fprintf(stderr, "there is no policy, and no sentinel.hcl in this folder (-config)\n");
 	else
 		return true;
@@ -276,11 +266,11 @@ static bool is_label(const char *policy)
 }
 
 /* The options with what follows from others: POLICY may be a label, and -json-rule needs one policy. */
-static struct options completed(const struct options *given, const char *config)
+static struct options completed(const struct options *given, bool configured)
 {
 	struct options options = *given;
 
-	if (options.path_count == 1 && !options.policy && config && is_label(options.paths[0])) {
+	if (options.path_count == 1 && !options.policy && configured && is_label(options.paths[0])) {
 		options.policy = options.paths[0];
 		options.path_count = 0;
 	}
@@ -291,20 +281,19 @@ static struct options completed(const struct options *given, const char *config)
 	return options;
 }
 
-int command_eval(const struct options *given)
+static int eval_with(const struct options *given, const char *const *config)
 {
-	const char *config = find_config(given);
-	const struct options options = completed(given, config);
+	const struct options options = completed(given, config != NULL);
 	struct eval eval = {
 		.options = &options,
 		.settings = {.params = options.params,
 			.globals = options.globals,
 			.terraform = {.plan = options.plan, .run = options.tfrun, .schemas = options.schemas},
 			.http = options.http},
-		.of = {.config_path = config, .policy_path = options.path_count > 0 ? options.paths[0] : NULL},
+		.of = {.config_paths = config, .policy_path = options.path_count > 0 ? options.paths[0] : NULL},
 	};
 
-	if (!is_usable(&options, config))
+	if (!is_usable(&options, config != NULL))
 		return EXIT_OTHER;
 	if (files_open(&eval.settings.files, options.root) < 0) {
 		fprintf(stderr, "%s: %s (-root)\n", options.root, strerror(errno));
@@ -314,4 +303,18 @@ int command_eval(const struct options *given)
 	print_all(&eval);
 	files_close(&eval.settings.files);
 	return output_finish((int)eval.code);
+}
+
+int command_eval(const struct options *options)
+{
+	char **found = NULL;
+	int code;
+
+	if (options->config)
+		return eval_with(options, (const char *const[]){options->config, NULL});
+	if (!folder_config(&found))
+		return EXIT_OTHER;
+	code = eval_with(options, (const char *const *)found);
+	folder_free_names(found);
+	return code;
 }

@@ -16,10 +16,9 @@ static struct configuration *read_configuration(struct run *run, const struct ev
 {
 	const struct reader reader = {.subject = "the configuration"};
 
-	if (!of->config_path)
+	if (!of->config_paths)
 		return configuration_empty(run, "");
-	return configuration_read(
-		run, &of->settings->files, files_beneath(run, &of->settings->files, of->config_path), &reader);
+	return configuration_read(run, &of->settings->files, of->config_paths, &reader);
 }
 
 static struct policy_file file_of_entry(struct run *run, struct result *result)
@@ -60,6 +59,7 @@ static void evaluate(struct run *run, void *data)
 	struct policy_file policy;
 
 	run->loading = true;
+	run_check(run); /* the time may be over before it begins */
 	result->configuration = read_configuration(run, &result->of);
 	policy = result->of.policy_path ? file_of_path(run, result) : file_of_entry(run, result);
 	result->name = policy.name;

@@ -24,7 +24,7 @@ enum exit_code {
 
 struct evaluation_of {
 	const struct load_settings *settings;
-	const char *config_path; /* as the command line gives it; NULL: no configuration */
+	const char *const *config_paths; /* of the configuration's files, ended by NULL; NULL: no configuration */
 	const char *policy_path; /* as the command line gives it; NULL: `label` names a policy of the configuration */
 	const char *label;
 };

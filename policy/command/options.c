@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/base.h"
+#include "common/clock.h"
 #include "policy/configuration/hcl.h"
 
 enum flag_kind { SWITCH, TEXT, COUNT, DURATION, SIZE, SETTING };
@@ -185,7 +186,17 @@ static size_t take_flag(struct options *options, char **args)
 	return taken;
 }
 
-bool options_parse(struct options *options, enum command_bit command, char **args)
+/* A variable with the prefix alone names no parameter, and is skipped. */
+static void take_environment(struct options *options, char **environment)
+{
+	static const char prefix[] = "SENTINEL_PARAM_";
+
+	for (char **variable = environment; *variable; variable++)
+		if (text_starts(*variable, prefix))
+			add_setting(&options->params, *variable + strlen(prefix));
+}
+
+bool options_parse(struct options *options, enum command_bit command, char **args, char **environment)
 {
 	bool paths = false;
 	size_t count = 0;
@@ -196,9 +207,12 @@ bool options_parse(struct options *options, enum command_bit command, char **arg
 		.command = command,
 		.paths = mem_new(count + 1, sizeof(char *)),
 		.limits = run_limits_default,
+		.begun_ms = clock_mono_ms(),
 	};
 	if (command == TEST)
 		options->limits.timeout_ms = 300000;
+	if (command == EVAL)
+		take_environment(options, environment);
 	while (*args) {
 		size_t taken = 1;
 
@@ -231,6 +245,15 @@ void options_release(struct options *options)
 	settings_free(options->params);
 	settings_free(options->globals);
 	free(options->paths);
+}
+
+struct run_limits options_limits(const struct options *options)
+{
+	struct run_limits limits = options->limits;
+	int64_t spent_ms = clock_mono_ms() - options->begun_ms;
+
+	limits.timeout_ms = limits.timeout_ms > spent_ms ? limits.timeout_ms - spent_ms : 0;
+	return limits;
 }
 
 void options_help(enum command_bit command)

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/base.h"
+#include "common/clock.h"
 #include "policy/command/command.h"
 #include "policy/command/evaluation.h"
 
@@ -170,7 +171,8 @@ static int print_all(const struct tests *tests, const struct options *options)
 			print_text(policy);
 		}
 	}
-	fputs(options->json ? "}}\n" : "", stdout);
+	if (options->json)
+		printf("},\"duration\":%lld}\n", (long long)(clock_mono_ms() - options->begun_ms));
 	return output_finish((int)code);
 }
 

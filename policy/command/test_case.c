@@ -165,10 +165,11 @@ static struct value errors_of(struct run *run, const struct result *result)
 static void write_json(struct run *run, struct judging *judging)
 {
 	const struct result *result = judging->result;
-	struct value map = map_new(run, 7);
+	struct value map = map_new(run, 8);
 
 	map_set_text(run, map, "path", string_text(run, judging->test->path));
 	map_set_text(run, map, "status", string_text(run, words[judging->test->status]));
+	map_set_text(run, map, "duration", value_int(result->duration_ms));
 	map_set_text(run, map, "errors", errors_of(run, result));
 	map_set_text(run, map, "trace", trace_value(run, result));
 	map_set_text(run, map, "rule_detail", rule_details(run, result));
@@ -197,13 +198,14 @@ void test_case_run(struct test_case *test, const struct test_policy *policy, con
 {
 	const struct evaluation_of of = {
 		.settings = settings,
-		.config_path = test->path,
+		.config_paths = (const char *const[]){test->path, NULL},
 		.policy_path = policy->path,
 	};
+	const struct run_limits limits = options_limits(options);
 	struct result result;
 	struct judging judging = {.test = test, .options = options, .result = &result};
 
-	result_make(&result, &of, &options->limits);
+	result_make(&result, &of, &limits);
 	if (result_write(&result, judge, &judging))
 		test->text = malloc(judging.output.len + 1);
 	if (test->text) {

@@ -1,53 +1,23 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /* Finding policies and their cases. */
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "common/base.h"
+#include "policy/command/folder.h"
 #include "policy/command/test.h"
 #include "policy/core/regex.h"
 
-static bool ends_with(const char *text, const char *ending)
-{
-	size_t len = strlen(text), ending_len = strlen(ending);
-
-	return len > ending_len && strcmp(text + len - ending_len, ending) == 0;
-}
-
 static int is_policy(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' && ends_with(entry->d_name, ".sentinel");
+	return entry->d_name[0] != '.' && name_ends(entry->d_name, ".sentinel");
 }
 
 static int is_case(const struct dirent *entry)
 {
-	return entry->d_name[0] != '.' && (ends_with(entry->d_name, ".hcl") || ends_with(entry->d_name, ".json"));
-}
-
-static int by_name(const struct dirent **a, const struct dirent **b)
-{
-	return strcmp((*a)->d_name, (*b)->d_name);
-}
-
-/* The names in the folder, in order; none if there is no such folder. The caller frees each and the array. False, with
- * a message and without names, if the folder can't be read. */
-static bool list(
-	const char *folder, int (*wanted)(const struct dirent *entry), struct dirent ***ret_entries, size_t *ret_count)
-{
-	int count = scandir(folder, ret_entries, wanted, by_name);
-
-	*ret_count = count < 0 ? 0 : (size_t)count;
-	if (count >= 0)
-		return true;
-	*ret_entries = NULL;
-	if (errno == ENOENT || errno == ENOTDIR)
-		return true;
-	perror(folder);
-	return false;
+	return entry->d_name[0] != '.' && (name_ends(entry->d_name, ".hcl") || name_ends(entry->d_name, ".json"));
 }
 
 /* ---- cases ---- */
@@ -63,9 +33,9 @@ static bool find_cases(struct test_policy *policy)
 	const char *slash = strrchr(policy->path, '/');
 	const char *name = slash ? slash + 1 : policy->path;
 	_cleanup_(freep) char *folder = mem_printf("%.*stest/%.*s", (int)(name - policy->path), policy->path,
-		ends_with(name, ".sentinel") ? stem_len(name) : (int)strlen(name), name);
+		name_ends(name, ".sentinel") ? stem_len(name) : (int)strlen(name), name);
 	struct dirent **entries;
-	bool listed = list(folder, is_case, &entries, &policy->case_count);
+	bool listed = folder_list(folder, is_case, &entries, &policy->case_count);
 
 	policy->cases = mem_new(policy->case_count + 1, sizeof(*policy->cases));
 	for (size_t i = 0; i < policy->case_count; i++) {
@@ -95,7 +65,7 @@ static bool add_folder(struct tests *tests, const char *folder)
 {
 	size_t len = strlen(folder), count;
 	struct dirent **entries;
-	bool listed = list(folder, is_policy, &entries, &count);
+	bool listed = folder_list(folder, is_policy, &entries, &count);
 
 	while (len > 1 && folder[len - 1] == '/')
 		len--;

@@ -7,6 +7,7 @@
 
 #include "common/base.h"
 #include "policy/configuration/hcl.h"
+#include "policy/configuration/override.h"
 #include "policy/imports/standard.h"
 
 /* ---- blocks and their attributes ---- */
@@ -52,9 +53,9 @@ struct reading_state {
 	size_t policy_count, import_count;
 };
 
-static struct place place_of(const struct reading_state *state, const struct hcl_block *block)
+static struct place place_of(const struct hcl_block *block)
 {
-	return (struct place){.source = state->configuration->source, .offset = block->begin};
+	return (struct place){.source = block->source, .offset = block->begin};
 }
 
 static const char *block_title(struct run *run, const struct hcl_block *block)
@@ -68,8 +69,7 @@ static const char *block_title(struct run *run, const struct hcl_block *block)
 static _Noreturn void fail_type(
 	const struct reading_state *state, const struct hcl_block *block, const char *name, const char *type)
 {
-	run_fail_at(
-		state->run, place_of(state, block), "%s: \"%s\" is no %s", block_title(state->run, block), name, type);
+	run_fail_at(state->run, place_of(block), "%s: \"%s\" is no %s", block_title(state->run, block), name, type);
 }
 
 /* The attribute as a text, or `otherwise`. */
@@ -91,8 +91,7 @@ static const char *need_text(
 	const char *text = get_text(state, block, body, name, NULL);
 
 	if (!text)
-		run_fail_at(
-			state->run, place_of(state, block), "%s has no \"%s\"", block_title(state->run, block), name);
+		run_fail_at(state->run, place_of(block), "%s has no \"%s\"", block_title(state->run, block), name);
 	return text;
 }
 
@@ -110,7 +109,7 @@ static struct value get_map(const struct reading_state *state, const struct hcl_
 
 static _Noreturn void fail_twice(const struct reading_state *state, const struct hcl_block *block)
 {
-	run_fail_at(state->run, place_of(state, block), "%s is given twice", block_title(state->run, block));
+	run_fail_at(state->run, place_of(block), "%s is given twice", block_title(state->run, block));
 }
 
 /* ---- policies ---- */
@@ -120,7 +119,7 @@ static void check_level(const struct reading_state *state, const struct hcl_bloc
 	for (size_t i = 0; i < ARRAY_LEN(levels); i++)
 		if (strcmp(levels[i], level) == 0)
 			return;
-	run_fail_at(state->run, place_of(state, block),
+	run_fail_at(state->run, place_of(block),
 		"%s: the enforcement level \"%s\" is not advisory, soft-mandatory or hard-mandatory",
 		block_title(state->run, block), level);
 }
@@ -139,7 +138,7 @@ static void read_policy(struct reading_state *state, const struct hcl_block *blo
 		.enforcement_level = get_text(state, block, &block->body, "enforcement_level", levels[0]),
 		.description = get_text(state, block, &block->body, "description", ""),
 		.params = get_map(state, block, "params"),
-		.place = place_of(state, block),
+		.place = place_of(block),
 	};
 	check_level(state, block, policy->enforcement_level);
 	*state->policy_tail = policy;
@@ -159,14 +158,14 @@ static struct import_entry *add_import(
 		if (other->mock == mock && strcmp(other->name, name) == 0)
 			fail_twice(state, block);
 	if (!mock && kind != IMPORT_PLUGIN && standard_import(name, strlen(name)))
-		run_fail_at(state->run, place_of(state, block), "%s: \"%s\" is the name of a standard import",
+		run_fail_at(state->run, place_of(block), "%s: \"%s\" is the name of a standard import",
 			block_title(state->run, block), name);
 	*entry = (struct import_entry){
 		.name = name,
 		.subject = block_title(state->run, block),
 		.kind = kind,
 		.mock = mock,
-		.place = place_of(state, block),
+		.place = place_of(block),
 	};
 	*state->import_tail = entry;
 	state->import_tail = &entry->next;
@@ -178,7 +177,7 @@ static void read_static(struct reading_state *state, const struct hcl_block *blo
 	const char *format = get_text(state, block, &block->body, "format", "json");
 
 	if (strcmp(format, "json") != 0)
-		run_fail_at(state->run, place_of(state, block), "%s: the format \"%s\" is not known, only json",
+		run_fail_at(state->run, place_of(block), "%s: the format \"%s\" is not known, only json",
 			block_title(state->run, block), format);
 	add_import(state, block, IMPORT_STATIC, false)->source = need_text(state, block, &block->body, "source");
 }
@@ -229,8 +228,8 @@ static void read_import(struct reading_state *state, const struct hcl_block *blo
 			kinds[i].read(state, block);
 			return;
 		}
-	run_fail_at(state->run, place_of(state, block),
-		"import \"%s\" \"%s\": the kind is not module, static or plugin", block->labels[0], block->labels[1]);
+	run_fail_at(state->run, place_of(block), "import \"%s\" \"%s\": the kind is not module, static or plugin",
+		block->labels[0], block->labels[1]);
 }
 
 /* The older JSON form: a file's name, or data. */
@@ -263,7 +262,7 @@ static void read_mock(struct reading_state *state, const struct hcl_block *block
 	else if (hcl_get(state->run, &block->body, "data", &data))
 		add_import(state, block, IMPORT_DATA, true)->value = data;
 	else
-		run_fail_at(state->run, place_of(state, block), "%s has neither \"data\" nor a block \"module\"",
+		run_fail_at(state->run, place_of(block), "%s has neither \"data\" nor a block \"module\"",
 			block_title(state->run, block));
 }
 
@@ -274,7 +273,7 @@ static void read_value(struct reading_state *state, const struct hcl_block *bloc
 	struct value value, other;
 
 	if (!hcl_get(state->run, &block->body, "value", &value))
-		run_fail_at(state->run, place_of(state, block), "%s has no \"value\"", block_title(state->run, block));
+		run_fail_at(state->run, place_of(block), "%s has no \"value\"", block_title(state->run, block));
 	if (map_get_text(state->run, map, block->labels[0], &other))
 		fail_twice(state, block);
 	map_set_text(state->run, map, block->labels[0], value);
@@ -290,16 +289,33 @@ static void read_global(struct reading_state *state, const struct hcl_block *blo
 	read_value(state, block, state->configuration->globals);
 }
 
+static void expect(struct reading_state *state, const struct hcl_block *block, struct value rule, struct value wanted)
+{
+	struct value rules = state->configuration->rules, before;
+
+	if (map_get(state->run, rules, rule, &before) && !value_equal(state->run, before, wanted))
+		run_fail_at(state->run, place_of(block), "the rule \"%.*s\" has two different expectations",
+			(int)string_len(rule), string_bytes(rule));
+	map_set(state->run, rules, rule, wanted);
+}
+
+/* The rules of all blocks are expected. */
 static void read_test(struct reading_state *state, const struct hcl_block *block)
 {
+	struct configuration *configuration = state->configuration;
+	struct iterator at;
 	struct value rules;
 
 	if (!hcl_get(state->run, &block->body, "rules", &rules))
 		return;
-	if (state->configuration->has_rules)
-		fail_twice(state, block);
-	state->configuration->rules = get_map(state, block, "rules");
-	state->configuration->has_rules = true;
+	if (configuration->has_rules)
+		configuration_warn(state->run, configuration, place_of(block), "the block \"test\" is repeated");
+	else
+		configuration->rules = map_new(state->run, 0);
+	configuration->has_rules = true;
+	at = value_iterate(state->run, get_map(state, block, "rules"));
+	while (iterator_next(state->run, &at))
+		expect(state, block, at.key, at.element);
 }
 
 static bool is_feature(struct value name)
@@ -316,7 +332,7 @@ static void read_features(struct reading_state *state, const struct hcl_block *b
 
 	while (iterator_next(state->run, &at))
 		if (!is_feature(at.key))
-			configuration_warn(state->run, state->configuration, place_of(state, block),
+			configuration_warn(state->run, state->configuration, place_of(block),
 				"the feature \"%.*s\" is not known", (int)string_len(at.key), string_bytes(at.key));
 }
 
@@ -330,8 +346,7 @@ static void check_body(const struct reading_state *state, const struct hcl_block
 {
 	for (const struct hcl_attribute *attribute = block->body.attributes; attribute; attribute = attribute->next)
 		if (!hcl_has_attribute(type, attribute->name))
-			run_fail_at(state->run,
-				(struct place){.source = state->configuration->source, .offset = attribute->offset},
+			run_fail_at(state->run, (struct place){.source = block->source, .offset = attribute->offset},
 				"%s has no attribute \"%s\"", block_title(state->run, block), attribute->name);
 	for (const struct hcl_block *inner = block->body.blocks; inner; inner = inner->next) {
 		const struct hcl_type *nested = hcl_type(type->nested, inner->type);
@@ -339,7 +354,7 @@ static void check_body(const struct reading_state *state, const struct hcl_block
 				    : inner->label_count == 0 && hcl_has_attribute(type, inner->type);
 
 		if (!known)
-			run_fail_at(state->run, place_of(state, inner), "%s has no block \"%s\"",
+			run_fail_at(state->run, place_of(inner), "%s has no block \"%s\"",
 				block_title(state->run, block), inner->type);
 	}
 }
@@ -352,16 +367,24 @@ static const struct hcl_type *type_of(const struct hcl_block *block)
 	return hcl_type(types, legacy ? "imports" : block->type);
 }
 
-static void read_block(struct reading_state *state, const struct hcl_block *block)
+/* The block's type. Fails if there is none, or it has other labels and attributes. */
+static const struct hcl_type *check_block(const struct reading_state *state, const struct hcl_block *block)
 {
 	const struct hcl_type *type = type_of(block);
 
 	if (!type)
-		run_fail_at(state->run, place_of(state, block), "the block \"%s\" is not known", block->type);
+		run_fail_at(state->run, place_of(block), "the block \"%s\" is not known", block->type);
 	if (block->label_count != type->labels)
-		run_fail_at(state->run, place_of(state, block), "the block \"%s\" has %u labels, it needs %u",
-			block->type, block->label_count, type->labels);
+		run_fail_at(state->run, place_of(block), "the block \"%s\" has %u labels, it needs %u", block->type,
+			block->label_count, type->labels);
 	check_body(state, block, type);
+	return type;
+}
+
+static void read_block(struct reading_state *state, const struct hcl_block *block)
+{
+	const struct hcl_type *type = check_block(state, block);
+
 	readers[type - types](state, block);
 }
 
@@ -386,42 +409,91 @@ struct configuration *configuration_empty(struct run *run, const char *folder)
 	return configuration;
 }
 
-static void read_blocks(struct run *run, struct configuration *configuration, const struct hcl_body *body)
+/* ---- files ---- */
+
+static struct hcl_body *parse(struct run *run, const struct source *source)
 {
+	struct hcl_body *body = is_json(source->name) ? hcl_read_json(run, source, types) : hcl_read(run, source);
+
+	if (body->attributes)
+		run_fail_at(run, (struct place){.source = source, .offset = body->attributes->offset},
+			"the attribute \"%s\" stands outside of blocks", body->attributes->name);
+	return body;
+}
+
+static void override(struct reading_state *state, struct hcl_body *body, const struct hcl_body *by)
+{
+	for (const struct hcl_block *block = by->blocks; block; block = block->next) {
+		check_block(state, block);
+		if (!override_block(state->run, body, block))
+			run_fail_at(
+				state->run, place_of(block), "%s overrides nothing", block_title(state->run, block));
+	}
+}
+
+static void append(struct hcl_body *body, const struct hcl_body *more)
+{
+	struct hcl_block **tail = &body->blocks;
+
+	while (*tail)
+		tail = &(*tail)->next;
+	*tail = more->blocks;
+}
+
+static struct configuration *read_sources(struct run *run, const struct source *const *sources)
+{
+	struct configuration *configuration = configuration_empty(run, files_folder(run, sources[0]->name));
 	struct reading_state state = {
 		.run = run,
 		.configuration = configuration,
 		.policy_tail = &configuration->policies,
 		.import_tail = &configuration->imports,
 	};
+	struct hcl_body *body = parse(run, sources[0]);
 
-	if (body->attributes)
-		run_fail_at(run, (struct place){.source = configuration->source, .offset = body->attributes->offset},
-			"the attribute \"%s\" stands outside of blocks", body->attributes->name);
+	configuration->source = sources[0];
+	for (const struct source *const *source = sources + 1; *source; source++)
+		if (override_is((*source)->name))
+			override(&state, body, parse(run, *source));
+		else
+			append(body, parse(run, *source));
 	for (const struct hcl_block *block = body->blocks; block; block = block->next) {
 		run_step(run, 1);
 		read_block(&state, block);
 	}
+	return configuration;
 }
 
 struct configuration *configuration_parse(struct run *run, const struct source *source)
 {
-	struct configuration *configuration = configuration_empty(run, files_folder(run, source->name));
+	const struct source *const sources[] = {source, NULL};
 
-	configuration->source = source;
-	read_blocks(
-		run, configuration, is_json(source->name) ? hcl_read_json(run, source, types) : hcl_read(run, source));
-	return configuration;
+	return read_sources(run, sources);
+}
+
+static const struct source *read_source(
+	struct run *run, const struct files *files, const char *path, const struct reader *reader)
+{
+	const char *name = files_beneath(run, files, path);
+	struct file file = file_read(run, files, name, reader);
+	struct source *source = run_alloc(run, 1, sizeof(*source));
+
+	*source = (struct source){.name = name, .text = file.bytes, .len = file.len};
+	return source;
 }
 
 struct configuration *configuration_read(
-	struct run *run, const struct files *files, const char *path, const struct reader *reader)
+	struct run *run, const struct files *files, const char *const *paths, const struct reader *reader)
 {
-	struct file file = file_read(run, files, path, reader);
-	struct source *source = run_alloc(run, 1, sizeof(*source));
+	const struct source **sources;
+	size_t count = 0;
 
-	*source = (struct source){.name = path, .text = file.bytes, .len = file.len};
-	return configuration_parse(run, source);
+	while (paths[count])
+		count++;
+	sources = run_alloc(run, count + 1, sizeof(struct source *));
+	for (size_t i = 0; i < count; i++)
+		sources[i] = read_source(run, files, paths[i], reader);
+	return read_sources(run, sources);
 }
 
 struct policy_entry *configuration_policy(const struct configuration *configuration, const char *name)

@@ -60,7 +60,7 @@ struct import_entry {
 };
 
 struct configuration {
-	const struct source *source; /* NULL: there is none */
+	const struct source *source; /* of the first file; NULL: there is none */
 	const char *folder;          /* to which sources are relative */
 	struct policy_entry *policies;
 	struct import_entry *imports;
@@ -77,9 +77,10 @@ struct configuration *configuration_empty(struct run *run, const char *folder);
 /* The configuration in a source. If its name ends with .json it is in the JSON form. The name's folder is the
  * configuration's. */
 struct configuration *configuration_parse(struct run *run, const struct source *source);
-/* Reads the file at the path from the root. */
+/* Reads the files of one folder, at paths that the command line gives, ended by NULL. The blocks of the first one and
+ * of all others that are no overrides (override.h) are one configuration; the overrides change it in their order. */
 struct configuration *configuration_read(
-	struct run *run, const struct files *files, const char *path, const struct reader *reader);
+	struct run *run, const struct files *files, const char *const *paths, const struct reader *reader);
 /* The policy of that name, or NULL. */
 struct policy_entry *configuration_policy(const struct configuration *configuration, const char *name);
 

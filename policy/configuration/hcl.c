@@ -18,6 +18,7 @@ static struct hcl_block *read_block(struct literal_reader *reader, const struct 
 	*block = (struct hcl_block){
 		.type = reader_name(reader, &item->name),
 		.label_count = item->label_count,
+		.source = reader->source,
 		.begin = (uint32_t)item->begin,
 	};
 	for (unsigned i = 0; i < item->label_count; i++)

@@ -37,6 +37,7 @@ struct hcl_block {
 	const char *type;
 	const char *labels[HCL_LABELS];
 	unsigned label_count;
+	const struct source *source;
 	uint32_t begin; /* in the source; JSON: 0 */
 	struct hcl_body body;
 	struct hcl_block *next;

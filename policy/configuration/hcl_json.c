@@ -85,7 +85,11 @@ static struct hcl_body *add_block(const struct json_reader *reader, struct pendi
 {
 	struct hcl_block *block = run_alloc(reader->run, 1, sizeof(*block));
 
-	*block = (struct hcl_block){.type = pending->type->name, .label_count = pending->label_count};
+	*block = (struct hcl_block){
+		.type = pending->type->name,
+		.label_count = pending->label_count,
+		.source = reader->source,
+	};
 	memcpy(block->labels, pending->labels, sizeof(block->labels));
 	*pending->tail = block;
 	pending->tail = &block->next;

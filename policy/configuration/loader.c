@@ -319,6 +319,22 @@ static void pass_warnings(struct loader *loader, const struct tree *tree)
 			tree->warnings[i].message);
 }
 
+/* A field that is missing is undefined: a call of it does nothing. */
+static void warn_of_fields(struct loader *loader, const struct tree *tree, const struct value *imports)
+{
+	for (uint32_t i = 0; i < tree->field_count; i++) {
+		const struct field_use *use = &tree->fields[i];
+		const struct word import = tree->imports[use->import].path;
+
+		run_step(loader->run, 1);
+		if (import_lacks(loader->run, imports[use->import], use->field.bytes, use->field.len))
+			configuration_warn(loader->run, loader->configuration,
+				(struct place){.source = tree->source, .offset = use->offset},
+				"the import \"%.*s\" has no \"%.*s\", so it is undefined", (int)import.len,
+				import.bytes, (int)use->field.len, use->field.bytes);
+	}
+}
+
 static void set_params(struct loader *loader, struct unit *unit, const struct value *own)
 {
 	const struct tree *tree = unit_tree(unit);
@@ -340,19 +356,23 @@ static struct unit *load_unit(struct loader *loader, const struct source *source
 	struct run *run = loader->run;
 	struct tree *tree;
 	struct unit *unit;
+	struct value *imports;
 
 	run->at = (struct place){.source = source};
 	if (source->len > MAX_SOURCE)
 		run_fail_limit(run, "a source's length, 8 MiB,", NULL);
 	tree = tree_parse(run, source, role);
 	unit = unit_new(run, tree);
+	imports = run_alloc(run, tree->import_count, sizeof(*imports));
 	run_enter(run);
 	for (uint32_t i = 0; i < tree->import_count; i++) {
 		run->at = (struct place){.source = source, .offset = tree->imports[i].offset};
-		unit_set_import(unit, i, find_import(loader, tree->imports[i].path));
+		imports[i] = find_import(loader, tree->imports[i].path);
+		unit_set_import(unit, i, imports[i]);
 	}
 	run_leave(run);
 	set_globals(loader, unit);
+	warn_of_fields(loader, tree, imports);
 	pass_warnings(loader, tree);
 	return unit;
 }

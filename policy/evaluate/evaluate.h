@@ -36,6 +36,9 @@ void unit_set_import(struct unit *unit, size_t index, struct value import);
  * first unit that imports it. */
 struct value unit_as_import(const struct unit *module);
 
+/* True if the import is a module or a standard import that has no such field. Of computed fields this is not known. */
+bool import_lacks(struct run *run, struct value import, const char *name, size_t len);
+
 /* A parameter's or global's value, before the evaluation. A parameter without one gets its default; if it has none, the
  * evaluation fails. */
 void unit_set_variable(struct unit *unit, uint32_t slot, struct value value);

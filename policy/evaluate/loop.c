@@ -144,8 +144,6 @@ struct value evaluate_quantifier(struct activation *activation, const struct nod
 	struct value over = evaluate(activation, node->loop->over), result;
 	struct turns turns;
 
-	if (over.type == VALUE_UNDEFINED)
-		return over;
 	activation_at(activation, node);
 	turns_begin(activation, node->loop, over, &turns);
 	result = quantifiers[node->loop->quantifier](activation, &turns);

@@ -158,8 +158,6 @@ static enum flow execute_for(struct activation *activation, const struct node *n
 	struct turns turns;
 	enum flow flow;
 
-	if (over.type == VALUE_UNDEFINED)
-		return FLOW_NEXT;
 	activation_at(activation, node);
 	turns_begin(activation, node->loop, over, &turns);
 	flow = execute_turns(activation, &turns);

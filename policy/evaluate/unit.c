@@ -62,6 +62,18 @@ static struct unit *module_of(struct value import)
 	return (struct unit *)import.import->data;
 }
 
+bool import_lacks(struct run *run, struct value import, const char *name, size_t len)
+{
+	const struct unit *module = module_of(import);
+	uint32_t slot;
+
+	if (module) {
+		run_step(run, module->tree->scope.count / NAMES_PER_STEP);
+		return !tree_variable(module->tree, name, len, &slot);
+	}
+	return import.type == VALUE_IMPORT && !import.import->field && !import_function(import.import, name, len);
+}
+
 /* ---- evaluation ---- */
 
 static void set_default(struct activation *activation, const struct param_tree *param)

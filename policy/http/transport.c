@@ -13,7 +13,7 @@
 #include "common/http/guard.h"
 #include "policy/http/late_curl.h"
 
-enum { MAX_REDIRECTS = 5 };
+enum { MAX_REDIRECTS = 10 };
 
 struct curl_transport {
 	struct http_transport transport; /* first */
@@ -265,7 +265,7 @@ static void send_all(struct exchange *exchange)
 		char *next = NULL;
 
 		if (redirects > MAX_REDIRECTS)
-			fail(exchange, "more than 5 redirects");
+			fail(exchange, "more than 10 redirects");
 		else
 			next = hop(exchange, url);
 		free(url);

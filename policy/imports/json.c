@@ -27,14 +27,29 @@ static struct value call_valid(struct run *run, const struct value *args, size_t
 	return value_bool(json_read(run, string_bytes(args[0]), string_len(args[0]), &value, &error));
 }
 
+static void refuse_functions(struct run *run, struct value value)
+{
+	struct iterator at;
+
+	if (value_is(value, VALUE_FUNCTION))
+		run_fail(run, "json.marshal: JSON has no functions");
+	if (!value_is(value, VALUE_LIST) && !value_is(value, VALUE_MAP))
+		return;
+	run_enter(run);
+	at = value_iterate(run, value);
+	while (iterator_next(run, &at))
+		refuse_functions(run, at.element);
+	run_leave(run);
+}
+
 static struct value call_marshal(struct run *run, const struct value *args, size_t count, const void *data)
 {
 	struct output output = {0};
 
 	(void)count;
 	(void)data;
-	if (!json_write(run, &output, args[0]))
-		return value_undefined(run);
+	refuse_functions(run, args[0]);
+	json_write(run, &output, args[0]);
 	return string_borrow(run, output.bytes, output.len);
 }
 

@@ -26,8 +26,8 @@ bool json_read(struct run *run, const char *text, size_t len, struct value *ret_
 bool json_read_file(
 	struct run *run, const char *text, size_t len, struct value *ret_value, struct json_error *ret_error);
 
-/* Appends the value. Members that are undefined or functions are left out, such elements of lists are null. False, with
- * nothing appended, if the value itself is one of these. A number that JSON does not have (NaN) fails. */
+/* Appends the value. Members and elements that are undefined or functions are left out. False, with nothing appended,
+ * if the value itself is one of these. A number that JSON does not have (NaN) fails. */
 bool json_write(struct run *run, struct output *output, struct value value);
 
 #endif

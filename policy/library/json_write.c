@@ -86,9 +86,10 @@ static void write_list(struct run *run, struct output *output, struct value list
 
 	output_add(run, output, "[", 1);
 	while (iterator_next(run, &at)) {
+		if (!is_written(at.element))
+			continue;
 		output_text(run, output, separator);
-		if (!json_write(run, output, at.element))
-			output_text(run, output, "null");
+		json_write(run, output, at.element);
 		separator = ",";
 	}
 	output_add(run, output, "]", 1);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "policy/syntax/resolver.h"
 
+#include <string.h>
+
 #include "common/base.h"
 #include "policy/syntax/parser.h"
 #include "policy/syntax/symbol.h"
@@ -39,8 +41,11 @@ static void declare(struct resolver *resolver, struct word name)
 	struct symbol *symbol = symbols_get(symbols, name);
 	bool here = symbol->binding && symbol->binding->level == symbols->level;
 
-	/* An import without a binding is refused when the assignment is resolved. */
-	if (here || symbol_is_definite(symbol) || (!symbol->binding && symbol->import >= 0))
+	bool file = symbols->level == &resolver->file;
+
+	/* Inner scopes may have a variable with an import's name. The file may not: the assignment is refused when it
+	 * is resolved. */
+	if (here || symbol_is_definite(symbol) || (file && symbol->import >= 0))
 		return;
 	symbol_bind(symbols, symbols->level, symbol);
 }
@@ -257,7 +262,14 @@ static void resolve_operands(struct resolver *resolver, struct node *node)
 
 static void resolve_selector(struct resolver *resolver, struct node *node)
 {
+	struct tree *tree = resolver->tree;
+	const struct node *of = node->selector.of;
+
 	resolve(resolver, node->selector.of);
+	if (of->kind != NODE_NAME || of->name.kind != NAME_IMPORT)
+		return;
+	tree->fields = array_room(resolver->run, tree->fields, tree->field_count, sizeof(*tree->fields));
+	tree->fields[tree->field_count++] = (struct field_use){of->name.slot, node->selector.field, of->offset};
 }
 
 static void resolve_slice(struct resolver *resolver, struct node *node)
@@ -329,6 +341,18 @@ static void resolve(struct resolver *resolver, struct node *node)
 
 /* ---- the file ---- */
 
+/* The same import twice does no harm; another one would hide the first. */
+static void warn_repeated(struct resolver *resolver, const struct import_tree *first, const struct import_tree *second)
+{
+	bool same = first->path.len == second->path.len &&
+		memcmp(first->path.bytes, second->path.bytes, first->path.len) == 0;
+
+	if (!same)
+		fail_name(resolver, second->offset, "import", second->name, "is repeated with another path");
+	warn(resolver, second->offset,
+		run_text(resolver->run, "the import \"%.*s\" is repeated", (int)second->name.len, second->name.bytes));
+}
+
 static void declare_imports(struct resolver *resolver)
 {
 	const struct tree *tree = resolver->tree;
@@ -337,9 +361,10 @@ static void declare_imports(struct resolver *resolver)
 		const struct import_tree *import = &tree->imports[i];
 		struct symbol *symbol = symbols_get(&resolver->symbols, import->name);
 
-		if (symbol->import >= 0)
-			fail_name(resolver, import->offset, "import", import->name, "is repeated");
-		symbol->import = (int)i;
+		if (symbol->import < 0)
+			symbol->import = (int)i;
+		else
+			warn_repeated(resolver, &tree->imports[symbol->import], import);
 	}
 }
 

@@ -212,6 +212,13 @@ struct tree {
 		uint32_t slot, offset;
 	} * unassigned;
 	uint32_t unassigned_count;
+	/* Fields that the file reads of its imports by name, in the order of the file. */
+	struct field_use {
+		uint32_t import; /* the index in `imports` */
+		struct word field;
+		uint32_t offset;
+	} * fields;
+	uint32_t field_count;
 	/* Allowed code that is probably a mistake, in the order of the file. */
 	struct tree_warning {
 		const char *message;

@@ -7,7 +7,8 @@
  *
  * The elements of a container are in a room. Several containers and running iterations can refer to one room: it is
  * shared from then on, and a container copies a shared room before it changes an element. A list may still append to a
- * shared room if its elements end where the room's do: nothing else refers to what is behind them.
+ * shared room if its elements end where the room's do, and prepend if they begin where the room's do: nothing else
+ * refers to what is behind or before them.
  *
  * A view is a container with a cache. Its room is that of the data; its elements are views too, made at first use and
  * kept in the cache by their index in the room. A change of a view first gives it a room of its own.
@@ -16,7 +17,8 @@
 #include "policy/values/value.h"
 
 struct list_room {
-	size_t used, capacity;
+	size_t first, used; /* the elements are from `first` up to `used`, without it */
+	size_t capacity;
 	bool shared;
 	struct value items[];
 };
@@ -46,6 +48,7 @@ struct map_room {
 struct map {
 	struct map_room *room;
 	struct view_cache *cache; /* NULL: no view */
+	const struct map *hidden; /* map_hide; or NULL */
 };
 
 struct view_slot {

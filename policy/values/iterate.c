@@ -13,13 +13,25 @@ static struct iterator over_map(struct map *map)
 	return (struct iterator){.map = true, .count = map->room->used, .room = map->room, .cache = map->cache};
 }
 
+/* "undefined", with the place where it arose. */
+static const char *refused(struct run *run, struct value value)
+{
+	struct place origin = value_origin(value);
+	unsigned line, column;
+
+	if (value.type != VALUE_UNDEFINED || !origin.source)
+		return value_type_name(value);
+	place_position(origin, &line, &column);
+	return run_text(run, "undefined, which arose at %s:%u:%u", origin.source->name, line, column);
+}
+
 struct iterator value_iterate(struct run *run, struct value container)
 {
 	if (container.type == VALUE_LIST)
 		return over_list(container.list);
 	if (container.type == VALUE_MAP)
 		return over_map(container.map);
-	run_fail(run, "only a list or a map has elements, not %s", value_type_name(container));
+	run_fail(run, "only a list or a map has elements, not %s", refused(run, container));
 }
 
 static bool next_of_list(struct run *run, struct iterator *iterator)

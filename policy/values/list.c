@@ -94,6 +94,8 @@ void list_push(struct run *run, struct value list, struct value element)
 	changed->len++;
 }
 
+/* ---- concatenation: what is longer is not copied if its room has space for the other ---- */
+
 /* The list whose room holds a's elements and has room for b's. */
 static struct list begin_concat(struct run *run, struct list *a, size_t len)
 {
@@ -108,17 +110,59 @@ static struct list begin_concat(struct run *run, struct list *a, size_t len)
 	return begin;
 }
 
-struct value list_concat(struct run *run, struct value a, struct value b)
+static struct list append(struct run *run, struct list *a, struct value b, size_t len)
 {
-	const size_t added = b.list->len, len = a.list->len + added;
-	struct list joined;
+	struct list joined = begin_concat(run, a, len);
+	const size_t added = b.list->len;
 
-	check_length(run, len);
-	run_step(run, 1 + added);
-	joined = begin_concat(run, a.list, len);
+	run_step(run, added);
 	for (size_t i = 0; i < added; i++)
 		joined.room->items[joined.room->used + i] = list_at(run, b, i);
 	joined.room->used += added;
+	return joined;
+}
+
+/* A copy of the list at the end of a room for at least `len` elements. */
+static struct list copy_to_end(struct run *run, const struct list *list, size_t len)
+{
+	struct list copy = {.len = list->len, .room = room_new(run, len + (list->len > 4 ? len : 0))};
+
+	copy.offset = copy.room->capacity - list->len;
+	copy.room->first = copy.offset;
+	copy.room->used = copy.room->capacity;
+	run_step(run, list->len);
+	for (size_t i = 0; i < list->len; i++)
+		copy.room->items[copy.offset + i] = at(run, list, i);
+	return copy;
+}
+
+static struct list prepend(struct run *run, struct value a, const struct list *b, size_t len)
+{
+	const size_t added = a.list->len;
+	struct list joined = *b;
+
+	if (b->cache || b->offset != b->room->first || b->offset < added)
+		joined = copy_to_end(run, b, len);
+	run_step(run, added);
+	joined.offset -= added;
+	joined.room->first = joined.offset;
+	joined.room->shared = true;
+	for (size_t i = 0; i < added; i++)
+		joined.room->items[joined.offset + i] = list_at(run, a, i);
+	return joined;
+}
+
+struct value list_concat(struct run *run, struct value a, struct value b)
+{
+	const size_t len = a.list->len + b.list->len;
+	struct list joined;
+
+	check_length(run, len);
+	run_step(run, 1);
+	if (a.list->len < b.list->len && !can_grow(a.list, b.list->len))
+		joined = prepend(run, a, b.list, len);
+	else
+		joined = append(run, a.list, b, len);
 	joined.len = len;
 	return list_of(run, joined);
 }

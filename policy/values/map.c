@@ -31,18 +31,25 @@ static uint64_t hash_bytes(struct run *run, const char *bytes, size_t len)
 	return mix(hash);
 }
 
+/* A whole float is the key of its int. */
+static struct value whole_key(struct value key)
+{
+	bool fits = key.type == VALUE_FLOAT && key.real >= -9223372036854775808.0 && key.real < 9223372036854775808.0;
+
+	return fits && key.real == (double)(int64_t)key.real ? value_int((int64_t)key.real) : key;
+}
+
 static uint64_t hash_float(double real)
 {
 	uint64_t bits;
 
-	if (real >= -9223372036854775808.0 && real < 9223372036854775808.0 && real == (double)(int64_t)real)
-		return mix((uint64_t)(int64_t)real + KEY_INT);
 	memcpy(&bits, &real, sizeof(bits));
 	return mix(bits + KEY_FLOAT);
 }
 
 static uint64_t hash_key(struct run *run, struct value key)
 {
+	key = whole_key(key);
 	switch (key.type) {
 	case VALUE_STRING:
 		return hash_bytes(run, string_bytes(key), string_len(key));
@@ -66,8 +73,10 @@ static bool same_key(struct value a, struct value b)
 {
 	if (b.type == VALUE_STRING)
 		return same_bytes(a, string_bytes(b), string_len(b));
-	if (value_is_number(a) && value_is_number(b))
-		return number_compare(a, b) == 0;
+	a = whole_key(a);
+	b = whole_key(b);
+	if (value_is_number(a))
+		return a.type == b.type && number_compare(a, b) == 0;
 	return a.type == VALUE_BOOL && b.type == VALUE_BOOL && a.truth == b.truth;
 }
 
@@ -234,7 +243,7 @@ static bool get(struct run *run, const struct map *map, const struct sought *sou
 	struct map_entry *entry = find(run, map->room, sought);
 
 	if (!entry)
-		return false;
+		return map->hidden && get(run, map->hidden, sought, ret_element);
 	*ret_element = read_entry(run, map, entry);
 	return true;
 }
@@ -274,6 +283,11 @@ void map_set(struct run *run, struct value map, struct value key, struct value e
 	if (changed->room->used == changed->room->capacity)
 		map_own(run, changed, 2 * (size_t)changed->room->live + 2);
 	room_add(run, changed->room, (struct map_entry){.key = key, .element = element, .hash = sought.hash});
+}
+
+void map_hide(struct value map, struct value hidden)
+{
+	map.map->hidden = hidden.map;
 }
 
 void map_set_text(struct run *run, struct value map, const char *key, struct value element)

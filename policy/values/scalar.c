@@ -51,41 +51,18 @@ const char *value_type_name(struct value value)
 	return value.type < VALUE_TYPES ? names[value.type] : "unset";
 }
 
-static int sign(double a, double b)
+static double real_of(struct value number)
 {
-	return (a > b) - (a < b);
-}
-
-/* The whole numbers of floats below 2^63 are ints, so the int is compared with the whole part first. */
-static int compare_int_float(int64_t number, double real)
-{
-	const double limit = 9223372036854775808.0;
-
-	if (real != real)
-		return 2;
-	if (real >= limit)
-		return -1;
-	if (real < -limit)
-		return 1;
-	int64_t whole = (int64_t)real;
-
-	if (number != whole)
-		return number > whole ? 1 : -1;
-	return sign((double)whole, real);
+	return number.type == VALUE_INT ? (double)number.number : number.real;
 }
 
 int number_compare(struct value a, struct value b)
 {
+	double left = real_of(a), right = real_of(b);
+
 	if (a.type == VALUE_INT && b.type == VALUE_INT)
 		return (a.number > b.number) - (a.number < b.number);
-	if (a.type == VALUE_INT)
-		return compare_int_float(a.number, b.real);
-	if (b.type == VALUE_INT) {
-		int order = compare_int_float(b.number, a.real);
-
-		return order == 2 ? 2 : -order;
-	}
-	if (a.real != a.real || b.real != b.real)
+	if (left != left || right != right)
 		return 2;
-	return sign(a.real, b.real);
+	return (left > right) - (left < right);
 }

@@ -147,6 +147,8 @@ bool map_get_bytes(struct run *run, struct value map, const char *key, size_t le
 void map_set(struct run *run, struct value map, struct value key, struct value element);
 void map_set_text(struct run *run, struct value map, const char *key, struct value element);
 void map_set_lazy(struct run *run, struct value map, struct value key, struct lazy element);
+/* Members of the map `hidden` are found by name as if `map` had them. Neither prints nor iterations show them. */
+void map_hide(struct value map, struct value hidden);
 /* False if there was no such key. The order of the others stays. */
 bool map_delete(struct run *run, struct value map, struct value key);
 
@@ -179,7 +181,7 @@ struct value value_view(struct run *run, struct value value);
  */
 bool value_equal(struct run *run, struct value a, struct value b);
 
-/* -1, 0, 1: how two numbers compare, exactly also for an int and a float. 2 if one is NaN. */
+/* -1, 0, 1: how two numbers compare; of an int and a float, the int is converted. 2 if one is NaN. */
 int number_compare(struct value a, struct value b);
 
 /* How print and traces show values. VALUE_BARE: a string at the top without quotes. Floats: the shortest that reads

@@ -19,6 +19,7 @@ struct example {
 	enum command_bit command;
 	const char *args[8]; /* behind the command */
 	int code;            /* with enough memory */
+	const char *name;    /* and of the folder in which it runs */
 	const char *files[8][2];
 };
 
@@ -36,6 +37,8 @@ static void prepare(void)
 	char folder[64] = "";
 
 	HOLDS(dup2(memfd_create("stdout", MFD_CLOEXEC), STDOUT_FILENO) >= 0);
+	mkdir(current->name, 0700);
+	HOLDS(chdir(current->name) == 0);
 	for (size_t i = 0; current->files[i][0]; i++) {
 		text_copy(folder, sizeof(folder), current->files[i][0]);
 		for (char *slash = folder; (slash = strchr(slash, '/')); *slash++ = '/') {
@@ -75,7 +78,7 @@ static void run_example(const struct example *example)
 
 	current = example;
 	alloc_prepare(prepare);
-	if (options_parse(&options, example->command, (char **)(uintptr_t)example->args))
+	if (options_parse(&options, example->command, (char **)(uintptr_t)example->args, (char *[]){NULL}))
 		code = commands[example->command](&options);
 	options_release(&options);
 	alloc_faults_end();
@@ -84,10 +87,10 @@ static void run_example(const struct example *example)
 
 /* ---- the examples ---- */
 
-#define EXAMPLE(name, ...)                                                                                             \
-	static void run_##name(void)                                                                                   \
+#define EXAMPLE(id, ...)                                                                                               \
+	static void run_##id(void)                                                                                     \
 	{                                                                                                              \
-		static const struct example example = {__VA_ARGS__};                                                   \
+		static const struct example example = {.name = #id, __VA_ARGS__};                                      \
 		run_example(&example);                                                                                 \
 	}
 
@@ -190,6 +193,13 @@ EXAMPLE(all_policies, .command = EVAL, .args = {"-config=all.hcl", "-root=."}, .
 	.files = {{"all.hcl", CONFIGURATION}, {"one.sentinel", "param limit\nmain = true\n"},
 		{"two.sentinel", "main = true\n"}})
 
+/* The override makes the policy fail. */
+EXAMPLE(folder, .command = EVAL, .args = {"-json"}, .code = 1,
+	.files = {{"a.hcl", "policy \"p\" { params = { x = 1 } }\n"},
+		{"b.hcl", "import \"module\" \"m\" { source = \"m.sentinel\" }\n"}, {"m.sentinel", "one = 1\n"},
+		{"override.hcl", "policy \"p\" { params = { x = 2 } }\n"},
+		{"p.sentinel", "import \"m\"\nparam x\nmain = rule { x is m.one and m.two is not 3 }\n"}})
+
 EXAMPLE(tests, .command = TEST, .args = {"-maxConcurrency=1", "-run=.*", "folder"}, .code = 1,
 	.files = {{"folder/p.sentinel", "param x default 1\nmain = rule { x is 1 }\n"},
 		{"folder/test/p/fails.hcl", "param \"x\" { value = 2 }\ntest { rules = { main = true } }\n"},
@@ -220,6 +230,7 @@ const struct alloc_case alloc_cases[] = {
 	{.name = "plan", .libraries = LIBRARIES, .run = run_plan},
 	{.name = "configuration", .libraries = LIBRARIES, .run = run_configuration},
 	{.name = "all_policies", .libraries = LIBRARIES, .run = run_all_policies},
+	{.name = "folder", .libraries = LIBRARIES, .run = run_folder},
 	{.name = "tests", .libraries = LIBRARIES, .run = run_tests},
 	{.name = "passing_tests", .libraries = LIBRARIES, .run = run_passing_tests},
 	{.name = "tests_as_json", .libraries = LIBRARIES, .run = run_tests_as_json},

@@ -19,6 +19,7 @@ enum {
 	MAX_STATUS = 599,
 	TOO_MANY_REQUESTS = 429,
 	SERVER_ERRORS = 500,
+	NOT_IMPLEMENTED = 501,
 	FIRST_PAUSE_MS = 100, /* before the first retry; doubled for each further one */
 	MAX_PAUSE_MS = 2000,
 };
@@ -29,7 +30,7 @@ struct client {
 	bool accepts[MAX_STATUS + 1]; /* by status */
 };
 
-static const struct client default_client = {.timeout_seconds = 10, .accepts = {[200] = true}};
+static const struct client default_client = {.timeout_seconds = 10, .retries = 1, .accepts = {[200] = true}};
 
 static void check_allowed(struct run *run)
 {
@@ -55,8 +56,9 @@ static bool is_worth_retrying(const struct client *client, const struct http_ans
 {
 	if (answer->status == 0)
 		return answer->transient;
-	return !is_accepted(client, answer->status) &&
-		(answer->status == TOO_MANY_REQUESTS || answer->status >= SERVER_ERRORS);
+	if (is_accepted(client, answer->status) || answer->status == NOT_IMPLEMENTED)
+		return false;
+	return answer->status == TOO_MANY_REQUESTS || answer->status >= SERVER_ERRORS;
 }
 
 /* The milliseconds until the run's deadline, above 0, but at most `most`. Fails if it is over. */
@@ -246,11 +248,26 @@ static const struct native functions[] = {
 	{"request", 1, 1, false, call_request},
 };
 
+static struct value accepted_codes(struct run *run, const struct client *client)
+{
+	struct value codes = list_new(run, 1);
+
+	run_step(run, MAX_STATUS - MIN_STATUS);
+	for (int status = MIN_STATUS; status <= MAX_STATUS; status++)
+		if (client->accepts[status])
+			list_push(run, codes, value_int(status));
+	return codes;
+}
+
 static struct value client_value(struct run *run, const struct client *client)
 {
-	struct value map = map_new(run, ARRAY_LEN(functions));
+	struct value map = map_new(run, ARRAY_LEN(functions) + 3);
 
 	methods_add(run, map, functions, ARRAY_LEN(functions) - 1, client);
+	map_set_text(run, map, "timeout", value_int(client->timeout_seconds));
+	map_set_text(run, map, "retries", value_int(client->retries));
+	map_set_text(run, map, "certificate_verification", value_bool(!client->any_certificate));
+	map_set_text(run, map, "accepted_status_codes", accepted_codes(run, client));
 	return map;
 }
 

@@ -136,11 +136,25 @@ static const struct native methods[] = {
 	{"with_method", 1, 1, false, call_with_method},
 };
 
+static struct value headers_value(struct run *run, const struct request *request)
+{
+	struct value headers = map_new(run, request->header_count);
+
+	for (size_t i = 0; i < request->header_count; i++)
+		map_set_text(run, headers, request->headers[i].name, string_text(run, request->headers[i].value));
+	return headers;
+}
+
+/* URL, headers and body may hold secrets, so prints and traces show the methods alone. */
 struct value request_value(struct run *run, const struct request *request)
 {
-	struct value map = map_new(run, ARRAY_LEN(methods));
+	struct value map = map_new(run, ARRAY_LEN(methods)), hidden = map_new(run, 3);
 
 	methods_add(run, map, methods, ARRAY_LEN(methods), request);
+	map_set_text(run, hidden, "url", string_text(run, request->url));
+	map_set_text(run, hidden, "headers", headers_value(run, request));
+	map_set_text(run, hidden, "body", string_borrow(run, request->body.data, request->body.len));
+	map_hide(map, hidden);
 	return map;
 }
 

@@ -66,8 +66,9 @@ def test_20_two_blocks_of_one_source_have_their_own_parameters(evaluate, tmp_pat
     (tmp_path / "sentinel.hcl").write_text('policy "strict" {\n  source = "p.sentinel"\n  params = { most = 1 }\n}\n'
                                            'policy "mild" {\n  source = "./p.sentinel"\n  params = { most = 3 }\n}\npolicy "plain" {\n  source = "p.sentinel"\n}\n')
     source = "param most default 2\nprint(most)\nmain = rule { 2 <= most }\n"
-    assert evaluate(source) == (FAILED, "1\n\nPass - p.sentinel\n3\n\nPass - p.sentinel\n2\n", "")
-    for name, code, shown in (("strict", FAILED, "1\n"), ("mild", PASSED, "3\n"), ("plain", PASSED, "2\n")):
+    strict = '\np.sentinel:3:1 - Rule "main"\n  Value:\n    false\n\nPrinted:\n  1\n'
+    assert evaluate(source) == (FAILED, strict + "\nPass - p.sentinel\n3\n\nPass - p.sentinel\n2\n", "")
+    for name, code, shown in (("strict", FAILED, strict), ("mild", PASSED, "3\n"), ("plain", PASSED, "2\n")):
         assert evaluate(source, f"-policy={name}") == (code, shown, "")
 
 

@@ -8,6 +8,7 @@ import re
 import resource
 import signal
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -115,6 +116,95 @@ def test_the_value_of_one_rule():
     assert (code, out) == (FAILED, "") and '"none" was not evaluated' in errors
 
 
+def test_the_trace_of_a_policy_that_does_not_pass(write):
+    """Also without -trace."""
+    folder = write(p_sentinel="param x\nprint(x)\ngood = rule { x is 1 }\nmain = rule { good and x + 0 is 1 }\n")
+    rule = '\np.sentinel:3:1 - Rule "good"\n  Value:\n    {}\n\nPrinted:\n  {}\n'
+    assert run("eval", "-param=x=1", "p.sentinel", cwd=folder) == (PASSED, "Pass - p.sentinel\n1\n", "")
+    assert run("eval", "-param=x=2", "p.sentinel", cwd=folder)[:2] == (
+        FAILED, 'Fail - p.sentinel\n\np.sentinel:4:1 - Rule "main"\n  Value:\n    false\n' + rule.format("false", "2"))
+    folder = write(p_sentinel="param x\nprint(x)\ngood = rule { true }\nmain = rule { good and x + 0 is 1 }\n")
+    assert run("eval", "-param=x=a", "p.sentinel", cwd=folder)[:2] == (RUNTIME, "Error - p.sentinel\n" + rule.format("true", "a"))
+
+
+CONFIGURATIONS = {
+    "all files": ({"a_hcl": 'policy "a" {\n}\n', "z_hcl": 'policy "z" {\n}\nparam "n" {\n  value = 5\n}\n'}, ["advisory 5", "advisory 5"]),
+    "a hidden file": ({"sentinel_hcl": 'policy "a" {\n}\n', "__hidden_hcl": "odd {}\n"}, ["advisory 1"]),
+    "an override": ({"sentinel_hcl": 'policy "a" {\n  params = { n = 2 }\n}\n', "override_hcl": 'policy "a" {\n  enforcement_level = "hard-mandatory"\n}\n'},
+                    ["hard-mandatory 2"]),
+    "overrides in their order": ({"a_hcl": 'policy "a" {\n  params {\n    n = 2\n  }\n}\n', "a_override_hcl": 'policy "a" {\n  enforcement_level = "soft-mandatory"\n  params = { n = 3 }\n}\n',
+                                  "override_json": '{"policy": {"a": {"enforcement_level": "hard-mandatory"}}}'}, ["hard-mandatory 3"]),
+    "an override by a nested block": ({"a_hcl": 'policy "a" {\n  params = { n = 2 }\n}\n', "override_hcl": 'policy "a" {\n  params {\n    n = 4\n  }\n}\n'}, ["advisory 4"]),
+    "a parameter": ({"a_hcl": 'policy "a" {\n}\nparam "n" {\n  value = 2\n}\n', "override_hcl": 'param "n" {\n  value = 3\n}\n'}, ["advisory 3"]),
+    "json": ({"sentinel_json": '{"policy": {"a": {}}}', "override_hcl": 'policy "a" {\n  params = { n = 2 }\n}\n'}, ["advisory 2"]),
+    "no json beside hcl": ({"a_hcl": 'policy "a" {\n}\n', "sentinel_json": "{"}, ["advisory 1"]),
+}
+WRONG_CONFIGURATIONS = {
+    "a block twice": ({"a_hcl": 'policy "a" {\n}\n', "b_hcl": '\npolicy "a" {\n}\n'}, 'b.hcl:2:1: policy "a" is given twice'),
+    "an override of nothing": ({"a_hcl": 'policy "a" {\n}\n', "override_hcl": '\npolicy "b" {\n}\n'}, 'override.hcl:2:1: policy "b" overrides nothing'),
+    "an odd override": ({"a_hcl": 'policy "a" {\n}\n', "override_hcl": 'policy "a" {\n  level = 1\n}\n'}, 'override.hcl:2:3: policy "a" has no attribute "level"'),
+    "a wrong value": ({"a_hcl": 'policy "a" {\n}\n', "override_hcl": 'policy "a" {\n  enforcement_level = "none"\n}\n'},
+                      'a.hcl:1:1: policy "a": the enforcement level "none" is not advisory, soft-mandatory or hard-mandatory'),
+    "a file that does not parse": ({"a_hcl": 'policy "a" {\n}\n', "b_hcl": "policy {"}, 'b.hcl:1:1: the block "policy" is not closed'),
+    "an override alone": ({"override_hcl": 'policy "a" {\n}\n'}, "there is no policy, and no sentinel.hcl in this folder (-config)"),
+}
+
+
+def write_configuration(write, files):
+    policy = "param n default 1\nprint(n)\nmain = true\n"
+    folder = write(a_sentinel=policy, z_sentinel=policy, **{name: text for name, text in files.items() if not name.startswith("__")})
+    for name in files:
+        if name.startswith("__"):
+            (folder / name.replace("__", ".").replace("_hcl", ".hcl")).write_text(files[name])
+    return folder
+
+
+@pytest.mark.parametrize("case", CONFIGURATIONS)
+def test_the_configuration_of_a_folder(write, case):
+    files, shown = CONFIGURATIONS[case]
+    code, out, _ = run("eval", "-json", cwd=write_configuration(write, files))
+    assert code == PASSED
+    assert [f'{policy["enforcement_level"]} {policy["trace"]["print"].strip()}' for policy in json.loads(out)["policies"]] == shown
+
+
+@pytest.mark.parametrize("case", WRONG_CONFIGURATIONS)
+def test_a_wrong_configuration_of_a_folder(write, case):
+    files, error = WRONG_CONFIGURATIONS[case]
+    code, _, errors = run("eval", cwd=write_configuration(write, files))
+    assert (code, first_line(errors)) == (OTHER, error)
+
+
+def test_a_configuration_that_is_named_is_the_only_one(write):
+    """So a worker's evaluation depends on no other file of an archive."""
+    folder = write(p_sentinel="main = false\n", q_sentinel="main = true\n", sentinel_hcl='policy "p" {\n  enforcement_level = "hard-mandatory"\n}\n',
+                   override_hcl='policy "p" {\n  enforcement_level = "advisory"\n  source = "q.sentinel"\n}\n', other_hcl="odd {}\n")
+    for flags, cwd in ((["-config=sentinel.hcl"], folder), (["-root=.", "-config=sentinel.hcl", "-policy=p"], folder), ([f"-config={folder}/sentinel.hcl"], "/")):
+        code, out, _ = run("eval", "-json", *flags, cwd=cwd)
+        assert (code, json.loads(out)["policies"][0]["enforcement_level"]) == (FAILED, "hard-mandatory")
+
+
+def test_parameters_of_the_environment(write):
+    folder = write(p_sentinel="param a\nparam b default 1\nprint(a, b)\nmain = true\n", sentinel_hcl='policy "p" {\n  params = { a = 2, b = 2 }\n}\n')
+    environment = {**os.environ, "SENTINEL_PARAM_a": "[1, 2]", "SENTINEL_PARAM_b": "text", "SENTINEL_PARAM_": "odd"}
+    done = subprocess.run([program("runyard-policy"), "eval", "-param=b=9", "p"], cwd=folder, env=environment, capture_output=True, timeout=60)
+    assert done.stdout == b"Pass - p.sentinel\n[1, 2] 9\n"
+    done = subprocess.run([program("runyard-policy"), "eval"], cwd=folder, env=environment, capture_output=True, timeout=60)
+    assert done.stdout == b"Pass - p.sentinel\n[1, 2] text\n"
+
+
+def test_the_time_of_all_policies(write):
+    """It is not for each of them."""
+    slow = "for range(100000) as _, a { for range(1000) as _, b { x = b } }\nmain = true\n"
+    folder = write(a_sentinel=slow, b_sentinel=slow, c_sentinel="for range(3000000) as _, a { x = a }\nmain = true\n",
+                   sentinel_hcl='policy "a" {\n}\npolicy "b" {\n}\npolicy "c" {\n}\n', test__a__x_hcl="\n", test__b__x_hcl="\n")
+    begun = time.monotonic()
+    code, out, errors = run("eval", "-timeout=2s", cwd=folder)
+    assert code == RUNTIME and errors.count("the limit of time is reached (-timeout)") == 3 and "Pass" not in out
+    code, out, _ = run("test", "-timeout=2s", "-maxConcurrency=1", "a.sentinel", "b.sentinel", cwd=folder)
+    assert code == FAILED and out.count("the limit of time is reached (-timeout)") == 2
+    assert time.monotonic() - begun < 20
+
+
 def test_a_policy_is_named_by_its_label():
     for name, code, _ in RESULTS:
         assert run("eval", name) == run("eval", f"-policy={name}")
@@ -168,7 +258,9 @@ PLAN = '{"resource_changes": [{"address": "t.a[0]", "change": {"actions": ["crea
 @pytest.mark.parametrize("size, code, word", [("2", PASSED, "Pass"), ("3", FAILED, "Fail")])
 def test_a_plan_decides(write, size, code, word):
     folder = write(p_sentinel=PLAN_POLICY, plan_json=PLAN % size, run_json='{"id": "run-1"}')
-    assert run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)[:2] == (code, f'{word} - p.sentinel\n["t.a[0]"] t.a run-1\n')
+    given, out, _ = run("eval", "-plan=plan.json", "-tfrun=run.json", "p.sentinel", cwd=folder)
+    assert (given, out.splitlines()[0]) == (code, f"{word} - p.sentinel")
+    assert out.endswith('["t.a[0]"] t.a run-1\n') and ('Rule "main"' in out) == (code == FAILED)
 
 
 OLDER_POLICY = """import "tfplan"
@@ -228,6 +320,18 @@ def test_a_missing_parameter_is_named(write):
     assert (code, errors) == (RUNTIME, 'p.sentinel:2:7: the parameter "x" has no value and no default\n')
 
 
+def test_a_field_that_an_import_lacks_is_a_warning(write):
+    """A call of it is undefined, and does nothing as a statement."""
+    folder = write(tools_sentinel="import \"types\"\nadd = func(list, x) { append(list, types.typeof(x)) }\n",
+                   sentinel_hcl='import "module" "tools" {\n  source = "tools.sentinel"\n}\nmock "data" {\n  data = {}\n}\npolicy "p" {\n}\n',
+                   p_sentinel='import "tools"\nimport "strings" as s\nimport "time"\nimport "data"\nfound = []\ntools.ad(found, 1)\ntools.add(found, 1)\n'
+                              'f = func(tools) { return tools.odd }\nx = [s.upper, s.to_upper, time.noon, data.x]\nmain = true\n')
+    assert run("eval", cwd=folder) == (PASSED, "Pass - p.sentinel\n", "\n".join((
+        'tools.sentinel:2:36: warning: the import "types" has no "typeof", so it is undefined',
+        'p.sentinel:6:1: warning: the import "tools" has no "ad", so it is undefined',
+        'p.sentinel:9:6: warning: the import "strings" has no "upper", so it is undefined', "")))
+
+
 def test_traces_of_any_bytes_are_json(write):
     folder = write(p_sentinel=b'# caf\xe9 \x01\nx = rule { "\\xff\\x00\\n\xc3\xa9" }\nprint("\\x80", x)\nmain = rule { x is not "" }\n')
     code, out, _ = run("eval", "-json", "p.sentinel", cwd=folder)
@@ -244,15 +348,16 @@ def test_what_json_can_not_show_is_no_lost_result(write, value):
     assert run("eval", "-trace", "p.sentinel", cwd=folder)[0] == code
 
 
-@pytest.mark.parametrize("flags, limit", [
-    (["-steps=1000"], "steps is reached (-steps)"), (["-timeout=200ms", "-steps=10000000000"], "time is reached (-timeout)"),
-    (["-memory=4M"], "memory is reached (-memory)")])
-def test_limits_end_a_policy_and_the_next_one_runs(write, flags, limit):
+@pytest.mark.parametrize("flags, limit, second", [
+    (["-steps=1000"], "steps is reached (-steps)", "Pass - b.sentinel"), (["-memory=4M"], "memory is reached (-memory)", "Pass - b.sentinel"),
+    (["-timeout=200ms", "-steps=10000000000"], "time is reached (-timeout)", "Error - b")])
+def test_limits_end_a_policy_and_the_next_one_runs(write, flags, limit, second):
+    """Only the time is one of all policies."""
     folder = write(sentinel_hcl='policy "a" {}\npolicy "b" {}\n', b_sentinel="main = true\n",
                    a_sentinel="l = []\nfor range(10000000) as i { append(l, string(i)) }\nfor range(10000000) as i { x = i }\nmain = true\n")
     code, out, errors = run("eval", *flags, cwd=folder)
     assert code == RUNTIME and limit in first_line(errors)
-    assert out == "Error - a.sentinel\n\nPass - b.sentinel\n"
+    assert out == f"Error - a.sentinel\n\n{second}\n"
 
 
 def test_the_largest_limits():
@@ -275,7 +380,9 @@ def test_help_and_version():
     code, out, _ = run("--help")
     assert code == 0 and all(flag in out for flag in ("-json-rule=RULE", "-maxConcurrency=N", "-root=FOLDER", "Exit codes"))
     assert run("eval", "--help")[:2] == run("test", "-h")[:2] == run("-h")[:2] == (0, out)
+    assert run() == (OTHER, out, "")
     code, out, _ = run("--version")
+    assert run("version") == (code, out, "")
     assert code == 0 and re.fullmatch(r"runyard-policy \S+ \(revision \S+\)\n", out)
 
 
@@ -380,8 +487,22 @@ def test_cases_as_json():
     assert cases["test/verdicts/c-error.hcl"]["errors"] == ["verdicts.sentinel:4:29: + can't be applied to string and int"]
     assert cases["test/verdicts/b-not-evaluated.hcl"]["rule_detail"] == {"never": {"expected": True, "evaluated": False}}
     assert cases["test/verdicts/d-passing.hcl"]["rule_detail"] == {}
+    assert all(isinstance(measured["duration"], int) for measured in (json.loads(out), wrong))
     legacy = json.loads(run("test", "-json", "legacy.sentinel", cwd=TESTING / "passing")[1])
     assert legacy["policies"]["legacy.sentinel"]["cases"]["test/legacy/older-form.json"]["config_legacy"] is True
+
+
+def test_repeated_test_blocks_are_all_expected(write):
+    folder = write(p_sentinel="a = rule { 1 }\nmain = rule { a is 1 }\n",
+                   test__p__good_hcl="test {\n rules = { main = true }\n}\ntest {\n rules = { main = true, a = 1 }\n}\n",
+                   test__p__wrong_hcl="test {\n rules = { main = true }\n}\ntest {\n rules = { a = 2 }\n}\n",
+                   test__p__odd_hcl="test {\n rules = { main = true }\n}\ntest {\n rules = { main = false }\n}\n")
+    code, out, _ = run("test", "-json", "p.sentinel", cwd=folder)
+    cases = json.loads(out)["policies"]["p.sentinel"]["cases"]
+    assert code == FAILED and [case["status"] for case in cases.values()] == ["PASS", "ERROR", "FAIL"]
+    assert cases["test/p/good.hcl"]["config_warnings"] == ['test/p/good.hcl:4:1: warning: the block "test" is repeated']
+    assert cases["test/p/odd.hcl"]["errors"] == ['test/p/odd.hcl:4:1: the rule "main" has two different expectations']
+    assert cases["test/p/wrong.hcl"]["rule_detail"] == {"a": {"expected": 2, "got": 1, "evaluated": True}}
 
 
 def test_chosen_cases():
@@ -403,6 +524,28 @@ def test_a_root_for_tests():
     assert run("test", "-root=.", cwd=TESTING / "passing")[0] == PASSED
     code, out, _ = run("test", "-root=test", cwd=TESTING / "passing")
     assert code == FAILED and "is not below the root test (-root)" in out
+
+
+def readme_blocks():
+    """The indented blocks of the program's README that begin with a line, by that line."""
+    text = (Path(__file__).parents[3] / "policy/README.md").read_text()
+    blocks = re.findall(r"(?:^       .*\n|^\n(?=       ))+", text, re.M)
+    return {block.strip().splitlines()[0]: re.sub("^       ", "", block.strip("\n"), flags=re.M) + "\n" for block in blocks}
+
+
+def test_the_readme_s_policy(write):
+    blocks = readme_blocks()
+    mock = 'resource_changes = {"t.a": {"type": "t", "change": {"actions": ["delete"]}}}\n'
+    folder = write(sentinel_hcl=blocks['policy "no-destroy" {'].split("\n\n")[0] + "\n", plan_json=(POLICIES / "terraform/destroy.json").read_text())
+    (folder / "no-destroy.sentinel").write_text(blocks['import "tfplan/v2" as tfplan'])
+    (folder / "mocks").mkdir()
+    (folder / "mocks/mock-tfplan-v2.sentinel").write_text(mock)
+    (folder / "test/no-destroy").mkdir(parents=True)
+    (folder / "test/no-destroy/destroyed.hcl").write_text(blocks['mock "tfplan/v2" {'])
+    code, out, errors = run("eval", "-plan=plan.json", "no-destroy.sentinel", cwd=folder)
+    assert (code, errors) == (FAILED, "") and "terraform_data.uno would be destroyed\n" in out
+    assert run("eval", "-plan=plan.json", '-param=allowed=["terraform_data"]', "no-destroy", cwd=folder) == (PASSED, "Pass - no-destroy.sentinel\n", "")
+    assert run("test", cwd=folder) == (PASSED, "PASS - no-destroy.sentinel\n  PASS - test/no-destroy/destroyed.hcl\n", "")
 
 
 # ---- files that change, and output that can't be written ----
@@ -538,5 +681,5 @@ Printed:
 """
     policy, = json.loads(run("eval", "-json", cwd=folder)[1])["policies"]
     assert policy["trace"]["rules"]["long"]["value"] == "é" * 3000
-    assert policy["trace"]["rules"]["apart"]["value"] == [1, {"k": "é"}, None, None]
+    assert policy["trace"]["rules"]["apart"]["value"] == [1, {"k": "é"}, None]
     assert policy["trace"]["print"] == "one\ntwo [1.5]\nin m\n" and policy["trace"]["description"] == "What the policy\nis for."

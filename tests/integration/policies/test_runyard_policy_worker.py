@@ -94,6 +94,18 @@ def test_policies_of_an_archive_are_selected_by_their_names(fake_scheduler, work
     assert "https://example.com/a.sentinel" in found["remote"][1][0]
 
 
+def test_other_configuration_files_of_an_archive_change_nothing(fake_scheduler, worker):
+    """The level that is shown and the policy that is evaluated are those of sentinel.hcl."""
+    archive = {"sentinel.hcl": 'policy "strict" {\n  source            = "no.sentinel"\n  enforcement_level = "hard-mandatory"\n}\n',
+               "override.hcl": 'policy "strict" {\n  source            = "yes.sentinel"\n  enforcement_level = "advisory"\n}\n',
+               "other.hcl": 'policy "other" {\n  source = "yes.sentinel"\n}\n', "sentinel.json": '{"policy": {"json": {"source": "yes.sentinel"}}}',
+               "no.sentinel": "main = false\n", "yes.sentinel": "main = true\n"}
+    result, results = wait_for_results(offer(fake_scheduler, policy_set(archive=archive)))
+    outcome, = results["sets"][0]["outcomes"]
+    assert (outcome["policy_name"], outcome["status"], outcome["enforcement_level"]) == ("strict", "failed", "hard-mandatory")
+    assert result["outcome"] == "failed"
+
+
 def test_policies_know_the_time_zones(fake_scheduler, worker):
     archive = {"sentinel.hcl": 'import "plugin" "time" {\n  config = {\n    timezone   = "Australia/Brisbane"\n    fixed_time = 1504155600\n  }\n}\npolicy "one" {}\n',
                "one.sentinel": 'import "time"\nprint(time.now.hour, time.now.zone_string)\nmain = time.now.day is 31 and time.now.hour is 15 and time.now.zone_string is "+10:00"\n'}

@@ -45,8 +45,9 @@ static void load_and_evaluate(struct run *run, void *data)
 	struct unit *unit;
 
 	run->loading = true;
-	configuration = load->config ? configuration_read(run, &load->settings.files, load->config, &reader)
-				     : configuration_empty(run, "");
+	configuration = load->config
+		? configuration_read(run, &load->settings.files, (const char *const[]){load->config, NULL}, &reader)
+		: configuration_empty(run, "");
 	entry = configuration_policy(configuration, "p");
 	if (entry)
 		policy.params = &entry->params;
