@@ -6,6 +6,7 @@
 #include "scheduler/db/db.h"
 #include "scheduler/metrics.h"
 #include "tests/alloc/alloc.h"
+#include "tests/alloc/alloc_scheduler_db.sql.h"
 
 static const char *database(void)
 {
@@ -27,8 +28,8 @@ static long long count_rows(struct db *db)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err err = ERR_INIT;
 
-	HOLDS(db_query(db, &rows, &err, "select count(*) as count from alloc_of") == 0);
-	return row_int(&rows, 0, "count");
+	HOLDS(db_query(db, &rows, &err, alloc_count) == 0);
+	return row_of(alloc_count, &rows, 0)->count;
 }
 
 /* Three statements of each kind. */
@@ -39,14 +40,12 @@ static int insert_three_rows(void *data, struct err *err)
 	struct db *db = data;
 	const char *text;
 
-	if (db_queue(db, err, "insert into alloc_of values ($1, $2)", P_INT(1), P_TEXT("one")) < 0 ||
-		db_ask(db, &queued_rows, err, "insert into alloc_of values ($1, $2) returning text", P_INT(2),
-			P_TEXT("two")) < 0 ||
-		db_query(db, &rows, err, "insert into alloc_of values ($1, $2) returning text", P_INT(3),
-			P_TEXT("three")) < 0)
+	if (db_queue(db, err, alloc_add, .number = 1, .text = "one") < 0 ||
+		db_ask(db, &queued_rows, err, alloc_add, .number = 2, .text = "two") < 0 ||
+		db_query(db, &rows, err, alloc_add, .number = 3, .text = "three") < 0)
 		return -1;
 	HOLDS(queued_rows.count == 1 && rows.count == 1);
-	text = row_text(&queued_rows, 0, "text");
+	text = row_of(alloc_add, &queued_rows, 0)->text;
 	HOLDS(text_equal(text, "two"));
 	return 0;
 }
@@ -83,23 +82,22 @@ static void queries(void)
 	for (int turn = 0; turn < 2; turn++) {
 		rows_release(&rows);
 		buf_reset(&bytes);
-		if (db_query(db, &rows, &err,
-			    "select n, repeat('x', 1000) as text, 'abc'::bytea as bytes from generate_series(1, 300) "
-			    "n") < 0) {
+		if (db_query(db, &rows, &err, alloc_series) < 0) {
 			HOLDS(err.kind == ERR_UNAVAILABLE);
 			continue;
 		}
 		HOLDS(rows.count == 300);
 		for (int i = 0; i < rows.count; i++)
-			HOLDS(row_int(&rows, i, "n") == i + 1 && strlen(row_text(&rows, i, "text")) == 1000);
-		row_bytes(&rows, 299, "bytes", &bytes);
+			HOLDS(row_of(alloc_series, &rows, i)->n == i + 1 &&
+				strlen(row_of(alloc_series, &rows, i)->text) == 1000);
+		hex_decode(row_of(alloc_series, &rows, 299)->bytes, &bytes);
 		HOLDS(bytes.len == 3 && memcmp(bytes.data, "abc", 3) == 0);
 	}
 	while (db_notice(db, notice, sizeof(notice)))
 		;
 	alloc_faults_end();
 	rows_release(&rows);
-	HOLDS(db_query(db, &rows, &err, "select 1 as one") == 0 && row_int(&rows, 0, "one") == 1);
+	HOLDS(db_query(db, &rows, &err, alloc_one) == 0 && row_of(alloc_one, &rows, 0)->one == 1);
 	db_close(db);
 }
 
@@ -114,9 +112,9 @@ static int query_two_statements(struct db *db, struct two *two, long long diviso
 	rows_release(&two->first);
 	rows_release(&two->second);
 	db_gather(db);
-	result = db_ask(db, &two->first, err, "select 1 as one");
+	result = db_ask(db, &two->first, err, alloc_one);
 	if (result == 0)
-		result = db_ask(db, &two->second, err, "select 4 / $1::int as half", P_INT(divisor));
+		result = db_ask(db, &two->second, err, alloc_half, .divisor = divisor);
 	return db_gathered(db, result, err);
 }
 
@@ -132,17 +130,18 @@ static void batches(void)
 		if (query_two_statements(db, &two, 2, &err) < 0)
 			HOLDS(err.kind == ERR_UNAVAILABLE);
 		else
-			HOLDS(row_int(&two.first, 0, "one") == 1 && row_int(&two.second, 0, "half") == 2);
+			HOLDS(row_of(alloc_one, &two.first, 0)->one == 1 &&
+				row_of(alloc_half, &two.second, 0)->half == 2);
 	alloc_faults_end();
 	HOLDS(query_two_statements(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
-	HOLDS(query_two_statements(db, &two, 1, &err) == 0 && row_int(&two.second, 0, "half") == 4);
+	HOLDS(query_two_statements(db, &two, 1, &err) == 0 && row_of(alloc_half, &two.second, 0)->half == 4);
 	rows_release(&two.first);
 	rows_release(&two.second);
 	db_close(db);
 	/* A failing statement is the first of its connection, so the statements to be prepared are not. */
 	db = db_open(database());
 	HOLDS(query_two_statements(db, &two, 0, &err) < 0 && err.kind == ERR_INTERNAL);
-	HOLDS(query_two_statements(db, &two, 4, &err) == 0 && row_int(&two.second, 0, "half") == 1);
+	HOLDS(query_two_statements(db, &two, 4, &err) == 0 && row_of(alloc_half, &two.second, 0)->half == 1);
 	rows_release(&two.first);
 	rows_release(&two.second);
 	db_close(db);
@@ -158,11 +157,11 @@ static void conflicts(void)
 	alloc_prepare(create_table);
 	db = db_open(database());
 	for (int turn = 0; turn < 2; turn++)
-		if (db_query(db, NULL, &err, "insert into alloc_of values (1, 'one')") < 0)
+		if (db_query(db, NULL, &err, alloc_add, .number = 1, .text = "one") < 0)
 			HOLDS(err.kind == ERR_UNAVAILABLE ||
 				(err.kind == ERR_CONFLICT && text_equal(db_constraint(db), "alloc_of_pkey")));
 	alloc_faults_end();
-	HOLDS(db_query(db, NULL, &err, "insert into alloc_of values (2, 'two')") == 0);
+	HOLDS(db_query(db, NULL, &err, alloc_add, .number = 2, .text = "two") == 0);
 	db_close(db);
 }
 
