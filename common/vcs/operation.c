@@ -105,10 +105,13 @@ static int identifier_append(struct buf *url, const struct vcs_api *api, const c
 	return azure_append(url, identifier, member, err);
 }
 
-static int argument_append(struct buf *url, const json_t *arguments, const char *member, struct err *err)
+static int argument_append(
+	struct buf *url, const struct vcs_api *api, const json_t *arguments, const char *member, struct err *err)
 {
 	const json_t *value = json_at(arguments, member);
 
+	if (text_equal(member, "repositories"))
+		return buf_text(url, api->app ? "installation/repositories" : "user/repos");
 	if (text_equal(member, "page"))
 		return buf_printf(url, "%lld", vcs_page(arguments));
 	if (text_equal(member, "start")) /* of the page, where pages are named by their first item */
@@ -138,7 +141,7 @@ static int path_append(
 			return 0;
 		snprintf(member, sizeof(member), "%.*s", (int)(end - path - (ptrdiff_t)len - 1), path + len + 1);
 		done = identifier_append(url, api, member, err);
-		if (done < 0 || (done > 0 && argument_append(url, arguments, member, err) < 0))
+		if (done < 0 || (done > 0 && argument_append(url, api, arguments, member, err) < 0))
 			return -1;
 		path = end + 1;
 	}
@@ -154,10 +157,6 @@ static int url_make(const struct vcs_api *api, const struct vcs_row *row, const 
 
 	while (len > 0 && api->api_url[len - 1] == '/')
 		len--;
-	if (row->filled) {
-		http->url = row->filled(api, arguments);
-		return http->url ? 0 : err_set(err, ERR_INVALID, "the address can't be made");
-	}
 	buf_append(&url, api->api_url, len);
 	if (base && !strstr(buf_str(&url), base))
 		buf_text(&url, base);
@@ -198,7 +197,7 @@ int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const
 int vcs_answer_read(const struct vcs_answer *answer, json_t **ret_result, struct err *err)
 {
 	const struct vcs_row *row = vcs_row_of(answer->dialect, answer->operation);
-	json_t *result = row && row->read ? row->read(answer) : json_object();
+	json_t *result = row ? vcs_read_row(answer, row) : json_object();
 
 	if (!result)
 		return err_set(err, ERR_MALFORMED, "the provider's answer to %s is not of the documented form",
