@@ -46,32 +46,6 @@ static const struct payload_field head_fields[] = {
 	PAYLOAD_END,
 };
 
-static int hex_digit(char digit)
-{
-	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-	const char *at = digit ? strchr(digits, digit) : NULL;
-
-	return at ? (int)((at - digits) % 16) : -1;
-}
-
-/* Decodes %XX in place. */
-static void decode(char *text)
-{
-	char *to = text;
-
-	for (const char *at = text; *at; at++) {
-		const int high = *at == '%' ? hex_digit(at[1]) : -1, low = high >= 0 ? hex_digit(at[2]) : -1;
-
-		if (low >= 0 && high * 16 + low) {
-			*to++ = (char)(high * 16 + low);
-			at += 2;
-		} else {
-			*to++ = *at;
-		}
-	}
-	*to = '\0';
-}
-
 /* The last four parts of the address: "org/project/_git/repo". What is not such an identifier is left out. */
 static void set_identifier(struct payload *payload, struct vcs_event *event)
 {
@@ -85,7 +59,7 @@ static void set_identifier(struct payload *payload, struct vcs_event *event)
 		slashes += *--part == '/';
 	if (slashes < 4)
 		return;
-	decode(++part);
+	text_percent_decode(++part);
 	if (vcs_identifier_check(VCS_AZURE, part, &err) == 0)
 		payload_set(&event->repository, part);
 }
