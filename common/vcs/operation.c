@@ -9,31 +9,23 @@
 
 enum { URL_LIMIT = 8192 };
 
-static const struct {
-	const char *name;
-	bool writes;
-} operations[VCS_OPERATIONS] = {
-#define OPERATION(symbol, name, writes) [VCS_OP_##symbol] = {name, writes},
+static const char *const names[VCS_OPERATIONS] = {
+#define OPERATION(symbol, name) [VCS_OP_##symbol] = name,
 #include "common/vcs/operations.def"
 #undef OPERATION
 };
 
 const char *vcs_operation_name(enum vcs_operation operation)
 {
-	return operations[operation].name;
+	return names[operation];
 }
 
 enum vcs_operation vcs_operation_of(const char *name)
 {
 	for (int i = 0; i < VCS_OPERATIONS; i++)
-		if (text_equal(name, operations[i].name))
+		if (text_equal(name, names[i]))
 			return (enum vcs_operation)i;
 	return VCS_OPERATIONS;
-}
-
-bool vcs_operation_writes(enum vcs_operation operation)
-{
-	return operations[operation].writes;
 }
 
 bool vcs_operation_exists(enum vcs_dialect dialect, enum vcs_operation operation)
@@ -173,8 +165,8 @@ int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const
 	const struct vcs_row *row = vcs_row_of(api->dialect, operation);
 
 	if (!row)
-		return err_set(err, ERR_INVALID, "%s has no operation %s", vcs_dialect_name(api->dialect),
-			operations[operation].name);
+		return err_set(
+			err, ERR_INVALID, "%s has no operation %s", vcs_dialect_name(api->dialect), names[operation]);
 	if (url_make(api, row, arguments, &http, err) < 0)
 		return -1;
 	http.method = row->method;
@@ -183,7 +175,7 @@ int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const
 
 		if (!body) {
 			vcs_http_release(&http);
-			return err_set(err, ERR_INVALID, "an argument of %s is missing", operations[operation].name);
+			return err_set(err, ERR_INVALID, "an argument of %s is missing", names[operation]);
 		}
 		http.body = json_text(body);
 	}
@@ -201,7 +193,7 @@ int vcs_answer_read(const struct vcs_answer *answer, json_t **ret_result, struct
 
 	if (!result)
 		return err_set(err, ERR_MALFORMED, "the provider's answer to %s is not of the documented form",
-			operations[answer->operation].name);
+			names[answer->operation]);
 	*ret_result = result;
 	return 0;
 }
