@@ -56,6 +56,31 @@ void text_label(char *field, size_t size, const char *name)
 	field[0] = (char)toupper((unsigned char)field[0]);
 }
 
+static int hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
+	const char *at = c ? strchr(digits, c) : NULL;
+
+	return at ? (int)((at - digits) % 16) : -1;
+}
+
+void text_percent_decode(char *text)
+{
+	char *to = text;
+
+	for (const char *at = text; *at; at++) {
+		const int high = *at == '%' ? hex_digit(at[1]) : -1, low = high >= 0 ? hex_digit(at[2]) : -1;
+
+		if (low >= 0 && high * 16 + low) {
+			*to++ = (char)(high * 16 + low);
+			at += 2;
+		} else {
+			*to++ = *at;
+		}
+	}
+	*to = '\0';
+}
+
 int text_number(const char *text, long long low, long long high, long long *ret_value)
 {
 	char *end = NULL;

@@ -23,6 +23,8 @@ const char *text_or_null(const char *text);
 void text_copy(char *field, size_t size, const char *text);
 /* Converts the name of an attribute to words: "auto-apply" to "Auto apply". */
 void text_label(char *field, size_t size, const char *name);
+/* Decodes %XX in place. "%00", and a percent sign without two hexadecimal digits, stay as they are. */
+void text_percent_decode(char *text);
 /* Parses a decimal number within [low, high] that is the whole text. -1 otherwise, with *ret_value unchanged. */
 int text_number(const char *text, long long low, long long high, long long *ret_value);
 

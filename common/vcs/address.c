@@ -9,42 +9,28 @@
 
 enum { ADDRESS_MAX = 16384 };
 
-enum address { CLONE, CLONE_SSH, PAGE, PAGE_COMMIT, PAGE_COMPARE, PAGE_PULL_REQUEST, PAGE_BRANCH, PAGE_TAG, ADDRESSES };
+enum address { CLONE, CLONE_SSH, PAGE, PAGE_COMMIT, ADDRESSES };
 
 /*
  * The form of each address.
- *   %h  the http-url           %H  its host, for ssh       %i  the identifier
+ *   %h  the http-url           %H  its host, for ssh       %P  its path
+ *   %i  the identifier         %s  its last part           %o  of Azure DevOps: "org/project"
  *   %p  of Bitbucket Data Center: "projects/KEY" or "users/name"
- *   %s  the repository's last part                         %o  of Azure DevOps: "org/project"
- *   %1 %2  the arguments, within a path                    %q %Q  the arguments, within a query
+ *   %c  the commit
  */
 static const char *const forms[VCS_DIALECTS][ADDRESSES] = {
-	[VCS_GITHUB] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/commit/%1", "%h/%i/compare/%1...%2",
-		"%h/%i/pull/%1", "%h/%i/tree/%1", "%h/%i/tree/%1"},
-	[VCS_GITLAB] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/-/commit/%1", "%h/%i/-/compare/%1...%2",
-		"%h/%i/-/merge_requests/%1", "%h/%i/-/tree/%1", "%h/%i/-/tags/%1"},
-	[VCS_BITBUCKET_CLOUD] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/commits/%1",
-		"%h/%i/branches/compare/%2..%1", "%h/%i/pull-requests/%1", "%h/%i/branch/%1", "%h/%i/src/%1"},
+	[VCS_GITHUB] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/commit/%c"},
+	[VCS_GITLAB] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/-/commit/%c"},
+	[VCS_BITBUCKET_CLOUD] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/commits/%c"},
 	[VCS_BITBUCKET_SERVER] = {"%h/scm/%i.git", "ssh://git@%H:7999/%i.git", "%h/%p/repos/%s",
-		"%h/%p/repos/%s/commits/%1", "%h/%p/repos/%s/compare/commits?sourceBranch=%Q&targetBranch=%q",
-		"%h/%p/repos/%s/pull-requests/%1", "%h/%p/repos/%s/browse?at=refs%%2Fheads%%2F%q",
-		"%h/%p/repos/%s/browse?at=refs%%2Ftags%%2F%q"},
-	[VCS_AZURE] = {"%h/%i", "ssh://git@%H%P/%i", "%h/%i", "%h/%i/commit/%1",
-		"%h/%i/branchCompare?baseVersion=GC%q&targetVersion=GC%Q", "%h/%i/pullrequest/%1", "%h/%i?version=GB%q",
-		"%h/%i?version=GT%q"},
-	[VCS_GITEA] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/commit/%1", "%h/%i/compare/%1...%2",
-		"%h/%i/pulls/%1", "%h/%i/src/branch/%1", "%h/%i/src/tag/%1"},
+		"%h/%p/repos/%s/commits/%c"},
+	[VCS_AZURE] = {"%h/%i", "ssh://git@%H%P/%i", "%h/%i", "%h/%i/commit/%c"},
+	[VCS_GITEA] = {"%h/%i.git", "ssh://git@%H/%i.git", "%h/%i", "%h/%i/commit/%c"},
 	[VCS_GIT] = {"%h/%i"},
 };
 
 /* Azure DevOps Services has another host and other paths for ssh. */
 static const char azure_host[] = "dev.azure.com", azure_ssh[] = "ssh://git@ssh.dev.azure.com/v3/%o/%s";
-
-/* The parts of a form, and its arguments. */
-struct filler {
-	const struct vcs_place *place;
-	const char *arguments[2];
-};
 
 /* --- writing --- */
 
@@ -120,11 +106,9 @@ static void put_organization(struct buf *out, const char *identifier)
 	put_encoded(out, identifier, git ? (size_t)(git - identifier) : strlen(identifier), "/");
 }
 
-static void put_part(struct buf *out, char letter, const struct filler *filler)
+static void put_part(struct buf *out, char letter, const struct vcs_place *place, const char *commit)
 {
-	const struct vcs_place *place = filler->place;
-	const char *id = place->identifier, *argument = filler->arguments[letter == '2' || letter == 'Q'];
-	const char *host;
+	const char *id = place->identifier, *host;
 	size_t len;
 
 	switch (letter) {
@@ -151,20 +135,12 @@ static void put_part(struct buf *out, char letter, const struct filler *filler)
 	case 'o':
 		put_organization(out, id);
 		break;
-	case '1':
-	case '2':
-		put_encoded(out, argument, strlen(argument), "/");
-		break;
-	case 'q':
-	case 'Q':
-		put_encoded(out, argument, strlen(argument), "");
-		break;
-	default:
-		put(out, "%", 1);
+	default: /* c */
+		put_encoded(out, commit, strlen(commit), "/");
 	}
 }
 
-static char *expand(const char *form, const struct filler *filler)
+static char *expand(const char *form, const struct vcs_place *place, const char *commit)
 {
 	_cleanup_(buf_release) struct buf out = BUF_INIT(ADDRESS_MAX);
 
@@ -172,17 +148,16 @@ static char *expand(const char *form, const struct filler *filler)
 		return NULL;
 	for (const char *at = form; *at; at++) {
 		if (*at == '%')
-			put_part(&out, *++at, filler);
+			put_part(&out, *++at, place, commit);
 		else
 			put(&out, at, 1);
 	}
 	return buf_take(&out);
 }
 
-static char *address(enum address kind, const struct vcs_place *place, const char *first, const char *second)
+static char *address(enum address kind, const struct vcs_place *place)
 {
-	return expand(
-		forms[place->dialect][kind], &(struct filler){place, {text_or_empty(first), text_or_empty(second)}});
+	return expand(forms[place->dialect][kind], place, "");
 }
 
 /* --- addresses --- */
@@ -191,7 +166,7 @@ static char *address(enum address kind, const struct vcs_place *place, const cha
 static char *plain_url(const struct vcs_place *place)
 {
 	static const char scheme[] = "ssh://";
-	char *url = address(CLONE, place, NULL, NULL), *with_user;
+	char *url = address(CLONE, place), *with_user;
 	const char *host;
 	size_t len;
 
@@ -207,7 +182,7 @@ static char *plain_url(const struct vcs_place *place)
 
 char *vcs_clone_url(const struct vcs_place *place)
 {
-	return place->dialect == VCS_GIT ? plain_url(place) : address(CLONE, place, NULL, NULL);
+	return place->dialect == VCS_GIT ? plain_url(place) : address(CLONE, place);
 }
 
 char *vcs_clone_ssh_url(const struct vcs_place *place)
@@ -219,41 +194,18 @@ char *vcs_clone_ssh_url(const struct vcs_place *place)
 		return text_starts(place->http_url, "ssh://") ? plain_url(place) : NULL;
 	host = host_of(place->http_url, &len);
 	if (place->dialect == VCS_AZURE && len == strlen(azure_host) && !strncasecmp(host, azure_host, len))
-		return expand(azure_ssh, &(struct filler){.place = place});
-	return address(CLONE_SSH, place, NULL, NULL);
+		return expand(azure_ssh, place, "");
+	return address(CLONE_SSH, place);
 }
 
 char *vcs_repository_url(const struct vcs_place *place)
 {
-	return address(PAGE, place, NULL, NULL);
+	return address(PAGE, place);
 }
 
 char *vcs_commit_url(const struct vcs_place *place, const char *sha)
 {
-	return address(PAGE_COMMIT, place, sha, NULL);
-}
-
-char *vcs_compare_url(const struct vcs_place *place, const char *before, const char *after)
-{
-	return address(PAGE_COMPARE, place, before, after);
-}
-
-char *vcs_pull_request_url(const struct vcs_place *place, long long number)
-{
-	char digits[24];
-
-	snprintf(digits, sizeof(digits), "%lld", number);
-	return address(PAGE_PULL_REQUEST, place, digits, NULL);
-}
-
-char *vcs_branch_url(const struct vcs_place *place, const char *branch)
-{
-	return address(PAGE_BRANCH, place, branch, NULL);
-}
-
-char *vcs_tag_url(const struct vcs_place *place, const char *tag)
-{
-	return address(PAGE_TAG, place, tag, NULL);
+	return expand(forms[place->dialect][PAGE_COMMIT], place, text_or_empty(sha));
 }
 
 /* --- logins --- */

@@ -40,13 +40,9 @@ char *vcs_clone_url(const struct vcs_place *place);
 /* The URL to clone from with a key: ssh://. NULL for plain git, unless its http-url is ssh://. */
 char *vcs_clone_ssh_url(const struct vcs_place *place);
 
-/* Pages for people. `branch` and `tag` are short names. NULL for plain git. */
+/* Pages for people. NULL for plain git. */
 char *vcs_repository_url(const struct vcs_place *place);
 char *vcs_commit_url(const struct vcs_place *place, const char *sha);
-char *vcs_compare_url(const struct vcs_place *place, const char *before, const char *after);
-char *vcs_pull_request_url(const struct vcs_place *place, long long number);
-char *vcs_branch_url(const struct vcs_place *place, const char *branch);
-char *vcs_tag_url(const struct vcs_place *place, const char *tag);
 
 /* The user for a login over https whose password is the connection's token. `user` is the one that the connection has
  * (plain git: its key; else the owner of the token), or NULL. Borrowed. */

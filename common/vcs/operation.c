@@ -9,31 +9,23 @@
 
 enum { URL_LIMIT = 8192 };
 
-static const struct {
-	const char *name;
-	bool writes;
-} operations[VCS_OPERATIONS] = {
-#define OPERATION(symbol, name, writes) [VCS_OP_##symbol] = {name, writes},
+static const char *const names[VCS_OPERATIONS] = {
+#define OPERATION(symbol, name) [VCS_OP_##symbol] = name,
 #include "common/vcs/operations.def"
 #undef OPERATION
 };
 
 const char *vcs_operation_name(enum vcs_operation operation)
 {
-	return operations[operation].name;
+	return names[operation];
 }
 
 enum vcs_operation vcs_operation_of(const char *name)
 {
 	for (int i = 0; i < VCS_OPERATIONS; i++)
-		if (text_equal(name, operations[i].name))
+		if (text_equal(name, names[i]))
 			return (enum vcs_operation)i;
 	return VCS_OPERATIONS;
-}
-
-bool vcs_operation_writes(enum vcs_operation operation)
-{
-	return operations[operation].writes;
 }
 
 bool vcs_operation_exists(enum vcs_dialect dialect, enum vcs_operation operation)
@@ -105,10 +97,13 @@ static int identifier_append(struct buf *url, const struct vcs_api *api, const c
 	return azure_append(url, identifier, member, err);
 }
 
-static int argument_append(struct buf *url, const json_t *arguments, const char *member, struct err *err)
+static int argument_append(
+	struct buf *url, const struct vcs_api *api, const json_t *arguments, const char *member, struct err *err)
 {
 	const json_t *value = json_at(arguments, member);
 
+	if (text_equal(member, "repositories"))
+		return buf_text(url, api->app ? "installation/repositories" : "user/repos");
 	if (text_equal(member, "page"))
 		return buf_printf(url, "%lld", vcs_page(arguments));
 	if (text_equal(member, "start")) /* of the page, where pages are named by their first item */
@@ -138,7 +133,7 @@ static int path_append(
 			return 0;
 		snprintf(member, sizeof(member), "%.*s", (int)(end - path - (ptrdiff_t)len - 1), path + len + 1);
 		done = identifier_append(url, api, member, err);
-		if (done < 0 || (done > 0 && argument_append(url, arguments, member, err) < 0))
+		if (done < 0 || (done > 0 && argument_append(url, api, arguments, member, err) < 0))
 			return -1;
 		path = end + 1;
 	}
@@ -154,10 +149,6 @@ static int url_make(const struct vcs_api *api, const struct vcs_row *row, const 
 
 	while (len > 0 && api->api_url[len - 1] == '/')
 		len--;
-	if (row->filled) {
-		http->url = row->filled(api, arguments);
-		return http->url ? 0 : err_set(err, ERR_INVALID, "the address can't be made");
-	}
 	buf_append(&url, api->api_url, len);
 	if (base && !strstr(buf_str(&url), base))
 		buf_text(&url, base);
@@ -174,8 +165,8 @@ int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const
 	const struct vcs_row *row = vcs_row_of(api->dialect, operation);
 
 	if (!row)
-		return err_set(err, ERR_INVALID, "%s has no operation %s", vcs_dialect_name(api->dialect),
-			operations[operation].name);
+		return err_set(
+			err, ERR_INVALID, "%s has no operation %s", vcs_dialect_name(api->dialect), names[operation]);
 	if (url_make(api, row, arguments, &http, err) < 0)
 		return -1;
 	http.method = row->method;
@@ -184,7 +175,7 @@ int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const
 
 		if (!body) {
 			vcs_http_release(&http);
-			return err_set(err, ERR_INVALID, "an argument of %s is missing", operations[operation].name);
+			return err_set(err, ERR_INVALID, "an argument of %s is missing", names[operation]);
 		}
 		http.body = json_text(body);
 	}
@@ -198,11 +189,11 @@ int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const
 int vcs_answer_read(const struct vcs_answer *answer, json_t **ret_result, struct err *err)
 {
 	const struct vcs_row *row = vcs_row_of(answer->dialect, answer->operation);
-	json_t *result = row && row->read ? row->read(answer) : json_object();
+	json_t *result = row ? vcs_read_row(answer, row) : json_object();
 
 	if (!result)
 		return err_set(err, ERR_MALFORMED, "the provider's answer to %s is not of the documented form",
-			operations[answer->operation].name);
+			names[answer->operation]);
 	*ret_result = result;
 	return 0;
 }

@@ -16,8 +16,6 @@ struct err;
 const char *vcs_operation_name(enum vcs_operation operation);
 /* VCS_OPERATIONS for an unknown name, and for NULL. */
 enum vcs_operation vcs_operation_of(const char *name);
-/* True if it changes something at the provider. */
-bool vcs_operation_writes(enum vcs_operation operation);
 /* False if the dialect lacks the operation. */
 bool vcs_operation_exists(enum vcs_dialect dialect, enum vcs_operation operation);
 

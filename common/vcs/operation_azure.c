@@ -65,54 +65,26 @@ static json_t *hook_body(const json_t *arguments)
 
 /* ---- answers ---- */
 
-/* Without the prefix of a branch's ref. */
-static json_t *read_branch_name(const json_t *item, const char *path)
-{
-	static const char prefix[] = "refs/heads/";
-	const char *ref = json_string_at(item, path);
+static const struct vcs_item repository = {{
+	{"id", VCS_KEY, {"id"}},
+	{"identifier", VCS_NONE, {NULL}},
+	{"default_branch", VCS_BRANCH, {"defaultBranch"}},
+	{"clone_url", VCS_URL, {"remoteUrl"}},
+	{"web_url", VCS_URL, {"webUrl"}},
+	{"project_id", VCS_KEY, {"project.id"}},
+}};
 
-	if (!ref || strlen(ref) > VCS_NAME_LIMIT)
-		return json_null();
-	return json_string(text_starts(ref, prefix) ? ref + strlen(prefix) : ref);
-}
+static const struct vcs_item branch = {{
+	{"name", VCS_BRANCH, {"name"}},
+	{"sha", VCS_COMMIT, {"objectId"}},
+}};
 
-static json_t *repository(const json_t *item)
-{
-	if (!json_string_at(item, "id") || !json_string_at(item, "project.id"))
-		return NULL;
-	return json_pack("{so sn so so so so}", "id", vcs_read_text(item, "id", VCS_NAME_LIMIT), "identifier",
-		"default_branch", read_branch_name(item, "defaultBranch"), "clone_url",
-		vcs_read_text(item, "remoteUrl", VCS_URL_LIMIT), "web_url",
-		vcs_read_text(item, "webUrl", VCS_URL_LIMIT), "project_id",
-		vcs_read_text(item, "project.id", VCS_NAME_LIMIT));
-}
-
-static json_t *read_repository(const struct vcs_answer *answer)
-{
-	return repository(answer->body);
-}
-
-/* The filter is a prefix. */
-static json_t *read_branch(const struct vcs_answer *answer)
-{
-	json_t *item;
-	size_t i;
-
-	json_array_foreach((json_t *)json_at(answer->body, "value"), i, item)
-	{
-		json_auto_t *name = read_branch_name(item, "name"), *sha = vcs_read_sha(item, "objectId");
-
-		if (text_equal(json_string_value(name), json_string_at(answer->arguments, "branch")) &&
-			!json_is_null(sha))
-			return json_pack("{sO sO}", "name", name, "sha", sha);
-	}
-	return NULL;
-}
-
-static json_t *read_commit(const struct vcs_answer *answer)
-{
-	return vcs_read_commit(answer, &(struct vcs_commit_paths){"commitId", "comment", "author.name", "remoteUrl"});
-}
+static const struct vcs_item commit = {{
+	{"sha", VCS_COMMIT, {"commitId"}},
+	{"message", VCS_TEXT, {"comment"}},
+	{"author", VCS_NAME, {"author.name"}},
+	{"url", VCS_URL, {"remoteUrl"}},
+}};
 
 /* Paths begin with a slash; folders are listed, too. */
 static json_t *read_compare(const struct vcs_answer *answer)
@@ -135,32 +107,21 @@ static json_t *read_compare(const struct vcs_answer *answer)
 		json_bool_at(answer->body, "allChangesIncluded", false) && json_array_size(changes) < COMPARED, "next");
 }
 
-static json_t *pull(const json_t *item)
-{
-	json_auto_t *sha = vcs_read_sha(item, "lastMergeSourceCommit.commitId");
-
-	if (json_int_at(item, "pullRequestId", 0) <= 0 || json_is_null(sha))
-		return NULL;
-	return json_pack("{sI sO so so sb sb sb so sn so}", "number", (json_int_t)json_int_at(item, "pullRequestId", 0),
-		"head_sha", sha, "head", read_branch_name(item, "sourceRefName"), "base",
-		read_branch_name(item, "targetRefName"), "fork", json_is_object(json_at(item, "forkSource")), "draft",
-		json_bool_at(item, "isDraft", false), "open", text_equal(json_string_at(item, "status"), "active"),
-		"title", vcs_read_cut(item, "title", VCS_TITLE_LIMIT), "url", "sender",
-		vcs_read_text(item, "createdBy.uniqueName", VCS_NAME_LIMIT));
-}
-
-static json_t *read_pull(const struct vcs_answer *answer)
-{
-	return pull(answer->body);
-}
-
-static json_t *read_pulls(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, json_at(answer->body, "value"), VCS_LIST_MAX, pull);
-}
+static const struct vcs_item pull = {{
+	{"number", VCS_NUMBER, {"pullRequestId"}},
+	{"head_sha", VCS_COMMIT, {"lastMergeSourceCommit.commitId"}},
+	{"head", VCS_BRANCH, {"sourceRefName"}},
+	{"base", VCS_BRANCH, {"targetRefName"}},
+	{"fork", VCS_EXISTS, {"forkSource"}},
+	{"draft", VCS_FLAG, {"isDraft"}},
+	{"open", VCS_IS, {"status", "active"}},
+	{"title", VCS_TITLE, {"title"}},
+	{"url", VCS_NONE, {NULL}},
+	{"sender", VCS_NAME, {"createdBy.uniqueName"}},
+}};
 
 /* "threads/12/comments/1": the first comment of a thread. */
-static json_t *thread(const json_t *item)
+static json_t *read_thread(const json_t *item)
 {
 	const json_t *first = json_array_get(json_at(item, "comments"), 0);
 	_cleanup_(freep) char *id = NULL;
@@ -168,17 +129,8 @@ static json_t *thread(const json_t *item)
 	if (!json_is_integer(json_at(item, "id")) || !json_is_integer(json_at(first, "id")))
 		return NULL;
 	id = mem_printf("%lld/comments/%lld", json_int_at(item, "id", 0), json_int_at(first, "id", 0));
-	return json_pack("{ss sn so}", "id", id, "version", "body", vcs_read_cut(first, "content", VCS_MESSAGE_LIMIT));
-}
-
-static json_t *read_comments(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, json_at(answer->body, "value"), SIZE_MAX, thread);
-}
-
-static json_t *read_comment(const struct vcs_answer *answer)
-{
-	return thread(answer->body);
+	return json_pack("{ss sn so}", "id", id, "version", "body",
+		vcs_read_cut(json_string_at(first, "content"), VCS_TEXT_LIMIT));
 }
 
 /* The id stays as it was. */
@@ -187,45 +139,39 @@ static json_t *read_change(const struct vcs_answer *answer)
 	return json_pack("{ss sn}", "id", json_string_at(answer->arguments, "comment"), "version");
 }
 
-static json_t *hook(const json_t *item)
-{
-	if (!json_string_at(item, "id"))
-		return NULL;
-	return json_pack("{so so so}", "id", vcs_read_text(item, "id", VCS_NAME_LIMIT), "url",
-		vcs_read_text(item, "consumerInputs.url", VCS_URL_LIMIT), "event",
-		vcs_read_text(item, "eventType", VCS_NAME_LIMIT));
-}
-
-static json_t *read_hooks(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, json_at(answer->body, "value"), SIZE_MAX, hook);
-}
+static const struct vcs_item hook = {{
+	{"id", VCS_KEY, {"id"}},
+	{"url", VCS_URL, {"consumerInputs.url"}},
+	{"event", VCS_NAME, {"eventType"}},
+}};
 
 #define GIT     "/{within}/_apis/git/repositories/{name}"
 #define HOOKS   "/{collection}/_apis/hooks/subscriptions"
 #define VERSION "api-version=6.0"
 
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_REPOSITORY] = {"GET", GIT "?" VERSION, .read = read_repository},
-	[VCS_OP_BRANCH] = {"GET", GIT "/refs?filter=heads/{branch}&" VERSION, .read = read_branch},
-	[VCS_OP_COMMIT] = {"GET", GIT "/commits/{sha}?" VERSION, .read = read_commit},
+	[VCS_OP_REPOSITORY] = {"GET", GIT "?" VERSION, .item = &repository},
+	[VCS_OP_BRANCH] = {"GET", GIT "/refs?filter=heads/{branch}&" VERSION, .item = &branch, .list = "value"},
+	[VCS_OP_COMMIT] = {"GET", GIT "/commits/{sha}?" VERSION, .item = &commit},
 	[VCS_OP_COMPARE] = {"GET",
 		GIT "/diffs/commits?baseVersion={base}&baseVersionType=commit&targetVersion={head}"
 		    "&targetVersionType=commit&$top=2000&" VERSION,
 		.read = read_compare},
-	[VCS_OP_PULL] = {"GET", GIT "/pullrequests/{number}?" VERSION, .read = read_pull},
+	[VCS_OP_PULL] = {"GET", GIT "/pullrequests/{number}?" VERSION, .item = &pull},
 	[VCS_OP_PULLS] = {"GET", GIT "/pullrequests?searchCriteria.status=active&$top=100&$skip={start}&" VERSION,
-		.read = read_pulls},
+		.item = &pull, .list = "value", .page = 100},
 	[VCS_OP_STATUS] = {"POST", GIT "/commits/{sha}/statuses?" VERSION, .body = status_body},
 	[VCS_OP_PULL_STATUS] = {"POST", GIT "/pullRequests/{number}/statuses?" VERSION "-preview.1",
 		.body = status_body},
-	[VCS_OP_COMMENTS] = {"GET", GIT "/pullRequests/{number}/threads?" VERSION, .read = read_comments},
+	[VCS_OP_COMMENTS] = {"GET", GIT "/pullRequests/{number}/threads?" VERSION, .read_item = read_thread,
+		.list = "value", .page = VCS_ALL},
 	[VCS_OP_COMMENT_CREATE] = {"POST", GIT "/pullRequests/{number}/threads?" VERSION, .body = comment_body,
-		.read = read_comment},
+		.read_item = read_thread},
 	[VCS_OP_COMMENT_EDIT] = {"PATCH", GIT "/pullRequests/{number}/threads/{comment}?" VERSION,
 		.body = comment_change, .read = read_change},
-	[VCS_OP_HOOKS] = {"GET", HOOKS "?publisherId=tfs&consumerId=webHooks&" VERSION, .read = read_hooks},
-	[VCS_OP_HOOK_CREATE] = {"POST", HOOKS "?" VERSION, .body = hook_body, .read = vcs_read_made},
+	[VCS_OP_HOOKS] = {"GET", HOOKS "?publisherId=tfs&consumerId=webHooks&" VERSION, .item = &hook, .list = "value",
+		.page = VCS_ALL},
+	[VCS_OP_HOOK_CREATE] = {"POST", HOOKS "?" VERSION, .body = hook_body, .item = &vcs_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", HOOKS "/{hook}?" VERSION, .taken = vcs_is_gone},
 };
 

@@ -22,21 +22,12 @@ static json_t *hook_body(const json_t *arguments)
 		json_string_at(arguments, "secret"));
 }
 
-static json_t *read_repositories(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, json_at(answer->body, "data"), PAGE, vcs_github_repository);
-}
+static const struct vcs_item branch = {{
+	{"name", VCS_NAME, {"name"}},
+	{"sha", VCS_COMMIT, {"commit.id"}},
+}};
 
-static json_t *read_branch(const struct vcs_answer *answer)
-{
-	return vcs_read_head(answer, "name", "commit.id");
-}
-
-static json_t *read_commit(const struct vcs_answer *answer)
-{
-	return vcs_read_commit(
-		answer, &(struct vcs_commit_paths){"sha", "commit.message", "commit.author.name", "html_url"});
-}
+static const char *const file_paths[2] = {"filename", "previous_filename"};
 
 /* Adds the files of a commit. False if it has no list. */
 static bool files_add(json_t *files, const json_t *commit)
@@ -44,7 +35,8 @@ static bool files_add(json_t *files, const json_t *commit)
 	const json_t *list = json_at(commit, "files");
 
 	for (size_t i = 0; i < json_array_size(list); i++)
-		json_array_append_new(files, vcs_read_text(json_array_get(list, i), "filename", VCS_PATH_LIMIT));
+		json_array_append_new(
+			files, vcs_read_text(json_string_at(json_array_get(list, i), "filename"), VCS_PATH_LIMIT));
 	return json_is_array(list);
 }
 
@@ -82,48 +74,29 @@ static json_t *read_compare(const struct vcs_answer *answer)
 	return json_pack("{so sb sn}", "files", files, "whole", whole && !forced, "next");
 }
 
-static json_t *read_pulls(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, answer->body, PAGE, vcs_github_pull);
-}
-
-static json_t *read_files(const struct vcs_answer *answer)
-{
-	static const char *const paths[2] = {"filename", "previous_filename"};
-
-	return vcs_read_files(answer, answer->body, PAGE, paths);
-}
-
-/* One answer has all comments. */
-static json_t *read_comments(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, answer->body, SIZE_MAX, vcs_github_comment_item);
-}
-
-static json_t *read_hooks(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, answer->body, PAGE, vcs_github_hook);
-}
-
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_VERIFY] = {"GET", "/user", .read = vcs_github_read_user},
-	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .read = vcs_github_read_repository},
-	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .read = vcs_github_read_repository},
-	[VCS_OP_REPOSITORIES] = {"GET", "/repos/search?limit=50&page={page}&q={filter}", .read = read_repositories},
-	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .read = read_branch},
-	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/git/commits/{sha}", .read = read_commit},
+	[VCS_OP_VERIFY] = {"GET", "/user", .item = &vcs_github_user},
+	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .item = &vcs_github_repository},
+	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .item = &vcs_github_repository},
+	[VCS_OP_REPOSITORIES] = {"GET", "/repos/search?limit=50&page={page}&q={filter}", .item = &vcs_github_repository,
+		.list = "data", .page = PAGE},
+	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .item = &branch},
+	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/git/commits/{sha}", .item = &vcs_github_commit},
 	[VCS_OP_COMPARE] = {"GET", "/repos/{repo}/compare/{base}...{head}", .read = read_compare},
-	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .read = vcs_github_read_pull},
-	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&limit=50&page={page}", .read = read_pulls},
-	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?limit=50&page={page}", .read = read_files},
+	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .item = &vcs_github_pull},
+	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&limit=50&page={page}", .item = &vcs_github_pull,
+		.page = PAGE},
+	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?limit=50&page={page}", .files = file_paths,
+		.page = PAGE},
 	[VCS_OP_STATUS] = {"POST", "/repos/{repo}/statuses/{sha}", .body = vcs_github_status},
-	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments", .read = read_comments},
+	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments", .item = &vcs_github_comment_item,
+		.page = VCS_ALL},
 	[VCS_OP_COMMENT_CREATE] = {"POST", "/repos/{repo}/issues/{number}/comments", .body = vcs_github_comment,
-		.read = vcs_github_read_comment},
+		.item = &vcs_github_comment_item},
 	[VCS_OP_COMMENT_EDIT] = {"PATCH", "/repos/{repo}/issues/comments/{comment}", .body = vcs_github_comment,
-		.read = vcs_github_read_comment},
-	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?limit=50&page={page}", .read = read_hooks},
-	[VCS_OP_HOOK_CREATE] = {"POST", "/repos/{repo}/hooks", .body = hook_body, .read = vcs_read_made},
+		.item = &vcs_github_comment_item},
+	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?limit=50&page={page}", .item = &vcs_github_hook, .page = PAGE},
+	[VCS_OP_HOOK_CREATE] = {"POST", "/repos/{repo}/hooks", .body = hook_body, .item = &vcs_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", "/repos/{repo}/hooks/{hook}", .taken = vcs_is_gone},
 };
 

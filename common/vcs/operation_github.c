@@ -7,7 +7,7 @@
 
 /* GitHub's REST API, version 2022-11-28. */
 
-enum { FILES = 100, MAX_COMPARED = 300, MAX_DESCRIPTION = 140 };
+enum { MAX_COMPARED = 300, MAX_DESCRIPTION = 140 };
 
 static void github_headers(const struct vcs_api *api, json_t *headers)
 {
@@ -69,57 +69,27 @@ static json_t *hook_change(const json_t *arguments)
 
 /* ---- answers ---- */
 
-json_t *vcs_github_read_user(const struct vcs_answer *answer)
-{
-	if (!json_string_at(answer->body, "login"))
-		return NULL;
-	return json_pack("{so}", "user", vcs_read_text(answer->body, "login", VCS_NAME_LIMIT));
-}
+const struct vcs_item vcs_github_user = {{{"user", VCS_KEY, {"login"}}}};
 
-json_t *vcs_github_repository(const json_t *item)
-{
-	if (!json_string_at(item, "full_name") || !json_at(item, "id"))
-		return NULL;
-	return json_pack("{so so so so so}", "id", vcs_read_id(item, "id"), "identifier",
-		vcs_read_text(item, "full_name", VCS_NAME_LIMIT), "default_branch",
-		vcs_read_text(item, "default_branch", VCS_NAME_LIMIT), "clone_url",
-		vcs_read_text(item, "clone_url", VCS_URL_LIMIT), "web_url",
-		vcs_read_text(item, "html_url", VCS_URL_LIMIT));
-}
+const struct vcs_item vcs_github_repository = {{
+	{"id", VCS_ID, {"id"}},
+	{"identifier", VCS_KEY, {"full_name"}},
+	{"default_branch", VCS_NAME, {"default_branch"}},
+	{"clone_url", VCS_URL, {"clone_url"}},
+	{"web_url", VCS_URL, {"html_url"}},
+}};
 
-json_t *vcs_github_read_repository(const struct vcs_answer *answer)
-{
-	return vcs_github_repository(answer->body);
-}
+static const struct vcs_item branch = {{
+	{"name", VCS_NAME, {"name"}},
+	{"sha", VCS_COMMIT, {"commit.sha"}},
+}};
 
-/* For a user, an array; for an App, an object with it. */
-static json_t *read_repositories(const struct vcs_answer *answer)
-{
-	const json_t *inner = json_at(answer->body, "repositories");
-
-	return vcs_read_page(answer, inner ? inner : answer->body, VCS_LIST_MAX, vcs_github_repository);
-}
-
-static char *repositories_url(const struct vcs_api *api, const json_t *arguments)
-{
-	size_t len = strlen(api->api_url);
-
-	while (len > 0 && api->api_url[len - 1] == '/')
-		len--;
-	return mem_printf("%.*s/%s?per_page=%d&page=%lld", (int)len, api->api_url,
-		api->app ? "installation/repositories" : "user/repos", VCS_LIST_MAX, vcs_page(arguments));
-}
-
-static json_t *read_branch(const struct vcs_answer *answer)
-{
-	return vcs_read_head(answer, "name", "commit.sha");
-}
-
-static json_t *read_commit(const struct vcs_answer *answer)
-{
-	return vcs_read_commit(
-		answer, &(struct vcs_commit_paths){"sha", "commit.message", "commit.author.name", "html_url"});
-}
+const struct vcs_item vcs_github_commit = {{
+	{"sha", VCS_COMMIT, {"sha"}},
+	{"message", VCS_TEXT, {"commit.message"}},
+	{"author", VCS_NAME, {"commit.author.name"}},
+	{"url", VCS_URL, {"html_url"}},
+}};
 
 static const char *const file_paths[2] = {"filename", "previous_filename"};
 
@@ -135,99 +105,62 @@ static bool is_forced(const struct vcs_answer *answer)
 static json_t *read_compare(const struct vcs_answer *answer)
 {
 	const json_t *files = json_at(answer->body, "files");
-	json_t *result = vcs_read_files(answer, files, SIZE_MAX, file_paths);
+	json_t *result = vcs_read_files(answer, files, VCS_ALL, file_paths);
 
 	if (result && (json_array_size(files) >= MAX_COMPARED || is_forced(answer)))
 		json_object_set_new(result, "whole", json_false());
 	return result;
 }
 
-static json_t *read_files(const struct vcs_answer *answer)
-{
-	return vcs_read_files(answer, answer->body, FILES, file_paths);
-}
+const struct vcs_item vcs_github_pull = {{
+	{"number", VCS_NUMBER, {"number"}},
+	{"head_sha", VCS_COMMIT, {"head.sha"}},
+	{"head", VCS_NAME, {"head.ref"}},
+	{"base", VCS_NAME, {"base.ref"}},
+	{"fork", VCS_DIFFER, {"head.repo.id", "base.repo.id"}},
+	{"draft", VCS_FLAG, {"draft"}},
+	{"open", VCS_IS, {"state", "open"}},
+	{"title", VCS_TITLE, {"title"}},
+	{"url", VCS_URL, {"html_url"}},
+	{"sender", VCS_NAME, {"user.login"}},
+}};
 
-json_t *vcs_github_pull(const json_t *item)
-{
-	json_t *sha = vcs_read_sha(item, "head.sha");
+const struct vcs_item vcs_github_comment_item = {{
+	{"id", VCS_ID, {"id"}},
+	{"version", VCS_NONE, {NULL}},
+	{"body", VCS_TEXT, {"body"}},
+}};
 
-	if (json_int_at(item, "number", 0) <= 0 || json_is_null(sha)) {
-		json_decref(sha);
-		return NULL;
-	}
-	return json_pack("{sI so so so so sb sb so so so}", "number", (json_int_t)json_int_at(item, "number", 0),
-		"head_sha", sha, "head", vcs_read_text(item, "head.ref", VCS_NAME_LIMIT), "base",
-		vcs_read_text(item, "base.ref", VCS_NAME_LIMIT), "fork",
-		vcs_read_differs(item, "head.repo.id", "base.repo.id"), "draft", json_bool_at(item, "draft", false),
-		"open", text_equal(json_string_at(item, "state"), "open"), "title",
-		vcs_read_cut(item, "title", VCS_TITLE_LIMIT), "url", vcs_read_text(item, "html_url", VCS_URL_LIMIT),
-		"sender", vcs_read_text(item, "user.login", VCS_NAME_LIMIT));
-}
-
-json_t *vcs_github_read_pull(const struct vcs_answer *answer)
-{
-	return vcs_github_pull(answer->body);
-}
-
-static json_t *read_pulls(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, answer->body, 30, vcs_github_pull);
-}
-
-json_t *vcs_github_comment_item(const json_t *item)
-{
-	if (!json_at(item, "id"))
-		return NULL;
-	return json_pack("{so sn so}", "id", vcs_read_id(item, "id"), "version", "body",
-		vcs_read_cut(item, "body", VCS_MESSAGE_LIMIT));
-}
-
-static json_t *read_comments(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, answer->body, VCS_LIST_MAX, vcs_github_comment_item);
-}
-
-json_t *vcs_github_read_comment(const struct vcs_answer *answer)
-{
-	return vcs_github_comment_item(answer->body);
-}
-
-json_t *vcs_github_hook(const json_t *item)
-{
-	if (!json_at(item, "id"))
-		return NULL;
-	return json_pack(
-		"{so so}", "id", vcs_read_id(item, "id"), "url", vcs_read_text(item, "config.url", VCS_URL_LIMIT));
-}
-
-static json_t *read_hooks(const struct vcs_answer *answer)
-{
-	return vcs_read_page(answer, answer->body, VCS_LIST_MAX, vcs_github_hook);
-}
+const struct vcs_item vcs_github_hook = {{
+	{"id", VCS_ID, {"id"}},
+	{"url", VCS_URL, {"config.url"}},
+}};
 
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_VERIFY] = {"GET", "/user", .read = vcs_github_read_user},
-	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .read = vcs_github_read_repository},
-	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .read = vcs_github_read_repository},
-	[VCS_OP_REPOSITORIES] = {"GET", "", .filled = repositories_url, .read = read_repositories},
-	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .read = read_branch},
-	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/commits/{sha}", .read = read_commit},
+	[VCS_OP_VERIFY] = {"GET", "/user", .item = &vcs_github_user},
+	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .item = &vcs_github_repository},
+	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .item = &vcs_github_repository},
+	[VCS_OP_REPOSITORIES] = {"GET", "/{repositories}?per_page=100&page={page}", .item = &vcs_github_repository,
+		.list = "repositories", .page = 100},
+	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .item = &branch},
+	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/commits/{sha}", .item = &vcs_github_commit},
 	[VCS_OP_COMPARE] = {"GET", "/repos/{repo}/compare/{base}...{head}", .read = read_compare},
-	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .read = vcs_github_read_pull},
-	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&per_page=30&page={page}", .read = read_pulls},
+	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .item = &vcs_github_pull},
+	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&per_page=30&page={page}", .item = &vcs_github_pull,
+		.page = 30},
 	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?per_page=100&page={page}",
-		.read = read_files},
+		.files = file_paths, .page = 100},
 	[VCS_OP_STATUS] = {"POST", "/repos/{repo}/statuses/{sha}", .body = vcs_github_status},
 	[VCS_OP_CHECK_RUN] = {"POST", "/repos/{repo}/check-runs", .body = check_body},
 	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments?per_page=100&page={page}",
-		.read = read_comments},
+		.item = &vcs_github_comment_item, .page = 100},
 	[VCS_OP_COMMENT_CREATE] = {"POST", "/repos/{repo}/issues/{number}/comments", .body = vcs_github_comment,
-		.read = vcs_github_read_comment},
+		.item = &vcs_github_comment_item},
 	[VCS_OP_COMMENT_EDIT] = {"PATCH", "/repos/{repo}/issues/comments/{comment}", .body = vcs_github_comment,
-		.read = vcs_github_read_comment},
-	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?per_page=100&page={page}", .read = read_hooks},
-	[VCS_OP_HOOK_CREATE] = {"POST", "/repos/{repo}/hooks", .body = hook_body, .read = vcs_read_made},
-	[VCS_OP_HOOK_EDIT] = {"PATCH", "/repos/{repo}/hooks/{hook}", .body = hook_change, .read = vcs_read_made},
+		.item = &vcs_github_comment_item},
+	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?per_page=100&page={page}", .item = &vcs_github_hook, .page = 100},
+	[VCS_OP_HOOK_CREATE] = {"POST", "/repos/{repo}/hooks", .body = hook_body, .item = &vcs_made},
+	[VCS_OP_HOOK_EDIT] = {"PATCH", "/repos/{repo}/hooks/{hook}", .body = hook_change, .item = &vcs_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", "/repos/{repo}/hooks/{hook}", .taken = vcs_is_gone},
 };
 

@@ -7,20 +7,63 @@
 #include "common/buf.h"
 #include "common/vcs/operation_types.h"
 
-/* How a dialect makes one operation. */
+/* How a member of a result is read. A member that is missing, or not of the form, is null. */
+enum vcs_form {
+	VCS_NONE,    /* null */
+	VCS_KEY,     /* the first of the paths that has a text; REQUIRED: an item without it is left out */
+	VCS_PAIR,    /* the texts at both paths, with a slash between; REQUIRED */
+	VCS_ID,      /* a text, or a number as text; REQUIRED */
+	VCS_NUMBER,  /* a positive number; REQUIRED */
+	VCS_COMMIT,  /* a commit's full hash in lower case; REQUIRED */
+	VCS_SHA,     /* the same, not required */
+	VCS_NAME,    /* a text */
+	VCS_BRANCH,  /* a text, without the prefix of a branch's ref */
+	VCS_URL,     /* a text */
+	VCS_TITLE,   /* a text, cut off at its limit */
+	VCS_TEXT,    /* a longer text, cut off at its limit */
+	VCS_LINK,    /* the `href` of the first link at the first path whose `name` begins with the second */
+	VCS_VERSION, /* a number, or 0 */
+	VCS_FLAG,    /* a boolean, or false */
+	VCS_IS,      /* true if the text at the first path is the second */
+	VCS_EXISTS,  /* true if there is an object */
+	VCS_DIFFER,  /* true if the ids at both paths differ; null if one is missing */
+};
+
+/* The members of a result, or of an item of a list. */
+struct vcs_item {
+	struct {
+		const char *name; /* NULL: the end */
+		enum vcs_form form;
+		const char *paths[3]; /* in the provider's object */
+	} members[12];
+};
+
+/* How a dialect makes one operation, and reads the answer. */
 struct vcs_row {
 	const char *method; /* NULL: the dialect lacks the operation */
 	/*
 	 * Appended to the base of the API. Members in braces are replaced: {repo} by the identifier with its slashes,
 	 * {project} by the identifier as one segment, {owner} by all but its last segment, {name} by its last segment,
-	 * and any other by the argument of that name.
+	 * {within} and {collection} by parts of Azure DevOps' identifiers, {repositories} by GitHub's list for a user
+	 * or an App, {start} by the number of the page's first item, and any other by the argument of that name.
 	 */
 	const char *path;
-	json_t *(*body)(const json_t *arguments);                         /* NULL: no body */
-	json_t *(*read)(const struct vcs_answer *answer);                 /* NULL: nothing is read */
-	bool (*taken)(const struct vcs_answer *answer);                   /* an error that counts as taken; or NULL */
-	char *(*filled)(const struct vcs_api *, const json_t *arguments); /* instead of `path`: the whole URL */
+	json_t *(*body)(const json_t *arguments); /* NULL: no body */
+	/* The result is an object with these members. If this and the readers are NULL, nothing is read. */
+	const struct vcs_item *item;
+	json_t *(*read_item)(const json_t *item); /* instead of `item`; NULL leaves the item out */
+	const char *within, *unless; /* of an item of a list: the member that is read; the flag that leaves it out */
+	/* The result is a list: the path of its array, unless the answer itself is the array. After a page with fewer
+	 * items there is no other. Without `page`, the result is the item with the name of the argument `branch`. */
+	const char *list;
+	size_t page;
+	const char *const *files;                         /* of a list: for vcs_read_files, instead of `item` */
+	json_t *(*read)(const struct vcs_answer *answer); /* instead of all these */
+	bool (*taken)(const struct vcs_answer *answer);   /* an error that counts as taken; or NULL */
 };
+
+/* For `page`: one answer has all items, or says whether it is the last ("isLastPage" of Bitbucket Data Center). */
+#define VCS_ALL SIZE_MAX
 
 struct vcs_dialect_rows {
 	const struct vcs_row *rows; /* VCS_OPERATIONS of them */
@@ -42,59 +85,44 @@ void vcs_header_add(json_t *headers, const char *prefix, const char *text);
 /* "Authorization: Basic" of "user:password". */
 void vcs_header_basic(json_t *headers, const char *pair);
 /* Bitbucket's: "user:password" is an app password or an API token; anything else is an access token. */
-void vcs_header_bitbucket(json_t *headers, const char *token);
+void vcs_header_bitbucket(const struct vcs_api *api, json_t *headers);
 
-/* ---- readers ---- */
+/* ---- bodies ---- */
+
+/* The argument `state` as both Bitbuckets name it; NULL for an unknown one. */
+const char *vcs_bitbucket_state(const json_t *arguments);
+/* GitHub's forms, which Gitea and GitLab share. */
+json_t *vcs_github_status(const json_t *arguments);
+json_t *vcs_github_comment(const json_t *arguments);
+
+/* ---- readers; all return new references ---- */
 
 /* Limits of texts, in bytes. */
 enum {
 	VCS_NAME_LIMIT = 1024,
 	VCS_URL_LIMIT = 2048,
 	VCS_TITLE_LIMIT = 1024,
-	VCS_MESSAGE_LIMIT = 8192,
+	VCS_TEXT_LIMIT = 8192,
 	VCS_PATH_LIMIT = 4096
 };
 
-/* The text at the path, or null if it is missing, no text or longer than the limit. New references, as the others. */
-json_t *vcs_read_text(const json_t *value, const char *path, size_t limit);
+/* The text, or null if it is NULL or longer than the limit. */
+json_t *vcs_read_text(const char *text, size_t limit);
 /* The same, cut off at the limit. */
-json_t *vcs_read_cut(const json_t *value, const char *path, size_t limit);
-/* A commit's full hash in lower case, else null. */
-json_t *vcs_read_sha(const json_t *value, const char *path);
-/* An id: a text, or a number as text; else null. */
-json_t *vcs_read_id(const json_t *value, const char *path);
-/* The array's items, as `read` returns them; those for which it returns NULL are left out. NULL if it is no array. */
-json_t *vcs_read_list(const json_t *array, json_t *(*read)(const json_t *item));
-/* {items, next} of a list with `size` items per page: there is a next page if this one is full. */
-json_t *vcs_read_page(
-	const struct vcs_answer *answer, const json_t *array, size_t size, json_t *(*read)(const json_t *));
+json_t *vcs_read_cut(const char *text, size_t limit);
+/* The result. NULL if the answer is not of the documented form. */
+json_t *vcs_read_row(const struct vcs_answer *answer, const struct vcs_row *row);
 /* {files, whole, next} of an array of objects with the changed path, and the path before a renaming, at these paths. */
-json_t *vcs_read_files(const struct vcs_answer *answer, const json_t *array, size_t size, const char *const paths[2]);
+json_t *vcs_read_files(const struct vcs_answer *answer, const json_t *array, size_t page, const char *const paths[2]);
 /* The page of the request, from 1. */
 long long vcs_page(const json_t *arguments);
-/* True if two ids at these paths differ; null if one is missing. */
-json_t *vcs_read_differs(const json_t *value, const char *one, const char *other);
-
-/* {name, sha} and {sha, message, author, url} from these paths; NULL if there is no hash. */
-json_t *vcs_read_head(const struct vcs_answer *answer, const char *name, const char *sha);
-struct vcs_commit_paths {
-	const char *sha, *message, *author, *url;
-};
-json_t *vcs_read_commit(const struct vcs_answer *answer, const struct vcs_commit_paths *paths);
 /* For `taken` of a deletion: there is nothing left to delete. */
 bool vcs_is_gone(const struct vcs_answer *answer);
 
-/* GitHub's forms, which Gitea shares. */
-json_t *vcs_github_status(const json_t *arguments);
-json_t *vcs_github_comment(const json_t *arguments);
-json_t *vcs_github_read_user(const struct vcs_answer *answer);
-json_t *vcs_github_read_repository(const struct vcs_answer *answer);
-json_t *vcs_github_repository(const json_t *item);
-json_t *vcs_github_read_pull(const struct vcs_answer *answer);
-json_t *vcs_github_pull(const json_t *item);
-json_t *vcs_github_comment_item(const json_t *item);
-json_t *vcs_github_read_comment(const struct vcs_answer *answer);
-json_t *vcs_github_hook(const json_t *item);
-json_t *vcs_read_made(const struct vcs_answer *answer);
+/* {id}: of what a request made. */
+extern const struct vcs_item vcs_made;
+/* GitHub's forms, which Gitea (and GitLab) share. */
+extern const struct vcs_item vcs_github_user, vcs_github_repository, vcs_github_commit, vcs_github_pull,
+	vcs_github_comment_item, vcs_github_hook;
 
 #endif

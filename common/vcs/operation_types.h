@@ -11,7 +11,7 @@
 #include "common/vcs/dialect.h"
 
 enum vcs_operation {
-#define OPERATION(symbol, name, writes) VCS_OP_##symbol,
+#define OPERATION(symbol, name) VCS_OP_##symbol,
 #include "common/vcs/operations.def"
 #undef OPERATION
 	VCS_OPERATIONS

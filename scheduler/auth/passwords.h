@@ -4,7 +4,7 @@
 
 /*
  * Passwords of users, stored as yescrypt hashes. Hashing deliberately takes some 16 MiB and tens of milliseconds. So
- * the threads of http/blocking_pool.h do it, never those that answer requests.
+ * slow threads of http/request_batcher.h do it, never those that answer requests.
  */
 
 #include "scheduler/store/store.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/http/form.h"
 
-#include <ctype.h>
 #include <string.h>
 
 #include "common/base.h"
@@ -9,24 +8,12 @@
 
 enum { MAX_FIELDS = 64 };
 
-static int digit(char c)
-{
-	return isdigit((unsigned char)c) ? c - '0' : tolower((unsigned char)c) - 'a' + 10;
-}
-
-/* Decodes the text in place. A percent sign without two hexadecimal digits stays as it is. */
 static void decode(char *text)
 {
-	char *to = text;
-
-	for (; *text; text++)
-		if (*text == '%' && isxdigit((unsigned char)text[1]) && isxdigit((unsigned char)text[2])) {
-			*to++ = (char)(digit(text[1]) * 16 + digit(text[2]));
-			text += 2;
-		} else {
-			*to++ = *text == '+' ? ' ' : *text;
-		}
-	*to = '\0';
+	for (char *at = text; *at; at++)
+		if (*at == '+')
+			*at = ' ';
+	text_percent_decode(text);
 }
 
 static bool field_add(json_t *form, char *field)

@@ -6,7 +6,7 @@
 #include "common/err.h"
 #include "common/loop/progress.h"
 
-enum { MAX_WAITING = 1024, MAX_THREADS = 4, LARGE = 1 << 20, MAX_BYTES = 16 << 20 };
+enum { MAX_WAITING = 1024, MAX_WAITING_SLOW = 64, MAX_THREADS = 4, LARGE = 1 << 20, MAX_BYTES = 16 << 20 };
 
 struct request_batcher {
 	struct request_batcher_spec spec;
@@ -19,19 +19,28 @@ struct request_batcher {
 	bool stopping;
 };
 
+/* The caller holds the lock. */
+static struct batched_request request_pop(struct request_batcher *batcher)
+{
+	struct batched_request request = batcher->requests[batcher->first];
+
+	batcher->first = (batcher->first + 1) % MAX_WAITING;
+	batcher->count--;
+	return request;
+}
+
 /* Takes the requests of the next batch out of the queue. Blocks while the queue is empty. Returns 0 after the stop. */
 static size_t requests_take(struct request_batcher *batcher, struct batched_request *requests)
 {
-	size_t bytes = 0, count;
+	size_t bytes = 0, count, left;
 
 	pthread_mutex_lock(&batcher->mutex);
 	while (!batcher->count && !batcher->stopping)
 		pthread_cond_wait(&batcher->changed, &batcher->mutex);
-	for (count = 0; batcher->count && count < batcher->spec.max && bytes < MAX_BYTES; count++) {
-		requests[count] = batcher->requests[batcher->first];
+	left = batcher->spec.slow && batcher->stopping ? 0 : batcher->count;
+	for (count = 0; count < left && count < batcher->spec.max && bytes < MAX_BYTES; count++) {
+		requests[count] = request_pop(batcher);
 		bytes += requests[count].http->body.len;
-		batcher->first = (batcher->first + 1) % MAX_WAITING;
-		batcher->count--;
 	}
 	pthread_mutex_unlock(&batcher->mutex);
 	return count;
@@ -44,7 +53,8 @@ static void *thread_run(void *data)
 	size_t count;
 
 	while ((count = requests_take(batcher, requests))) {
-		progress_busy("request batch");
+		if (!batcher->spec.slow)
+			progress_busy("request batch");
 		batcher->spec.answer(batcher->spec.data, requests, count);
 		progress_idle();
 	}
@@ -69,7 +79,7 @@ int request_batcher_start(
 /* The caller holds the lock. */
 static bool room_for(const struct request_batcher *batcher)
 {
-	return batcher->count < MAX_WAITING && !batcher->stopping;
+	return batcher->count < (batcher->spec.slow ? MAX_WAITING_SLOW : MAX_WAITING) && !batcher->stopping;
 }
 
 static void request_put(struct request_batcher *batcher, struct batched_request request)
@@ -82,7 +92,7 @@ bool request_batcher_take(struct request_batcher *batcher, const struct http_req
 {
 	bool room;
 
-	if (http->body.len > LARGE)
+	if (http->body.len > LARGE && !batcher->spec.slow)
 		return false;
 	pthread_mutex_lock(&batcher->mutex);
 	room = room_for(batcher);
@@ -106,6 +116,13 @@ bool request_batcher_move(struct request_batcher *batcher, struct batched_reques
 	return room;
 }
 
+static void refuse(struct batched_request request)
+{
+	struct http_answer answer = {.status = 503, .body = BUF_INIT(SIZE_MAX / 2), .retry_after = "2"};
+
+	http_answer_now(request.pending, &answer);
+}
+
 void request_batcher_stop(struct request_batcher *batcher)
 {
 	bool stopped;
@@ -119,6 +136,8 @@ void request_batcher_stop(struct request_batcher *batcher)
 	pthread_mutex_unlock(&batcher->mutex);
 	for (int i = 0; !stopped && i < batcher->thread_count; i++)
 		pthread_join(batcher->threads[i], NULL);
+	while (batcher->count)
+		refuse(request_pop(batcher));
 }
 
 void request_batcher_free(struct request_batcher *batcher)

@@ -29,9 +29,9 @@ enum body_format {
 enum executor {
 	INLINE,            /* a thread of the HTTP server */
 	BLOCKING_LOOKUP,   /* BLOCKING_CALL for a body with "vcs-repo" (api/vcs/lookup.h); INLINE for any other */
-	BLOCKING_CALL,     /* a thread of http/blocking_pool.h: the handler blocks on a remote server */
-	BLOCKING_PASSWORD, /* a thread of another such pool: the handler verifies a password, which is slow by design */
-	BLOCKING_DOCUMENT, /* a thread of another such pool: the handler may read a document of many megabytes */
+	BLOCKING_CALL,     /* a slow thread of http/request_batcher.h: the handler blocks on a remote server */
+	BLOCKING_PASSWORD, /* one of another queue: the handler verifies a password, which is slow by design */
+	BLOCKING_DOCUMENT, /* one of another queue: the handler may read a document of many megabytes */
 	/* A thread of the HTTP server runs the handler. The changes of several requests are committed in one
 	 * transaction (http/batch.h). */
 	BATCH_RUNS,

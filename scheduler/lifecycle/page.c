@@ -108,24 +108,6 @@ static void page_drawing(struct buf *page, const struct edges_seen *seen)
 	buf_text(page, "```\n");
 }
 
-/* Appends the same as a text tree: each status with its outgoing edges. */
-static void page_tree(struct buf *page, const struct edges_seen *seen)
-{
-	buf_text(page, "\n## The same for a terminal\n\n```\n");
-	for (int from = 0; from < RUN_STATUS_COUNT; from++) {
-		buf_printf(
-			page, "%s%s\n", run_statuses[from].name, run_statuses[from].group == FINAL ? " (final)" : "");
-		for (int to = 0; to < RUN_STATUS_COUNT; to++) {
-			_cleanup_(buf_release) struct buf label = BUF_INIT(PAGE_LIMIT);
-
-			page_label(&label, seen->from_to[from][to]);
-			if (label.len)
-				buf_printf(page, "  |-- %s --> %s\n", buf_str(&label), run_statuses[to].name);
-		}
-	}
-	buf_text(page, "```\n");
-}
-
 char *lifecycle_page(void)
 {
 	struct buf page = BUF_INIT(PAGE_LIMIT);
@@ -139,6 +121,5 @@ char *lifecycle_page(void)
 	page_stages(&page);
 	page_events(&page);
 	page_drawing(&page, seen);
-	page_tree(&page, seen);
 	return buf_take(&page);
 }

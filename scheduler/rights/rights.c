@@ -18,16 +18,6 @@ rights right_of(enum permission permission)
 	return bit < 0 ? 0 : (rights)1 << bit;
 }
 
-rights rights_everywhere(enum where where)
-{
-	rights all = 0;
-
-	for (size_t i = 0; i < PERMISSION_COUNT; i++)
-		if (permission_rows[i].where == where)
-			all |= right_of((enum permission)i);
-	return all;
-}
-
 /* The same as right_of, for tables. */
 #define R(name) ((rights)1 << BIT_##name)
 

@@ -52,8 +52,6 @@ typedef uint64_t rights;
 
 /* Returns the permission as a set of one right; the empty set for a GATE. */
 rights right_of(enum permission permission);
-/* All rights that can be checked for that kind of object. */
-rights rights_everywhere(enum where where);
 
 /* ---- teams ---- */
 

@@ -8,7 +8,7 @@
 
 #include "scheduler/api/api.h"
 
-enum { FOLDER_FILE_LIMIT = 16 << 20, MANIFEST_LIMIT = 1 << 16, MAX_FILE_NAME = 120 };
+enum { FOLDER_FILE_LIMIT = 16 << 20, MANIFEST_LIMIT = 1 << 16 };
 
 static const struct asset *embedded;
 static size_t embedded_count;

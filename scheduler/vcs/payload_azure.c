@@ -35,6 +35,9 @@ static const struct payload_field pr_fields[] = {
 	PAYLOAD_FIELD(pull_request_url, URL, "resource._links.web.href"),
 	PAYLOAD_FIELD(sender, LINE, "resource.createdBy.displayName"),
 	PAYLOAD_FIELD(sender_avatar_url, URL, "resource.createdBy.imageUrl"),
+	PAYLOAD_FIELD(number, NUMBER, "resource.pullRequestId"),
+	PAYLOAD_FIELD(draft, FLAG, "resource.isDraft"),
+	PAYLOAD_FIELD(changed_at, TIME, "createdDate"),
 	PAYLOAD_END,
 };
 
@@ -43,36 +46,11 @@ static const struct payload_field head_fields[] = {
 	PAYLOAD_END,
 };
 
-static int hex_digit(char digit)
-{
-	static const char digits[] = "0123456789abcdef0123456789ABCDEF";
-	const char *at = digit ? strchr(digits, digit) : NULL;
-
-	return at ? (int)((at - digits) % 16) : -1;
-}
-
-/* Decodes %XX in place. */
-static void decode(char *text)
-{
-	char *to = text;
-
-	for (const char *at = text; *at; at++) {
-		const int high = *at == '%' ? hex_digit(at[1]) : -1, low = high >= 0 ? hex_digit(at[2]) : -1;
-
-		if (low >= 0 && high * 16 + low) {
-			*to++ = (char)(high * 16 + low);
-			at += 2;
-		} else {
-			*to++ = *at;
-		}
-	}
-	*to = '\0';
-}
-
 /* The last four parts of the address: "org/project/_git/repo". What is not such an identifier is left out. */
-static void set_identifier(struct vcs_event *event, const char *remote_url)
+static void set_identifier(struct payload *payload, struct vcs_event *event)
 {
-	_cleanup_(freep) char *copy = mem_text(text_or_empty(remote_url));
+	const char *url = json_string_at(payload->body, "resource.repository.remoteUrl");
+	_cleanup_(freep) char *copy = mem_text(text_or_empty(url));
 	struct err err = ERR_INIT;
 	char *part = copy + strlen(copy);
 	int slashes = 0;
@@ -81,38 +59,27 @@ static void set_identifier(struct vcs_event *event, const char *remote_url)
 		slashes += *--part == '/';
 	if (slashes < 4)
 		return;
-	decode(++part);
-	if (vcs_identifier_check(VCS_AZURE, part, &err) < 0)
-		return;
-	free(event->repository);
-	event->repository = mem_text(part);
+	text_percent_decode(++part);
+	if (vcs_identifier_check(VCS_AZURE, part, &err) == 0)
+		payload_set(&event->repository, part);
 }
 
-static void fill_common(struct payload *payload, struct vcs_event *event)
+static void read_update(struct payload *payload, const json_t *update)
 {
-	payload_fill(payload, event, payload->body, common_fields);
-	if (event)
-		set_identifier(event, json_string_at(payload->body, "resource.repository.remoteUrl"));
+	struct vcs_event *event = payload_move(payload, json_string_at(update, "name"),
+		json_string_at(update, "oldObjectId"), json_string_at(update, "newObjectId"));
+
+	if (!event)
+		return;
+	set_identifier(payload, event);
+	payload_fill(payload, event, payload->body, push_fields);
+	payload_fill(
+		payload, event, payload_commit(payload, "resource.commits", "commitId", event->sha), commit_fields);
 }
 
 static void read_push(struct payload *payload)
 {
-	const json_t *updates = json_at(payload->body, "resource.refUpdates"), *update;
-	size_t i;
-
-	if (!json_is_array(updates))
-		payload_fail(payload, "resource.refUpdates", "a list");
-	json_array_foreach(updates, i, update)
-	{
-		struct vcs_event *event = payload_move(payload, json_string_at(update, "name"),
-			json_string_at(update, "oldObjectId"), json_string_at(update, "newObjectId"));
-
-		fill_common(payload, event);
-		payload_fill(payload, event, payload->body, push_fields);
-		if (event)
-			payload_fill(payload, event,
-				payload_commit(payload, "resource.commits", "commitId", event->sha), commit_fields);
-	}
+	payload_each(payload, "resource.refUpdates", read_update);
 }
 
 static bool is_open(const json_t *body)
@@ -120,51 +87,35 @@ static bool is_open(const json_t *body)
 	return text_equal(json_string_at(body, "resource.status"), "active");
 }
 
-static const struct payload_action pr_actions[] = {
-	{"git.pullrequest.created", VCS_PR_OPEN},
-	{"git.pullrequest.updated", VCS_PR_UPDATE},
-	{NULL, VCS_EVENT_KINDS},
-};
-
-static void read_pull_request(struct payload *payload)
+static bool is_closed(const json_t *body)
 {
-	const json_t *body = payload->body, *fork = json_at(body, "resource.forkSource");
-	const enum vcs_event_kind kind = is_open(body) ? payload_action(pr_actions, payload->name) : VCS_PR_CLOSE;
-	struct vcs_event *event;
+	return !is_open(body);
+}
 
-	/* "merged" is sent for attempts to merge, too: then the pull request is still active. */
-	if (kind == VCS_EVENT_KINDS)
-		return;
-	event = payload_add(payload, kind);
-	fill_common(payload, event);
-	payload_fill(payload, event, body, pr_fields);
+static void finish_pull(struct payload *payload, struct vcs_event *event)
+{
+	const json_t *fork = json_at(payload->body, "resource.forkSource");
+
+	set_identifier(payload, event);
 	/* A closed one may have no commit. */
-	if (kind != VCS_PR_CLOSE)
-		payload_fill(payload, event, body, head_fields);
-	payload_number(payload, event, "resource.pullRequestId");
-	if (!event)
-		return;
-	event->draft = json_bool_at(body, "resource.isDraft", false);
-	event->is_new = text_equal(payload->name, "git.pullrequest.created");
-	event->changed_at = payload_time(body, "createdDate");
+	if (event->kind != VCS_PR_CLOSE)
+		payload_fill(payload, event, payload->body, head_fields);
 	event->fork = fork && !json_is_null(fork) ? VCS_FORK_YES : VCS_FORK_NO;
 }
 
-static void read_repository(struct payload *payload)
-{
-	struct vcs_event *event = payload_add(payload, VCS_RENAME);
+#define PULL .fields = pr_fields, .finish = finish_pull
 
-	fill_common(payload, event);
-	if (event)
-		event->removed = text_equal(payload->name, "git.repo.deleted");
-}
-
-const struct payload_handler payload_azure[] = {
-	{"git.push", read_push},
-	{"git.pullrequest.created", read_pull_request},
-	{"git.pullrequest.updated", read_pull_request},
-	{"git.pullrequest.merged", read_pull_request},
-	{"git.repo.renamed", read_repository},
-	{"git.repo.deleted", read_repository},
-	{NULL, NULL},
+/* "merged" is sent for attempts to merge, too: then the pull request is still active. */
+static const struct payload_row rows[] = {
+	{"git.push", .read = read_push},
+	{"git.pullrequest.created", NULL, is_open, .kind = VCS_PR_OPEN, PULL, .is_new = true},
+	{"git.pullrequest.updated", NULL, is_open, .kind = VCS_PR_UPDATE, PULL},
+	{"git.pullrequest.created", NULL, is_closed, .kind = VCS_PR_CLOSE, PULL},
+	{"git.pullrequest.updated", NULL, is_closed, .kind = VCS_PR_CLOSE, PULL},
+	{"git.pullrequest.merged", NULL, is_closed, .kind = VCS_PR_CLOSE, PULL},
+	{"git.repo.renamed", .kind = VCS_RENAME, .finish = set_identifier},
+	{"git.repo.deleted", .kind = VCS_RENAME, .finish = set_identifier, .removed = true},
+	{.name = NULL},
 };
+
+const struct payload_dialect payload_azure = {NULL, common_fields, rows};

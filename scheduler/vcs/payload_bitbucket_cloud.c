@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /* Bitbucket Cloud. A push has a change for each ref. A pull request's head has 12 digits only. */
-#include <string.h>
-
 #include "common/vcs/ref.h"
 #include "scheduler/vcs/payload_reader.h"
 
@@ -29,15 +27,11 @@ static const struct payload_field pr_fields[] = {
 	PAYLOAD_FIELD(title, LINE, "pullrequest.title"),
 	PAYLOAD_FIELD(body, TEXT, "pullrequest.description"),
 	PAYLOAD_FIELD(pull_request_url, URL, "pullrequest.links.html.href"),
+	PAYLOAD_FIELD(number, NUMBER, "pullrequest.id"),
+	PAYLOAD_FIELD(draft, FLAG, "pullrequest.draft"),
+	PAYLOAD_FIELD(changed_at, TIME, "pullrequest.updated_on"),
+	PAYLOAD_FORK_OF("pullrequest.source.repository.uuid", "pullrequest.destination.repository.uuid"),
 	PAYLOAD_END,
-};
-
-static const struct payload_action pr_actions[] = {
-	{"pullrequest:created", VCS_PR_OPEN},
-	{"pullrequest:updated", VCS_PR_UPDATE},
-	{"pullrequest:fulfilled", VCS_PR_CLOSE},
-	{"pullrequest:rejected", VCS_PR_CLOSE},
-	{NULL, VCS_EVENT_KINDS},
 };
 
 /* The full name of a change's ref, to be freed; NULL if it is neither a branch nor a tag. */
@@ -62,76 +56,37 @@ static void read_change(struct payload *payload, const json_t *change)
 		return;
 	event = payload_move(
 		payload, ref, json_string_at(change, "old.target.hash"), json_string_at(change, "new.target.hash"));
-	payload_fill(payload, event, payload->body, common_fields);
 	payload_fill(payload, event, change, change_fields);
 }
 
 static void read_push(struct payload *payload)
 {
-	const json_t *changes = json_at(payload->body, "push.changes"), *change;
-	size_t i;
-
-	if (!json_is_array(changes))
-		payload_fail(payload, "push.changes", "a list");
-	json_array_foreach(changes, i, change)
-	{
-		read_change(payload, change);
-	}
+	payload_each(payload, "push.changes", read_change);
 }
 
 static void set_head(struct payload *payload, struct vcs_event *event)
 {
 	static const char path[] = "pullrequest.source.commit.hash";
 	const char *hash = json_string_at(payload->body, path);
-	const size_t len = hash ? strlen(hash) : 0;
-	char **member;
 
-	if (len < 7 || len > VCS_SHA_MAX || strspn(hash, "0123456789abcdef") != len) {
-		/* The commit is null if a fork was deleted. */
-		if (event->kind != VCS_PR_CLOSE)
-			payload_fail(payload, path, "a commit id");
-		return;
-	}
-	member = vcs_sha_valid(hash) ? &event->sha : &event->short_sha;
-	free(*member);
-	*member = mem_text(hash);
+	if (payload_is_prefix(hash))
+		payload_set(vcs_sha_valid(hash) ? &event->sha : &event->short_sha, hash);
+	else if (event->kind != VCS_PR_CLOSE) /* The commit is null if a fork was deleted. */
+		payload_fail(payload, path, "a commit id");
 }
 
-static void read_pull_request(struct payload *payload)
-{
-	const json_t *body = payload->body;
-	struct vcs_event *event = payload_add(payload, payload_action(pr_actions, payload->name));
+#define PULL .fields = pr_fields, .finish = set_head
 
-	payload_fill(payload, event, body, common_fields);
-	payload_fill(payload, event, body, pr_fields);
-	payload_number(payload, event, "pullrequest.id");
-	if (!event)
-		return;
-	set_head(payload, event);
-	event->draft = json_bool_at(body, "pullrequest.draft", false);
-	event->is_new = text_equal(payload->name, "pullrequest:created");
-	event->changed_at = payload_time(body, "pullrequest.updated_on");
-	event->fork =
-		payload_fork(body, "pullrequest.source.repository.uuid", "pullrequest.destination.repository.uuid");
-}
-
-static void read_repository(struct payload *payload)
-{
-	struct vcs_event *event = payload_add(payload, VCS_RENAME);
-
-	payload_fill(payload, event, payload->body, common_fields);
-	if (event)
-		event->removed = text_equal(payload->name, "repo:deleted");
-}
-
-const struct payload_handler payload_bitbucket_cloud[] = {
-	{"repo:push", read_push},
-	{"pullrequest:created", read_pull_request},
-	{"pullrequest:updated", read_pull_request},
-	{"pullrequest:fulfilled", read_pull_request},
-	{"pullrequest:rejected", read_pull_request},
-	{"repo:updated", read_repository},
-	{"repo:transfer", read_repository},
-	{"repo:deleted", read_repository},
-	{NULL, NULL},
+static const struct payload_row rows[] = {
+	{"repo:push", .read = read_push},
+	{"pullrequest:created", .kind = VCS_PR_OPEN, PULL, .is_new = true},
+	{"pullrequest:updated", .kind = VCS_PR_UPDATE, PULL},
+	{"pullrequest:fulfilled", .kind = VCS_PR_CLOSE, PULL},
+	{"pullrequest:rejected", .kind = VCS_PR_CLOSE, PULL},
+	{"repo:updated", .kind = VCS_RENAME},
+	{"repo:transfer", .kind = VCS_RENAME},
+	{"repo:deleted", .kind = VCS_RENAME, .removed = true},
+	{.name = NULL},
 };
+
+const struct payload_dialect payload_bitbucket_cloud = {NULL, common_fields, rows};

@@ -7,41 +7,19 @@
 
 #include "scheduler/vcs/payload_reader.h"
 
-static const struct payload_field compare_fields[] = {
-	PAYLOAD_FIELD(compare_url, URL, "compare_url"),
-	PAYLOAD_END,
-};
-
 static const struct payload_field delete_fields[] = {
 	PAYLOAD_FIELD(ref, HEAD, "ref"),
 	PAYLOAD_END,
 };
 
-static const struct payload_action pr_actions[] = {
-	{"opened", VCS_PR_OPEN},
-	{"reopened", VCS_PR_OPEN},
-	{"edited", VCS_PR_OPEN},
-	{"synchronized", VCS_PR_UPDATE},
-	{"closed", VCS_PR_CLOSE},
-	{NULL, VCS_EVENT_KINDS},
+static const struct payload_field pr_fields[] = {
+	PAYLOAD_FORK_OF("pull_request.head.repo_id", "pull_request.base.repo_id"),
+	PAYLOAD_END,
 };
 
-static void read_push(struct payload *payload)
+static bool is_branch(const json_t *body)
 {
-	payload_github_push(payload, compare_fields);
-}
-
-/* The deletion of a branch is sent as "delete" only, that of a tag as "push", too. The payload has the short name, but
- * not the last commit of the branch. */
-static void read_delete(struct payload *payload)
-{
-	struct vcs_event *event;
-
-	if (!text_equal(json_string_at(payload->body, "ref_type"), "branch"))
-		return;
-	event = payload_add(payload, VCS_BRANCH_DELETE);
-	payload_github_common(payload, event);
-	payload_fill(payload, event, payload->body, delete_fields);
+	return text_equal(json_string_at(body, "ref_type"), "branch");
 }
 
 /* The title of a pull request says that it is a draft. */
@@ -55,41 +33,38 @@ static bool is_draft(const json_t *body)
 	return json_bool_at(body, "pull_request.draft", is_draft_title(json_string_at(body, "pull_request.title")));
 }
 
+static bool base_changes(const json_t *body)
+{
+	return json_at(body, "changes.ref") != NULL;
+}
+
 /* An edit matters if it changed the destination or ended the draft. */
 static bool edit_matters(const json_t *body)
 {
-	return json_at(body, "changes.ref") != NULL ||
-		(!is_draft(body) && is_draft_title(json_string_at(body, "changes.title.from")));
+	return base_changes(body) || (!is_draft(body) && is_draft_title(json_string_at(body, "changes.title.from")));
 }
 
-static void read_pull_request(struct payload *payload)
+static void finish_pull(struct payload *payload, struct vcs_event *event)
 {
-	const json_t *body = payload->body;
-	const char *action = json_string_at(body, "action");
-	const enum vcs_event_kind kind = payload_action(pr_actions, action);
-	struct vcs_event *event;
-
-	if (kind == VCS_EVENT_KINDS || (text_equal(action, "edited") && !edit_matters(body)))
-		return;
-	event = payload_github_pull(payload, kind);
-	if (!event)
-		return;
-	event->base_changed = json_at(body, "changes.ref") != NULL;
-	event->draft = is_draft(body);
-	event->fork = payload_fork(body, "pull_request.head.repo_id", "pull_request.base.repo_id");
+	payload_fill(payload, event, payload->body, pr_fields);
+	event->base_changed = base_changes(payload->body);
+	event->draft = is_draft(payload->body);
 }
 
-static void read_repository(struct payload *payload)
-{
-	if (text_equal(json_string_at(payload->body, "action"), "deleted"))
-		payload_github_rename(payload);
-}
+#define PULL .fields = payload_github_pull, .finish = finish_pull
 
-/* A tag comes as "push" and as "create": the push is enough. */
-const struct payload_handler payload_gitea[] = {
-	{"push", read_push},
-	{"delete", read_delete},
-	{"pull_request", read_pull_request},
-	{"repository", read_repository},
-	{NULL, NULL},
+/* A tag comes as "push" and as "create": the push is enough. The deletion of a branch is sent as "delete" only, that of
+ * a tag as "push", too. The payload has the short name, but not the last commit of the branch. */
+static const struct payload_row rows[] = {
+	{"push", .read = payload_github_push},
+	{"delete", NULL, is_branch, .kind = VCS_BRANCH_DELETE, .fields = delete_fields},
+	{"pull_request", "opened", .kind = VCS_PR_OPEN, PULL, .is_new = true},
+	{"pull_request", "reopened", .kind = VCS_PR_OPEN, PULL},
+	{"pull_request", "edited", edit_matters, .kind = VCS_PR_OPEN, PULL},
+	{"pull_request", "synchronized", .kind = VCS_PR_UPDATE, PULL},
+	{"pull_request", "closed", .kind = VCS_PR_CLOSE, PULL},
+	{"repository", "deleted", .kind = VCS_RENAME, .removed = true},
+	{.name = NULL},
 };
+
+const struct payload_dialect payload_gitea = {"action", payload_github_common, rows};

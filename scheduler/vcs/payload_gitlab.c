@@ -42,16 +42,12 @@ static const struct payload_field mr_fields[] = {
 	PAYLOAD_FIELD(commit_url, URL, "object_attributes.last_commit.url"),
 	PAYLOAD_FIELD(sender, LINE, "user.username"),
 	PAYLOAD_FIELD(sender_avatar_url, URL, "user.avatar_url"),
+	PAYLOAD_FIELD(number, NUMBER, "object_attributes.iid"),
+	PAYLOAD_FIELD(changed_at, TIME, "object_attributes.updated_at"),
+	PAYLOAD_FIELD(draft, FLAG, "object_attributes.work_in_progress"), /* of old versions */
+	PAYLOAD_FIELD(draft, FLAG, "object_attributes.draft"),
+	PAYLOAD_FORK_OF("object_attributes.source_project_id", "object_attributes.target_project_id"),
 	PAYLOAD_END,
-};
-
-static const struct payload_action mr_actions[] = {
-	{"open", VCS_PR_OPEN},
-	{"reopen", VCS_PR_OPEN},
-	{"update", VCS_PR_UPDATE},
-	{"close", VCS_PR_CLOSE},
-	{"merge", VCS_PR_CLOSE},
-	{NULL, VCS_EVENT_KINDS},
 };
 
 static void read_push(struct payload *payload)
@@ -60,7 +56,6 @@ static void read_push(struct payload *payload)
 	struct vcs_event *event = payload_move(
 		payload, json_string_at(body, "ref"), json_string_at(body, "before"), json_string_at(body, "after"));
 
-	payload_fill(payload, event, body, project_fields);
 	payload_fill(payload, event, body, push_fields);
 	if (!event || (event->kind != VCS_PUSH && event->kind != VCS_TAG))
 		return;
@@ -78,46 +73,33 @@ static bool draft_ends(const json_t *body)
 		!json_bool_at(body, "changes.draft.current", true);
 }
 
-/* VCS_EVENT_KINDS: the merge request's change does not matter. */
-static enum vcs_event_kind kind_of_mr(const json_t *body)
+static bool has_new_head(const json_t *body)
 {
-	const enum vcs_event_kind kind = payload_action(mr_actions, json_string_at(body, "object_attributes.action"));
-
-	if (kind != VCS_PR_UPDATE || json_string_at(body, "object_attributes.oldrev"))
-		return kind;
-	return base_changes(body) || draft_ends(body) ? VCS_PR_OPEN : VCS_EVENT_KINDS;
+	return json_string_at(body, "object_attributes.oldrev") != NULL;
 }
 
-static bool is_draft(const json_t *body)
+static bool change_matters(const json_t *body)
 {
-	return json_bool_at(
-		body, "object_attributes.draft", json_bool_at(body, "object_attributes.work_in_progress", false));
+	return base_changes(body) || draft_ends(body);
 }
 
-static void read_merge_request(struct payload *payload)
+static void finish_merge_request(struct payload *payload, struct vcs_event *event)
 {
-	const json_t *body = payload->body;
-	const enum vcs_event_kind kind = kind_of_mr(body);
-	struct vcs_event *event;
-
-	if (kind == VCS_EVENT_KINDS)
-		return;
-	event = payload_add(payload, kind);
-	payload_fill(payload, event, body, project_fields);
-	payload_fill(payload, event, body, mr_fields);
-	payload_number(payload, event, "object_attributes.iid");
-	if (!event)
-		return;
-	event->base_changed = base_changes(body);
-	event->is_new = text_equal(json_string_at(body, "object_attributes.action"), "open");
-	event->changed_at = payload_time(body, "object_attributes.updated_at");
-	event->draft = is_draft(body);
-	event->fork = payload_fork(body, "object_attributes.source_project_id", "object_attributes.target_project_id");
+	event->base_changed = base_changes(payload->body);
 }
 
-const struct payload_handler payload_gitlab[] = {
-	{"Push Hook", read_push},
-	{"Tag Push Hook", read_push},
-	{"Merge Request Hook", read_merge_request},
-	{NULL, NULL},
+#define MERGE_REQUEST .fields = mr_fields, .finish = finish_merge_request
+
+static const struct payload_row rows[] = {
+	{"Push Hook", .read = read_push},
+	{"Tag Push Hook", .read = read_push},
+	{"Merge Request Hook", "open", .kind = VCS_PR_OPEN, MERGE_REQUEST, .is_new = true},
+	{"Merge Request Hook", "reopen", .kind = VCS_PR_OPEN, MERGE_REQUEST},
+	{"Merge Request Hook", "update", has_new_head, .kind = VCS_PR_UPDATE, MERGE_REQUEST},
+	{"Merge Request Hook", "update", change_matters, .kind = VCS_PR_OPEN, MERGE_REQUEST},
+	{"Merge Request Hook", "close", .kind = VCS_PR_CLOSE, MERGE_REQUEST},
+	{"Merge Request Hook", "merge", .kind = VCS_PR_CLOSE, MERGE_REQUEST},
+	{.name = NULL},
 };
+
+const struct payload_dialect payload_gitlab = {"object_attributes.action", project_fields, rows};

@@ -35,6 +35,12 @@ struct vcs_event *payload_add(struct payload *payload, enum vcs_event_kind kind)
 	return event;
 }
 
+void payload_set(char **member, const char *text)
+{
+	free(*member);
+	*member = mem_text(text);
+}
+
 /* --- forms --- */
 
 static char *cut(const char *text, size_t max)
@@ -88,17 +94,17 @@ static char *read_head(const char *text)
 static const struct {
 	char *(*read)(const char *text); /* NULL: the text is wrong */
 	const char *expected;
-	bool required, keeps;
+	bool required;
 } forms[] = {
-	[PAYLOAD_LINE] = {read_line, "a text", false, false},
-	[PAYLOAD_TEXT] = {read_text, "a text", false, false},
-	[PAYLOAD_ID] = {read_line, "a text or a number", false, false},
-	[PAYLOAD_URL] = {read_url, "a text", false, false},
-	[PAYLOAD_SHA] = {read_sha, "a full commit id", true, false},
-	[PAYLOAD_COMMIT] = {read_sha, "a full commit id", false, true},
-	[PAYLOAD_BRANCH] = {read_branch, "the name of a branch", false, false},
-	[PAYLOAD_BASE] = {read_branch, "the name of a branch", true, false},
-	[PAYLOAD_HEAD] = {read_head, "the name of a branch", true, false},
+	[PAYLOAD_LINE] = {read_line, "a text", false},
+	[PAYLOAD_TEXT] = {read_text, "a text", false},
+	[PAYLOAD_ID] = {read_line, "a text or a number", false},
+	[PAYLOAD_URL] = {read_url, "a text", false},
+	[PAYLOAD_SHA] = {read_sha, "a full commit id", true},
+	[PAYLOAD_COMMIT] = {read_sha, "a full commit id", false},
+	[PAYLOAD_BRANCH] = {read_branch, "the name of a branch", false},
+	[PAYLOAD_BASE] = {read_branch, "the name of a branch", true},
+	[PAYLOAD_HEAD] = {read_head, "the name of a branch", true},
 };
 
 /* Returns NULL if the member is wrong, or absent. `number` is the room for a number's digits. */
@@ -111,103 +117,31 @@ static const char *text_of(const json_t *value, enum payload_form form, char num
 	return json_string_value(value);
 }
 
-static void fill(
-	struct payload *payload, struct vcs_event *event, const json_t *from, const struct payload_field *field)
+static void fill_text(struct payload *payload, char **member, const json_t *value, const struct payload_field *field)
 {
-	const json_t *value = json_at(from, field->path);
 	const bool absent = !value || json_is_null(value) ||
 		(!forms[field->form].required && text_equal(json_string_value(value), ""));
-	char **member = (char **)((char *)event + field->offset);
-	char number[24], *read = NULL;
+	char number[24], *read;
 	const char *text;
 
-	if (absent && !forms[field->form].required) {
-		read = forms[field->form].keeps ? NULL : mem_text("");
-	} else {
-		text = text_of(value, field->form, number);
-		read = text ? forms[field->form].read(text) : NULL;
-		if (!read)
-			payload_fail(payload, field->path, forms[field->form].expected);
-	}
-	if (read) {
-		free(*member);
-		*member = read;
-	}
-}
-
-void payload_fill(
-	struct payload *payload, struct vcs_event *event, const json_t *from, const struct payload_field *fields)
-{
-	for (; event && fields->path; fields++)
-		fill(payload, event, from, fields);
-}
-
-/* --- events --- */
-
-static enum vcs_event_kind kind_of_move(bool tag, bool deleted)
-{
-	static const enum vcs_event_kind kinds[2][2] = {{VCS_PUSH, VCS_BRANCH_DELETE}, {VCS_TAG, VCS_TAG_DELETE}};
-
-	return kinds[tag][deleted];
-}
-
-static bool is_none(const char *sha)
-{
-	return !sha || vcs_sha_is_zero(sha);
-}
-
-struct vcs_event *payload_move(struct payload *payload, const char *ref, const char *before, const char *after)
-{
-	struct vcs_event *event;
-	const bool created = is_none(before), deleted = is_none(after);
-
-	if (!vcs_ref_valid(ref))
-		payload_fail(payload, "ref", "the full name of a ref");
-	else if ((!created && !vcs_sha_valid(before)) || (!deleted && !vcs_sha_valid(after)) || (created && deleted))
-		payload_fail(payload, "after", "a full commit id");
-	if (payload->failed || (!vcs_ref_branch(ref) && !vcs_ref_tag(ref)))
-		return NULL;
-	if (!created && text_equal(before, after))
-		return payload_add(payload, VCS_PING);
-	event = payload_add(payload, kind_of_move(vcs_ref_tag(ref) != NULL, deleted));
-	if (!event)
-		return NULL;
-	free(event->ref);
-	event->ref = mem_text(ref);
-	if (!created) {
-		free(event->before);
-		event->before = mem_text(before);
-	}
-	if (!deleted) {
-		free(event->sha);
-		event->sha = mem_text(after);
-	}
-	return event;
-}
-
-const json_t *payload_commit(const struct payload *payload, const char *path, const char *id, const char *sha)
-{
-	const json_t *commit;
-	size_t i;
-
-	json_array_foreach(json_at(payload->body, path), i, commit)
-	{
-		if (text_equal(json_string_at(commit, id), sha))
-			return commit;
-	}
-	return NULL;
-}
-
-void payload_number(struct payload *payload, struct vcs_event *event, const char *path)
-{
-	const json_t *value = json_at(payload->body, path);
-
-	if (!event)
+	if (absent && !forms[field->form].required)
 		return;
-	if (!json_is_integer(value) || json_integer_value(value) <= 0)
-		payload_fail(payload, path, "the number of a pull request");
+	text = text_of(value, field->form, number);
+	read = text ? forms[field->form].read(text) : NULL;
+	if (!read) {
+		payload_fail(payload, field->path, forms[field->form].expected);
+		return;
+	}
+	free(*member);
+	*member = read;
+}
+
+static void fill_number(struct payload *payload, long long *member, const json_t *value, const char *path)
+{
+	if (json_is_integer(value) && json_integer_value(value) > 0)
+		*member = json_integer_value(value);
 	else
-		event->number = json_integer_value(value);
+		payload_fail(payload, path, "the number of a pull request");
 }
 
 /* The digits of a fraction, as milliseconds. */
@@ -242,7 +176,7 @@ static long long text_time(const char *text)
 	return ((long long)timegm(&parts) - zone.tm_gmtoff) * 1000 + ms;
 }
 
-long long payload_time(const json_t *body, const char *path)
+static long long read_time(const json_t *body, const char *path)
 {
 	const char *text = json_string_at(body, path);
 	long long at = text ? text_time(text) : json_int_at(body, path, 0);
@@ -250,11 +184,100 @@ long long payload_time(const json_t *body, const char *path)
 	return at > 0 ? at : 0;
 }
 
-enum vcs_event_kind payload_action(const struct payload_action *actions, const char *name)
+static void fill(
+	struct payload *payload, struct vcs_event *event, const json_t *from, const struct payload_field *field)
 {
-	while (actions->name && !text_equal(actions->name, name))
-		actions++;
-	return actions->name ? actions->kind : VCS_EVENT_KINDS;
+	void *member = (char *)event + field->offset;
+
+	switch (field->form) {
+	case PAYLOAD_NUMBER:
+		fill_number(payload, member, json_at(from, field->path), field->path);
+		break;
+	case PAYLOAD_INTEGER:
+		*(long long *)member = json_int_at(from, field->path, *(long long *)member);
+		break;
+	case PAYLOAD_FLAG:
+		*(bool *)member = json_bool_at(from, field->path, *(bool *)member);
+		break;
+	case PAYLOAD_TIME:
+		*(long long *)member = read_time(from, field->path);
+		break;
+	case PAYLOAD_FORK:
+		*(enum vcs_fork *)member = payload_same(from, field->path, field->other) ? VCS_FORK_NO : VCS_FORK_YES;
+		break;
+	default:
+		fill_text(payload, member, json_at(from, field->path), field);
+	}
+}
+
+void payload_fill(
+	struct payload *payload, struct vcs_event *event, const json_t *from, const struct payload_field *fields)
+{
+	for (; event && fields && fields->path; fields++)
+		fill(payload, event, from, fields);
+}
+
+/* --- events --- */
+
+static enum vcs_event_kind kind_of_move(bool tag, bool deleted)
+{
+	static const enum vcs_event_kind kinds[2][2] = {{VCS_PUSH, VCS_BRANCH_DELETE}, {VCS_TAG, VCS_TAG_DELETE}};
+
+	return kinds[tag][deleted];
+}
+
+static bool is_none(const char *sha)
+{
+	return !sha || vcs_sha_is_zero(sha);
+}
+
+struct vcs_event *payload_move(struct payload *payload, const char *ref, const char *before, const char *after)
+{
+	struct vcs_event *event;
+	const bool created = is_none(before), deleted = is_none(after);
+	bool test;
+
+	if (!vcs_ref_valid(ref))
+		payload_fail(payload, "ref", "the full name of a ref");
+	else if ((!created && !vcs_sha_valid(before)) || (!deleted && !vcs_sha_valid(after)) || (created && deleted))
+		payload_fail(payload, "after", "a full commit id");
+	if (payload->failed || (!vcs_ref_branch(ref) && !vcs_ref_tag(ref)))
+		return NULL;
+	test = !created && text_equal(before, after);
+	event = payload_add(payload, test ? VCS_PING : kind_of_move(vcs_ref_tag(ref) != NULL, deleted));
+	payload_fill(payload, event, payload->body, payload->dialect->common);
+	if (event && !test) {
+		payload_set(&event->ref, ref);
+		payload_set(&event->before, created ? "" : before);
+		payload_set(&event->sha, deleted ? "" : after);
+	}
+	return event;
+}
+
+void payload_each(struct payload *payload, const char *path, void (*read)(struct payload *, const json_t *item))
+{
+	const json_t *list = json_at(payload->body, path), *item;
+	size_t i;
+
+	if (!json_is_array(list))
+		payload_fail(payload, path, "a list");
+	json_array_foreach(list, i, item)
+	{
+		read(payload, item);
+	}
+}
+
+const json_t *payload_commit(const struct payload *payload, const char *path, const char *id, const char *sha)
+{
+	const json_t *commit;
+	size_t i;
+
+	json_array_foreach(json_at(payload->body, path), i, commit)
+	{
+		if (text_equal(json_string_at(commit, id), sha))
+			return commit;
+	}
+	return NULL;
 }
 
 bool payload_same(const json_t *body, const char *path, const char *other_path)
@@ -264,9 +287,11 @@ bool payload_same(const json_t *body, const char *path, const char *other_path)
 	return (json_is_integer(one) || json_is_string(one)) && other && json_equal(one, other);
 }
 
-enum vcs_fork payload_fork(const json_t *body, const char *head, const char *base)
+bool payload_is_prefix(const char *sha)
 {
-	return payload_same(body, head, base) ? VCS_FORK_NO : VCS_FORK_YES;
+	const size_t len = sha ? strlen(sha) : 0;
+
+	return len >= 7 && len <= VCS_SHA_MAX && strspn(sha, "0123456789abcdef") == len;
 }
 
 void payload_read_ping(struct payload *payload)

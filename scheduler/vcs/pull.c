@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "scheduler/vcs/pull.h"
 
-#include <string.h>
-
 #include "common/err.h"
 #include "common/vcs/ref.h"
 #include "scheduler/vcs/payload_reader.h"
-
-enum { PREFIX_MIN = 7 };
 
 static const struct payload_field fields[] = {
 	PAYLOAD_FIELD(ref, HEAD, "head"),
@@ -16,34 +12,21 @@ static const struct payload_field fields[] = {
 	PAYLOAD_FIELD(title, LINE, "title"),
 	PAYLOAD_FIELD(pull_request_url, URL, "url"),
 	PAYLOAD_FIELD(sender, LINE, "sender"),
+	PAYLOAD_FIELD(number, NUMBER, "number"),
+	PAYLOAD_FIELD(draft, FLAG, "draft"),
 	PAYLOAD_END,
 };
-
-static void text_set(char **text, const char *value)
-{
-	free(*text);
-	*text = mem_text(value);
-}
-
-static void prefix_read(const json_t *pull, struct vcs_event *event)
-{
-	const char *prefix = text_or_empty(json_string_at(pull, "head_prefix"));
-	size_t len = strlen(prefix);
-
-	if (!*event->sha && len >= PREFIX_MIN && len <= VCS_SHA_MAX && strspn(prefix, "0123456789abcdef") == len)
-		text_set(&event->short_sha, prefix);
-}
 
 bool vcs_pull_read(const json_t *pull, struct vcs_event *ret_event)
 {
 	struct err ignored = ERR_INIT;
-	struct payload reader = {.name = "pull", .body = pull, .err = &ignored};
+	struct payload reader = {.body = pull, .err = &ignored};
 	struct vcs_event *event = payload_add(&reader, VCS_PR_UPDATE);
+	const char *prefix = json_string_at(pull, "head_prefix");
 
 	payload_fill(&reader, event, pull, fields);
-	payload_number(&reader, event, "number");
-	prefix_read(pull, event);
-	event->draft = json_bool_at(pull, "draft", false);
+	if (!*event->sha && payload_is_prefix(prefix))
+		payload_set(&event->short_sha, prefix);
 	/* The member is absent if the fork was deleted. */
 	event->fork = json_bool_at(pull, "fork", true) ? VCS_FORK_YES : VCS_FORK_NO;
 	*ret_event = *event;
@@ -73,13 +56,13 @@ bool vcs_pull_compare(const struct vcs_known_pull *known, bool open, struct vcs_
 	has_head = vcs_sha_valid(known->head_sha);
 	differs = head_differs(known, event);
 	if (!*event->sha && !differs && has_head)
-		text_set(&event->sha, known->head_sha);
+		payload_set(&event->sha, known->head_sha);
 	if (!open) {
 		event->kind = VCS_PR_CLOSE;
 		return known->open;
 	}
 	if (differs && has_head)
-		text_set(&event->before, known->head_sha);
+		payload_set(&event->before, known->head_sha);
 	event->base_changed = base && !text_equal(base, event->base);
 	event->kind =
 		!known->open || event->base_changed || (json_bool_at(known->detail, "draft", false) && !event->draft)

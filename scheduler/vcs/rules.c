@@ -5,22 +5,12 @@
 #include "scheduler/vcs/globs.h"
 #include "scheduler/vcs/tags_regex.h"
 
-enum {
-	MAKES_NOTHING = VCS_MAKES_NOTHING,
-	MAKES_VERSION = VCS_MAKES_VERSION,
-	MAKES_RUN = VCS_MAKES_RUN,
-	MAKES_APPROVAL = VCS_MAKES_APPROVAL,
-	LEVEL_INFO = VCS_LEVEL_INFO,
-	LEVEL_ERROR = VCS_LEVEL_ERROR
-};
-
 static const struct {
 	const char *name, *sentence;
 	enum vcs_makes makes;
 	enum vcs_level level;
 } reasons[VCS_REASONS] = {
-#define REASON(symbol, name, makes, level, sentence)                                                                   \
-	{name, sentence, (enum vcs_makes)MAKES_##makes, (enum vcs_level)LEVEL_##level},
+#define REASON(symbol, name, makes, level, sentence) {name, sentence, VCS_MAKES_##makes, VCS_LEVEL_##level},
 #include "scheduler/vcs/reasons.def"
 #undef REASON
 };

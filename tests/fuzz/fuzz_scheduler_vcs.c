@@ -186,9 +186,7 @@ static void read_address(const char *text, size_t len)
 		check_address(vcs_clone_url(&place), dialect == VCS_GIT ? "" : "http");
 		check_address(vcs_clone_ssh_url(&place), "ssh://");
 		check_address(vcs_repository_url(&place), "http");
-		check_address(vcs_branch_url(&place, branch), "http");
-		check_address(vcs_tag_url(&place, branch), "http");
-		check_address(vcs_compare_url(&place, branch, branch), "http");
+		check_address(vcs_commit_url(&place, branch), "http");
 	}
 }
 

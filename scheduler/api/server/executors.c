@@ -9,11 +9,10 @@
 #include "scheduler/api/server/answers.h"
 #include "scheduler/api/server/exchange.h"
 #include "scheduler/api/vcs/webhooks.h"
-#include "scheduler/http/blocking_pool.h"
 #include "scheduler/http/request_batcher.h"
 #include "scheduler/store/content/contents.h"
 
-enum { LOCKED_THREADS = 4 };
+enum { SLOW_THREADS = 4, LOCKED_THREADS = 4 };
 
 static const struct batch *const batches[EXECUTOR_COUNT] = {
 	[BATCH_RUNS] = &batch_runs,
@@ -25,9 +24,8 @@ static const struct batch *const batches[EXECUTOR_COUNT] = {
 struct executors {
 	struct thread_stores *stores;
 	const struct services *services;
-	struct blocking_pool *pools[EXECUTOR_COUNT];      /* of the executors that block; NULL: it does not */
-	struct blocking_pool *reads;                      /* for requests that need content of the object store */
-	struct request_batcher *batchers[EXECUTOR_COUNT]; /* of the executors that are batches; NULL: it is none */
+	struct request_batcher *queues[EXECUTOR_COUNT]; /* of the executors that block or are batches; or NULL */
+	struct request_batcher *reads;                  /* slow requests that need content of the object store */
 	struct request_batcher *locked; /* requests that wait for the lock of a workspace, in batches of one */
 };
 
@@ -69,11 +67,21 @@ static void blocking_run(void *data, const struct http_request *http, struct htt
 	}
 }
 
-static void hand_over(struct blocking_pool *pool, const struct http_request *http, struct http_answer *answer)
+static void slow_answer(void *data, struct batched_request *requests, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct http_answer answer = {.status = 200, .body = BUF_INIT(SIZE_MAX / 2)};
+
+		blocking_run(data, requests[i].http, &answer);
+		http_answer_now(requests[i].pending, &answer);
+	}
+}
+
+static void hand_over(struct request_batcher *queue, const struct http_request *http, struct http_answer *answer)
 {
 	struct err err = ERR_INIT;
 
-	if (blocking_pool_take(pool, http))
+	if (request_batcher_take(queue, http, NULL))
 		return;
 	err_set(&err, ERR_UNAVAILABLE, "too many requests of this kind are waiting: try again");
 	answer_reset(answer);
@@ -180,8 +188,7 @@ static void batch_run(struct executors *executors, const struct http_request *ht
 	exchange_run(exchange);
 	req->store->scope = NULL;
 	if (!exchange->failed) {
-		if (!req->item->alone &&
-			request_batcher_take(executors->batchers[req->route->executor], http, exchange))
+		if (!req->item->alone && request_batcher_take(executors->queues[req->route->executor], http, exchange))
 			return;
 		commit_alone(executors, exchange);
 	}
@@ -206,38 +213,35 @@ void executors_run(struct executors *executors, const struct http_request *http,
 	if (route && route_is_batched(route))
 		batch_run(executors, http, answer);
 	else if (route && route_blocks(route))
-		hand_over(executors->pools[route->executor], http, answer);
+		hand_over(executors->queues[route->executor], http, answer);
 	else if (route && looks_up(route, http))
-		hand_over(executors->pools[BLOCKING_CALL], http, answer);
+		hand_over(executors->queues[BLOCKING_CALL], http, answer);
 	else
 		inline_run(executors, http, answer);
 }
 
 /* ---- start and stop ---- */
 
-static int pools_start(struct executors *executors, struct err *err)
+static int queues_start(struct executors *executors, struct err *err)
 {
 	static const enum executor blocking[] = {BLOCKING_CALL, BLOCKING_PASSWORD, BLOCKING_DOCUMENT};
+	const struct request_batcher_spec slow = {slow_answer, executors, SLOW_THREADS, 1, true};
+	const struct request_batcher_spec locked = {locked_answer, executors, LOCKED_THREADS, 1, false};
 
 	for (size_t i = 0; i < ARRAY_LEN(blocking); i++)
-		if (blocking_pool_start(blocking_run, executors, &executors->pools[blocking[i]], err) < 0)
+		if (request_batcher_start(&slow, &executors->queues[blocking[i]], err) < 0)
 			return -1;
-	return blocking_pool_start(blocking_run, executors, &executors->reads, err);
-}
-
-static int batchers_start(struct executors *executors, struct err *err)
-{
-	const struct request_batcher_spec locked = {locked_answer, executors, LOCKED_THREADS, 1};
-
 	for (size_t i = 0; i < EXECUTOR_COUNT; i++) {
-		struct request_batcher_spec spec = {batch_answer, executors, 0, BATCHED_REQUESTS_MAX};
+		struct request_batcher_spec spec = {batch_answer, executors, 0, BATCHED_REQUESTS_MAX, false};
 
 		if (!batches[i])
 			continue;
 		spec.threads = batches[i]->threads;
-		if (request_batcher_start(&spec, &executors->batchers[i], err) < 0)
+		if (request_batcher_start(&spec, &executors->queues[i], err) < 0)
 			return -1;
 	}
+	if (request_batcher_start(&slow, &executors->reads, err) < 0)
+		return -1;
 	return request_batcher_start(&locked, &executors->locked, err);
 }
 
@@ -248,7 +252,7 @@ int executors_start(struct thread_stores *stores, const struct services *service
 
 	executors->stores = stores;
 	executors->services = services;
-	if (pools_start(executors, err) == 0 && batchers_start(executors, err) == 0) {
+	if (queues_start(executors, err) == 0) {
 		*ret_executors = executors;
 		return 0;
 	}
@@ -263,10 +267,8 @@ void executors_stop(struct executors *executors)
 	if (!executors)
 		return;
 	for (size_t i = 0; i < EXECUTOR_COUNT; i++)
-		blocking_pool_stop(executors->pools[i]);
-	blocking_pool_stop(executors->reads);
-	for (size_t i = 0; i < EXECUTOR_COUNT; i++)
-		request_batcher_stop(executors->batchers[i]);
+		request_batcher_stop(executors->queues[i]);
+	request_batcher_stop(executors->reads);
 	request_batcher_stop(executors->locked);
 }
 
@@ -274,11 +276,9 @@ void executors_free(struct executors *executors)
 {
 	if (!executors)
 		return;
-	for (size_t i = 0; i < EXECUTOR_COUNT; i++) {
-		blocking_pool_free(executors->pools[i]);
-		request_batcher_free(executors->batchers[i]);
-	}
-	blocking_pool_free(executors->reads);
+	for (size_t i = 0; i < EXECUTOR_COUNT; i++)
+		request_batcher_free(executors->queues[i]);
+	request_batcher_free(executors->reads);
 	request_batcher_free(executors->locked);
 	free(executors);
 }

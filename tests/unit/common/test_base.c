@@ -36,10 +36,26 @@ static void test_process_protect(void **state)
 	assert_int_equal(status, 0);
 }
 
+static void test_percent_decode(void **state)
+{
+	static const char *const cases[][2] = {{"", ""}, {"a%20b%2Fc", "a b/c"}, {"%c3%A4", "\xc3\xa4"}, {"%", "%"},
+		{"%4", "%4"}, {"%4g%zz", "%4g%zz"}, {"%00", "%00"}, {"%2541", "%41"}, {"a+b", "a+b"}};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+		char text[32];
+
+		text_copy(text, sizeof(text), cases[i][0]);
+		text_percent_decode(text);
+		assert_string_equal(text, cases[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_process_protect),
+		cmocka_unit_test(test_percent_decode),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
