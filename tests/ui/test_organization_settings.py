@@ -35,7 +35,7 @@ def test_the_short_address_leads_to_the_first_page_unless_a_workspace_has_its_na
     expect(page).to_have_url(re.compile("/app/acme/settings/general$"))
     page.go_back()
     expect(page).to_have_url(re.compile("/app/acme/runs$"))
-    workspace = site.api.workspace("settings")
+    site.api.workspace("settings")
     other = site.api.workspace("other")
     page.goto(f"{site.scheduler.url}/app/acme/settings")
     expect(page.get_by_role("heading", name="settings", exact=True)).to_be_visible()
@@ -44,7 +44,6 @@ def test_the_short_address_leads_to_the_first_page_unless_a_workspace_has_its_na
     page = browser_page("/app/acme/settings", user=colleague("ola", other, "read"))
     expect(page).to_have_url(re.compile("/app/acme/settings/general$"))
     expect(page.get_by_role("heading", name="General", exact=True)).to_be_visible()
-    site.api.delete(f"workspaces/{workspace}")
 
 
 def test_an_error_of_the_api_stands_at_its_field_and_a_saved_value_stays(browser_page, visitors, site):
