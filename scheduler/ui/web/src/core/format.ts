@@ -8,8 +8,11 @@ const day = 24 * hour;
 
 const two = (value: number) => String(value).padStart(2, "0");
 
-// duration: "4s", "1m 04s", "2h 05m", "3d 04h".
+// duration: "0.4 s", "4s", "1m 04s", "2h 05m", "3d 04h". Zero and less is "0s".
 export function duration(ms: number): string {
+	if (ms > 0 && ms < second) {
+		return `${Math.max(0.1, Math.floor(ms / 100) / 10)} s`;
+	}
 	const left = Math.max(0, Math.floor(ms / second) * second);
 	if (left < minute) {
 		return `${left / second}s`;

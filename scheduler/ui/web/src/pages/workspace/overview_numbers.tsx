@@ -14,7 +14,7 @@ const executionWords: Readonly<Record<string, string>> = { remote: "Remote", loc
 
 function average(workspace: Resource, name: string): string {
 	const value = number(workspace, name) ?? 0;
-	return value > 0 ? duration(Math.max(value, 1000)) : "–";
+	return value > 0 ? duration(value) : "–";
 }
 
 function Fact({ word, children }: { readonly word: string; readonly children: ComponentChildren }) {
