@@ -7,14 +7,11 @@ import { announce } from "../../components/live_region.tsx";
 import { address, bytes, change, segment } from "../../core/api.ts";
 import { type ApiError, errorOf } from "../../core/errors.ts";
 import { count } from "../../core/format.ts";
-import { useQuery } from "../../core/hooks.ts";
 import { number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
-import type { ObjectKind } from "../../objects/kinds.ts";
-import { ObjectList } from "../../objects/object_list.tsx";
-import { ObjectPage } from "./object_page.tsx";
-import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
-import { policyKinds, wordOf } from "./words.ts";
+import { type ObjectKind, wordOf } from "../../objects/kinds.ts";
+import { ObjectPages } from "./object_page.tsx";
+import { policyKinds } from "./words.ts";
 
 const opaLevels = [
 	["advisory", "Advisory: a failure is a warning"],
@@ -69,26 +66,17 @@ const kind: ObjectKind = {
 
 export default function Policies({ params }: PageProps) {
 	return (
-		<SettingsFrame params={params} section="policies">
-			{(view) => <PolicyList view={view} />}
-		</SettingsFrame>
-	);
-}
-
-function PolicyList({ view }: { readonly view: OrganizationView }) {
-	const query = useQuery();
-	const id = query.get("id");
-	const reason = without(view, "can-update-sentinel", "manage policies");
-	const path = `${view.path}/policies`;
-	if (!id) {
-		return (
-			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
-		);
-	}
-	return (
-		<ObjectPage key={id} kind={kind} id={id} reason={reason} fieldsOf={(policy) => fieldsOf(text(policy, "kind"))}>
-			{(policy) => <Source policy={policy} reason={reason} />}
-		</ObjectPage>
+		<ObjectPages
+			params={params}
+			section="policies"
+			kind={kind}
+			below="/policies"
+			right="can-update-sentinel"
+			what="manage policies"
+			fieldsOf={(policy) => fieldsOf(text(policy, "kind"))}
+		>
+			{({ item, reason }) => <Source policy={item} reason={reason} />}
+		</ObjectPages>
 	);
 }
 

@@ -1,15 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { CheckField, TextField } from "../../components/field.tsx";
 import { counted } from "../../core/format.ts";
 import { flag, may, number, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
+import type { FieldRow } from "../../objects/fields.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { DeleteDialog, DestroyPlanDialog } from "./destruction_dialogs.tsx";
-import { type Draft, useDraft } from "./draft.ts";
-import { SettingsForm } from "./settings_form.tsx";
-import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame } from "./settings_frame.tsx";
+import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame, WorkspaceForm } from "./settings_frame.tsx";
+
+const fields: readonly FieldRow[] = [
+	{
+		name: "allow-destroy-plan",
+		label: "Allow destroy plans",
+		kind: "flag",
+		hint: "Without it nobody can queue a plan that destroys everything.",
+	},
+	{
+		name: "auto-destroy-at",
+		label: "Destroy automatically at",
+		kind: "moment",
+		hint: "In the time zone of this browser. Empty: never.",
+	},
+	{
+		name: "auto-destroy-activity-duration",
+		label: "Destroy automatically after inactivity",
+		kind: "text",
+		nullable: true,
+		hint: "Such as 14d or 48h since the latest change. Empty: never.",
+	},
+];
 
 export default function Destruction({ params }: PageProps) {
 	return (
@@ -17,59 +37,12 @@ export default function Destruction({ params }: PageProps) {
 			{(view) => (
 				<>
 					<ReadOnlyNote shown={!mayManage(view)} what="these settings" />
-					<DestroySettings view={view} />
+					<WorkspaceForm view={view} section="destruction" fields={fields} />
 					<DestroyPlan view={view} />
 					<DeleteWorkspace view={view} />
 				</>
 			)}
 		</SettingsFrame>
-	);
-}
-
-// The value of <input type="datetime-local"> is a time of the browser's zone without a zone.
-function localTime(time: string): string {
-	const at = Date.parse(time);
-	return Number.isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-function timeSet(draft: Draft, value: string): void {
-	draft.set("auto-destroy-at", value ? new Date(value).toISOString() : null);
-}
-
-const fields = ["auto-destroy-at", "auto-destroy-activity-duration"];
-
-function DestroySettings({ view }: { readonly view: WorkspaceView }) {
-	const draft = useDraft(view.workspace);
-	return (
-		<SettingsForm view={view} draft={draft} section="destruction" fields={fields}>
-			{(error) => (
-				<>
-					<CheckField
-						label="Allow destroy plans"
-						hint="Without it nobody can queue a plan that destroys everything."
-						checked={draft.flag("allow-destroy-plan")}
-						onChecked={(on) => draft.set("allow-destroy-plan", on)}
-					/>
-					<TextField
-						label="Destroy automatically at"
-						type="datetime-local"
-						hint="In the time zone of this browser. Empty: never."
-						error={error}
-						pointer="/data/attributes/auto-destroy-at"
-						value={localTime(draft.text("auto-destroy-at"))}
-						onValue={(value) => timeSet(draft, value)}
-					/>
-					<TextField
-						label="Destroy automatically after inactivity"
-						hint="Such as 14d or 48h since the latest change. Empty: never."
-						error={error}
-						pointer="/data/attributes/auto-destroy-activity-duration"
-						value={draft.text("auto-destroy-activity-duration")}
-						onValue={(value) => draft.set("auto-destroy-activity-duration", value || null)}
-					/>
-				</>
-			)}
-		</SettingsForm>
 	);
 }
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
+import { segment } from "../../core/api.ts";
 import { may } from "../../core/resource.ts";
-import type { Params } from "../../core/router.ts";
+import { navigate, type Params } from "../../core/router.ts";
+import type { FieldRow } from "../../objects/fields.ts";
+import { SettingsForm } from "../../objects/settings_form.tsx";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
 import { type Section, sectionPath, sections, sectionWords } from "./sections.ts";
 
@@ -38,6 +41,23 @@ export const needsAdmin = "you need admin access to this workspace";
 
 export function mayManage(view: WorkspaceView): boolean {
 	return may(view.workspace, "can-update");
+}
+
+type FormProps = { readonly view: WorkspaceView; readonly section: Section; readonly fields: readonly FieldRow[] };
+
+// Attributes of the workspace. The page follows the workspace to a new name.
+export function WorkspaceForm({ view, section, fields }: FormProps) {
+	const saved = ({ name }: Readonly<Record<string, unknown>>) =>
+		typeof name === "string" ? navigate(sectionPath(section, { org: view.org, ws: name }), true) : view.reload();
+	return (
+		<SettingsForm
+			kind={{ type: "workspaces", fields, item: (id) => `/workspaces/${segment(id)}` }}
+			item={view.workspace}
+			reason={mayManage(view) ? undefined : needsAdmin}
+			word="Save settings"
+			onSaved={saved}
+		/>
+	);
 }
 
 export function ReadOnlyNote({ shown, what }: { readonly shown: boolean; readonly what: string }) {
