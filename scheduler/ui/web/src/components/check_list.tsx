@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ApiError } from "../core/errors.ts";
-import { CheckField } from "./field.tsx";
+import { CheckField, FieldError } from "./field.tsx";
 
 type Props = {
 	readonly legend: string;
@@ -13,7 +13,6 @@ type Props = {
 
 // Several of the options, in the order of the options.
 export function CheckList({ legend, options, chosen, error, pointer = "", onChosen }: Props) {
-	const problem = pointer ? (error?.at(pointer) ?? "") : "";
 	const toggle = (value: string, on: boolean) =>
 		onChosen(options.map(([option]) => option).filter((option) => (option === value ? on : chosen.includes(option))));
 	return (
@@ -22,11 +21,7 @@ export function CheckList({ legend, options, chosen, error, pointer = "", onChos
 			{options.map(([value, word]) => (
 				<CheckField key={value} label={word} checked={chosen.includes(value)} onChecked={(on) => toggle(value, on)} />
 			))}
-			{problem && (
-				<p class="field-error" role="alert">
-					{problem}
-				</p>
-			)}
+			<FieldError>{pointer ? error?.at(pointer) : undefined}</FieldError>
 		</fieldset>
 	);
 }

@@ -10,6 +10,15 @@ type Common = {
 	readonly pointer?: string; // of the attribute in the request, such as /data/attributes/name
 };
 
+// The error of the API for a field; nothing without one.
+export function FieldError({ children }: { readonly children: string | undefined }) {
+	return children ? (
+		<p class="field-error" role="alert">
+			{children}
+		</p>
+	) : null;
+}
+
 type FieldProps = Common & {
 	readonly control: (props: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => JSX.Element;
 };
@@ -24,11 +33,7 @@ export function Field({ label, hint, error, pointer = "", control }: FieldProps)
 			{control({ id, "aria-describedby": `${id}-more`, "aria-invalid": problem !== "" })}
 			<div id={`${id}-more`}>
 				{hint && <p class="hint">{hint}</p>}
-				{problem && (
-					<p class="field-error" role="alert">
-						{problem}
-					</p>
-				)}
+				<FieldError>{problem}</FieldError>
 			</div>
 		</div>
 	);

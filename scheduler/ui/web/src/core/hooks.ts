@@ -15,6 +15,20 @@ export function useRender(): () => void {
 	return useReducer((count: number) => count + 1, 0)[1] as () => void;
 }
 
+// useAttempt: `attempt` runs an action, and keeps its error until the next one.
+export function useAttempt() {
+	const [error, setError] = useState<ApiError | undefined>();
+	const attempt = async (action: () => Promise<unknown>) => {
+		try {
+			setError(undefined);
+			await action();
+		} catch (failure) {
+			setError(errorOf(failure));
+		}
+	};
+	return { error, attempt };
+}
+
 export type Loaded = {
 	readonly item: Resource | undefined; // of a document with one object
 	readonly items: readonly Resource[]; // of a document with a list
@@ -100,13 +114,13 @@ export function useLive(topics: readonly string[], onEvent: (event: LiveEvent) =
 	useEffect(() => (key ? subscribe(key.split(" "), (event) => handler.current(event)) : undefined), [key]);
 }
 
-// useQuery: the query of the page's address. While the next page loads, the address is already the next one's.
 export function useConnection(): Connection {
 	const render = useRender();
 	useEffect(() => onConnection(render), []);
 	return connectionNow();
 }
 
+// useQuery: the query of the page's address. While the next page loads, the address is already the next one's.
 export function useQuery(): URLSearchParams {
 	const render = useRender();
 	const own = useRef({ path: location.pathname, query: queryNow() }).current;

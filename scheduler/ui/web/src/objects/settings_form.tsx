@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { ProblemList } from "../components/error_panel.tsx";
+import { Problems } from "../components/error_panel.tsx";
 import { announce } from "../components/live_region.tsx";
 import { address, change } from "../core/api.ts";
-import { type ApiError, errorOf } from "../core/errors.ts";
+import { useAttempt } from "../core/hooks.ts";
 import type { Resource } from "../core/resource.ts";
 import { attributesOf, fieldsFor, relationshipsOf, type Values, valuesOf } from "./fields.ts";
 import type { ObjectKind } from "./kinds.ts";
@@ -22,24 +22,19 @@ type Props = {
 export function SettingsForm({ kind, item, reason, word = "Save", onSaved }: Props) {
 	const fields = fieldsFor(kind.fields, item);
 	const [typed, setTyped] = useState<Values>({});
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const values = { ...valuesOf(fields, item), ...typed };
 	const attributes = attributesOf(fields, values, item);
 	const relationships = relationshipsOf(fields, values, item);
 	const unchanged = Object.keys({ ...attributes, ...relationships }).length === 0 ? "nothing has changed" : undefined;
-	const save = async () => {
-		try {
-			setError(undefined);
+	const save = () =>
+		attempt(async () => {
 			const relations = Object.keys(relationships).length > 0 && { relationships };
 			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes, ...relations } });
 			setTyped({});
 			announce("Saved");
 			await onSaved?.(attributes);
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
-	const rest = error?.outside(pointersOf(fields)) ?? [];
+		});
 	return (
 		<form
 			onSubmit={(event) => {
@@ -55,7 +50,7 @@ export function SettingsForm({ kind, item, reason, word = "Save", onSaved }: Pro
 					onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
 				/>
 			</fieldset>
-			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
+			<Problems of={error} fields={pointersOf(fields)} />
 			<div class="actions">
 				<Button kind="primary" reason={reason ?? unchanged} onPress={save}>
 					{word}

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 // Notification configurations of workspaces, projects and teams.
 
-import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
+import { FieldError } from "../components/field.tsx";
 import { Fold } from "../components/fold.tsx";
 import { announce } from "../components/live_region.tsx";
 import { Mark } from "../components/status_mark.tsx";
 import { TimeAgo } from "../components/time_ago.tsx";
 import { address, change, segment } from "../core/api.ts";
-import { type ApiError, errorOf } from "../core/errors.ts";
+import { useAttempt } from "../core/hooks.ts";
 import { flag, list, type Resource, text, textIn, texts } from "../core/resource.ts";
 import type { Values } from "../objects/fields.ts";
 import { type ObjectKind, wordOf } from "../objects/kinds.ts";
@@ -67,24 +67,17 @@ function Deliveries({ item }: { readonly item: Resource }) {
 
 // Sends a test message. The error is the answer of the destination.
 function Verify({ item, reload }: { readonly item: Resource; readonly reload: () => Promise<void> }) {
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const verify = async () => {
-		try {
-			setError(undefined);
+		await attempt(async () => {
 			await change("POST", address(`${notificationKind.item(item.id)}/actions/verify`));
 			announce("The test message has arrived");
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
+		});
 		await reload();
 	};
 	return (
 		<>
-			{error && (
-				<span class="field-error" role="alert">
-					{error.message}
-				</span>
-			)}
+			<FieldError>{error?.message}</FieldError>
 			<Button label={`Verify ${text(item, "name")}`} onPress={verify}>
 				Verify
 			</Button>

@@ -103,20 +103,20 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 					return true;
 				}
 				const link = barLinks.find((candidate) => pressed === `g ${candidate.word[0]?.toLowerCase()}`);
-				if (link && organization && routes.some((route) => route.pattern === link.pattern)) {
+				if (link && organization) {
 					navigate(pathTo(link.pattern, { org: organization }));
 					return true;
 				}
 				return pageKeys[pressed]?.() ?? false;
 			}),
-		[organization, routes],
+		[organization],
 	);
 	return (
 		<>
 			<a class="skip" href="#main">
 				Skip to content
 			</a>
-			<TopBar organization={organization} has={(pattern) => routes.some((route) => route.pattern === pattern)} />
+			<TopBar organization={organization} />
 			<NewBuildNote />
 			<main id="main" tabIndex={-1} aria-busy={shown?.path !== location.pathname}>
 				{shown && <shown.Page key={shown.path} params={shown.params} />}

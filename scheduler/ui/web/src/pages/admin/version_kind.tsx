@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 // A version of terraform, OPA or Sentinel that site admins list.
 
-import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Chip, Mark } from "../../components/status_mark.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
 import { count } from "../../core/format.ts";
+import { useAttempt } from "../../core/hooks.ts";
 import { flag, number, type Resource, text } from "../../core/resource.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
@@ -49,22 +48,18 @@ function Notes({ version }: { readonly version: Resource }) {
 type SwitchProps = { readonly tool: Tool; readonly version: Resource; readonly reload: () => Promise<void> };
 
 function Switch({ tool, version, reload }: SwitchProps) {
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const word = flag(version, "enabled") ? "Disable" : "Enable";
-	const send = async () => {
-		try {
-			setError(undefined);
+	const send = () =>
+		attempt(async () => {
 			const attributes = { enabled: !flag(version, "enabled") };
 			await change("PATCH", address(`/admin/${tool.type}/${segment(version.id)}`), { data: { type: tool.type, attributes } });
 			announce(`${tool.word} ${text(version, "version")}: done`);
 			await reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	return (
 		<>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			<Button label={`${word} ${text(version, "version")}`} onPress={send}>
 				{word}
 			</Button>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, bytes, change, segment } from "../../core/api.ts";
@@ -120,7 +120,7 @@ function Source({ policy, reason }: { readonly policy: Resource; readonly reason
 				value={typed ?? stored ?? ""}
 				onValue={setTyped}
 			/>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			<Button kind="primary" reason={reason ?? (changed ? undefined : "nothing has changed")} onPress={save}>
 				Save text
 			</Button>

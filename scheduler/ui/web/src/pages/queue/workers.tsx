@@ -2,16 +2,15 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Content, EmptyState } from "../../components/states.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
 import { count, counted, shortId } from "../../core/format.ts";
-import type { Loaded } from "../../core/hooks.ts";
+import { type Loaded, useAttempt } from "../../core/hooks.ts";
 import { flag, linkOf, linksOf, number, type Resource, text } from "../../core/resource.ts";
 import { actionsOf, stateOf, type WorkerAction } from "./worker_state.ts";
 
@@ -92,25 +91,18 @@ type Props = {
 // The workers, with Drain, Resume and Leave. Leave asks first: the worker's process ends.
 export function Workers({ of, poolNames, shared = 0 }: Props) {
 	const [asked, setAsked] = useState<Asked | undefined>();
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const send = async ({ worker, action }: Asked) => {
 		await change("POST", address(`/agents/${segment(worker.id)}/actions/${action.key}`));
 		announce(`${text(worker, "name")}: ${action.done}`);
 		await of.reload();
 	};
-	const act = async (wanted: Asked) => {
-		setError(undefined);
-		if (wanted.action.asks) {
-			setAsked(wanted);
-			return;
-		}
-		await send(wanted).catch((failure) => setError(errorOf(failure)));
-	};
+	const act = (wanted: Asked) => (wanted.action.asks ? setAsked(wanted) : attempt(() => send(wanted)));
 	const running = asked ? linksOf(asked.worker, "runs").length : 0;
 	return (
 		<section aria-labelledby="workers">
 			<h2 id="workers">Workers</h2>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			<Content of={of}>
 				{() =>
 					of.items.length === 0 ? (

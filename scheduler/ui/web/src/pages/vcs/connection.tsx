@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
@@ -112,25 +113,19 @@ function ConnectionFacts({ connection }: { readonly connection: Resource }) {
 	const api = text(connection, "api-url");
 	return (
 		<dl class="facts">
-			<dt>Provider</dt>
-			<dd>{text(connection, "service-provider-display-name")}</dd>
-			<dt>Address</dt>
-			<dd>
+			<Fact word="Provider">{text(connection, "service-provider-display-name")}</Fact>
+			<Fact word="Address">
 				<SafeLink href={web}>{web}</SafeLink>
 				{!/^https?:/i.test(web) && <bdi>{web}</bdi>}
-			</dd>
+			</Fact>
 			{api && api !== web && (
-				<>
-					<dt>API</dt>
-					<dd>
-						<bdi>{api}</bdi>
-					</dd>
-				</>
+				<Fact word="API">
+					<bdi>{api}</bdi>
+				</Fact>
 			)}
-			<dt>Created</dt>
-			<dd>
+			<Fact word="Created">
 				<TimeAgo time={connection.attributes["created-at"]} />
-			</dd>
+			</Fact>
 		</dl>
 	);
 }

@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Content } from "../../components/states.tsx";
@@ -82,42 +83,29 @@ function EventFacts({ event }: { readonly event: Resource }) {
 	return (
 		<dl class="facts">
 			{repository && (
-				<>
-					<dt>Repository</dt>
-					<dd>
-						<bdi>{repository}</bdi>
-					</dd>
-				</>
+				<Fact word="Repository">
+					<bdi>{repository}</bdi>
+				</Fact>
 			)}
 			{ref && (
-				<>
-					<dt>{ref.kind === "pull request" ? "Pull request" : ref.kind === "tag" ? "Tag" : "Branch"}</dt>
-					<dd>
-						<EventRef event={event} />
-					</dd>
-				</>
+				<Fact word={ref.kind === "pull request" ? "Pull request" : ref.kind === "tag" ? "Tag" : "Branch"}>
+					<EventRef event={event} />
+				</Fact>
 			)}
 			{sha && (
-				<>
-					<dt>Commit</dt>
-					<dd>
-						<Sha sha={sha} href={commitHref} /> <bdi>{subject}</bdi>
-						{before && <span class="muted"> after {shortSha(before)}</span>}
-					</dd>
-				</>
+				<Fact word="Commit">
+					<Sha sha={sha} href={commitHref} /> <bdi>{subject}</bdi>
+					{before && <span class="muted"> after {shortSha(before)}</span>}
+				</Fact>
 			)}
 			{sender && (
-				<>
-					<dt>By</dt>
-					<dd>
-						<bdi>{sender}</bdi>
-					</dd>
-				</>
+				<Fact word="By">
+					<bdi>{sender}</bdi>
+				</Fact>
 			)}
-			<dt>Event</dt>
-			<dd>
+			<Fact word="Event">
 				<CopyId id={event.id} />
-			</dd>
+			</Fact>
 		</dl>
 	);
 }

@@ -4,6 +4,7 @@ import { Button } from "../../components/button.tsx";
 import { copyText } from "../../components/copy.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
@@ -36,23 +37,17 @@ export function RepositoryLooks({ repository }: { readonly repository: Resource 
 	return (
 		<>
 			<dl class="facts">
-				<dt>State</dt>
-				<dd>
+				<Fact word="State">
 					<RepositoryState repository={repository} />
-				</dd>
-				<dt>Default branch</dt>
-				<dd>
+				</Fact>
+				<Fact word="Default branch">
 					{text(repository, "default-branch") ? <bdi>{text(repository, "default-branch")}</bdi> : <span class="muted">Not known yet</span>}
-				</dd>
-				<dt>Last look</dt>
-				<dd>{looked ? <TimeAgo time={looked} /> : <span class="muted">None has succeeded yet</span>}</dd>
+				</Fact>
+				<Fact word="Last look">{looked ? <TimeAgo time={looked} /> : <span class="muted">None has succeeded yet</span>}</Fact>
 				{text(repository, "look-due") && (
-					<>
-						<dt>Next look</dt>
-						<dd>
-							<TimeAgo time={repository.attributes["look-due"]} />
-						</dd>
-					</>
+					<Fact word="Next look">
+						<TimeAgo time={repository.attributes["look-due"]} />
+					</Fact>
 				)}
 			</dl>
 			<Problem tone="failure" error={text(repository, "error")} />
@@ -101,17 +96,13 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 			<Problem tone="wait" error={text(repository, "hook-error")} />
 			<p>For runs without that delay, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
 			<dl class="facts">
-				<dt>URL</dt>
-				<dd>
+				<Fact word="URL">
 					<CopyId id={url} />
-				</dd>
+				</Fact>
 				{secret && (
-					<>
-						<dt>Secret</dt>
-						<dd>
-							<Button onPress={() => copyText(secret)}>Copy secret</Button>
-						</dd>
-					</>
+					<Fact word="Secret">
+						<Button onPress={() => copyText(secret)}>Copy secret</Button>
+					</Fact>
 				)}
 			</dl>
 		</>

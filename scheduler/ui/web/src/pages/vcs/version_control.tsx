@@ -2,10 +2,10 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { useAttempt } from "../../core/hooks.ts";
 import { may } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
@@ -48,30 +48,25 @@ function save(view: WorkspaceView, attributes: Record<string, unknown>): Promise
 // The edited values. They are kept after an error.
 function RepositoryForm({ view, connected }: { readonly view: WorkspaceView; readonly connected: boolean }) {
 	const [typed, setTyped] = useState<Partial<RepositoryValues>>({});
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const values = { ...valuesOf(view.workspace), ...typed };
 	const attributes = attributesOf(values, view.workspace);
 	const unchanged = Object.keys(attributes).length === 0 ? "nothing has changed" : undefined;
 	const reason = mayManage(view) ? (missing(values) ?? unchanged) : needsAdmin;
-	const submit = async () => {
-		try {
-			setError(undefined);
+	const submit = () =>
+		attempt(async () => {
 			await save(view, attributes);
 			announce(connected ? "The settings are saved" : "The repository is connected");
 			setTyped({});
 			await view.reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
-	const rest = error?.outside(repositoryPointers) ?? [];
+		});
 	return (
 		<>
 			<h3>{connected ? "Settings" : "Connect a repository"}</h3>
 			<fieldset class="bare" disabled={!mayManage(view)}>
 				<RepositoryFields view={view} values={values} error={error} onValues={(more) => setTyped((before) => ({ ...before, ...more }))} />
 			</fieldset>
-			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
+			<Problems of={error} fields={repositoryPointers} />
 			<div class="actions">
 				<Button kind="primary" reason={reason} onPress={submit}>
 					{connected ? "Save settings" : "Connect repository"}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { CheckField, TextField } from "../../components/field.tsx";
+import { CheckField, FieldError, TextField } from "../../components/field.tsx";
 import { address, segment } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
@@ -105,11 +105,7 @@ function Addresses({ label, known, list, problem, onList }: AddressesProps) {
 					<option key={one} value={one} />
 				))}
 			</datalist>
-			{problem && (
-				<p class="field-error" role="alert">
-					{problem}
-				</p>
-			)}
+			<FieldError>{problem}</FieldError>
 			{list.length > 0 && (
 				<ul class="bullet-list" aria-label={label}>
 					{list.map((one) => (
@@ -162,11 +158,7 @@ function Variables({ list, problem, onList }: VariablesProps) {
 					</Button>
 				</div>
 			))}
-			{problem && (
-				<p class="field-error" role="alert">
-					{problem}
-				</p>
-			)}
+			<FieldError>{problem}</FieldError>
 			<Button onPress={() => onList([...list, { key: "", value: "" }])}>Add a variable</Button>
 		</fieldset>
 	);

@@ -2,6 +2,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Content } from "../../components/states.tsx";
 import { Chip } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
@@ -54,35 +55,26 @@ function Facts({ view, state }: { readonly view: WorkspaceView; readonly state: 
 	const isCurrent = linkOf(view.workspace, "current-state-version")?.id === state.id;
 	return (
 		<dl class="facts">
-			<dt>State</dt>
-			<dd>
+			<Fact word="State">
 				<CopyId id={state.id} /> {isCurrent && <Chip tone="success">Current</Chip>}
-			</dd>
+			</Fact>
 			{text(state, "status") === "detached" && (
-				<>
-					<dt>Detached</dt>
-					<dd>
-						It could not become the current state. <DetachedReason state={state} />
-					</dd>
-				</>
+				<Fact word="Detached">
+					It could not become the current state. <DetachedReason state={state} />
+				</Fact>
 			)}
-			<dt>Created</dt>
-			<dd>
+			<Fact word="Created">
 				<TimeAgo time={state.attributes["created-at"]} />
 				{authorOf(state) && ` by ${authorOf(state)}`}
-			</dd>
-			<dt>Run</dt>
-			<dd>
+			</Fact>
+			<Fact word="Run">
 				<RunCell view={view} state={state} />
-			</dd>
-			<dt>Size</dt>
-			<dd>{size(number(state, "size") ?? 0)}</dd>
-			<dt>Terraform</dt>
-			<dd>{text(state, "terraform-version") || <span class="muted">Not known</span>}</dd>
-			<dt>Lineage</dt>
-			<dd>
+			</Fact>
+			<Fact word="Size">{size(number(state, "size") ?? 0)}</Fact>
+			<Fact word="Terraform">{text(state, "terraform-version") || <span class="muted">Not known</span>}</Fact>
+			<Fact word="Lineage">
 				<code>{text(state, "lineage")}</code>
-			</dd>
+			</Fact>
 		</dl>
 	);
 }
