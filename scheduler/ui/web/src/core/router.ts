@@ -2,6 +2,7 @@
 // Addresses of pages. A pattern such as /app/:org/workspaces gives its values by name.
 
 import type { ComponentType } from "preact";
+import { Listeners } from "./listeners.ts";
 
 export type Params = Readonly<Record<string, string>>;
 export type PageProps = { readonly params: Params };
@@ -54,22 +55,12 @@ export function pathTo(pattern: string, params: Params): string {
 
 // ---- the browser's address ----
 
-const listeners = new Set<() => void>();
-
-function tell(): void {
-	for (const listener of listeners) {
-		listener();
-	}
-}
-
-export function onAddress(listener: () => void): () => void {
-	listeners.add(listener);
-	return () => listeners.delete(listener);
-}
+const listeners = new Listeners();
+export const onAddress = listeners.listen;
 
 export function navigate(to: string, replace = false): void {
 	history[replace ? "replaceState" : "pushState"](null, "", to);
-	tell();
+	listeners.tell();
 }
 
 export function queryNow(): URLSearchParams {
@@ -96,7 +87,7 @@ function isPlainClick(event: MouseEvent): boolean {
 
 // routerStart follows links to pages of this bundle without loading the document again.
 export function routerStart(routes: readonly Route[]): void {
-	addEventListener("popstate", tell);
+	addEventListener("popstate", () => listeners.tell());
 	document.addEventListener("click", (event) => {
 		const link = (event.target as Element | null)?.closest?.("a[href]");
 		if (!(link instanceof HTMLAnchorElement) || !isPlainClick(event) || link.target || link.hasAttribute("download")) {

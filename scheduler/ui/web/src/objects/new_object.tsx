@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../components/button.tsx";
+import { DialogButton } from "../components/button.tsx";
 import { address } from "../core/api.ts";
 import type { Resource } from "../core/resource.ts";
 import { navigate } from "../core/router.ts";
@@ -17,21 +16,15 @@ type Props = {
 
 // A button for a new object. The dialog leads to the page of the object.
 export function NewObject({ kind, path, intro = "", primary = false, reason, page }: Props) {
-	const [open, setOpen] = useState(false);
 	return (
-		<>
-			<Button kind={primary ? "primary" : "plain"} reason={reason} onPress={() => setOpen(true)}>
-				New {kind.one}
-			</Button>
-			{open && (
-				<FormDialog
-					kind={kind}
-					url={address(path)}
-					intro={intro}
-					onDone={(made) => made && navigate(page(made))}
-					onClose={() => setOpen(false)}
-				/>
+		<DialogButton
+			kind={primary ? "primary" : "plain"}
+			reason={reason}
+			dialog={(close) => (
+				<FormDialog kind={kind} url={address(path)} intro={intro} onDone={(made) => made && navigate(page(made))} onClose={close} />
 			)}
-		</>
+		>
+			New {kind.one}
+		</DialogButton>
 	);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
 import { NotFound } from "../../components/error_panel.tsx";
+import { SettingsLayout } from "../../components/settings_layout.tsx";
 import { session } from "../../core/session.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
@@ -19,20 +20,11 @@ export function AdminFrame({ section, intro, children }: Props) {
 	return (
 		<>
 			<Breadcrumb crumbs={[{ word: "Site administration", href: "/app/admin/organizations" }, { word }]} />
-			<div class="settings">
-				<nav class="settings-nav" aria-label="Site administration">
-					{sections.map((item) => (
-						<a key={item.key} href={`/app/admin/${item.key}`} aria-current={item.key === section ? "page" : undefined}>
-							{item.word}
-						</a>
-					))}
-				</nav>
-				<div class="settings-body">
-					<h1 tabIndex={-1}>{word}</h1>
-					{intro && <p>{intro}</p>}
-					{children}
-				</div>
-			</div>
+			<SettingsLayout label="Site administration" pages={sections} shown={section} below="/app/admin">
+				<h1 tabIndex={-1}>{word}</h1>
+				{intro && <p>{intro}</p>}
+				{children}
+			</SettingsLayout>
 		</>
 	);
 }

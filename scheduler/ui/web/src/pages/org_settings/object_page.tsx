@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { DialogButton } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
 import { Content } from "../../components/states.tsx";
 import { address } from "../../core/api.ts";
@@ -72,7 +71,6 @@ type Props = {
 // One object: its attributes, what belongs to it, and Delete.
 function ObjectPage({ kind, id, include, reason, fieldsOf, children }: Props) {
 	const of = useDocument(address(kind.item(id), { include }));
-	const [removing, setRemoving] = useState(false);
 	const back = location.pathname;
 	return (
 		<>
@@ -92,14 +90,25 @@ function ObjectPage({ kind, id, include, reason, fieldsOf, children }: Props) {
 							{children(of.item, of)}
 							<h3>{kind.remove ?? "Delete"}</h3>
 							<p>{kind.removes}</p>
-							<Button kind="danger" reason={reason} onPress={() => setRemoving(true)}>
-								{kind.remove ?? "Delete"} {kind.one}
-							</Button>
-							{removing && <RemoveDialog kind={kind} item={of.item} onDone={() => navigate(back)} onClose={() => setRemoving(false)} />}
+							<RemoveButton kind={kind} item={of.item} reason={reason} onDone={() => navigate(back)} />
 						</>
 					)
 				}
 			</Content>
 		</>
+	);
+}
+
+type RemoveProps = Pick<Props, "kind" | "reason"> & { readonly item: Resource; readonly onDone: () => unknown };
+
+function RemoveButton({ kind, item, reason, onDone }: RemoveProps) {
+	return (
+		<DialogButton
+			kind="danger"
+			reason={reason}
+			dialog={(close) => <RemoveDialog kind={kind} item={item} onDone={onDone} onClose={close} />}
+		>
+			{kind.remove ?? "Delete"} {kind.one}
+		</DialogButton>
 	);
 }

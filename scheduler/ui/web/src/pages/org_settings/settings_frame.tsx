@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
+import { SettingsLayout } from "../../components/settings_layout.tsx";
 import { Content } from "../../components/states.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
@@ -23,52 +24,29 @@ type Props = {
 	readonly children: (view: OrganizationView) => ComponentChildren;
 };
 
-function Links({
-	org,
-	section,
-	organization,
-}: {
-	readonly org: string;
-	readonly section: string;
-	readonly organization: Resource | undefined;
-}) {
-	return (
-		<nav class="settings-nav" aria-label="Settings">
-			{sections
-				.filter(({ key, right }) => !right || key === section || may(organization, right))
-				.map(({ key, word }) => (
-					<a key={key} href={`${pathTo("/app/:org/settings", { org })}/${key}`} aria-current={key === section ? "page" : undefined}>
-						{word}
-					</a>
-				))}
-		</nav>
-	);
-}
-
-// The settings of an organization: the list of pages at the side, or above where there is no room.
+// The settings of an organization. The list has the pages that the user may see.
 export function SettingsFrame({ params, section, intro, children }: Props) {
 	const org = params.org ?? "";
 	const path = `/organizations/${segment(org)}`;
+	const below = pathTo("/app/:org/settings", { org });
 	const of = useDocument(address(path));
 	const word = sections.find(({ key }) => key === section)?.word ?? section;
 	useTitle([word, "Settings", org]);
 	return (
 		<>
 			<Breadcrumb
-				crumbs={[
-					{ word: org, href: pathTo("/app/:org/workspaces", { org }) },
-					{ word: "Settings", href: `${pathTo("/app/:org/settings", { org })}/general` },
-					{ word },
-				]}
+				crumbs={[{ word: org, href: pathTo("/app/:org/workspaces", { org }) }, { word: "Settings", href: `${below}/general` }, { word }]}
 			/>
-			<div class="settings">
-				<Links org={org} section={section} organization={of.item} />
-				<div class="settings-body">
-					<h1 tabIndex={-1}>{word}</h1>
-					{intro && <p>{intro}</p>}
-					<Content of={of}>{() => of.item && children({ org, path, organization: of.item, may: (right) => may(of.item, right) })}</Content>
-				</div>
-			</div>
+			<SettingsLayout
+				label="Settings"
+				pages={sections.filter(({ key, right }) => !right || key === section || may(of.item, right))}
+				shown={section}
+				below={below}
+			>
+				<h1 tabIndex={-1}>{word}</h1>
+				{intro && <p>{intro}</p>}
+				<Content of={of}>{() => of.item && children({ org, path, organization: of.item, may: (right) => may(of.item, right) })}</Content>
+			</SettingsLayout>
 		</>
 	);
 }

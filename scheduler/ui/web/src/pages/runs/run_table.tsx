@@ -6,10 +6,10 @@ import { Chip, StatusMark } from "../../components/status_mark.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { moneyDelta, shortId } from "../../core/format.ts";
-import { flag, object, type Resource, text } from "../../core/resource.ts";
+import { flag, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
-import { isFinal, statusRow } from "../../core/status.ts";
+import { isFinal, reachedAt } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { commitOf } from "../../vcs/commit.ts";
 import { CommitLine } from "../../vcs/commit_line.tsx";
@@ -42,10 +42,7 @@ function modeOf(run: Resource): string {
 }
 
 function endOf(run: Resource): unknown {
-	const status = text(run, "status");
-	return isFinal(status)
-		? (object(run, "status-timestamps")[statusRow(status)?.timestamp ?? ""] ?? run.attributes["updated-at"])
-		: undefined;
+	return isFinal(text(run, "status")) ? (reachedAt(run) ?? run.attributes["updated-at"]) : undefined;
 }
 
 type CellProps = { readonly org: string; readonly run: Resource; readonly ws: string | undefined; readonly brief: boolean };

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { DialogButton } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Fact } from "../../components/fact.tsx";
@@ -111,7 +110,6 @@ function EventFacts({ event }: { readonly event: Resource }) {
 }
 
 function Approval({ event, onDone }: { readonly event: Resource; readonly onDone: () => Promise<void> }) {
-	const [asked, setAsked] = useState(false);
 	const sha = eventOf(event).sha;
 	const approve = async () => {
 		await change("POST", address(`/vcs-events/${segment(event.id)}/actions/approve`));
@@ -124,17 +122,19 @@ function Approval({ event, onDone }: { readonly event: Resource; readonly onDone
 				This pull request comes from a fork. Its code runs in a plan only after somebody who may manage the workspace has read it and
 				approved this commit.
 			</p>
-			<Button kind="primary" onPress={() => setAsked(true)}>
+			<DialogButton
+				kind="primary"
+				dialog={(close) => (
+					<Dialog title={`Approve commit ${shortSha(sha)}`} confirm="Approve" onConfirm={approve} onClose={close}>
+						<p>
+							The waiting workspaces that you may manage plan the commit <code>{sha}</code>. Other workspaces and later commits of the pull
+							request need another approval.
+						</p>
+					</Dialog>
+				)}
+			>
 				Approve commit
-			</Button>
-			{asked && (
-				<Dialog title={`Approve commit ${shortSha(sha)}`} confirm="Approve" onConfirm={approve} onClose={() => setAsked(false)}>
-					<p>
-						The waiting workspaces that you may manage plan the commit <code>{sha}</code>. Other workspaces and later commits of the pull
-						request need another approval.
-					</p>
-				</Dialog>
-			)}
+			</DialogButton>
 		</div>
 	);
 }

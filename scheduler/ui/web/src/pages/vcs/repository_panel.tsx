@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { Button, DialogButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { FieldError, TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
@@ -18,7 +18,6 @@ const needsPlan = "you need plan access to this workspace";
 
 // The connected repository: its state, its hook, and what can be done at once.
 export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
-	const [asked, setAsked] = useState(false);
 	const { error, attempt } = useAttempt();
 	const { id, identifier, href } = repositoryOf(view.workspace);
 	const repository = useDocument(id ? address(`/vcs-repositories/${segment(id)}`) : undefined);
@@ -44,9 +43,9 @@ export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 				<Button reason={reason} onPress={check}>
 					Check now
 				</Button>
-				<Button reason={reason} onPress={() => setAsked(true)}>
+				<DialogButton reason={reason} dialog={(close) => <CommitDialog view={view} onClose={close} />}>
 					Run a commit
-				</Button>
+				</DialogButton>
 			</div>
 			<FieldError>{error?.message}</FieldError>
 			{repository.item && (
@@ -55,7 +54,6 @@ export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 					<RepositoryHook repository={repository.item} onDone={repository.reload} />
 				</>
 			)}
-			{asked && <CommitDialog view={view} onClose={() => setAsked(false)} />}
 		</section>
 	);
 }

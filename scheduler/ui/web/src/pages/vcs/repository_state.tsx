@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { Button, DialogButton } from "../../components/button.tsx";
 import { copyText } from "../../components/copy.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
 import { Dialog } from "../../components/dialog.tsx";
@@ -111,7 +110,6 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 
 // Shows the age of the secret, and replaces it. The API sends secrets only to users with the permission to manage VCS settings.
 function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMade: boolean }) {
-	const [asked, setAsked] = useState(false);
 	const previous = repository.attributes["hook-previous-until"];
 	const rotate = async () => {
 		await change("POST", address(`/vcs-repositories/${segment(repository.id)}/actions/rotate-hook-secret`));
@@ -125,16 +123,19 @@ function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMad
 					The secret is new. The previous one is accepted until <TimeAgo time={previous} />.
 				</p>
 			)}
-			<Button onPress={() => setAsked(true)}>Replace secret</Button>
-			{asked && (
-				<Dialog title="Replace the webhook's secret" confirm="Replace" onConfirm={rotate} onClose={() => setAsked(false)}>
-					<p>
-						{isMade
-							? "The site sends the new secret to the provider."
-							: "Enter the new secret at the provider within a day. Until then, the previous one is also accepted."}
-					</p>
-				</Dialog>
-			)}
+			<DialogButton
+				dialog={(close) => (
+					<Dialog title="Replace the webhook's secret" confirm="Replace" onConfirm={rotate} onClose={close}>
+						<p>
+							{isMade
+								? "The site sends the new secret to the provider."
+								: "Enter the new secret at the provider within a day. Until then, the previous one is also accepted."}
+						</p>
+					</Dialog>
+				)}
+			>
+				Replace secret
+			</DialogButton>
 		</>
 	);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { Button, DialogButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
@@ -78,7 +78,6 @@ function RepositoryForm({ view, connected }: { readonly view: WorkspaceView; rea
 }
 
 function Disconnect({ view }: { readonly view: WorkspaceView }) {
-	const [asked, setAsked] = useState(false);
 	const disconnect = async () => {
 		await save(view, { "vcs-repo": null });
 		announce("The repository is disconnected");
@@ -88,21 +87,24 @@ function Disconnect({ view }: { readonly view: WorkspaceView }) {
 		<>
 			<h3>Disconnect</h3>
 			<p>Commits start no more runs. Earlier runs, states and variables stay, and configurations can be uploaded again.</p>
-			<Button kind="danger" reason={mayManage(view) ? undefined : needsAdmin} onPress={() => setAsked(true)}>
+			<DialogButton
+				kind="danger"
+				reason={mayManage(view) ? undefined : needsAdmin}
+				dialog={(close) => (
+					<Dialog title={`Disconnect ${view.name}`} confirm="Disconnect" danger onConfirm={disconnect} onClose={close}>
+						<p>
+							{may(view.workspace, "can-queue-run")
+								? "Runs that have started go on. Runs that wait for the files of a commit may not find them."
+								: "Runs that have started go on."}
+						</p>
+						<p>
+							<a href={pathTo("/app/:org/workspaces/:ws/runs", { org: view.org, ws: view.name })}>Runs of the workspace</a>
+						</p>
+					</Dialog>
+				)}
+			>
 				Disconnect repository
-			</Button>
-			{asked && (
-				<Dialog title={`Disconnect ${view.name}`} confirm="Disconnect" danger onConfirm={disconnect} onClose={() => setAsked(false)}>
-					<p>
-						{may(view.workspace, "can-queue-run")
-							? "Runs that have started go on. Runs that wait for the files of a commit may not find them."
-							: "Runs that have started go on."}
-					</p>
-					<p>
-						<a href={pathTo("/app/:org/workspaces/:ws/runs", { org: view.org, ws: view.name })}>Runs of the workspace</a>
-					</p>
-				</Dialog>
-			)}
+			</DialogButton>
 		</>
 	);
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { DialogButton } from "../../components/button.tsx";
 import { counted } from "../../core/format.ts";
 import { flag, may, number, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
@@ -54,24 +53,22 @@ function destroyReason(view: WorkspaceView): string | undefined {
 }
 
 function DestroyPlan({ view }: { readonly view: WorkspaceView }) {
-	const [asks, setAsks] = useState(false);
 	return (
 		<>
 			<h3>Destroy the infrastructure</h3>
 			<p>A destroy plan lists what it destroys. Nothing is destroyed before the plan is applied. The workspace stays.</p>
-			<Button kind="danger" reason={destroyReason(view)} onPress={() => setAsks(true)}>
+			<DialogButton kind="danger" reason={destroyReason(view)} dialog={(close) => <DestroyPlanDialog view={view} onClose={close} />}>
 				Queue destroy plan
-			</Button>
-			{asks && <DestroyPlanDialog view={view} onClose={() => setAsks(false)} />}
+			</DialogButton>
 		</>
 	);
 }
 
 function DeleteWorkspace({ view }: { readonly view: WorkspaceView }) {
-	const [asked, setAsked] = useState<"safe" | "force" | undefined>();
 	const resources = number(view.workspace, "resource-count") ?? 0;
 	const mayDelete = may(view.workspace, "can-destroy") ? undefined : needsAdmin;
 	const busy = flag(view.workspace, "locked") ? `it is ${text(view.workspace, "locked-reason") ? "locked" : "in use"}` : undefined;
+	const dialog = (force: boolean) => (close: () => void) => <DeleteDialog view={view} force={force} onClose={close} />;
 	const managed = resources > 0 ? `it manages ${counted(resources, "resource")}` : undefined;
 	return (
 		<>
@@ -84,16 +81,15 @@ function DeleteWorkspace({ view }: { readonly view: WorkspaceView }) {
 				</p>
 			)}
 			<div class="actions">
-				<Button kind="danger" reason={mayDelete ?? busy ?? managed} onPress={() => setAsked("safe")}>
+				<DialogButton kind="danger" reason={mayDelete ?? busy ?? managed} dialog={dialog(false)}>
 					Delete workspace
-				</Button>
+				</DialogButton>
 				{managed && may(view.workspace, "can-force-delete") && (
-					<Button kind="danger" reason={mayDelete ?? busy} onPress={() => setAsked("force")}>
+					<DialogButton kind="danger" reason={mayDelete ?? busy} dialog={dialog(true)}>
 						Force delete
-					</Button>
+					</DialogButton>
 				)}
 			</div>
-			{asked && <DeleteDialog view={view} force={asked === "force"} onClose={() => setAsked(undefined)} />}
 		</>
 	);
 }

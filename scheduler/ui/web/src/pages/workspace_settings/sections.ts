@@ -3,17 +3,7 @@
 
 import { type Params, pathTo } from "../../core/router.ts";
 
-export type Section =
-	| "general"
-	| "version-control"
-	| "locking"
-	| "run-tasks"
-	| "team-access"
-	| "notifications"
-	| "remote-state"
-	| "destruction";
-
-export const sectionWords: Readonly<Record<Section, string>> = {
+export const sectionWords = {
 	general: "General",
 	"version-control": "Version control",
 	locking: "Locking",
@@ -22,9 +12,9 @@ export const sectionWords: Readonly<Record<Section, string>> = {
 	notifications: "Notifications",
 	"remote-state": "Remote state",
 	destruction: "Destruction",
-};
+} as const;
 
-export const sections = Object.keys(sectionWords) as readonly Section[];
+export type Section = keyof typeof sectionWords;
 
 export function sectionPath(section: Section, params: Params): string {
 	return pathTo("/app/:org/workspaces/:ws/settings/", params) + section;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
+import { SettingsLayout } from "../../components/settings_layout.tsx";
 import { segment } from "../../core/api.ts";
 import { may } from "../../core/resource.ts";
-import { navigate, type Params } from "../../core/router.ts";
+import { navigate, type Params, pathTo } from "../../core/router.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import { SettingsForm } from "../../objects/settings_form.tsx";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
-import { type Section, sectionPath, sections, sectionWords } from "./sections.ts";
+import { type Section, sectionPath, sectionWords } from "./sections.ts";
 
 type Props = {
 	readonly params: Params;
@@ -19,19 +20,15 @@ export function SettingsFrame({ params, section, children }: Props) {
 	return (
 		<Frame params={params} page="settings" word={sectionWords[section]}>
 			{(view) => (
-				<div class="settings">
-					<nav class="settings-nav" aria-label="Settings of the workspace">
-						{sections.map((other) => (
-							<a key={other} href={sectionPath(other, params)} aria-current={other === section ? "page" : undefined}>
-								{sectionWords[other]}
-							</a>
-						))}
-					</nav>
-					<div class="settings-body">
-						<h2>{sectionWords[section]}</h2>
-						{children(view)}
-					</div>
-				</div>
+				<SettingsLayout
+					label="Settings of the workspace"
+					pages={Object.entries(sectionWords).map(([key, word]) => ({ key, word }))}
+					shown={section}
+					below={pathTo("/app/:org/workspaces/:ws/settings", params)}
+				>
+					<h2>{sectionWords[section]}</h2>
+					{children(view)}
+				</SettingsLayout>
 			)}
 		</Frame>
 	);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { DialogButton } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy_id.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { Content } from "../../components/states.tsx";
@@ -91,7 +90,6 @@ function rollbackReason(view: WorkspaceView, state: Resource): string | undefine
 }
 
 function Actions({ view, state }: { readonly view: WorkspaceView; readonly state: Resource }) {
-	const [asks, setAsks] = useState(false);
 	const base = `/state-versions/${segment(state.id)}`;
 	const name = `${view.name}-${number(state, "serial")}`;
 	return (
@@ -106,10 +104,9 @@ function Actions({ view, state }: { readonly view: WorkspaceView; readonly state
 					Download as JSON
 				</a>
 			)}
-			<Button reason={rollbackReason(view, state)} onPress={() => setAsks(true)}>
+			<DialogButton reason={rollbackReason(view, state)} dialog={(close) => <RollbackDialog view={view} state={state} onClose={close} />}>
 				Roll back to this state
-			</Button>
-			{asks && <RollbackDialog view={view} state={state} onClose={() => setAsks(false)} />}
+			</DialogButton>
 		</div>
 	);
 }

@@ -4,7 +4,7 @@
 import { stages } from "generated/statuses";
 import { timeOf } from "../../../core/format.ts";
 import { can, flag, number, object, type Resource, text } from "../../../core/resource.ts";
-import { isFinal, statusRow, type Tone } from "../../../core/status.ts";
+import { isFinal, reachedAt, statusRow, type Tone } from "../../../core/status.ts";
 
 export type StageState = "waiting" | "running" | "person" | "passed" | "warned" | "failed" | "stopped" | "skipped" | "not started";
 export type Stage = {
@@ -80,11 +80,6 @@ const passedLabels: Readonly<Record<string, string>> = {
 type Found = Partial<Stage> & { readonly state: StageState };
 type Facts = { readonly run: Resource; readonly parts: Parts; readonly ended: boolean; readonly before: readonly Stage[] };
 
-function runTime(run: Resource, status: string): string | undefined {
-	const time = object(run, "status-timestamps")[statusRow(status)?.timestamp ?? ""];
-	return typeof time === "string" ? time : undefined;
-}
-
 function partTime(part: Resource | undefined, statuses: readonly string[]): string | undefined {
 	const times = object(part, "status-timestamps");
 	return statuses.map((status) => times[`${status}-at`]).find((time) => typeof time === "string") as string | undefined;
@@ -92,7 +87,7 @@ function partTime(part: Resource | undefined, statuses: readonly string[]): stri
 
 // endOf: when the run ended, or undefined.
 export function endOf(run: Resource): string | undefined {
-	return isFinal(text(run, "status")) ? runTime(run, text(run, "status")) : undefined;
+	return isFinal(text(run, "status")) ? reachedAt(run) : undefined;
 }
 
 // The states of plans, applies, policy checks and cost estimates in the words of a stage.
@@ -163,9 +158,9 @@ function taskStage(name: string, { run, parts, ended }: Facts): Found | undefine
 	if (results.length === 0 || !row) {
 		return undefined;
 	}
-	const started = runTime(run, row.runs);
+	const started = reachedAt(run, row.runs);
 	const open = results.some((result) => ["pending", "running"].includes(text(result, "status")));
-	const finished = runTime(run, row.rests);
+	const finished = reachedAt(run, row.rests);
 	const times = { since: started, started, ended: started && (finished ?? (open ? undefined : latest(results)) ?? endOf(run)) };
 	if (!started) {
 		return { state: ended ? "not started" : "waiting" };
@@ -189,7 +184,7 @@ function latest(parts: readonly Resource[]): string | undefined {
 }
 
 function confirmStage({ run, parts, ended, before }: Facts): Found | undefined {
-	const confirmed = runTime(run, "confirmed");
+	const confirmed = reachedAt(run, "confirmed");
 	const asked = before
 		.map((stage) => stage.answered ?? stage.ended)
 		.filter((time) => time !== undefined)
@@ -257,8 +252,8 @@ function stageOf(name: string, facts: Facts): Found | undefined {
 		case "confirm":
 			return confirmStage(facts);
 		case "fetch": {
-			const started = runTime(run, "fetching");
-			const done = runTime(run, "fetching_completed");
+			const started = reachedAt(run, "fetching");
+			const done = reachedAt(run, "fetching_completed");
 			const failed = text(run, "status") === "errored" ? "failed" : "stopped";
 			const state = done ? "passed" : ended ? failed : "running";
 			return started ? { state, since: started, started, ended: done ?? endOf(run) } : undefined;
