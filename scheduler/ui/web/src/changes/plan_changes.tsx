@@ -6,7 +6,7 @@ import { address, segment } from "../core/api.ts";
 import { count, counted } from "../core/format.ts";
 import { type Loaded, useDocument, useQuery } from "../core/hooks.ts";
 import { flag, type Resource, text } from "../core/resource.ts";
-import { navigate, queryChange } from "../core/router.ts";
+import { addressWith, navigate, queryChange } from "../core/router.ts";
 import { ChangeList, type Target } from "./change_list.tsx";
 import { classes } from "./classes.ts";
 import {
@@ -235,22 +235,18 @@ function Empty({ plan, summary }: { readonly plan: Resource; readonly summary: S
 function Chips({ counts, chosen }: { readonly counts: ReadonlyMap<string, number>; readonly chosen: string }) {
 	const keys = chosen.split(",").filter(Boolean);
 	const chips = [...classes, ...badgeKeys.map((key) => ({ key, word: key, tone: "muted" }))];
-	const addressWith = (key: string) => {
-		const next = keys.includes(key) ? keys.filter((other) => other !== key) : [...keys, key];
-		const query = new URLSearchParams(location.search);
-		query.set("show", next.join(","));
-		if (next.length === 0) {
-			query.delete("show");
-		}
-		const search = query.toString();
-		return location.pathname + (search && `?${search}`);
-	};
+	const next = (key: string) => (keys.includes(key) ? keys.filter((other) => other !== key) : [...keys, key]);
 	return (
 		<nav class="change-chips" aria-label="Filter by action">
 			{chips
 				.filter(({ key }) => counts.has(key))
 				.map(({ key, word, tone }) => (
-					<a key={key} class={`chip ${tone}`} href={addressWith(key)} aria-current={keys.includes(key) ? "true" : undefined}>
+					<a
+						key={key}
+						class={`chip ${tone}`}
+						href={addressWith({ show: next(key).join(",") })}
+						aria-current={keys.includes(key) ? "true" : undefined}
+					>
 						{word} <span class="count">{count(counts.get(key) ?? 0)}</span>
 					</a>
 				))}

@@ -46,9 +46,10 @@ type TextProps = Common & {
 	readonly required?: boolean;
 	readonly type?: "text" | "email" | "url" | "password" | "number" | "search" | "datetime-local";
 	readonly maxLength?: number;
+	readonly suggestions?: readonly string[];
 };
 
-export function TextField({ value, onValue, lines, required = false, type = "text", maxLength, ...common }: TextProps) {
+export function TextField({ value, onValue, lines, required = false, type = "text", maxLength, suggestions, ...common }: TextProps) {
 	return (
 		<Field
 			{...common}
@@ -63,18 +64,32 @@ export function TextField({ value, onValue, lines, required = false, type = "tex
 						onInput={(event) => onValue(event.currentTarget.value)}
 					/>
 				) : (
-					<input
-						{...props}
-						type={type as "text"}
-						required={required}
-						maxLength={maxLength ?? 1000}
-						value={value}
-						autocomplete="off"
-						onInput={(event) => onValue(event.currentTarget.value)}
-					/>
+					<>
+						<input
+							{...props}
+							type={type as "text"}
+							required={required}
+							maxLength={maxLength ?? 1000}
+							list={suggestions && `${props.id}-known`}
+							value={value}
+							autocomplete="off"
+							onInput={(event) => onValue(event.currentTarget.value)}
+						/>
+						{suggestions && <Suggestions id={`${props.id}-known`} texts={suggestions} />}
+					</>
 				)
 			}
 		/>
+	);
+}
+
+export function Suggestions({ id, texts }: { readonly id: string; readonly texts: readonly string[] }) {
+	return (
+		<datalist id={id}>
+			{texts.map((text) => (
+				<option key={text} value={text} />
+			))}
+		</datalist>
 	);
 }
 

@@ -106,6 +106,26 @@ export function useDocument(url: string | undefined): Loaded {
 	};
 }
 
+// useRead: a value that is not a document of the API. Another `key` reads again; undefined: nothing to read.
+export function useRead<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>) {
+	type Read = { readonly key: string | undefined; readonly value?: T; readonly error?: ApiError };
+	const [found, setFound] = useState<Read>({ key: undefined });
+	const [round, again] = useReducer((count: number) => count + 1, 0);
+	useEffect(() => {
+		if (key === undefined) {
+			return;
+		}
+		const stop = new AbortController();
+		load(stop.signal).then(
+			(value) => setFound({ key, value }),
+			(failure) => stop.signal.aborted || setFound({ key, error: errorOf(failure) }),
+		);
+		return () => stop.abort();
+	}, [key, round]);
+	const shown = found.key === key ? found : undefined;
+	return { value: shown?.value, error: shown?.error, again: again as () => void };
+}
+
 // useLive calls onEvent for changes of the topics while the component is shown.
 export function useLive(topics: readonly string[], onEvent: (event: LiveEvent) => void): void {
 	const handler = useRef(onEvent);

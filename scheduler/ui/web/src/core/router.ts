@@ -67,8 +67,10 @@ export function queryNow(): URLSearchParams {
 	return new URLSearchParams(location.search);
 }
 
-// queryChange sets view state in the query; "" removes a name. Typing replaces the entry of the history.
-export function queryChange(changes: Readonly<Record<string, string>>, replace = true): void {
+type Changes = Readonly<Record<string, string>>;
+
+// addressWith: this page's address with other view state in the query; "" removes a name.
+export function addressWith(changes: Changes): string {
 	const query = queryNow();
 	for (const [name, value] of Object.entries(changes)) {
 		if (value) {
@@ -78,7 +80,12 @@ export function queryChange(changes: Readonly<Record<string, string>>, replace =
 		}
 	}
 	const text = query.toString();
-	navigate(location.pathname + (text && `?${text}`) + location.hash, replace);
+	return location.pathname + (text && `?${text}`);
+}
+
+// queryChange sets view state. Typing replaces the entry of the history.
+export function queryChange(changes: Changes, replace = true): void {
+	navigate(addressWith(changes) + location.hash, replace);
 }
 
 function isPlainClick(event: MouseEvent): boolean {

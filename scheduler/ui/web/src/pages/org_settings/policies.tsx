@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Problems } from "../../components/error_panel.tsx";
 import { TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, bytes, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { isMissing } from "../../core/errors.ts";
 import { count } from "../../core/format.ts";
+import { useAttempt, useRead } from "../../core/hooks.ts";
 import { number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import { type ObjectKind, wordOf } from "../../objects/kinds.ts";
@@ -82,33 +83,21 @@ export default function Policies({ params }: PageProps) {
 
 // The text of the policy. A new policy has none.
 function Source({ policy, reason }: { readonly policy: Resource; readonly reason: string | undefined }) {
-	const [stored, setStored] = useState<string | undefined>();
-	const [typed, setTyped] = useState<string | undefined>();
-	const [error, setError] = useState<ApiError | undefined>();
 	const path = kind.item(policy.id);
-	useEffect(() => {
-		if (!policy.links?.download) {
-			setStored("");
-			return;
-		}
-		bytes(address(`${path}/download`))
-			.then((source) => setStored(new TextDecoder().decode(source)))
-			.catch((failure) => {
-				const problem = errorOf(failure);
-				setStored("");
-				setError(problem.status === 404 ? undefined : problem);
-			});
-	}, [path]);
-	const save = async () => {
-		try {
-			setError(undefined);
+	const source = useRead(policy.links?.download && path, async (signal) => {
+		const text = await bytes(address(`${path}/download`), signal);
+		return new TextDecoder().decode(text);
+	});
+	const [saved, setSaved] = useState<string | undefined>();
+	const [typed, setTyped] = useState<string | undefined>();
+	const { error, attempt } = useAttempt();
+	const stored = saved ?? source.value ?? "";
+	const save = () =>
+		attempt(async () => {
 			await change("PUT", address(`${path}/upload`), new Blob([typed ?? ""]));
-			setStored(typed);
+			setSaved(typed);
 			announce("The policy's text is saved");
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	const changed = typed !== undefined && typed !== stored;
 	return (
 		<section class="policy-source" aria-label="Text of the policy">
@@ -117,10 +106,10 @@ function Source({ policy, reason }: { readonly policy: Resource; readonly reason
 				label={text(policy, "kind") === "sentinel" ? "Sentinel" : "Rego"}
 				lines={14}
 				maxLength={1_000_000}
-				value={typed ?? stored ?? ""}
+				value={typed ?? stored}
 				onValue={setTyped}
 			/>
-			<Problems of={error} />
+			<Problems of={error ?? (isMissing(source.error) ? undefined : source.error)} />
 			<Button kind="primary" reason={reason ?? (changed ? undefined : "nothing has changed")} onPress={save}>
 				Save text
 			</Button>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useId, useState } from "preact/hooks";
-import { Field } from "../../components/field.tsx";
+import { useEffect, useState } from "preact/hooks";
+import { TextField } from "../../components/field.tsx";
 import { address, segment } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
 import { useDocument } from "../../core/hooks.ts";
@@ -27,7 +27,6 @@ type Props = {
 
 // A repository: suggestions of the provider, or an identifier that is typed.
 export function RepositoryField({ token, value, error, pointer, onValue }: Props) {
-	const list = useId();
 	const [typing, setTyping] = useState(false); // a page that is only read asks the provider nothing
 	const search = useLater(value);
 	const owner = token.startsWith("ot-") ? "/oauth-tokens" : "/github-app/installation";
@@ -39,33 +38,18 @@ export function RepositoryField({ token, value, error, pointer, onValue }: Props
 		? `The provider's list is not available (${found.error.message}). Type the identifier.`
 		: "Type to search, or enter it as the provider writes it, such as org/repository.";
 	return (
-		<Field
+		<TextField
 			label="Repository"
 			hint={hint}
 			error={error}
 			pointer={pointer}
-			control={(props) => (
-				<>
-					<input
-						{...props}
-						type="text"
-						list={list}
-						value={value}
-						maxLength={512}
-						autocomplete="off"
-						spellcheck={false}
-						onInput={(event) => {
-							setTyping(true);
-							onValue(event.currentTarget.value);
-						}}
-					/>
-					<datalist id={list}>
-						{names.map((name) => (
-							<option key={name} value={name} />
-						))}
-					</datalist>
-				</>
-			)}
+			maxLength={512}
+			suggestions={names}
+			value={value}
+			onValue={(identifier) => {
+				setTyping(true);
+				onValue(identifier);
+			}}
 		/>
 	);
 }

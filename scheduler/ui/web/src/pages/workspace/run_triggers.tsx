@@ -2,6 +2,7 @@
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Problems } from "../../components/error_panel.tsx";
+import { Suggestions } from "../../components/field.tsx";
 import { address, change, read, segment } from "../../core/api.ts";
 import { useAttempt, useDocument } from "../../core/hooks.ts";
 import { may, type Resource, text } from "../../core/resource.ts";
@@ -20,6 +21,7 @@ function AddSource({ view, onAdd }: AddProps) {
 	const id = useId();
 	const path = `/organizations/${segment(view.org)}/workspaces`;
 	const found = useDocument(name ? address(path, { "search[name]": name, "page[size]": 20, sort: "name" }) : undefined);
+	const others = found.items.filter((item) => item.id !== view.workspace.id);
 	const add = async () => {
 		await onAdd(name);
 		setName("");
@@ -37,13 +39,7 @@ function AddSource({ view, onAdd }: AddProps) {
 				value={name}
 				onInput={(event) => setName(event.currentTarget.value)}
 			/>
-			<datalist id={`${id}-found`}>
-				{found.items
-					.filter((item) => item.id !== view.workspace.id)
-					.map((item) => (
-						<option key={item.id} value={text(item, "name")} />
-					))}
-			</datalist>
+			<Suggestions id={`${id}-found`} texts={others.map((item) => text(item, "name"))} />
 			<Button reason={name ? undefined : "name a workspace first"} onPress={add}>
 				Add source
 			</Button>

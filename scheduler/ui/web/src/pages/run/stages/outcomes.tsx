@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { Fold } from "../../../components/fold.tsx";
 import { SafeLink } from "../../../components/safe_link.tsx";
 import { Content } from "../../../components/states.tsx";
 import { Chip } from "../../../components/status_mark.tsx";
 import { address, bytes, pathOnPage, segment } from "../../../core/api.ts";
-import { errorOf } from "../../../core/errors.ts";
 import { counted } from "../../../core/format.ts";
-import { useDocument } from "../../../core/hooks.ts";
+import { useDocument, useRead } from "../../../core/hooks.ts";
 import { list, number, type Resource, text } from "../../../core/resource.ts";
 import type { Tone } from "../../../core/status.ts";
 import { Markdown } from "../../../markdown/markdown.tsx";
@@ -30,20 +29,9 @@ function TagChip({ tag }: { readonly tag: Tag }) {
 }
 
 function Body({ href }: { readonly href: string }) {
-	const [body, setBody] = useState<string | undefined>();
-	const [problem, setProblem] = useState("");
-	useEffect(() => {
-		const load = async () => {
-			try {
-				setBody(new TextDecoder().decode(await bytes(pathOnPage(href))));
-			} catch (failure) {
-				setProblem(errorOf(failure).message);
-			}
-		};
-		void load();
-	}, [href]);
-	return problem ? (
-		<p class="note failure">{problem}</p>
+	const { value: body, error } = useRead(href, async (signal) => new TextDecoder().decode(await bytes(pathOnPage(href), signal)));
+	return error ? (
+		<p class="note failure">{error.message}</p>
 	) : body === undefined ? null : body ? (
 		<Markdown text={body} />
 	) : (

@@ -44,29 +44,18 @@ const words: Readonly<Record<string, string>> = {
 	post_apply: "Post-apply tasks",
 };
 
-export const stateTones: Readonly<Record<StageState, Tone>> = {
-	waiting: "muted",
-	running: "running",
-	person: "wait",
-	passed: "success",
-	warned: "wait",
-	failed: "failure",
-	stopped: "muted",
-	skipped: "muted",
-	"not started": "muted",
-};
-export const stateIcons: Readonly<Partial<Record<StageState, string>>> = { warned: "!", stopped: "⊘", skipped: "–", "not started": "–" };
+type Look = { readonly tone: Tone; readonly label: string; readonly icon?: string };
 
-const stateLabels: Readonly<Record<StageState, string>> = {
-	waiting: "waiting",
-	running: "running",
-	person: "needs a person",
-	passed: "passed",
-	warned: "passed with warnings",
-	failed: "failed",
-	stopped: "canceled",
-	skipped: "skipped",
-	"not started": "not started",
+export const stateLooks: Readonly<Record<StageState, Look>> = {
+	waiting: { tone: "muted", label: "waiting" },
+	running: { tone: "running", label: "running" },
+	person: { tone: "wait", label: "needs a person" },
+	passed: { tone: "success", label: "passed" },
+	warned: { tone: "wait", label: "passed with warnings", icon: "!" },
+	failed: { tone: "failure", label: "failed" },
+	stopped: { tone: "muted", label: "canceled", icon: "⊘" },
+	skipped: { tone: "muted", label: "skipped", icon: "–" },
+	"not started": { tone: "muted", label: "not started", icon: "–" },
 };
 const passedLabels: Readonly<Record<string, string>> = {
 	fetch: "finished",
@@ -281,7 +270,7 @@ function stageFrom(name: string, found: Found, run: Resource, before: readonly S
 		name,
 		word: words[name] ?? name,
 		state,
-		label: (reason ? undefined : found.label) ?? (state === "passed" ? (passedLabels[name] ?? stateLabels.passed) : stateLabels[state]),
+		label: (reason ? undefined : found.label) ?? (state === "passed" ? passedLabels[name] : undefined) ?? stateLooks[state].label,
 		note: reason || found.note || (state === "not started" ? endReason(run, before) : ""),
 		since: found.since,
 		started: found.started,
