@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useMemo, useState } from "preact/hooks";
+import { CopyButton } from "../components/copy.tsx";
 import { Content } from "../components/states.tsx";
 import { address, segment } from "../core/api.ts";
 import { counted } from "../core/format.ts";
 import { useDocument } from "../core/hooks.ts";
 import type { Resource } from "../core/resource.ts";
 import { Attribute } from "./attribute.tsx";
-import { CopyButton } from "./copy_button.tsx";
 import { changeHcl } from "./hcl.ts";
 import { type Change, type ChangeRow, changeOf } from "./summary.ts";
 import { rowsOf, treeOf } from "./tree.ts";

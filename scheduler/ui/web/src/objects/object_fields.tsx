@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Fragment } from "preact";
-import { CheckList } from "../components/check_list.tsx";
-import { CheckField, SelectField, TextField } from "../components/field.tsx";
+import { CheckField, CheckList, SelectField, TextField } from "../components/field.tsx";
 import type { ApiError } from "../core/errors.ts";
 import { type FieldRow, pointerOf, type Value, type Values } from "./fields.ts";
 

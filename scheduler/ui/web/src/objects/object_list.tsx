@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { CopyId } from "../components/copy_id.tsx";
+import { CopyId } from "../components/copy.tsx";
 import { Pagination } from "../components/pagination.tsx";
 import { Content } from "../components/states.tsx";
 import { type Column, Table } from "../components/table.tsx";

@@ -5,7 +5,6 @@ import { SettingsLayout } from "../../components/settings_layout.tsx";
 import { session } from "../../core/session.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
-import { type SectionKey, sections, wordOf } from "./sections.ts";
 
 type Props = { readonly section: SectionKey; readonly intro?: ComponentChildren; readonly children: ComponentChildren };
 
@@ -27,4 +26,22 @@ export function AdminFrame({ section, intro, children }: Props) {
 			</SettingsLayout>
 		</>
 	);
+}
+
+// The pages of site admins, in the order of the side list.
+
+export const sections = [
+	{ key: "organizations", word: "Organizations" },
+	{ key: "users", word: "Users" },
+	{ key: "versions", word: "Engine versions" },
+	{ key: "general", word: "General" },
+	{ key: "maintenance", word: "Maintenance" },
+	{ key: "audit-trail", word: "Audit trail" },
+	{ key: "queue", word: "Queue and workers" },
+] as const;
+
+export type SectionKey = (typeof sections)[number]["key"];
+
+export function wordOf(section: SectionKey): string {
+	return sections.find(({ key }) => key === section)?.word ?? section;
 }

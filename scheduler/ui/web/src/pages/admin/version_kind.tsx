@@ -11,7 +11,6 @@ import { useAttempt } from "../../core/hooks.ts";
 import { flag, number, type Resource, text } from "../../core/resource.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
-import type { Tool } from "./tools.ts";
 
 const fields: readonly FieldRow[] = [
 	{ name: "version", label: "Version", kind: "text", only: "create", hint: "Exact, such as 1.11.4 or 1.6.0-rc1." },
@@ -85,4 +84,48 @@ export function versionKind(tool: Tool): ObjectKind {
 		keeps: (item) => ((number(item, "usage") ?? 0) > 0 ? "it is in use" : undefined),
 		removes: "It is no longer listed. Workers keep the program.",
 	};
+}
+
+// The programs whose versions site admins list.
+
+export type Tool = {
+	readonly key: string; // in the address
+	readonly type: string; // of the versions in the API
+	readonly word: string;
+	readonly usage: string; // what selects a version
+	readonly empty: string;
+	readonly rule: string; // what the list decides
+};
+
+const listed = "No version matches. Without a list, all versions can be selected that workers have or can get.";
+
+export const tools: readonly Tool[] = [
+	{
+		key: "",
+		type: "terraform-versions",
+		word: "Terraform",
+		usage: "Workspaces",
+		empty: listed,
+		rule: "Workspaces can't select a disabled version, and no run starts with it.",
+	},
+	{
+		key: "opa",
+		type: "opa-versions",
+		word: "OPA",
+		usage: "Policy sets",
+		empty: listed,
+		rule: "The list is for clients that select a version.",
+	},
+	{
+		key: "sentinel",
+		type: "sentinel-versions",
+		word: "Sentinel",
+		usage: "Policy sets",
+		empty: listed,
+		rule: "The list is for clients that select a version.",
+	},
+];
+
+export function toolOf(key: string | null): Tool {
+	return tools.find((tool) => tool.key === key) ?? (tools[0] as Tool);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { ErrorPanel } from "../../components/error_panel.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Pagination } from "../../components/pagination.tsx";

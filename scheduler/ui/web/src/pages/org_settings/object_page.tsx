@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
 import { DialogButton } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Content } from "../../components/states.tsx";
 import { address } from "../../core/api.ts";
 import { type Loaded, useDocument, useQuery } from "../../core/hooks.ts";

@@ -8,7 +8,6 @@ import { may, type Resource } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
-import { sections } from "./sections.ts";
 
 export type OrganizationView = {
 	readonly org: string;
@@ -55,3 +54,27 @@ export function SettingsFrame({ params, section, intro, children }: Props) {
 export function without(view: OrganizationView, right: string, what: string): string | undefined {
 	return view.may(right) ? undefined : `you need the permission to ${what}`;
 }
+
+// The settings pages of an organization, in the order of the side list.
+
+export type Section = {
+	readonly key: string;
+	readonly word: string;
+	readonly right?: string; // of the organization; without it, the page is not in the list
+};
+
+export const sections: readonly Section[] = [
+	{ key: "general", word: "General" },
+	{ key: "teams", word: "Teams" },
+	{ key: "members", word: "Members", right: "can-manage-memberships" },
+	{ key: "agent-pools", word: "Agent pools" },
+	{ key: "run-tasks", word: "Run tasks" },
+	{ key: "policy-sets", word: "Policy sets" },
+	{ key: "policies", word: "Policies" },
+	{ key: "variable-sets", word: "Variable sets" },
+	{ key: "vcs-connections", word: "VCS connections" },
+	{ key: "ssh-keys", word: "SSH keys" },
+	{ key: "tokens", word: "Tokens", right: "can-update-api-token" },
+	{ key: "notifications", word: "Notifications" },
+	{ key: "audit-trail", word: "Audit trail", right: "can-read-audit-trail" },
+];

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import { text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { NewObject } from "../../objects/new_object.tsx";

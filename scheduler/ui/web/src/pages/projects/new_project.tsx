@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+
 import { segment } from "../../core/api.ts";
 import { may, type Resource } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";

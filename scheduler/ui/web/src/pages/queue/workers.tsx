@@ -12,7 +12,7 @@ import { address, change, segment } from "../../core/api.ts";
 import { count, counted, shortId } from "../../core/format.ts";
 import { type Loaded, useAttempt } from "../../core/hooks.ts";
 import { flag, linkOf, linksOf, number, type Resource, text } from "../../core/resource.ts";
-import { actionsOf, stateOf, type WorkerAction } from "./worker_state.ts";
+import type { Tone } from "../../core/status.ts";
 
 function State({ worker }: { readonly worker: Resource }) {
 	const state = stateOf(text(worker, "status"), flag(worker, "draining"), text(worker, "order"));
@@ -138,4 +138,46 @@ function NoWorker({ shared }: { readonly shared: number }) {
 			<pre>{`runyard-worker --scheduler-url ${location.origin} --agent-token-file token`}</pre>
 		</EmptyState>
 	);
+}
+
+// The state of a worker as a word, and what can be asked of it.
+
+export type WorkerAction = {
+	readonly key: "drain" | "resume" | "leave";
+	readonly word: string;
+	readonly done: string; // what is said after it
+	readonly asks?: boolean; // a dialog comes first
+};
+
+const drain: WorkerAction = { key: "drain", word: "Drain", done: "it takes no more runs" };
+const resume: WorkerAction = { key: "resume", word: "Resume", done: "it takes runs again" };
+const leave: WorkerAction = { key: "leave", word: "Leave", done: "it ends after its runs", asks: true };
+
+const words: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+	idle: ["Idle", "success"],
+	busy: ["Busy", "running"],
+	unknown: ["Lost contact", "failure"],
+	errored: ["Errored", "failure"],
+	exited: ["Ended", "muted"],
+};
+
+export function stateOf(status: string, draining: boolean, order: string): { readonly word: string; readonly tone: Tone } {
+	const [word, tone] = words[status] ?? [status, "muted"];
+	if (status === "exited" || tone === "failure") {
+		return { word, tone };
+	}
+	if (order === "leave") {
+		return { word: "Leaving", tone: "wait" };
+	}
+	if (!draining && order !== "drain") {
+		return { word, tone };
+	}
+	return status === "idle" ? { word: "Drained", tone: "muted" } : { word: "Draining", tone: "wait" };
+}
+
+export function actionsOf(status: string, order: string): readonly WorkerAction[] {
+	if (status === "exited") {
+		return [];
+	}
+	return order === "none" ? [drain, leave] : order === "drain" ? [resume, leave] : [resume];
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { Chip } from "../../components/status_mark.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";

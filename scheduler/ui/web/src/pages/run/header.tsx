@@ -7,8 +7,8 @@ import { type Resource, text } from "../../core/resource.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { isFinal, reachedAt } from "../../core/status.ts";
 import { Actions } from "./actions/actions.tsx";
+import { warningsOf } from "./stages/stage_list.ts";
 import type { RunView } from "./view.ts";
-import { warningsOf } from "./warnings.ts";
 
 // The time since the run reached its state.
 function Since({ run }: { readonly run: Resource }) {

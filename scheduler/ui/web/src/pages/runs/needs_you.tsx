@@ -5,8 +5,7 @@ import { TimeAgo } from "../../components/time_ago.tsx";
 import { useRender } from "../../core/hooks.ts";
 import { noticesOn, noticesRefused, noticesSet, noticesSupported } from "../../core/notices.ts";
 import { reachedAt } from "../../core/status.ts";
-import { needWord } from "./needs.ts";
-import { useNeeds } from "./needs_list.ts";
+import { needWord, useNeeds } from "./needs.ts";
 import { RunTable, runIncludes } from "./run_table.tsx";
 
 function NotifyButton() {

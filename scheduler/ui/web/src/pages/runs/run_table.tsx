@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import { PlanCounts } from "../../changes/plan_counts.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Chip, StatusMark } from "../../components/status_mark.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
@@ -14,7 +13,6 @@ import { store } from "../../core/store.ts";
 import { commitOf } from "../../vcs/commit.ts";
 import { CommitLine } from "../../vcs/commit_line.tsx";
 import { sourceWord } from "./query.ts";
-import { RunWait } from "./run_wait.tsx";
 
 type Props = {
 	readonly caption: string;
@@ -129,4 +127,10 @@ function Created({ run }: { readonly run: Resource }) {
 // Runs, one to a row. Each row opens its run.
 export function RunTable(props: Props) {
 	return <Table caption={props.caption} columns={columnsOf(props)} rows={props.runs} />;
+}
+
+// Why the run waits, for lists whose request includes `waiting`. The list's row leads to the run.
+export function RunWait({ run }: { readonly run: Resource }) {
+	const why = text(store.one(run, "waiting"), "text");
+	return why ? <div class="run-wait muted">{why}</div> : null;
 }

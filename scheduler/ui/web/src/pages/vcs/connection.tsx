@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Button, DialogButton } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { announce } from "../../components/live_region.tsx";

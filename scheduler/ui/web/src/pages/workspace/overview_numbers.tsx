@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { count, duration } from "../../core/format.ts";

@@ -7,8 +7,7 @@ import type { FieldRow } from "../../objects/fields.ts";
 import { namesOf } from "../../objects/kinds.ts";
 import { SettingsForm } from "../../objects/settings_form.tsx";
 import type { WorkspaceView } from "../workspace/frame.tsx";
-import { sectionPath } from "./sections.ts";
-import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame, WorkspaceForm } from "./settings_frame.tsx";
+import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame, sectionPath, WorkspaceForm } from "./settings_frame.tsx";
 
 const modes = [
 	["remote", "Remote: workers of this site run terraform"],

@@ -7,7 +7,6 @@ import { navigate, type Params, pathTo } from "../../core/router.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import { SettingsForm } from "../../objects/settings_form.tsx";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
-import { type Section, sectionPath, sectionWords } from "./sections.ts";
 
 type Props = {
 	readonly params: Params;
@@ -63,4 +62,23 @@ export function ReadOnlyNote({ shown, what }: { readonly shown: boolean; readonl
 			You may read {what} and not change them: {needsAdmin}.
 		</p>
 	) : null;
+}
+
+// The settings of a workspace, in the order of their links.
+
+export const sectionWords = {
+	general: "General",
+	"version-control": "Version control",
+	locking: "Locking",
+	"run-tasks": "Run tasks",
+	"team-access": "Team access",
+	notifications: "Notifications",
+	"remote-state": "Remote state",
+	destruction: "Destruction",
+} as const;
+
+export type Section = keyof typeof sectionWords;
+
+export function sectionPath(section: Section, params: Params): string {
+	return pathTo("/app/:org/workspaces/:ws/settings/", params) + section;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { DialogButton } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { Content } from "../../components/states.tsx";
 import { Chip } from "../../components/status_mark.tsx";

@@ -132,7 +132,7 @@ export function Stages({ view }: { readonly view: RunView }) {
 	const shown = queryNow().get("view") ?? "";
 	return (
 		<section class="stages" aria-labelledby="stages">
-			<div class="stages-head">
+			<div class="page-head">
 				<h2 id="stages">Stages</h2>
 				<Renderings shown={shown} />
 			</div>
