@@ -123,7 +123,7 @@ export function CheckField({
 	onChecked,
 }: {
 	label: string;
-	hint?: string;
+	hint?: ComponentChildren;
 	checked: boolean;
 	onChecked: (on: boolean) => void;
 }) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // Attributes of an object as a form edits them: a table of fields, the values in the form, and the request's body.
 
+import type { ComponentChildren } from "preact";
 import { linkOf, linksOf, type Resource } from "../core/resource.ts";
 
 export type Value = string | boolean | readonly string[];
@@ -14,7 +15,9 @@ export type FieldRow = {
 	// day. moment: a time in the zone of the browser.
 	readonly kind: "text" | "email" | "url" | "number" | "secret" | "long" | "list" | "flag" | "choice" | "set" | "flags" | "time" | "moment";
 	readonly heading?: string; // above the field
-	readonly hint?: string | undefined;
+	readonly hint?: ComponentChildren;
+	readonly pointer?: string; // of the errors, if the name does not lead to it
+	readonly suggestions?: readonly string[]; // of a text
 	readonly relation?: string; // the type of the objects that a choice or a set names: it is a relationship, and no attribute
 	readonly from?: (item: Resource) => Value; // the value, if the attribute does not have it
 	readonly always?: boolean; // sent also if it has not changed
@@ -144,5 +147,5 @@ export function relationshipsOf(fields: readonly FieldRow[], values: Values, ite
 }
 
 export function pointerOf(field: FieldRow): string {
-	return `/data/${field.relation ? "relationships" : "attributes"}/${field.name.replaceAll(".", "/")}`;
+	return `/data/${field.relation ? "relationships" : "attributes"}/${field.pointer ?? field.name.replaceAll(".", "/")}`;
 }

@@ -43,9 +43,10 @@ type ControlProps = {
 function Control({ field, value, error, onValue }: ControlProps) {
 	const common = { label: field.label, hint: field.hint, error, pointer: pointerOf(field) };
 	const longest = field.longest === undefined ? {} : { maxLength: field.longest };
+	const suggestions = field.suggestions ? { suggestions: field.suggestions } : {};
 	switch (field.kind) {
 		case "flag":
-			return <CheckField label={field.label} {...(field.hint && { hint: field.hint })} checked={value === true} onChecked={onValue} />;
+			return <CheckField label={field.label} hint={field.hint} checked={value === true} onChecked={onValue} />;
 		case "choice":
 			return <SelectField {...common} value={String(value)} options={field.options ?? []} onValue={onValue} />;
 		case "set":
@@ -71,7 +72,16 @@ function Control({ field, value, error, onValue }: ControlProps) {
 		case "time":
 			return <TextField {...common} type={"date" as "text"} value={String(value).slice(0, 10)} onValue={onValue} />;
 		default:
-			return <TextField {...common} {...longest} type={inputTypes[field.kind] ?? "text"} value={String(value)} onValue={onValue} />;
+			return (
+				<TextField
+					{...common}
+					{...longest}
+					{...suggestions}
+					type={inputTypes[field.kind] ?? "text"}
+					value={String(value)}
+					onValue={onValue}
+				/>
+			);
 	}
 }
 

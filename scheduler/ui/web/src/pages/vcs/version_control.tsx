@@ -8,9 +8,10 @@ import { address, change, segment } from "../../core/api.ts";
 import { useAttempt } from "../../core/hooks.ts";
 import { may } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
+import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame } from "../workspace_settings/settings_frame.tsx";
-import { RepositoryFields, repositoryPointers } from "./repository_fields.tsx";
+import { useRepositoryFields } from "./repository_fields.tsx";
 import { attributesOf, isConnected, missing, type RepositoryValues, valuesOf } from "./repository_form.ts";
 import { RepositoryPanel } from "./repository_panel.tsx";
 
@@ -49,7 +50,9 @@ function save(view: WorkspaceView, attributes: Record<string, unknown>): Promise
 function RepositoryForm({ view, connected }: { readonly view: WorkspaceView; readonly connected: boolean }) {
 	const [typed, setTyped] = useState<Partial<RepositoryValues>>({});
 	const { error, attempt } = useAttempt();
-	const values = { ...valuesOf(view.workspace), ...typed };
+	const stored = valuesOf(view.workspace);
+	const values = { ...stored, ...typed };
+	const fields = useRepositoryFields(view, values, stored.identifier);
 	const attributes = attributesOf(values, view.workspace);
 	const unchanged = Object.keys(attributes).length === 0 ? "nothing has changed" : undefined;
 	const reason = mayManage(view) ? (missing(values) ?? unchanged) : needsAdmin;
@@ -64,9 +67,14 @@ function RepositoryForm({ view, connected }: { readonly view: WorkspaceView; rea
 		<>
 			<h3>{connected ? "Settings" : "Connect a repository"}</h3>
 			<fieldset class="bare" disabled={!mayManage(view)}>
-				<RepositoryFields view={view} values={values} error={error} onValues={(more) => setTyped((before) => ({ ...before, ...more }))} />
+				<ObjectFields
+					fields={fields}
+					values={values}
+					error={error}
+					onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+				/>
 			</fieldset>
-			<Problems of={error} fields={repositoryPointers} />
+			<Problems of={error} fields={pointersOf(fields)} />
 			<div class="actions">
 				<Button kind="primary" reason={reason} onPress={submit}>
 					{connected ? "Save settings" : "Connect repository"}
