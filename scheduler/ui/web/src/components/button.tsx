@@ -46,6 +46,16 @@ export function Button({ children, onPress, kind = "plain", reason, label, id }:
 	);
 }
 
+type ToggleProps = { readonly on: boolean; readonly onToggle: () => void; readonly children: ComponentChildren };
+
+export function Toggle({ on, onToggle, children }: ToggleProps) {
+	return (
+		<button type="button" class="toggle" aria-pressed={on} onClick={onToggle}>
+			{children}
+		</button>
+	);
+}
+
 type DialogProps = Look & { readonly dialog: (close: () => void) => ComponentChildren };
 
 // A button that opens a dialog.

@@ -10,6 +10,15 @@ function ProblemList({ problems, message }: { readonly problems: readonly Proble
 	);
 }
 
+// What another service said. Nothing for an empty text.
+export function SaidNote({ tone, children }: { readonly tone: "wait" | "failure" | "neutral"; readonly children: string }) {
+	return children ? (
+		<p class={`note ${tone}`}>
+			<bdi>{children}</bdi>
+		</p>
+	) : null;
+}
+
 // The problems of an error, but those that are shown at fields.
 export function Problems({ of: error, fields = [] }: { readonly of: ApiError | undefined; readonly fields?: readonly string[] }) {
 	const rest = error?.outside(fields) ?? [];

@@ -204,6 +204,39 @@ export function useDelayed(on: boolean, ms = 150): boolean {
 	return on && late;
 }
 
+// useLater: the value once it has stayed the same for `ms`, such as a text after the last key.
+export function useLater<T>(value: T, ms = 300): T {
+	const [late, setLate] = useState(value);
+	useEffect(() => {
+		const timer = setTimeout(() => setLate(value), ms);
+		return () => clearTimeout(timer);
+	}, [value]);
+	return late;
+}
+
+// useHeight: of an element's content, which changes with the window.
+export function useHeight(element: { readonly current: Element | null }, first = 0): number {
+	const [height, setHeight] = useState(first);
+	useEffect(() => {
+		if (!element.current) {
+			return;
+		}
+		const observer = new ResizeObserver(([entry]) => setHeight(entry?.contentRect.height ?? 0));
+		observer.observe(element.current);
+		return () => observer.disconnect();
+	}, []);
+	return height;
+}
+
+// toggled: the set with the value, or without it if it has it.
+export function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
+	const next = new Set(set);
+	if (!next.delete(value)) {
+		next.add(value);
+	}
+	return next;
+}
+
 // useFocusBack: when what has the focus goes with its box, the focus returns to the element that had it before the box
 // came, or else to the page's heading.
 export function useFocusBack(box: { readonly current: Element | null }): void {

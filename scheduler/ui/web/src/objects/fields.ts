@@ -2,6 +2,7 @@
 // Attributes of an object as a form edits them: a table of fields, the values in the form, and the request's body.
 
 import type { ComponentChildren } from "preact";
+import { timeOf, wallTime } from "../core/format.ts";
 import { linkOf, linksOf, type Resource } from "../core/resource.ts";
 
 export type Value = string | boolean | readonly string[];
@@ -49,12 +50,6 @@ function attributeOf(item: Resource | undefined, name: string): unknown {
 	return name.split(".").reduce<unknown>((value, part) => (value as Record<string, unknown> | undefined | null)?.[part], item?.attributes);
 }
 
-// The value of <input type="datetime-local"> is a time of the browser's zone without a zone.
-function localTime(time: string): string {
-	const at = Date.parse(time);
-	return Number.isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
 function sourceOf(field: FieldRow, item: Resource | undefined): unknown {
 	if (item && field.from) {
 		return field.from(item);
@@ -77,7 +72,8 @@ function valueShown(field: FieldRow, item: Resource | undefined): Value {
 		return value === true;
 	}
 	if (field.kind === "moment") {
-		return localTime(String(value));
+		const at = timeOf(value);
+		return at === undefined ? "" : wallTime(at, false).slice(0, 16).replace(" ", "T"); // of <input type="datetime-local">
 	}
 	return Array.isArray(value) ? value.map(String) : String(value);
 }

@@ -17,12 +17,8 @@ import { barLinks, TopBar } from "./top_bar.tsx";
 
 type Shown = { readonly Page: ComponentType<PageProps>; readonly params: PageProps["params"]; readonly path: string };
 
-function MissingPage() {
-	return <NotFound />;
-}
-
 async function pageOf(match: Match | undefined): Promise<ComponentType<PageProps>> {
-	return match ? (await partLoad(match.route.load)).default : MissingPage;
+	return match ? (await partLoad(match.route.load)).default : NotFound;
 }
 
 // Loads the page of the address. The page before it stays until the new one is there.

@@ -2,6 +2,7 @@
 import { DialogButton } from "../../components/button.tsx";
 import { CopyId } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { SaidNote } from "../../components/error_panel.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { announce } from "../../components/live_region.tsx";
@@ -63,11 +64,7 @@ function EventView({ org, event, reload }: ViewProps) {
 				</span>{" "}
 				<TimeAgo time={event.attributes["created-at"]} />, found {foundWord(text(event, "found-by"))}
 			</p>
-			{message && (
-				<p class={`note ${level === "error" ? "failure" : "neutral"}`}>
-					<bdi>{message}</bdi>
-				</p>
-			)}
+			<SaidNote tone={level === "error" ? "failure" : "neutral"}>{message}</SaidNote>
 			{needsApproval(event) && <Approval event={event} onDone={reload} />}
 			<EventFacts event={event} />
 			<Outcomes org={org} event={event} />

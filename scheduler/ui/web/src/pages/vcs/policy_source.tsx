@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { SaidNote } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { TextLink } from "../../components/safe_link.tsx";
 import { address, change, segment } from "../../core/api.ts";
@@ -83,7 +84,6 @@ function Version({ set, fromCommit }: { readonly set: Resource; readonly fromCom
 	const version = store.one(set, "newest-version");
 	const commit = object(version, "ingress-attributes");
 	const sha = textIn(commit, "commit-sha");
-	const error = text(version, "error-message");
 	return (
 		<>
 			<p class="note neutral">
@@ -94,11 +94,7 @@ function Version({ set, fromCommit }: { readonly set: Resource; readonly fromCom
 					</>
 				)}
 			</p>
-			{error && (
-				<p class="note failure">
-					<bdi>{error}</bdi>
-				</p>
-			)}
+			<SaidNote tone="failure">{text(version, "error-message")}</SaidNote>
 		</>
 	);
 }

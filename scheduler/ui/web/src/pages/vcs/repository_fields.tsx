@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // The fields of a repository: its connection, and its identifier with suggestions of the provider.
 
-import { useEffect, useState } from "preact/hooks";
 import { address, segment } from "../../core/api.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { useDocument, useLater } from "../../core/hooks.ts";
 import { flag, linkOf, linksOf, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import type { FieldRow } from "../../objects/fields.ts";
@@ -11,17 +10,6 @@ import type { WorkspaceView } from "../workspace/frame.tsx";
 import { useInstallations } from "./installations.tsx";
 import { type RepositoryValues, triggers } from "./repository_form.ts";
 import { connectionName, tokenOf } from "./token_state.tsx";
-
-const typingMs = 300;
-
-function useLater(value: string): string {
-	const [late, setLate] = useState(value);
-	useEffect(() => {
-		const timer = setTimeout(() => setLate(value), typingMs);
-		return () => clearTimeout(timer);
-	}, [value]);
-	return late;
-}
 
 function isFor(connection: Resource, project: string | undefined): boolean {
 	return flag(connection, "organization-scoped") || linksOf(connection, "projects").some((link) => link.id === project);

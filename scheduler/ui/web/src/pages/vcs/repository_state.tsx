@@ -2,6 +2,7 @@
 import { Button, DialogButton } from "../../components/button.tsx";
 import { CopyId, copyText } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { SaidNote } from "../../components/error_panel.tsx";
 import { Fact } from "../../components/fact.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Mark } from "../../components/status_mark.tsx";
@@ -19,14 +20,6 @@ const words: Readonly<Record<string, readonly [Tone, string]>> = {
 export function RepositoryState({ repository }: { readonly repository: Resource }) {
 	const [tone, word] = words[text(repository, "state")] ?? ["muted", text(repository, "state")];
 	return <Mark tone={tone}>{word}</Mark>;
-}
-
-function Problem({ tone, error }: { readonly tone: "wait" | "failure"; readonly error: string }) {
-	return error ? (
-		<p class={`note ${tone}`}>
-			<bdi>{error}</bdi>
-		</p>
-	) : null;
 }
 
 // Whether the repository was found, when it was looked at last, and why that failed.
@@ -48,8 +41,8 @@ export function RepositoryLooks({ repository }: { readonly repository: Resource 
 					</Fact>
 				)}
 			</dl>
-			<Problem tone="failure" error={text(repository, "error")} />
-			<Problem tone="wait" error={text(repository, "look-error")} />
+			<SaidNote tone="failure">{text(repository, "error")}</SaidNote>
+			<SaidNote tone="wait">{text(repository, "look-error")}</SaidNote>
 		</>
 	);
 }
@@ -91,7 +84,7 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 			<p>
 				<Mark tone="wait">Not made</Mark> Commits are found by a look every few minutes.
 			</p>
-			<Problem tone="wait" error={text(repository, "hook-error")} />
+			<SaidNote tone="wait">{text(repository, "hook-error")}</SaidNote>
 			<p>For runs without that delay, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
 			<dl class="facts">
 				<Fact word="URL">

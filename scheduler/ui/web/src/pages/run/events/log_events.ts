@@ -205,45 +205,18 @@ export function eventRead(progress: Progress, line: string): void {
 	}
 }
 
-const newline = 0x0a;
-const brace = 0x7b;
-const startOfText = 0x02; // the worker writes it before the first line
-
-// EventBytes reads the ranges of a log, in their order.
+// EventBytes reads the ranges of a log, in their order. STX, which the worker writes before the first line, is left out.
 export class EventBytes {
 	readonly progress = progressNew();
 	readonly #decoder = new TextDecoder();
-	#rest: Uint8Array[] = []; // of a line whose end is not there yet
+	#rest = ""; // of a line whose end is not there yet
 
 	add(range: Uint8Array): void {
-		let start = 0;
-		for (let end = range.indexOf(newline); end >= 0; end = range.indexOf(newline, start)) {
-			this.#line(this.#joined(range.subarray(start, end)));
-			start = end + 1;
-		}
-		this.#rest.push(range.subarray(start));
-	}
-
-	#joined(end: Uint8Array): Uint8Array {
-		const parts = [...this.#rest, end].filter((part) => part.length > 0);
-		this.#rest = [];
-		if (parts.length <= 1) {
-			return parts[0] ?? end;
-		}
-		const line = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-		let at = 0;
-		for (const part of parts) {
-			line.set(part, at);
-			at += part.length;
-		}
-		return line;
-	}
-
-	// Only lines of JSON are decoded.
-	#line(bytes: Uint8Array): void {
-		const start = bytes[0] === startOfText ? 1 : 0;
-		if (bytes[start] === brace) {
-			eventRead(this.progress, this.#decoder.decode(bytes.subarray(start)));
+		const [end = "", ...lines] = this.#decoder.decode(range, { stream: true }).split("\n");
+		this.#rest += end;
+		for (const line of lines) {
+			eventRead(this.progress, this.#rest.replace("\x02", ""));
+			this.#rest = line;
 		}
 	}
 }
