@@ -10,7 +10,7 @@ function ProblemList({ problems, message }: { readonly problems: readonly Proble
 	);
 }
 
-// What another service said. Nothing for an empty text.
+// Shows a text of another service. Nothing for an empty text.
 export function SaidNote({ tone, children }: { readonly tone: "wait" | "failure" | "neutral"; readonly children: string }) {
 	return children ? (
 		<p class={`note ${tone}`}>

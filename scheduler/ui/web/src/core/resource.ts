@@ -5,7 +5,6 @@ export type Linkage = { readonly type: string; readonly id: string };
 
 export type Relationship = {
 	readonly data?: Linkage | readonly Linkage[] | null;
-	readonly links?: { readonly related?: string };
 };
 
 export type Resource = {

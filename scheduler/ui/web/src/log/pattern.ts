@@ -29,7 +29,7 @@ const unsupported: readonly (readonly [RegExp, string])[] = [
 	[/^\\[1-9k]/, "backreferences are not supported"],
 	[/^\?/, "lookaround and named groups are not supported"],
 ];
-// What a class, an escape or a character matches. The answers for ASCII are kept.
+// The test of one class, escape or character. The answers for ASCII are kept.
 function testOf(source: string, ignoreCase: boolean): Test {
 	if (source === ".") {
 		return () => true;

@@ -12,8 +12,12 @@ export type Options = readonly (readonly [value: string, word: string])[];
 export type FieldRow = {
 	readonly name: string; // of the attribute; "a.b" is the member b of the attribute a
 	readonly label: string;
-	// secret: written only. list: texts, one on each line. set: a list of options. flags: an object of booleans. time: a
-	// day. moment: a time in the zone of the browser.
+	// secret: is only written
+	// list: texts, one on each line
+	// set: a list of options
+	// flags: an object of booleans
+	// time: a day
+	// moment: a time in the zone of the browser
 	readonly kind: "text" | "email" | "url" | "number" | "secret" | "long" | "list" | "flag" | "choice" | "set" | "flags" | "time" | "moment";
 	readonly heading?: string; // above the field
 	readonly hint?: ComponentChildren;

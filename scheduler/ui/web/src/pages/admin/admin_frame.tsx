@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
 import { NotFound } from "../../components/error_panel.tsx";
-import { SettingsLayout } from "../../components/settings_layout.tsx";
 import { session } from "../../core/session.ts";
 import { useTitle } from "../../core/title.ts";
+import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 
 type Props = { readonly section: SectionKey; readonly intro?: ComponentChildren; readonly children: ComponentChildren };

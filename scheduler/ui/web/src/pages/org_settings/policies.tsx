@@ -84,7 +84,7 @@ export default function Policies({ params }: PageProps) {
 // The text of the policy. A new policy has none.
 function Source({ policy, reason }: { readonly policy: Resource; readonly reason: string | undefined }) {
 	const path = kind.item(policy.id);
-	const source = useRead(policy.links?.download && path, async (signal) => {
+	const source = useRead(policy.links?.download ? path : undefined, async (signal) => {
 		const text = await bytes(address(`${path}/download`), signal);
 		return new TextDecoder().decode(text);
 	});

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import { SettingsLayout } from "../../components/settings_layout.tsx";
 import { Content } from "../../components/states.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { may, type Resource } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
+import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 
 export type OrganizationView = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import { SettingsLayout } from "../../components/settings_layout.tsx";
+import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 
 const pages = [

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import { SettingsLayout } from "../../components/settings_layout.tsx";
 import { segment } from "../../core/api.ts";
 import { may } from "../../core/resource.ts";
 import { navigate, type Params, pathTo } from "../../core/router.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import { SettingsForm } from "../../objects/settings_form.tsx";
+import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
 
 type Props = {

@@ -85,8 +85,6 @@ export function ActionDialog({ action, view, onClose }: { readonly action: Actio
 	);
 }
 
-// Who acted on the run before me.
-
 const words: Readonly<Record<string, string>> = {
 	confirmed: "confirmed",
 	discarded: "discarded",

@@ -3,7 +3,7 @@
 
 import { stages } from "generated/statuses";
 import { timeOf } from "../../../core/format.ts";
-import { can, flag, number, object, type Resource, text } from "../../../core/resource.ts";
+import { can, flag, object, type Resource, text } from "../../../core/resource.ts";
 import { isFinal, reachedAt, statusRow, type Tone } from "../../../core/status.ts";
 
 export type StageState = "waiting" | "running" | "person" | "passed" | "warned" | "failed" | "stopped" | "skipped" | "not started";
@@ -311,10 +311,6 @@ export function timeSplit(list: readonly Stage[], now: number): Split {
 		person += stage.asked ? span(stage.asked, stage.answered) : 0;
 	}
 	return { queue, run, person };
-}
-
-export function resourcesOf(plan: Resource | undefined): number {
-	return ["resource-additions", "resource-changes", "resource-destructions"].reduce((sum, name) => sum + (number(plan, name) ?? 0), 0);
 }
 
 // Advisory checks that failed: the run goes on, and its header says so.
