@@ -15,11 +15,12 @@ type Props = {
 	readonly item: Resource;
 	readonly reason: string | undefined; // why it can't be changed
 	readonly word?: string;
+	readonly said?: string; // after it was saved
 	readonly onSaved?: (attributes: Readonly<Record<string, unknown>>) => unknown;
 };
 
 // A form for the attributes of an object. It sends those that the user has changed, and keeps them after an error.
-export function SettingsForm({ kind, item, reason, word = "Save", onSaved }: Props) {
+export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved", onSaved }: Props) {
 	const fields = fieldsFor(kind.fields, item);
 	const [typed, setTyped] = useState<Values>({});
 	const { error, attempt } = useAttempt();
@@ -32,7 +33,7 @@ export function SettingsForm({ kind, item, reason, word = "Save", onSaved }: Pro
 			const relations = Object.keys(relationships).length > 0 && { relationships };
 			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes, ...relations } });
 			setTyped({});
-			announce("Saved");
+			announce(said);
 			await onSaved?.(attributes);
 		});
 	return (

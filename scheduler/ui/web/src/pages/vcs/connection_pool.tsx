@@ -57,5 +57,13 @@ function ConnectionPool({ view, connection, reason, words }: Props & { readonly 
 		options: [["", words.none], ...namesOf(pools.items)],
 	};
 	const item = () => pathOf(connection);
-	return <SettingsForm kind={{ type: connection.type, fields: [field], item }} item={connection} reason={reason} word={words.save} />;
+	return (
+		<SettingsForm
+			kind={{ type: connection.type, fields: [field], item }}
+			item={connection}
+			reason={reason}
+			word={words.save}
+			said="The agent pool is saved"
+		/>
+	);
 }

@@ -94,6 +94,7 @@ function SshKey({ view }: { readonly view: WorkspaceView }) {
 				item={view.workspace}
 				reason={mayManage(view) ? undefined : needsAdmin}
 				word="Save SSH key"
+				said="The SSH key is saved"
 				onSaved={view.reload}
 			/>
 		</>

@@ -51,6 +51,7 @@ export function WorkspaceForm({ view, section, fields }: FormProps) {
 			item={view.workspace}
 			reason={mayManage(view) ? undefined : needsAdmin}
 			word="Save settings"
+			said="The settings are saved"
 			onSaved={saved}
 		/>
 	);
