@@ -90,6 +90,31 @@ int ui_short_run(struct request *req, struct response *res, struct err *err)
 	return redirect(req, res, "/app/:organization/workspaces/:workspace/runs/:run");
 }
 
+/* /app/ORGANIZATION/settings: the workspace of that name, or else the first of the organization's settings, which every
+ * member may see (web/src/pages/org_settings/sections.ts). The caller learns of no workspace that it may not read. */
+int ui_short_settings(struct request *req, struct response *res, struct err *err)
+{
+	_cleanup_(rows_release) struct rows workspace = ROWS_INIT;
+	_cleanup_(buf_release) struct buf back = BUF_INIT(ADDRESS_LIMIT);
+	struct err hidden = ERR_INIT;
+	struct place place;
+	int allowed;
+
+	address_of(req, req->route->pattern, &back);
+	allowed = page_need_user(req, res, buf_str(&back), err);
+	if (allowed <= 0)
+		return allowed;
+	if (workspace_lookup_named(req->store, param(req, "organization"), "settings", &workspace, err) < 0)
+		return -1;
+	if (workspace.count > 0) {
+		place = (struct place){.organization = row_text(&workspace, 0, "organization_id"),
+			.workspace = row_text(&workspace, 0, "id")};
+		if (may_with(req, CAN_READ_WORKSPACE, place, "workspace", &hidden) == 0)
+			return redirect(req, res, "/app/:organization/workspaces/settings");
+	}
+	return redirect(req, res, "/app/:organization/settings/general");
+}
+
 /* Finds the page of a run. The answer is "not found" for callers who may not read the run: the address contains the
  * name of its workspace. */
 static int run_address(struct request *req, struct buf *ret_address, struct err *err)

@@ -81,7 +81,7 @@ def test_a_long_log_is_scrolled_searched_and_linked(operations, open_plan, axe):
 
     page.get_by_role("button", name="Errors only").click()
     expect(log.get_by_role("listitem")).to_have_count(4)
-    expect(log.locator(".ink-failure")).to_have_text("Error: ")
+    expect(log.locator(".failure")).to_have_text("Error: ")
     page.get_by_role("button", name="Errors only").click()
 
     linked = open_plan(run, "#plan:L50000-L50003")
@@ -125,7 +125,7 @@ def test_a_hostile_log_is_text(operations, open_plan):
     page = open_plan(operations.planned(operations.api.workspace(), HOSTILE))
     log = show_log(page)
     expect(page.locator(".log-state")).to_contain_text("10 lines")
-    expect(line(log, 1).locator(".ink-success.bold")).to_have_text("green")
+    expect(line(log, 1).locator(".success.bold")).to_have_text("green")
     texts = log.locator(".log-text")
     expect(texts.nth(1)).to_have_text("100%")
     expect(texts.nth(2)).to_have_text("bad \ufffd\ufffd\ufffd bytes")

@@ -28,6 +28,24 @@ def test_each_page_opens_from_the_list(browser_page, visitors, site):
         expect(page.get_by_role("status", name="Loading")).to_have_count(0)
 
 
+def test_the_short_address_leads_to_the_first_page_unless_a_workspace_has_its_name(browser_page, site, colleague):
+    page = browser_page("/app/acme/runs")
+    page.goto(f"{site.scheduler.url}/app/acme/settings")
+    expect(page.get_by_role("heading", name="General", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("/app/acme/settings/general$"))
+    page.go_back()
+    expect(page).to_have_url(re.compile("/app/acme/runs$"))
+    site.api.workspace("settings")
+    other = site.api.workspace("other")
+    page.goto(f"{site.scheduler.url}/app/acme/settings")
+    expect(page.get_by_role("heading", name="settings", exact=True)).to_be_visible()
+    expect(page).to_have_url(re.compile("/app/acme/workspaces/settings$"))
+    # A workspace that the user may not see changes nothing.
+    page = browser_page("/app/acme/settings", user=colleague("ola", other, "read"))
+    expect(page).to_have_url(re.compile("/app/acme/settings/general$"))
+    expect(page.get_by_role("heading", name="General", exact=True)).to_be_visible()
+
+
 def test_an_error_of_the_api_stands_at_its_field_and_a_saved_value_stays(browser_page, visitors, site):
     visitors.expect_console("422")
     page = browser_page("/app/acme/settings/general")

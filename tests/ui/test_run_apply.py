@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """The apply of a run: its rows, errors and ends."""
 
+import json
 import re
 
 import pytest
@@ -9,6 +10,7 @@ from playwright.sync_api import expect
 from support.configurations import resources
 from support.gate import Gate
 from support.receiver import acknowledges
+from support.synthetic import change, plan
 
 FAILS = """
 resource "terraform_data" "fine" {}
@@ -65,6 +67,20 @@ def test_a_failed_apply_opens_at_its_first_error(site, open_run, axe):
     axe(page)
     apply.get_by_role("tab", name="Log").click()
     expect(apply.get_by_role("region", name="Log of the apply")).to_contain_text("provisioner error")
+
+
+def test_a_resource_that_took_less_than_a_second_has_tenths(operations, open_plan):
+    def line(type, at, **hook):
+        return json.dumps({"@level": "info", "@message": type, "@timestamp": f"2026-11-23T05:00:0{at}Z", "type": type,
+                           "hook": {"resource": {"addr": "terraform_data.quick"}, "action": "create", **hook}}, separators=(",", ":")) + "\n"
+
+    workspace = operations.api.workspace("quick", auto_apply=True)
+    run = operations.planned(workspace, document=plan([change("terraform_data.quick", ["create"], None, {})]))
+    job = operations.worker.take(run, "apply")
+    operations.write(job, (line("apply_start", "1.100000") + line("apply_complete", "1.520000")).encode())
+    apply = open_plan(run).locator("#apply")
+    apply.get_by_role("tab", name="Resources").click()
+    expect(apply.locator(".event-rows tbody tr")).to_have_text([re.compile(r"done.*terraform_data\.quick.*0\.4 s")])
 
 
 def test_output_is_open_while_its_command_runs_and_closed_afterwards(site, open_run):

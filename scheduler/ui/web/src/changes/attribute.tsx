@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
+import { Toggle } from "../components/button.tsx";
 import { isLong, sideText } from "./side.ts";
 import { TextChange } from "./text_change.tsx";
 import type { Node, Row, Side, State } from "./tree.ts";
@@ -78,9 +79,9 @@ export function Attribute({ row, onToggle }: Props) {
 				<bdi>{node.key === "" ? '""' : node.key}</bdi>
 				<span class="sr-only"> {words[node.state]}</span> <Labels node={node} />
 				{isJson && (
-					<button type="button" class="toggle" aria-pressed={raw} onClick={() => setRaw(!raw)}>
+					<Toggle on={raw} onToggle={() => setRaw(!raw)}>
 						Raw
-					</button>
+					</Toggle>
 				)}
 			</span>
 			{isContainer && !raw ? (

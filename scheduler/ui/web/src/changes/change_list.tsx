@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { textScale, useRender } from "../core/hooks.ts";
+import { textScale, useHeight, useRender } from "../core/hooks.ts";
 import { GroupHead, ItemRow } from "./change_row.tsx";
 import type { Entry, Item } from "./items.ts";
 import { Stack } from "./stack.ts";
@@ -53,7 +53,7 @@ export function ChangeList(props: Props) {
 	const scroller = useRef<HTMLDivElement>(null);
 	const box = useRef<HTMLDivElement>(null);
 	const [scroll, setScroll] = useState(0);
-	const [view, setView] = useState(600);
+	const view = useHeight(scroller, 600);
 	const version = useRef(0);
 	const { heights, watch } = useHeights(() => {
 		version.current += 1;
@@ -75,16 +75,6 @@ export function ChangeList(props: Props) {
 	);
 	const whole = entries.length <= drawnWhole;
 	const shown = whole ? { first: 0, last: entries.length } : stack.rows(scroll, view, around);
-
-	useEffect(() => {
-		const element = scroller.current;
-		if (!element) {
-			return;
-		}
-		const observer = new ResizeObserver(() => setView(element.clientHeight));
-		observer.observe(element);
-		return () => observer.disconnect();
-	}, []);
 
 	useLayoutEffect(() => {
 		if (target) {

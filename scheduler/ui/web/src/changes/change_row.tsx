@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import { CopyButton } from "../components/copy.tsx";
 import { counted } from "../core/format.ts";
 import { actionOf, reasonText } from "./classes.ts";
-import { CopyButton } from "./copy_button.tsx";
 import { Drawer } from "./drawer.tsx";
 import { Glyph } from "./glyph.tsx";
 import { type Entry, type Item, placeFragment } from "./items.ts";

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useMemo, useState } from "preact/hooks";
+import { CopyButton } from "../components/copy.tsx";
 import { Content } from "../components/states.tsx";
 import { address, segment } from "../core/api.ts";
 import { counted } from "../core/format.ts";
-import { useDocument } from "../core/hooks.ts";
+import { toggled, useDocument } from "../core/hooks.ts";
 import type { Resource } from "../core/resource.ts";
 import { Attribute } from "./attribute.tsx";
-import { CopyButton } from "./copy_button.tsx";
 import { changeHcl } from "./hcl.ts";
 import { type Change, type ChangeRow, changeOf } from "./summary.ts";
 import { rowsOf, treeOf } from "./tree.ts";
@@ -50,17 +50,11 @@ function PlanChange({ resource }: { readonly resource: Resource }) {
 // The attributes of a change, of a plan or between two states.
 export function ChangeValues({ change }: { readonly change: Change }) {
 	const nodes = useMemo(() => treeOf(change), [change]);
-	const [toggled, setToggled] = useState<ReadonlySet<string>>(new Set());
+	const [changed, setChanged] = useState<ReadonlySet<string>>(new Set());
 	const [most, setMost] = useState(rowsAtOnce);
 	const stateOnly = change.row.action === "no-op" || change.row.action === "forget";
-	const rows = useMemo(() => rowsOf(nodes, toggled, stateOnly), [nodes, toggled, stateOnly]);
-	const toggle = (id: string) => {
-		const next = new Set(toggled);
-		if (!next.delete(id)) {
-			next.add(id);
-		}
-		setToggled(next);
-	};
+	const rows = useMemo(() => rowsOf(nodes, changed, stateOnly), [nodes, changed, stateOnly]);
+	const toggle = (id: string) => setChanged(toggled(changed, id));
 	if (change.row.unreadable) {
 		return <p>The values of this change are too large to be shown. The plan's JSON has them.</p>;
 	}

@@ -2,13 +2,10 @@
 // A change's new values as HCL, to be copied into a configuration. Unknown and sensitive values become comments.
 
 import type { Change, Json } from "./summary.ts";
-import { marks } from "./tree.ts";
+import { isObject, marks, member } from "./tree.ts";
 
 const deepest = 40;
 const pad = (depth: number) => "  ".repeat(depth);
-
-const isObject = (value: unknown): value is { readonly [name: string]: Json } =>
-	value !== null && typeof value === "object" && !Array.isArray(value);
 
 const escapes: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t", '"': '\\"', "\\": "\\\\" };
 
@@ -27,16 +24,9 @@ const hclName = (name: string) => (/^[A-Za-z_][\w-]*$/.test(name) ? name : hclSt
 
 type Masks = { readonly sensitive: Json | undefined; readonly unknown: Json | undefined };
 
-function below(mask: Json | undefined, step: string | number): Json | undefined {
-	if (Array.isArray(mask)) {
-		return mask[step as number] as Json | undefined;
-	}
-	return isObject(mask) && Object.hasOwn(mask, step) ? mask[step] : undefined;
-}
-
 const masksAt = (masks: Masks, step: string | number): Masks => ({
-	sensitive: below(masks.sensitive, step),
-	unknown: below(masks.unknown, step),
+	sensitive: member(masks.sensitive, step),
+	unknown: member(masks.unknown, step),
 });
 
 function valueHcl(value: Json, masks: Masks, depth: number): string {
@@ -70,7 +60,7 @@ function itemHcl(value: Json, masks: Masks, depth: number): string {
 function membersHcl(value: { readonly [name: string]: Json }, masks: Masks, depth: number): string {
 	const names = new Set([...Object.keys(value), ...(isObject(masks.unknown) ? Object.keys(masks.unknown) : [])]);
 	return [...names]
-		.filter((name) => value[name] !== null || marks(below(masks.sensitive, name)) || marks(below(masks.unknown, name)))
+		.filter((name) => value[name] !== null || marks(member(masks.sensitive, name)) || marks(member(masks.unknown, name)))
 		.map((name) => `${pad(depth)}${hclName(name)} = ${valueHcl(value[name] ?? null, masksAt(masks, name), depth)}\n`)
 		.join("");
 }

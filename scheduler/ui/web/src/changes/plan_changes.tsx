@@ -4,9 +4,9 @@ import { ErrorPanel } from "../components/error_panel.tsx";
 import { Content } from "../components/states.tsx";
 import { address, segment } from "../core/api.ts";
 import { count, counted } from "../core/format.ts";
-import { type Loaded, useDocument, useQuery } from "../core/hooks.ts";
+import { type Loaded, toggled, useDocument, useLater, useQuery } from "../core/hooks.ts";
 import { flag, type Resource, text } from "../core/resource.ts";
-import { navigate, queryChange } from "../core/router.ts";
+import { addressWith, navigate, queryChange } from "../core/router.ts";
 import { ChangeList, type Target } from "./change_list.tsx";
 import { classes } from "./classes.ts";
 import {
@@ -25,7 +25,6 @@ import {
 import { riskText } from "./risk_hints.ts";
 import { type Summary, summaryOf } from "./summary.ts";
 
-const settleMs = 300;
 const retryMs = 2000;
 const maxTries = 5;
 
@@ -34,11 +33,7 @@ export function PlanChanges({ plan }: { readonly plan: Resource }) {
 	const isFinished = text(plan, "status") === "finished";
 	const query = useQuery();
 	const [typed, setTyped] = useState(query.get("find") ?? "");
-	const [settled, setSettled] = useState(typed);
-	useEffect(() => {
-		const timer = setTimeout(() => setSettled(typed), settleMs);
-		return () => clearTimeout(timer);
-	}, [typed]);
+	const settled = useLater(typed);
 	useEffect(() => {
 		if (settled !== (query.get("find") ?? "")) {
 			queryChange({ find: settled });
@@ -123,12 +118,10 @@ function useOpen(items: readonly Item[], onShow: (item: Item) => void, onMissing
 		}
 	}, [items]);
 	const toggle = (item: Item) => {
-		const next = new Set(open);
-		if (!next.delete(item.id)) {
-			next.add(item.id);
+		if (!open.has(item.id)) {
 			navigate(location.pathname + location.search + placeFragment(item), true);
 		}
-		setOpen(next);
+		setOpen(toggled(open, item.id));
 	};
 	return { open, target, toggle };
 }
@@ -162,13 +155,6 @@ function Changes({ plan, resource, typed, onTyped, chosen, grouping }: Props) {
 		}
 		return isPart;
 	});
-	const toggleGroup = (key: string) => {
-		const next = new Set(closed);
-		if (!next.delete(key)) {
-			next.add(key);
-		}
-		setClosed(next);
-	};
 	if (items.length === 0 && !typed) {
 		return <Empty plan={plan} summary={summary} />;
 	}
@@ -201,7 +187,14 @@ function Changes({ plan, resource, typed, onTyped, chosen, grouping }: Props) {
 			{shown.length === 0 ? (
 				<p class="muted">Nothing matches the filter.</p>
 			) : (
-				<ChangeList plan={plan.id} entries={entries} open={open} target={target} onToggle={toggle} onToggleGroup={toggleGroup} />
+				<ChangeList
+					plan={plan.id}
+					entries={entries}
+					open={open}
+					target={target}
+					onToggle={toggle}
+					onToggleGroup={(key) => setClosed(toggled(closed, key))}
+				/>
 			)}
 		</section>
 	);
@@ -235,22 +228,18 @@ function Empty({ plan, summary }: { readonly plan: Resource; readonly summary: S
 function Chips({ counts, chosen }: { readonly counts: ReadonlyMap<string, number>; readonly chosen: string }) {
 	const keys = chosen.split(",").filter(Boolean);
 	const chips = [...classes, ...badgeKeys.map((key) => ({ key, word: key, tone: "muted" }))];
-	const addressWith = (key: string) => {
-		const next = keys.includes(key) ? keys.filter((other) => other !== key) : [...keys, key];
-		const query = new URLSearchParams(location.search);
-		query.set("show", next.join(","));
-		if (next.length === 0) {
-			query.delete("show");
-		}
-		const search = query.toString();
-		return location.pathname + (search && `?${search}`);
-	};
+	const next = (key: string) => (keys.includes(key) ? keys.filter((other) => other !== key) : [...keys, key]);
 	return (
 		<nav class="change-chips" aria-label="Filter by action">
 			{chips
 				.filter(({ key }) => counts.has(key))
 				.map(({ key, word, tone }) => (
-					<a key={key} class={`chip ${tone}`} href={addressWith(key)} aria-current={keys.includes(key) ? "true" : undefined}>
+					<a
+						key={key}
+						class={`chip ${tone}`}
+						href={addressWith({ show: next(key).join(",") })}
+						aria-current={keys.includes(key) ? "true" : undefined}
+					>
 						{word} <span class="count">{count(counts.get(key) ?? 0)}</span>
 					</a>
 				))}

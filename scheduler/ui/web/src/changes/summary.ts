@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // The changes of a plan as the API gives them: rows of the summary, and single changes.
 
-import { flag, list, type Resource, text } from "../core/resource.ts";
+import { flag, list, membersOf, type Resource, text, textIn } from "../core/resource.ts";
 import type { RiskHint } from "./risk_hints.ts";
 
 export type ListName = "resource-changes" | "drift" | "deferred" | "outputs";
@@ -41,26 +41,22 @@ export type Summary = {
 
 const lists: readonly ListName[] = ["resource-changes", "deferred", "drift", "outputs"];
 
-type Attributes = Readonly<Record<string, unknown>>;
-
-const string = (value: unknown) => (typeof value === "string" ? value : "");
 const strings = (value: unknown) => (Array.isArray(value) ? value.filter((item) => typeof item === "string") : []);
-const attributesOf = (value: unknown): Attributes => (value !== null && typeof value === "object" ? (value as Attributes) : {});
 
 function rowOf(name: ListName, value: unknown): ChangeRow {
-	const row = attributesOf(value);
+	const row = membersOf(value);
 	return {
 		list: name,
 		index: typeof row.index === "number" ? row.index : -1,
-		action: string(row.action) || "unknown",
-		address: string(row.address),
-		previousAddress: string(row["previous-address"]),
+		action: textIn(row, "action") || "unknown",
+		address: textIn(row, "address"),
+		previousAddress: textIn(row, "previous-address"),
 		badges: strings(row.badges),
-		type: string(row.type),
-		module: string(row.module),
-		reason: string(row.reason),
-		deposed: string(row.deposed),
-		deferredReason: string(row["deferred-reason"]),
+		type: textIn(row, "type"),
+		module: textIn(row, "module"),
+		reason: textIn(row, "reason"),
+		deposed: textIn(row, "deposed"),
+		deferredReason: textIn(row, "deferred-reason"),
 		relevant: row.relevant === true,
 		unreadable: row.unreadable === true,
 		changed: strings(row.changed),
@@ -69,19 +65,19 @@ function rowOf(name: ListName, value: unknown): ChangeRow {
 }
 
 function checkOf(value: unknown): CheckRow {
-	const row = attributesOf(value);
+	const row = membersOf(value);
 	return {
 		list: "checks",
-		address: string(row.address),
-		kind: string(row.kind),
-		status: string(row.status) || "unknown",
+		address: textIn(row, "address"),
+		kind: textIn(row, "kind"),
+		status: textIn(row, "status") || "unknown",
 		problems: strings(row.problems),
 	};
 }
 
 function riskOf(value: unknown): RiskHint {
-	const hint = attributesOf(value);
-	return { type: string(hint.type), action: string(hint.action), count: Number(hint.count ?? 0) };
+	const hint = membersOf(value);
+	return { type: textIn(hint, "type"), action: textIn(hint, "action"), count: Number(hint.count ?? 0) };
 }
 
 export function summaryOf(resource: Resource): Summary {

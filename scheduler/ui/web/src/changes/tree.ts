@@ -38,7 +38,7 @@ type Part = {
 
 type Container = { readonly [name: string]: Json } | readonly Json[];
 
-const isObject = (value: unknown): value is { readonly [name: string]: Json } =>
+export const isObject = (value: unknown): value is { readonly [name: string]: Json } =>
 	value !== null && typeof value === "object" && !Array.isArray(value);
 const isList = (value: unknown): value is readonly Json[] => Array.isArray(value);
 const nothing = (value: Json | undefined) => value === undefined || value === null;
@@ -62,7 +62,7 @@ export function equal(a: Json | undefined, b: Json | undefined): boolean {
 	return names.length === Object.keys(b).length && names.every((name) => Object.hasOwn(b, name) && equal(a[name], b[name]));
 }
 
-function member(value: Json | undefined, step: string | number): Json | undefined {
+export function member(value: Json | undefined, step: string | number): Json | undefined {
 	if (isList(value)) {
 		return value[step as number];
 	}

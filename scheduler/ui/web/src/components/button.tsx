@@ -2,14 +2,15 @@
 import type { ComponentChildren } from "preact";
 import { useRef, useState } from "preact/hooks";
 
-type Props = {
+type Look = {
 	readonly children: ComponentChildren;
-	readonly onPress: () => unknown;
 	readonly kind?: "plain" | "primary" | "danger";
 	readonly reason?: string | undefined; // why it is disabled; the button stays focusable and says so
 	readonly label?: string; // for icons
 	readonly id?: string;
 };
+
+type Props = Look & { readonly onPress: () => unknown };
 
 // A button that is busy while its action runs, so that a second click does nothing. Focus stays on it.
 export function Button({ children, onPress, kind = "plain", reason, label, id }: Props) {
@@ -42,5 +43,28 @@ export function Button({ children, onPress, kind = "plain", reason, label, id }:
 			{children}
 			{reason && !label && <span class="sr-only"> (not possible: {reason})</span>}
 		</button>
+	);
+}
+
+type ToggleProps = { readonly on: boolean; readonly onToggle: () => void; readonly children: ComponentChildren };
+
+export function Toggle({ on, onToggle, children }: ToggleProps) {
+	return (
+		<button type="button" class="toggle" aria-pressed={on} onClick={onToggle}>
+			{children}
+		</button>
+	);
+}
+
+type DialogProps = Look & { readonly dialog: (close: () => void) => ComponentChildren };
+
+// A button that opens a dialog.
+export function DialogButton({ dialog, ...look }: DialogProps) {
+	const [open, setOpen] = useState(false);
+	return (
+		<>
+			<Button {...look} onPress={() => setOpen(true)} />
+			{open && dialog(() => setOpen(false))}
+		</>
 	);
 }

@@ -17,3 +17,30 @@ export function CopyIcon() {
 		</svg>
 	);
 }
+
+// An id, address or text with a button that copies it.
+export function CopyId({ id, shown }: { readonly id: string; readonly shown?: string }) {
+	return (
+		<span class="copy">
+			<code title={id}>{shown ?? id}</code>
+			<button type="button" class="icon-button" aria-label={`Copy ${id}`} onClick={() => copyText(id)}>
+				<CopyIcon />
+			</button>
+		</span>
+	);
+}
+
+type Props = { readonly text: string | (() => string); readonly label: string; readonly word?: string };
+
+export function CopyButton({ text, label, word }: Props) {
+	return (
+		<button
+			type="button"
+			class={word ? "" : "icon-button copy-button"}
+			aria-label={word ? undefined : label}
+			onClick={() => copyText(typeof text === "string" ? text : text())}
+		>
+			{word ?? <CopyIcon />}
+		</button>
+	);
+}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type ApiError, errorOf } from "../core/errors.ts";
-import { useFocusBack } from "../core/hooks.ts";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import type { ApiError } from "../core/errors.ts";
+import { useAttempt, useFocusBack } from "../core/hooks.ts";
 import { Button } from "./button.tsx";
-import { ProblemList } from "./error_panel.tsx";
+import { Problems } from "./error_panel.tsx";
 
 type Props = {
 	readonly title: string;
@@ -20,24 +20,20 @@ type Props = {
 // A modal dialog. It closes after onConfirm has succeeded and shows the error otherwise.
 export function Dialog({ title, children, confirm, danger = false, reason, fields = [], onConfirm, onClose }: Props) {
 	const element = useRef<HTMLDialogElement>(null);
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const titleId = useId();
 	useFocusBack(element); // the button that opened it may be gone after the action
 	useLayoutEffect(() => element.current?.showModal(), []);
-	const run = async () => {
-		try {
+	const run = () =>
+		attempt(async () => {
 			await onConfirm?.();
 			onClose();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
-	const rest = error?.outside(fields) ?? [];
+		});
 	return (
 		<dialog ref={element} aria-labelledby={titleId} onClose={onClose}>
 			<h2 id={titleId}>{title}</h2>
 			<div class="dialog-body">{typeof children === "function" ? children(error) : children}</div>
-			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
+			<Problems of={error} fields={fields} />
 			<div class="dialog-actions">
 				<Button onPress={onClose}>{confirm ? "Cancel" : "Close"}</Button>
 				{confirm && (

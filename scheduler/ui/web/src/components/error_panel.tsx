@@ -2,12 +2,27 @@
 import type { ApiError, Problem } from "../core/errors.ts";
 import { Button } from "./button.tsx";
 
-export function ProblemList({ problems, message }: { readonly problems: readonly Problem[]; readonly message: string }) {
+function ProblemList({ problems, message }: { readonly problems: readonly Problem[]; readonly message: string }) {
 	return (
 		<div role="alert" class="note failure">
 			{problems.length === 0 ? <p>{message}</p> : problems.map((problem) => <p key={problem.detail}>{problem.detail || problem.title}</p>)}
 		</div>
 	);
+}
+
+// Shows a text of another service. Nothing for an empty text.
+export function SaidNote({ tone, children }: { readonly tone: "wait" | "failure" | "neutral"; readonly children: string }) {
+	return children ? (
+		<p class={`note ${tone}`}>
+			<bdi>{children}</bdi>
+		</p>
+	) : null;
+}
+
+// The problems of an error, but those that are shown at fields.
+export function Problems({ of: error, fields = [] }: { readonly of: ApiError | undefined; readonly fields?: readonly string[] }) {
+	const rest = error?.outside(fields) ?? [];
+	return error && (rest.length > 0 || error.problems.length === 0) ? <ProblemList problems={rest} message={error.message} /> : null;
 }
 
 // Shows the error and a way on. A missing object and an object that the user may not read have the same text.
@@ -17,7 +32,7 @@ export function ErrorPanel({ error, onRetry }: { readonly error: ApiError; reado
 	}
 	return (
 		<section class="panel" aria-label="Error">
-			<ProblemList problems={error.problems} message={error.message} />
+			<Problems of={error} />
 			{error.requestId && <p class="muted">Request {error.requestId}</p>}
 			{onRetry && <Button onPress={onRetry}>Retry</Button>}
 		</section>

@@ -10,6 +10,15 @@ type Common = {
 	readonly pointer?: string; // of the attribute in the request, such as /data/attributes/name
 };
 
+// The error of the API for a field; nothing without one.
+export function FieldError({ children }: { readonly children: string | undefined }) {
+	return children ? (
+		<p class="field-error" role="alert">
+			{children}
+		</p>
+	) : null;
+}
+
 type FieldProps = Common & {
 	readonly control: (props: { id: string; "aria-describedby": string; "aria-invalid": boolean }) => JSX.Element;
 };
@@ -24,11 +33,7 @@ export function Field({ label, hint, error, pointer = "", control }: FieldProps)
 			{control({ id, "aria-describedby": `${id}-more`, "aria-invalid": problem !== "" })}
 			<div id={`${id}-more`}>
 				{hint && <p class="hint">{hint}</p>}
-				{problem && (
-					<p class="field-error" role="alert">
-						{problem}
-					</p>
-				)}
+				<FieldError>{problem}</FieldError>
 			</div>
 		</div>
 	);
@@ -41,9 +46,10 @@ type TextProps = Common & {
 	readonly required?: boolean;
 	readonly type?: "text" | "email" | "url" | "password" | "number" | "search" | "datetime-local";
 	readonly maxLength?: number;
+	readonly suggestions?: readonly string[];
 };
 
-export function TextField({ value, onValue, lines, required = false, type = "text", maxLength, ...common }: TextProps) {
+export function TextField({ value, onValue, lines, required = false, type = "text", maxLength, suggestions, ...common }: TextProps) {
 	return (
 		<Field
 			{...common}
@@ -58,18 +64,32 @@ export function TextField({ value, onValue, lines, required = false, type = "tex
 						onInput={(event) => onValue(event.currentTarget.value)}
 					/>
 				) : (
-					<input
-						{...props}
-						type={type as "text"}
-						required={required}
-						maxLength={maxLength ?? 1000}
-						value={value}
-						autocomplete="off"
-						onInput={(event) => onValue(event.currentTarget.value)}
-					/>
+					<>
+						<input
+							{...props}
+							type={type as "text"}
+							required={required}
+							maxLength={maxLength ?? 1000}
+							list={suggestions && `${props.id}-known`}
+							value={value}
+							autocomplete="off"
+							onInput={(event) => onValue(event.currentTarget.value)}
+						/>
+						{suggestions && <Suggestions id={`${props.id}-known`} texts={suggestions} />}
+					</>
 				)
 			}
 		/>
+	);
+}
+
+export function Suggestions({ id, texts }: { readonly id: string; readonly texts: readonly string[] }) {
+	return (
+		<datalist id={id}>
+			{texts.map((text) => (
+				<option key={text} value={text} />
+			))}
+		</datalist>
 	);
 }
 
@@ -103,7 +123,7 @@ export function CheckField({
 	onChecked,
 }: {
 	label: string;
-	hint?: string;
+	hint?: ComponentChildren;
 	checked: boolean;
 	onChecked: (on: boolean) => void;
 }) {
@@ -116,5 +136,29 @@ export function CheckField({
 				{hint && <span class="hint"> {hint}</span>}
 			</label>
 		</div>
+	);
+}
+
+type Props = {
+	readonly legend: string;
+	readonly options: readonly (readonly [value: string, word: string])[];
+	readonly chosen: readonly string[];
+	readonly error?: ApiError | undefined;
+	readonly pointer?: string;
+	readonly onChosen: (chosen: readonly string[]) => void;
+};
+
+// Several of the options, in the order of the options.
+export function CheckList({ legend, options, chosen, error, pointer = "", onChosen }: Props) {
+	const toggle = (value: string, on: boolean) =>
+		onChosen(options.map(([option]) => option).filter((option) => (option === value ? on : chosen.includes(option))));
+	return (
+		<fieldset class="choices">
+			<legend>{legend}</legend>
+			{options.map(([value, word]) => (
+				<CheckField key={value} label={word} checked={chosen.includes(value)} onChecked={(on) => toggle(value, on)} />
+			))}
+			<FieldError>{pointer ? error?.at(pointer) : undefined}</FieldError>
+		</fieldset>
 	);
 }

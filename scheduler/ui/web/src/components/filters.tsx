@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { count } from "../core/format.ts";
-import { navigate, queryChange, queryNow } from "../core/router.ts";
+import { addressWith, navigate, queryChange, queryNow } from "../core/router.ts";
 import { EmptyState } from "./states.tsx";
 
 export type FilterChip = { readonly key: string; readonly word: string; readonly count?: number | undefined };
@@ -18,20 +18,11 @@ export function FilterChips({
 	const chosen = queryNow().get(name) ?? "";
 	return (
 		<nav class="chips" aria-label={label}>
-			{chips.map((chip) => {
-				const query = queryNow();
-				query.delete("page");
-				if (chip.key) {
-					query.set(name, chip.key);
-				} else {
-					query.delete(name);
-				}
-				return (
-					<a key={chip.key} class="chip" href={`${location.pathname}?${query}`} aria-current={chosen === chip.key ? "true" : undefined}>
-						{chip.word} {chip.count !== undefined && <span class="count">{count(chip.count)}</span>}
-					</a>
-				);
-			})}
+			{chips.map(({ key, word, count: of }) => (
+				<a key={key} class="chip" href={addressWith({ [name]: key, page: "" })} aria-current={chosen === key ? "true" : undefined}>
+					{word} {of !== undefined && <span class="count">{count(of)}</span>}
+				</a>
+			))}
 		</nav>
 	);
 }

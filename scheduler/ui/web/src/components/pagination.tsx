@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 import { count } from "../core/format.ts";
 import type { PageNumbers } from "../core/resource.ts";
-import { queryNow } from "../core/router.ts";
+import { addressWith } from "../core/router.ts";
 
-function addressOf(page: number): string {
-	const query = queryNow();
-	if (page > 1) {
-		query.set("page", String(page));
-	} else {
-		query.delete("page");
-	}
-	const text = query.toString();
-	return location.pathname + (text && `?${text}`);
-}
+const addressOf = (page: number) => addressWith({ page: page > 1 ? String(page) : "" });
 
 // The pages of a list, as links with ?page=.
 export function Pagination({ pages }: { readonly pages: PageNumbers | undefined }) {

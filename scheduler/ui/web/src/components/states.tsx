@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
-import type { Loaded } from "../core/hooks.ts";
-import { useDelayed } from "../core/hooks.ts";
+import { type Loaded, useDelayed } from "../core/hooks.ts";
 import { ErrorPanel } from "./error_panel.tsx";
 
 export function Skeleton({ lines = 4 }: { readonly lines?: number }) {

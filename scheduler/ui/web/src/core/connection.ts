@@ -2,6 +2,7 @@
 // Whether the server answers and events come. The shell shows it, and live.ts waits while the server does not answer.
 
 import type { StreamState } from "../stream/messages.ts";
+import { Listeners } from "./listeners.ts";
 
 export type Connection =
 	| { readonly state: "connecting" }
@@ -19,13 +20,7 @@ let nextRequest: number | undefined; // after a request without an answer
 let lastAnswer = Date.now();
 let failures = 0;
 let failedAt = 0;
-const listeners = new Set<() => void>();
-
-function tell(): void {
-	for (const listener of listeners) {
-		listener();
-	}
-}
+const listeners = new Listeners();
 
 // waitAfter: milliseconds before the next attempt. They double, and differ between browsers.
 export function waitAfter(failed: number, random: number): number {
@@ -42,7 +37,7 @@ export function answerReceived(status: number): void {
 	lastAnswer = Date.now();
 	if (nextRequest !== undefined && lastAnswer >= nextRequest) {
 		nextRequest = undefined;
-		tell();
+		listeners.tell();
 	}
 }
 
@@ -55,7 +50,7 @@ export function requestFailed(): void {
 	failures = now - failedAt > calmMs ? 1 : failures + 1;
 	failedAt = now;
 	nextRequest = now + waitAfter(failures, Math.random());
-	tell();
+	listeners.tell();
 }
 
 // requestNow: the next attempt need not wait, since the page is online again or was asleep.
@@ -72,7 +67,7 @@ export function requestWait(): number | undefined {
 
 export function streamChanged(state: StreamState): void {
 	stream = state;
-	tell();
+	listeners.tell();
 }
 
 export function connectionNow(): Connection {
@@ -88,11 +83,11 @@ export function connectionNow(): Connection {
 export const isAway = (connection: Connection) => connection.state === "reconnecting" || connection.state === "offline";
 
 export function onConnection(listener: () => void): () => void {
-	listeners.add(listener);
+	const stop = listeners.listen(listener);
 	addEventListener("online", listener);
 	addEventListener("offline", listener);
 	return () => {
-		listeners.delete(listener);
+		stop();
 		removeEventListener("online", listener);
 		removeEventListener("offline", listener);
 	};

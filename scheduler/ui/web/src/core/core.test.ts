@@ -14,8 +14,9 @@ import { statusRow, statusTone, statusWord, workspaceGroups } from "./status.ts"
 import { Store } from "./store.ts";
 import { titleOf } from "./title.ts";
 
-test("durations have two units at most", () => {
-	assert.deepEqual([4000, 64_000, 7_500_000, 273_600_000, -5].map(duration), ["4s", "1m 04s", "2h 05m", "3d 04h", "0s"]);
+test("durations have two units at most, and tenths below a second", () => {
+	assert.deepEqual([4000, 64_000, 7_500_000, 273_600_000].map(duration), ["4s", "1m 04s", "2h 05m", "3d 04h"]);
+	assert.deepEqual([999, 400, 20, 0, -5, 1000].map(duration), ["0.9 s", "0.4 s", "0.1 s", "0s", "0s", "1s"]);
 });
 
 test("times are relative for a month, then dates", () => {

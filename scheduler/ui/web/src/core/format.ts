@@ -8,19 +8,21 @@ const day = 24 * hour;
 
 const two = (value: number) => String(value).padStart(2, "0");
 
-// duration: "4s", "1m 04s", "2h 05m", "3d 04h".
+// duration: "0.4 s", "4s", "1m 04s", "2h 05m", "3d 04h". Zero and less is "0s".
 export function duration(ms: number): string {
+	if (ms > 0 && ms < second) {
+		return `${Math.max(0.1, Math.floor(ms / 100) / 10)} s`;
+	}
 	const left = Math.max(0, Math.floor(ms / second) * second);
+	const shown = (large: number, one: string, small: number, other: string) =>
+		`${Math.floor(left / large)}${one} ${two(Math.floor((left % large) / small))}${other}`;
 	if (left < minute) {
 		return `${left / second}s`;
 	}
 	if (left < hour) {
-		return `${Math.floor(left / minute)}m ${two((left % minute) / second)}s`;
+		return shown(minute, "m", second, "s");
 	}
-	if (left < day) {
-		return `${Math.floor(left / hour)}h ${two(Math.floor((left % hour) / minute))}m`;
-	}
-	return `${Math.floor(left / day)}d ${two(Math.floor((left % day) / hour))}h`;
+	return left < day ? shown(hour, "h", minute, "m") : shown(day, "d", hour, "h");
 }
 
 // ago: "now", "5 s ago", "3 min ago", "2 h ago", "4 days ago", then the date.
@@ -45,16 +47,17 @@ export function ago(time: number, now: number): string {
 	return absolute(time, true).slice(0, 10);
 }
 
+// wallTime: "2026-11-23 05:36:31.000", as clocks show it.
+export function wallTime(time: number, utc: boolean): string {
+	const shift = utc ? 0 : new Date(time).getTimezoneOffset() * minute;
+	return new Date(time - shift).toISOString().slice(0, -1).replace("T", " ");
+}
+
 // absolute: "2026-11-23 05:36:31 UTC", or in the browser's zone.
 export function absolute(time: number, utc: boolean): string {
-	const date = new Date(time);
-	if (utc) {
-		return `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
-	}
-	const parts = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join("-");
-	const offset = -date.getTimezoneOffset();
+	const offset = -new Date(time).getTimezoneOffset();
 	const zone = `${offset < 0 ? "-" : "+"}${two(Math.floor(Math.abs(offset) / 60))}:${two(Math.abs(offset) % 60)}`;
-	return `${parts} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())} ${zone}`;
+	return `${wallTime(time, utc).slice(0, 19)} ${utc ? "UTC" : zone}`;
 }
 
 // timeOf: a time of the API in milliseconds, or undefined.

@@ -15,6 +15,20 @@ export function useRender(): () => void {
 	return useReducer((count: number) => count + 1, 0)[1] as () => void;
 }
 
+// useAttempt: `attempt` runs an action, and keeps its error until the next one.
+export function useAttempt() {
+	const [error, setError] = useState<ApiError | undefined>();
+	const attempt = async (action: () => Promise<unknown>) => {
+		try {
+			setError(undefined);
+			await action();
+		} catch (failure) {
+			setError(errorOf(failure));
+		}
+	};
+	return { error, attempt };
+}
+
 export type Loaded = {
 	readonly item: Resource | undefined; // of a document with one object
 	readonly items: readonly Resource[]; // of a document with a list
@@ -92,6 +106,26 @@ export function useDocument(url: string | undefined): Loaded {
 	};
 }
 
+// useRead: a value that is not a document of the API. Another `key` reads again; undefined: nothing to read.
+export function useRead<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>) {
+	type Read = { readonly key: string | undefined; readonly value?: T; readonly error?: ApiError };
+	const [found, setFound] = useState<Read>({ key: undefined });
+	const [round, again] = useReducer((count: number) => count + 1, 0);
+	useEffect(() => {
+		if (key === undefined) {
+			return;
+		}
+		const stop = new AbortController();
+		load(stop.signal).then(
+			(value) => setFound({ key, value }),
+			(failure) => stop.signal.aborted || setFound({ key, error: errorOf(failure) }),
+		);
+		return () => stop.abort();
+	}, [key, round]);
+	const shown = found.key === key ? found : undefined;
+	return { value: shown?.value, error: shown?.error, again: again as () => void };
+}
+
 // useLive calls onEvent for changes of the topics while the component is shown.
 export function useLive(topics: readonly string[], onEvent: (event: LiveEvent) => void): void {
 	const handler = useRef(onEvent);
@@ -100,13 +134,13 @@ export function useLive(topics: readonly string[], onEvent: (event: LiveEvent) =
 	useEffect(() => (key ? subscribe(key.split(" "), (event) => handler.current(event)) : undefined), [key]);
 }
 
-// useQuery: the query of the page's address. While the next page loads, the address is already the next one's.
 export function useConnection(): Connection {
 	const render = useRender();
 	useEffect(() => onConnection(render), []);
 	return connectionNow();
 }
 
+// useQuery: the query of the page's address. While the next page loads, the address is already the next one's.
 export function useQuery(): URLSearchParams {
 	const render = useRender();
 	const own = useRef({ path: location.pathname, query: queryNow() }).current;
@@ -168,6 +202,39 @@ export function useDelayed(on: boolean, ms = 150): boolean {
 		return () => clearTimeout(timer);
 	}, [on, ms]);
 	return on && late;
+}
+
+// useLater: the value once it has stayed the same for `ms`, such as a text after the last key.
+export function useLater<T>(value: T, ms = 300): T {
+	const [late, setLate] = useState(value);
+	useEffect(() => {
+		const timer = setTimeout(() => setLate(value), ms);
+		return () => clearTimeout(timer);
+	}, [value]);
+	return late;
+}
+
+// useHeight: of an element's content, which changes with the window.
+export function useHeight(element: { readonly current: Element | null }, first = 0): number {
+	const [height, setHeight] = useState(first);
+	useEffect(() => {
+		if (!element.current) {
+			return;
+		}
+		const observer = new ResizeObserver(([entry]) => setHeight(entry?.contentRect.height ?? 0));
+		observer.observe(element.current);
+		return () => observer.disconnect();
+	}, []);
+	return height;
+}
+
+// toggled: the set with the value, or without it if it has it.
+export function toggled<T>(set: ReadonlySet<T>, value: T): ReadonlySet<T> {
+	const next = new Set(set);
+	if (!next.delete(value)) {
+		next.add(value);
+	}
+	return next;
 }
 
 // useFocusBack: when what has the focus goes with its box, the focus returns to the element that had it before the box

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { LogTail } from "../log/tail.ts";
 import { coalesced, inTurn } from "./coalesce.ts";
-import { LogTail } from "./tail.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 

@@ -8,6 +8,7 @@ import { concerns, keyOf } from "../stream/topics.ts";
 import { ping } from "./api.ts";
 import { coalesced } from "./coalesce.ts";
 import { onConnection, requestNow, requestWait, streamChanged, waitAfter } from "./connection.ts";
+import { Listeners } from "./listeners.ts";
 import { serverBuildIs, session, sessionCheck } from "./session.ts";
 import { eventWorkerStart } from "./worker_start.ts";
 
@@ -32,15 +33,13 @@ let polls = false; // no events come
 let polledTopics: readonly string[] = [];
 let timer: ReturnType<typeof setTimeout> | undefined;
 let sending = false;
-const catchUps = new Set<() => void>();
+const catchUps = new Listeners();
 
 // ---- polling ----
 
 // Pages may show old objects: they read them again.
 function resetAll(): void {
-	for (const listener of catchUps) {
-		listener();
-	}
+	catchUps.tell();
 	for (const subscriber of subscribers) {
 		subscriber.put({ kind: "reset" });
 	}
@@ -224,8 +223,7 @@ export function liveStart(): void {
 // onCatchUp calls the listener when what is shown may be old: after a reconnection, a sleep, or missing events.
 export function onCatchUp(listener: () => void): () => void {
 	watchOnce();
-	catchUps.add(listener);
-	return () => catchUps.delete(listener);
+	return catchUps.listen(listener);
 }
 
 // subscribeAll calls onEvent for each event of the topics, until the returned function is called.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 // Notifications of the desktop, for users who want them in this browser.
 
+import { Listeners } from "./listeners.ts";
 import { preference, preferenceSet } from "./preferences.ts";
 
-const listeners = new Set<() => void>();
+const listeners = new Listeners();
+export const onNotices = listeners.listen;
 
 export const noticesSupported = () => typeof Notification !== "undefined";
 export const noticesRefused = () => noticesSupported() && Notification.permission === "denied";
@@ -17,15 +19,8 @@ export function noticesOn(): boolean {
 export async function noticesSet(on: boolean): Promise<boolean> {
 	const granted = on && (await Notification.requestPermission()) === "granted";
 	preferenceSet("notify", granted ? "on" : "off");
-	for (const listener of listeners) {
-		listener();
-	}
+	listeners.tell();
 	return granted;
-}
-
-export function onNotices(listener: () => void): () => void {
-	listeners.add(listener);
-	return () => listeners.delete(listener);
 }
 
 export type Notice = {

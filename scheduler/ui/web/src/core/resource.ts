@@ -5,7 +5,6 @@ export type Linkage = { readonly type: string; readonly id: string };
 
 export type Relationship = {
 	readonly data?: Linkage | readonly Linkage[] | null;
-	readonly links?: { readonly related?: string };
 };
 
 export type Resource = {
@@ -54,16 +53,35 @@ export function texts(resource: Resource | undefined, name: string): readonly st
 	return list(resource, name).filter((item) => typeof item === "string");
 }
 
-export function object(resource: Resource | undefined, name: string): Readonly<Record<string, unknown>> {
-	const value = resource?.attributes[name];
-	return value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+export function object(resource: Resource | undefined, name: string): Members {
+	return membersOf(resource?.attributes[name]);
+}
+
+// ---- values of any shape ----
+
+export type Members = Readonly<Record<string, unknown>>;
+
+export function isObject(value: unknown): value is Members {
+	return value !== null && typeof value === "object" && !Array.isArray(value);
+}
+
+// membersOf: of an object; none of any other value.
+export function membersOf(value: unknown): Members {
+	return isObject(value) ? value : {};
+}
+
+// listIn: the items of a list as objects.
+export function listIn(value: unknown): readonly Members[] {
+	return Array.isArray(value) ? value.map(membersOf) : [];
 }
 
 // textIn: the text of an object's member, or "".
-export function textIn(values: Readonly<Record<string, unknown>>, name: string): string {
+export function textIn(values: Members, name: string): string {
 	const value = values[name];
 	return typeof value === "string" ? value : "";
 }
+
+// ---- rights and relations ----
 
 // may: whether the object's `permissions` or `actions` have the right. Names of roles never decide.
 export function may(resource: Resource | undefined, right: string): boolean {

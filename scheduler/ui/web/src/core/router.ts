@@ -2,6 +2,7 @@
 // Addresses of pages. A pattern such as /app/:org/workspaces gives its values by name.
 
 import type { ComponentType } from "preact";
+import { Listeners } from "./listeners.ts";
 
 export type Params = Readonly<Record<string, string>>;
 export type PageProps = { readonly params: Params };
@@ -54,30 +55,22 @@ export function pathTo(pattern: string, params: Params): string {
 
 // ---- the browser's address ----
 
-const listeners = new Set<() => void>();
-
-function tell(): void {
-	for (const listener of listeners) {
-		listener();
-	}
-}
-
-export function onAddress(listener: () => void): () => void {
-	listeners.add(listener);
-	return () => listeners.delete(listener);
-}
+const listeners = new Listeners();
+export const onAddress = listeners.listen;
 
 export function navigate(to: string, replace = false): void {
 	history[replace ? "replaceState" : "pushState"](null, "", to);
-	tell();
+	listeners.tell();
 }
 
 export function queryNow(): URLSearchParams {
 	return new URLSearchParams(location.search);
 }
 
-// queryChange sets view state in the query; "" removes a name. Typing replaces the entry of the history.
-export function queryChange(changes: Readonly<Record<string, string>>, replace = true): void {
+type Changes = Readonly<Record<string, string>>;
+
+// addressWith: this page's address with other view state in the query; "" removes a name.
+export function addressWith(changes: Changes): string {
 	const query = queryNow();
 	for (const [name, value] of Object.entries(changes)) {
 		if (value) {
@@ -87,7 +80,12 @@ export function queryChange(changes: Readonly<Record<string, string>>, replace =
 		}
 	}
 	const text = query.toString();
-	navigate(location.pathname + (text && `?${text}`) + location.hash, replace);
+	return location.pathname + (text && `?${text}`);
+}
+
+// queryChange sets view state. Typing replaces the entry of the history.
+export function queryChange(changes: Changes, replace = true): void {
+	navigate(addressWith(changes) + location.hash, replace);
 }
 
 function isPlainClick(event: MouseEvent): boolean {
@@ -96,7 +94,7 @@ function isPlainClick(event: MouseEvent): boolean {
 
 // routerStart follows links to pages of this bundle without loading the document again.
 export function routerStart(routes: readonly Route[]): void {
-	addEventListener("popstate", tell);
+	addEventListener("popstate", () => listeners.tell());
 	document.addEventListener("click", (event) => {
 		const link = (event.target as Element | null)?.closest?.("a[href]");
 		if (!(link instanceof HTMLAnchorElement) || !isPlainClick(event) || link.target || link.hasAttribute("download")) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // The signed-in user and the CSRF token, as the server wrote them into the page.
 
+import { Listeners } from "./listeners.ts";
+
 export type Session = {
 	readonly csrf: string;
 	readonly userId: string;
@@ -31,7 +33,8 @@ function metaOf(name: string): string {
 
 let current: Session | undefined;
 let newBuild = false;
-const listeners = new Set<() => void>();
+const listeners = new Listeners();
+export const onNewBuild = listeners.listen;
 
 export function session(): Session {
 	current ??= sessionFrom(metaOf);
@@ -82,14 +85,7 @@ export function serverBuildIs(build: string): void {
 // offerReload says that the server has another build, so that parts of this one may be gone.
 export function offerReload(): void {
 	newBuild = true;
-	for (const listener of listeners) {
-		listener();
-	}
-}
-
-export function onNewBuild(listener: () => void): () => void {
-	listeners.add(listener);
-	return () => listeners.delete(listener);
+	listeners.tell();
 }
 
 export function hasNewBuild(): boolean {

@@ -2,6 +2,7 @@
 // How run statuses look: a tone, which has a colour and an icon, and a word.
 
 import { type RunStatusRow, runStatuses, type StatusGroup } from "generated/statuses";
+import { object, type Resource, text, textIn } from "./resource.ts";
 
 export type Tone = "muted" | "running" | "wait" | "success" | "failure";
 
@@ -11,6 +12,11 @@ const byName = new Map(runStatuses.map((row) => [row.name, row]));
 
 export function statusRow(name: string): RunStatusRow | undefined {
 	return byName.get(name);
+}
+
+// reachedAt: when the run reached its status, or undefined.
+export function reachedAt(run: Resource, status = text(run, "status")): string | undefined {
+	return textIn(object(run, "status-timestamps"), statusRow(status)?.timestamp ?? "") || undefined;
 }
 
 export function statusGroup(name: string): StatusGroup {

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 // The objects that the pages have read, by type and id. Views read from here, so one answer updates all that show it.
 
+import { Listeners } from "./listeners.ts";
 import { type Document, type Linkage, linkOf, linksOf, type Resource } from "./resource.ts";
 
 export class Store {
 	readonly #objects = new Map<string, Resource>();
-	readonly #listeners = new Set<() => void>();
+	readonly #listeners = new Listeners();
+	readonly listen = this.#listeners.listen;
 	#told = false;
 
 	// put keeps the relationships of an object that is included without them.
@@ -38,11 +40,6 @@ export class Store {
 		this.#objects.clear();
 	}
 
-	listen(listener: () => void): () => void {
-		this.#listeners.add(listener);
-		return () => this.#listeners.delete(listener);
-	}
-
 	// Several answers of one moment lead to one update of the views.
 	#tell(): void {
 		if (this.#told) {
@@ -51,9 +48,7 @@ export class Store {
 		this.#told = true;
 		queueMicrotask(() => {
 			this.#told = false;
-			for (const listener of this.#listeners) {
-				listener();
-			}
+			this.#listeners.tell();
 		});
 	}
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useEffect, useRef } from "preact/hooks";
+import { Toggle } from "../components/button.tsx";
 import { counted } from "../core/format.ts";
 import { useFocusBack } from "../core/hooks.ts";
 import type { Find } from "./use_scan.ts";
@@ -61,17 +62,12 @@ export function FindBar(props: Props) {
 				spellcheck={false}
 				onInput={(event) => setQuery({ ...query, text: event.currentTarget.value })}
 			/>
-			<button
-				type="button"
-				class="toggle"
-				aria-pressed={query.matchCase}
-				onClick={() => setQuery({ ...query, matchCase: !query.matchCase })}
-			>
+			<Toggle on={query.matchCase} onToggle={() => setQuery({ ...query, matchCase: !query.matchCase })}>
 				Match case
-			</button>
-			<button type="button" class="toggle" aria-pressed={query.regex} onClick={() => setQuery({ ...query, regex: !query.regex })}>
+			</Toggle>
+			<Toggle on={query.regex} onToggle={() => setQuery({ ...query, regex: !query.regex })}>
 				Regex
-			</button>
+			</Toggle>
 			<button type="button" onClick={() => onStep(-1)} aria-label="Previous match">
 				↑
 			</button>

@@ -11,21 +11,12 @@ import { anchorOf, highest, listHeight, rowsOf, scrollTo } from "./viewport.ts";
 const shown = (text: string) => spansOf(text).map((span) => (span.classes ? `${span.text}[${span.classes}]` : span.text));
 
 test("colours of 8, 16, 256 and all become tokens", () => {
-	assert.deepEqual(shown("\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[m"), ["red[ink-failure]", " ", "green[ink-success bold]"]);
-	assert.deepEqual(shown("\x1b[93my\x1b[39m\x1b[90mg"), ["y[ink-wait]", "g[ink-muted]"]);
-	assert.deepEqual(shown("\x1b[38;5;196mr\x1b[38;5;21mb\x1b[38;5;244mg\x1b[38;5;231mw"), [
-		"r[ink-failure]",
-		"b[ink-running]",
-		"g[ink-muted]",
-		"w",
-	]);
-	assert.deepEqual(shown("\x1b[38;2;0;200;0mg\x1b[38:2::200:0:200mm\x1b[38:2:255:0:0mr"), [
-		"g[ink-success]",
-		"m[ink-replace]",
-		"r[ink-failure]",
-	]);
-	assert.deepEqual(shown("\x1b[41;32mx\x1b[49my"), ["x[back-failure]", "y[ink-success]"]);
-	assert.deepEqual(shown("\x1b[2mdim\x1b[22m\x1b[3;4mit\x1b[23;24m."), ["dim[ink-muted]", "it[italic underline]", "."]);
+	assert.deepEqual(shown("\x1b[31mred\x1b[0m \x1b[1;32mgreen\x1b[m"), ["red[failure]", " ", "green[success bold]"]);
+	assert.deepEqual(shown("\x1b[93my\x1b[39m\x1b[90mg"), ["y[wait]", "g[muted]"]);
+	assert.deepEqual(shown("\x1b[38;5;196mr\x1b[38;5;21mb\x1b[38;5;244mg\x1b[38;5;231mw"), ["r[failure]", "b[running]", "g[muted]", "w"]);
+	assert.deepEqual(shown("\x1b[38;2;0;200;0mg\x1b[38:2::200:0:200mm\x1b[38:2:255:0:0mr"), ["g[success]", "m[replace]", "r[failure]"]);
+	assert.deepEqual(shown("\x1b[41;32mx\x1b[49my"), ["x[back-failure]", "y[success]"]);
+	assert.deepEqual(shown("\x1b[2mdim\x1b[22m\x1b[3;4mit\x1b[23;24m."), ["dim[muted]", "it[italic underline]", "."]);
 	assert.deepEqual(shown("\x1b[4:0mx\x1b[4:3my"), ["x", "y[underline]"]);
 });
 

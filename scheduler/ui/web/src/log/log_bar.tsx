@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { Button } from "../components/button.tsx";
+import { Button, Toggle } from "../components/button.tsx";
 import { type TimeMode, timeModes } from "./times.ts";
 
 export type BarState = {
@@ -19,21 +19,21 @@ type Props = {
 	readonly download: string; // the address of the whole log
 };
 
-function Toggle({ on, word, onToggle }: { readonly on: boolean; readonly word: string; readonly onToggle: () => void }) {
-	return (
-		<button type="button" class="toggle" aria-pressed={on} onClick={onToggle}>
-			{word}
-		</button>
-	);
-}
-
 export function LogBar({ state, onState, hasSelection, onCopyLink, onCopyText, download }: Props) {
 	return (
 		<div class="log-bar">
-			<Toggle on={state.finds} word="Find" onToggle={() => onState({ finds: !state.finds })} />
-			<Toggle on={state.errorsOnly} word="Errors only" onToggle={() => onState({ errorsOnly: !state.errorsOnly })} />
-			<Toggle on={state.wrap} word="Wrap" onToggle={() => onState({ wrap: !state.wrap })} />
-			<Toggle on={state.raw} word="Raw" onToggle={() => onState({ raw: !state.raw })} />
+			<Toggle on={state.finds} onToggle={() => onState({ finds: !state.finds })}>
+				Find
+			</Toggle>
+			<Toggle on={state.errorsOnly} onToggle={() => onState({ errorsOnly: !state.errorsOnly })}>
+				Errors only
+			</Toggle>
+			<Toggle on={state.wrap} onToggle={() => onState({ wrap: !state.wrap })}>
+				Wrap
+			</Toggle>
+			<Toggle on={state.raw} onToggle={() => onState({ raw: !state.raw })}>
+				Raw
+			</Toggle>
 			<select
 				aria-label="Times of lines"
 				value={state.times}

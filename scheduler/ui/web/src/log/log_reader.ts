@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // Reads a log until its end, and reads dropped blocks again.
 
-import { LogTail } from "../core/tail.ts";
 import { blockBytes, LogBytes } from "./log_bytes.ts";
+import { LogTail } from "./tail.ts";
 
 export type LogSource = {
 	// The bytes from `offset`, at most `limit`; none at the end. It throws if they can't be read.

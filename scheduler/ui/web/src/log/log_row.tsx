@@ -86,7 +86,7 @@ export function LogRow(props: Props) {
 			{props.time !== undefined && <span class="log-time">{props.time}</span>}
 			<span class="log-text">
 				{line?.level === "error" && <span class="sr-only">Error: </span>}
-				{line ? <Spans spans={line.spans} matcher={props.matcher} /> : <span class="ink-muted">…</span>}
+				{line ? <Spans spans={line.spans} matcher={props.matcher} /> : <span class="muted">…</span>}
 				{line && line.left > 0 && <span class="log-more"> … {count(line.left)} more characters</span>}
 			</span>
 		</div>

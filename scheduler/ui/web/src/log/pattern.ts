@@ -13,7 +13,7 @@ type Node =
 
 const maxNodes = 2000;
 
-// ---- syntax ----
+// ---- syntax: the browser checks it, so that it need not be checked here ----
 
 type Tree =
 	| { readonly kind: "char"; readonly test: Test }
@@ -23,212 +23,114 @@ type Tree =
 
 export class PatternError extends Error {}
 
-const isDigit: Test = (code) => code >= 48 && code <= 57;
-const isWord: Test = (code) => isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122) || code === 95;
-const isSpace: Test = (code) => code === 32 || (code >= 9 && code <= 13) || code === 160 || code === 0x2028 || code === 0x2029;
-const not =
-	(test: Test): Test =>
-	(code) =>
-		!test(code);
-const classes: Readonly<Record<string, Test>> = {
-	d: isDigit,
-	D: not(isDigit),
-	w: isWord,
-	W: not(isWord),
-	s: isSpace,
-	S: not(isSpace),
-};
-const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13 };
+const deepest = 50; // groups in groups
+const token = /\\(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|c[a-zA-Z]|.)|\[\^?(?:\\.|[^\]])*\]|\((?:\?:)?|\{\d+(?:,\d*)?\}|./gs;
+const unsupported: readonly (readonly [RegExp, string])[] = [
+	[/^\\[1-9k]/, "backreferences are not supported"],
+	[/^\?/, "lookaround and named groups are not supported"],
+];
+// The test of one class, escape or character. The answers for ASCII are kept.
+function testOf(source: string, ignoreCase: boolean): Test {
+	if (source === ".") {
+		return () => true;
+	}
+	const one = new RegExp(`^${source}$`, ignoreCase ? "is" : "s");
+	const matches = (code: number) => one.test(String.fromCharCode(code));
+	const ascii = Uint8Array.from({ length: 128 }, (_, code) => Number(matches(code)));
+	return (code) => (code < 128 ? ascii[code] === 1 : matches(code));
+}
 
-const wordAt = (text: string, at: number) => at >= 0 && at < text.length && isWord(text.charCodeAt(at));
+const isWord = testOf("\\w", false);
+const wordAt = (text: string, at: number) => isWord(text.charCodeAt(at));
 const isBoundary = (text: string, at: number) => wordAt(text, at - 1) !== wordAt(text, at);
+const asserts: Readonly<Record<string, (text: string, at: number) => boolean>> = {
+	"^": (_, at) => at === 0,
+	$: (text, at) => at === text.length,
+	"\\b": isBoundary,
+	"\\B": (text, at) => !isBoundary(text, at),
+};
+const times: Readonly<Record<string, readonly [least: number, most: number]>> = {
+	"*": [0, Number.POSITIVE_INFINITY],
+	"+": [1, Number.POSITIVE_INFINITY],
+	"?": [0, 1],
+};
 
 class Parser {
-	readonly #text: string;
+	readonly #tokens: readonly string[];
 	readonly #ignoreCase: boolean;
+	readonly #tests = new Map<string, Test>();
 	#at = 0;
 	#depth = 0;
 
 	constructor(text: string, ignoreCase: boolean) {
-		this.#text = text;
+		try {
+			new RegExp(text, "s");
+		} catch (error) {
+			throw new PatternError(String((error as Error).message).replace(/^.*: /, ""));
+		}
+		this.#tokens = text.match(token) ?? [];
 		this.#ignoreCase = ignoreCase;
 	}
 
+	// A choice of sequences, up to the end of its group.
 	parse(): Tree {
-		const tree = this.#choice();
-		if (this.#at < this.#text.length) {
-			throw new PatternError(`")" at ${this.#at + 1} closes nothing`);
+		const choices: Tree[][] = [[]];
+		for (let next = this.#tokens[this.#at]; next !== undefined && next !== ")"; next = this.#tokens[this.#at]) {
+			if (next === "|") {
+				this.#at += 1;
+				choices.push([]);
+			} else {
+				choices.at(-1)?.push(this.#repeated());
+			}
 		}
-		return tree;
-	}
-
-	#take(expected: string): boolean {
-		if (!this.#text.startsWith(expected, this.#at)) {
-			return false;
-		}
-		this.#at += expected.length;
-		return true;
-	}
-
-	#choice(): Tree {
-		const of = [this.#sequence()];
-		while (this.#take("|")) {
-			of.push(this.#sequence());
-		}
-		return { kind: "choice", of };
-	}
-
-	#sequence(): Tree {
-		const of: Tree[] = [];
-		while (this.#at < this.#text.length && !"|)".includes(this.#text[this.#at] ?? "")) {
-			of.push(this.#repeated());
-		}
-		return { kind: "sequence", of };
+		return { kind: "choice", of: choices.map((of) => ({ kind: "sequence", of })) };
 	}
 
 	#repeated(): Tree {
-		let tree = this.#atom();
-		for (let times = this.#times(); times; times = this.#times()) {
-			tree = { kind: "repeat", of: tree, ...times };
-			this.#take("?"); // lazy: matches are the longest anyway
+		const tree = this.#atom();
+		const next = this.#tokens[this.#at] ?? "";
+		const [, least, comma, most] = /^\{(\d+)(,?)(\d*)\}$/.exec(next) ?? [];
+		const range =
+			least === undefined ? times[next] : ([Number(least), comma ? Number(most || Number.POSITIVE_INFINITY) : Number(least)] as const);
+		if (!range) {
+			return tree;
 		}
-		return tree;
-	}
-
-	#times(): { least: number; most: number } | undefined {
-		if (this.#take("*")) {
-			return { least: 0, most: Number.POSITIVE_INFINITY };
-		}
-		if (this.#take("+")) {
-			return { least: 1, most: Number.POSITIVE_INFINITY };
-		}
-		if (this.#take("?")) {
-			return { least: 0, most: 1 };
-		}
-		const braces = /^\{(\d{1,4})(,?)(\d{0,4})\}/.exec(this.#text.slice(this.#at, this.#at + 12));
-		if (!braces) {
-			return undefined;
-		}
-		this.#at += braces[0].length;
-		const least = Number(braces[1]);
-		const most = braces[2] === "" ? least : braces[3] === "" ? Number.POSITIVE_INFINITY : Number(braces[3]);
-		if (most < least) {
-			throw new PatternError(`${braces[0]} has its numbers in the wrong order`);
-		}
-		return { least, most };
+		this.#at += this.#tokens[this.#at + 1] === "?" ? 2 : 1; // lazy: matches are the longest anyway
+		return { kind: "repeat", of: tree, least: range[0], most: range[1] };
 	}
 
 	#atom(): Tree {
-		const char = this.#text[this.#at] ?? "";
-		if ("*+?".includes(char)) {
-			throw new PatternError(`"${char}" at ${this.#at + 1} repeats nothing`);
+		const source = this.#tokens[this.#at++] ?? "";
+		if (source.startsWith("(")) {
+			return this.#group();
 		}
-		this.#at += 1;
-		switch (char) {
-			case "(":
-				return this.#group();
-			case "[":
-				return { kind: "char", test: this.#set() };
-			case ".":
-				return { kind: "char", test: () => true };
-			case "^":
-				return { kind: "assert", holds: (_, at) => at === 0 };
-			case "$":
-				return { kind: "assert", holds: (text, at) => at === text.length };
-			case "\\":
-				return this.#escape();
-			default:
-				return { kind: "char", test: this.#same(char.charCodeAt(0)) };
-		}
+		this.#refuse(source);
+		const holds = asserts[source];
+		return holds ? { kind: "assert", holds } : { kind: "char", test: this.#test(source) };
 	}
 
 	#group(): Tree {
-		if (this.#take("?") && !this.#take(":")) {
-			throw new PatternError("lookaround and named groups are not supported");
-		}
-		if (++this.#depth > 50) {
+		this.#refuse(this.#tokens[this.#at] ?? "");
+		if (++this.#depth > deepest) {
 			throw new PatternError("the pattern has too many groups in groups");
 		}
-		const tree = this.#choice();
-		if (!this.#take(")")) {
-			throw new PatternError('a "(" is not closed');
-		}
+		const tree = this.parse();
+		this.#at += 1;
 		this.#depth -= 1;
 		return tree;
 	}
 
-	#escape(): Tree {
-		const char = this.#text[this.#at] ?? "";
-		if (char === "b" || char === "B") {
-			this.#at += 1;
-			return { kind: "assert", holds: char === "b" ? isBoundary : (text, at) => !isBoundary(text, at) };
+	#refuse(source: string): void {
+		const found = unsupported.find(([start]) => start.test(source));
+		if (found) {
+			throw new PatternError(found[1]);
 		}
-		if (/[1-9k]/.test(char)) {
-			throw new PatternError("backreferences are not supported");
-		}
-		const code = this.#escapedCode();
-		return { kind: "char", test: typeof code === "number" ? this.#same(code) : code };
 	}
 
-	#escapedCode(): number | Test {
-		const char = this.#text[this.#at] ?? "";
-		if (!char) {
-			throw new PatternError('a "\\" at the end escapes nothing');
-		}
-		const hex = /^(?:x([0-9a-f]{2})|u([0-9a-f]{4}))/i.exec(this.#text.slice(this.#at, this.#at + 5));
-		this.#at += hex ? hex[0].length : 1;
-		return hex ? Number.parseInt(hex[1] ?? hex[2] ?? "", 16) : (classes[char] ?? controls[char] ?? char.charCodeAt(0));
-	}
-
-	#same(code: number): Test {
-		if (!this.#ignoreCase) {
-			return (other) => other === code;
-		}
-		const char = String.fromCharCode(code);
-		const lower = char.toLowerCase().charCodeAt(0);
-		const upper = char.toUpperCase().charCodeAt(0);
-		return (other) => other === code || other === lower || other === upper;
-	}
-
-	#setItem(): number | Test {
-		if (this.#take("\\")) {
-			return this.#take("b") ? 8 : this.#escapedCode();
-		}
-		return this.#text.charCodeAt(this.#at++);
-	}
-
-	#set(): Test {
-		const negated = this.#take("^");
-		const tests: Test[] = [];
-		while (!this.#take("]")) {
-			if (this.#at >= this.#text.length) {
-				throw new PatternError('a "[" is not closed');
-			}
-			const first = this.#setItem();
-			const isRange = typeof first === "number" && this.#text[this.#at] === "-" && !"]".includes(this.#text[this.#at + 1] ?? "]");
-			if (!isRange) {
-				tests.push(typeof first === "number" ? this.#same(first) : first);
-				continue;
-			}
-			this.#at += 1;
-			const last = this.#setItem();
-			if (typeof last !== "number" || last < first) {
-				throw new PatternError("a range in [] has its ends in the wrong order");
-			}
-			tests.push(this.#range(first, last));
-		}
-		return (code) => tests.some((test) => test(code)) !== negated;
-	}
-
-	#range(first: number, last: number): Test {
-		const inside: Test = (code) => code >= first && code <= last;
-		if (!this.#ignoreCase) {
-			return inside;
-		}
-		return (code) => {
-			const char = String.fromCharCode(code);
-			return inside(code) || inside(char.toLowerCase().charCodeAt(0)) || inside(char.toUpperCase().charCodeAt(0));
-		};
+	#test(source: string): Test {
+		const test = this.#tests.get(source) ?? testOf(/^[{}\]]$/.test(source) ? `\\${source}` : source, this.#ignoreCase);
+		this.#tests.set(source, test);
+		return test;
 	}
 }
 
@@ -376,8 +278,8 @@ export class Pattern {
 		}
 	}
 
-	// find: the leftmost match at or after `from`.
-	find(text: string, from = 0): Match | undefined {
+	// find: the leftmost match at or after `from`; with `any`, one that need not be the longest.
+	find(text: string, from = 0, any = false): Match | undefined {
 		let best: Match | undefined;
 		this.#now.clear();
 		for (let at = from; at <= text.length; at++) {
@@ -390,7 +292,7 @@ export class Pattern {
 			if (start !== undefined && (!best || start <= best.from)) {
 				best = { from: start, to: at };
 			}
-			if (at === text.length || (best && this.#now.nodes.length === 0)) {
+			if (at === text.length || (best && (any || this.#now.nodes.length === 0))) {
 				break;
 			}
 			this.#then.clear();
@@ -402,19 +304,6 @@ export class Pattern {
 
 	// test: whether it matches anywhere.
 	test(text: string): boolean {
-		this.#now.clear();
-		for (let at = 0; at <= text.length; at++) {
-			at = this.#now.nodes.length === 0 ? this.#candidate(text, at) : at;
-			this.#follow(this.#now, this.#start, at, text, at);
-			if (this.#now.nodes.includes(0)) {
-				return true;
-			}
-			if (at < text.length) {
-				this.#then.clear();
-				this.#step(text.charCodeAt(at), text, at);
-				[this.#now, this.#then] = [this.#then, this.#now];
-			}
-		}
-		return false;
+		return this.find(text, 0, true) !== undefined;
 	}
 }

@@ -180,8 +180,8 @@ function styleApply(style: Style, parameters: string): void {
 
 // Text on a coloured background keeps the text's colour, whose contrast is known.
 function classesOf(style: Style): string {
-	const names = [style.back && `back-${style.back}`, style.back ? "" : style.color && `ink-${style.color}`];
-	names.push(style.dim && !style.color && !style.back ? "ink-muted" : "");
+	const names = [style.back && `back-${style.back}`, style.back ? "" : style.color];
+	names.push(style.dim && !style.color && !style.back ? "muted" : "");
 	names.push(style.bold ? "bold" : "", style.italic ? "italic" : "", style.underline ? "underline" : "");
 	return names.filter(Boolean).join(" ");
 }

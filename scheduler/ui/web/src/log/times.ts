@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // The time at a line: absolute, since the start of the log, or since the line before.
 
+import { wallTime } from "../core/format.ts";
+
 export type TimeMode = "off" | "absolute" | "start" | "gap";
 export const timeModes: readonly (readonly [TimeMode, string])[] = [
 	["off", "No times"],
@@ -9,17 +11,13 @@ export const timeModes: readonly (readonly [TimeMode, string])[] = [
 	["gap", "Since line before"],
 ];
 
-const padded = (value: number, digits: number) => String(value).padStart(digits, "0");
-
 // seconds: "+0.000s", "+61.250s".
 function seconds(ms: number): string {
 	return `${ms < 0 ? "−" : "+"}${(Math.abs(ms) / 1000).toFixed(3)}s`;
 }
 
 export function clock(time: number, utc: boolean): string {
-	const date = new Date(utc ? time : time - new Date(time).getTimezoneOffset() * 60_000);
-	const parts = [date.getUTCHours(), date.getUTCMinutes(), date.getUTCSeconds()].map((part) => padded(part, 2));
-	return `${parts.join(":")}.${padded(date.getUTCMilliseconds(), 3)}`;
+	return wallTime(time, utc).slice(11);
 }
 
 export type Times = { readonly at: number | undefined; readonly start: number | undefined; readonly before: number | undefined };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // The rows of a log that are drawn, their place, the keys and the pointer.
 
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { textScale, useRender } from "../core/hooks.ts";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { textScale, useHeight, useRender } from "../core/hooks.ts";
 import type { Matcher } from "./find.ts";
 import { type LineRange, rangeOf } from "./ranges.ts";
 import type { TimeMode } from "./times.ts";
@@ -77,19 +77,6 @@ function useSelection(props: ListProps) {
 }
 
 type Box = { readonly current: HTMLDivElement | null };
-
-function useHeight(element: Box): number {
-	const [height, setHeight] = useState(0);
-	useEffect(() => {
-		if (!element.current) {
-			return;
-		}
-		const observer = new ResizeObserver(([entry]) => setHeight(entry?.contentRect.height ?? 0));
-		observer.observe(element.current);
-		return () => observer.disconnect();
-	}, []);
-	return height;
-}
 
 // Puts the drawn rows where the anchor says. Wrapped lines have their heights only after they are drawn.
 type Placed = {

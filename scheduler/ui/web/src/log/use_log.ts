@@ -3,12 +3,12 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { useFragment, useRender } from "../core/hooks.ts";
-import { operationHasEnded, useReadLog } from "../core/operation.ts";
 import { type Resource, text } from "../core/resource.ts";
-import { follow, logTopic } from "../core/tail.ts";
 import { LineCache } from "./line_cache.ts";
 import { LogReader, type LogSource } from "./log_reader.ts";
+import { operationHasEnded, useReadLog } from "./operation.ts";
 import { type LineRange, placeOf } from "./ranges.ts";
+import { follow, logTopic } from "./tail.ts";
 
 export type LogView = { readonly reader: LogReader; readonly cache: LineCache };
 

@@ -5,51 +5,81 @@ import { TextField } from "../components/field.tsx";
 import { announce } from "../components/live_region.tsx";
 import { address, change } from "../core/api.ts";
 import { linksOf, type Resource } from "../core/resource.ts";
-import { attributesOf, fieldsFor, valuesOf } from "./fields.ts";
+import { attributesOf, fieldsFor, relationshipsOf, type Values, valuesOf } from "./fields.ts";
 import { type ObjectKind, titleCase } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";
 
-type Props = {
-	readonly kind: ObjectKind;
-	readonly item: Resource | undefined; // undefined: a new one
-	readonly createPath: string;
-	readonly relationships?: object; // of a new one
+export type FormKind = Pick<ObjectKind, "type" | "one" | "fields" | "missing" | "add" | "create" | "save">;
+
+type FormProps = {
+	readonly kind: FormKind;
+	readonly item?: Resource | undefined; // undefined: a new one
+	readonly url: string;
+	readonly title?: string;
+	readonly intro?: string;
+	readonly relationships?: object;
 	readonly onDone: (saved: Resource | undefined) => unknown;
 	readonly onClose: () => void;
 };
 
-function keptOf(kind: ObjectKind, item: Resource): object | undefined {
-	return kind.kept ? { [kind.kept]: { data: linksOf(item, kind.kept) } } : undefined;
-}
-
-export function ObjectDialog({ kind, item, createPath, relationships, onDone, onClose }: Props) {
+// Creates or changes an object by the fields of its kind.
+export function FormDialog({ kind, item, url, title, intro, relationships, onDone, onClose }: FormProps) {
 	const fields = fieldsFor(kind.fields, item);
-	const [values, setValues] = useState(() => valuesOf(fields, item));
+	const [typed, setTyped] = useState<Values>({});
+	const values = { ...valuesOf(fields, item), ...typed };
 	const save = async () => {
+		const relations = { ...relationships, ...relationshipsOf(fields, values, item) };
 		const attributes = attributesOf(fields, values, item);
-		const relations = item ? keptOf(kind, item) : relationships;
-		const body = { data: { type: kind.type, attributes, ...(relations && { relationships: relations }) } };
-		const answer = await change(item ? "PATCH" : "POST", address(item ? kind.item(item.id) : createPath), body);
+		const body = { data: { type: kind.type, attributes, ...(Object.keys(relations).length > 0 && { relationships: relations }) } };
+		const answer = await change(item ? "PATCH" : "POST", url, body);
 		announce(`${titleCase(kind.one)} ${item ? "saved" : "created"}`);
 		await onDone(answer.data && !Array.isArray(answer.data) ? (answer.data as Resource) : undefined);
 	};
 	return (
 		<Dialog
-			title={item ? `Edit ${kind.name(item)}` : `New ${kind.one}`}
-			confirm={item ? "Save" : "Create"}
+			title={title ?? kind.add ?? `New ${kind.one}`}
+			confirm={item ? (kind.save ?? "Save") : (kind.create ?? "Create")}
+			reason={kind.missing?.(values)}
 			fields={pointersOf(fields)}
 			onConfirm={save}
 			onClose={onClose}
 		>
 			{(error) => (
-				<ObjectFields
-					fields={fields}
-					values={values}
-					error={error}
-					onValue={(name, value) => setValues((before) => ({ ...before, [name]: value }))}
-				/>
+				<>
+					{intro && <p>{intro}</p>}
+					<ObjectFields
+						fields={fields}
+						values={values}
+						error={error}
+						onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+					/>
+				</>
 			)}
 		</Dialog>
+	);
+}
+
+type Props = {
+	readonly kind: ObjectKind;
+	readonly item: Resource | undefined; // undefined: a new one
+	readonly createPath: string;
+	readonly onDone: (saved: Resource | undefined) => unknown;
+	readonly onClose: () => void;
+};
+
+export function ObjectDialog({ kind, item, createPath, ...rest }: Props) {
+	const kept = kind.kept ? { [kind.kept]: { data: linksOf(item, kind.kept) } } : {};
+	return item ? (
+		<FormDialog
+			kind={kind}
+			item={item}
+			url={address(kind.item(item.id))}
+			title={`Edit ${kind.name(item)}`}
+			relationships={kept}
+			{...rest}
+		/>
+	) : (
+		<FormDialog kind={kind} url={address(createPath)} relationships={kind.relationships ?? {}} {...rest} />
 	);
 }
 
@@ -66,7 +96,14 @@ export function RemoveDialog({ kind, item, onDone, onClose }: RemoveProps) {
 		await onDone();
 	};
 	return (
-		<Dialog title={`${word} ${kind.one} ${name}`} confirm={word} danger reason={reason} onConfirm={remove} onClose={onClose}>
+		<Dialog
+			title={`${word} ${kind.one} ${name}`}
+			confirm={kind.confirmRemove ?? word}
+			danger
+			reason={reason}
+			onConfirm={remove}
+			onClose={onClose}
+		>
 			<p>{kind.removes}</p>
 			{kind.typed && <TextField label={`Type ${name} to confirm`} value={typed} onValue={setTyped} />}
 		</Dialog>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CheckList } from "../components/check_list.tsx";
-import { CheckField, SelectField, TextField } from "../components/field.tsx";
+import { Fragment } from "preact";
+import { CheckField, CheckList, SelectField, TextField } from "../components/field.tsx";
 import type { ApiError } from "../core/errors.ts";
 import { type FieldRow, pointerOf, type Value, type Values } from "./fields.ts";
 
@@ -24,13 +24,10 @@ export function ObjectFields({ fields, values, error, onValue }: Props) {
 			{fields
 				.filter((field) => field.shown?.(values) ?? true)
 				.map((field) => (
-					<Control
-						key={field.name}
-						field={field}
-						value={values[field.name] ?? ""}
-						error={error}
-						onValue={(value) => onValue(field.name, value)}
-					/>
+					<Fragment key={field.name}>
+						{field.heading && <h3>{field.heading}</h3>}
+						<Control field={field} value={values[field.name] ?? ""} error={error} onValue={(value) => onValue(field.name, value)} />
+					</Fragment>
 				))}
 		</>
 	);
@@ -45,9 +42,11 @@ type ControlProps = {
 
 function Control({ field, value, error, onValue }: ControlProps) {
 	const common = { label: field.label, hint: field.hint, error, pointer: pointerOf(field) };
+	const longest = field.longest === undefined ? {} : { maxLength: field.longest };
+	const suggestions = field.suggestions ? { suggestions: field.suggestions } : {};
 	switch (field.kind) {
 		case "flag":
-			return <CheckField label={field.label} {...(field.hint && { hint: field.hint })} checked={value === true} onChecked={onValue} />;
+			return <CheckField label={field.label} hint={field.hint} checked={value === true} onChecked={onValue} />;
 		case "choice":
 			return <SelectField {...common} value={String(value)} options={field.options ?? []} onValue={onValue} />;
 		case "set":
@@ -67,11 +66,22 @@ function Control({ field, value, error, onValue }: ControlProps) {
 				<TextField {...common} lines={3} value={(value as readonly string[]).join("\n")} onValue={(typed) => onValue(typed.split("\n"))} />
 			);
 		case "long":
-			return <TextField {...common} lines={4} value={String(value)} onValue={onValue} />;
+			return <TextField {...common} {...longest} lines={4} value={String(value)} onValue={onValue} />;
+		case "moment":
+			return <TextField {...common} type="datetime-local" value={String(value)} onValue={onValue} />;
 		case "time":
 			return <TextField {...common} type={"date" as "text"} value={String(value).slice(0, 10)} onValue={onValue} />;
 		default:
-			return <TextField {...common} type={inputTypes[field.kind] ?? "text"} value={String(value)} onValue={onValue} />;
+			return (
+				<TextField
+					{...common}
+					{...longest}
+					{...suggestions}
+					type={inputTypes[field.kind] ?? "text"}
+					value={String(value)}
+					onValue={onValue}
+				/>
+			);
 	}
 }
 

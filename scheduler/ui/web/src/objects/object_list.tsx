@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { CopyId } from "../components/copy_id.tsx";
+import { CopyId } from "../components/copy.tsx";
 import { Pagination } from "../components/pagination.tsx";
 import { Content } from "../components/states.tsx";
 import { type Column, Table } from "../components/table.tsx";
-import { useDocument } from "../core/hooks.ts";
+import { type Loaded, useDocument } from "../core/hooks.ts";
 import { type Resource, text } from "../core/resource.ts";
 import { navigate } from "../core/router.ts";
 import { fieldsFor } from "./fields.ts";
@@ -14,10 +14,12 @@ import { ObjectDialog, RemoveDialog } from "./object_dialog.tsx";
 
 type Props = {
 	readonly kind: ObjectKind;
-	readonly url: string; // of the list
+	readonly url?: string; // of the list
+	readonly list?: Loaded; // the same, if the page reads it itself
 	readonly createPath: string;
-	readonly relationships?: object;
+	readonly intro?: string;
 	readonly reason?: string | undefined; // why it can't be changed
+	readonly noneLeft?: string | undefined; // why nothing can be added
 	readonly wanted?: (item: Resource) => boolean; // leaves out objects that the list's address can't
 	readonly heading?: boolean; // a heading with the kind's name; the page's own heading has it otherwise
 };
@@ -29,8 +31,9 @@ function secretName(kind: ObjectKind, item: Resource | undefined): string {
 }
 
 // The objects of a kind, with New, Edit and Delete. A secret of a new object is shown until the user goes on.
-export function ObjectList({ kind, url, createPath, relationships, reason, wanted, heading = false }: Props) {
-	const list = useDocument(url);
+export function ObjectList({ kind, url, list: given, createPath, intro, reason, noneLeft, wanted, heading = false }: Props) {
+	const own = useDocument(url);
+	const list = given ?? own;
 	const [asked, setAsked] = useState<Asked | undefined>();
 	const [secret, setSecret] = useState("");
 	const close = () => setAsked(undefined);
@@ -45,10 +48,10 @@ export function ObjectList({ kind, url, createPath, relationships, reason, wante
 	return (
 		<section aria-label={kind.many}>
 			<div class="list-head">
-				{heading ? <h3>{kind.many}</h3> : <span />}
+				{heading ? <h3>{kind.many}</h3> : intro ? <p>{intro}</p> : <span />}
 				{fieldsFor(kind.fields, undefined).length > 0 && (
-					<Button kind={heading ? "plain" : "primary"} reason={reason} onPress={() => setAsked({ what: "new" })}>
-						New {kind.one}
+					<Button kind={heading ? "plain" : "primary"} reason={reason ?? noneLeft} onPress={() => setAsked({ what: "new" })}>
+						{kind.add ?? `New ${kind.one}`}
 					</Button>
 				)}
 			</div>
@@ -66,14 +69,7 @@ export function ObjectList({ kind, url, createPath, relationships, reason, wante
 				}
 			</Content>
 			{(asked?.what === "new" || asked?.what === "edit") && (
-				<ObjectDialog
-					kind={kind}
-					item={asked.item}
-					createPath={createPath}
-					{...(relationships && { relationships })}
-					onDone={saved}
-					onClose={close}
-				/>
+				<ObjectDialog kind={kind} item={asked.item} createPath={createPath} onDone={saved} onClose={close} />
 			)}
 			{asked?.what === "remove" && asked.item && <RemoveDialog kind={kind} item={asked.item} onDone={list.reload} onClose={close} />}
 		</section>
@@ -100,7 +96,7 @@ function columnsOf(
 ): readonly Column[] {
 	const name: Column = {
 		key: "name",
-		head: "Name",
+		head: kind.head ?? "Name",
 		cell: (item) =>
 			kind.opens || kind.path ? (
 				<a class="row-link" href={kind.path?.(item) ?? `?id=${encodeURIComponent(item.id)}`}>

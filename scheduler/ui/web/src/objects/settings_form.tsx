@@ -1,36 +1,41 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../components/button.tsx";
-import { ProblemList } from "../components/error_panel.tsx";
+import { Problems } from "../components/error_panel.tsx";
 import { announce } from "../components/live_region.tsx";
 import { address, change } from "../core/api.ts";
-import { type ApiError, errorOf } from "../core/errors.ts";
+import { useAttempt } from "../core/hooks.ts";
 import type { Resource } from "../core/resource.ts";
-import { attributesOf, fieldsFor, type Values, valuesOf } from "./fields.ts";
+import { attributesOf, fieldsFor, relationshipsOf, type Values, valuesOf } from "./fields.ts";
 import type { ObjectKind } from "./kinds.ts";
 import { ObjectFields, pointersOf } from "./object_fields.tsx";
 
-type Props = { readonly kind: Pick<ObjectKind, "type" | "fields" | "item">; readonly item: Resource; readonly reason: string | undefined };
+type Props = {
+	readonly kind: Pick<ObjectKind, "type" | "fields" | "item">;
+	readonly item: Resource;
+	readonly reason: string | undefined; // why it can't be changed
+	readonly word?: string;
+	readonly said?: string; // after it was saved
+	readonly onSaved?: (attributes: Readonly<Record<string, unknown>>) => unknown;
+};
 
 // A form for the attributes of an object. It sends those that the user has changed, and keeps them after an error.
-export function SettingsForm({ kind, item, reason }: Props) {
+export function SettingsForm({ kind, item, reason, word = "Save", said = "Saved", onSaved }: Props) {
 	const fields = fieldsFor(kind.fields, item);
 	const [typed, setTyped] = useState<Values>({});
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const values = { ...valuesOf(fields, item), ...typed };
 	const attributes = attributesOf(fields, values, item);
-	const unchanged = Object.keys(attributes).length === 0 ? "nothing has changed" : undefined;
-	const save = async () => {
-		try {
-			setError(undefined);
-			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes } });
+	const relationships = relationshipsOf(fields, values, item);
+	const unchanged = Object.keys({ ...attributes, ...relationships }).length === 0 ? "nothing has changed" : undefined;
+	const save = () =>
+		attempt(async () => {
+			const relations = Object.keys(relationships).length > 0 && { relationships };
+			await change("PATCH", address(kind.item(item.id)), { data: { type: kind.type, attributes, ...relations } });
 			setTyped({});
-			announce("Saved");
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
-	const rest = error?.outside(pointersOf(fields)) ?? [];
+			announce(said);
+			await onSaved?.(attributes);
+		});
 	return (
 		<form
 			onSubmit={(event) => {
@@ -46,10 +51,13 @@ export function SettingsForm({ kind, item, reason }: Props) {
 					onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
 				/>
 			</fieldset>
-			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
-			<Button kind="primary" reason={reason ?? unchanged} onPress={save}>
-				Save
-			</Button>
+			<Problems of={error} fields={pointersOf(fields)} />
+			<div class="actions">
+				<Button kind="primary" reason={reason ?? unchanged} onPress={save}>
+					{word}
+				</Button>
+				{!unchanged && <Button onPress={() => setTyped({})}>Undo changes</Button>}
+			</div>
 		</form>
 	);
 }

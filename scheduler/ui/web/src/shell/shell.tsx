@@ -17,12 +17,8 @@ import { barLinks, TopBar } from "./top_bar.tsx";
 
 type Shown = { readonly Page: ComponentType<PageProps>; readonly params: PageProps["params"]; readonly path: string };
 
-function MissingPage() {
-	return <NotFound />;
-}
-
 async function pageOf(match: Match | undefined): Promise<ComponentType<PageProps>> {
-	return match ? (await partLoad(match.route.load)).default : MissingPage;
+	return match ? (await partLoad(match.route.load)).default : NotFound;
 }
 
 // Loads the page of the address. The page before it stays until the new one is there.
@@ -103,20 +99,20 @@ export function Shell({ routes }: { readonly routes: readonly Route[] }) {
 					return true;
 				}
 				const link = barLinks.find((candidate) => pressed === `g ${candidate.word[0]?.toLowerCase()}`);
-				if (link && organization && routes.some((route) => route.pattern === link.pattern)) {
+				if (link && organization) {
 					navigate(pathTo(link.pattern, { org: organization }));
 					return true;
 				}
 				return pageKeys[pressed]?.() ?? false;
 			}),
-		[organization, routes],
+		[organization],
 	);
 	return (
 		<>
 			<a class="skip" href="#main">
 				Skip to content
 			</a>
-			<TopBar organization={organization} has={(pattern) => routes.some((route) => route.pattern === pattern)} />
+			<TopBar organization={organization} />
 			<NewBuildNote />
 			<main id="main" tabIndex={-1} aria-busy={shown?.path !== location.pathname}>
 				{shown && <shown.Page key={shown.path} params={shown.params} />}

@@ -132,7 +132,6 @@ function Search({ organization }: { readonly organization: string }) {
 	);
 }
 
-// Links of the bar; those of pages that this bundle lacks are left out (routes.ts).
 export const barLinks = [
 	{ word: "Workspaces", pattern: "/app/:org/workspaces" },
 	{ word: "Runs", pattern: "/app/:org/runs" },
@@ -140,7 +139,7 @@ export const barLinks = [
 	{ word: "Settings", pattern: "/app/:org/settings/general" },
 ] as const;
 
-export function TopBar({ organization, has }: { readonly organization: string; readonly has: (pattern: string) => boolean }) {
+export function TopBar({ organization }: { readonly organization: string }) {
 	return (
 		<header class="bar">
 			<a class="brand" href="/app">
@@ -149,16 +148,14 @@ export function TopBar({ organization, has }: { readonly organization: string; r
 			<OrganizationMenu organization={organization} />
 			{organization && (
 				<nav aria-label="Organization">
-					{barLinks
-						.filter((link) => has(link.pattern))
-						.map((link) => {
-							const to = pathTo(link.pattern, { org: organization });
-							return (
-								<a key={to} href={to} aria-current={location.pathname === to ? "page" : undefined}>
-									{link.word}
-								</a>
-							);
-						})}
+					{barLinks.map((link) => {
+						const to = pathTo(link.pattern, { org: organization });
+						return (
+							<a key={to} href={to} aria-current={location.pathname === to ? "page" : undefined}>
+								{link.word}
+							</a>
+						);
+					})}
 				</nav>
 			)}
 			{organization && <Search organization={organization} />}

@@ -8,19 +8,7 @@ import { store } from "../core/store.ts";
 // What made the commit known: a push to a branch, a tag, or a pull request.
 export type CommitRef = { readonly kind: "branch" | "tag" | "pull request"; readonly name: string; readonly href: string };
 
-export type Commit = {
-	readonly sha: string;
-	readonly href: string; // of the provider; "": not known
-	readonly ref: CommitRef | undefined;
-	readonly subject: string; // the first line of the message
-	readonly message: string;
-	readonly repository: string;
-	readonly compare: string; // the address of the changes
-	readonly sender: string; // who pushed it or opened the pull request
-	readonly senderHref: string;
-	readonly title: string; // of the pull request
-	readonly event: string; // the id of the vcs-event that brought it; "": not known any more
-};
+export type Commit = NonNullable<ReturnType<typeof commitFrom>>;
 
 // shortSha: the first digits of a commit's SHA.
 export function shortSha(sha: string): string {
@@ -38,7 +26,7 @@ function refOf(ingress: Resource): CommitRef | undefined {
 }
 
 // commitFrom: undefined if the object names no commit.
-export function commitFrom(ingress: Resource | undefined): Commit | undefined {
+export function commitFrom(ingress: Resource | undefined) {
 	const sha = text(ingress, "commit-sha");
 	if (!ingress || !sha) {
 		return undefined;
@@ -46,16 +34,16 @@ export function commitFrom(ingress: Resource | undefined): Commit | undefined {
 	const message = text(ingress, "commit-message");
 	return {
 		sha,
-		href: text(ingress, "commit-url"),
+		href: text(ingress, "commit-url"), // of the provider; "": not known
 		ref: refOf(ingress),
 		subject: firstLine(message),
 		message: message.trim(),
 		repository: text(ingress, "identifier"),
-		compare: text(ingress, "compare-url"),
-		sender: text(ingress, "sender-username"),
+		compare: text(ingress, "compare-url"), // the address of the changes
+		sender: text(ingress, "sender-username"), // who pushed it or opened the pull request
 		senderHref: text(ingress, "sender-html-url"),
 		title: flag(ingress, "is-pull-request") ? text(ingress, "pull-request-title") : "",
-		event: linkOf(ingress, "vcs-event")?.id ?? "",
+		event: linkOf(ingress, "vcs-event")?.id ?? "", // that brought it; "": not known any more
 	};
 }
 

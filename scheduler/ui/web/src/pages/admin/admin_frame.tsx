@@ -3,8 +3,8 @@ import type { ComponentChildren } from "preact";
 import { NotFound } from "../../components/error_panel.tsx";
 import { session } from "../../core/session.ts";
 import { useTitle } from "../../core/title.ts";
+import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
-import { type SectionKey, sections, wordOf } from "./sections.ts";
 
 type Props = { readonly section: SectionKey; readonly intro?: ComponentChildren; readonly children: ComponentChildren };
 
@@ -19,20 +19,29 @@ export function AdminFrame({ section, intro, children }: Props) {
 	return (
 		<>
 			<Breadcrumb crumbs={[{ word: "Site administration", href: "/app/admin/organizations" }, { word }]} />
-			<div class="settings">
-				<nav class="settings-nav" aria-label="Site administration">
-					{sections.map((item) => (
-						<a key={item.key} href={`/app/admin/${item.key}`} aria-current={item.key === section ? "page" : undefined}>
-							{item.word}
-						</a>
-					))}
-				</nav>
-				<div class="settings-body">
-					<h1 tabIndex={-1}>{word}</h1>
-					{intro && <p>{intro}</p>}
-					{children}
-				</div>
-			</div>
+			<SettingsLayout label="Site administration" pages={sections} shown={section} below="/app/admin">
+				<h1 tabIndex={-1}>{word}</h1>
+				{intro && <p>{intro}</p>}
+				{children}
+			</SettingsLayout>
 		</>
 	);
+}
+
+// The pages of site admins, in the order of the side list.
+
+export const sections = [
+	{ key: "organizations", word: "Organizations" },
+	{ key: "users", word: "Users" },
+	{ key: "versions", word: "Engine versions" },
+	{ key: "general", word: "General" },
+	{ key: "maintenance", word: "Maintenance" },
+	{ key: "audit-trail", word: "Audit trail" },
+	{ key: "queue", word: "Queue and workers" },
+] as const;
+
+export type SectionKey = (typeof sections)[number]["key"];
+
+export function wordOf(section: SectionKey): string {
+	return sections.find(({ key }) => key === section)?.word ?? section;
 }

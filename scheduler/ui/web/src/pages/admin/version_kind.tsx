@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 // A version of terraform, OPA or Sentinel that site admins list.
 
-import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Chip, Mark } from "../../components/status_mark.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
 import { count } from "../../core/format.ts";
+import { useAttempt } from "../../core/hooks.ts";
 import { flag, number, type Resource, text } from "../../core/resource.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
-import type { Tool } from "./tools.ts";
 
 const fields: readonly FieldRow[] = [
 	{ name: "version", label: "Version", kind: "text", only: "create", hint: "Exact, such as 1.11.4 or 1.6.0-rc1." },
@@ -49,22 +47,18 @@ function Notes({ version }: { readonly version: Resource }) {
 type SwitchProps = { readonly tool: Tool; readonly version: Resource; readonly reload: () => Promise<void> };
 
 function Switch({ tool, version, reload }: SwitchProps) {
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const word = flag(version, "enabled") ? "Disable" : "Enable";
-	const send = async () => {
-		try {
-			setError(undefined);
+	const send = () =>
+		attempt(async () => {
 			const attributes = { enabled: !flag(version, "enabled") };
 			await change("PATCH", address(`/admin/${tool.type}/${segment(version.id)}`), { data: { type: tool.type, attributes } });
 			announce(`${tool.word} ${text(version, "version")}: done`);
 			await reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	return (
 		<>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			<Button label={`${word} ${text(version, "version")}`} onPress={send}>
 				{word}
 			</Button>
@@ -90,4 +84,48 @@ export function versionKind(tool: Tool): ObjectKind {
 		keeps: (item) => ((number(item, "usage") ?? 0) > 0 ? "it is in use" : undefined),
 		removes: "It is no longer listed. Workers keep the program.",
 	};
+}
+
+// The programs whose versions site admins list.
+
+export type Tool = {
+	readonly key: string; // in the address
+	readonly type: string; // of the versions in the API
+	readonly word: string;
+	readonly usage: string; // what selects a version
+	readonly empty: string;
+	readonly rule: string; // what the list decides
+};
+
+const listed = "No version matches. Without a list, all versions can be selected that workers have or can get.";
+
+export const tools: readonly Tool[] = [
+	{
+		key: "",
+		type: "terraform-versions",
+		word: "Terraform",
+		usage: "Workspaces",
+		empty: listed,
+		rule: "Workspaces can't select a disabled version, and no run starts with it.",
+	},
+	{
+		key: "opa",
+		type: "opa-versions",
+		word: "OPA",
+		usage: "Policy sets",
+		empty: listed,
+		rule: "The list is for clients that select a version.",
+	},
+	{
+		key: "sentinel",
+		type: "sentinel-versions",
+		word: "Sentinel",
+		usage: "Policy sets",
+		empty: listed,
+		rule: "The list is for clients that select a version.",
+	},
+];
+
+export function toolOf(key: string | null): Tool {
+	return tools.find((tool) => tool.key === key) ?? (tools[0] as Tool);
 }

@@ -6,8 +6,7 @@ import { address } from "../../core/api.ts";
 import { useQuery } from "../../core/hooks.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
 import { AdminFrame } from "./admin_frame.tsx";
-import { toolOf, tools } from "./tools.ts";
-import { versionKind } from "./version_kind.tsx";
+import { toolOf, tools, versionKind } from "./version_kind.tsx";
 
 export default function AdminVersions() {
 	const query = useQuery();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import { address, change, segment } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
-import { useDocument, useQuery } from "../../core/hooks.ts";
+import { useDocument } from "../../core/hooks.ts";
 import { flag, linksOf, number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
 import { Workers } from "../queue/workers.tsx";
-import { ObjectPage } from "./object_page.tsx";
+import { ObjectPages } from "./object_page.tsx";
 import { type Linked, RelationList } from "./relation_list.tsx";
-import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
 import { tokenKind } from "./token_kind.tsx";
 import { projectsOf, workspacesOf } from "./words.ts";
 
@@ -53,32 +52,22 @@ const poolTokens: ObjectKind = {
 
 export default function AgentPools({ params }: PageProps) {
 	return (
-		<SettingsFrame params={params} section="agent-pools">
-			{(view) => <Pools view={view} />}
-		</SettingsFrame>
-	);
-}
-
-function Pools({ view }: { readonly view: OrganizationView }) {
-	const query = useQuery();
-	const id = query.get("id");
-	const reason = without(view, "can-manage-agent-pools", "manage agent pools");
-	const path = `${view.path}/agent-pools`;
-	if (!id) {
-		return (
-			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
-		);
-	}
-	return (
-		<ObjectPage key={id} kind={kind} id={id} reason={reason}>
-			{(pool, of) => (
+		<ObjectPages
+			params={params}
+			section="agent-pools"
+			kind={kind}
+			below="/agent-pools"
+			right="can-manage-agent-pools"
+			what="manage agent pools"
+		>
+			{({ view, item: pool, reason, onDone }) => (
 				<>
 					{!reason && (
 						<>
 							<ObjectList
 								kind={poolTokens}
-								url={address(`${kind.item(id)}/authentication-tokens`, { "page[size]": 100 })}
-								createPath={`${kind.item(id)}/authentication-tokens`}
+								url={address(`${kind.item(pool.id)}/authentication-tokens`, { "page[size]": 100 })}
+								createPath={`${kind.item(pool.id)}/authentication-tokens`}
 								heading
 							/>
 							<PoolWorkers pool={pool} />
@@ -88,10 +77,10 @@ function Pools({ view }: { readonly view: OrganizationView }) {
 						[
 							workspacesOf(view.path, "allowed-workspaces", "Workspaces that may use it"),
 							projectsOf(view.path, "allowed-projects", "Projects that may use it"),
-						].map((linked) => <Allowed key={linked.relation} pool={pool} linked={linked} reason={reason} onDone={of.reload} />)}
+						].map((linked) => <Allowed key={linked.relation} pool={pool} linked={linked} reason={reason} onDone={onDone} />)}
 				</>
 			)}
-		</ObjectPage>
+		</ObjectPages>
 	);
 }
 

@@ -16,7 +16,7 @@ function whatOf(event: Event): string {
 }
 
 export function eventsOf(document: unknown): readonly Resource[] {
-	const data = (document as { data?: unknown }).data;
+	const data = (document as { data?: unknown } | undefined)?.data;
 	return (Array.isArray(data) ? (data as Event[]) : []).map((event) => {
 		const what = whatOf(event);
 		const about = event.resource?.id ?? "";
@@ -26,7 +26,7 @@ export function eventsOf(document: unknown): readonly Resource[] {
 }
 
 export function pagesOf(document: unknown): PageNumbers | undefined {
-	const pages = (document as { pagination?: Record<string, number | null> }).pagination;
+	const pages = (document as { pagination?: Record<string, number | null> } | undefined)?.pagination;
 	return (
 		pages && {
 			"current-page": pages.current_page ?? 1,

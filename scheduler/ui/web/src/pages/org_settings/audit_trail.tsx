@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useState } from "preact/hooks";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { ErrorPanel } from "../../components/error_panel.tsx";
 import { TextField } from "../../components/field.tsx";
 import { Pagination } from "../../components/pagination.tsx";
@@ -8,10 +7,9 @@ import { Skeleton } from "../../components/states.tsx";
 import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, read } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
 import { shortId } from "../../core/format.ts";
-import { useDelayed, useQuery } from "../../core/hooks.ts";
-import { object, type PageNumbers, type Resource, text, texts } from "../../core/resource.ts";
+import { useDelayed, useQuery, useRead } from "../../core/hooks.ts";
+import { object, type Resource, text, texts } from "../../core/resource.ts";
 import { type PageProps, queryChange } from "../../core/router.ts";
 import { eventsOf, pagesOf } from "./audit_events.ts";
 import { SettingsFrame } from "./settings_frame.tsx";
@@ -22,24 +20,6 @@ export default function AuditTrail({ params }: PageProps) {
 			{(view) => <Trail path={view.path} />}
 		</SettingsFrame>
 	);
-}
-
-type Page = { readonly url: string; readonly events: readonly Resource[]; readonly pages: PageNumbers | undefined };
-
-// The trail is not JSON:API: its document has no types.
-function useTrail(url: string) {
-	const [page, setPage] = useState<Page | undefined>();
-	const [error, setError] = useState<ApiError | undefined>();
-	const [round, setRound] = useState(0);
-	useEffect(() => {
-		const ended = new AbortController();
-		setError(undefined);
-		read(url, ended.signal, false)
-			.then((document) => setPage({ url, events: eventsOf(document), pages: pagesOf(document) }))
-			.catch((failure) => ended.signal.aborted || setError(errorOf(failure)));
-		return () => ended.abort();
-	}, [url, round]);
-	return { page: page?.url === url ? page : undefined, error, retry: () => setRound(round + 1) };
 }
 
 function Who({ event }: { readonly event: Resource }) {
@@ -86,26 +66,26 @@ export function Trail({ path }: { readonly path: string }) {
 	const query = useQuery();
 	const since = query.get("since") ?? "";
 	const search = query.get("q") ?? "";
-	const { page, error, retry } = useTrail(
-		address(`${path}/audit-trail`, {
-			"page[number]": query.get("page") ?? undefined,
-			"page[size]": 100,
-			since: since && `${since}T00:00:00.000Z`,
-		}),
-	);
-	const late = useDelayed(!page && !error);
-	const rows = page?.events.filter((event) => !search || matches(event, search)) ?? [];
+	const url = address(`${path}/audit-trail`, {
+		"page[number]": query.get("page") ?? undefined,
+		"page[size]": 100,
+		since: since && `${since}T00:00:00.000Z`,
+	});
+	// The trail is not JSON:API: its document has no types.
+	const { value: document, error, again } = useRead(url, (signal) => read(url, signal, false));
+	const late = useDelayed(!document && !error);
+	const rows = eventsOf(document).filter((event) => !search || matches(event, search));
 	return (
 		<>
 			<div class="filters">
 				<TextField label="Since" type={"date" as "text"} value={since} onValue={(value) => queryChange({ since: value, page: "" })} />
 				<TextField label="Filter this page" type="search" value={search} onValue={(value) => queryChange({ q: value })} />
 			</div>
-			{error && <ErrorPanel error={error} onRetry={retry} />}
+			{error && <ErrorPanel error={error} onRetry={again} />}
 			{late && <Skeleton />}
-			{page && rows.length === 0 && <p class="muted">{search || since ? "Nothing matches." : "Nothing has been recorded yet."}</p>}
+			{document && rows.length === 0 && <p class="muted">{search || since ? "Nothing matches." : "Nothing has been recorded yet."}</p>}
 			{rows.length > 0 && <Table caption="Audit trail" columns={columns} rows={rows} stacked />}
-			<Pagination pages={page?.pages} />
+			<Pagination pages={pagesOf(document)} />
 		</>
 	);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { segment } from "../../core/api.ts";
 import { text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";

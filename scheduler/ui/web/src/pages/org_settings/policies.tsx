@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, bytes, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { isMissing } from "../../core/errors.ts";
 import { count } from "../../core/format.ts";
-import { useQuery } from "../../core/hooks.ts";
+import { useAttempt, useRead } from "../../core/hooks.ts";
 import { number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
-import type { ObjectKind } from "../../objects/kinds.ts";
-import { ObjectList } from "../../objects/object_list.tsx";
-import { ObjectPage } from "./object_page.tsx";
-import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
-import { policyKinds, wordOf } from "./words.ts";
+import { type ObjectKind, wordOf } from "../../objects/kinds.ts";
+import { ObjectPages } from "./object_page.tsx";
+import { policyKinds } from "./words.ts";
 
 const opaLevels = [
 	["advisory", "Advisory: a failure is a warning"],
@@ -69,58 +67,37 @@ const kind: ObjectKind = {
 
 export default function Policies({ params }: PageProps) {
 	return (
-		<SettingsFrame params={params} section="policies">
-			{(view) => <PolicyList view={view} />}
-		</SettingsFrame>
-	);
-}
-
-function PolicyList({ view }: { readonly view: OrganizationView }) {
-	const query = useQuery();
-	const id = query.get("id");
-	const reason = without(view, "can-update-sentinel", "manage policies");
-	const path = `${view.path}/policies`;
-	if (!id) {
-		return (
-			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
-		);
-	}
-	return (
-		<ObjectPage key={id} kind={kind} id={id} reason={reason} fieldsOf={(policy) => fieldsOf(text(policy, "kind"))}>
-			{(policy) => <Source policy={policy} reason={reason} />}
-		</ObjectPage>
+		<ObjectPages
+			params={params}
+			section="policies"
+			kind={kind}
+			below="/policies"
+			right="can-update-sentinel"
+			what="manage policies"
+			fieldsOf={(policy) => fieldsOf(text(policy, "kind"))}
+		>
+			{({ item, reason }) => <Source policy={item} reason={reason} />}
+		</ObjectPages>
 	);
 }
 
 // The text of the policy. A new policy has none.
 function Source({ policy, reason }: { readonly policy: Resource; readonly reason: string | undefined }) {
-	const [stored, setStored] = useState<string | undefined>();
-	const [typed, setTyped] = useState<string | undefined>();
-	const [error, setError] = useState<ApiError | undefined>();
 	const path = kind.item(policy.id);
-	useEffect(() => {
-		if (!policy.links?.download) {
-			setStored("");
-			return;
-		}
-		bytes(address(`${path}/download`))
-			.then((source) => setStored(new TextDecoder().decode(source)))
-			.catch((failure) => {
-				const problem = errorOf(failure);
-				setStored("");
-				setError(problem.status === 404 ? undefined : problem);
-			});
-	}, [path]);
-	const save = async () => {
-		try {
-			setError(undefined);
+	const source = useRead(policy.links?.download ? path : undefined, async (signal) => {
+		const text = await bytes(address(`${path}/download`), signal);
+		return new TextDecoder().decode(text);
+	});
+	const [saved, setSaved] = useState<string | undefined>();
+	const [typed, setTyped] = useState<string | undefined>();
+	const { error, attempt } = useAttempt();
+	const stored = saved ?? source.value ?? "";
+	const save = () =>
+		attempt(async () => {
 			await change("PUT", address(`${path}/upload`), new Blob([typed ?? ""]));
-			setStored(typed);
+			setSaved(typed);
 			announce("The policy's text is saved");
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	const changed = typed !== undefined && typed !== stored;
 	return (
 		<section class="policy-source" aria-label="Text of the policy">
@@ -129,10 +106,10 @@ function Source({ policy, reason }: { readonly policy: Resource; readonly reason
 				label={text(policy, "kind") === "sentinel" ? "Sentinel" : "Rego"}
 				lines={14}
 				maxLength={1_000_000}
-				value={typed ?? stored ?? ""}
+				value={typed ?? stored}
 				onValue={setTyped}
 			/>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error ?? (isMissing(source.error) ? undefined : source.error)} />
 			<Button kind="primary" reason={reason ?? (changed ? undefined : "nothing has changed")} onPress={save}>
 				Save text
 			</Button>

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 import { address, segment } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
-import { useQuery } from "../../core/hooks.ts";
 import { flag, number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
-import type { ObjectKind } from "../../objects/kinds.ts";
+import { type ObjectKind, wordOf } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
 import { repositoryOf } from "../../vcs/repository.ts";
 import { PolicySource } from "../vcs/policy_source.tsx";
-import { ObjectPage } from "./object_page.tsx";
+import { ObjectPages } from "./object_page.tsx";
 import type { Linked } from "./relation_list.tsx";
-import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import type { OrganizationView } from "./settings_frame.tsx";
 import { Places, usedBy } from "./used_by.tsx";
 import { variableKind } from "./variable_kind.tsx";
-import { policyKinds, projectsOf, wordOf, workspacesOf } from "./words.ts";
+import { policyKinds, projectsOf, workspacesOf } from "./words.ts";
 
 const kind: ObjectKind = {
 	type: "policy-sets",
@@ -43,14 +42,6 @@ const kind: ObjectKind = {
 	removes: "Its policies no longer check runs. The policies stay.",
 };
 
-export default function PolicySets({ params }: PageProps) {
-	return (
-		<SettingsFrame params={params} section="policy-sets">
-			{(view) => <SetList view={view} />}
-		</SettingsFrame>
-	);
-}
-
 function linkedOf(view: OrganizationView, set: Resource): readonly Linked[] {
 	const policies = {
 		relation: "policies",
@@ -69,42 +60,35 @@ function linkedOf(view: OrganizationView, set: Resource): readonly Linked[] {
 	return flag(set, "versioned") || repositoryOf(set).identifier ? places : [policies, ...places];
 }
 
-function SetList({ view }: { readonly view: OrganizationView }) {
-	const query = useQuery();
-	const id = query.get("id");
-	const reason = without(view, "can-update-sentinel", "manage policies");
-	const path = `${view.path}/policy-sets`;
-	if (!id) {
-		return (
-			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
-		);
-	}
-	const parameters = `${kind.item(id)}/parameters`;
-	const parameterKind = variableKind(parameters, { one: "parameter", many: "Parameters", empty: "No parameters." });
-	const fields = parameterKind.fields.filter((field) => !["hcl", "description", "category"].includes(field.name));
-	const columns = parameterKind.columns.filter((column) => column.key !== "category");
+function Parameters({ set, reason }: { readonly set: Resource; readonly reason: string | undefined }) {
+	const path = `${kind.item(set.id)}/parameters`;
+	const all = variableKind(path, { one: "parameter", many: "Parameters", empty: "No parameters." });
+	const fields = all.fields.filter((field) => !["hcl", "description", "category"].includes(field.name));
+	const columns = all.columns.filter((column) => column.key !== "category");
 	return (
-		<ObjectPage
-			key={id}
+		<ObjectList kind={{ ...all, fields, columns }} url={address(path, { "page[size]": 100 })} createPath={path} reason={reason} heading />
+	);
+}
+
+export default function PolicySets({ params }: PageProps) {
+	return (
+		<ObjectPages
+			params={params}
+			section="policy-sets"
 			kind={kind}
-			id={id}
+			below="/policy-sets"
+			right="can-update-sentinel"
+			what="manage policies"
 			include="policies,workspaces,workspace_exclusions,projects,project_exclusions,newest_version"
-			reason={reason}
 			fieldsOf={(set) => (text(set, "kind") === "sentinel" ? kind.fields.filter((field) => field.name !== "overridable") : kind.fields)}
 		>
-			{(set, of) => (
+			{({ view, item: set, reason, onDone }) => (
 				<>
-					<PolicySource org={view.org} set={set} reason={reason} onDone={of.reload} />
-					<Places item={set} path={kind.item(id)} places={linkedOf(view, set)} reason={reason} onDone={of.reload} />
-					<ObjectList
-						kind={{ ...parameterKind, fields, columns }}
-						url={address(parameters, { "page[size]": 100 })}
-						createPath={parameters}
-						reason={reason}
-						heading
-					/>
+					<PolicySource org={view.org} set={set} reason={reason} onDone={onDone} />
+					<Places item={set} path={kind.item(set.id)} places={linkedOf(view, set)} reason={reason} onDone={onDone} />
+					<Parameters set={set} reason={reason} />
 				</>
 			)}
-		</ObjectPage>
+		</ObjectPages>
 	);
 }

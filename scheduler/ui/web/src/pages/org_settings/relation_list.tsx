@@ -2,12 +2,11 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { SelectField, TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, change } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { useAttempt, useDocument } from "../../core/hooks.ts";
 import { type Linkage, linksOf, type Resource, text } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
 
@@ -41,7 +40,7 @@ const plainName = (item: Resource) => text(item, "name");
 // The objects that a relation names, with Add and Remove.
 export function RelationList({ item, linked, change: send, empty, reason, onDone }: Props) {
 	const [adding, setAdding] = useState(false);
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const links = linksOf(item, linked.relation);
 	const nameOf = (link: Linkage) => {
 		const target = store.get(link);
@@ -52,10 +51,6 @@ export function RelationList({ item, linked, change: send, empty, reason, onDone
 		announce(method === "POST" ? "Added" : "Removed");
 		await onDone();
 	};
-	const remove = async (id: string) => {
-		setError(undefined);
-		await act("DELETE", id).catch((failure) => setError(errorOf(failure)));
-	};
 	return (
 		<section aria-label={linked.many}>
 			<div class="list-head">
@@ -64,14 +59,14 @@ export function RelationList({ item, linked, change: send, empty, reason, onDone
 					Add {linked.one}
 				</Button>
 			</div>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			{links.length === 0 && <p class="muted">{empty}</p>}
 			<ul class="row-list">
 				{links.map((link) => (
 					<li key={link.id}>
 						{nameOf(link)}
 						{!reason && (
-							<Button label={`Remove ${nameOf(link)}`} onPress={() => remove(link.id)}>
+							<Button label={`Remove ${nameOf(link)}`} onPress={() => attempt(() => act("DELETE", link.id))}>
 								Remove
 							</Button>
 						)}

@@ -3,15 +3,13 @@ import { Fold } from "../../components/fold.tsx";
 import { Content } from "../../components/states.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { address, segment } from "../../core/api.ts";
-import { useDocument, useQuery } from "../../core/hooks.ts";
+import { useDocument } from "../../core/hooks.ts";
 import { flag, linksOf, object, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import type { Values } from "../../objects/fields.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
-import { ObjectList } from "../../objects/object_list.tsx";
 import { enforcements, stages } from "../task_words.ts";
-import { ObjectPage } from "./object_page.tsx";
-import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { ObjectPages } from "./object_page.tsx";
 
 const isGlobal = (values: Values) => values["global-configuration.enabled"] === true;
 
@@ -71,32 +69,23 @@ function usedBy(item: Resource) {
 
 export default function RunTasks({ params }: PageProps) {
 	return (
-		<SettingsFrame params={params} section="run-tasks" intro="Attach run tasks to workspaces in their settings.">
-			{(view) => <TaskList view={view} />}
-		</SettingsFrame>
-	);
-}
-
-function TaskList({ view }: { readonly view: OrganizationView }) {
-	const query = useQuery();
-	const id = query.get("id");
-	const reason = without(view, "can-manage-run-tasks", "manage run tasks");
-	const path = `${view.path}/tasks`;
-	if (!id) {
-		return (
-			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
-		);
-	}
-	return (
-		<ObjectPage key={id} kind={kind} id={id} reason={reason}>
-			{() =>
+		<ObjectPages
+			params={params}
+			section="run-tasks"
+			intro="Attach run tasks to workspaces in their settings."
+			kind={kind}
+			below="/tasks"
+			right="can-manage-run-tasks"
+			what="manage run tasks"
+		>
+			{({ item, reason }) =>
 				!reason && (
 					<Fold summary="Example request" open={false}>
-						{() => <Example id={id} />}
+						{() => <Example id={item.id} />}
 					</Fold>
 				)
 			}
-		</ObjectPage>
+		</ObjectPages>
 	);
 }
 

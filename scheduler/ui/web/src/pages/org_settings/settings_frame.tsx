@@ -6,8 +6,8 @@ import { useDocument } from "../../core/hooks.ts";
 import { may, type Resource } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
 import { useTitle } from "../../core/title.ts";
+import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
-import { sections } from "./sections.ts";
 
 export type OrganizationView = {
 	readonly org: string;
@@ -23,52 +23,29 @@ type Props = {
 	readonly children: (view: OrganizationView) => ComponentChildren;
 };
 
-function Links({
-	org,
-	section,
-	organization,
-}: {
-	readonly org: string;
-	readonly section: string;
-	readonly organization: Resource | undefined;
-}) {
-	return (
-		<nav class="settings-nav" aria-label="Settings">
-			{sections
-				.filter(({ key, right }) => !right || key === section || may(organization, right))
-				.map(({ key, word }) => (
-					<a key={key} href={`${pathTo("/app/:org/settings", { org })}/${key}`} aria-current={key === section ? "page" : undefined}>
-						{word}
-					</a>
-				))}
-		</nav>
-	);
-}
-
-// The settings of an organization: the list of pages at the side, or above where there is no room.
+// The settings of an organization. The list has the pages that the user may see.
 export function SettingsFrame({ params, section, intro, children }: Props) {
 	const org = params.org ?? "";
 	const path = `/organizations/${segment(org)}`;
+	const below = pathTo("/app/:org/settings", { org });
 	const of = useDocument(address(path));
 	const word = sections.find(({ key }) => key === section)?.word ?? section;
 	useTitle([word, "Settings", org]);
 	return (
 		<>
 			<Breadcrumb
-				crumbs={[
-					{ word: org, href: pathTo("/app/:org/workspaces", { org }) },
-					{ word: "Settings", href: `${pathTo("/app/:org/settings", { org })}/general` },
-					{ word },
-				]}
+				crumbs={[{ word: org, href: pathTo("/app/:org/workspaces", { org }) }, { word: "Settings", href: `${below}/general` }, { word }]}
 			/>
-			<div class="settings">
-				<Links org={org} section={section} organization={of.item} />
-				<div class="settings-body">
-					<h1 tabIndex={-1}>{word}</h1>
-					{intro && <p>{intro}</p>}
-					<Content of={of}>{() => of.item && children({ org, path, organization: of.item, may: (right) => may(of.item, right) })}</Content>
-				</div>
-			</div>
+			<SettingsLayout
+				label="Settings"
+				pages={sections.filter(({ key, right }) => !right || key === section || may(of.item, right))}
+				shown={section}
+				below={below}
+			>
+				<h1 tabIndex={-1}>{word}</h1>
+				{intro && <p>{intro}</p>}
+				<Content of={of}>{() => of.item && children({ org, path, organization: of.item, may: (right) => may(of.item, right) })}</Content>
+			</SettingsLayout>
 		</>
 	);
 }
@@ -77,3 +54,27 @@ export function SettingsFrame({ params, section, intro, children }: Props) {
 export function without(view: OrganizationView, right: string, what: string): string | undefined {
 	return view.may(right) ? undefined : `you need the permission to ${what}`;
 }
+
+// The settings pages of an organization, in the order of the side list.
+
+export type Section = {
+	readonly key: string;
+	readonly word: string;
+	readonly right?: string; // of the organization; without it, the page is not in the list
+};
+
+export const sections: readonly Section[] = [
+	{ key: "general", word: "General" },
+	{ key: "teams", word: "Teams" },
+	{ key: "members", word: "Members", right: "can-manage-memberships" },
+	{ key: "agent-pools", word: "Agent pools" },
+	{ key: "run-tasks", word: "Run tasks" },
+	{ key: "policy-sets", word: "Policy sets" },
+	{ key: "policies", word: "Policies" },
+	{ key: "variable-sets", word: "Variable sets" },
+	{ key: "vcs-connections", word: "VCS connections" },
+	{ key: "ssh-keys", word: "SSH keys" },
+	{ key: "tokens", word: "Tokens", right: "can-update-api-token" },
+	{ key: "notifications", word: "Notifications" },
+	{ key: "audit-trail", word: "Audit trail", right: "can-read-audit-trail" },
+];

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { address, segment } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
-import { useQuery } from "../../core/hooks.ts";
 import { linkOf, may, number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
-import { ObjectPage } from "./object_page.tsx";
+import { ObjectPages } from "./object_page.tsx";
 import { byPath, type Linked, RelationList } from "./relation_list.tsx";
-import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
 import { tokenKind } from "./token_kind.tsx";
 
 const accesses = [
@@ -56,60 +54,53 @@ const kind: ObjectKind = {
 	removes: "Its members lose what the team may do. Its tokens stop working.",
 };
 
-export default function Teams({ params }: PageProps) {
-	return (
-		<SettingsFrame params={params} section="teams" intro="A team's permissions for single workspaces and projects are in their settings.">
-			{(view) => <TeamList view={view} />}
-		</SettingsFrame>
-	);
-}
-
 function reasonFor(team: Resource, right: string, what: string): string | undefined {
 	return may(team, right) ? undefined : `you may not ${what} of this team`;
 }
 
-function TeamList({ view }: { readonly view: OrganizationView }) {
-	const query = useQuery();
-	const id = query.get("id");
-	const reason = without(view, "can-create-team", "manage teams");
-	const path = `${view.path}/teams`;
-	if (!id) {
-		return (
-			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
-		);
-	}
-	const members: Linked = {
-		relation: "organization-memberships",
-		type: "organization-memberships",
-		one: "member",
-		many: "Members",
-		listPath: `${view.path}/organization-memberships`,
-		search: "q",
-		name: (item) => text(item, "username") || text(item, "email"),
-	};
+const membersOf = (path: string): Linked => ({
+	relation: "organization-memberships",
+	type: "organization-memberships",
+	one: "member",
+	many: "Members",
+	listPath: `${path}/organization-memberships`,
+	search: "q",
+	name: (item) => text(item, "username") || text(item, "email"),
+});
+
+export default function Teams({ params }: PageProps) {
 	return (
-		<ObjectPage key={id} kind={kind} id={id} include="users,organization-memberships" reason={reason}>
-			{(team, of) => (
+		<ObjectPages
+			params={params}
+			section="teams"
+			intro="A team's permissions for single workspaces and projects are in their settings."
+			kind={kind}
+			below="/teams"
+			right="can-create-team"
+			what="manage teams"
+			include="users,organization-memberships"
+		>
+			{({ view, item: team, reason, onDone }) => (
 				<>
 					<RelationList
 						item={team}
-						linked={members}
-						change={byPath(`${kind.item(id)}/relationships/organization-memberships`, members.type)}
+						linked={membersOf(view.path)}
+						change={byPath(`${kind.item(team.id)}/relationships/organization-memberships`, "organization-memberships")}
 						empty="No members."
 						reason={reasonFor(team, "can-update-membership", "change the members")}
-						onDone={of.reload}
+						onDone={onDone}
 					/>
 					{!reason && (
 						<ObjectList
 							kind={tokenKind}
 							url={address(`${view.path}/team-tokens`, { q: text(team, "name"), "page[size]": 100 })}
-							createPath={`${kind.item(id)}/authentication-tokens`}
-							wanted={(token) => linkOf(token, "team")?.id === id}
+							createPath={`${kind.item(team.id)}/authentication-tokens`}
+							wanted={(token) => linkOf(token, "team")?.id === team.id}
 							heading
 						/>
 					)}
 				</>
 			)}
-		</ObjectPage>
+		</ObjectPages>
 	);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { DialogButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
 import { ErrorPanel } from "../../components/error_panel.tsx";
 import { Skeleton } from "../../components/states.tsx";
@@ -57,7 +57,6 @@ function OrganizationToken({ view, use }: { readonly view: OrganizationView; rea
 	const token = of.items[0];
 	const late = useDelayed(of.loading);
 	const [secret, setSecret] = useState("");
-	const [asked, setAsked] = useState<"replace" | "revoke" | undefined>();
 	const create = async () => {
 		const answer = await change("POST", url, { data: { type: tokenKind.type, attributes: {} } });
 		setSecret(text((answer.data ?? undefined) as Resource | undefined, "token"));
@@ -67,6 +66,17 @@ function OrganizationToken({ view, use }: { readonly view: OrganizationView; rea
 		await change("DELETE", url);
 		await of.reload();
 	};
+	const dialog = (word: string, confirm: string, text: string, action: () => Promise<void>) => (close: () => void) => (
+		<Dialog
+			title={`${word} the ${use.title.toLowerCase()}`}
+			confirm={confirm}
+			danger={action === revoke}
+			onConfirm={action}
+			onClose={close}
+		>
+			<p>{text}</p>
+		</Dialog>
+	);
 	return (
 		<section aria-label={use.title}>
 			<h2>{use.title}</h2>
@@ -88,32 +98,11 @@ function OrganizationToken({ view, use }: { readonly view: OrganizationView; rea
 				</p>
 			)}
 			<div class="actions">
-				<Button reason={reason} onPress={() => setAsked("replace")}>
+				<DialogButton reason={reason} dialog={dialog("Create", "Create token", "A token that exists stops working.", create)}>
 					{token ? "Replace token" : "Create token"}
-				</Button>
-				{token && <Button onPress={() => setAsked("revoke")}>Revoke token</Button>}
+				</DialogButton>
+				{token && <DialogButton dialog={dialog("Revoke", "Revoke", tokenKind.removes, revoke)}>Revoke token</DialogButton>}
 			</div>
-			{asked === "replace" && (
-				<Dialog
-					title={`Create the ${use.title.toLowerCase()}`}
-					confirm="Create token"
-					onConfirm={create}
-					onClose={() => setAsked(undefined)}
-				>
-					<p>A token that exists stops working.</p>
-				</Dialog>
-			)}
-			{asked === "revoke" && (
-				<Dialog
-					title={`Revoke the ${use.title.toLowerCase()}`}
-					confirm="Revoke"
-					danger
-					onConfirm={revoke}
-					onClose={() => setAsked(undefined)}
-				>
-					<p>{tokenKind.removes}</p>
-				</Dialog>
-			)}
 		</section>
 	);
 }

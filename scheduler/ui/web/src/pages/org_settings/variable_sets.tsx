@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 import { address, segment } from "../../core/api.ts";
 import { count } from "../../core/format.ts";
-import { useQuery } from "../../core/hooks.ts";
-import { flag, number, text } from "../../core/resource.ts";
+import { flag, number, type Resource, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
 import type { ObjectKind } from "../../objects/kinds.ts";
 import { ObjectList } from "../../objects/object_list.tsx";
-import { ObjectPage } from "./object_page.tsx";
-import { type OrganizationView, SettingsFrame, without } from "./settings_frame.tsx";
+import { ObjectPages } from "./object_page.tsx";
 import { Places, usedBy } from "./used_by.tsx";
 import { variableKind } from "./variable_kind.tsx";
 import { projectsOf, workspacesOf } from "./words.ts";
@@ -34,47 +32,38 @@ const kind: ObjectKind = {
 	removes: "Later runs of its workspaces do not have its variables.",
 };
 
-export default function VariableSets({ params }: PageProps) {
-	return (
-		<SettingsFrame params={params} section="variable-sets" intro="Changes affect runs that are created later.">
-			{(view) => <SetList view={view} />}
-		</SettingsFrame>
-	);
+function Variables({ set, reason }: { readonly set: Resource; readonly reason: string | undefined }) {
+	const path = `${kind.item(set.id)}/relationships/vars`;
+	const variables = variableKind(path, { one: "variable", many: "Variables", empty: "No variables." });
+	return <ObjectList kind={variables} url={address(path, { "page[size]": 100 })} createPath={path} reason={reason} heading />;
 }
 
-function SetList({ view }: { readonly view: OrganizationView }) {
-	const query = useQuery();
-	const id = query.get("id");
-	const reason = without(view, "can-manage-varsets", "manage variable sets");
-	const path = `${view.path}/varsets`;
-	if (!id) {
-		return (
-			<ObjectList kind={kind} url={address(path, { "page[number]": query.get("page") ?? undefined })} createPath={path} reason={reason} />
-		);
-	}
-	const variables = `${kind.item(id)}/relationships/vars`;
+export default function VariableSets({ params }: PageProps) {
 	return (
-		<ObjectPage key={id} kind={kind} id={id} include="workspaces,projects" reason={reason}>
-			{(set, of) => (
+		<ObjectPages
+			params={params}
+			section="variable-sets"
+			intro="Changes affect runs that are created later."
+			kind={kind}
+			below="/varsets"
+			right="can-manage-varsets"
+			what="manage variable sets"
+			include="workspaces,projects"
+		>
+			{({ view, item: set, reason, onDone }) => (
 				<>
-					<ObjectList
-						kind={variableKind(variables, { one: "variable", many: "Variables", empty: "No variables." })}
-						url={address(variables, { "page[size]": 100 })}
-						createPath={variables}
-						reason={reason}
-						heading
-					/>
+					<Variables set={set} reason={reason} />
 					{!flag(set, "global") && (
 						<Places
 							item={set}
-							path={kind.item(id)}
+							path={kind.item(set.id)}
 							places={[workspacesOf(view.path), projectsOf(view.path)]}
 							reason={reason}
-							onDone={of.reload}
+							onDone={onDone}
 						/>
 					)}
 				</>
 			)}
-		</ObjectPage>
+		</ObjectPages>
 	);
 }

@@ -14,12 +14,6 @@ export const executionModes = [
 	["local", "Local: only the state is kept here"],
 ] as const;
 
-// wordOf: the word of a choice up to its colon, for tables.
-export function wordOf(options: readonly (readonly [string, string])[], value: string): string {
-	const word = options.find(([key]) => key === value)?.[1] ?? value;
-	return word.split(":")[0] ?? word;
-}
-
 export function workspacesOf(path: string, relation = "workspaces", many = "Workspaces"): Linked {
 	return { relation, type: "workspaces", one: "workspace", many, listPath: `${path}/workspaces`, search: "search[name]" };
 }

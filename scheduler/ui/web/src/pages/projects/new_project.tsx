@@ -1,55 +1,30 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { Dialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
-import { address, change, segment } from "../../core/api.ts";
+
+import { segment } from "../../core/api.ts";
 import { may, type Resource } from "../../core/resource.ts";
-import { navigate, pathTo } from "../../core/router.ts";
+import { pathTo } from "../../core/router.ts";
+import { NewObject } from "../../objects/new_object.tsx";
+import type { FormKind } from "../../objects/object_dialog.tsx";
 
-const pointers = ["/data/attributes/name", "/data/attributes/description"];
-
-function NewProjectDialog({ org, onClose }: { readonly org: string; readonly onClose: () => void }) {
-	const [name, setName] = useState("");
-	const [description, setDescription] = useState("");
-	const create = async () => {
-		const attributes = { name, ...(description && { description }) };
-		const made = await change("POST", address(`/organizations/${segment(org)}/projects`), { data: { type: "projects", attributes } });
-		navigate(pathTo("/app/:org/projects/:project", { org, project: (made.data as Resource).id }));
-	};
-	return (
-		<Dialog
-			title="New project"
-			confirm="Create project"
-			reason={name ? undefined : "it needs a name"}
-			fields={pointers}
-			onConfirm={create}
-			onClose={onClose}
-		>
-			{(error) => (
-				<>
-					<p>A project groups workspaces. Teams can have access to all workspaces of a project.</p>
-					<TextField label="Name" value={name} maxLength={40} required onValue={setName} error={error} pointer="/data/attributes/name" />
-					<TextField
-						label="Description"
-						value={description}
-						onValue={setDescription}
-						error={error}
-						pointer="/data/attributes/description"
-					/>
-				</>
-			)}
-		</Dialog>
-	);
-}
+const kind: FormKind = {
+	type: "projects",
+	one: "project",
+	create: "Create project",
+	missing: ({ name }) => (name ? undefined : "it needs a name"),
+	fields: [
+		{ name: "name", label: "Name", kind: "text", longest: 40 },
+		{ name: "description", label: "Description", kind: "text" },
+	],
+};
 
 // Without the permission to create projects it shows nothing.
 export function NewProject({ org, organization }: { readonly org: string; readonly organization: Resource | undefined }) {
-	const [open, setOpen] = useState(false);
 	return may(organization, "can-create-project") ? (
-		<>
-			<Button onPress={() => setOpen(true)}>New project</Button>
-			{open && <NewProjectDialog org={org} onClose={() => setOpen(false)} />}
-		</>
+		<NewObject
+			kind={kind}
+			path={`/organizations/${segment(org)}/projects`}
+			intro="A project groups workspaces. Teams can have access to all workspaces of a project."
+			page={(made) => pathTo("/app/:org/projects/:project", { org, project: made.id })}
+		/>
 	) : null;
 }

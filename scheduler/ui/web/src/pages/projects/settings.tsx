@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { DialogButton } from "../../components/button.tsx";
 import { Content } from "../../components/states.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
@@ -36,23 +35,19 @@ const kind: ObjectKind = {
 };
 
 function Removal({ project, org }: { readonly project: Resource; readonly org: string }) {
-	const [asking, setAsking] = useState(false);
 	const filled = (number(project, "workspace-count") ?? 0) > 0 ? "it has workspaces: move or delete them first" : undefined;
 	const reason = may(project, "can-destroy") ? filled : "you need the permission to delete this project";
+	const done = () => navigate(pathTo("/app/:org/workspaces", { org }), true);
 	return (
 		<section aria-labelledby="delete">
 			<h2 id="delete">Delete</h2>
-			<Button kind="danger" reason={reason} onPress={() => setAsking(true)}>
+			<DialogButton
+				kind="danger"
+				reason={reason}
+				dialog={(close) => <RemoveDialog kind={kind} item={project} onDone={done} onClose={close} />}
+			>
 				Delete project
-			</Button>
-			{asking && (
-				<RemoveDialog
-					kind={kind}
-					item={project}
-					onDone={() => navigate(pathTo("/app/:org/workspaces", { org }), true)}
-					onClose={() => setAsking(false)}
-				/>
-			)}
+			</DialogButton>
 		</section>
 	);
 }

@@ -2,18 +2,17 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Content, EmptyState } from "../../components/states.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { Table } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
 import { count, counted, shortId } from "../../core/format.ts";
-import type { Loaded } from "../../core/hooks.ts";
+import { type Loaded, useAttempt } from "../../core/hooks.ts";
 import { flag, linkOf, linksOf, number, type Resource, text } from "../../core/resource.ts";
-import { actionsOf, stateOf, type WorkerAction } from "./worker_state.ts";
+import type { Tone } from "../../core/status.ts";
 
 function State({ worker }: { readonly worker: Resource }) {
 	const state = stateOf(text(worker, "status"), flag(worker, "draining"), text(worker, "order"));
@@ -92,25 +91,18 @@ type Props = {
 // The workers, with Drain, Resume and Leave. Leave asks first: the worker's process ends.
 export function Workers({ of, poolNames, shared = 0 }: Props) {
 	const [asked, setAsked] = useState<Asked | undefined>();
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const send = async ({ worker, action }: Asked) => {
 		await change("POST", address(`/agents/${segment(worker.id)}/actions/${action.key}`));
 		announce(`${text(worker, "name")}: ${action.done}`);
 		await of.reload();
 	};
-	const act = async (wanted: Asked) => {
-		setError(undefined);
-		if (wanted.action.asks) {
-			setAsked(wanted);
-			return;
-		}
-		await send(wanted).catch((failure) => setError(errorOf(failure)));
-	};
+	const act = (wanted: Asked) => (wanted.action.asks ? setAsked(wanted) : attempt(() => send(wanted)));
 	const running = asked ? linksOf(asked.worker, "runs").length : 0;
 	return (
 		<section aria-labelledby="workers">
 			<h2 id="workers">Workers</h2>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			<Content of={of}>
 				{() =>
 					of.items.length === 0 ? (
@@ -146,4 +138,46 @@ function NoWorker({ shared }: { readonly shared: number }) {
 			<pre>{`runyard-worker --scheduler-url ${location.origin} --agent-token-file token`}</pre>
 		</EmptyState>
 	);
+}
+
+// The state of a worker as a word, and what can be asked of it.
+
+export type WorkerAction = {
+	readonly key: "drain" | "resume" | "leave";
+	readonly word: string;
+	readonly done: string; // what is said after it
+	readonly asks?: boolean; // a dialog comes first
+};
+
+const drain: WorkerAction = { key: "drain", word: "Drain", done: "it takes no more runs" };
+const resume: WorkerAction = { key: "resume", word: "Resume", done: "it takes runs again" };
+const leave: WorkerAction = { key: "leave", word: "Leave", done: "it ends after its runs", asks: true };
+
+const words: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+	idle: ["Idle", "success"],
+	busy: ["Busy", "running"],
+	unknown: ["Lost contact", "failure"],
+	errored: ["Errored", "failure"],
+	exited: ["Ended", "muted"],
+};
+
+export function stateOf(status: string, draining: boolean, order: string): { readonly word: string; readonly tone: Tone } {
+	const [word, tone] = words[status] ?? [status, "muted"];
+	if (status === "exited" || tone === "failure") {
+		return { word, tone };
+	}
+	if (order === "leave") {
+		return { word: "Leaving", tone: "wait" };
+	}
+	if (!draining && order !== "drain") {
+		return { word, tone };
+	}
+	return status === "idle" ? { word: "Drained", tone: "muted" } : { word: "Draining", tone: "wait" };
+}
+
+export function actionsOf(status: string, order: string): readonly WorkerAction[] {
+	if (status === "exited") {
+		return [];
+	}
+	return order === "none" ? [drain, leave] : order === "drain" ? [resume, leave] : [resume];
 }

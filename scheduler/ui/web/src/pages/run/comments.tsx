@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { useAttempt } from "../../core/hooks.ts";
 import { may, type Resource, text } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
 import { Markdown } from "../../markdown/markdown.tsx";
@@ -28,20 +28,15 @@ function Comment({ comment }: { readonly comment: Resource }) {
 
 function NewComment({ view }: { readonly view: RunView }) {
 	const [body, setBody] = useState("");
-	const [error, setError] = useState<ApiError | undefined>();
-	const send = async () => {
-		try {
-			setError(undefined);
+	const { error, attempt } = useAttempt();
+	const send = () =>
+		attempt(async () => {
 			await change("POST", address(`/runs/${segment(view.run.id)}/comments`), { data: { type: "comments", attributes: { body } } });
 			setBody("");
 			announce("The comment is added");
 			await view.reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	const pointer = "/data/attributes/body";
-	const others = error?.outside([pointer]) ?? [];
 	return (
 		<>
 			<TextField
@@ -53,7 +48,7 @@ function NewComment({ view }: { readonly view: RunView }) {
 				error={error}
 				pointer={pointer}
 			/>
-			{error && (others.length > 0 || error.problems.length === 0) && <ProblemList problems={others} message={error.message} />}
+			<Problems of={error} fields={[pointer]} />
 			<Button reason={body.trim() ? undefined : "the comment is empty"} onPress={send}>
 				Add comment
 			</Button>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ComponentChildren } from "preact";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Chip } from "../../components/status_mark.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { counted } from "../../core/format.ts";
@@ -34,15 +34,6 @@ export function chipsOf(run: Resource): readonly string[] {
 		flag(run, "save-plan") && "saved",
 		run.attributes.refresh === false && "without refresh",
 	].filter((word) => word !== false);
-}
-
-function Fact({ word, children }: { readonly word: string; readonly children: ComponentChildren }) {
-	return (
-		<div>
-			<dt>{word}</dt>
-			<dd>{children}</dd>
-		</div>
-	);
 }
 
 function Queued({ run, commit }: { readonly run: Resource; readonly commit: Commit | undefined }) {

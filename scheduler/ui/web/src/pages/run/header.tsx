@@ -3,25 +3,21 @@ import { PlanCounts } from "../../changes/plan_counts.tsx";
 import { Chip, StatusMark } from "../../components/status_mark.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { counted, moneyDelta } from "../../core/format.ts";
-import { object, type Resource, text } from "../../core/resource.ts";
+import { type Resource, text } from "../../core/resource.ts";
 import { runTitle } from "../../core/run_title.ts";
-import { isFinal, statusRow } from "../../core/status.ts";
+import { isFinal, reachedAt } from "../../core/status.ts";
 import { Actions } from "./actions/actions.tsx";
+import { warningsOf } from "./stages/stage_list.ts";
 import type { RunView } from "./view.ts";
-import { warningsOf } from "./warnings.ts";
-
-export function since(run: Resource): unknown {
-	const key = statusRow(text(run, "status"))?.timestamp ?? "";
-	return object(run, "status-timestamps")[key] ?? run.attributes["created-at"];
-}
 
 // The time since the run reached its state.
 function Since({ run }: { readonly run: Resource }) {
+	const since = reachedAt(run) ?? run.attributes["created-at"];
 	return isFinal(text(run, "status")) ? (
-		<TimeAgo time={since(run)} />
+		<TimeAgo time={since} />
 	) : (
 		<span>
-			for <Elapsed since={since(run)} />
+			for <Elapsed since={since} />
 		</span>
 	);
 }

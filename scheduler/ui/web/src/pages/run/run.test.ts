@@ -2,14 +2,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { countsOf, lostOf } from "../../changes/counts.ts";
-import { waitParts } from "../../components/wait_parts.ts";
+import { waitParts } from "../../components/wait_text.tsx";
 import type { Resource } from "../../core/resource.ts";
 import { optionsOf } from "./actions/again.ts";
-import { isBefore } from "./actions/before.ts";
-import { fasterText } from "./actions/faster.ts";
-import { tagsOf } from "./stages/outcome_tags.ts";
+import { fasterText } from "./actions/dialog.tsx";
+import { isBefore } from "./actions/explain.tsx";
+import { tagsOf } from "./stages/outcomes.tsx";
 import { failedNames, opaSets, sentinelSets } from "./stages/policies.ts";
-import { warningsOf } from "./warnings.ts";
+import { warningsOf } from "./stages/stage_list.ts";
 
 function object(type: string, id: string, attributes: Record<string, unknown>): Resource {
 	return { type, id, attributes };

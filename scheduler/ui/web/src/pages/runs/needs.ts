@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 // Which runs wait for the user.
 
+import { address, segment } from "../../core/api.ts";
+import { type Loaded, useDocument, useLive } from "../../core/hooks.ts";
 import { can, may, type Resource, text } from "../../core/resource.ts";
+import { operations, personStatuses } from "./query.ts";
 
 export function needsMe(run: Resource): boolean {
 	const confirms = can(run, "is-confirmable") && may(run, "can-apply");
@@ -20,4 +23,19 @@ export function needWord(run: Resource): string {
 		return "Override or discard";
 	}
 	return "Discard";
+}
+
+// The runs of an organization that wait for a person, and that the user may confirm, override or discard.
+
+export function useNeeds(org: string, include: string): { readonly list: Loaded; readonly runs: readonly Resource[] } {
+	const list = useDocument(
+		address(`/organizations/${segment(org)}/runs`, {
+			"filter[status]": personStatuses,
+			"filter[operation]": operations.map(([name]) => name).join(","),
+			"page[size]": 50,
+			include,
+		}),
+	);
+	useLive([`org:${org}`], () => void list.reload());
+	return { list, runs: list.items.filter(needsMe) };
 }

@@ -4,8 +4,7 @@ import { noticeShow, noticesOn } from "../../core/notices.ts";
 import { type Resource, text } from "../../core/resource.ts";
 import { navigate, pathTo } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
-import { needWord } from "./needs.ts";
-import { useNeeds } from "./needs_list.ts";
+import { needWord, useNeeds } from "./needs.ts";
 
 function runNotice(org: string, run: Resource): void {
 	const ws = text(store.one(run, "workspace"), "name");

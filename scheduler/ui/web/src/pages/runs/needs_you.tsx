@@ -4,15 +4,9 @@ import { announce } from "../../components/live_region.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { useRender } from "../../core/hooks.ts";
 import { noticesOn, noticesRefused, noticesSet, noticesSupported } from "../../core/notices.ts";
-import { object, type Resource, text } from "../../core/resource.ts";
-import { statusRow } from "../../core/status.ts";
-import { needWord } from "./needs.ts";
-import { useNeeds } from "./needs_list.ts";
+import { reachedAt } from "../../core/status.ts";
+import { needWord, useNeeds } from "./needs.ts";
 import { RunTable, runIncludes } from "./run_table.tsx";
-
-function sinceOf(run: Resource): unknown {
-	return object(run, "status-timestamps")[statusRow(text(run, "status"))?.timestamp ?? ""] ?? run.attributes["created-at"];
-}
 
 function NotifyButton() {
 	const render = useRender();
@@ -49,7 +43,12 @@ export function NeedsYou({ org }: { readonly org: string }) {
 					brief
 					more={[
 						{ key: "need", head: "You can", class: "wide tight", cell: needWord },
-						{ key: "since", head: "Waits since", class: "wide tight", cell: (run) => <TimeAgo time={sinceOf(run)} /> },
+						{
+							key: "since",
+							head: "Waits since",
+							class: "wide tight",
+							cell: (run) => <TimeAgo time={reachedAt(run) ?? run.attributes["created-at"]} />,
+						},
 					]}
 				/>
 			) : (

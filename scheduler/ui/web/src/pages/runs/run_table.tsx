@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
-
 import { PlanCounts } from "../../changes/plan_counts.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Chip, StatusMark } from "../../components/status_mark.tsx";
 import { type Column, Table } from "../../components/table.tsx";
 import { Elapsed, TimeAgo } from "../../components/time_ago.tsx";
 import { moneyDelta, shortId } from "../../core/format.ts";
-import { flag, object, type Resource, text } from "../../core/resource.ts";
+import { flag, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
-import { isFinal, statusRow } from "../../core/status.ts";
+import { isFinal, reachedAt } from "../../core/status.ts";
 import { store } from "../../core/store.ts";
 import { commitOf } from "../../vcs/commit.ts";
 import { CommitLine } from "../../vcs/commit_line.tsx";
 import { sourceWord } from "./query.ts";
-import { RunWait } from "./run_wait.tsx";
 
 type Props = {
 	readonly caption: string;
@@ -42,10 +40,7 @@ function modeOf(run: Resource): string {
 }
 
 function endOf(run: Resource): unknown {
-	const status = text(run, "status");
-	return isFinal(status)
-		? (object(run, "status-timestamps")[statusRow(status)?.timestamp ?? ""] ?? run.attributes["updated-at"])
-		: undefined;
+	return isFinal(text(run, "status")) ? (reachedAt(run) ?? run.attributes["updated-at"]) : undefined;
 }
 
 type CellProps = { readonly org: string; readonly run: Resource; readonly ws: string | undefined; readonly brief: boolean };
@@ -132,4 +127,10 @@ function Created({ run }: { readonly run: Resource }) {
 // Runs, one to a row. Each row opens its run.
 export function RunTable(props: Props) {
 	return <Table caption={props.caption} columns={columnsOf(props)} rows={props.runs} />;
+}
+
+// Why the run waits, for lists whose request includes `waiting`. The list's row leads to the run.
+export function RunWait({ run }: { readonly run: Resource }) {
+	const why = text(store.one(run, "waiting"), "text");
+	return why ? <div class="run-wait muted">{why}</div> : null;
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 import type { ComponentChildren } from "preact";
+import { SettingsLayout } from "../../objects/settings_layout.tsx";
 import { Breadcrumb } from "../../shell/breadcrumb.tsx";
 
 const pages = [
-	["tokens", "Tokens"],
-	["password", "Password"],
-	["invitations", "Invitations"],
-	["keyboard", "Keyboard"],
-	["theme", "Theme and times"],
+	{ key: "tokens", word: "Tokens" },
+	{ key: "password", word: "Password" },
+	{ key: "invitations", word: "Invitations" },
+	{ key: "keyboard", word: "Keyboard" },
+	{ key: "theme", word: "Theme and times" },
 ] as const;
 
 type Props = { readonly section: string; readonly title: string; readonly children: ComponentChildren };
@@ -17,19 +18,10 @@ export function UserFrame({ section, title, children }: Props) {
 	return (
 		<>
 			<Breadcrumb crumbs={[{ word: "Your settings" }, { word: title }]} />
-			<div class="settings">
-				<nav class="settings-nav" aria-label="Your settings">
-					{pages.map(([key, word]) => (
-						<a key={key} href={`/app/settings/${key}`} aria-current={key === section ? "page" : undefined}>
-							{word}
-						</a>
-					))}
-				</nav>
-				<div class="settings-body">
-					<h1 tabIndex={-1}>{title}</h1>
-					{children}
-				</div>
-			</div>
+			<SettingsLayout label="Your settings" pages={pages} shown={section} below="/app/settings">
+				<h1 tabIndex={-1}>{title}</h1>
+				{children}
+			</SettingsLayout>
 		</>
 	);
 }

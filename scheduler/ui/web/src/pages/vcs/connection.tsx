@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { Button, DialogButton } from "../../components/button.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
@@ -112,25 +112,19 @@ function ConnectionFacts({ connection }: { readonly connection: Resource }) {
 	const api = text(connection, "api-url");
 	return (
 		<dl class="facts">
-			<dt>Provider</dt>
-			<dd>{text(connection, "service-provider-display-name")}</dd>
-			<dt>Address</dt>
-			<dd>
+			<Fact word="Provider">{text(connection, "service-provider-display-name")}</Fact>
+			<Fact word="Address">
 				<SafeLink href={web}>{web}</SafeLink>
 				{!/^https?:/i.test(web) && <bdi>{web}</bdi>}
-			</dd>
+			</Fact>
 			{api && api !== web && (
-				<>
-					<dt>API</dt>
-					<dd>
-						<bdi>{api}</bdi>
-					</dd>
-				</>
+				<Fact word="API">
+					<bdi>{api}</bdi>
+				</Fact>
 			)}
-			<dt>Created</dt>
-			<dd>
+			<Fact word="Created">
 				<TimeAgo time={connection.attributes["created-at"]} />
-			</dd>
+			</Fact>
 		</dl>
 	);
 }
@@ -169,31 +163,24 @@ function Connect({ connection, connected, reason }: ConnectProps) {
 type RemovalProps = { readonly path: string; readonly connection: Resource; readonly reason: string | undefined };
 
 function Removal({ path, connection, reason }: RemovalProps) {
-	const [removing, setRemoving] = useState(false);
 	const back = location.pathname;
 	const remove = async () => {
 		await change("DELETE", address(clientPath(connection.id)));
 		announce("The connection is deleted");
 		navigate(back);
 	};
+	const dialog = (close: () => void) => (
+		<Dialog title={`Delete connection ${connectionName(connection)}`} confirm="Delete" danger onConfirm={remove} onClose={close}>
+			<RemovalText path={path} connection={connection} />
+		</Dialog>
+	);
 	return (
 		<>
 			<h3>Delete</h3>
 			<p>Workspaces and policy sets that use it are disconnected. Their states, runs and settings stay, and no commit starts a run.</p>
-			<Button kind="danger" reason={reason} onPress={() => setRemoving(true)}>
+			<DialogButton kind="danger" reason={reason} dialog={dialog}>
 				Delete connection
-			</Button>
-			{removing && (
-				<Dialog
-					title={`Delete connection ${connectionName(connection)}`}
-					confirm="Delete"
-					danger
-					onConfirm={remove}
-					onClose={() => setRemoving(false)}
-				>
-					<RemovalText path={path} connection={connection} />
-				</Dialog>
-			)}
+			</DialogButton>
 		</>
 	);
 }

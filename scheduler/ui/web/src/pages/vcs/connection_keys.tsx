@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { useAttempt } from "../../core/hooks.ts";
 import { flag, type Resource } from "../../core/resource.ts";
 import type { FieldRow } from "../../objects/fields.ts";
 import { SettingsForm } from "../../objects/settings_form.tsx";
@@ -33,7 +32,7 @@ type Props = { readonly token: Resource | undefined; readonly reason: string | u
 
 // The key for clones over ssh, and the keys by which servers are known.
 export function Keys({ token, reason }: Props) {
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	if (!token) {
 		return (
 			<>
@@ -43,15 +42,11 @@ export function Keys({ token, reason }: Props) {
 		);
 	}
 	const hasKey = flag(token, "has-ssh-key");
-	const remove = async () => {
-		try {
-			setError(undefined);
+	const remove = () =>
+		attempt(async () => {
 			await change("PATCH", address(tokenPath(token.id)), { data: { type: "oauth-tokens", attributes: { "ssh-key": null } } });
 			announce("The SSH key is removed");
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	return (
 		<>
 			<h3>SSH</h3>
@@ -59,7 +54,7 @@ export function Keys({ token, reason }: Props) {
 				{hasKey ? "It has an SSH key. " : "It has no SSH key. "}
 				{hasKey && !reason && <Button onPress={remove}>Remove SSH key</Button>}
 			</p>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			<SettingsForm kind={{ type: "oauth-tokens", fields: fieldsOf(hasKey), item: tokenPath }} item={token} reason={reason} />
 		</>
 	);

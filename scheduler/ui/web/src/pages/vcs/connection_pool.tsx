@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { SelectField } from "../../components/field.tsx";
-import { announce } from "../../components/live_region.tsx";
-import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
-import { linkOf, type Resource, text } from "../../core/resource.ts";
+import type { Resource } from "../../core/resource.ts";
+import type { FieldRow } from "../../objects/fields.ts";
+import { namesOf } from "../../objects/kinds.ts";
+import { SettingsForm } from "../../objects/settings_form.tsx";
 import type { OrganizationView } from "../org_settings/settings_frame.tsx";
 
 // PoolWords: the relationship of one of the connection's agent pools, and the texts of its field.
@@ -50,45 +48,22 @@ export function ConnectionPools(props: Props) {
 
 function ConnectionPool({ view, connection, reason, words }: Props & { readonly words: PoolWords }) {
 	const pools = useDocument(address(`${view.path}/agent-pools`, { "page[size]": 100 }));
-	const pointer = `/data/relationships/${words.relation}`;
-	const current = linkOf(connection, words.relation)?.id ?? "";
-	const [chosen, setChosen] = useState<string | undefined>();
-	const [error, setError] = useState<ApiError | undefined>();
-	const value = chosen ?? current;
-	const save = async () => {
-		try {
-			setError(undefined);
-			const data = value ? { type: "agent-pools", id: value } : null;
-			await change("PATCH", address(pathOf(connection)), {
-				data: { type: connection.type, relationships: { [words.relation]: { data } } },
-			});
-			announce("The agent pool is saved");
-			setChosen(undefined);
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
+	const field: FieldRow = {
+		name: words.relation,
+		label: words.label,
+		hint: words.hint,
+		kind: "choice",
+		relation: "agent-pools",
+		options: [["", words.none], ...namesOf(pools.items)],
 	};
+	const item = () => pathOf(connection);
 	return (
-		<>
-			<fieldset class="bare" disabled={reason !== undefined}>
-				<SelectField
-					label={words.label}
-					hint={words.hint}
-					options={[["", words.none], ...pools.items.map((pool) => [pool.id, text(pool, "name")] as const)]}
-					error={error}
-					pointer={pointer}
-					value={value}
-					onValue={setChosen}
-				/>
-			</fieldset>
-			{error && !error.at(pointer) && (
-				<p class="field-error" role="alert">
-					{error.message}
-				</p>
-			)}
-			<Button reason={reason ?? (value === current ? "nothing has changed" : undefined)} onPress={save}>
-				{words.save}
-			</Button>
-		</>
+		<SettingsForm
+			kind={{ type: connection.type, fields: [field], item }}
+			item={connection}
+			reason={reason}
+			word={words.save}
+			said="The agent pool is saved"
+		/>
 	);
 }

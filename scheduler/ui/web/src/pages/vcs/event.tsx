@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { DialogButton } from "../../components/button.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { SaidNote } from "../../components/error_panel.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Content } from "../../components/states.tsx";
@@ -63,11 +64,7 @@ function EventView({ org, event, reload }: ViewProps) {
 				</span>{" "}
 				<TimeAgo time={event.attributes["created-at"]} />, found {foundWord(text(event, "found-by"))}
 			</p>
-			{message && (
-				<p class={`note ${level === "error" ? "failure" : "neutral"}`}>
-					<bdi>{message}</bdi>
-				</p>
-			)}
+			<SaidNote tone={level === "error" ? "failure" : "neutral"}>{message}</SaidNote>
 			{needsApproval(event) && <Approval event={event} onDone={reload} />}
 			<EventFacts event={event} />
 			<Outcomes org={org} event={event} />
@@ -82,48 +79,34 @@ function EventFacts({ event }: { readonly event: Resource }) {
 	return (
 		<dl class="facts">
 			{repository && (
-				<>
-					<dt>Repository</dt>
-					<dd>
-						<bdi>{repository}</bdi>
-					</dd>
-				</>
+				<Fact word="Repository">
+					<bdi>{repository}</bdi>
+				</Fact>
 			)}
 			{ref && (
-				<>
-					<dt>{ref.kind === "pull request" ? "Pull request" : ref.kind === "tag" ? "Tag" : "Branch"}</dt>
-					<dd>
-						<EventRef event={event} />
-					</dd>
-				</>
+				<Fact word={ref.kind === "pull request" ? "Pull request" : ref.kind === "tag" ? "Tag" : "Branch"}>
+					<EventRef event={event} />
+				</Fact>
 			)}
 			{sha && (
-				<>
-					<dt>Commit</dt>
-					<dd>
-						<Sha sha={sha} href={commitHref} /> <bdi>{subject}</bdi>
-						{before && <span class="muted"> after {shortSha(before)}</span>}
-					</dd>
-				</>
+				<Fact word="Commit">
+					<Sha sha={sha} href={commitHref} /> <bdi>{subject}</bdi>
+					{before && <span class="muted"> after {shortSha(before)}</span>}
+				</Fact>
 			)}
 			{sender && (
-				<>
-					<dt>By</dt>
-					<dd>
-						<bdi>{sender}</bdi>
-					</dd>
-				</>
+				<Fact word="By">
+					<bdi>{sender}</bdi>
+				</Fact>
 			)}
-			<dt>Event</dt>
-			<dd>
+			<Fact word="Event">
 				<CopyId id={event.id} />
-			</dd>
+			</Fact>
 		</dl>
 	);
 }
 
 function Approval({ event, onDone }: { readonly event: Resource; readonly onDone: () => Promise<void> }) {
-	const [asked, setAsked] = useState(false);
 	const sha = eventOf(event).sha;
 	const approve = async () => {
 		await change("POST", address(`/vcs-events/${segment(event.id)}/actions/approve`));
@@ -136,17 +119,19 @@ function Approval({ event, onDone }: { readonly event: Resource; readonly onDone
 				This pull request comes from a fork. Its code runs in a plan only after somebody who may manage the workspace has read it and
 				approved this commit.
 			</p>
-			<Button kind="primary" onPress={() => setAsked(true)}>
+			<DialogButton
+				kind="primary"
+				dialog={(close) => (
+					<Dialog title={`Approve commit ${shortSha(sha)}`} confirm="Approve" onConfirm={approve} onClose={close}>
+						<p>
+							The waiting workspaces that you may manage plan the commit <code>{sha}</code>. Other workspaces and later commits of the pull
+							request need another approval.
+						</p>
+					</Dialog>
+				)}
+			>
 				Approve commit
-			</Button>
-			{asked && (
-				<Dialog title={`Approve commit ${shortSha(sha)}`} confirm="Approve" onConfirm={approve} onClose={() => setAsked(false)}>
-					<p>
-						The waiting workspaces that you may manage plan the commit <code>{sha}</code>. Other workspaces and later commits of the pull
-						request need another approval.
-					</p>
-				</Dialog>
-			)}
+			</DialogButton>
 		</div>
 	);
 }

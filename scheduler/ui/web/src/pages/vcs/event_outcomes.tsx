@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { PlanCounts } from "../../changes/plan_counts.tsx";
 import { StatusMark } from "../../components/status_mark.tsx";
+import { PlainTable } from "../../components/table.tsx";
 import { counted } from "../../core/format.ts";
 import type { Resource } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
@@ -54,27 +55,16 @@ export function Outcomes({ org, event }: Props) {
 						{counted(outcomes.length - sets, "workspace")}, {sets > 0 && `${counted(sets, "policy set")}, `}
 						{counted(runs, "run")}
 					</p>
-					<table class="stack">
-						<caption class="sr-only">Workspaces and policy sets</caption>
-						<thead>
-							<tr>
-								<th scope="col">Name</th>
-								<th scope="col">Result</th>
-							</tr>
-						</thead>
-						<tbody>
-							{outcomes.map((outcome) => (
-								<tr key={outcome.id}>
-									<td>
-										<Subject org={org} outcome={outcome} />
-									</td>
-									<td>
-										<Result org={org} outcome={outcome} />
-									</td>
-								</tr>
-							))}
-						</tbody>
-					</table>
+					<PlainTable
+						caption="Workspaces and policy sets"
+						columns={[
+							{ key: "name", head: "Name", cell: (outcome) => <Subject org={org} outcome={outcome} /> },
+							{ key: "result", head: "Result", cell: (outcome) => <Result org={org} outcome={outcome} /> },
+						]}
+						rows={outcomes}
+						keyOf={(outcome) => outcome.id}
+						class="stack"
+					/>
 				</>
 			)}
 		</section>

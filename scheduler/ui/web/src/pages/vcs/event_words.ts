@@ -2,22 +2,9 @@
 // What happened in a repository, in words. All texts of an event come from its provider.
 
 import { firstLine } from "../../core/format.ts";
-import { number, type Resource, text, textIn } from "../../core/resource.ts";
+import { isObject, list, type Members, number, type Resource, text, textIn } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
 import type { CommitRef } from "../../vcs/commit.ts";
-
-export type VcsEvent = {
-	readonly kind: string;
-	readonly what: string; // "Push", "Pull request opened"
-	readonly ref: CommitRef | undefined;
-	readonly sha: string; // "": none
-	readonly commitHref: string;
-	readonly subject: string; // of the commit, or the title of the pull request
-	readonly sender: string;
-	readonly repository: string;
-	readonly level: "info" | "error";
-	readonly message: string; // of the scheduler: the result, or the error
-};
 
 const kinds: Readonly<Record<string, string>> = {
 	push: "Push",
@@ -77,18 +64,18 @@ function refOf(event: Resource): CommitRef | undefined {
 	return name ? { kind: text(event, "kind").startsWith("tag") ? "tag" : "branch", name, href: "" } : undefined;
 }
 
-export function eventOf(event: Resource): VcsEvent {
+export function eventOf(event: Resource) {
 	return {
 		kind: text(event, "kind"),
-		what: kindWord(text(event, "kind")),
+		what: kindWord(text(event, "kind")), // "Push", "Pull request opened"
 		ref: refOf(event),
-		sha: text(event, "commit-sha"),
+		sha: text(event, "commit-sha"), // "": none
 		commitHref: text(event, "commit-url"),
 		subject: text(event, "pull-request-title") || firstLine(text(event, "commit-message")),
 		sender: text(event, "sender-username"),
 		repository: text(event, "identifier"),
 		level: text(event, "level") === "error" ? "error" : "info",
-		message: text(event, "message"),
+		message: text(event, "message"), // of the scheduler: the result, or the error
 	};
 }
 
@@ -102,23 +89,23 @@ export type Outcome = {
 	readonly run: string; // "": none
 };
 
-function outcomeOf(value: unknown): readonly Outcome[] {
-	if (value === null || typeof value !== "object") {
-		return [];
-	}
-	const values = value as Record<string, unknown>;
+function outcomeOf(values: Members): Outcome {
 	const id = textIn(values, "subject-id");
 	const type = id.startsWith("polset-") ? "policy-sets" : "workspaces";
 	const reason = textIn(values, "reason");
-	return [
-		{ id, type, name: textIn(values, "name") || id, reason, sentence: textIn(values, "message") || reason, run: textIn(values, "run-id") },
-	];
+	return {
+		id,
+		type,
+		name: textIn(values, "name") || id,
+		reason,
+		sentence: textIn(values, "message") || reason,
+		run: textIn(values, "run-id"),
+	};
 }
 
 // outcomesOf: those with a run first.
 export function outcomesOf(event: Resource): readonly Outcome[] {
-	const list = event.attributes.outcomes;
-	const outcomes = Array.isArray(list) ? list.flatMap(outcomeOf) : [];
+	const outcomes = list(event, "outcomes").filter(isObject).map(outcomeOf);
 	return [...outcomes.filter(({ run }) => run), ...outcomes.filter(({ run }) => !run)];
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Button } from "../../components/button.tsx";
+import { SaidNote } from "../../components/error_panel.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { SafeLink } from "../../components/safe_link.tsx";
 import { Content } from "../../components/states.tsx";
@@ -18,14 +19,9 @@ export function useInstallations(org: string): { of: Loaded; items: readonly Res
 }
 
 function InstallationState({ installation }: { readonly installation: Resource }) {
-	const error = text(installation, "error");
 	return (
 		<>
-			{error && (
-				<p class="note failure">
-					<bdi>{error}</bdi>
-				</p>
-			)}
+			<SaidNote tone="failure">{text(installation, "error")}</SaidNote>
 			<CallProblem of={installation} />
 		</>
 	);

@@ -4,26 +4,18 @@
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { CheckField, TextField } from "../../components/field.tsx";
+import { SaidNote } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { TextLink } from "../../components/safe_link.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { flag, object, type Resource, text, textIn, texts } from "../../core/resource.ts";
 import { store } from "../../core/store.ts";
+import type { FieldRow } from "../../objects/fields.ts";
+import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
 import { Sha } from "../../vcs/commit_line.tsx";
 import { repositoryOf } from "../../vcs/repository.ts";
-import { ConnectionField } from "./connection_field.tsx";
-import { RepositoryField } from "./repository_field.tsx";
+import { useSourceFields } from "./repository_fields.tsx";
 import { connectionSent, lines } from "./repository_form.ts";
-
-const at = (name: string) => `/data/attributes/${name}`;
-const pointers = {
-	connection: at("vcs-repo/oauth-token-id"),
-	identifier: at("vcs-repo/identifier"),
-	branch: at("vcs-repo/branch"),
-	path: at("policies-path"),
-	patterns: at("policy-update-patterns"),
-};
 
 type Props = { readonly org: string; readonly set: Resource; readonly reason: string | undefined; readonly onDone: () => Promise<void> };
 
@@ -92,7 +84,6 @@ function Version({ set, fromCommit }: { readonly set: Resource; readonly fromCom
 	const version = store.one(set, "newest-version");
 	const commit = object(version, "ingress-attributes");
 	const sha = textIn(commit, "commit-sha");
-	const error = text(version, "error-message");
 	return (
 		<>
 			<p class="note neutral">
@@ -103,11 +94,7 @@ function Version({ set, fromCommit }: { readonly set: Resource; readonly fromCom
 					</>
 				)}
 			</p>
-			{error && (
-				<p class="note failure">
-					<bdi>{error}</bdi>
-				</p>
-			)}
+			<SaidNote tone="failure">{text(version, "error-message")}</SaidNote>
 		</>
 	);
 }
@@ -116,21 +103,38 @@ type DialogProps = { readonly org: string; readonly set: Resource; readonly onDo
 
 function SourceDialog({ org, set, onDone, onClose }: DialogProps) {
 	const now = repositoryOf(set);
-	const [connection, setConnection] = useState(now.connection);
-	const [identifier, setIdentifier] = useState(now.identifier);
-	const [branch, setBranch] = useState(now.branch);
-	const [path, setPath] = useState(text(set, "policies-path"));
-	const [patterns, setPatterns] = useState(texts(set, "policy-update-patterns").join("\n"));
-	const [submodules, setSubmodules] = useState(now.submodules);
+	const [values, setValues] = useState({
+		...now,
+		path: text(set, "policies-path"),
+		patterns: texts(set, "policy-update-patterns"),
+	});
+	const fields: readonly FieldRow[] = [
+		...useSourceFields(org, undefined, values, now.identifier),
+		{
+			name: "path",
+			label: "Policies path",
+			kind: "text",
+			pointer: "policies-path",
+			hint: "The folder with the policies. Empty: the root of the repository.",
+		},
+		{
+			name: "patterns",
+			label: "Update patterns",
+			kind: "list",
+			pointer: "policy-update-patterns",
+			hint: "One on each line. Pushes that change no such file and nothing in the folder make no version.",
+		},
+		{ name: "submodules", label: "Fetch submodules", kind: "flag" },
+	];
 	const submit = async () => {
 		await save(set, {
-			"policies-path": path.trim(),
-			"policy-update-patterns": lines(patterns.split("\n")),
+			"policies-path": values.path.trim(),
+			"policy-update-patterns": lines(values.patterns),
 			"vcs-repo": {
-				...connectionSent(connection),
-				identifier: identifier.trim(),
-				branch: branch.trim(),
-				"ingress-submodules": submodules,
+				...connectionSent(values.connection),
+				identifier: values.identifier.trim(),
+				branch: values.branch.trim(),
+				"ingress-submodules": values.submodules,
 			},
 		});
 		announce("The repository is connected");
@@ -140,42 +144,18 @@ function SourceDialog({ org, set, onDone, onClose }: DialogProps) {
 		<Dialog
 			title="Policies from a repository"
 			confirm="Save"
-			reason={connection ? (identifier.trim() ? undefined : "choose a repository") : "choose a connection"}
-			fields={Object.values(pointers)}
+			reason={values.connection ? (values.identifier.trim() ? undefined : "choose a repository") : "choose a connection"}
+			fields={pointersOf(fields)}
 			onConfirm={submit}
 			onClose={onClose}
 		>
 			{(error) => (
-				<>
-					<ConnectionField org={org} value={connection} error={error} pointer={pointers.connection} onValue={setConnection} />
-					<RepositoryField token={connection} value={identifier} error={error} pointer={pointers.identifier} onValue={setIdentifier} />
-					<TextField
-						label="Branch"
-						hint="Empty: the default branch."
-						error={error}
-						pointer={pointers.branch}
-						value={branch}
-						onValue={setBranch}
-					/>
-					<TextField
-						label="Policies path"
-						hint="The folder with the policies. Empty: the root of the repository."
-						error={error}
-						pointer={pointers.path}
-						value={path}
-						onValue={setPath}
-					/>
-					<TextField
-						label="Update patterns"
-						lines={3}
-						hint="One on each line. Pushes that change no such file and nothing in the folder make no version."
-						error={error}
-						pointer={pointers.patterns}
-						value={patterns}
-						onValue={setPatterns}
-					/>
-					<CheckField label="Fetch submodules" checked={submodules} onChecked={setSubmodules} />
-				</>
+				<ObjectFields
+					fields={fields}
+					values={values}
+					error={error}
+					onValue={(name, value) => setValues((before) => ({ ...before, [name]: value }))}
+				/>
 			)}
 		</Dialog>
 	);

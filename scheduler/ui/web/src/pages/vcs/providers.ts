@@ -16,65 +16,42 @@ export type Provider = {
 	readonly sshKey: boolean; // clones may use ssh
 };
 
-const github =
-	"In the provider under Settings, Developer settings, Personal access tokens: contents (read), commit statuses (write), pull requests (write) and webhooks (write).";
-const gitlab =
-	"In the provider under Preferences, Access tokens, with the scope api. A group or project token with the role Maintainer works, too.";
-const gitea =
-	"In the provider under Settings, Applications, with the scopes repository (read and write), issue (read and write) and user (read).";
-const azure =
-	"In the provider under User settings, Personal access tokens: code (read and status) and pull request threads (read and write).";
+const gitea = {
+	apiBelow: "/api/v1",
+	tokenWord: "Access token",
+	tokenHelp:
+		"In the provider under Settings, Applications, with the scopes repository (read and write), issue (read and write) and user (read).",
+	oauth: true,
+	sshKey: true,
+};
+const github = {
+	tokenWord: "Personal access token",
+	tokenHelp:
+		"In the provider under Settings, Developer settings, Personal access tokens: contents (read), commit statuses (write), pull requests (write) and webhooks (write).",
+	oauth: true,
+	sshKey: false,
+};
+const gitlab = {
+	tokenWord: "Access token",
+	tokenHelp:
+		"In the provider under Preferences, Access tokens, with the scope api. A group or project token with the role Maintainer works, too.",
+	oauth: true,
+	sshKey: false,
+};
+const azure = {
+	tokenWord: "Personal access token",
+	tokenHelp:
+		"In the provider under User settings, Personal access tokens: code (read and status) and pull request threads (read and write).",
+};
 
 export const providers: readonly Provider[] = [
-	{ name: "gitea", word: "Gitea", apiBelow: "/api/v1", tokenWord: "Access token", tokenHelp: gitea, oauth: true, sshKey: true },
-	{ name: "forgejo", word: "Forgejo", apiBelow: "/api/v1", tokenWord: "Access token", tokenHelp: gitea, oauth: true, sshKey: true },
-	{
-		name: "github",
-		word: "GitHub",
-		http: "https://github.com",
-		api: "https://api.github.com",
-		tokenWord: "Personal access token",
-		tokenHelp: github,
-		oauth: true,
-		sshKey: false,
-	},
-	{
-		name: "github_enterprise",
-		word: "GitHub Enterprise",
-		apiBelow: "/api/v3",
-		tokenWord: "Personal access token",
-		tokenHelp: github,
-		oauth: true,
-		sshKey: false,
-	},
-	{
-		name: "gitlab_hosted",
-		word: "GitLab.com",
-		http: "https://gitlab.com",
-		api: "https://gitlab.com/api/v4",
-		tokenWord: "Access token",
-		tokenHelp: gitlab,
-		oauth: true,
-		sshKey: false,
-	},
-	{
-		name: "gitlab_community_edition",
-		word: "GitLab Community Edition",
-		apiBelow: "/api/v4",
-		tokenWord: "Access token",
-		tokenHelp: gitlab,
-		oauth: true,
-		sshKey: false,
-	},
-	{
-		name: "gitlab_enterprise_edition",
-		word: "GitLab Enterprise Edition",
-		apiBelow: "/api/v4",
-		tokenWord: "Access token",
-		tokenHelp: gitlab,
-		oauth: true,
-		sshKey: false,
-	},
+	{ name: "gitea", word: "Gitea", ...gitea },
+	{ name: "forgejo", word: "Forgejo", ...gitea },
+	{ name: "github", word: "GitHub", http: "https://github.com", api: "https://api.github.com", ...github },
+	{ name: "github_enterprise", word: "GitHub Enterprise", apiBelow: "/api/v3", ...github },
+	{ name: "gitlab_hosted", word: "GitLab.com", http: "https://gitlab.com", api: "https://gitlab.com/api/v4", ...gitlab },
+	{ name: "gitlab_community_edition", word: "GitLab Community Edition", apiBelow: "/api/v4", ...gitlab },
+	{ name: "gitlab_enterprise_edition", word: "GitLab Enterprise Edition", apiBelow: "/api/v4", ...gitlab },
 	{
 		name: "bitbucket_hosted",
 		word: "Bitbucket Cloud",
@@ -100,20 +77,11 @@ export const providers: readonly Provider[] = [
 		word: "Azure DevOps Services",
 		http: "https://dev.azure.com",
 		api: "https://dev.azure.com",
-		tokenWord: "Personal access token",
-		tokenHelp: azure,
+		...azure,
 		oauth: true,
 		sshKey: false,
 	},
-	{
-		name: "ado_server",
-		word: "Azure DevOps Server",
-		apiBelow: "",
-		tokenWord: "Personal access token",
-		tokenHelp: azure,
-		oauth: false,
-		sshKey: true,
-	},
+	{ name: "ado_server", word: "Azure DevOps Server", apiBelow: "", ...azure, oauth: false, sshKey: true },
 	{
 		name: "git",
 		word: "Git server",

@@ -1,135 +1,129 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CheckField, SelectField, TextField } from "../../components/field.tsx";
-import type { ApiError } from "../../core/errors.ts";
-import { linkOf, text } from "../../core/resource.ts";
+// The fields of a repository: its connection, and its identifier with suggestions of the provider.
+
+import { address, segment } from "../../core/api.ts";
+import { useDocument, useLater } from "../../core/hooks.ts";
+import { flag, linkOf, linksOf, type Resource, text } from "../../core/resource.ts";
+import { pathTo } from "../../core/router.ts";
+import type { FieldRow } from "../../objects/fields.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
-import { ConnectionField } from "./connection_field.tsx";
-import { RepositoryField } from "./repository_field.tsx";
-import { type RepositoryValues, type Trigger, triggers } from "./repository_form.ts";
+import { useInstallations } from "./installations.tsx";
+import { type RepositoryValues, triggers } from "./repository_form.ts";
+import { connectionName, tokenOf } from "./token_state.tsx";
 
-const at = (name: string) => `/data/attributes/${name}`;
-const pointers = {
-	connection: at("vcs-repo/oauth-token-id"),
-	identifier: at("vcs-repo/identifier"),
-	branch: at("vcs-repo/branch"),
-	tags: at("vcs-repo/tags-regex"),
-	folders: at("trigger-prefixes"),
-	patterns: at("trigger-patterns"),
-};
-
-// The pointers whose errors the fields show.
-export const repositoryPointers: readonly string[] = Object.values(pointers);
-
-type Props = {
-	readonly view: WorkspaceView;
-	readonly values: RepositoryValues;
-	readonly error: ApiError | undefined;
-	readonly onValues: (values: Partial<RepositoryValues>) => void;
-};
-
-export function RepositoryFields(props: Props) {
-	const { view, values, error, onValues } = props;
-	return (
-		<>
-			<ConnectionField
-				org={view.org}
-				project={linkOf(view.workspace, "project")?.id}
-				value={values.connection}
-				error={error}
-				pointer={pointers.connection}
-				onValue={(connection) => onValues({ connection })}
-			/>
-			<RepositoryField
-				token={values.connection}
-				value={values.identifier}
-				error={error}
-				pointer={pointers.identifier}
-				onValue={(identifier) => onValues({ identifier })}
-			/>
-			<TextField
-				label="Branch"
-				hint="Empty: the default branch of the repository."
-				error={error}
-				pointer={pointers.branch}
-				value={values.branch}
-				onValue={(branch) => onValues({ branch })}
-			/>
-			<TriggerFields {...props} />
-			<Choices {...props} />
-		</>
-	);
+function isFor(connection: Resource, project: string | undefined): boolean {
+	return flag(connection, "organization-scoped") || linksOf(connection, "projects").some((link) => link.id === project);
 }
 
-function TriggerFields({ view, values, error, onValues }: Props) {
+// The connections that have a token and may be used in the project, and the organization's installations of the GitHub App.
+// project: of the workspace; none: the connection must be for the whole organization.
+function useConnectionField(org: string, project: string | undefined, value: string): FieldRow {
+	const of = useDocument(address(`/organizations/${segment(org)}/oauth-clients`, { include: "oauth_tokens" }));
+	const { items: installations } = useInstallations(org);
+	const connections = of.items.flatMap((connection) => {
+		const token = tokenOf(connection);
+		return token && (isFor(connection, project) || token.id === value) ? [[token.id, connectionName(connection)] as const] : [];
+	});
+	const accounts = installations.map((item) => [item.id, `GitHub App: ${text(item, "name")}`] as const);
+	const options = [...connections, ...accounts];
+	const known = !value || options.some(([id]) => id === value);
+	return {
+		name: "connection",
+		label: "Connection",
+		kind: "choice",
+		pointer: "vcs-repo/oauth-token-id",
+		hint: (
+			<>
+				{of.asOf > 0 && options.length === 0 && "The organization has no connection that may be used here. "}
+				<a href={pathTo("/app/:org/settings/vcs-connections", { org })}>VCS connections</a>
+			</>
+		),
+		options: [["", "Choose a connection"], ...options, ...(known ? [] : [[value, value] as const])],
+	};
+}
+
+// Suggestions of the provider, or an identifier that is typed. A page that is only read asks the provider nothing.
+function useIdentifierField(connection: string, value: string, stored: string): FieldRow {
+	const search = useLater(value);
+	const owner = connection.startsWith("ot-") ? "/oauth-tokens" : "/github-app/installation";
+	const path = `${owner}/${segment(connection)}/repositories`;
+	const found = useDocument(connection && value !== stored ? address(path, { "search[name]": search, "page[size]": 50 }) : undefined);
+	return {
+		name: "identifier",
+		label: "Repository",
+		kind: "text",
+		pointer: "vcs-repo/identifier",
+		longest: 512,
+		suggestions: found.items.map((item) => text(item, "identifier")).filter(Boolean),
+		hint: found.error
+			? `The provider's list is not available (${found.error.message}). Type the identifier.`
+			: "Type to search, or enter it as the provider writes it, such as org/repository.",
+	};
+}
+
+type Chosen = { readonly connection: string; readonly identifier: string };
+
+// useSourceFields: `stored` is the identifier that the server has.
+export function useSourceFields(org: string, project: string | undefined, chosen: Chosen, stored: string): readonly FieldRow[] {
+	const connection = useConnectionField(org, project, chosen.connection);
+	const identifier = useIdentifierField(chosen.connection, chosen.identifier, stored);
+	const hint = "Empty: the default branch of the repository.";
+	return [connection, identifier, { name: "branch", label: "Branch", kind: "text", pointer: "vcs-repo/branch", hint }];
+}
+
+const isTrigger = (trigger: string) => (values: Readonly<Record<string, unknown>>) => values.trigger === trigger;
+const isSpeculative = (values: Readonly<Record<string, unknown>>) => values.speculative === true;
+
+export function useRepositoryFields(view: WorkspaceView, values: RepositoryValues, stored: string): readonly FieldRow[] {
 	const folder = text(view.workspace, "working-directory");
-	const toLines = (typed: string) => typed.split("\n");
-	return (
-		<>
-			<SelectField
-				label="Start runs for"
-				options={triggers}
-				value={values.trigger}
-				onValue={(trigger) => onValues({ trigger: trigger as Trigger })}
-			/>
-			{values.trigger === "folders" && (
-				<TextField
-					label="Other folders"
-					lines={3}
-					hint={
-						folder ? `One on each line, beside the working directory ${folder}.` : "One on each line. Without any, each push starts a run."
-					}
-					error={error}
-					pointer={pointers.folders}
-					value={values.folders.join("\n")}
-					onValue={(typed) => onValues({ folders: toLines(typed) })}
-				/>
-			)}
-			{values.trigger === "patterns" && (
-				<TextField
-					label="Patterns"
-					lines={3}
-					hint="One on each line, from the root of the repository: * within a folder, ** any folders, ? one character. Such as modules/**/*.tf."
-					error={error}
-					pointer={pointers.patterns}
-					value={values.patterns.join("\n")}
-					onValue={(typed) => onValues({ patterns: toLines(typed) })}
-				/>
-			)}
-			{values.trigger === "tags" && (
-				<TextField
-					label="Tags"
-					hint="A regular expression, such as ^v\d+\.\d+\.\d+$. Pushes to branches start no runs."
-					error={error}
-					pointer={pointers.tags}
-					value={values.tags}
-					onValue={(tags) => onValues({ tags })}
-				/>
-			)}
-		</>
-	);
-}
-
-const choices: readonly (readonly [keyof RepositoryValues, string, string])[] = [
-	["firstRun", "Queue runs from the start", "Without it, commits start runs only after a user has queued the first one."],
-	["submodules", "Fetch submodules", "Those at other hosts need the SSH key of the connection."],
-	["newestOnly", "Newest commit only", "A push discards pending runs of older commits."],
-	["speculative", "Automatic speculative plans", "Pull requests to the branch are planned, and never applied."],
-	["skipDrafts", "Skip drafts", "Pull requests that are drafts start no plans."],
-	[
-		"forkPlans",
-		"Plan pull requests of forks",
-		"Each new head needs an approval. Such plans get no sensitive variables and no state access, and need an agent pool of their own.",
-	],
-];
-
-function Choices({ values, onValues }: Props) {
-	return (
-		<>
-			{choices
-				.filter(([name]) => values.speculative || (name !== "skipDrafts" && name !== "forkPlans"))
-				.map(([name, label, hint]) => (
-					<CheckField key={name} label={label} hint={hint} checked={values[name] === true} onChecked={(on) => onValues({ [name]: on })} />
-				))}
-		</>
-	);
+	return [
+		...useSourceFields(view.org, linkOf(view.workspace, "project")?.id, values, stored),
+		{ name: "trigger", label: "Start runs for", kind: "choice", options: triggers },
+		{
+			name: "folders",
+			label: "Other folders",
+			kind: "list",
+			pointer: "trigger-prefixes",
+			hint: folder ? `One on each line, beside the working directory ${folder}.` : "One on each line. Without any, each push starts a run.",
+			shown: isTrigger("folders"),
+		},
+		{
+			name: "patterns",
+			label: "Patterns",
+			kind: "list",
+			pointer: "trigger-patterns",
+			hint: "One on each line, from the root of the repository: * within a folder, ** any folders, ? one character. Such as modules/**/*.tf.",
+			shown: isTrigger("patterns"),
+		},
+		{
+			name: "tags",
+			label: "Tags",
+			kind: "text",
+			pointer: "vcs-repo/tags-regex",
+			hint: "A regular expression, such as ^v\\d+\\.\\d+\\.\\d+$. Pushes to branches start no runs.",
+			shown: isTrigger("tags"),
+		},
+		{
+			name: "firstRun",
+			label: "Queue runs from the start",
+			kind: "flag",
+			hint: "Without it, commits start runs only after a user has queued the first one.",
+		},
+		{ name: "submodules", label: "Fetch submodules", kind: "flag", hint: "Those at other hosts need the SSH key of the connection." },
+		{ name: "newestOnly", label: "Newest commit only", kind: "flag", hint: "A push discards pending runs of older commits." },
+		{
+			name: "speculative",
+			label: "Automatic speculative plans",
+			kind: "flag",
+			hint: "Pull requests to the branch are planned, and never applied.",
+		},
+		{ name: "skipDrafts", label: "Skip drafts", kind: "flag", hint: "Pull requests that are drafts start no plans.", shown: isSpeculative },
+		{
+			name: "forkPlans",
+			label: "Plan pull requests of forks",
+			kind: "flag",
+			hint: "Each new head needs an approval. Such plans get no sensitive variables and no state access, and need an agent pool of their own.",
+			shown: isSpeculative,
+		},
+	];
 }

@@ -14,21 +14,7 @@ export const triggers: readonly (readonly [Trigger, string])[] = [
 	["tags", "Tags whose name matches, and no pushes"],
 ];
 
-export type RepositoryValues = {
-	readonly connection: string; // the id of an oauth-token or of a github-app-installation
-	readonly identifier: string;
-	readonly branch: string; // "": the default branch
-	readonly submodules: boolean;
-	readonly trigger: Trigger;
-	readonly folders: readonly string[];
-	readonly patterns: readonly string[];
-	readonly tags: string;
-	readonly speculative: boolean;
-	readonly newestOnly: boolean;
-	readonly skipDrafts: boolean;
-	readonly forkPlans: boolean;
-	readonly firstRun: boolean;
-};
+export type RepositoryValues = ReturnType<typeof valuesOf>;
 
 export function isConnected(workspace: Resource): boolean {
 	return repositoryOf(workspace).identifier !== "";
@@ -48,12 +34,12 @@ function triggerOf(workspace: Resource, tags: string): Trigger {
 	return folders || isConnected(workspace) ? "folders" : "always";
 }
 
-export function valuesOf(workspace: Resource): RepositoryValues {
+export function valuesOf(workspace: Resource) {
 	const { connection, identifier, branch, submodules, tags } = repositoryOf(workspace);
 	return {
-		connection,
+		connection, // the id of an oauth-token or of a github-app-installation
 		identifier,
-		branch,
+		branch, // "": the default branch
 		submodules,
 		trigger: triggerOf(workspace, tags),
 		folders: texts(workspace, "trigger-prefixes"),

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { Button, DialogButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { TextField } from "../../components/field.tsx";
+import { FieldError, TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { TextLink } from "../../components/safe_link.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { errorOf } from "../../core/errors.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { useAttempt, useDocument } from "../../core/hooks.ts";
 import { may } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { repositoryOf } from "../../vcs/repository.ts";
@@ -19,21 +18,16 @@ const needsPlan = "you need plan access to this workspace";
 
 // The connected repository: its state, its hook, and what can be done at once.
 export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
-	const [asked, setAsked] = useState(false);
-	const [failed, setFailed] = useState("");
+	const { error, attempt } = useAttempt();
 	const { id, identifier, href } = repositoryOf(view.workspace);
 	const repository = useDocument(id ? address(`/vcs-repositories/${segment(id)}`) : undefined);
 	const reason = may(view.workspace, "can-queue-run") ? undefined : needsPlan;
-	const check = async () => {
-		try {
-			setFailed("");
+	const check = () =>
+		attempt(async () => {
 			await change("POST", address(`/workspaces/${segment(view.workspace.id)}/actions/vcs-check`));
 			announce("The repository will be looked at");
 			await repository.reload();
-		} catch (failure) {
-			setFailed(errorOf(failure).message);
-		}
-	};
+		});
 	return (
 		<section class="panel" aria-label="Repository">
 			<p>
@@ -49,22 +43,17 @@ export function RepositoryPanel({ view }: { readonly view: WorkspaceView }) {
 				<Button reason={reason} onPress={check}>
 					Check now
 				</Button>
-				<Button reason={reason} onPress={() => setAsked(true)}>
+				<DialogButton reason={reason} dialog={(close) => <CommitDialog view={view} onClose={close} />}>
 					Run a commit
-				</Button>
+				</DialogButton>
 			</div>
-			{failed && (
-				<p class="field-error" role="alert">
-					{failed}
-				</p>
-			)}
+			<FieldError>{error?.message}</FieldError>
 			{repository.item && (
 				<>
 					<h3>Webhook</h3>
 					<RepositoryHook repository={repository.item} onDone={repository.reload} />
 				</>
 			)}
-			{asked && <CommitDialog view={view} onClose={() => setAsked(false)} />}
 		</section>
 	);
 }

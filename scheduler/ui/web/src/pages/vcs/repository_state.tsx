@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { copyText } from "../../components/copy.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { Button, DialogButton } from "../../components/button.tsx";
+import { CopyId, copyText } from "../../components/copy.tsx";
 import { Dialog } from "../../components/dialog.tsx";
+import { SaidNote } from "../../components/error_panel.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
@@ -22,41 +22,27 @@ export function RepositoryState({ repository }: { readonly repository: Resource 
 	return <Mark tone={tone}>{word}</Mark>;
 }
 
-function Problem({ tone, error }: { readonly tone: "wait" | "failure"; readonly error: string }) {
-	return error ? (
-		<p class={`note ${tone}`}>
-			<bdi>{error}</bdi>
-		</p>
-	) : null;
-}
-
 // Whether the repository was found, when it was looked at last, and why that failed.
 export function RepositoryLooks({ repository }: { readonly repository: Resource }) {
 	const looked = repository.attributes["looked-at"];
 	return (
 		<>
 			<dl class="facts">
-				<dt>State</dt>
-				<dd>
+				<Fact word="State">
 					<RepositoryState repository={repository} />
-				</dd>
-				<dt>Default branch</dt>
-				<dd>
+				</Fact>
+				<Fact word="Default branch">
 					{text(repository, "default-branch") ? <bdi>{text(repository, "default-branch")}</bdi> : <span class="muted">Not known yet</span>}
-				</dd>
-				<dt>Last look</dt>
-				<dd>{looked ? <TimeAgo time={looked} /> : <span class="muted">None has succeeded yet</span>}</dd>
+				</Fact>
+				<Fact word="Last look">{looked ? <TimeAgo time={looked} /> : <span class="muted">None has succeeded yet</span>}</Fact>
 				{text(repository, "look-due") && (
-					<>
-						<dt>Next look</dt>
-						<dd>
-							<TimeAgo time={repository.attributes["look-due"]} />
-						</dd>
-					</>
+					<Fact word="Next look">
+						<TimeAgo time={repository.attributes["look-due"]} />
+					</Fact>
 				)}
 			</dl>
-			<Problem tone="failure" error={text(repository, "error")} />
-			<Problem tone="wait" error={text(repository, "look-error")} />
+			<SaidNote tone="failure">{text(repository, "error")}</SaidNote>
+			<SaidNote tone="wait">{text(repository, "look-error")}</SaidNote>
 		</>
 	);
 }
@@ -98,20 +84,16 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 			<p>
 				<Mark tone="wait">Not made</Mark> Commits are found by a look every few minutes.
 			</p>
-			<Problem tone="wait" error={text(repository, "hook-error")} />
+			<SaidNote tone="wait">{text(repository, "hook-error")}</SaidNote>
 			<p>For runs without that delay, create a webhook for pushes, tags and pull requests at the provider, with content type JSON:</p>
 			<dl class="facts">
-				<dt>URL</dt>
-				<dd>
+				<Fact word="URL">
 					<CopyId id={url} />
-				</dd>
+				</Fact>
 				{secret && (
-					<>
-						<dt>Secret</dt>
-						<dd>
-							<Button onPress={() => copyText(secret)}>Copy secret</Button>
-						</dd>
-					</>
+					<Fact word="Secret">
+						<Button onPress={() => copyText(secret)}>Copy secret</Button>
+					</Fact>
 				)}
 			</dl>
 		</>
@@ -120,7 +102,6 @@ function HookToMake({ repository }: { readonly repository: Resource }) {
 
 // Shows the age of the secret, and replaces it. The API sends secrets only to users with the permission to manage VCS settings.
 function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMade: boolean }) {
-	const [asked, setAsked] = useState(false);
 	const previous = repository.attributes["hook-previous-until"];
 	const rotate = async () => {
 		await change("POST", address(`/vcs-repositories/${segment(repository.id)}/actions/rotate-hook-secret`));
@@ -134,16 +115,19 @@ function HookSecret({ repository, isMade, onDone }: HookProps & { readonly isMad
 					The secret is new. The previous one is accepted until <TimeAgo time={previous} />.
 				</p>
 			)}
-			<Button onPress={() => setAsked(true)}>Replace secret</Button>
-			{asked && (
-				<Dialog title="Replace the webhook's secret" confirm="Replace" onConfirm={rotate} onClose={() => setAsked(false)}>
-					<p>
-						{isMade
-							? "The site sends the new secret to the provider."
-							: "Enter the new secret at the provider within a day. Until then, the previous one is also accepted."}
-					</p>
-				</Dialog>
-			)}
+			<DialogButton
+				dialog={(close) => (
+					<Dialog title="Replace the webhook's secret" confirm="Replace" onConfirm={rotate} onClose={close}>
+						<p>
+							{isMade
+								? "The site sends the new secret to the provider."
+								: "Enter the new secret at the provider within a day. Until then, the previous one is also accepted."}
+						</p>
+					</Dialog>
+				)}
+			>
+				Replace secret
+			</DialogButton>
 		</>
 	);
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { SaidNote } from "../../components/error_panel.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { type Resource, text } from "../../core/resource.ts";
 import type { Tone } from "../../core/status.ts";
@@ -28,7 +29,6 @@ export function TokenState({ token }: { readonly token: Resource | undefined }) 
 // The same in words: what the provider said, and what happens next.
 export function TokenStateText({ token }: { readonly token: Resource | undefined }) {
 	const user = text(token, "service-provider-user");
-	const error = text(token, "error");
 	const state = text(token, "state");
 	return (
 		<>
@@ -43,11 +43,7 @@ export function TokenStateText({ token }: { readonly token: Resource | undefined
 				{state === "unverified" && ". The provider has not answered yet. It is asked again by itself."}
 				{!token && ". It has no token yet."}
 			</p>
-			{error && (
-				<p class={`note ${state === "refused" ? "failure" : "wait"}`}>
-					<bdi>{error}</bdi>
-				</p>
-			)}
+			<SaidNote tone={state === "refused" ? "failure" : "wait"}>{text(token, "error")}</SaidNote>
 		</>
 	);
 }

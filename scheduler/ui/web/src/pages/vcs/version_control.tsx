@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
+import { Button, DialogButton } from "../../components/button.tsx";
 import { Dialog } from "../../components/dialog.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { useAttempt } from "../../core/hooks.ts";
 import { may } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
+import { ObjectFields, pointersOf } from "../../objects/object_fields.tsx";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame } from "../workspace_settings/settings_frame.tsx";
-import { RepositoryFields, repositoryPointers } from "./repository_fields.tsx";
+import { useRepositoryFields } from "./repository_fields.tsx";
 import { attributesOf, isConnected, missing, type RepositoryValues, valuesOf } from "./repository_form.ts";
 import { RepositoryPanel } from "./repository_panel.tsx";
 
@@ -48,30 +49,32 @@ function save(view: WorkspaceView, attributes: Record<string, unknown>): Promise
 // The edited values. They are kept after an error.
 function RepositoryForm({ view, connected }: { readonly view: WorkspaceView; readonly connected: boolean }) {
 	const [typed, setTyped] = useState<Partial<RepositoryValues>>({});
-	const [error, setError] = useState<ApiError | undefined>();
-	const values = { ...valuesOf(view.workspace), ...typed };
+	const { error, attempt } = useAttempt();
+	const stored = valuesOf(view.workspace);
+	const values = { ...stored, ...typed };
+	const fields = useRepositoryFields(view, values, stored.identifier);
 	const attributes = attributesOf(values, view.workspace);
 	const unchanged = Object.keys(attributes).length === 0 ? "nothing has changed" : undefined;
 	const reason = mayManage(view) ? (missing(values) ?? unchanged) : needsAdmin;
-	const submit = async () => {
-		try {
-			setError(undefined);
+	const submit = () =>
+		attempt(async () => {
 			await save(view, attributes);
 			announce(connected ? "The settings are saved" : "The repository is connected");
 			setTyped({});
 			await view.reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
-	const rest = error?.outside(repositoryPointers) ?? [];
+		});
 	return (
 		<>
 			<h3>{connected ? "Settings" : "Connect a repository"}</h3>
 			<fieldset class="bare" disabled={!mayManage(view)}>
-				<RepositoryFields view={view} values={values} error={error} onValues={(more) => setTyped((before) => ({ ...before, ...more }))} />
+				<ObjectFields
+					fields={fields}
+					values={values}
+					error={error}
+					onValue={(name, value) => setTyped((before) => ({ ...before, [name]: value }))}
+				/>
 			</fieldset>
-			{error && (rest.length > 0 || error.problems.length === 0) && <ProblemList problems={rest} message={error.message} />}
+			<Problems of={error} fields={pointersOf(fields)} />
 			<div class="actions">
 				<Button kind="primary" reason={reason} onPress={submit}>
 					{connected ? "Save settings" : "Connect repository"}
@@ -83,7 +86,6 @@ function RepositoryForm({ view, connected }: { readonly view: WorkspaceView; rea
 }
 
 function Disconnect({ view }: { readonly view: WorkspaceView }) {
-	const [asked, setAsked] = useState(false);
 	const disconnect = async () => {
 		await save(view, { "vcs-repo": null });
 		announce("The repository is disconnected");
@@ -93,21 +95,24 @@ function Disconnect({ view }: { readonly view: WorkspaceView }) {
 		<>
 			<h3>Disconnect</h3>
 			<p>Commits start no more runs. Earlier runs, states and variables stay, and configurations can be uploaded again.</p>
-			<Button kind="danger" reason={mayManage(view) ? undefined : needsAdmin} onPress={() => setAsked(true)}>
+			<DialogButton
+				kind="danger"
+				reason={mayManage(view) ? undefined : needsAdmin}
+				dialog={(close) => (
+					<Dialog title={`Disconnect ${view.name}`} confirm="Disconnect" danger onConfirm={disconnect} onClose={close}>
+						<p>
+							{may(view.workspace, "can-queue-run")
+								? "Runs that have started go on. Runs that wait for the files of a commit may not find them."
+								: "Runs that have started go on."}
+						</p>
+						<p>
+							<a href={pathTo("/app/:org/workspaces/:ws/runs", { org: view.org, ws: view.name })}>Runs of the workspace</a>
+						</p>
+					</Dialog>
+				)}
+			>
 				Disconnect repository
-			</Button>
-			{asked && (
-				<Dialog title={`Disconnect ${view.name}`} confirm="Disconnect" danger onConfirm={disconnect} onClose={() => setAsked(false)}>
-					<p>
-						{may(view.workspace, "can-queue-run")
-							? "Runs that have started go on. Runs that wait for the files of a commit may not find them."
-							: "Runs that have started go on."}
-					</p>
-					<p>
-						<a href={pathTo("/app/:org/workspaces/:ws/runs", { org: view.org, ws: view.name })}>Runs of the workspace</a>
-					</p>
-				</Dialog>
-			)}
+			</DialogButton>
 		</>
 	);
 }

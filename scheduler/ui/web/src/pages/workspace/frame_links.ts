@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // The pages of a workspace, in the order of their links.
 
-import type { Resource } from "../../core/resource.ts";
-import { flag, linkOf, object, text } from "../../core/resource.ts";
+import { flag, linkOf, object, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 
 export type FramePage = "overview" | "runs" | "states" | "variables" | "settings";

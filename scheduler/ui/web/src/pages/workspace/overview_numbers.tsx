@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
-import type { ComponentChildren } from "preact";
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { count, duration } from "../../core/format.ts";
 import { flag, linkOf, number, type Resource, text } from "../../core/resource.ts";
@@ -14,16 +14,7 @@ const executionWords: Readonly<Record<string, string>> = { remote: "Remote", loc
 
 function average(workspace: Resource, name: string): string {
 	const value = number(workspace, name) ?? 0;
-	return value > 0 ? duration(Math.max(value, 1000)) : "–";
-}
-
-function Fact({ word, children }: { readonly word: string; readonly children: ComponentChildren }) {
-	return (
-		<div>
-			<dt>{word}</dt>
-			<dd>{children}</dd>
-		</div>
-	);
+	return value > 0 ? duration(value) : "–";
 }
 
 function lockWord(workspace: Resource): string {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CopyId } from "../../components/copy_id.tsx";
+import { CopyId } from "../../components/copy.tsx";
 import { Table } from "../../components/table.tsx";
 import { flag, may, type Resource, text } from "../../core/resource.ts";
 

@@ -15,7 +15,7 @@ import { commitOf } from "../../vcs/commit.ts";
 import { CommitLine } from "../../vcs/commit_line.tsx";
 import { repositoryOf } from "../../vcs/repository.ts";
 import { Waiting } from "../run/waiting.tsx";
-import { RunWait } from "../runs/run_wait.tsx";
+import { RunWait } from "../runs/run_table.tsx";
 import { cloudBlock } from "../workspaces/list.ts";
 import type { WorkspaceView } from "./frame.tsx";
 

@@ -12,6 +12,9 @@ import { framePath, renamedPath } from "./frame_links.ts";
 // The ids of the workspaces that pages have shown, by their addresses. An address of before stays in the history.
 const seen = new Map<string, string>();
 
+// The ids of the workspaces that this page deletes: they are not looked for under another name.
+export const deleting = new Set<string>();
+
 function follow(org: string, before: string, now: string): void {
 	const path = renamedPath(location.pathname, org, before, now);
 	if (path) {
@@ -29,7 +32,7 @@ export function useRenamed(org: string, ws: string, of: Loaded): void {
 	const id = seen.get(key);
 	const gone = of.error?.status === 404;
 	useEffect(() => {
-		if (!gone || !id) {
+		if (!gone || !id || deleting.has(id)) {
 			return;
 		}
 		const abort = new AbortController();

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
+import { Suggestions } from "../../components/field.tsx";
 import { address, change, read, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { useAttempt, useDocument } from "../../core/hooks.ts";
 import { may, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import type { WorkspaceView } from "./frame.tsx";
@@ -21,6 +21,7 @@ function AddSource({ view, onAdd }: AddProps) {
 	const id = useId();
 	const path = `/organizations/${segment(view.org)}/workspaces`;
 	const found = useDocument(name ? address(path, { "search[name]": name, "page[size]": 20, sort: "name" }) : undefined);
+	const others = found.items.filter((item) => item.id !== view.workspace.id);
 	const add = async () => {
 		await onAdd(name);
 		setName("");
@@ -38,13 +39,7 @@ function AddSource({ view, onAdd }: AddProps) {
 				value={name}
 				onInput={(event) => setName(event.currentTarget.value)}
 			/>
-			<datalist id={`${id}-found`}>
-				{found.items
-					.filter((item) => item.id !== view.workspace.id)
-					.map((item) => (
-						<option key={item.id} value={text(item, "name")} />
-					))}
-			</datalist>
+			<Suggestions id={`${id}-found`} texts={others.map((item) => text(item, "name"))} />
 			<Button reason={name ? undefined : "name a workspace first"} onPress={add}>
 				Add source
 			</Button>
@@ -54,27 +49,23 @@ function AddSource({ view, onAdd }: AddProps) {
 
 // The workspaces whose applied runs start a run here, and those that start one after a run of this workspace.
 export function RunTriggers({ view }: { readonly view: WorkspaceView }) {
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const path = `/workspaces/${segment(view.workspace.id)}/run-triggers`;
 	const inbound = useDocument(address(path, { "filter[run-trigger][type]": "inbound", "page[size]": 100 }));
 	const outbound = useDocument(address(path, { "filter[run-trigger][type]": "outbound", "page[size]": 100 }));
 	const allowed = may(view.workspace, "can-update");
-	const trying = async (work: () => Promise<unknown>) => {
-		try {
-			await work();
-			setError(undefined);
-			await inbound.reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
 	const add = (name: string) =>
-		trying(async () => {
+		attempt(async () => {
 			const source = (await read(address(`/organizations/${segment(view.org)}/workspaces/${segment(name)}`))).data as Resource;
 			const relationships = { sourceable: { data: { type: "workspaces", id: source.id } } };
 			await change("POST", address(path), { data: { type: "run-triggers", relationships } });
+			await inbound.reload();
 		});
-	const remove = (trigger: Resource) => trying(() => change("DELETE", address(`/run-triggers/${segment(trigger.id)}`)));
+	const remove = (trigger: Resource) =>
+		attempt(async () => {
+			await change("DELETE", address(`/run-triggers/${segment(trigger.id)}`));
+			await inbound.reload();
+		});
 	return (
 		<section aria-labelledby="run-triggers">
 			<h2 id="run-triggers">Run triggers</h2>
@@ -97,7 +88,7 @@ export function RunTriggers({ view }: { readonly view: WorkspaceView }) {
 				))}
 			</ul>
 			{allowed && <AddSource view={view} onAdd={add} />}
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 			{outbound.items.length > 0 && (
 				<p>
 					An applied run here starts one in{" "}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useId, useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { ProblemList } from "../../components/error_panel.tsx";
+import { Problems } from "../../components/error_panel.tsx";
 import { Chip } from "../../components/status_mark.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
+import { useAttempt } from "../../core/hooks.ts";
 import { may, texts } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import type { WorkspaceView } from "./frame.tsx";
@@ -16,19 +16,15 @@ function tagDocument(name: string) {
 // The tags of the workspace. A tag leads to the workspaces that have it.
 export function Tags({ view }: { readonly view: WorkspaceView }) {
 	const [name, setName] = useState("");
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const id = useId();
 	const allowed = may(view.workspace, "can-manage-tags");
-	const send = async (method: "POST" | "DELETE", tag: string) => {
-		try {
+	const send = (method: "POST" | "DELETE", tag: string) =>
+		attempt(async () => {
 			await change(method, address(`/workspaces/${segment(view.workspace.id)}/relationships/tags`), tagDocument(tag));
-			setError(undefined);
 			setName("");
 			await view.reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	const list = pathTo("/app/:org/workspaces", { org: view.org });
 	return (
 		<section aria-labelledby="tags">
@@ -65,7 +61,7 @@ export function Tags({ view }: { readonly view: WorkspaceView }) {
 					</Button>
 				</form>
 			)}
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 		</section>
 	);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // What a team may do in a workspace.
 
-type Options = readonly (readonly [value: string, word: string])[];
+import { type Resource, text } from "../../core/resource.ts";
+import type { FieldRow, Options } from "../../objects/fields.ts";
 
 export const levels: Options = [
 	["read", "Read: see runs, variables and states"],
@@ -11,68 +12,39 @@ export const levels: Options = [
 	["custom", "Custom"],
 ];
 
-export function levelWord(level: string): string {
-	return levels.find(([value]) => value === level)?.[1] ?? level;
-}
+const custom = { shown: (values: Readonly<Record<string, unknown>>) => values.access === "custom", always: true } as const;
 
-export type Detail = { readonly name: string; readonly word: string; readonly options: Options | undefined }; // none: a flag
+// A detail with levels, of which a team has the first one if nothing is chosen.
+const detail = (name: string, label: string, ...values: readonly string[]): FieldRow => ({
+	...custom,
+	name,
+	label,
+	kind: "choice",
+	options: values.map((value) => [value, value.replace("-", " ")] as const),
+	initial: values[0] ?? "",
+});
 
-export const customDetails: readonly Detail[] = [
-	{
-		name: "runs",
-		word: "Runs",
-		options: [
-			["read", "read"],
-			["plan", "plan"],
-			["apply", "apply"],
-		],
-	},
-	{
-		name: "variables",
-		word: "Variables",
-		options: [
-			["none", "none"],
-			["read", "read"],
-			["write", "write"],
-		],
-	},
-	{
-		name: "state-versions",
-		word: "States",
-		options: [
-			["none", "none"],
-			["read-outputs", "read outputs"],
-			["read", "read"],
-			["write", "write"],
-		],
-	},
-	{
-		name: "sentinel-mocks",
-		word: "Sentinel mocks",
-		options: [
-			["none", "none"],
-			["read", "read"],
-		],
-	},
-	{ name: "workspace-locking", word: "Lock the workspace", options: undefined },
-	{ name: "run-tasks", word: "Manage run tasks", options: undefined },
-	{ name: "policy-overrides", word: "Override policies", options: undefined },
+const details: readonly FieldRow[] = [
+	detail("runs", "Runs", "read", "plan", "apply"),
+	detail("variables", "Variables", "none", "read", "write"),
+	detail("state-versions", "States", "none", "read-outputs", "read", "write"),
+	detail("sentinel-mocks", "Sentinel mocks", "none", "read"),
+	{ ...custom, name: "workspace-locking", label: "Lock the workspace", kind: "flag" },
+	{ ...custom, name: "run-tasks", label: "Manage run tasks", kind: "flag" },
+	{ ...custom, name: "policy-overrides", label: "Override policies", kind: "flag" },
 ];
 
-// detailWord: "variables: write"; "" for what the team may not.
-export function detailWord(detail: Detail, value: unknown): string {
-	if (!detail.options) {
-		return value === true ? detail.word.toLowerCase() : "";
-	}
-	return value === "none" || typeof value !== "string" ? "" : `${detail.word.toLowerCase()}: ${value.replace("-", " ")}`;
-}
+export const accessFields: readonly FieldRow[] = [
+	{ name: "access", label: "Access", kind: "choice", options: levels, initial: "read" },
+	...details,
+];
 
-export const leastDetails: Readonly<Record<string, unknown>> = {
-	runs: "read",
-	variables: "none",
-	"state-versions": "none",
-	"sentinel-mocks": "none",
-	"workspace-locking": false,
-	"run-tasks": false,
-	"policy-overrides": false,
-};
+// detailWords: "variables: write, override policies", without what the team may not.
+export function detailWords(access: Resource): string {
+	const words = details.map(({ name, label, kind }) => {
+		const value = text(access, name);
+		const word = kind === "flag" ? access.attributes[name] === true : value !== "" && value !== "none";
+		return word && label.toLowerCase() + (kind === "flag" ? "" : `: ${value.replace("-", " ")}`);
+	});
+	return words.filter(Boolean).join(", ");
+}

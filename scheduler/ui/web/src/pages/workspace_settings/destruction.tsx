@@ -1,15 +1,34 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { CheckField, TextField } from "../../components/field.tsx";
+import { DialogButton } from "../../components/button.tsx";
 import { counted } from "../../core/format.ts";
 import { flag, may, number, text } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
+import type { FieldRow } from "../../objects/fields.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
 import { DeleteDialog, DestroyPlanDialog } from "./destruction_dialogs.tsx";
-import { type Draft, useDraft } from "./draft.ts";
-import { SettingsForm } from "./settings_form.tsx";
-import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame } from "./settings_frame.tsx";
+import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame, WorkspaceForm } from "./settings_frame.tsx";
+
+const fields: readonly FieldRow[] = [
+	{
+		name: "allow-destroy-plan",
+		label: "Allow destroy plans",
+		kind: "flag",
+		hint: "Without it nobody can queue a plan that destroys everything.",
+	},
+	{
+		name: "auto-destroy-at",
+		label: "Destroy automatically at",
+		kind: "moment",
+		hint: "In the time zone of this browser. Empty: never.",
+	},
+	{
+		name: "auto-destroy-activity-duration",
+		label: "Destroy automatically after inactivity",
+		kind: "text",
+		nullable: true,
+		hint: "Such as 14d or 48h since the latest change. Empty: never.",
+	},
+];
 
 export default function Destruction({ params }: PageProps) {
 	return (
@@ -17,59 +36,12 @@ export default function Destruction({ params }: PageProps) {
 			{(view) => (
 				<>
 					<ReadOnlyNote shown={!mayManage(view)} what="these settings" />
-					<DestroySettings view={view} />
+					<WorkspaceForm view={view} section="destruction" fields={fields} />
 					<DestroyPlan view={view} />
 					<DeleteWorkspace view={view} />
 				</>
 			)}
 		</SettingsFrame>
-	);
-}
-
-// The value of <input type="datetime-local"> is a time of the browser's zone without a zone.
-function localTime(time: string): string {
-	const at = Date.parse(time);
-	return Number.isNaN(at) ? "" : new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
-}
-
-function timeSet(draft: Draft, value: string): void {
-	draft.set("auto-destroy-at", value ? new Date(value).toISOString() : null);
-}
-
-const fields = ["auto-destroy-at", "auto-destroy-activity-duration"];
-
-function DestroySettings({ view }: { readonly view: WorkspaceView }) {
-	const draft = useDraft(view.workspace);
-	return (
-		<SettingsForm view={view} draft={draft} section="destruction" fields={fields}>
-			{(error) => (
-				<>
-					<CheckField
-						label="Allow destroy plans"
-						hint="Without it nobody can queue a plan that destroys everything."
-						checked={draft.flag("allow-destroy-plan")}
-						onChecked={(on) => draft.set("allow-destroy-plan", on)}
-					/>
-					<TextField
-						label="Destroy automatically at"
-						type="datetime-local"
-						hint="In the time zone of this browser. Empty: never."
-						error={error}
-						pointer="/data/attributes/auto-destroy-at"
-						value={localTime(draft.text("auto-destroy-at"))}
-						onValue={(value) => timeSet(draft, value)}
-					/>
-					<TextField
-						label="Destroy automatically after inactivity"
-						hint="Such as 14d or 48h since the latest change. Empty: never."
-						error={error}
-						pointer="/data/attributes/auto-destroy-activity-duration"
-						value={draft.text("auto-destroy-activity-duration")}
-						onValue={(value) => draft.set("auto-destroy-activity-duration", value || null)}
-					/>
-				</>
-			)}
-		</SettingsForm>
 	);
 }
 
@@ -81,24 +53,22 @@ function destroyReason(view: WorkspaceView): string | undefined {
 }
 
 function DestroyPlan({ view }: { readonly view: WorkspaceView }) {
-	const [asks, setAsks] = useState(false);
 	return (
 		<>
 			<h3>Destroy the infrastructure</h3>
 			<p>A destroy plan lists what it destroys. Nothing is destroyed before the plan is applied. The workspace stays.</p>
-			<Button kind="danger" reason={destroyReason(view)} onPress={() => setAsks(true)}>
+			<DialogButton kind="danger" reason={destroyReason(view)} dialog={(close) => <DestroyPlanDialog view={view} onClose={close} />}>
 				Queue destroy plan
-			</Button>
-			{asks && <DestroyPlanDialog view={view} onClose={() => setAsks(false)} />}
+			</DialogButton>
 		</>
 	);
 }
 
 function DeleteWorkspace({ view }: { readonly view: WorkspaceView }) {
-	const [asked, setAsked] = useState<"safe" | "force" | undefined>();
 	const resources = number(view.workspace, "resource-count") ?? 0;
 	const mayDelete = may(view.workspace, "can-destroy") ? undefined : needsAdmin;
 	const busy = flag(view.workspace, "locked") ? `it is ${text(view.workspace, "locked-reason") ? "locked" : "in use"}` : undefined;
+	const dialog = (force: boolean) => (close: () => void) => <DeleteDialog view={view} force={force} onClose={close} />;
 	const managed = resources > 0 ? `it manages ${counted(resources, "resource")}` : undefined;
 	return (
 		<>
@@ -111,16 +81,15 @@ function DeleteWorkspace({ view }: { readonly view: WorkspaceView }) {
 				</p>
 			)}
 			<div class="actions">
-				<Button kind="danger" reason={mayDelete ?? busy ?? managed} onPress={() => setAsked("safe")}>
+				<DialogButton kind="danger" reason={mayDelete ?? busy ?? managed} dialog={dialog(false)}>
 					Delete workspace
-				</Button>
+				</DialogButton>
 				{managed && may(view.workspace, "can-force-delete") && (
-					<Button kind="danger" reason={mayDelete ?? busy} onPress={() => setAsked("force")}>
+					<DialogButton kind="danger" reason={mayDelete ?? busy} dialog={dialog(true)}>
 						Force delete
-					</Button>
+					</DialogButton>
 				)}
 			</div>
-			{asked && <DeleteDialog view={view} force={asked === "force"} onClose={() => setAsked(undefined)} />}
 		</>
 	);
 }

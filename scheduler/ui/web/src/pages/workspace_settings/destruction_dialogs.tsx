@@ -9,6 +9,7 @@ import { counted } from "../../core/format.ts";
 import { number, type Resource } from "../../core/resource.ts";
 import { navigate, pathTo } from "../../core/router.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
+import { deleting } from "../workspace/renamed.ts";
 
 type TypedProps = {
 	readonly view: WorkspaceView;
@@ -51,8 +52,13 @@ export function DestroyPlanDialog({ view, onClose }: Props) {
 
 export function DeleteDialog({ view, force, onClose }: Props & { readonly force: boolean }) {
 	const remove = async () => {
-		const path = address(`/workspaces/${segment(view.workspace.id)}`);
-		await change(force ? "DELETE" : "POST", force ? path : `${path}/actions/safe-delete`);
+		const { id } = view.workspace;
+		const path = address(`/workspaces/${segment(id)}`);
+		deleting.add(id);
+		await change(force ? "DELETE" : "POST", force ? path : `${path}/actions/safe-delete`).catch((failure) => {
+			deleting.delete(id);
+			throw failure;
+		});
 		announce("The workspace is deleted");
 		navigate(pathTo("/app/:org/workspaces", { org: view.org }), true);
 	};

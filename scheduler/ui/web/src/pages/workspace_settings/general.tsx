@@ -1,22 +1,54 @@
 // SPDX-License-Identifier: MPL-2.0
-import { CheckField, SelectField, TextField } from "../../components/field.tsx";
-import type { ApiError } from "../../core/errors.ts";
+import { address, segment } from "../../core/api.ts";
+import { type Loaded, useDocument } from "../../core/hooks.ts";
+import { linkOf } from "../../core/resource.ts";
 import type { PageProps } from "../../core/router.ts";
+import type { FieldRow } from "../../objects/fields.ts";
+import { namesOf } from "../../objects/kinds.ts";
+import { SettingsForm } from "../../objects/settings_form.tsx";
 import type { WorkspaceView } from "../workspace/frame.tsx";
-import { AgentPoolField } from "./agent_pool_field.tsx";
-import { type Draft, useDraft } from "./draft.ts";
-import { sectionPath } from "./sections.ts";
-import { SettingsForm } from "./settings_form.tsx";
-import { mayManage, ReadOnlyNote, SettingsFrame } from "./settings_frame.tsx";
-import { SshKey } from "./ssh_key.tsx";
-
-const fields = ["name", "description", "execution-mode", "agent-pool-id", "terraform-version", "working-directory"];
+import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame, sectionPath, WorkspaceForm } from "./settings_frame.tsx";
 
 const modes = [
 	["remote", "Remote: workers of this site run terraform"],
 	["agent", "Agent: workers of an agent pool run terraform"],
 	["local", "Local: terraform runs where it is called, the state is kept here"],
 ] as const;
+
+const fieldsOf = (pools: Loaded): readonly FieldRow[] => [
+	{ name: "name", label: "Name", kind: "text", hint: "Configurations with a cloud block name the workspace: change it there, too." },
+	{ name: "description", label: "Description", kind: "long" },
+	{ name: "execution-mode", label: "Execution mode", kind: "choice", options: modes, heading: "Execution" },
+	{
+		name: "agent-pool-id",
+		label: "Agent pool",
+		kind: "choice",
+		hint: pools.asOf > 0 && pools.items.length === 0 ? "The organization has no agent pool yet." : undefined,
+		options: [["", "Choose a pool"], ...namesOf(pools.items)],
+		from: (workspace) => linkOf(workspace, "agent-pool")?.id ?? "",
+		shown: (values) => values["execution-mode"] === "agent",
+	},
+	{
+		name: "terraform-version",
+		label: "Terraform version",
+		kind: "text",
+		hint: "A version such as 1.11.4, a constraint such as ~> 1.11.0, or latest. It applies to later runs.",
+	},
+	{ name: "working-directory", label: "Working directory", kind: "text", hint: "Below the root of the configuration; empty: the root." },
+	{ name: "auto-apply", label: "Auto-apply", kind: "flag", hint: "A plan with changes is applied without a person.", heading: "Apply" },
+	{
+		name: "auto-apply-run-trigger",
+		label: "Auto-apply after run triggers",
+		kind: "flag",
+		hint: "Also for runs that another workspace starts.",
+	},
+	{
+		name: "structured-run-output-enabled",
+		label: "Structured run output",
+		kind: "flag",
+		hint: "Runs show resources as rows. Without it they show text alone.",
+	},
+];
 
 export default function General({ params }: PageProps) {
 	return (
@@ -27,96 +59,44 @@ export default function General({ params }: PageProps) {
 }
 
 function GeneralForm({ view }: { readonly view: WorkspaceView }) {
-	const draft = useDraft(view.workspace);
-	const params = { org: view.org, ws: view.name };
+	const pools = useDocument(address(`/organizations/${segment(view.org)}/agent-pools`, { "page[size]": 100 }));
 	return (
 		<>
 			<ReadOnlyNote shown={!mayManage(view)} what="these settings" />
-			<SettingsForm view={view} draft={draft} section="general" fields={fields}>
-				{(error) => (
-					<>
-						<NameFields draft={draft} error={error} renamed={"name" in draft.changes} />
-						<h3>Execution</h3>
-						<ExecutionFields view={view} draft={draft} error={error} />
-						<h3>Apply</h3>
-						<ApplyFields draft={draft} />
-					</>
-				)}
-			</SettingsForm>
+			<WorkspaceForm view={view} section="general" fields={fieldsOf(pools)} />
 			<SshKey view={view} />
 			<p>
-				Destroy plans and the deletion of the workspace: <a href={sectionPath("destruction", params)}>Destruction</a>.
+				Destroy plans and the deletion of the workspace:{" "}
+				<a href={sectionPath("destruction", { org: view.org, ws: view.name })}>Destruction</a>.
 			</p>
 		</>
 	);
 }
 
-type PartProps = { readonly draft: Draft; readonly error: ApiError | undefined };
-
-function NameFields({ draft, error, renamed }: PartProps & { readonly renamed: boolean }) {
+// The key that terraform uses for modules from private Git repositories.
+function SshKey({ view }: { readonly view: WorkspaceView }) {
+	const keys = useDocument(address(`/organizations/${segment(view.org)}/ssh-keys`, { "page[size]": 100 }));
+	const field: FieldRow = {
+		name: "id",
+		label: "SSH key for modules",
+		kind: "choice",
+		nullable: true,
+		hint: "Terraform reads modules of private Git repositories with it. The organization's settings have the keys.",
+		options: [["", "None"], ...namesOf(keys.items)],
+		from: (workspace) => linkOf(workspace, "ssh-key")?.id ?? "",
+	};
+	const item = (id: string) => `/workspaces/${segment(id)}/relationships/ssh-key`;
 	return (
 		<>
-			<TextField
-				label="Name"
-				hint={renamed ? "Configurations with a cloud block name the workspace: change it there too." : undefined}
-				error={error}
-				pointer="/data/attributes/name"
-				value={draft.text("name")}
-				onValue={(value) => draft.set("name", value)}
+			<h3>SSH key</h3>
+			<SettingsForm
+				kind={{ type: "workspaces", fields: [field], item }}
+				item={view.workspace}
+				reason={mayManage(view) ? undefined : needsAdmin}
+				word="Save SSH key"
+				said="The SSH key is saved"
+				onSaved={view.reload}
 			/>
-			<TextField
-				label="Description"
-				lines={2}
-				error={error}
-				pointer="/data/attributes/description"
-				value={draft.text("description")}
-				onValue={(value) => draft.set("description", value)}
-			/>
-		</>
-	);
-}
-
-function ExecutionFields({ view, draft, error }: PartProps & { readonly view: WorkspaceView }) {
-	return (
-		<>
-			<SelectField
-				label="Execution mode"
-				options={modes}
-				error={error}
-				pointer="/data/attributes/execution-mode"
-				value={draft.text("execution-mode")}
-				onValue={(value) => draft.set("execution-mode", value)}
-			/>
-			{draft.text("execution-mode") === "agent" && <AgentPoolField view={view} draft={draft} error={error} />}
-			<TextField
-				label="Terraform version"
-				hint="A version such as 1.11.4, a constraint such as ~> 1.11.0, or latest. It applies to later runs."
-				error={error}
-				pointer="/data/attributes/terraform-version"
-				value={draft.text("terraform-version")}
-				onValue={(value) => draft.set("terraform-version", value)}
-			/>
-			<TextField
-				label="Working directory"
-				hint="Below the root of the configuration; empty: the root."
-				error={error}
-				pointer="/data/attributes/working-directory"
-				value={draft.text("working-directory")}
-				onValue={(value) => draft.set("working-directory", value)}
-			/>
-		</>
-	);
-}
-
-function ApplyFields({ draft }: { readonly draft: Draft }) {
-	const check = (name: string, label: string, hint: string) => (
-		<CheckField label={label} hint={hint} checked={draft.flag(name)} onChecked={(on) => draft.set(name, on)} />
-	);
-	return (
-		<>
-			{check("auto-apply", "Auto-apply", "A plan with changes is applied without a person.")}
-			{check("auto-apply-run-trigger", "Auto-apply after run triggers", "Also for runs that another workspace starts.")}
-			{check("structured-run-output-enabled", "Structured run output", "Runs show resources as rows. Without it they show text alone.")}
 		</>
 	);
 }

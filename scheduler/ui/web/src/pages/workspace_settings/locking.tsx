@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Mark } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { linkOf } from "../../core/resource.ts";
@@ -68,23 +69,19 @@ function LockFacts({ state, view }: { readonly state: LockState; readonly view: 
 	}
 	return (
 		<dl class="facts">
-			<dt>State</dt>
-			<dd>
+			<Fact word="State">
 				<Mark tone="wait" icon="⊠">
 					Locked
 				</Mark>
-			</dd>
-			<dt>By</dt>
-			<dd>
+			</Fact>
+			<Fact word="By">
 				{state.who}
 				{state.mine && " (you)"}
-			</dd>
-			<dt>Since</dt>
-			<dd>
+			</Fact>
+			<Fact word="Since">
 				<TimeAgo time={state.since} />
-			</dd>
-			<dt>Reason</dt>
-			<dd>{state.reason || <span class="muted">None given</span>}</dd>
+			</Fact>
+			<Fact word="Reason">{state.reason || <span class="muted">None given</span>}</Fact>
 		</dl>
 	);
 }
@@ -102,26 +99,20 @@ function HoldFacts({ hold, view }: { readonly hold: Hold; readonly view: Workspa
 	return (
 		<>
 			<dl class="facts">
-				<dt>State</dt>
-				<dd>
+				<Fact word="State">
 					<Mark tone="wait" icon="⊠">
 						Held after a lost apply
 					</Mark>
-				</dd>
-				<dt>Run</dt>
-				<dd>
+				</Fact>
+				<Fact word="Run">
 					<RunLink view={view} run={hold.run} />
-				</dd>
-				<dt>Worker</dt>
-				<dd>{hold.worker}</dd>
-				<dt>Since</dt>
-				<dd>
+				</Fact>
+				<Fact word="Worker">{hold.worker}</Fact>
+				<Fact word="Since">
 					<TimeAgo time={hold.since} />
-				</dd>
-				<dt>Terraform</dt>
-				<dd>{terraformWord(hold)}</dd>
-				<dt>Ends</dt>
-				<dd>
+				</Fact>
+				<Fact word="Terraform">{terraformWord(hold)}</Fact>
+				<Fact word="Ends">
 					{hold.settled ? (
 						"when the resources are dismissed, or by Force-unlock"
 					) : hold.until ? (
@@ -131,7 +122,7 @@ function HoldFacts({ hold, view }: { readonly hold: Hold; readonly view: Workspa
 					) : (
 						"when the state arrives, or by Force-unlock"
 					)}
-				</dd>
+				</Fact>
 			</dl>
 			<p>
 				<a href={`/app/workspaces/${encodeURIComponent(view.workspace.id)}/hold`}>Stop the lost terraform</a>,{" "}

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Button } from "../../components/button.tsx";
-import { CheckField, SelectField } from "../../components/field.tsx";
+import { FieldError, SelectField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { Content } from "../../components/states.tsx";
 import { address, change, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
-import { useDocument } from "../../core/hooks.ts";
+import { useAttempt, useDocument } from "../../core/hooks.ts";
 import { flag, type Resource, text } from "../../core/resource.ts";
 import { type PageProps, pathTo } from "../../core/router.ts";
+import type { FieldRow } from "../../objects/fields.ts";
+import { namesOf } from "../../objects/kinds.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
-import { useDraft } from "./draft.ts";
-import { SettingsForm } from "./settings_form.tsx";
-import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame } from "./settings_frame.tsx";
+import { mayManage, needsAdmin, ReadOnlyNote, SettingsFrame, WorkspaceForm } from "./settings_frame.tsx";
+
+const fields: readonly FieldRow[] = [
+	{ name: "global-remote-state", label: "Share with the whole organization", kind: "flag" },
+	{ name: "project-remote-state", label: "Share with the workspaces of its project", kind: "flag" },
+];
 
 export default function RemoteState({ params }: PageProps) {
 	return (
@@ -21,33 +25,11 @@ export default function RemoteState({ params }: PageProps) {
 				<>
 					<p>Runs of other workspaces can read the outputs of this one with terraform_remote_state or tfe_outputs.</p>
 					<ReadOnlyNote shown={!mayManage(view)} what="these settings" />
-					<Scope view={view} />
+					<WorkspaceForm view={view} section="remote-state" fields={fields} />
 					{!flag(view.workspace, "global-remote-state") && <Consumers view={view} />}
 				</>
 			)}
 		</SettingsFrame>
-	);
-}
-
-function Scope({ view }: { readonly view: WorkspaceView }) {
-	const draft = useDraft(view.workspace);
-	return (
-		<SettingsForm view={view} draft={draft} section="remote-state" fields={[]}>
-			{() => (
-				<>
-					<CheckField
-						label="Share with the whole organization"
-						checked={draft.flag("global-remote-state")}
-						onChecked={(on) => draft.set("global-remote-state", on)}
-					/>
-					<CheckField
-						label="Share with the workspaces of its project"
-						checked={draft.flag("project-remote-state")}
-						onChecked={(on) => draft.set("project-remote-state", on)}
-					/>
-				</>
-			)}
-		</SettingsForm>
 	);
 }
 
@@ -57,21 +39,17 @@ function Consumers({ view }: { readonly view: WorkspaceView }) {
 	const consumers = useDocument(`${path}?page%5Bsize%5D=100`);
 	const all = useDocument(address(`/organizations/${segment(view.org)}/workspaces`, { "page[size]": 100, sort: "name" }));
 	const [chosen, setChosen] = useState("");
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const reason = mayManage(view) ? undefined : needsAdmin;
-	const save = async (method: "POST" | "DELETE", id: string, said: string) => {
-		try {
-			setError(undefined);
+	const save = (method: "POST" | "DELETE", id: string, said: string) =>
+		attempt(async () => {
 			await change(method, path, { data: [{ type: "workspaces", id }] });
 			announce(said);
 			setChosen("");
 			await consumers.reload();
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
-	};
+		});
 	const shared = new Set([view.workspace.id, ...consumers.items.map((item) => item.id)]);
-	const options = all.items.filter((item) => !shared.has(item.id)).map((item) => [item.id, text(item, "name")] as const);
+	const options = namesOf(all.items.filter((item) => !shared.has(item.id)));
 	return (
 		<>
 			<h3>Share with single workspaces</h3>
@@ -95,11 +73,7 @@ function Consumers({ view }: { readonly view: WorkspaceView }) {
 				}
 			</Content>
 			<SelectField label="Workspace" options={[["", "Choose a workspace"], ...options]} value={chosen} onValue={setChosen} />
-			{error && (
-				<p class="field-error" role="alert">
-					{error.message}
-				</p>
-			)}
+			<FieldError>{error?.message}</FieldError>
 			<Button reason={reason ?? (chosen ? undefined : "no workspace is chosen")} onPress={() => save("POST", chosen, "Shared")}>
 				Share
 			</Button>

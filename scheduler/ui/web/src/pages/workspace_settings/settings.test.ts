@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Resource } from "../../core/resource.ts";
-import { changesOf } from "./draft.ts";
+import { attributesOf, valuesOf } from "../../objects/fields.ts";
+import { notificationKind } from "../notification_kind.tsx";
+import { accessFields, detailWords } from "./access_levels.ts";
 import { lockActions, lockState } from "./lock_state.ts";
-import { emptyNotification, notificationBody, notificationOf } from "./notification_form.ts";
 
 const all = { "can-lock": true, "can-unlock": true, "can-force-unlock": true };
 
@@ -59,17 +60,10 @@ test("without the right, the lock says what is needed", () => {
 	assert.match(lockActions(lockState(free, undefined, "user-1"), free)[0]?.reason ?? "", /write access/);
 });
 
-test("only attributes that differ are saved; null and an empty text are the same", () => {
-	const shown = workspace({ name: "net", "auto-apply": false, description: null });
-	assert.deepEqual(changesOf({ name: "net", "auto-apply": true, description: "" }, shown), { "auto-apply": true });
-});
-
 test("a notification sends only what its destination takes, and an empty token keeps the stored one", () => {
-	const mail = notificationBody(
-		{ ...emptyNotification, name: "m", destination: "email", emails: "a@b.c\n d@e.f", url: "http://x" },
-		undefined,
-	);
-	assert.deepEqual(mail.data.attributes, {
+	const { fields } = notificationKind;
+	const typed = { name: "m", "destination-type": "email", "email-addresses": ["a@b.c", " d@e.f", ""], url: "http://x" };
+	assert.deepEqual(attributesOf(fields, { ...valuesOf(fields, undefined), ...typed }, undefined), {
 		name: "m",
 		enabled: true,
 		triggers: ["run:needs_attention", "run:errored"],
@@ -79,7 +73,17 @@ test("a notification sends only what its destination takes, and an empty token k
 	const hook = {
 		type: "notification-configurations",
 		id: "nc-1",
-		attributes: { name: "h", "destination-type": "generic", url: "http://x" },
+		attributes: { name: "h", "destination-type": "generic", url: "http://x", enabled: true, triggers: [] },
 	};
-	assert.deepEqual(Object.keys(notificationBody(notificationOf(hook), hook).data.attributes), ["name", "enabled", "triggers", "url"]);
+	assert.deepEqual(attributesOf(fields, { ...valuesOf(fields, hook), name: "i" }, hook), { name: "i" });
+});
+
+test("a team with custom access has all its details, and another level has none", () => {
+	const given = { type: "team-workspaces", id: "tws-1", attributes: { access: "plan", runs: "plan", variables: "read" } };
+	const values = valuesOf(accessFields, given);
+	assert.deepEqual(attributesOf(accessFields, values, given), {});
+	const custom = attributesOf(accessFields, { ...values, access: "custom", "run-tasks": true }, given);
+	assert.equal(Object.keys(custom).length, 8);
+	assert.deepEqual([custom.runs, custom["run-tasks"], custom["workspace-locking"]], ["plan", true, false]);
+	assert.equal(detailWords({ ...given, attributes: custom }), "runs: plan, variables: read, manage run tasks");
 });

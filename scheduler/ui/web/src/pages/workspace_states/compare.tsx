@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { ChangeValues } from "../../changes/drawer.tsx";
 import { ErrorPanel } from "../../components/error_panel.tsx";
 import { SelectField } from "../../components/field.tsx";
 import { Fold } from "../../components/fold.tsx";
 import { Skeleton } from "../../components/states.tsx";
 import { address, bytes, segment } from "../../core/api.ts";
-import { type ApiError, errorOf } from "../../core/errors.ts";
 import { count, counted } from "../../core/format.ts";
-import { useDocument, useQuery } from "../../core/hooks.ts";
+import { useDocument, useQuery, useRead } from "../../core/hooks.ts";
 import { number, type Resource, text } from "../../core/resource.ts";
 import { queryChange } from "../../core/router.ts";
 import type { WorkspaceView } from "../workspace/frame.tsx";
@@ -20,25 +19,11 @@ async function partsOf(id: string, signal: AbortSignal): Promise<readonly StateP
 	return statePartsOf(JSON.parse(new TextDecoder().decode(file)));
 }
 
-type Found = { readonly key: string; readonly changes?: readonly StateChange[]; readonly error?: ApiError };
-
 // The changes between two states. Sensitive values are blanked as soon as the files are read.
-function useChanges(before: string, after: string): Found | undefined {
-	const key = `${before} ${after}`;
-	const [found, setFound] = useState<Found | undefined>();
-	useEffect(() => {
-		if (!before) {
-			return;
-		}
-		const stop = new AbortController();
-		Promise.all([partsOf(before, stop.signal), partsOf(after, stop.signal)]).then(
-			([old, next]) => setFound({ key, changes: stateChanges(old, next) }),
-			(failure) => !stop.signal.aborted && setFound({ key, error: errorOf(failure) }),
-		);
-		return () => stop.abort();
-	}, [key]);
-	return found?.key === key ? found : undefined;
-}
+const changesOf = async (before: string, after: string, signal: AbortSignal) => {
+	const [old, next] = await Promise.all([partsOf(before, signal), partsOf(after, signal)]);
+	return stateChanges(old, next);
+};
 
 // The state's changes since another version: the one before it, or that of ?with=.
 export function Compare({ view, state }: { readonly view: WorkspaceView; readonly state: Resource }) {
@@ -47,7 +32,7 @@ export function Compare({ view, state }: { readonly view: WorkspaceView; readonl
 	const others = states.items.filter((other) => other.id !== state.id && text(other, "hosted-state-download-url"));
 	const serial = number(state, "serial") ?? 0;
 	const chosen = useQuery().get("with") || others.find((other) => (number(other, "serial") ?? 0) < serial)?.id || others[0]?.id || "";
-	const found = useChanges(chosen, state.id);
+	const found = useRead(chosen ? `${chosen} ${state.id}` : undefined, (signal) => changesOf(chosen, state.id, signal));
 	if (states.asOf > 0 && others.length === 0) {
 		return null;
 	}
@@ -60,8 +45,9 @@ export function Compare({ view, state }: { readonly view: WorkspaceView; readonl
 				options={others.map((other) => [other.id, `Serial ${count(number(other, "serial") ?? 0)}`] as const)}
 				onValue={(id) => queryChange({ with: id })}
 			/>
-			{found?.error && <ErrorPanel error={found.error} />}
-			{found?.changes ? <Changes changes={found.changes} /> : !found && <Skeleton lines={2} />}
+			{found.error && <ErrorPanel error={found.error} />}
+			{found.value && <Changes changes={found.value} />}
+			{!found.value && !found.error && <Skeleton lines={2} />}
 		</section>
 	);
 }

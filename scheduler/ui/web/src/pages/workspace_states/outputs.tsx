@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: MPL-2.0
+import { type Column, PlainTable } from "../../components/table.tsx";
 import { address, segment } from "../../core/api.ts";
 import { useDocument } from "../../core/hooks.ts";
 import { flag, linksOf, type Resource, text } from "../../core/resource.ts";
+
+const columns: readonly Column[] = [
+	{ key: "name", head: "Name", cell: (output) => <code>{text(output, "name")}</code> },
+	{
+		key: "value",
+		head: "Value",
+		cell: (output) =>
+			flag(output, "sensitive") ? (
+				<span class="muted">(sensitive)</span>
+			) : (
+				<span class="value">{JSON.stringify(output.attributes.value, null, 2)}</span>
+			),
+	},
+];
 
 // The outputs of a state. Sensitive values stay on the server.
 export function Outputs({ state }: { readonly state: Resource }) {
@@ -13,31 +28,7 @@ export function Outputs({ state }: { readonly state: Resource }) {
 			<h2>Outputs</h2>
 			{!hasOutputs && <p class="muted">This state has no outputs.</p>}
 			{outputs.items.length > 0 && (
-				<table class="stack">
-					<caption class="sr-only">Outputs</caption>
-					<thead>
-						<tr>
-							<th scope="col">Name</th>
-							<th scope="col">Value</th>
-						</tr>
-					</thead>
-					<tbody>
-						{outputs.items.map((output) => (
-							<tr key={output.id}>
-								<td>
-									<code>{text(output, "name")}</code>
-								</td>
-								<td>
-									{flag(output, "sensitive") ? (
-										<span class="muted">(sensitive)</span>
-									) : (
-										<span class="value">{JSON.stringify(output.attributes.value, null, 2)}</span>
-									)}
-								</td>
-							</tr>
-						))}
-					</tbody>
-				</table>
+				<PlainTable caption="Outputs" columns={columns} rows={outputs.items} keyOf={(output) => output.id} class="stack" />
 			)}
 		</section>
 	);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
-import { Button } from "../../components/button.tsx";
-import { CopyId } from "../../components/copy_id.tsx";
+import { DialogButton } from "../../components/button.tsx";
+import { CopyId } from "../../components/copy.tsx";
+import { Fact } from "../../components/fact.tsx";
 import { Content } from "../../components/states.tsx";
 import { Chip } from "../../components/status_mark.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
@@ -54,35 +54,26 @@ function Facts({ view, state }: { readonly view: WorkspaceView; readonly state: 
 	const isCurrent = linkOf(view.workspace, "current-state-version")?.id === state.id;
 	return (
 		<dl class="facts">
-			<dt>State</dt>
-			<dd>
+			<Fact word="State">
 				<CopyId id={state.id} /> {isCurrent && <Chip tone="success">Current</Chip>}
-			</dd>
+			</Fact>
 			{text(state, "status") === "detached" && (
-				<>
-					<dt>Detached</dt>
-					<dd>
-						It could not become the current state. <DetachedReason state={state} />
-					</dd>
-				</>
+				<Fact word="Detached">
+					It could not become the current state. <DetachedReason state={state} />
+				</Fact>
 			)}
-			<dt>Created</dt>
-			<dd>
+			<Fact word="Created">
 				<TimeAgo time={state.attributes["created-at"]} />
 				{authorOf(state) && ` by ${authorOf(state)}`}
-			</dd>
-			<dt>Run</dt>
-			<dd>
+			</Fact>
+			<Fact word="Run">
 				<RunCell view={view} state={state} />
-			</dd>
-			<dt>Size</dt>
-			<dd>{size(number(state, "size") ?? 0)}</dd>
-			<dt>Terraform</dt>
-			<dd>{text(state, "terraform-version") || <span class="muted">Not known</span>}</dd>
-			<dt>Lineage</dt>
-			<dd>
+			</Fact>
+			<Fact word="Size">{size(number(state, "size") ?? 0)}</Fact>
+			<Fact word="Terraform">{text(state, "terraform-version") || <span class="muted">Not known</span>}</Fact>
+			<Fact word="Lineage">
 				<code>{text(state, "lineage")}</code>
-			</dd>
+			</Fact>
 		</dl>
 	);
 }
@@ -99,7 +90,6 @@ function rollbackReason(view: WorkspaceView, state: Resource): string | undefine
 }
 
 function Actions({ view, state }: { readonly view: WorkspaceView; readonly state: Resource }) {
-	const [asks, setAsks] = useState(false);
 	const base = `/state-versions/${segment(state.id)}`;
 	const name = `${view.name}-${number(state, "serial")}`;
 	return (
@@ -114,10 +104,9 @@ function Actions({ view, state }: { readonly view: WorkspaceView; readonly state
 					Download as JSON
 				</a>
 			)}
-			<Button reason={rollbackReason(view, state)} onPress={() => setAsks(true)}>
+			<DialogButton reason={rollbackReason(view, state)} dialog={(close) => <RollbackDialog view={view} state={state} onClose={close} />}>
 				Roll back to this state
-			</Button>
-			{asks && <RollbackDialog view={view} state={state} onClose={() => setAsks(false)} />}
+			</DialogButton>
 		</div>
 	);
 }

@@ -3,6 +3,7 @@
 // hostile: every member is checked.
 
 import type { Json, Path } from "../../changes/summary.ts";
+import { isObject } from "../../changes/tree.ts";
 
 export type StatePart = {
 	readonly address: string;
@@ -15,7 +16,6 @@ export type StatePart = {
 
 type Members = Readonly<Record<string, Json>>;
 
-const isObject = (value: unknown): value is Members => value !== null && typeof value === "object" && !Array.isArray(value);
 const objects = (value: unknown): readonly Members[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const string = (value: unknown) => (typeof value === "string" ? value : "");
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { useState } from "preact/hooks";
 import { Dialog } from "../../components/dialog.tsx";
-import { CheckField, SelectField, TextField } from "../../components/field.tsx";
+import { CheckField, FieldError, SelectField, TextField } from "../../components/field.tsx";
 import { announce } from "../../components/live_region.tsx";
 import { change } from "../../core/api.ts";
 import type { ApiError } from "../../core/errors.ts";
@@ -92,7 +92,6 @@ const categories = [
 ] as const;
 
 function KindFields({ form, wasSensitive, error, set }: PartProps) {
-	const sensitive = error?.at("/data/attributes/sensitive");
 	return (
 		<>
 			<SelectField
@@ -116,11 +115,7 @@ function KindFields({ form, wasSensitive, error, set }: PartProps) {
 					onChecked={(on) => set({ sensitive: on })}
 				/>
 			)}
-			{sensitive && (
-				<p class="field-error" role="alert">
-					{sensitive}
-				</p>
-			)}
+			<FieldError>{error?.at("/data/attributes/sensitive")}</FieldError>
 		</>
 	);
 }

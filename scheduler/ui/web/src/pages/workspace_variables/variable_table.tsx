@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Button } from "../../components/button.tsx";
 import { Chip, Mark } from "../../components/status_mark.tsx";
+import { type Column, PlainTable } from "../../components/table.tsx";
 import { flag, type Resource, text } from "../../core/resource.ts";
 import { pathTo } from "../../core/router.ts";
 import { priorityWord, type VariableRow } from "./effective.ts";
@@ -16,47 +17,35 @@ type Props = {
 
 // A name that several sources set has several rows, the one that a run gets first.
 export function VariableTable({ org, caption, rows, reason, onEdit, onDelete }: Props) {
+	const columns: readonly Column<VariableRow>[] = [
+		{ key: "key", head: "Key", cell: ({ variable }) => <Key variable={variable} /> },
+		{ key: "value", head: "Value", cell: ({ variable }) => <Value variable={variable} /> },
+		{ key: "source", head: "Source", cell: (row) => <Source row={row} org={org} /> },
+		{
+			key: "actions",
+			head: <span class="sr-only">Actions</span>,
+			cell: ({ set, variable }) =>
+				set === undefined && (
+					<div class="cell-actions">
+						<Button reason={reason} label={`Edit ${text(variable, "key")}`} onPress={() => onEdit(variable)}>
+							Edit
+						</Button>
+						<Button reason={reason} label={`Delete ${text(variable, "key")}`} onPress={() => onDelete(variable)}>
+							Delete
+						</Button>
+					</div>
+				),
+		},
+	];
 	return (
-		<table class="stack">
-			<caption class="sr-only">{caption}</caption>
-			<thead>
-				<tr>
-					<th scope="col">Key</th>
-					<th scope="col">Value</th>
-					<th scope="col">Source</th>
-					<th scope="col">
-						<span class="sr-only">Actions</span>
-					</th>
-				</tr>
-			</thead>
-			<tbody>
-				{rows.map((row) => (
-					<tr key={row.variable.id} class={row.wins ? "" : "overridden"}>
-						<td>
-							<Key variable={row.variable} />
-						</td>
-						<td>
-							<Value variable={row.variable} />
-						</td>
-						<td>
-							<Source row={row} org={org} />
-						</td>
-						<td>
-							{row.set === undefined && (
-								<div class="cell-actions">
-									<Button reason={reason} label={`Edit ${text(row.variable, "key")}`} onPress={() => onEdit(row.variable)}>
-										Edit
-									</Button>
-									<Button reason={reason} label={`Delete ${text(row.variable, "key")}`} onPress={() => onDelete(row.variable)}>
-										Delete
-									</Button>
-								</div>
-							)}
-						</td>
-					</tr>
-				))}
-			</tbody>
-		</table>
+		<PlainTable
+			caption={caption}
+			columns={columns}
+			rows={rows}
+			keyOf={(row) => row.variable.id}
+			class="stack"
+			rowClass={(row) => (row.wins ? "" : "overridden")}
+		/>
 	);
 }
 

@@ -7,11 +7,10 @@ import { Content } from "../../components/states.tsx";
 import { address, change, segment } from "../../core/api.ts";
 import { useDocument, useLive } from "../../core/hooks.ts";
 import { may, type Resource, text } from "../../core/resource.ts";
-import type { PageProps } from "../../core/router.ts";
-import { pathTo } from "../../core/router.ts";
+import { type PageProps, pathTo } from "../../core/router.ts";
 import { store } from "../../core/store.ts";
 import { Frame, type WorkspaceView } from "../workspace/frame.tsx";
-import { type Category, ofCategory, type VariableRow, variableRows } from "./effective.ts";
+import { type Category, ofCategory, variableRows } from "./effective.ts";
 import { VariableDialog } from "./variable_dialog.tsx";
 import { emptyForm } from "./variable_form.ts";
 import { VariableTable } from "./variable_table.tsx";
@@ -53,17 +52,31 @@ function VariableLists({ view }: { readonly view: WorkspaceView }) {
 	const [asked, setAsked] = useState<Asked | undefined>();
 	const close = () => setAsked(undefined);
 	const reason = may(view.workspace, "can-update-variable") ? undefined : needsWrite;
-	const part = (category: Category, title: string, empty: string) => (
-		<VariablePart
-			org={view.org}
-			title={title}
-			empty={empty}
-			rows={ofCategory(rows, category)}
-			reason={reason}
-			onAsk={setAsked}
-			category={category}
-		/>
-	);
+	const part = (category: Category, title: string, empty: string) => {
+		const shownRows = ofCategory(rows, category);
+		return (
+			<section class="page-part">
+				<div class="list-head">
+					<h2>{title}</h2>
+					<Button reason={reason} label={`Add variable (${title})`} onPress={() => setAsked({ kind: "add", category })}>
+						Add variable
+					</Button>
+				</div>
+				{shownRows.length === 0 ? (
+					<p class="muted">{empty}</p>
+				) : (
+					<VariableTable
+						org={view.org}
+						caption={title}
+						rows={shownRows}
+						reason={reason}
+						onEdit={(variable) => setAsked({ kind: "edit", variable })}
+						onDelete={(variable) => setAsked({ kind: "delete", variable })}
+					/>
+				)}
+			</section>
+		);
+	};
 	return (
 		<>
 			<p>
@@ -90,41 +103,6 @@ function VariableLists({ view }: { readonly view: WorkspaceView }) {
 				/>
 			)}
 		</>
-	);
-}
-
-type PartProps = {
-	readonly org: string;
-	readonly title: string;
-	readonly empty: string;
-	readonly category: Category;
-	readonly rows: readonly VariableRow[];
-	readonly reason: string | undefined;
-	readonly onAsk: (asked: Asked) => void;
-};
-
-function VariablePart({ org, title, empty, category, rows, reason, onAsk }: PartProps) {
-	return (
-		<section class="page-part">
-			<div class="list-head">
-				<h2>{title}</h2>
-				<Button reason={reason} label={`Add variable (${title})`} onPress={() => onAsk({ kind: "add", category })}>
-					Add variable
-				</Button>
-			</div>
-			{rows.length === 0 ? (
-				<p class="muted">{empty}</p>
-			) : (
-				<VariableTable
-					org={org}
-					caption={title}
-					rows={rows}
-					reason={reason}
-					onEdit={(variable) => onAsk({ kind: "edit", variable })}
-					onDelete={(variable) => onAsk({ kind: "delete", variable })}
-				/>
-			)}
-		</section>
 	);
 }
 

@@ -6,7 +6,7 @@ import type { Column } from "../../components/table.tsx";
 import { TimeAgo } from "../../components/time_ago.tsx";
 import { count } from "../../core/format.ts";
 import { linkOf, number, object, type Resource, text, texts } from "../../core/resource.ts";
-import { pathTo, queryNow } from "../../core/router.ts";
+import { addressWith, pathTo, queryNow } from "../../core/router.ts";
 import { runTitle } from "../../core/run_title.ts";
 import { store } from "../../core/store.ts";
 import { lockOf } from "../workspace/frame_links.ts";
@@ -80,12 +80,9 @@ function LockCell({ workspace }: { readonly workspace: Resource }) {
 
 // A column's head that sorts by it, and then the other way round.
 function SortLink({ by, word }: { readonly by: string; readonly word: string }) {
-	const query = queryNow();
-	const sort = query.get("sort");
-	query.set("sort", sort === by ? `-${by}` : by);
-	query.delete("page");
+	const sort = queryNow().get("sort");
 	return (
-		<a href={`?${query}`}>
+		<a href={addressWith({ sort: sort === by ? `-${by}` : by, page: "" })}>
 			{word}
 			{sort === by && <span aria-hidden="true"> ↑</span>}
 			{sort === `-${by}` && <span aria-hidden="true"> ↓</span>}

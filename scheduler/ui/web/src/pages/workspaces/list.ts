@@ -5,12 +5,11 @@ import { object, type Resource, text } from "../../core/resource.ts";
 import { statusTone, statusWord, workspaceGroups } from "../../core/status.ts";
 
 // The orders of the list, by the value of ?sort= and of the API.
-export const sorts: Readonly<Record<string, string>> = Object.fromEntries(
-	["name", "latest-change-at", "current-run.created-at"].flatMap((by) => [
-		[by, by],
-		[`-${by}`, `-${by}`],
-	]),
-);
+const sorts = ["name", "latest-change-at", "current-run.created-at"];
+
+export function sortOf(wanted: string): string | undefined {
+	return sorts.includes(wanted.replace(/^-/, "")) ? wanted : undefined;
+}
 
 // searchOf: words of the form tag:NAME search tags; the rest is a part of the name.
 export function searchOf(query: string): { "search[name]"?: string; "search[tags]"?: string } {

@@ -17,7 +17,7 @@ import { type StableRows, useStableRows } from "../../core/stable_rows.ts";
 import { workspaceGroups } from "../../core/status.ts";
 import { BulkBar, selectColumn } from "./bulk.tsx";
 import { columnsOf } from "./cells.tsx";
-import { groupCounts, searchOf, sorts } from "./list.ts";
+import { groupCounts, searchOf, sortOf } from "./list.ts";
 
 type Props = {
 	readonly org: string;
@@ -37,7 +37,7 @@ function useList(org: string, project: string | undefined): { list: Loaded; coun
 		...searchOf(query.get("q") ?? ""),
 		"filter[current-run][status]": group?.names.join(","),
 		"filter[project][id]": within,
-		sort: sorts[query.get("sort") ?? ""],
+		sort: sortOf(query.get("sort") ?? ""),
 		"page[number]": query.get("page") ?? undefined,
 		"page[size]": 50,
 		include: "current_run,project,locked_by,recent_runs",

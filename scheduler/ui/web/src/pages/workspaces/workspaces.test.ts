@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { stableOrder } from "../../core/stable_rows.ts";
-import { groupCounts, recentRuns, recentText, searchOf, sorts } from "./list.ts";
+import { groupCounts, recentRuns, recentText, searchOf, sortOf } from "./list.ts";
 
 test("rows stay where they are until the list is sorted again", () => {
 	assert.deepEqual(stableOrder(["a", "b", "c"], ["b", "a", "c"]), { ids: ["a", "b", "c"], changed: 2 });
@@ -15,8 +15,8 @@ test("rows stay where they are until the list is sorted again", () => {
 test("tag: words search tags, the rest is a name", () => {
 	assert.deepEqual(searchOf("net tag:prod tag:eu"), { "search[name]": "net", "search[tags]": "prod,eu" });
 	assert.deepEqual(searchOf(""), {});
-	assert.equal(sorts["-latest-change-at"], "-latest-change-at");
-	assert.equal(sorts.nonsense, undefined);
+	assert.equal(sortOf("-latest-change-at"), "-latest-change-at");
+	assert.equal(sortOf("nonsense"), undefined);
 });
 
 test("the chips count the workspaces of their statuses", () => {

@@ -4,7 +4,9 @@
 import { address, change } from "../../../core/api.ts";
 import { flag, linkOf, list, type Resource, text } from "../../../core/resource.ts";
 import { navigate, pathTo } from "../../../core/router.ts";
-import type { RunView } from "../view.ts";
+import { commitOf } from "../../../vcs/commit.ts";
+import { commitRun } from "../../vcs/commit_run.ts";
+import { placeOf, type RunView } from "../view.ts";
 
 const flags = ["is-destroy", "plan-only", "refresh", "refresh-only", "allow-empty-apply", "allow-config-generation", "save-plan"];
 const lists = ["target-addrs", "replace-addrs", "policy-paths", "invoke-action-addrs", "variables"];
@@ -35,4 +37,11 @@ export async function planAgain({ run, workspace }: RunView, version: string): P
 	if (made) {
 		navigate(pathTo("/app/:org/workspaces/:ws/runs/:run", { org, ws: text(workspace, "name"), run: made.id }));
 	}
+}
+
+// A new run of the same commit, as if it had just been pushed.
+
+export function commitAgain(view: RunView): Promise<void> {
+	const place = { org: placeOf(view).org, workspace: linkOf(view.run, "workspace")?.id ?? "" };
+	return commitRun(place, commitOf(view.run)?.sha ?? "");
 }

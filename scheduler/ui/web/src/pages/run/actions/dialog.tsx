@@ -4,10 +4,10 @@ import { Dialog } from "../../../components/dialog.tsx";
 import { TextField } from "../../../components/field.tsx";
 import { announce } from "../../../components/live_region.tsx";
 import { ApiError, errorOf } from "../../../core/errors.ts";
-import { flag, text } from "../../../core/resource.ts";
+import { ago, timeOf } from "../../../core/format.ts";
+import { flag, type Resource, text } from "../../../core/resource.ts";
 import { actorOf, type RunView } from "../view.ts";
 import { Explain } from "./explain.tsx";
-import { fasterText } from "./faster.ts";
 import type { Action } from "./table.ts";
 
 function Fields({
@@ -83,4 +83,20 @@ export function ActionDialog({ action, view, onClose }: { readonly action: Actio
 			)}
 		</Dialog>
 	);
+}
+
+const words: Readonly<Record<string, string>> = {
+	confirmed: "confirmed",
+	discarded: "discarded",
+	canceled: "canceled",
+	"force-canceled": "force-canceled",
+	overridden: "overridden",
+	"force-executed": "moved to the front",
+};
+
+// fasterText: "confirmed by ada 3 s ago", from the newest action of a person, or "". `who` gives the name of an event's actor.
+export function fasterText(events: readonly Resource[], who: (event: Resource) => string, now: number): string {
+	const event = events.filter((item) => words[text(item, "action")] !== undefined && who(item) !== "").at(-1);
+	const at = timeOf(event?.attributes["created-at"]);
+	return event && at !== undefined ? `${words[text(event, "action")]} by ${who(event)} ${ago(at, now)}` : "";
 }

@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
+// The text of each dialog, above its fields.
+
 import type { ComponentChildren } from "preact";
 import { PlanCounts } from "../../../changes/plan_counts.tsx";
 import { Content } from "../../../components/states.tsx";
 import { StatusMark } from "../../../components/status_mark.tsx";
 import { address, segment } from "../../../core/api.ts";
 import { useDocument } from "../../../core/hooks.ts";
-import { linkOf, text } from "../../../core/resource.ts";
+import { flag, linkOf, number, type Resource, text } from "../../../core/resource.ts";
 import { pathTo } from "../../../core/router.ts";
 import { runTitle } from "../../../core/run_title.ts";
 import { Destroyed } from "../destroyed.tsx";
 import { failedNames, opaSets, sentinelSets } from "../stages/policies.ts";
 import type { RunView } from "../view.ts";
-import { isBefore } from "./before.ts";
-
-// The text of each dialog, above its fields.
 
 function ApplyText({ view }: { readonly view: RunView }) {
 	const { changes } = view;
@@ -109,4 +108,13 @@ const texts: Readonly<Record<string, (view: RunView) => ComponentChildren>> = {
 
 export function Explain({ action, view }: { readonly action: string; readonly view: RunView }) {
 	return <>{texts[action]?.(view)}</>;
+}
+
+// The runs before a pending one in its workspace's queue.
+
+// isBefore: whether the other run stands in the way of a pending one.
+export function isBefore(other: Resource, run: Resource, current: string | undefined): boolean {
+	const place = number(other, "position-in-queue") ?? 0;
+	const queued = text(other, "status") === "pending" && !flag(other, "plan-only") && place < (number(run, "position-in-queue") ?? 0);
+	return other.id !== run.id && (queued || other.id === current);
 }

@@ -9,8 +9,7 @@ import { commitOf } from "../../../vcs/commit.ts";
 import { repositoryOf } from "../../../vcs/repository.ts";
 import { destroyedBy } from "../destroyed.tsx";
 import type { RunView } from "../view.ts";
-import { planAgain } from "./again.ts";
-import { commitAgain } from "./commit.ts";
+import { commitAgain, planAgain } from "./again.ts";
 
 export type Input = { readonly comment: string; readonly version: string };
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // The lines of JSON that `terraform plan -json` and `terraform apply -json` write, and what they add up to.
 
+import { listIn, type Members, membersOf, textIn } from "../../../core/resource.ts";
+
 export type Place = {
 	readonly address: string;
 	readonly file: string;
@@ -53,10 +55,6 @@ export function progressNew(): Progress {
 	return { rows: new Map(), diagnostics: [], outputs: [], planned: [], found: 0, refreshing: 0, refreshed: 0, structured: false };
 }
 
-type Json = Readonly<Record<string, unknown>>;
-
-const objectOf = (value: unknown): Json => (value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Json) : {});
-const textOf = (value: unknown) => (typeof value === "string" ? value : "");
 const numberOf = (value: unknown) => (typeof value === "number" && Number.isFinite(value) ? value : 0);
 
 // Actions that an apply reports. Of moves, imports and removals from the state it reports nothing.
@@ -66,13 +64,13 @@ const maxRows = 50_000;
 const maxDiagnostics = 1000;
 
 function rowAt(progress: Progress, source: unknown): ApplyRow | undefined {
-	const object = objectOf(source);
-	const address = textOf(objectOf(object.resource).addr);
+	const object = membersOf(source);
+	const address = textIn(membersOf(object.resource), "addr");
 	const known = progress.rows.get(address);
 	if (known || !address || progress.rows.size >= maxRows) {
 		return known;
 	}
-	const action = textOf(object.action);
+	const action = textIn(object, "action");
 	const row: ApplyRow = {
 		address,
 		action,
@@ -89,33 +87,33 @@ function rowAt(progress: Progress, source: unknown): ApplyRow | undefined {
 }
 
 function diagnosticOf(source: unknown): Diagnostic {
-	const object = objectOf(source);
-	const range = objectOf(object.range);
-	const snippet = objectOf(object.snippet);
-	const values = Array.isArray(snippet.values) ? snippet.values.map(objectOf) : [];
+	const object = membersOf(source);
+	const range = membersOf(object.range);
+	const snippet = membersOf(object.snippet);
+	const values = listIn(snippet.values);
 	return {
 		severity: object.severity === "warning" ? "warning" : "error",
-		summary: textOf(object.summary),
-		detail: textOf(object.detail),
+		summary: textIn(object, "summary"),
+		detail: textIn(object, "detail"),
 		place: {
-			address: textOf(object.address),
-			file: textOf(range.filename),
-			line: numberOf(objectOf(range.start).line),
-			code: textOf(snippet.code),
+			address: textIn(object, "address"),
+			file: textIn(range, "filename"),
+			line: numberOf(membersOf(range.start).line),
+			code: textIn(snippet, "code"),
 			codeLine: numberOf(snippet.start_line),
 			from: numberOf(snippet.highlight_start_offset),
 			to: numberOf(snippet.highlight_end_offset),
-			values: values.map((value) => `${textOf(value.traversal)} ${textOf(value.statement)}`),
+			values: values.map((value) => `${textIn(value, "traversal")} ${textIn(value, "statement")}`),
 		},
 	};
 }
 
-type Reader = (progress: Progress, event: Json, at: number) => void;
+type Reader = (progress: Progress, event: Members, at: number) => void;
 
 const change =
-	(set: (row: ApplyRow, at: number, hook: Json) => void): Reader =>
+	(set: (row: ApplyRow, at: number, hook: Members) => void): Reader =>
 	(progress, event, at) => {
-		const hook = objectOf(event.hook);
+		const hook = membersOf(event.hook);
 		const row = rowAt(progress, hook);
 		if (row) {
 			set(row, at, hook);
@@ -124,14 +122,14 @@ const change =
 
 const readers: Readonly<Record<string, Reader>> = {
 	planned_change: (progress, event) => {
-		const source = objectOf(event.change);
-		const address = textOf(objectOf(source.resource).addr);
+		const source = membersOf(event.change);
+		const address = textIn(membersOf(source.resource), "addr");
 		progress.found += 1;
 		if (address && progress.planned.length < maxRows) {
-			const previous = textOf(objectOf(source.previous_resource).addr);
-			progress.planned.push({ address, action: textOf(source.action), previous, reason: textOf(source.reason) });
+			const previous = textIn(membersOf(source.previous_resource), "addr");
+			progress.planned.push({ address, action: textIn(source, "action"), previous, reason: textIn(source, "reason") });
 		}
-		if (worked.has(textOf(source.action))) {
+		if (worked.has(textIn(source, "action"))) {
 			rowAt(progress, source);
 		}
 	},
@@ -147,8 +145,8 @@ const readers: Readonly<Record<string, Reader>> = {
 		}
 	},
 	outputs: (progress, event) => {
-		progress.outputs = Object.entries(objectOf(event.outputs)).map(([name, source]) => {
-			const output = objectOf(source);
+		progress.outputs = Object.entries(membersOf(event.outputs)).map(([name, source]) => {
+			const output = membersOf(source);
 			return { name, sensitive: output.sensitive === true, value: output.value };
 		});
 	},
@@ -159,7 +157,7 @@ const readers: Readonly<Record<string, Reader>> = {
 	}),
 	provision_start: change((row, _, hook) => {
 		row.state = "provisioning";
-		row.note = textOf(hook.provisioner);
+		row.note = textIn(hook, "provisioner");
 	}),
 	provision_complete: change((row) => {
 		row.state = "running";
@@ -173,7 +171,7 @@ const readers: Readonly<Record<string, Reader>> = {
 		row.steps -= 1;
 		row.state = row.steps > 0 ? "running" : "done";
 		row.ended = at;
-		row.id = hook.action === "delete" ? row.id : textOf(hook.id_value);
+		row.id = hook.action === "delete" ? row.id : textIn(hook, "id_value");
 	}),
 	apply_errored: change((row, at) => {
 		row.state = row.state === "tainted" ? "tainted" : "failed";
@@ -192,60 +190,33 @@ export function eventRead(progress: Progress, line: string): void {
 		progress.structured ||= line.includes('"type":"');
 		return;
 	}
-	let event: Json;
+	let event: Members;
 	try {
-		event = objectOf(JSON.parse(line));
+		event = membersOf(JSON.parse(line));
 	} catch {
 		return;
 	}
-	const type = textOf(event.type);
+	const type = textIn(event, "type");
 	if (type) {
 		progress.structured = true;
 	}
 	if (Object.hasOwn(readers, type)) {
-		readers[type]?.(progress, event, Date.parse(textOf(event["@timestamp"])) || 0);
+		readers[type]?.(progress, event, Date.parse(textIn(event, "@timestamp")) || 0);
 	}
 }
 
-const newline = 0x0a;
-const brace = 0x7b;
-const startOfText = 0x02; // the worker writes it before the first line
-
-// EventBytes reads the ranges of a log, in their order.
+// EventBytes reads the ranges of a log, in their order. STX, which the worker writes before the first line, is left out.
 export class EventBytes {
 	readonly progress = progressNew();
 	readonly #decoder = new TextDecoder();
-	#rest: Uint8Array[] = []; // of a line whose end is not there yet
+	#rest = ""; // of a line whose end is not there yet
 
 	add(range: Uint8Array): void {
-		let start = 0;
-		for (let end = range.indexOf(newline); end >= 0; end = range.indexOf(newline, start)) {
-			this.#line(this.#joined(range.subarray(start, end)));
-			start = end + 1;
-		}
-		this.#rest.push(range.subarray(start));
-	}
-
-	#joined(end: Uint8Array): Uint8Array {
-		const parts = [...this.#rest, end].filter((part) => part.length > 0);
-		this.#rest = [];
-		if (parts.length <= 1) {
-			return parts[0] ?? end;
-		}
-		const line = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-		let at = 0;
-		for (const part of parts) {
-			line.set(part, at);
-			at += part.length;
-		}
-		return line;
-	}
-
-	// Only lines of JSON are decoded.
-	#line(bytes: Uint8Array): void {
-		const start = bytes[0] === startOfText ? 1 : 0;
-		if (bytes[start] === brace) {
-			eventRead(this.progress, this.#decoder.decode(bytes.subarray(start)));
+		const [end = "", ...lines] = this.#decoder.decode(range, { stream: true }).split("\n");
+		this.#rest += end;
+		for (const line of lines) {
+			eventRead(this.progress, this.#rest.replace("\x02", ""));
+			this.#rest = line;
 		}
 	}
 }

@@ -3,9 +3,9 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { useRender } from "../../../core/hooks.ts";
-import { operationHasEnded, useReadLog } from "../../../core/operation.ts";
 import { type Resource, text } from "../../../core/resource.ts";
-import { follow, LogTail, logTopic } from "../../../core/tail.ts";
+import { operationHasEnded, useReadLog } from "../../../log/operation.ts";
+import { follow, LogTail, logTopic } from "../../../log/tail.ts";
 import { EventBytes, type Progress } from "./log_events.ts";
 
 const rangeBytes = 1 << 20;

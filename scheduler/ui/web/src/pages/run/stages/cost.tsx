@@ -1,64 +1,27 @@
 // SPDX-License-Identifier: MPL-2.0
+import { type Column, PlainTable } from "../../../components/table.tsx";
 import { counted, money, moneyDelta } from "../../../core/format.ts";
-import { number, object, type Resource, text } from "../../../core/resource.ts";
+import { listIn, number, object, type Resource, text, textIn } from "../../../core/resource.ts";
 
-type Priced = {
-	readonly address: string;
-	readonly prior: string;
-	readonly proposed: string;
-	readonly delta: string;
-	readonly reason: string;
-};
+type Priced = { readonly address: string; readonly prior: string; readonly proposed: string; readonly delta: string };
 
 const most = 10;
 
 function priced(value: unknown): readonly Priced[] {
-	const list = Array.isArray(value) ? value : [];
-	return list.map((item) => {
-		const field = (name: string) => (typeof item?.[name] === "string" ? (item[name] as string) : "");
-		return {
-			address: field("address"),
-			prior: field("prior"),
-			proposed: field("proposed"),
-			delta: field("delta"),
-			reason: field("reason"),
-		};
-	});
+	return listIn(value).map((item) => ({
+		address: textIn(item, "address"),
+		prior: textIn(item, "prior"),
+		proposed: textIn(item, "proposed"),
+		delta: textIn(item, "delta"),
+	}));
 }
 
-function CostTable({ rows, currency }: { readonly rows: readonly Priced[]; readonly currency: string }) {
-	return (
-		<table>
-			<caption class="sr-only">The largest differences a month</caption>
-			<thead>
-				<tr>
-					<th scope="col">Resource</th>
-					<th scope="col" class="number">
-						Now
-					</th>
-					<th scope="col" class="number">
-						After
-					</th>
-					<th scope="col" class="number">
-						Difference
-					</th>
-				</tr>
-			</thead>
-			<tbody>
-				{rows.map((row) => (
-					<tr key={row.address}>
-						<td>
-							<code>{row.address}</code>
-						</td>
-						<td class="number">{money(row.prior, currency)}</td>
-						<td class="number">{money(row.proposed, currency)}</td>
-						<td class="number">{moneyDelta(row.delta, currency)}</td>
-					</tr>
-				))}
-			</tbody>
-		</table>
-	);
-}
+const columnsOf = (currency: string): readonly Column<Priced>[] => [
+	{ key: "resource", head: "Resource", cell: (row) => <code>{row.address}</code> },
+	{ key: "now", head: "Now", class: "number", cell: (row) => money(row.prior, currency) },
+	{ key: "after", head: "After", class: "number", cell: (row) => money(row.proposed, currency) },
+	{ key: "difference", head: "Difference", class: "number", cell: (row) => moneyDelta(row.delta, currency) },
+];
 
 // The estimate of monthly costs. An error is shown and stops nothing.
 export function CostContent({ estimate }: { readonly estimate: Resource }) {
@@ -82,7 +45,14 @@ export function CostContent({ estimate }: { readonly estimate: Resource }) {
 				<strong>{moneyDelta(text(estimate, "delta-monthly-cost"), currency)} a month</strong>: from{" "}
 				{money(text(estimate, "prior-monthly-cost"), currency)} to {money(text(estimate, "proposed-monthly-cost"), currency)}.
 			</p>
-			{rows.length > 0 && <CostTable rows={rows.slice(0, most)} currency={currency} />}
+			{rows.length > 0 && (
+				<PlainTable
+					caption="The largest differences a month"
+					columns={columnsOf(currency)}
+					rows={rows.slice(0, most)}
+					keyOf={(row) => row.address}
+				/>
+			)}
 			{rows.length > most && (
 				<p class="muted">
 					The {most} largest differences of {counted(rows.length, "resource")}.

@@ -1,10 +1,22 @@
 // SPDX-License-Identifier: MPL-2.0
 import { Fold } from "../../../components/fold.tsx";
 import { Content } from "../../../components/states.tsx";
+import { type Column, PlainTable } from "../../../components/table.tsx";
 import { TimeAgo } from "../../../components/time_ago.tsx";
 import { address, segment } from "../../../core/api.ts";
 import { useDocument, useLive } from "../../../core/hooks.ts";
 import { number, type Resource, text } from "../../../core/resource.ts";
+
+const columns: readonly Column[] = [
+	{ key: "sent", head: "Sent", cell: (delivery) => <TimeAgo time={delivery.attributes["sent-at"]} /> },
+	{
+		key: "answer",
+		head: "Answer",
+		class: "as-written",
+		cell: (delivery) => `${number(delivery, "status") || "none"} ${text(delivery, "error") || text(delivery, "answer").slice(0, 500)}`,
+	},
+	{ key: "time", head: "Time", class: "number", cell: (delivery) => `${(number(delivery, "seconds") ?? 0).toFixed(2)} s` },
+];
 
 function DeliveryList({ result, run }: { readonly result: Resource; readonly run: string }) {
 	const deliveries = useDocument(address(`/task-results/${segment(result.id)}/deliveries`));
@@ -16,31 +28,12 @@ function DeliveryList({ result, run }: { readonly result: Resource; readonly run
 				deliveries.items.length === 0 ? (
 					<p class="muted">No request has been sent.</p>
 				) : (
-					<table>
-						<caption class="sr-only">Requests to the task's service</caption>
-						<thead>
-							<tr>
-								<th scope="col">Sent</th>
-								<th scope="col">Answer</th>
-								<th scope="col" class="number">
-									Time
-								</th>
-							</tr>
-						</thead>
-						<tbody>
-							{deliveries.items.map((delivery) => (
-								<tr key={delivery.id}>
-									<td>
-										<TimeAgo time={delivery.attributes["sent-at"]} />
-									</td>
-									<td class="as-written">
-										{number(delivery, "status") || "none"} {text(delivery, "error") || text(delivery, "answer").slice(0, 500)}
-									</td>
-									<td class="number">{(number(delivery, "seconds") ?? 0).toFixed(2)} s</td>
-								</tr>
-							))}
-						</tbody>
-					</table>
+					<PlainTable
+						caption="Requests to the task's service"
+						columns={columns}
+						rows={deliveries.items}
+						keyOf={(delivery) => delivery.id}
+					/>
 				)
 			}
 		</Content>

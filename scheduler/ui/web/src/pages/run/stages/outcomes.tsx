@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { Fold } from "../../../components/fold.tsx";
 import { SafeLink } from "../../../components/safe_link.tsx";
 import { Content } from "../../../components/states.tsx";
 import { Chip } from "../../../components/status_mark.tsx";
 import { address, bytes, pathOnPage, segment } from "../../../core/api.ts";
-import { errorOf } from "../../../core/errors.ts";
 import { counted } from "../../../core/format.ts";
-import { useDocument } from "../../../core/hooks.ts";
+import { useDocument, useRead } from "../../../core/hooks.ts";
 import { list, number, type Resource, text } from "../../../core/resource.ts";
 import type { Tone } from "../../../core/status.ts";
 import { Markdown } from "../../../markdown/markdown.tsx";
-import { type Tag, tagsOf } from "./outcome_tags.ts";
 
 const levels: Readonly<Record<string, readonly [Tone | undefined, string]>> = {
 	info: ["running", "ℹ "],
@@ -30,20 +28,9 @@ function TagChip({ tag }: { readonly tag: Tag }) {
 }
 
 function Body({ href }: { readonly href: string }) {
-	const [body, setBody] = useState<string | undefined>();
-	const [problem, setProblem] = useState("");
-	useEffect(() => {
-		const load = async () => {
-			try {
-				setBody(new TextDecoder().decode(await bytes(pathOnPage(href))));
-			} catch (failure) {
-				setProblem(errorOf(failure).message);
-			}
-		};
-		void load();
-	}, [href]);
-	return problem ? (
-		<p class="note failure">{problem}</p>
+	const { value: body, error } = useRead(href, async (signal) => new TextDecoder().decode(await bytes(pathOnPage(href), signal)));
+	return error ? (
+		<p class="note failure">{error.message}</p>
 	) : body === undefined ? null : body ? (
 		<Markdown text={body} />
 	) : (
@@ -97,4 +84,32 @@ export function Outcomes({ result, open }: { readonly result: Resource; readonly
 			{() => <OutcomeList result={result} />}
 		</Fold>
 	);
+}
+
+// The tags of a task's outcome: severity and status first.
+
+export type Tag = { readonly label: string; readonly value: string; readonly level: string };
+
+const first = ["severity", "status"];
+
+function place(tag: Tag): number {
+	const at = first.indexOf(tag.label.toLowerCase());
+	return at < 0 ? first.length : at;
+}
+
+const maxTags = 50;
+
+// tagsOf: a tag's value is a list of {label, level}, one of these, or a text.
+export function tagsOf(tags: readonly unknown[]): readonly Tag[] {
+	return tags
+		.flatMap((tag) => {
+			const { label, value } = (tag ?? {}) as { label?: unknown; value?: unknown };
+			const values = Array.isArray(value) ? value : [value];
+			return values.map((item) => {
+				const object = (item !== null && typeof item === "object" ? item : { label: item }) as { label?: unknown; level?: unknown };
+				return { label: String(label ?? ""), value: String(object.label ?? ""), level: String(object.level ?? "none") };
+			});
+		})
+		.slice(0, maxTags)
+		.sort((a, b) => place(a) - place(b));
 }

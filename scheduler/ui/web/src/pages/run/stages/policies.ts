@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 // The results of OPA's and Sentinel's policies in one form, failed ones first.
 
-import { list, object, type Resource, text } from "../../../core/resource.ts";
+import { listIn, membersOf, object, type Resource, text, textIn } from "../../../core/resource.ts";
 
 export type Policy = {
 	readonly name: string;
@@ -17,12 +17,6 @@ export type PolicySet = {
 	readonly description: string;
 	readonly policies: readonly Policy[];
 };
-
-type Json = Readonly<Record<string, unknown>>;
-
-const record = (value: unknown): Json => (value !== null && typeof value === "object" && !Array.isArray(value) ? (value as Json) : {});
-const string = (value: unknown) => (typeof value === "string" ? value : "");
-const items = (value: unknown) => (Array.isArray(value) ? value.map(record) : []);
 
 const isAdvisory = (policy: Policy) => policy.level === "advisory";
 const rank = (policy: Policy) => (policy.state === "passed" ? 2 : isAdvisory(policy) ? 1 : 0);
@@ -42,41 +36,39 @@ export function opaSets(outcomes: readonly Resource[]): readonly PolicySet[] {
 		description: text(set, "policy-set-description"),
 		error: text(set, "error"),
 		policies: sorted(
-			list(set, "outcomes")
-				.map(record)
-				.map((outcome) => {
-					const state = stateOf(string(outcome.status));
-					const lines = items(outcome.output).map((line) => string(line.print));
-					return {
-						name: string(outcome.policy_name),
-						level: string(outcome.enforcement_level),
-						state,
-						description: string(outcome.description),
-						reason: state === "errored" ? (lines.shift() ?? "") : "",
-						output: lines.join("\n"),
-					};
-				}),
+			listIn(set.attributes.outcomes).map((outcome) => {
+				const state = stateOf(textIn(outcome, "status"));
+				const lines = listIn(outcome.output).map((line) => textIn(line, "print"));
+				return {
+					name: textIn(outcome, "policy_name"),
+					level: textIn(outcome, "enforcement_level"),
+					state,
+					description: textIn(outcome, "description"),
+					reason: state === "errored" ? (lines.shift() ?? "") : "",
+					output: lines.join("\n"),
+				};
+			}),
 		),
 	}));
 }
 
 // sentinelSets: from the result of a policy check.
 export function sentinelSets(check: Resource | undefined): readonly PolicySet[] {
-	const sets = record(record(object(check, "result").sentinel).data);
+	const sets = membersOf(membersOf(object(check, "result").sentinel).data);
 	return Object.entries(sets).map(([name, source]) => {
-		const set = record(source);
+		const set = membersOf(source);
 		return {
 			name,
 			description: "",
-			error: string(set.error),
+			error: textIn(set, "error"),
 			policies: sorted(
-				items(set.policies).map((policy) => ({
-					name: string(policy.policy).replace(`${name}/`, ""),
-					level: string(policy["enforcement-level"]),
+				listIn(set.policies).map((policy) => ({
+					name: textIn(policy, "policy").replace(`${name}/`, ""),
+					level: textIn(policy, "enforcement-level"),
 					state: policy.result === true ? "passed" : policy.error ? "errored" : "failed",
-					description: string(record(policy.trace).description),
-					reason: string(policy.error),
-					output: string(record(policy.trace).print),
+					description: textIn(membersOf(policy.trace), "description"),
+					reason: textIn(policy, "error"),
+					output: textIn(membersOf(policy.trace), "print"),
 				})),
 			),
 		};

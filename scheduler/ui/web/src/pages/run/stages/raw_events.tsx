@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
+import { type Column, PlainTable } from "../../../components/table.tsx";
 import { absolute, timeOf } from "../../../core/format.ts";
 import { timesInUtc } from "../../../core/preferences.ts";
 import { object, type Resource, text } from "../../../core/resource.ts";
@@ -17,31 +18,22 @@ function linesOf(run: Resource, events: readonly Resource[]): readonly Line[] {
 	return [...reached, ...happened].sort((a, b) => (a.at < b.at ? -1 : a.at > b.at ? 1 : 0));
 }
 
+const columns: readonly Column<Line>[] = [
+	{ key: "time", head: "Time", cell: (line) => absolute(timeOf(line.at) ?? 0, timesInUtc()) },
+	{ key: "what", head: "Event or status", cell: (line) => <code>{line.what}</code> },
+	{ key: "who", head: "By", cell: (line) => line.who },
+	{ key: "more", head: "Description", cell: (line) => line.more },
+];
+
 // The run's events and the times of its statuses, as the API has them.
 export function RawEvents({ run, events }: { readonly run: Resource; readonly events: readonly Resource[] }) {
 	return (
-		<table class="stack">
-			<caption class="sr-only">Events and status timestamps</caption>
-			<thead>
-				<tr>
-					<th scope="col">Time</th>
-					<th scope="col">Event or status</th>
-					<th scope="col">By</th>
-					<th scope="col">Description</th>
-				</tr>
-			</thead>
-			<tbody>
-				{linesOf(run, events).map((line, i) => (
-					<tr key={`${line.at} ${line.what} ${i}`}>
-						<td>{absolute(timeOf(line.at) ?? 0, timesInUtc())}</td>
-						<td>
-							<code>{line.what}</code>
-						</td>
-						<td>{line.who}</td>
-						<td>{line.more}</td>
-					</tr>
-				))}
-			</tbody>
-		</table>
+		<PlainTable
+			caption="Events and status timestamps"
+			columns={columns}
+			rows={linesOf(run, events)}
+			keyOf={(line, i) => `${line.at} ${line.what} ${i}`}
+			class="stack"
+		/>
 	);
 }

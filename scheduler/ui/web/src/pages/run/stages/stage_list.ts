@@ -3,8 +3,8 @@
 
 import { stages } from "generated/statuses";
 import { timeOf } from "../../../core/format.ts";
-import { can, flag, number, object, type Resource, text } from "../../../core/resource.ts";
-import { isFinal, statusRow, type Tone } from "../../../core/status.ts";
+import { can, flag, object, type Resource, text } from "../../../core/resource.ts";
+import { isFinal, reachedAt, statusRow, type Tone } from "../../../core/status.ts";
 
 export type StageState = "waiting" | "running" | "person" | "passed" | "warned" | "failed" | "stopped" | "skipped" | "not started";
 export type Stage = {
@@ -44,29 +44,18 @@ const words: Readonly<Record<string, string>> = {
 	post_apply: "Post-apply tasks",
 };
 
-export const stateTones: Readonly<Record<StageState, Tone>> = {
-	waiting: "muted",
-	running: "running",
-	person: "wait",
-	passed: "success",
-	warned: "wait",
-	failed: "failure",
-	stopped: "muted",
-	skipped: "muted",
-	"not started": "muted",
-};
-export const stateIcons: Readonly<Partial<Record<StageState, string>>> = { warned: "!", stopped: "⊘", skipped: "–", "not started": "–" };
+type Look = { readonly tone: Tone; readonly label: string; readonly icon?: string };
 
-const stateLabels: Readonly<Record<StageState, string>> = {
-	waiting: "waiting",
-	running: "running",
-	person: "needs a person",
-	passed: "passed",
-	warned: "passed with warnings",
-	failed: "failed",
-	stopped: "canceled",
-	skipped: "skipped",
-	"not started": "not started",
+export const stateLooks: Readonly<Record<StageState, Look>> = {
+	waiting: { tone: "muted", label: "waiting" },
+	running: { tone: "running", label: "running" },
+	person: { tone: "wait", label: "needs a person" },
+	passed: { tone: "success", label: "passed" },
+	warned: { tone: "wait", label: "passed with warnings", icon: "!" },
+	failed: { tone: "failure", label: "failed" },
+	stopped: { tone: "muted", label: "canceled", icon: "⊘" },
+	skipped: { tone: "muted", label: "skipped", icon: "–" },
+	"not started": { tone: "muted", label: "not started", icon: "–" },
 };
 const passedLabels: Readonly<Record<string, string>> = {
 	fetch: "finished",
@@ -80,11 +69,6 @@ const passedLabels: Readonly<Record<string, string>> = {
 type Found = Partial<Stage> & { readonly state: StageState };
 type Facts = { readonly run: Resource; readonly parts: Parts; readonly ended: boolean; readonly before: readonly Stage[] };
 
-function runTime(run: Resource, status: string): string | undefined {
-	const time = object(run, "status-timestamps")[statusRow(status)?.timestamp ?? ""];
-	return typeof time === "string" ? time : undefined;
-}
-
 function partTime(part: Resource | undefined, statuses: readonly string[]): string | undefined {
 	const times = object(part, "status-timestamps");
 	return statuses.map((status) => times[`${status}-at`]).find((time) => typeof time === "string") as string | undefined;
@@ -92,7 +76,7 @@ function partTime(part: Resource | undefined, statuses: readonly string[]): stri
 
 // endOf: when the run ended, or undefined.
 export function endOf(run: Resource): string | undefined {
-	return isFinal(text(run, "status")) ? runTime(run, text(run, "status")) : undefined;
+	return isFinal(text(run, "status")) ? reachedAt(run) : undefined;
 }
 
 // The states of plans, applies, policy checks and cost estimates in the words of a stage.
@@ -163,9 +147,9 @@ function taskStage(name: string, { run, parts, ended }: Facts): Found | undefine
 	if (results.length === 0 || !row) {
 		return undefined;
 	}
-	const started = runTime(run, row.runs);
+	const started = reachedAt(run, row.runs);
 	const open = results.some((result) => ["pending", "running"].includes(text(result, "status")));
-	const finished = runTime(run, row.rests);
+	const finished = reachedAt(run, row.rests);
 	const times = { since: started, started, ended: started && (finished ?? (open ? undefined : latest(results)) ?? endOf(run)) };
 	if (!started) {
 		return { state: ended ? "not started" : "waiting" };
@@ -189,7 +173,7 @@ function latest(parts: readonly Resource[]): string | undefined {
 }
 
 function confirmStage({ run, parts, ended, before }: Facts): Found | undefined {
-	const confirmed = runTime(run, "confirmed");
+	const confirmed = reachedAt(run, "confirmed");
 	const asked = before
 		.map((stage) => stage.answered ?? stage.ended)
 		.filter((time) => time !== undefined)
@@ -257,8 +241,8 @@ function stageOf(name: string, facts: Facts): Found | undefined {
 		case "confirm":
 			return confirmStage(facts);
 		case "fetch": {
-			const started = runTime(run, "fetching");
-			const done = runTime(run, "fetching_completed");
+			const started = reachedAt(run, "fetching");
+			const done = reachedAt(run, "fetching_completed");
 			const failed = text(run, "status") === "errored" ? "failed" : "stopped";
 			const state = done ? "passed" : ended ? failed : "running";
 			return started ? { state, since: started, started, ended: done ?? endOf(run) } : undefined;
@@ -286,7 +270,7 @@ function stageFrom(name: string, found: Found, run: Resource, before: readonly S
 		name,
 		word: words[name] ?? name,
 		state,
-		label: (reason ? undefined : found.label) ?? (state === "passed" ? (passedLabels[name] ?? stateLabels.passed) : stateLabels[state]),
+		label: (reason ? undefined : found.label) ?? (state === "passed" ? passedLabels[name] : undefined) ?? stateLooks[state].label,
 		note: reason || found.note || (state === "not started" ? endReason(run, before) : ""),
 		since: found.since,
 		started: found.started,
@@ -329,6 +313,18 @@ export function timeSplit(list: readonly Stage[], now: number): Split {
 	return { queue, run, person };
 }
 
-export function resourcesOf(plan: Resource | undefined): number {
-	return ["resource-additions", "resource-changes", "resource-destructions"].reduce((sum, name) => sum + (number(plan, name) ?? 0), 0);
+// Advisory checks that failed: the run goes on, and its header says so.
+
+export type Warning = { readonly stage: string; readonly text: string };
+
+export function warningsOf(parts: Parts): readonly Warning[] {
+	const tasks = Object.entries(parts.tasks).flatMap(([stage, results]) =>
+		advisoryFailures(results).map((result) => ({ stage, text: `${text(result, "task-name")} failed (advisory)` })),
+	);
+	const policies = (["opa", "sentinel"] as const).flatMap((stage) => {
+		const counts = { ...object(parts[stage], "result-count"), ...object(parts[stage], "result") };
+		const failed = Number(counts["advisory-failed"] ?? 0);
+		return failed > 0 ? [{ stage, text: `${failed} advisory ${failed === 1 ? "policy" : "policies"} failed` }] : [];
+	});
+	return [...tasks, ...policies];
 }

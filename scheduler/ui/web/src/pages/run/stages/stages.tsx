@@ -18,7 +18,7 @@ import { PlanContent } from "./plan.tsx";
 import { OpaContent, SentinelContent } from "./policies.tsx";
 import { RawEvents } from "./raw_events.tsx";
 import { SplitBar } from "./split_bar.tsx";
-import { type Stage, stageList, stateIcons, stateTones } from "./stage_list.ts";
+import { type Stage, stageList, stateLooks } from "./stage_list.ts";
 import { TaskResults } from "./tasks.tsx";
 import { interleave } from "./timeline.ts";
 import { Waterfall } from "./waterfall.tsx";
@@ -67,7 +67,7 @@ function StageSummary({ stage }: { readonly stage: Stage }) {
 	const wait = (timeOf(stage.started) ?? 0) - (timeOf(stage.since) ?? 0);
 	return (
 		<span class="stage-line">
-			<Mark tone={stateTones[stage.state]} icon={stateIcons[stage.state]}>
+			<Mark tone={stateLooks[stage.state].tone} icon={stateLooks[stage.state].icon}>
 				<strong>{stage.word}</strong>
 			</Mark>
 			<span class="stage-state">
@@ -132,7 +132,7 @@ export function Stages({ view }: { readonly view: RunView }) {
 	const shown = queryNow().get("view") ?? "";
 	return (
 		<section class="stages" aria-labelledby="stages">
-			<div class="stages-head">
+			<div class="page-head">
 				<h2 id="stages">Stages</h2>
 				<Renderings shown={shown} />
 			</div>

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
-import { useState } from "preact/hooks";
 import { Button } from "../../../components/button.tsx";
-import { ProblemList } from "../../../components/error_panel.tsx";
+import { Problems } from "../../../components/error_panel.tsx";
 import { announce } from "../../../components/live_region.tsx";
 import { SafeLink } from "../../../components/safe_link.tsx";
 import { Chip, Mark } from "../../../components/status_mark.tsx";
 import { Elapsed, TimeAgo } from "../../../components/time_ago.tsx";
 import { address, change, segment } from "../../../core/api.ts";
-import { type ApiError, errorOf } from "../../../core/errors.ts";
+import { useAttempt } from "../../../core/hooks.ts";
 import { may, number, object, type Resource, text } from "../../../core/resource.ts";
 import type { Tone } from "../../../core/status.ts";
 import type { RunView } from "../view.ts";
@@ -38,15 +37,12 @@ function wordOf(result: Resource): string {
 const isOpen = (result: Resource) => ["pending", "running"].includes(text(result, "status"));
 
 function Redeliver({ view, result }: { readonly view: RunView; readonly result: Resource }) {
-	const [error, setError] = useState<ApiError | undefined>();
+	const { error, attempt } = useAttempt();
 	const send = async () => {
-		try {
-			setError(undefined);
+		await attempt(async () => {
 			await change("POST", address(`/task-results/${segment(result.id)}/actions/redeliver`));
 			announce("The request is sent again");
-		} catch (failure) {
-			setError(errorOf(failure));
-		}
+		});
 		await view.reload();
 	};
 	return (
@@ -54,7 +50,7 @@ function Redeliver({ view, result }: { readonly view: RunView; readonly result: 
 			<Button onPress={send} reason={may(view.run, "can-apply") ? undefined : "you may not apply runs of this workspace"}>
 				Redeliver
 			</Button>
-			{error && <ProblemList problems={error.problems} message={error.message} />}
+			<Problems of={error} />
 		</>
 	);
 }

@@ -2,7 +2,7 @@
 import { Mark } from "../../../components/status_mark.tsx";
 import { duration, timeOf } from "../../../core/format.ts";
 import { useNow } from "../../../core/hooks.ts";
-import { type Stage, stateIcons, stateTones } from "./stage_list.ts";
+import { type Stage, stateLooks } from "./stage_list.ts";
 
 type Bar = { readonly kind: "queue" | "run" | "person"; readonly from: number; readonly until: number };
 
@@ -35,7 +35,7 @@ export function Waterfall({ list, ended }: { readonly list: readonly Stage[]; re
 				{rows.map(({ stage, bars }) => (
 					<tr key={stage.name}>
 						<th scope="row">
-							<Mark tone={stateTones[stage.state]} icon={stateIcons[stage.state]}>
+							<Mark tone={stateLooks[stage.state].tone} icon={stateLooks[stage.state].icon}>
 								{stage.word}
 							</Mark>
 						</th>

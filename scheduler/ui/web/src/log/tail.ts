@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 // Follows a log: the bytes of the event stream in their order, and those that it lacks by ranged reads.
 
+import { type LiveEvent, subscribeAll } from "../core/live.ts";
 import type { LogPart } from "../stream/messages.ts";
-import { type LiveEvent, subscribeAll } from "./live.ts";
 
 // Reads the bytes from the offset; none at the end of what is there. It throws if they can't be read.
 export type ReadRange = (offset: number) => Promise<Uint8Array>;

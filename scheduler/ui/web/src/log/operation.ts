@@ -2,9 +2,9 @@
 // Plans and applies: their ends, and the ranges of their logs.
 
 import { useRef } from "preact/hooks";
-import { bytes, pathOnPage } from "./api.ts";
-import { errorOf } from "./errors.ts";
-import { type Resource, text } from "./resource.ts";
+import { bytes, pathOnPage } from "../core/api.ts";
+import { errorOf } from "../core/errors.ts";
+import { type Resource, text } from "../core/resource.ts";
 
 const finalStatuses = new Set(["finished", "errored", "canceled", "unreachable"]);
 
