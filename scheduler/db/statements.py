@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MPL-2.0
 """statements: makes C of the files *.sql beside the scheduler's sources. README.md of this folder describes their form.
 
-    statements.py OUT FILE...        writes OUT/FILE.h and OUT/FILE.c for each file
-    statements.py --print NAME FILE...   prints the statement NAME for psql: `psql -v id=ws-1`
-    statements.py --list FILE...     prints all statements as JSON, for the tests
+    statements.py OUT FILE...    writes OUT/FILE.h and OUT/FILE.c for each file
+    statements.py --print NAME   prints a statement for psql, which explains it: | psql -X -v id=ws-1
+    statements.py --list         prints all statements of the scheduler as JSON, for the tests
 """
 
 import json
@@ -23,6 +23,7 @@ MARK = re.compile(r"\s*--\s*(shape|fragment|statement|takes|gives|index|reads):\
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|::|:([a-z_][a-z0-9_]*)(\()?|[^'\":-]+|.", re.S)
 LINE_MAX = 120
+ROOT = Path(__file__).resolve().parents[2]
 
 
 class Wrong(Exception):
@@ -90,7 +91,7 @@ class Part:
 def read(path):
     """The parts of a file, in their order."""
     parts, mark = [], None
-    for number, line in enumerate(path.read_text().splitlines(keepends=True), 1):
+    for number, line in enumerate((ROOT / path).read_text().splitlines(keepends=True), 1):
         found = MARK.match(line)
         if len(line.rstrip("\n").expandtabs(4)) > LINE_MAX or line != line.rstrip() + "\n":
             raise Wrong(f"{path}:{number}: the line is longer than {LINE_MAX}, or ends with blanks")
@@ -303,14 +304,19 @@ def for_psql(files, name):
     text, takes, _ = files.statement(files.statements[name])
     types = f"({', '.join(field.type for field in takes)})" if takes else ""
     values = f"({', '.join(f':{chr(39)}{field.name}{chr(39)}' for field in takes)})" if takes else ""
-    return f"prepare {name}{types} as\n{text};\nexplain (analyze, buffers) execute {name}{values};\n"
+    return f"begin;\nprepare {name}{types} as\n{text};\nexplain (analyze, buffers) execute {name}{values};\nrollback;\n"
+
+
+def every_file():
+    """The files of the scheduler, as the build names them."""
+    return [path.relative_to(ROOT) for path in sorted((ROOT / "scheduler").rglob("*.sql")) if path.parent.name != "migrations"]
 
 
 def main(arguments):
-    if arguments[:1] == ["--print"] and len(arguments) > 2:
-        print(for_psql(Files([Path(path) for path in arguments[2:]]), arguments[1]))
-    elif arguments[:1] == ["--list"]:
-        print(json.dumps(list(as_json(Files([Path(path) for path in arguments[1:]])))))
+    if arguments[:1] == ["--print"] and len(arguments) == 2:
+        print(for_psql(Files(every_file()), arguments[1]), end="")
+    elif arguments == ["--list"]:
+        print(json.dumps(list(as_json(Files(every_file())))))
     elif len(arguments) > 1 and not arguments[0].startswith("-"):
         paths = [Path(path) for path in arguments[1:]]
         generate(Files(paths), Path(arguments[0]), paths)
