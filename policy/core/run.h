@@ -81,7 +81,7 @@ struct run {
 	/* The arena. */
 	struct arena_block *blocks;
 	char *free, *end;               /* room in the newest block */
-	size_t allocated;               /* bytes of all blocks, and of compiled patterns */
+	size_t allocated;               /* bytes of all blocks */
 	struct run_cleanup *cleanups;   /* the newest first; run_on_release */
 	struct regex_patterns *regexes; /* core/regex.c; NULL before the first pattern */
 

@@ -2,8 +2,6 @@
 /*
  * Commands of runyard-policy without memory. One that fails must not pass, whichever allocation failed: it ends with a
  * message, or has its usual result. One that passes may also end with a message.
- *
- * The operators of C++ are the program's (core/regex_engine.cc), so RE2's allocations are among its own.
  */
 #include <stdio.h>
 #include <string.h>
