@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /* Decimals from texts and numbers, and back. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,16 +140,10 @@ struct decimal decimal_of_int(int64_t number)
 
 struct decimal decimal_of_float(double real)
 {
-	char text[40];
+	char text[REAL_TEXT_SIZE];
 	struct decimal decimal = decimal_nan();
 
-	if (isinf(real))
-		return decimal_infinity(real < 0);
-	for (int digits = isnormal(real) ? 15 : 1; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, real);
-		if (strtod(text, NULL) == real)
-			break;
-	}
+	text_real(text, real);
 	decimal_parse(text, strlen(text), &decimal);
 	return decimal;
 }
