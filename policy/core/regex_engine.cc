@@ -159,10 +159,28 @@ class Rewriter
 } // namespace
 
 struct regex_program {
+      public:
 	regex_program(const std::string &pattern, const RE2::Options &options) : re2(pattern, options)
 	{
 	}
 
+	/* "" for a pattern that is right. */
+	const std::string &error() const
+	{
+		return re2.error();
+	}
+
+	size_t size() const
+	{
+		return static_cast<size_t>(re2.ProgramSize());
+	}
+
+	bool matches(const char *text, size_t len) const
+	{
+		return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
+	}
+
+      private:
 	const RE2 re2;
 };
 
@@ -188,8 +206,8 @@ static regex_program *compile(const char *pattern, size_t len, size_t max_memory
 		return nullptr;
 	}
 	auto program = std::make_unique<regex_program>(rewritten, options);
-	if (!program->re2.ok()) {
-		say(ret_error, program->re2.error().c_str());
+	if (!program->error().empty()) {
+		say(ret_error, program->error().c_str());
 		return nullptr;
 	}
 	return program.release();
@@ -210,12 +228,7 @@ void regex_program_free(regex_program *program)
 
 size_t regex_program_size(const regex_program *program)
 {
-	return static_cast<size_t>(program->re2.ProgramSize());
-}
-
-static bool matches(const RE2 &re2, const char *text, size_t len)
-{
-	return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
+	return program->size();
 }
 
 regex_result regex_program_match(const regex_program *program, const char *text, size_t len)
@@ -223,10 +236,10 @@ try {
 	bool matched;
 
 	if (valid_prefix(text, len) == len) {
-		matched = matches(program->re2, text, len);
+		matched = program->matches(text, len);
 	} else {
 		const std::string copy = replaced(text, len);
-		matched = matches(program->re2, copy.data(), copy.size());
+		matched = program->matches(copy.data(), copy.size());
 	}
 	return matched ? REGEX_MATCH : REGEX_NO_MATCH;
 } catch (...) {

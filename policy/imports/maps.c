@@ -306,8 +306,8 @@ static struct value without_unset(struct run *run, struct value list)
 	return kept;
 }
 
-/* Puts the element at the path in `value`, which is a copy, and returns what stands in its place. What the path needs
- * is made: a map in place of null or of nothing. VALUE_UNSET takes away what is there. */
+/* Puts the element at the path in `value`, which is a copy, and returns what stands in its place. A map is made
+ * where the path meets null or nothing. VALUE_UNSET takes away what is there. */
 static struct value change(struct run *run, struct value value, struct path path, struct value element)
 {
 	const bool unset = value_is(element, VALUE_UNSET);
