@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,6 +98,16 @@ int text_number(const char *text, long long low, long long high, long long *ret_
 	return 0;
 }
 
+/* Seventeen digits always read back as the same number. Fifteen are never too many, but for subnormal numbers. */
+void text_real(char text[REAL_TEXT_SIZE], double real)
+{
+	for (int digits = isnormal(real) ? 15 : 1; digits <= 17; digits++) {
+		snprintf(text, REAL_TEXT_SIZE, "%.*g", digits, real);
+		if (strtod(text, NULL) == real)
+			break;
+	}
+}
+
 /* ---- UTF-8 ---- */
 
 /* By length: the bits that mark a first byte, and the lowest code that needs that length. */
@@ -142,6 +154,14 @@ size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret_code)
 		return i + 1;
 	}
 	return 0;
+}
+
+size_t utf8_step(const char *bytes, size_t len)
+{
+	uint32_t code;
+	const size_t step = utf8_decode(bytes, len, &code);
+
+	return step > 0 ? step : len > 0;
 }
 
 size_t utf8_encode(uint32_t code, char *bytes)

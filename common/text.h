@@ -27,6 +27,9 @@ void text_label(char *field, size_t size, const char *name);
 void text_percent_decode(char *text);
 /* Parses a decimal number within [low, high] that is the whole text. -1 otherwise, with *ret_value unchanged. */
 int text_number(const char *text, long long low, long long high, long long *ret_value);
+/* The shortest text that reads back as the same number: "1.5", "1000", "1e+20", "inf", "nan". */
+enum { REAL_TEXT_SIZE = 40 };
+void text_real(char text[REAL_TEXT_SIZE], double real);
 
 /* Characters of UTF-8 in bytes that need not be UTF-8. */
 enum { UTF8_MAX = 4 };
@@ -34,6 +37,8 @@ enum { UTF8_MAX = 4 };
 /* The length of the character at the beginning of the bytes, 1 to 4. 0 if they are empty or do not begin with a
  * character (overlong forms, surrogates and codes above 10FFFF are none), with *ret_code untouched. */
 size_t utf8_decode(const char *bytes, size_t len, uint32_t *ret_code);
+/* The same length, but 1 for a byte that begins no character. 0 without bytes. */
+size_t utf8_step(const char *bytes, size_t len);
 /* Writes at most UTF8_MAX bytes and returns how many. 0 for a surrogate or a code above 10FFFF. */
 size_t utf8_encode(uint32_t code, char *bytes);
 

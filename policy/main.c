@@ -34,7 +34,6 @@ static const struct command {
 	{"apply", EVAL, command_eval, NULL, NULL}, /* the same as eval */
 	{"test", TEST, command_test, "test [FLAGS] [PATH...]",
 		"Evaluates the test cases of the policies: for X.sentinel each test/X/*.hcl and *.json."},
-	{"fmt", FMT, command_fmt, "fmt [FLAGS] FILE...", "Prints the files formatted."},
 };
 
 static int help(void)

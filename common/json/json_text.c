@@ -38,25 +38,6 @@ static void write_escape(struct text *text, unsigned char c)
 		(size_t)snprintf(escape, sizeof(escape), *name ? "\\%c" : "\\u%04X", *name ? name[1] : c));
 }
 
-/* The number of leading bytes that need no escapes, in steps of eight. */
-static size_t plain_eights(const char *bytes, size_t len)
-{
-	const uint64_t ones = 0x0101010101010101, highs = 0x8080808080808080;
-	size_t i = 0;
-
-	for (; i + 8 <= len; i += 8) {
-		uint64_t word, quote, slash, control;
-
-		memcpy(&word, bytes + i, 8);
-		quote = word ^ ones * '"';
-		slash = word ^ ones * '\\';
-		control = (word - ones * ' ') & ~word;
-		if ((((quote - ones) & ~quote) | ((slash - ones) & ~slash) | control) & highs)
-			break;
-	}
-	return i;
-}
-
 static bool is_plain(char byte)
 {
 	return (unsigned char)byte >= ' ' && byte != '"' && byte != '\\';
@@ -69,7 +50,6 @@ static void write_string(struct text *text, const char *bytes, size_t len)
 	text_room(text, len + 2);
 	text_put(text, "\"", 1);
 	while (i < len) {
-		i += plain_eights(bytes + i, len - i);
 		while (i < len && is_plain(bytes[i]))
 			i++;
 		text_put(text, bytes + from, i - from);
@@ -82,17 +62,9 @@ static void write_string(struct text *text, const char *bytes, size_t len)
 
 static void write_integer(struct text *text, long long value)
 {
-	unsigned long long left = value < 0 ? 0 - (unsigned long long)value : (unsigned long long)value;
 	char digits[24];
-	size_t at = sizeof(digits);
 
-	do {
-		digits[--at] = (char)('0' + left % 10);
-		left /= 10;
-	} while (left);
-	if (value < 0)
-		digits[--at] = '-';
-	text_put(text, digits + at, sizeof(digits) - at);
+	text_put(text, digits, (size_t)snprintf(digits, sizeof(digits), "%lld", value));
 }
 
 static void write_real(struct text *text, const json_t *value)

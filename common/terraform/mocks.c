@@ -6,26 +6,6 @@
 #include "common/terraform/import_values.h"
 #include "common/terraform/literal.h"
 
-/* ---- the plan ---- */
-
-static json_t *tfplan(const json_t *plan, const json_t *run)
-{
-	(void)run;
-	return import_values(SHAPE_TFPLAN, plan);
-}
-
-static json_t *tfstate(const json_t *plan, const json_t *run)
-{
-	(void)run;
-	return import_values(SHAPE_TFSTATE, plan);
-}
-
-static json_t *tfconfig(const json_t *plan, const json_t *run)
-{
-	(void)run;
-	return import_values(SHAPE_TFCONFIG, plan);
-}
-
 /* An instance key may contain any text, even brackets. Of each piece only the text after its last ']' is kept. */
 static const char strip_index[] = "import \"strings\"\n\n"
 				  "strip_index = func(addr) {\n"
@@ -73,23 +53,24 @@ json_t *policy_run(const json_t *run)
 	return told;
 }
 
-static json_t *tfrun(const json_t *plan, const json_t *run)
-{
-	(void)plan;
-	return json_incref((json_t *)run);
-}
+/* ---- the imports ---- */
 
 const struct mock mocks[] = {
-	{"tfplan/v2", "mock-tfplan-v2.sentinel", tfplan, NULL},
-	{"tfconfig/v2", "mock-tfconfig-v2.sentinel", tfconfig, strip_index},
-	{"tfstate/v2", "mock-tfstate-v2.sentinel", tfstate, NULL},
-	{"tfrun", "mock-tfrun.sentinel", tfrun, NULL},
+	{"tfplan/v2", "mock-tfplan-v2.sentinel", SHAPE_TFPLAN, NULL},
+	{"tfconfig/v2", "mock-tfconfig-v2.sentinel", SHAPE_TFCONFIG, strip_index},
+	{"tfstate/v2", "mock-tfstate-v2.sentinel", SHAPE_TFSTATE, NULL},
+	{"tfrun", "mock-tfrun.sentinel", SHAPE_NONE, NULL},
 };
 const size_t mock_count = ARRAY_LEN(mocks);
 
+json_t *mock_values(const struct mock *mock, const json_t *plan, const json_t *run)
+{
+	return mock->shape == SHAPE_NONE ? json_incref((json_t *)run) : import_values(mock->shape, plan);
+}
+
 int mock_write(const struct mock *mock, const json_t *plan, const json_t *run, struct buf *out)
 {
-	json_auto_t *values = mock->values(plan, run);
+	json_auto_t *values = mock_values(mock, plan, run);
 	const char *name;
 	json_t *value;
 

@@ -10,13 +10,13 @@
 
 #include "common/buf.h"
 #include "common/json/json.h"
+#include "common/terraform/imports.h"
 
 struct mock {
-	const char *import; /* "tfplan/v2" */
-	const char *file;   /* "mock-tfplan-v2.sentinel" */
-	/* Returns the module's values by name; a new object. */
-	json_t *(*values)(const json_t *plan, const json_t *run);
-	const char *functions; /* source that precedes the values; or NULL */
+	const char *import;      /* "tfplan/v2" */
+	const char *file;        /* "mock-tfplan-v2.sentinel" */
+	enum import_shape shape; /* SHAPE_NONE: the run */
+	const char *functions;   /* source that precedes the values; or NULL */
 };
 
 extern const struct mock mocks[];
@@ -25,6 +25,8 @@ extern const size_t mock_count;
 /* The run as policies see it, with HCP's names, which have underscores. A cost estimate that is null is left out. A
  * new reference. */
 json_t *policy_run(const json_t *run);
+/* The module's values by name; a new reference. */
+json_t *mock_values(const struct mock *mock, const json_t *plan, const json_t *run);
 /* -1 if the buffer's limit would be exceeded. */
 int mock_write(const struct mock *mock, const json_t *plan, const json_t *run, struct buf *out);
 

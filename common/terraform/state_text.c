@@ -1,81 +1,52 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/terraform/state_text.h"
 
-#include <string.h>
+#include "common/json/json_scan.h"
 
-struct span {
-	size_t begin, end;
-};
-
-static size_t skip(const char *text, size_t len, size_t at, const char *bytes)
+/* Finds the value of a member of the outermost object. */
+static bool member_find(const char *text, size_t len, const char *member, struct json_span *ret_value)
 {
-	while (at < len && text[at] && strchr(bytes, text[at]))
-		at++;
-	return at;
-}
+	struct json_span name;
+	struct json_scan scan;
 
-/* Returns the offset after the closing quote of the string that begins at `at`. */
-static size_t string_end(const char *text, size_t len, size_t at)
-{
-	for (at++; at < len && text[at] != '"'; at++)
-		at += text[at] == '\\';
-	return at < len ? at + 1 : len;
-}
-
-/* Reads the value after a name and its colon: a string or a number. False if there is neither. */
-static bool value_behind(const char *text, size_t len, size_t at, struct span *ret_value)
-{
-	at = skip(text, len, at, " \t\r\n");
-	if (at >= len || text[at] != ':')
+	if (json_scan_open((struct json_span){text, len}, &scan) < 0)
 		return false;
-	ret_value->begin = skip(text, len, at + 1, " \t\r\n");
-	if (ret_value->begin < len && text[ret_value->begin] == '"')
-		ret_value->end = string_end(text, len, ret_value->begin);
-	else
-		ret_value->end = skip(text, len, ret_value->begin, "0123456789+-.eE");
-	return ret_value->end > ret_value->begin;
-}
-
-/* Finds the value of a member of the outermost object. `member` includes its quotes. */
-static bool member_find(const char *text, size_t len, const char *member, struct span *ret_value)
-{
-	int depth = 0;
-
-	for (size_t at = 0; at < len;) {
-		size_t end = at + 1;
-
-		if (text[at] == '"') {
-			end = string_end(text, len, at);
-			if (depth == 1 && end - at == strlen(member) && memcmp(text + at, member, end - at) == 0 &&
-				value_behind(text, len, end, ret_value))
-				return true;
-		}
-		depth += (text[at] == '{' || text[at] == '[') - (text[at] == '}' || text[at] == ']');
-		at = end;
-	}
+	while (json_scan_next(&scan, &name, ret_value) > 0)
+		if (json_span_is(name, member))
+			return true;
 	return false;
 }
 
+static bool is_number(struct json_span value)
+{
+	return *value.bytes == '-' || (*value.bytes >= '0' && *value.bytes <= '9');
+}
+
+/* The old value must be a string or a number as the new one is. */
 static int member_replace(const char *text, size_t len, const char *member, const char *value, struct buf *out)
 {
-	struct span old;
+	struct json_span old;
+	size_t begin, end;
 
-	if (!member_find(text, len, member, &old) || (text[old.begin] == '"') != (*value == '"') ||
-		buf_append(out, text, old.begin) < 0 || buf_text(out, value) < 0)
+	if (!member_find(text, len, member, &old) || (*value == '"' ? *old.bytes != '"' : !is_number(old)))
 		return -1;
-	return buf_append(out, text + old.end, len - old.end);
+	begin = (size_t)(old.bytes - text);
+	end = begin + old.len;
+	if (buf_append(out, text, begin) < 0 || buf_text(out, value) < 0)
+		return -1;
+	return buf_append(out, text + end, len - end);
 }
 
 int state_renumber(const char *state, size_t len, long long serial, struct buf *out)
 {
 	_cleanup_(freep) char *value = mem_printf("%lld", serial);
 
-	return member_replace(state, len, "\"serial\"", value, out);
+	return member_replace(state, len, "serial", value, out);
 }
 
 int state_relineage(const char *state, size_t len, const char *lineage, struct buf *out)
 {
 	_cleanup_(freep) char *value = mem_printf("\"%s\"", lineage);
 
-	return member_replace(state, len, "\"lineage\"", value, out);
+	return member_replace(state, len, "lineage", value, out);
 }

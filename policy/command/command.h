@@ -10,7 +10,5 @@
 int command_eval(const struct options *options);
 /* test: evaluates the test cases of policies. */
 int command_test(const struct options *options);
-/* fmt: formats sources. */
-int command_fmt(const struct options *options);
 
 #endif

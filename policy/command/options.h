@@ -10,7 +10,7 @@
 
 #include "policy/configuration/loader.h"
 
-enum command_bit { EVAL = 1, TEST = 2, FMT = 4 };
+enum command_bit { EVAL = 1, TEST = 2 };
 
 struct options {
 	enum command_bit command;
@@ -18,7 +18,7 @@ struct options {
 	size_t path_count;
 
 	const char *config, *policy, *plan, *schemas, *tfrun, *root, *json_rule, *run_pattern, *http_hosts;
-	bool json, trace, color, verbose, check, write;
+	bool json, trace, color, verbose;
 	struct setting *params, *globals; /* the last of a name counts */
 	struct run_limits
 		limits; /* of an evaluation, but for the time: of all together, from begun_ms (clock_mono_ms) */

@@ -81,7 +81,7 @@ static void add_rule(struct run *run, const struct result *result, const char *i
 
 void trace_prints(struct run *run, const char *indent, struct output *output)
 {
-	add_lines(run, output, indent, run->printed, run->printed_len);
+	add_lines(run, output, indent, run->printed.bytes, run->printed.len);
 }
 
 void trace_text(struct run *run, const struct result *result, const char *indent, struct output *output)
@@ -99,7 +99,7 @@ void trace_text(struct run *run, const struct result *result, const char *indent
 		for (size_t i = 0; i < count; i++)
 			add_rule(run, result, indent, &rules[i], output);
 	}
-	if (run->printed_len > 0) {
+	if (run->printed.len > 0) {
 		output_text(run, output, "\n");
 		add_line(run, output, indent, "Printed:");
 	}
@@ -156,7 +156,7 @@ struct value trace_value(struct run *run, const struct result *result)
 
 	map_set_text(run, map, "description", word_value(run, description));
 	map_set_text(run, map, "error", error ? string_text(run, error) : value_null());
-	map_set_text(run, map, "print", string_new(run, run->printed, run->printed_len));
+	map_set_text(run, map, "print", string_new(run, run->printed.bytes, run->printed.len));
 	map_set_text(run, map, "result", value_bool(result_code(result) == EXIT_PASSED));
 	map_set_text(run, map, "rules", rules_value(run, result));
 	return map;

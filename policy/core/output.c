@@ -33,3 +33,10 @@ void output_text(struct run *run, struct output *output, const char *text)
 {
 	output_add(run, output, text, strlen(text));
 }
+
+void run_print(struct run *run, const char *bytes, size_t len)
+{
+	if (len > MAX_PRINTED - run->printed.len)
+		run_fail_limit(run, "printed output, 512 KiB,", NULL);
+	output_add(run, &run->printed, bytes, len);
+}

@@ -12,8 +12,7 @@
 enum {
 	MAX_PATTERN = 64 << 10,       /* bytes */
 	MAX_PATTERN_MEMORY = 8 << 20, /* of the compiled pattern and of its automaton */
-	MAX_PATTERNS = 256,           /* compiled patterns that a run keeps */
-	KEPT_PART = 4,                /* all that are kept take at most a quarter of the run's memory, or are one */
+	MAX_PATTERNS = 64,            /* kept by a run; one more drops all */
 };
 
 /* The most bytes of a text times instructions of a pattern: a match can't be interrupted, and takes about ten seconds
@@ -21,7 +20,8 @@ enum {
 #define MAX_MATCH_WORK UINT64_C(10000000000)
 
 /* True if the pattern matches any part of the text. Fails (core/run.h) on a pattern that is wrong or too large.
- * Compiled patterns count as memory of the run; while one is compiled it may take up to 100 MiB besides. */
+ * Compiled patterns do not count as memory of the run, nor does the copy of a text that is no UTF-8. A pattern takes up
+ * to 100 MiB while it is compiled. */
 bool regex_match(struct run *run, const char *pattern, size_t pattern_len, const char *text, size_t len);
 
 #endif

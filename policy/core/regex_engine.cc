@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 #include "policy/core/regex_engine.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <malloc.h>
 #include <memory>
-#include <new>
 #include <string>
 
 #include <re2/re2.h>
@@ -16,122 +12,6 @@
 extern "C" {
 #include "common/text.h"
 }
-
-/* ---- memory ---- */
-
-namespace
-{
-
-/* Adds what operators allocate while it lives to the bytes, and subtracts what they free. */
-class Counting
-{
-      public:
-	explicit Counting(size_t *bytes)
-	{
-		counted = bytes;
-	}
-
-	~Counting()
-	{
-		counted = nullptr;
-	}
-
-	Counting(const Counting &) = delete;
-	Counting &operator=(const Counting &) = delete;
-
-	static void add(void *memory)
-	{
-		if (counted != nullptr)
-			*counted += malloc_usable_size(memory);
-	}
-
-	static void subtract(void *memory)
-	{
-		if (counted != nullptr)
-			*counted -= std::min(*counted, malloc_usable_size(memory));
-	}
-
-      private:
-	static thread_local size_t *counted;
-};
-
-thread_local size_t *Counting::counted;
-
-void *allocate(size_t size) noexcept
-{
-	void *memory = malloc(size > 0 ? size : 1);
-	Counting::add(memory);
-	return memory;
-}
-
-void *allocate_or_throw(size_t size)
-{
-	void *memory = allocate(size);
-	if (memory == nullptr)
-		throw std::bad_alloc();
-	return memory;
-}
-
-void release(void *memory) noexcept
-{
-	Counting::subtract(memory);
-	free(memory);
-}
-
-} // namespace
-
-/* RE2 has no other way to know its memory. All forms are replaced, because a sanitizer brings its own. */
-void *operator new(size_t size)
-{
-	return allocate_or_throw(size);
-}
-
-void *operator new[](size_t size)
-{
-	return allocate_or_throw(size);
-}
-
-void *operator new(size_t size, const std::nothrow_t &) noexcept
-{
-	return allocate(size);
-}
-
-void *operator new[](size_t size, const std::nothrow_t &) noexcept
-{
-	return allocate(size);
-}
-
-void operator delete(void *memory) noexcept
-{
-	release(memory);
-}
-
-void operator delete[](void *memory) noexcept
-{
-	release(memory);
-}
-
-void operator delete(void *memory, size_t) noexcept
-{
-	release(memory);
-}
-
-void operator delete[](void *memory, size_t) noexcept
-{
-	release(memory);
-}
-
-void operator delete(void *memory, const std::nothrow_t &) noexcept
-{
-	release(memory);
-}
-
-void operator delete[](void *memory, const std::nothrow_t &) noexcept
-{
-	release(memory);
-}
-
-/* ---- programs ---- */
 
 /* RE2 limits the memory of a program, but not of the tree that it parses a pattern to. Only properties of characters
  * make it large: one takes up to 26 KiB. */
@@ -278,74 +158,64 @@ class Rewriter
 
 } // namespace
 
-/* Only RE2 may free its blocks: some of those that a pattern made are kept for all patterns. */
 struct regex_program {
       public:
-	/* False with a message if it is no pattern. */
-	bool compile(const char *pattern, size_t len, size_t max_memory, char *ret_error)
+	regex_program(const std::string &pattern, const RE2::Options &options) : re2(pattern, options)
 	{
-		const Counting counting(&bytes);
-		RE2::Options options;
-		std::string rewritten;
-
-		options.set_log_errors(false);
-		options.set_max_mem(static_cast<int64_t>(max_memory));
-		/* RE2 itself accepts surrogates, which no text has. */
-		if (valid_prefix(pattern, len) != len) {
-			say(ret_error, "it is not UTF-8");
-			return false;
-		}
-		if (property_count(pattern, len) > MAX_PROPERTIES) {
-			say(ret_error, "it has more than 1,000 properties (\\p)");
-			return false;
-		}
-		if (!Rewriter(std::string(pattern, len)).rewrite(&rewritten)) {
-			say(ret_error, "\\C is not supported");
-			return false;
-		}
-		re2 = std::make_unique<RE2>(rewritten, options);
-		if (!re2->ok())
-			say(ret_error, re2->error().c_str());
-		return re2->ok();
 	}
 
-	regex_result match(const char *text, size_t len, size_t max_copy)
+	/* "" for a pattern that is right. */
+	const std::string &error() const
 	{
-		const Counting counting(&bytes);
-		if (valid_prefix(text, len) == len)
-			return matches(text, len);
-		if (len > max_copy / REPLACEMENT_LEN)
-			return REGEX_LIMIT;
-		const std::string copy = replaced(text, len);
-		return matches(copy.data(), copy.size());
+		return re2.error();
 	}
 
 	size_t size() const
 	{
-		return static_cast<size_t>(re2->ProgramSize());
+		return static_cast<size_t>(re2.ProgramSize());
 	}
 
-	size_t memory() const
+	bool matches(const char *text, size_t len) const
 	{
-		return bytes;
+		return re2.Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0);
 	}
 
       private:
-	regex_result matches(const char *text, size_t len) const
-	{
-		return re2->Match(re2::StringPiece(text, len), 0, len, RE2::UNANCHORED, nullptr, 0) ? REGEX_MATCH
-												    : REGEX_NO_MATCH;
-	}
-
-	std::unique_ptr<RE2> re2;
-	size_t bytes = 0;
+	const RE2 re2;
 };
+
+/* NULL with a message if it is no pattern. */
+static regex_program *compile(const char *pattern, size_t len, size_t max_memory, char *ret_error)
+{
+	RE2::Options options;
+	std::string rewritten;
+
+	options.set_log_errors(false);
+	options.set_max_mem(static_cast<int64_t>(max_memory));
+	/* RE2 itself accepts surrogates, which no text has. */
+	if (valid_prefix(pattern, len) != len) {
+		say(ret_error, "it is not UTF-8");
+		return nullptr;
+	}
+	if (property_count(pattern, len) > MAX_PROPERTIES) {
+		say(ret_error, "it has more than 1,000 properties (\\p)");
+		return nullptr;
+	}
+	if (!Rewriter(std::string(pattern, len)).rewrite(&rewritten)) {
+		say(ret_error, "\\C is not supported");
+		return nullptr;
+	}
+	auto program = std::make_unique<regex_program>(rewritten, options);
+	if (!program->error().empty()) {
+		say(ret_error, program->error().c_str());
+		return nullptr;
+	}
+	return program.release();
+}
 
 regex_program *regex_program_new(const char *pattern, size_t len, size_t max_memory, char ret_error[REGEX_ERROR_SIZE])
 try {
-	auto program = std::make_unique<regex_program>();
-
-	return program->compile(pattern, len, max_memory, ret_error) ? program.release() : nullptr;
+	return compile(pattern, len, max_memory, ret_error);
 } catch (...) {
 	say(ret_error, "there is no memory for it");
 	return nullptr;
@@ -361,14 +231,17 @@ size_t regex_program_size(const regex_program *program)
 	return program->size();
 }
 
-size_t regex_program_memory(const regex_program *program)
-{
-	return program->memory();
-}
-
-regex_result regex_program_match(regex_program *program, const char *text, size_t len, size_t max_copy)
+regex_result regex_program_match(const regex_program *program, const char *text, size_t len)
 try {
-	return program->match(text, len, max_copy);
+	bool matched;
+
+	if (valid_prefix(text, len) == len) {
+		matched = program->matches(text, len);
+	} else {
+		const std::string copy = replaced(text, len);
+		matched = program->matches(copy.data(), copy.size());
+	}
+	return matched ? REGEX_MATCH : REGEX_NO_MATCH;
 } catch (...) {
 	return REGEX_NO_MEMORY;
 }

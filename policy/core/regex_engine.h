@@ -27,17 +27,10 @@ void regex_program_free(struct regex_program *program);
 /* The number of its instructions. In the worst case, matching takes about a nanosecond for each of them and each byte
  * of the text. */
 size_t regex_program_size(const struct regex_program *program);
-/* The bytes that the program holds. They grow with matches, because it keeps a part of its automaton. */
-size_t regex_program_memory(const struct regex_program *program);
-enum regex_result {
-	REGEX_NO_MATCH,
-	REGEX_MATCH,
-	REGEX_NO_MEMORY,
-	REGEX_LIMIT, /* the copy of a text that is no UTF-8 needs more than max_copy bytes */
-};
+enum regex_result { REGEX_NO_MATCH, REGEX_MATCH, REGEX_NO_MEMORY };
 /* Whether the program matches any part of the text. Each byte of the text that is not part of a character of UTF-8
  * matches as U+FFFD. Without memory the program may only be freed. */
-enum regex_result regex_program_match(struct regex_program *program, const char *text, size_t len, size_t max_copy);
+enum regex_result regex_program_match(const struct regex_program *program, const char *text, size_t len);
 
 #ifdef __cplusplus
 }

@@ -6,10 +6,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "common/clock.h"
+#include "common/text.h"
 
 #ifdef __has_feature
 #if __has_feature(address_sanitizer)
@@ -30,7 +29,6 @@ enum {
 	CHECK_STEPS = 4096, /* between two looks at the clock */
 	BLOCK_FIRST = 64 << 10,
 	BLOCK_MAX = 8 << 20,
-	PRINTED_FIRST = 4 << 10,
 	ALIGNMENT = 16,
 };
 
@@ -80,32 +78,14 @@ void run_release(struct run *run)
 
 /* ---- failures ---- */
 
-/* The length of the message without a character that was cut. */
-static size_t whole_characters(const char *text, size_t len)
-{
-	size_t start = len;
-
-	while (start > 0 && len - start < 4 && ((unsigned char)text[start - 1] & 0xc0) == 0x80)
-		start--;
-	if (start == 0 || (unsigned char)text[start - 1] < 0xc0)
-		return len;
-	unsigned char lead = (unsigned char)text[start - 1];
-	size_t wanted = lead >= 0xf0 ? 4 : lead >= 0xe0 ? 3 : 2;
-
-	return len - start + 1 < wanted ? start - 1 : len;
-}
-
 static _Noreturn void leave_failed(
 	struct run *run, enum failure_kind kind, struct place place, const char *format, va_list args)
 {
 	struct failure *failure = &run->failure;
-	int len = vsnprintf(failure->message, sizeof(failure->message), format, args);
+	char message[sizeof(failure->message) + UTF8_MAX]; /* so that text_copy sees where characters end */
 
-	if (len >= (int)sizeof(failure->message)) {
-		size_t kept = whole_characters(failure->message, sizeof(failure->message) - 1);
-
-		failure->message[kept] = '\0';
-	}
+	vsnprintf(message, sizeof(message), format, args);
+	text_copy(failure->message, sizeof(failure->message), message);
 	failure->kind = kind;
 	failure->place = place;
 	if (!run->protected) {
@@ -198,21 +178,7 @@ static void *call_protected(void *call_data)
 	return NULL;
 }
 
-static void *stack_map(size_t guard)
-{
-	char *stack = mmap(NULL, STACK_BYTES + guard, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
-
-	if (stack == MAP_FAILED)
-		return NULL;
-	if (mprotect(stack, guard, PROT_NONE) < 0) {
-		munmap(stack, STACK_BYTES + guard);
-		return NULL;
-	}
-	return stack;
-}
-
-static bool run_thread(char *stack, size_t guard, struct protected_call *call)
+static bool run_thread(struct protected_call *call)
 {
 	pthread_attr_t attributes;
 	pthread_t thread;
@@ -220,7 +186,7 @@ static bool run_thread(char *stack, size_t guard, struct protected_call *call)
 
 	if (pthread_attr_init(&attributes) != 0)
 		return false;
-	started = pthread_attr_setstack(&attributes, stack + guard, STACK_BYTES) == 0 &&
+	started = pthread_attr_setstacksize(&attributes, STACK_BYTES) == 0 &&
 		pthread_create(&thread, &attributes, call_protected, call) == 0;
 	pthread_attr_destroy(&attributes);
 	if (started)
@@ -239,20 +205,13 @@ static int fail_unstarted(struct run *run)
 
 int run_protected(struct run *run, void (*body)(struct run *run, void *data), void *data)
 {
-	size_t guard = (size_t)sysconf(_SC_PAGESIZE);
 	struct protected_call call = {.run = run, .body = body, .data = data};
-	char *stack = stack_map(guard);
-	bool started;
 
-	if (!stack)
-		return fail_unstarted(run);
 	run->failure.kind = FAILURE_NONE;
 	run->nesting = run->calls = 0;
 	if (run->deadline_ms == 0 && __builtin_add_overflow(clock_mono_ms(), run->limits.timeout_ms, &run->deadline_ms))
 		run->deadline_ms = INT64_MAX;
-	started = run_thread(stack, guard, &call);
-	munmap(stack, STACK_BYTES + guard);
-	if (!started)
+	if (!run_thread(&call))
 		return fail_unstarted(run);
 	return run->failure.kind == FAILURE_NONE ? 0 : -1;
 }
@@ -338,31 +297,4 @@ char *run_text(struct run *run, const char *format, ...)
 	vsnprintf(text, (size_t)len + 1, format, again);
 	va_end(again);
 	return text;
-}
-
-/* ---- what is printed ---- */
-
-static void grow_printed(struct run *run, size_t needed)
-{
-	size_t capacity = run->printed_cap ? run->printed_cap : PRINTED_FIRST;
-	char *grown;
-
-	while (capacity < needed)
-		capacity *= 2;
-	grown = run_alloc(run, capacity, 1);
-	if (run->printed_len > 0)
-		memcpy(grown, run->printed, run->printed_len);
-	run->printed = grown;
-	run->printed_cap = capacity;
-}
-
-void run_print(struct run *run, const char *bytes, size_t len)
-{
-	if (len > MAX_PRINTED - run->printed_len)
-		run_fail_limit(run, "printed output, 512 KiB,", NULL);
-	if (run->printed_len + len > run->printed_cap)
-		grow_printed(run, run->printed_len + len);
-	if (len > 0)
-		memcpy(run->printed + run->printed_len, bytes, len);
-	run->printed_len += len;
 }

@@ -56,6 +56,12 @@ struct failure {
 	char message[1024]; /* lower case, no full stop; cut between characters */
 };
 
+/* Text of the arena that grows while it is written (core/output.h). A zeroed struct is empty. */
+struct output {
+	char *bytes; /* not terminated; NULL if nothing was added */
+	size_t len, capacity;
+};
+
 struct arena_block;
 
 /* What a library allocated for the run, and the files that are mapped. */
@@ -81,13 +87,12 @@ struct run {
 	/* The arena. */
 	struct arena_block *blocks;
 	char *free, *end;               /* room in the newest block */
-	size_t allocated;               /* bytes of all blocks, and of compiled patterns */
+	size_t allocated;               /* bytes of all blocks */
 	struct run_cleanup *cleanups;   /* the newest first; run_on_release */
 	struct regex_patterns *regexes; /* core/regex.c; NULL before the first pattern */
 
 	/* What the policy printed: lines, each ended by \n; at most MAX_PRINTED bytes. */
-	char *printed;
-	size_t printed_len, printed_cap;
+	struct output printed;
 
 	struct position position; /* of the last run_position */
 
@@ -154,8 +159,5 @@ void *run_alloc(struct run *run, size_t count, size_t size);
 char *run_copy(struct run *run, const char *bytes, size_t len);
 /* Formatted text, of the arena. */
 char *run_text(struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* Adds to what the policy printed. Fails at MAX_PRINTED. */
-void run_print(struct run *run, const char *bytes, size_t len);
 
 #endif

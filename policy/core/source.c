@@ -3,14 +3,6 @@
 
 #include "common/text.h"
 
-static size_t character_len(const char *bytes, size_t len)
-{
-	uint32_t code;
-	size_t length = utf8_decode(bytes, len, &code);
-
-	return length ? length : 1;
-}
-
 size_t position_move(struct position *position, struct place place)
 {
 	const struct source *source = place.source;
@@ -29,7 +21,7 @@ size_t position_move(struct position *position, struct place place)
 			continue;
 		}
 		position->column++;
-		position->offset += character_len(at, source->len - position->offset);
+		position->offset += utf8_step(at, source->len - position->offset);
 	}
 	return position->offset - begin;
 }

@@ -13,32 +13,30 @@ static bool is_chosen(struct run *run, struct value predicate, const struct iter
 	return value_is(result, VALUE_BOOL) && result.truth;
 }
 
-static struct value call_filter(struct run *run, const struct value *args, size_t count, const void *data)
+/* The elements for which the predicate is true, or not true. */
+static struct value choose(struct run *run, const char *function, const struct value *args, size_t count, bool wanted)
 {
 	struct value chosen = list_new(run, 0);
 	struct iterator at;
 
-	(void)data;
-	arguments_check(run, "collection.filter", "cf", args, count);
+	arguments_check(run, function, "cf", args, count);
 	at = value_iterate(run, args[0]);
 	while (iterator_next(run, &at))
-		if (is_chosen(run, args[1], &at))
+		if (is_chosen(run, args[1], &at) == wanted)
 			list_push(run, chosen, at.element);
 	return chosen;
 }
 
+static struct value call_filter(struct run *run, const struct value *args, size_t count, const void *data)
+{
+	(void)data;
+	return choose(run, "collection.filter", args, count, true);
+}
+
 static struct value call_reject(struct run *run, const struct value *args, size_t count, const void *data)
 {
-	struct value kept = list_new(run, 0);
-	struct iterator at;
-
 	(void)data;
-	arguments_check(run, "collection.reject", "cf", args, count);
-	at = value_iterate(run, args[0]);
-	while (iterator_next(run, &at))
-		if (!is_chosen(run, args[1], &at))
-			list_push(run, kept, at.element);
-	return kept;
+	return choose(run, "collection.reject", args, count, false);
 }
 
 static struct value call_find(struct run *run, const struct value *args, size_t count, const void *data)

@@ -58,22 +58,14 @@ static struct value apply_unary(struct run *run, const void *data, unary *operat
 	return decimal_value(run, operation(data));
 }
 
-/* The orders that make a comparison true, as bits: below, equal, above, one is NaN. */
-enum { BELOW = 1, EQUAL = 2, ABOVE = 4, UNORDERED = 8 };
-
-static struct value apply_compare(struct run *run, const struct value *args, const void *data, unsigned orders)
+/* 2 if one is NaN. */
+static int compare(struct run *run, const struct value *args, const void *data)
 {
 	const struct decimal other = decimal_argument(run, args);
 
-	return value_bool((orders >> (decimal_compare(data, &other) + 1) & 1) != 0);
+	return decimal_compare(data, &other);
 }
 
-#define COMPARISON(name, orders)                                                                                       \
-	static struct value name(struct run *run, const struct value *args, size_t count, const void *data)            \
-	{                                                                                                              \
-		(void)count;                                                                                           \
-		return apply_compare(run, args, data, orders);                                                         \
-	}
 #define BINARY(name, operation)                                                                                        \
 	static struct value name(struct run *run, const struct value *args, size_t count, const void *data)            \
 	{                                                                                                              \
@@ -88,12 +80,12 @@ static struct value apply_compare(struct run *run, const struct value *args, con
 		return apply_unary(run, data, operation);                                                              \
 	}
 
-COMPARISON(call_is, EQUAL)
-COMPARISON(call_is_not, BELOW | ABOVE | UNORDERED)
-COMPARISON(call_less, BELOW)
-COMPARISON(call_less_equal, BELOW | EQUAL)
-COMPARISON(call_greater, ABOVE)
-COMPARISON(call_greater_equal, ABOVE | EQUAL)
+METHOD_COMPARISON(call_is, compare, order == 0)
+METHOD_COMPARISON(call_is_not, compare, order != 0)
+METHOD_COMPARISON(call_less, compare, order < 0)
+METHOD_COMPARISON(call_less_equal, compare, order <= 0)
+METHOD_COMPARISON(call_greater, compare, order == 1)
+METHOD_COMPARISON(call_greater_equal, compare, order == 0 || order == 1)
 BINARY(call_add, decimal_add)
 BINARY(call_subtract, decimal_subtract)
 BINARY(call_multiply, decimal_multiply)

@@ -138,41 +138,36 @@ static struct value call_union(struct run *run, const struct value *args, size_t
 
 	(void)data;
 	check_lists(run, "lists.union", args, count);
-	for (size_t i = 0; i < count; i++) {
-		struct iterator at = value_iterate(run, args[i]);
-
-		while (iterator_next(run, &at))
+	for (size_t i = 0; i < count; i++)
+		for (struct iterator at = value_iterate(run, args[i]); iterator_next(run, &at);)
 			push_new(run, all, at.element);
-	}
 	return all;
+}
+
+/* The elements of the first list that the second one has, or has not. */
+static struct value common(struct run *run, const char *function, const struct value *args, size_t count, bool wanted)
+{
+	struct value found = list_new(run, 0);
+	struct iterator at;
+
+	check_lists(run, function, args, count);
+	at = value_iterate(run, args[0]);
+	while (iterator_next(run, &at))
+		if (!value_is(at.element, VALUE_UNDEFINED) && contains(run, args[1], at.element) == wanted)
+			push_new(run, found, at.element);
+	return found;
 }
 
 static struct value call_difference(struct run *run, const struct value *args, size_t count, const void *data)
 {
-	struct value left = list_new(run, 0);
-	struct iterator at;
-
 	(void)data;
-	check_lists(run, "lists.difference", args, count);
-	at = value_iterate(run, args[0]);
-	while (iterator_next(run, &at))
-		if (!value_is(at.element, VALUE_UNDEFINED) && !contains(run, args[1], at.element))
-			push_new(run, left, at.element);
-	return left;
+	return common(run, "lists.difference", args, count, false);
 }
 
 static struct value call_intersection(struct run *run, const struct value *args, size_t count, const void *data)
 {
-	struct value common = list_new(run, 0);
-	struct iterator at;
-
 	(void)data;
-	check_lists(run, "lists.intersection", args, count);
-	at = value_iterate(run, args[0]);
-	while (iterator_next(run, &at))
-		if (!value_is(at.element, VALUE_UNDEFINED) && contains(run, args[1], at.element))
-			push_new(run, common, at.element);
-	return common;
+	return common(run, "lists.intersection", args, count, true);
 }
 
 static const struct native functions[] = {

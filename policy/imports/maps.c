@@ -64,34 +64,22 @@ static bool segment_index(struct segment segment, size_t *ret_index)
 	return true;
 }
 
-/* The map's own key for the segment: a string, else a number. False if it has neither. */
-static bool map_key(
-	struct run *run, struct value map, struct segment segment, struct value *ret_key, struct value *ret_element)
+/* The element that the segment names, with its key: of a map a string, else a number. False if there is none. */
+static bool element_at(
+	struct run *run, struct value value, struct segment segment, struct value *ret_key, struct value *ret_element)
 {
-	struct value key;
 	size_t index;
 
-	if (map_get_bytes(run, map, segment.bytes, segment.len, ret_element)) {
+	if (value_is(value, VALUE_MAP) && map_get_bytes(run, value, segment.bytes, segment.len, ret_element)) {
 		*ret_key = string_borrow(run, segment.bytes, segment.len);
 		return true;
 	}
 	if (!segment_index(segment, &index))
 		return false;
-	key = value_int((int64_t)index);
-	if (!map_get(run, map, key, ret_element))
-		return false;
-	*ret_key = key;
-	return true;
-}
-
-static bool element_at(struct run *run, struct value value, struct segment segment, struct value *ret_element)
-{
-	struct value key;
-	size_t index;
-
+	*ret_key = value_int((int64_t)index);
 	if (value_is(value, VALUE_MAP))
-		return map_key(run, value, segment, &key, ret_element);
-	if (!value_is(value, VALUE_LIST) || !segment_index(segment, &index) || index >= list_len(value))
+		return map_get(run, value, *ret_key, ret_element);
+	if (!value_is(value, VALUE_LIST) || index >= list_len(value))
 		return false;
 	*ret_element = list_at(run, value, index);
 	return true;
@@ -144,11 +132,12 @@ static bool find(struct run *run, struct value value, struct path path, struct v
 {
 	while (!path.ended) {
 		struct segment segment = path_next(&path);
+		struct value key;
 
 		run_step_bytes(run, segment.len);
 		if (is_all(segment))
 			return find_all(run, value, path, ret_found);
-		if (!element_at(run, value, segment, &value))
+		if (!element_at(run, value, segment, &key, &value))
 			return false;
 	}
 	*ret_found = value;
@@ -191,11 +180,12 @@ static bool has(struct run *run, struct value value, struct path path)
 {
 	while (!path.ended) {
 		struct segment segment = path_next(&path);
+		struct value key;
 
 		run_step_bytes(run, segment.len);
 		if (is_all(segment))
 			return any_has(run, value, path);
-		if (!element_at(run, value, segment, &value))
+		if (!element_at(run, value, segment, &key, &value))
 			return false;
 	}
 	return !value_is(value, VALUE_UNDEFINED);
@@ -235,7 +225,7 @@ static struct value copy_map(struct run *run, struct value map)
 	return made;
 }
 
-/* Lists and maps at any depth are copied. An element that pick left out (VALUE_UNSET) is dropped. */
+/* Lists and maps at any depth are copied. An element of a list that is VALUE_UNSET is dropped. */
 static struct value copy(struct run *run, struct value value)
 {
 	if (!is_collection(value))
@@ -246,7 +236,23 @@ static struct value copy(struct run *run, struct value value)
 	return value;
 }
 
-/* ---- set ---- */
+/* ---- changes ---- */
+
+static void put(struct run *run, struct value collection, struct value key, struct value element)
+{
+	if (value_is(collection, VALUE_MAP)) {
+		if (value_is(element, VALUE_UNSET))
+			map_delete(run, collection, key);
+		else
+			map_set(run, collection, key, element);
+		return;
+	}
+	while (list_len(collection) <= (size_t)key.number) {
+		run_step(run, 1);
+		list_push(run, collection, (struct value){.type = VALUE_UNSET});
+	}
+	list_set(run, collection, (size_t)key.number, element);
+}
 
 /* How much of a segment a message shows. */
 static int segment_shown(struct segment segment)
@@ -254,73 +260,73 @@ static int segment_shown(struct segment segment)
 	return segment.len < 256 ? (int)segment.len : 256;
 }
 
-/* Makes the change in `value`, which is a copy, and returns what stands in its place. */
-static struct value set(struct run *run, struct value value, struct path path, struct value element);
-
-static void set_all(struct run *run, struct value collection, struct path rest, struct value element)
-{
-	struct iterator at = value_iterate(run, collection);
-
-	while (iterator_next(run, &at)) {
-		struct value changed = set(run, at.element, rest, element);
-
-		if (value_is(collection, VALUE_LIST))
-			list_set(run, collection, (size_t)at.key.number, changed);
-		else
-			map_set(run, collection, at.key, changed);
-	}
-}
-
-static void set_in_map(
-	struct run *run, struct value map, struct segment segment, struct path rest, struct value element)
-{
-	struct value key = string_borrow(run, segment.bytes, segment.len), old = value_null();
-
-	map_key(run, map, segment, &key, &old);
-	map_set(run, map, key, set(run, old, rest, element));
-}
-
-static void set_in_list(
-	struct run *run, struct value list, struct segment segment, struct path rest, struct value element)
+/* The key of an element that the collection lacks. */
+static struct value new_key(struct run *run, struct value collection, struct segment segment)
 {
 	size_t index;
 
-	if (!segment_index(segment, &index) || index > list_len(list))
+	if (value_is(collection, VALUE_MAP))
+		return string_borrow(run, segment.bytes, segment.len);
+	if (!segment_index(segment, &index) || index > list_len(collection))
 		run_fail(run, "maps.set: %.*s is no index of the list, which has %zu elements", segment_shown(segment),
-			segment.bytes, list_len(list));
-	if (index == list_len(list))
-		list_push(run, list, set(run, value_null(), rest, element));
-	else
-		list_set(run, list, index, set(run, list_at(run, list, index), rest, element));
+			segment.bytes, list_len(collection));
+	return value_int((int64_t)index);
 }
 
-/* What the path needs is made: a map in place of null or of nothing. */
-static struct value set_below(struct run *run, struct value value, struct path path, struct value element)
-{
-	struct segment segment = path_next(&path);
+static struct value change(struct run *run, struct value value, struct path path, struct value element);
 
-	if (value_is(value, VALUE_NULL) || value_is(value, VALUE_UNDEFINED))
+static void change_in(
+	struct run *run, struct value collection, struct segment segment, struct path rest, struct value element)
+{
+	struct value key, old = value_null();
+	struct iterator at;
+
+	if (!is_all(segment)) {
+		if (!element_at(run, collection, segment, &key, &old)) {
+			if (value_is(element, VALUE_UNSET))
+				return;
+			key = new_key(run, collection, segment);
+		}
+		put(run, collection, key, change(run, old, rest, element));
+		return;
+	}
+	at = value_iterate(run, collection);
+	while (iterator_next(run, &at))
+		put(run, collection, at.key, change(run, at.element, rest, element));
+}
+
+static struct value without_unset(struct run *run, struct value list)
+{
+	struct iterator at = value_iterate(run, list);
+	struct value kept = list_new(run, list_len(list));
+
+	while (iterator_next(run, &at))
+		if (!value_is(at.element, VALUE_UNSET))
+			list_push(run, kept, at.element);
+	return kept;
+}
+
+/* Puts the element at the path in `value`, which is a copy, and returns what stands in its place. A map is made
+ * where the path meets null or nothing. VALUE_UNSET takes away what is there. */
+static struct value change(struct run *run, struct value value, struct path path, struct value element)
+{
+	const bool unset = value_is(element, VALUE_UNSET);
+	struct segment segment;
+
+	if (path.ended)
+		return element;
+	segment = path_next(&path);
+	if (!unset && (value_is(value, VALUE_NULL) || value_is(value, VALUE_UNDEFINED)))
 		value = map_new(run, 1);
+	if (!is_collection(value) && unset)
+		return value;
 	if (!is_collection(value))
 		run_fail(run, "maps.set: a %s has no element %.*s", value_type_name(value), segment_shown(segment),
 			segment.bytes);
-	if (is_all(segment))
-		set_all(run, value, path, element);
-	else if (value_is(value, VALUE_LIST))
-		set_in_list(run, value, segment, path, element);
-	else
-		set_in_map(run, value, segment, path, element);
-	return value;
-}
-
-static struct value set(struct run *run, struct value value, struct path path, struct value element)
-{
-	if (path.ended)
-		return element;
 	run_enter(run);
-	value = set_below(run, value, path, element);
+	change_in(run, value, segment, path, element);
 	run_leave(run);
-	return value;
+	return unset && path.ended && value_is(value, VALUE_LIST) ? without_unset(run, value) : value;
 }
 
 static struct value call_set(struct run *run, const struct value *args, size_t count, const void *data)
@@ -331,73 +337,12 @@ static struct value call_set(struct run *run, const struct value *args, size_t c
 	if (is_object(run, "maps.set", args))
 		object = copy(run, args[0]);
 	arguments_check(run, "maps.set", ".s.", args, count);
-	return set(run, object, path_of(args[1]), copy(run, args[2]));
+	return change(run, object, path_of(args[1]), copy(run, args[2]));
 }
 
-/* ---- unset, omit ---- */
-
-/* Takes the element off `value`, which is a copy, and returns what stands in its place. */
-static struct value unset(struct run *run, struct value value, struct path path);
-
-static struct value unset_all(struct run *run, struct value collection, struct path rest)
+static struct value unset(struct run *run, struct value object, struct path path)
 {
-	struct iterator at;
-
-	if (rest.ended)
-		return value_is(collection, VALUE_LIST) ? list_new(run, 0) : map_new(run, 0);
-	at = value_iterate(run, collection);
-	while (iterator_next(run, &at)) {
-		struct value changed = unset(run, at.element, rest);
-
-		if (value_is(collection, VALUE_LIST))
-			list_set(run, collection, (size_t)at.key.number, changed);
-		else
-			map_set(run, collection, at.key, changed);
-	}
-	return collection;
-}
-
-static struct value unset_in_map(struct run *run, struct value map, struct segment segment, struct path rest)
-{
-	struct value key, element;
-
-	if (!map_key(run, map, segment, &key, &element))
-		return map;
-	if (rest.ended)
-		map_delete(run, map, key);
-	else
-		map_set(run, map, key, unset(run, element, rest));
-	return map;
-}
-
-static struct value unset_in_list(struct run *run, struct value list, struct segment segment, struct path rest)
-{
-	size_t index;
-
-	if (!segment_index(segment, &index) || index >= list_len(list))
-		return list;
-	if (rest.ended)
-		return list_concat(
-			run, list_slice(run, list, 0, index), list_slice(run, list, index + 1, list_len(list)));
-	list_set(run, list, index, unset(run, list_at(run, list, index), rest));
-	return list;
-}
-
-static struct value unset(struct run *run, struct value value, struct path path)
-{
-	struct segment segment = path_next(&path);
-
-	if (!is_collection(value))
-		return value;
-	run_enter(run);
-	if (is_all(segment))
-		value = unset_all(run, value, path);
-	else if (value_is(value, VALUE_LIST))
-		value = unset_in_list(run, value, segment, path);
-	else
-		value = unset_in_map(run, value, segment, path);
-	run_leave(run);
-	return value;
+	return change(run, object, path, (struct value){.type = VALUE_UNSET});
 }
 
 static struct value call_unset(struct run *run, const struct value *args, size_t count, const void *data)
@@ -439,66 +384,43 @@ static struct value empty_like(struct run *run, struct value value)
 	return value_is(value, VALUE_LIST) ? list_new(run, 0) : map_new(run, 0);
 }
 
-/* Copies what the path names from one collection to the other, in the same place. */
-static void pick(struct run *run, struct value from, struct path path, struct value to);
-
-/* What was picked of the element so far, as far as more is picked of it. */
-static struct value pick_below(struct run *run, struct value element, struct path rest, struct value picked)
-{
-	if (rest.ended)
-		return copy(run, element);
-	if (picked.type != element.type)
-		picked = empty_like(run, element);
-	run_enter(run);
-	pick(run, element, rest, picked);
-	run_leave(run);
-	return picked;
-}
+static struct value pick(struct run *run, struct value from, struct path path, struct value picked);
 
 /* While paths are picked, elements of lists keep their index: those that are not picked are VALUE_UNSET. */
-static void pick_list_element(struct run *run, struct value from, size_t index, struct path rest, struct value to)
-{
-	while (list_len(to) <= index) {
-		run_step(run, 1);
-		list_push(run, to, (struct value){.type = VALUE_UNSET});
-	}
-	list_set(run, to, index, pick_below(run, list_at(run, from, index), rest, list_at(run, to, index)));
-}
-
-static void pick_map_element(struct run *run, struct value key, struct value element, struct path rest, struct value to)
+static void pick_element(struct run *run, struct value key, struct value element, struct path rest, struct value to)
 {
 	struct value picked = value_undefined(run);
 
-	map_get(run, to, key, &picked);
-	map_set(run, to, key, pick_below(run, element, rest, picked));
+	if (value_is(to, VALUE_MAP))
+		map_get(run, to, key, &picked);
+	else if ((size_t)key.number < list_len(to))
+		picked = list_at(run, to, (size_t)key.number);
+	put(run, to, key, pick(run, element, rest, picked));
 }
 
-static void pick_all(struct run *run, struct value from, struct path rest, struct value to)
+/* Copies what the path names. `picked`: what was picked of the same value so far. Returns both. */
+static struct value pick(struct run *run, struct value from, struct path path, struct value picked)
 {
-	struct iterator at = value_iterate(run, from);
-
-	while (iterator_next(run, &at)) {
-		if (!rest.ended && !has(run, at.element, rest))
-			continue;
-		if (value_is(from, VALUE_LIST))
-			pick_list_element(run, from, (size_t)at.key.number, rest, to);
-		else
-			pick_map_element(run, at.key, at.element, rest, to);
-	}
-}
-
-static void pick(struct run *run, struct value from, struct path path, struct value to)
-{
-	struct segment segment = path_next(&path);
+	struct segment segment;
 	struct value key, element;
-	size_t index;
+	struct iterator at;
 
-	if (is_all(segment))
-		pick_all(run, from, path, to);
-	else if (value_is(from, VALUE_MAP) && map_key(run, from, segment, &key, &element))
-		pick_map_element(run, key, element, path, to);
-	else if (value_is(from, VALUE_LIST) && segment_index(segment, &index) && index < list_len(from))
-		pick_list_element(run, from, index, path, to);
+	if (path.ended)
+		return copy(run, from);
+	if (picked.type != from.type)
+		picked = empty_like(run, from);
+	segment = path_next(&path);
+	run_enter(run);
+	if (is_all(segment)) {
+		at = value_iterate(run, from);
+		while (iterator_next(run, &at))
+			if (path.ended || has(run, at.element, path))
+				pick_element(run, at.key, at.element, path, picked);
+	} else if (element_at(run, from, segment, &key, &element)) {
+		pick_element(run, key, element, path, picked);
+	}
+	run_leave(run);
+	return picked;
 }
 
 static struct value call_pick(struct run *run, const struct value *args, size_t count, const void *data)
@@ -516,7 +438,7 @@ static struct value call_pick(struct run *run, const struct value *args, size_t 
 		struct path path = path_element(run, "maps.pick", at.element);
 
 		if (has(run, args[0], path))
-			pick(run, args[0], path, picked);
+			picked = pick(run, args[0], path, picked);
 	}
 	return copy(run, picked);
 }

@@ -9,6 +9,17 @@
 /* Adds a function for each row. `object` must live as long as the run. */
 void methods_add(struct run *run, struct value map, const struct native *methods, size_t count, const void *object);
 
+/* Defines a method of one argument. `compare` gives how the object is ordered to the argument, and `condition` whether
+ * the method is true for that `order`. */
+#define METHOD_COMPARISON(name, compare, condition)                                                                    \
+	static struct value name(struct run *run, const struct value *args, size_t count, const void *data)            \
+	{                                                                                                              \
+		const int order = compare(run, args, data);                                                            \
+                                                                                                                       \
+		(void)count;                                                                                           \
+		return value_bool(condition);                                                                          \
+	}
+
 /* What the argument stands for as text: a string, or the member `field` of a map. False if it is neither. */
 bool method_text(struct run *run, struct value argument, const char *field, struct value *ret_text);
 

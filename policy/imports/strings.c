@@ -134,10 +134,7 @@ static struct value call_to_upper(struct run *run, const struct value *args, siz
 /* The length of the first character; of the first byte if it is no character of UTF-8. */
 static size_t first_len(struct text text)
 {
-	uint32_t code;
-	size_t len = utf8_decode(text.bytes, text.len, &code);
-
-	return len == 0 ? 1 : len;
+	return utf8_step(text.bytes, text.len);
 }
 
 static size_t last_len(struct text text)
@@ -339,7 +336,7 @@ static struct value intersperse(struct run *run, struct text text, struct text n
 	struct output output = {0};
 
 	while (times > 0) {
-		size_t len = text.len > 0 ? first_len(text) : 0;
+		size_t len = first_len(text);
 
 		output_add(run, &output, new_text.bytes, new_text.len);
 		output_add(run, &output, text.bytes, len);

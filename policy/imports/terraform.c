@@ -14,7 +14,6 @@ struct terraform_document {
 	const struct source *source;
 	struct plan_part whole;
 	struct value object; /* `whole`, decoded as it is read; no map before the first use */
-	struct value facts;  /* of a run's file: all that it has; else and before the first use no map */
 	struct terraform_document *next;
 };
 
@@ -214,19 +213,14 @@ struct value import_tfconfig(struct run *run, const struct source *source)
 static bool run_field(
 	struct run *run, const struct import *import, const char *name, size_t len, struct value *ret_field)
 {
-	struct terraform_document *document = *(struct terraform_document *const *)import->data;
-
-	if (document->facts.type != VALUE_MAP)
-		document->facts = plan_decode(run, document_whole(run, document));
-	return map_get_bytes(run, document->facts, name, len, ret_field);
+	return map_get_bytes(run, terraform_file(run, import->data), name, len, ret_field);
 }
 
 struct value import_tfrun(struct run *run, const struct source *source)
 {
 	struct import *import = run_alloc(run, 1, sizeof(*import));
-	struct terraform_document **document = run_alloc(run, 1, sizeof(*document));
 
-	*document = document_of(run, source);
-	*import = (struct import){.name = "tfrun", .field = run_field, .data = document};
+	document_of(run, source);
+	*import = (struct import){.name = "tfrun", .field = run_field, .data = source};
 	return as_value(import);
 }

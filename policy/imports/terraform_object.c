@@ -30,122 +30,44 @@ const struct terraform_member *terraform_members(enum import_shape shape, size_t
 
 /* ---- the kinds of members ---- */
 
-typedef struct value (*member_function)(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part);
-
-static struct value make_object(struct run *run, const void *data, uint32_t offset);
-
-static struct value text_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)member;
-	(void)object;
-	return plan_is_null(part) ? string_borrow(run, "", 0) : plan_lazy(run, part);
-}
-
-static struct value value_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)member;
-	(void)object;
-	return plan_lazy(run, part);
-}
-
-static struct value known_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)member;
-	(void)object;
-	return part.plan ? plan_lazy(run, part) : (struct value){.type = VALUE_UNSET};
-}
-
-static struct value list_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)member;
-	(void)object;
-	return plan_is_null(part) ? list_new(run, 0) : plan_lazy(run, part);
-}
-
-static struct value map_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)member;
-	(void)object;
-	return plan_is_null(part) ? map_new(run, 0) : plan_lazy(run, part);
-}
-
-static struct value flag_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)run;
-	(void)member;
-	(void)object;
-	return value_bool(plan_kind(part) == 't');
-}
-
-static struct value part_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
+static struct value part_of(
+	struct run *run, enum import_shape shape, const struct terraform_object *object, struct plan_part part)
 {
 	struct terraform_object inner = *object;
 
-	inner.shape = member->of;
+	inner.shape = shape;
 	inner.part = part;
 	return terraform_object_lazy(run, &inner);
 }
 
-static struct value module_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)run;
-	(void)member;
-	(void)part;
-	return object->module;
-}
-
-static struct value name_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)run;
-	(void)member;
-	(void)part;
-	return object->name;
-}
-
-static struct value address_of(struct run *run, const struct terraform_member *member,
-	const struct terraform_object *object, struct plan_part part)
-{
-	(void)run;
-	(void)member;
-	(void)part;
-	return object->address;
-}
-
-static const member_function functions[] = {
-	[KIND_TEXT] = text_of,
-	[KIND_VALUE] = value_of,
-	[KIND_KNOWN] = known_of,
-	[KIND_LIST] = list_of,
-	[KIND_MAP] = map_of,
-	[KIND_FLAG] = flag_of,
-	[KIND_PART] = part_of,
-	[KIND_RAW] = value_of,
-	[KIND_MODULE] = module_of,
-	[KIND_NAME] = name_of,
-	[KIND_ADDRESS] = address_of,
-	[KIND_NAMED] = terraform_collection,
-	[KIND_LISTED] = terraform_collection,
-	[KIND_STATES] = terraform_collection,
-	[KIND_CALLED] = terraform_collection,
-	[KIND_SCOPED] = terraform_collection,
-	[KIND_PROVISIONED] = terraform_collection,
-	[KIND_PROVISIONERS] = terraform_collection,
-};
-
 struct value terraform_member_value(struct run *run, const struct terraform_member *member,
 	const struct terraform_object *object, struct plan_part part)
 {
-	return functions[member->kind](run, member, object, part);
+	switch (member->kind) {
+	case KIND_TEXT:
+		return plan_is_null(part) ? string_borrow(run, "", 0) : plan_lazy(run, part);
+	case KIND_LIST:
+		return plan_is_null(part) ? list_new(run, 0) : plan_lazy(run, part);
+	case KIND_MAP:
+		return plan_is_null(part) ? map_new(run, 0) : plan_lazy(run, part);
+	case KIND_VALUE:
+	case KIND_RAW:
+		return plan_lazy(run, part);
+	case KIND_KNOWN:
+		return part.plan ? plan_lazy(run, part) : (struct value){.type = VALUE_UNSET};
+	case KIND_FLAG:
+		return value_bool(plan_kind(part) == 't');
+	case KIND_PART:
+		return part_of(run, member->of, object, part);
+	case KIND_MODULE:
+		return object->module;
+	case KIND_NAME:
+		return object->name;
+	case KIND_ADDRESS:
+		return object->address;
+	default:
+		return terraform_collection(run, member, object, part);
+	}
 }
 
 /* ---- objects ---- */

@@ -92,23 +92,9 @@ static int compare(struct run *run, const struct value *args, const void *data)
 	return instant_compare(data, &other);
 }
 
-static struct value call_before(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) < 0);
-}
-
-static struct value call_after(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) > 0);
-}
-
-static struct value call_equal(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) == 0);
-}
+METHOD_COMPARISON(call_before, compare, order < 0)
+METHOD_COMPARISON(call_after, compare, order > 0)
+METHOD_COMPARISON(call_equal, compare, order == 0)
 
 static struct value call_add(struct run *run, const struct value *args, size_t count, const void *data)
 {
@@ -138,36 +124,44 @@ static const struct native methods[] = {
 
 /* ---- times ---- */
 
-static void add_date(struct run *run, struct value map, const struct instant_parts *parts)
+static void add_name(struct run *run, struct value map, const char *field, const char *format, const struct tm *local)
+{
+	char name[16];
+
+	strftime(name, sizeof(name), format, local);
+	map_set_text(run, map, field, string_text(run, name));
+}
+
+static void add_date(struct run *run, struct value map, const struct tm *local)
 {
 	const struct {
 		const char *name;
 		int number;
 	} fields[] = {
-		{"year", parts->year},
-		{"month", parts->month},
-		{"day", parts->day},
-		{"weekday", parts->weekday},
-		{"hour", parts->hour},
-		{"minute", parts->minute},
-		{"second", parts->second},
+		{"year", local->tm_year + 1900},
+		{"month", local->tm_mon + 1},
+		{"day", local->tm_mday},
+		{"weekday", local->tm_wday},
+		{"hour", local->tm_hour},
+		{"minute", local->tm_min},
+		{"second", local->tm_sec},
 	};
 
 	for (size_t i = 0; i < ARRAY_LEN(fields); i++)
 		map_set_text(run, map, fields[i].name, value_int(fields[i].number));
-	map_set_text(run, map, "month_name", string_text(run, instant_month_name(parts->month)));
-	map_set_text(run, map, "weekday_name", string_text(run, instant_weekday_name(parts->weekday)));
+	add_name(run, map, "month_name", "%B", local);
+	add_name(run, map, "weekday_name", "%A", local);
 }
 
 static struct value time_value(struct run *run, const struct instant *instant)
 {
 	struct instant *kept = run_alloc(run, 1, sizeof(*kept));
-	struct instant_parts parts = instant_parts(instant);
+	struct tm local = instant_local(instant);
 	struct value map = map_new(run, 20);
 	char zone[INSTANT_ZONE_SIZE];
 
 	*kept = *instant;
-	add_date(run, map, &parts);
+	add_date(run, map, &local);
 	map_set_text(run, map, "unix", value_int(instant->seconds));
 	map_set_text(run, map, "unix_nano", value_int(instant_unix_nano(instant)));
 	map_set_text(run, map, "zone", value_int(instant->offset));

@@ -28,35 +28,11 @@ static int compare(struct run *run, const struct value *args, const void *data)
 	return version_compare(data, &other);
 }
 
-static struct value call_greater(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) > 0);
-}
-
-static struct value call_greater_equal(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) >= 0);
-}
-
-static struct value call_less(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) < 0);
-}
-
-static struct value call_less_equal(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) <= 0);
-}
-
-static struct value call_equals(struct run *run, const struct value *args, size_t count, const void *data)
-{
-	(void)count;
-	return value_bool(compare(run, args, data) == 0);
-}
+METHOD_COMPARISON(call_greater, compare, order > 0)
+METHOD_COMPARISON(call_greater_equal, compare, order >= 0)
+METHOD_COMPARISON(call_less, compare, order < 0)
+METHOD_COMPARISON(call_less_equal, compare, order <= 0)
+METHOD_COMPARISON(call_equals, compare, order == 0)
 
 static struct value call_compare(struct run *run, const struct value *args, size_t count, const void *data)
 {

@@ -5,8 +5,8 @@
 /*
  * Decimal floating point numbers of 100 digits: ± coefficient × 10^exponent. Results are rounded half up.
  *
- * The exponent has 32 bits. A result above that is infinite, one below it is rounded to what the least exponent can
- * hold, or 0. No function writes an exponent out as digits, so each takes bounded time and memory.
+ * The exponent is between -100,000 and 100,000. A number above that is infinite, one below it is 0. Each function
+ * therefore takes bounded time and memory, although it writes exponents out as digits.
  *
  * NaN is the result where there is none (0/0, sqrt(-1), 0 × infinity) and of every function of NaN.
  */
@@ -17,6 +17,7 @@
 
 enum {
 	DECIMAL_DIGITS = 100,
+	DECIMAL_EXPONENT_MAX = 100000,
 	DECIMAL_LIMBS = 6,       /* 10^100 < 2^384 */
 	DECIMAL_TEXT_SIZE = 128, /* digits, sign, point, zeros in front, exponent */
 };

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 /* Decimals from texts and numbers, and back. */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "policy/library/decimal_wide.h"
 
 enum {
-	KEPT_DIGITS = DECIMAL_DIGITS + 2, /* of a text; one more stands for what follows them */
+	KEPT_DIGITS = DECIMAL_DIGITS + 1, /* of a text: more do not change what is rounded half up */
 	PLAIN_ZEROS = 6,                  /* 0.0000001 is 1E-7 */
 };
 
@@ -34,9 +33,9 @@ static bool at_digit(const struct cursor *cursor)
 }
 
 struct digits {
-	char kept[KEPT_DIGITS + 2];
+	char kept[KEPT_DIGITS + 1];
 	size_t count; /* of the kept ones, without zeros in front */
-	bool any, rest;
+	bool any;
 	int64_t exponent; /* of the last kept digit */
 };
 
@@ -44,7 +43,6 @@ static void add_digit(struct digits *digits, char digit, bool fraction)
 {
 	digits->any = true;
 	if (digits->count == KEPT_DIGITS) {
-		digits->rest |= digit != '0';
 		digits->exponent += !fraction;
 		return;
 	}
@@ -84,10 +82,9 @@ static struct decimal digits_round(struct digits *digits, bool negative)
 		digits->kept[digits->count] = '\0';
 		mpz_set_str(wide.coefficient, digits->kept, 10);
 	}
+	if (negative)
+		mpz_neg(wide.coefficient, wide.coefficient);
 	wide.exponent = digits->exponent;
-	wide.negative = negative;
-	if (digits->rest)
-		wide_add_rest(&wide, true);
 	return wide_round(&wide);
 }
 
@@ -143,16 +140,10 @@ struct decimal decimal_of_int(int64_t number)
 
 struct decimal decimal_of_float(double real)
 {
-	char text[40];
+	char text[REAL_TEXT_SIZE];
 	struct decimal decimal = decimal_nan();
 
-	if (isinf(real))
-		return decimal_infinity(real < 0);
-	for (int digits = isnormal(real) ? 15 : 1; digits <= 17; digits++) {
-		snprintf(text, sizeof(text), "%.*g", digits, real);
-		if (strtod(text, NULL) == real)
-			break;
-	}
+	text_real(text, real);
 	decimal_parse(text, strlen(text), &decimal);
 	return decimal;
 }
@@ -174,6 +165,7 @@ static size_t coefficient_text(const struct decimal *decimal, char digits[DECIMA
 	struct wide wide;
 
 	wide_of(&wide, decimal);
+	mpz_abs(wide.coefficient, wide.coefficient);
 	mpz_get_str(digits, 10, wide.coefficient);
 	mpz_clear(wide.coefficient);
 	return strlen(digits);
@@ -223,20 +215,6 @@ double decimal_float(const struct decimal *decimal)
 
 /* ---- ints ---- */
 
-static bool wide_int(const struct wide *wide, int64_t *ret_number)
-{
-	const uint64_t most = (uint64_t)INT64_MAX + wide->negative;
-	uint64_t magnitude = 0;
-
-	if (mpz_sizeinbase(wide->coefficient, 2) > 64)
-		return false;
-	mpz_export(&magnitude, NULL, -1, sizeof(magnitude), 0, 0, wide->coefficient);
-	if (magnitude > most)
-		return false;
-	*ret_number = wide->negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
-	return true;
-}
-
 bool decimal_int(const struct decimal *decimal, int64_t *ret_number)
 {
 	struct wide wide;
@@ -244,24 +222,11 @@ bool decimal_int(const struct decimal *decimal, int64_t *ret_number)
 
 	if (decimal->kind != DECIMAL_FINITE)
 		return false;
-	if (decimal_is_zero(decimal) || decimal_magnitude(decimal) <= 0) {
-		*ret_number = 0;
-		return true;
-	}
-	if (decimal_magnitude(decimal) > 19)
-		return false;
 	wide_of(&wide, decimal);
-	if (wide.exponent >= 0) {
-		wide_scale(&wide, (unsigned long)wide.exponent);
-	} else {
-		mpz_t power;
-
-		mpz_init(power);
-		mpz_ui_pow_ui(power, 10, (unsigned long)-wide.exponent);
-		mpz_tdiv_q(wide.coefficient, wide.coefficient, power);
-		mpz_clear(power);
-	}
-	fits = wide_int(&wide, ret_number);
+	wide_to_whole(&wide, mpz_tdiv_q);
+	fits = mpz_fits_slong_p(wide.coefficient) != 0;
+	if (fits)
+		*ret_number = mpz_get_si(wide.coefficient);
 	mpz_clear(wide.coefficient);
 	return fits;
 }

@@ -5,15 +5,15 @@ void wide_init(struct wide *wide)
 {
 	mpz_init(wide->coefficient);
 	wide->exponent = 0;
-	wide->negative = false;
 }
 
 void wide_of(struct wide *wide, const struct decimal *decimal)
 {
 	wide_init(wide);
 	mpz_import(wide->coefficient, DECIMAL_LIMBS, -1, sizeof(decimal->limbs[0]), 0, 0, decimal->limbs);
+	if (decimal->negative)
+		mpz_neg(wide->coefficient, wide->coefficient);
 	wide->exponent = decimal->exponent;
-	wide->negative = decimal->negative;
 }
 
 static void power_of_ten(mpz_t power, unsigned long digits)
@@ -32,6 +32,28 @@ void wide_scale(struct wide *wide, unsigned long digits)
 	wide->exponent -= (int64_t)digits;
 }
 
+void wide_align(struct wide *a, struct wide *b)
+{
+	if (a->exponent > b->exponent)
+		wide_scale(a, (unsigned long)(a->exponent - b->exponent));
+	else
+		wide_scale(b, (unsigned long)(b->exponent - a->exponent));
+}
+
+void wide_to_whole(struct wide *wide, void (*divide)(mpz_t, const mpz_t, const mpz_t))
+{
+	mpz_t power;
+
+	if (wide->exponent >= 0) {
+		wide_scale(wide, (unsigned long)wide->exponent);
+		return;
+	}
+	power_of_ten(power, (unsigned long)-wide->exponent);
+	divide(wide->coefficient, wide->coefficient, power);
+	mpz_clear(power);
+	wide->exponent = 0;
+}
+
 void wide_strip(struct wide *wide, int64_t limit)
 {
 	while (wide->exponent < limit && mpz_sgn(wide->coefficient) != 0 && mpz_divisible_ui_p(wide->coefficient, 10)) {
@@ -40,25 +62,18 @@ void wide_strip(struct wide *wide, int64_t limit)
 	}
 }
 
-void wide_add_rest(struct wide *wide, bool rest)
-{
-	wide_scale(wide, 1);
-	if (rest)
-		mpz_add_ui(wide->coefficient, wide->coefficient, 1);
-}
-
 /* mpz_sizeinbase is one too large at times. */
-unsigned long wide_digits(const mpz_t coefficient)
+unsigned long wide_digits(const struct wide *wide)
 {
 	unsigned long digits;
 	mpz_t power;
 	bool fewer;
 
-	if (mpz_sgn(coefficient) == 0)
+	if (mpz_sgn(wide->coefficient) == 0)
 		return 0;
-	digits = mpz_sizeinbase(coefficient, 10);
+	digits = mpz_sizeinbase(wide->coefficient, 10);
 	power_of_ten(power, digits - 1);
-	fewer = mpz_cmp(coefficient, power) < 0;
+	fewer = mpz_cmpabs(wide->coefficient, power) < 0;
 	mpz_clear(power);
 	return fewer ? digits - 1 : digits;
 }
@@ -71,6 +86,8 @@ static void drop_digits(struct wide *wide, unsigned long digits)
 	power_of_ten(power, digits);
 	mpz_init(half);
 	mpz_tdiv_q_2exp(half, power, 1);
+	if (mpz_sgn(wide->coefficient) < 0)
+		mpz_neg(half, half);
 	mpz_add(wide->coefficient, wide->coefficient, half);
 	mpz_tdiv_q(wide->coefficient, wide->coefficient, power);
 	mpz_clear(half);
@@ -78,52 +95,24 @@ static void drop_digits(struct wide *wide, unsigned long digits)
 	wide->exponent += (int64_t)digits;
 }
 
-static void round_digits(struct wide *wide)
+static int64_t limited(int64_t exponent)
 {
-	unsigned long digits;
-
-	/* 99…9.5 rounds to one digit more. */
-	while ((digits = wide_digits(wide->coefficient)) > DECIMAL_DIGITS)
-		drop_digits(wide, digits - DECIMAL_DIGITS);
+	if (exponent > DECIMAL_EXPONENT_MAX)
+		return DECIMAL_EXPONENT_MAX;
+	return exponent < -DECIMAL_EXPONENT_MAX ? -DECIMAL_EXPONENT_MAX : exponent;
 }
 
-/* Below the least exponent digits are dropped, at most all. */
-static void raise_exponent(struct wide *wide)
-{
-	int64_t missing = INT32_MIN - wide->exponent;
-
-	if (missing <= 0)
-		return;
-	if (missing > DECIMAL_DIGITS + 1) {
-		mpz_set_ui(wide->coefficient, 0);
-		wide->exponent = INT32_MIN;
-		return;
-	}
-	drop_digits(wide, (unsigned long)missing);
-}
-
-/* Above the largest exponent zeros are added, as far as there is room. */
-static bool lower_exponent(struct wide *wide)
-{
-	int64_t extra = wide->exponent - INT32_MAX;
-
-	if (extra <= 0)
-		return true;
-	if (mpz_sgn(wide->coefficient) == 0) {
-		wide->exponent = INT32_MAX;
-		return true;
-	}
-	if (extra + (int64_t)wide_digits(wide->coefficient) > DECIMAL_DIGITS)
-		return false;
-	wide_scale(wide, (unsigned long)extra);
-	return true;
-}
-
+/* Of at most DECIMAL_DIGITS. */
 static struct decimal to_decimal(const struct wide *wide)
 {
-	struct decimal decimal = {.exponent = (int32_t)wide->exponent};
+	const int sign = mpz_sgn(wide->coefficient);
+	struct decimal decimal = {.exponent = (int32_t)limited(wide->exponent)};
 
-	decimal.negative = wide->negative && mpz_sgn(wide->coefficient) != 0;
+	if (sign == 0 || wide->exponent < -DECIMAL_EXPONENT_MAX)
+		return decimal;
+	if (wide->exponent > DECIMAL_EXPONENT_MAX)
+		return decimal_infinity(sign < 0);
+	decimal.negative = sign < 0;
 	mpz_export(decimal.limbs, NULL, -1, sizeof(decimal.limbs[0]), 0, 0, wide->coefficient);
 	return decimal;
 }
@@ -131,10 +120,12 @@ static struct decimal to_decimal(const struct wide *wide)
 struct decimal wide_round(struct wide *wide)
 {
 	struct decimal decimal;
+	unsigned long digits;
 
-	round_digits(wide);
-	raise_exponent(wide);
-	decimal = lower_exponent(wide) ? to_decimal(wide) : decimal_infinity(wide->negative);
+	/* 99…9.5 rounds to one digit more. */
+	while ((digits = wide_digits(wide)) > DECIMAL_DIGITS)
+		drop_digits(wide, digits - DECIMAL_DIGITS);
+	decimal = to_decimal(wide);
 	mpz_clear(wide->coefficient);
 	return decimal;
 }
@@ -146,15 +137,4 @@ bool decimal_is_zero(const struct decimal *decimal)
 	for (int i = 0; i < DECIMAL_LIMBS; i++)
 		bits |= decimal->limbs[i];
 	return decimal->kind == DECIMAL_FINITE && bits == 0;
-}
-
-int64_t decimal_magnitude(const struct decimal *decimal)
-{
-	struct wide wide;
-	int64_t magnitude;
-
-	wide_of(&wide, decimal);
-	magnitude = wide.exponent + (int64_t)wide_digits(wide.coefficient);
-	mpz_clear(wide.coefficient);
-	return magnitude;
 }

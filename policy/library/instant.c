@@ -30,6 +30,11 @@ struct cursor {
 	const char *at, *end;
 };
 
+static bool is_digit(char byte)
+{
+	return byte >= '0' && byte <= '9';
+}
+
 static bool take(struct cursor *cursor, char byte)
 {
 	if (cursor->at == cursor->end || *cursor->at != byte)
@@ -38,43 +43,45 @@ static bool take(struct cursor *cursor, char byte)
 	return true;
 }
 
-static bool take_number(struct cursor *cursor, int digits, int low, int high, int *ret_number)
+/* Takes a text like the shape, in which 0 is any digit. */
+static bool take_shape(struct cursor *cursor, const char *shape)
+{
+	for (; *shape; shape++, cursor->at++)
+		if (cursor->at == cursor->end || (*shape == '0' ? !is_digit(*cursor->at) : *cursor->at != *shape))
+			return false;
+	return true;
+}
+
+/* The number of those digits. */
+static int number_at(const char *text, int digits)
 {
 	int number = 0;
 
-	if (cursor->end - cursor->at < digits)
+	for (int i = 0; i < digits; i++)
+		number = 10 * number + (text[i] - '0');
+	return number;
+}
+
+static bool take_date_and_time(struct cursor *cursor, int64_t *ret_seconds)
+{
+	const char *text = cursor->at;
+	struct tm tm, normal;
+
+	if (!take_shape(cursor, "0000-00-00T00:00:00"))
 		return false;
-	for (int i = 0; i < digits; i++) {
-		char byte = *cursor->at++;
-
-		if (byte < '0' || byte > '9')
-			return false;
-		number = 10 * number + (byte - '0');
-	}
-	*ret_number = number;
-	return number >= low && number <= high;
-}
-
-static int month_days(int year, int month)
-{
-	static const int days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-	const bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-	return days[month - 1] + (month == 2 && leap);
-}
-
-static bool take_date(struct cursor *cursor, struct instant_parts *parts)
-{
-	return take_number(cursor, 4, 0, 9999, &parts->year) && take(cursor, '-') &&
-		take_number(cursor, 2, 1, 12, &parts->month) && take(cursor, '-') &&
-		take_number(cursor, 2, 1, month_days(parts->year, parts->month), &parts->day);
-}
-
-static bool take_time(struct cursor *cursor, struct instant_parts *parts)
-{
-	return take_number(cursor, 2, 0, 23, &parts->hour) && take(cursor, ':') &&
-		take_number(cursor, 2, 0, 59, &parts->minute) && take(cursor, ':') &&
-		take_number(cursor, 2, 0, 59, &parts->second);
+	tm = (struct tm){
+		.tm_year = number_at(text, 4) - 1900,
+		.tm_mon = number_at(text + 5, 2) - 1,
+		.tm_mday = number_at(text + 8, 2),
+		.tm_hour = number_at(text + 11, 2),
+		.tm_min = number_at(text + 14, 2),
+		.tm_sec = number_at(text + 17, 2),
+	};
+	normal = tm;
+	*ret_seconds = timegm(&normal);
+	/* The 30th of February became a day of March. */
+	return normal.tm_mon == tm.tm_mon && normal.tm_mday == tm.tm_mday && normal.tm_hour == tm.tm_hour &&
+		normal.tm_min == tm.tm_min && normal.tm_sec == tm.tm_sec;
 }
 
 static bool take_fraction(struct cursor *cursor, int32_t *ret_nanoseconds)
@@ -84,7 +91,7 @@ static bool take_fraction(struct cursor *cursor, int32_t *ret_nanoseconds)
 
 	if (!take(cursor, '.'))
 		return true;
-	for (begin = cursor->at; cursor->at < cursor->end && *cursor->at >= '0' && *cursor->at <= '9'; cursor->at++) {
+	for (begin = cursor->at; cursor->at < cursor->end && is_digit(*cursor->at); cursor->at++) {
 		nanoseconds += (*cursor->at - '0') * unit;
 		unit /= 10;
 	}
@@ -94,33 +101,18 @@ static bool take_fraction(struct cursor *cursor, int32_t *ret_nanoseconds)
 
 static bool take_offset(struct cursor *cursor, int32_t *ret_offset)
 {
-	int hours, minutes, sign = 1;
+	const char *text = cursor->at;
+	int hours, minutes;
 
 	*ret_offset = 0;
 	if (take(cursor, 'Z'))
 		return true;
-	if (take(cursor, '-'))
-		sign = -1;
-	else if (!take(cursor, '+'))
+	if (!take_shape(cursor, text < cursor->end && *text == '-' ? "-00:00" : "+00:00"))
 		return false;
-	if (!take_number(cursor, 2, 0, 23, &hours) || !take(cursor, ':') || !take_number(cursor, 2, 0, 59, &minutes))
-		return false;
-	*ret_offset = sign * (hours * 3600 + minutes * 60);
-	return true;
-}
-
-static int64_t unix_seconds(const struct instant_parts *parts)
-{
-	struct tm tm = {
-		.tm_year = parts->year - 1900,
-		.tm_mon = parts->month - 1,
-		.tm_mday = parts->day,
-		.tm_hour = parts->hour,
-		.tm_min = parts->minute,
-		.tm_sec = parts->second,
-	};
-
-	return timegm(&tm);
+	hours = number_at(text + 1, 2);
+	minutes = number_at(text + 4, 2);
+	*ret_offset = (*text == '-' ? -1 : 1) * (hours * 3600 + minutes * 60);
+	return hours < 24 && minutes < 60;
 }
 
 void instant_zone(const struct instant *instant, char text[INSTANT_ZONE_SIZE])
@@ -134,14 +126,14 @@ void instant_zone(const struct instant *instant, char text[INSTANT_ZONE_SIZE])
 bool instant_parse(const char *text, size_t len, struct instant *ret_instant)
 {
 	struct cursor cursor = {text, text + len};
-	struct instant_parts parts;
 	struct instant instant;
 	int32_t nanoseconds = 0, offset;
+	int64_t seconds;
 
-	if (!take_date(&cursor, &parts) || !take(&cursor, 'T') || !take_time(&cursor, &parts) ||
-		!take_fraction(&cursor, &nanoseconds) || !take_offset(&cursor, &offset) || cursor.at != cursor.end)
+	if (!take_date_and_time(&cursor, &seconds) || !take_fraction(&cursor, &nanoseconds) ||
+		!take_offset(&cursor, &offset) || cursor.at != cursor.end)
 		return false;
-	if (!instant_of(unix_seconds(&parts) - offset, nanoseconds, &instant))
+	if (!instant_of(seconds - offset, nanoseconds, &instant))
 		return false;
 	instant.offset = offset;
 	*ret_instant = instant;
@@ -198,39 +190,13 @@ bool instant_in_zone(struct instant *instant, const char *zone)
 	return known;
 }
 
-/* ---- parts ---- */
-
-struct instant_parts instant_parts(const struct instant *instant)
+struct tm instant_local(const struct instant *instant)
 {
 	time_t local = (time_t)(instant->seconds + instant->offset);
 	struct tm tm = {0};
 
 	gmtime_r(&local, &tm);
-	return (struct instant_parts){
-		.year = tm.tm_year + 1900,
-		.month = tm.tm_mon + 1,
-		.day = tm.tm_mday,
-		.hour = tm.tm_hour,
-		.minute = tm.tm_min,
-		.second = tm.tm_sec,
-		.weekday = tm.tm_wday,
-	};
-}
-
-const char *instant_month_name(int month)
-{
-	static const char *const names[] = {"January", "February", "March", "April", "May", "June", "July", "August",
-		"September", "October", "November", "December"};
-
-	return names[month - 1];
-}
-
-const char *instant_weekday_name(int weekday)
-{
-	static const char *const names[] = {
-		"Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"};
-
-	return names[weekday];
+	return tm;
 }
 
 /* ---- arithmetic ---- */
@@ -246,7 +212,7 @@ bool instant_add(const struct instant *instant, int64_t nanoseconds, struct inst
 {
 	int64_t seconds = instant->seconds + nanoseconds / SECOND;
 	int64_t rest = instant->nanoseconds + nanoseconds % SECOND;
-	struct instant sum = *instant;
+	struct instant sum;
 
 	if (rest < 0) {
 		rest += SECOND;
@@ -255,10 +221,9 @@ bool instant_add(const struct instant *instant, int64_t nanoseconds, struct inst
 		rest -= SECOND;
 		seconds++;
 	}
-	if (seconds < FIRST_SECOND || seconds > LAST_SECOND)
+	if (!instant_of(seconds, (int32_t)rest, &sum))
 		return false;
-	sum.seconds = seconds;
-	sum.nanoseconds = (int32_t)rest;
+	sum.offset = instant->offset;
 	*ret_instant = sum;
 	return true;
 }

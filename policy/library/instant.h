@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 enum { INSTANT_ZONE_SIZE = 16 };
 
@@ -14,12 +15,6 @@ struct instant {
 	int64_t seconds;     /* since 1970, UTC */
 	int32_t nanoseconds; /* 0 to 999,999,999 */
 	int32_t offset;      /* of local time, in seconds east of UTC */
-};
-
-struct instant_parts {
-	int year, month, day; /* month and day from 1 */
-	int hour, minute, second;
-	int weekday; /* 0: Sunday */
 };
 
 /* In UTC. False if it is out of range. */
@@ -32,11 +27,10 @@ bool instant_parse(const char *text, size_t len, struct instant *ret_instant);
  * in it before: only its value is replaced then. */
 bool instant_in_zone(struct instant *instant, const char *zone);
 
-struct instant_parts instant_parts(const struct instant *instant);
+/* Its date and time of day. */
+struct tm instant_local(const struct instant *instant);
 /* The offset as text: "+05:30", and "+00:00" for UTC. */
 void instant_zone(const struct instant *instant, char text[INSTANT_ZONE_SIZE]);
-const char *instant_month_name(int month);     /* from 1 */
-const char *instant_weekday_name(int weekday); /* from 0 */
 
 /* -1, 0, 1 */
 int instant_compare(const struct instant *a, const struct instant *b);

@@ -1,31 +1,25 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "policy/library/version.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base.h"
+
+#define DIGITS "0123456789"
+#define LABELS DIGITS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-."
 
 struct part {
 	const char *bytes;
 	size_t len;
 };
 
-static bool is_digit(char byte)
-{
-	return byte >= '0' && byte <= '9';
-}
-
 static bool is_space(char byte)
 {
 	return byte == ' ' || byte == '\t';
-}
-
-static bool is_label(char byte)
-{
-	return is_digit(byte) || (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || byte == '-' ||
-		byte == '.';
 }
 
 static struct part skip(struct part part, size_t len)
@@ -44,88 +38,51 @@ static struct part trim(struct part part)
 
 /* ---- parsing ---- */
 
-static size_t digits_len(struct part part)
+static bool take_numbers(const char **at, struct version *version)
 {
-	size_t len = 0;
+	char *end;
 
-	while (len < part.len && is_digit(part.bytes[len]))
-		len++;
-	return len;
-}
-
-static bool digits_value(struct part digits, int64_t *ret_number)
-{
-	int64_t number = 0;
-
-	for (size_t i = 0; i < digits.len; i++)
-		if (__builtin_mul_overflow(number, 10, &number) ||
-			__builtin_add_overflow(number, digits.bytes[i] - '0', &number))
+	for (;; (*at)++) {
+		if (version->given == VERSION_NUMBERS || **at < '0' || **at > '9')
 			return false;
-	*ret_number = number;
-	return digits.len > 0;
-}
-
-static bool take_numbers(struct part *part, struct version *version)
-{
-	do {
-		size_t len;
-
-		if (version->given == VERSION_NUMBERS)
-			return false;
-		if (version->given > 0)
-			*part = skip(*part, 1);
-		len = digits_len(*part);
-		if (!digits_value((struct part){part->bytes, len}, &version->numbers[version->given++]))
-			return false;
-		*part = skip(*part, len);
-	} while (part->len > 0 && part->bytes[0] == '.');
-	return true;
-}
-
-/* No label between two dots may be empty. */
-static bool is_label_list(struct part part)
-{
-	if (part.len == 0 || part.len >= VERSION_LABEL_SIZE || part.bytes[0] == '.' || part.bytes[part.len - 1] == '.')
-		return false;
-	for (size_t i = 0; i < part.len; i++)
-		if (!is_label(part.bytes[i]) || (part.bytes[i] == '.' && part.bytes[i + 1] == '.'))
-			return false;
-	return true;
-}
-
-static bool keep_label(struct part part, char field[VERSION_LABEL_SIZE])
-{
-	if (!is_label_list(part))
-		return false;
-	memcpy(field, part.bytes, part.len);
-	field[part.len] = '\0';
-	return true;
-}
-
-static bool take_labels(struct part part, struct version *version)
-{
-	const char *plus = memchr(part.bytes, '+', part.len);
-
-	if (plus) {
-		size_t before = (size_t)(plus - part.bytes);
-
-		if (!keep_label(skip(part, before + 1), version->metadata))
-			return false;
-		part.len = before;
+		errno = 0;
+		version->numbers[version->given++] = strtoll(*at, &end, 10);
+		*at = end;
+		if (errno != 0 || *end != '.')
+			return errno == 0;
 	}
-	if (part.len == 0)
+}
+
+/* Labels behind the mark, with dots between them. None may be empty. */
+static bool take_labels(const char **at, char mark, char field[VERSION_LABEL_SIZE])
+{
+	size_t len;
+
+	if (**at != mark)
 		return true;
-	return part.bytes[0] == '-' && keep_label(skip(part, 1), version->prerelease);
+	len = strspn(++*at, LABELS);
+	if (len == 0 || len >= VERSION_LABEL_SIZE || **at == '.' || (*at)[len - 1] == '.')
+		return false;
+	memcpy(field, *at, len);
+	field[len] = '\0';
+	*at += len;
+	return !strstr(field, "..");
 }
 
 bool version_parse(const char *text, size_t len, struct version *ret_version)
 {
+	const struct part part = trim((struct part){text, len});
 	struct version version = {0};
-	struct part part = trim((struct part){text, len});
+	char copy[VERSION_TEXT_SIZE];
+	const char *at = copy;
 
-	if (part.len > 0 && part.bytes[0] == 'v')
-		part = skip(part, 1);
-	if (!take_numbers(&part, &version) || !take_labels(part, &version))
+	if (part.len >= sizeof(copy) || memchr(part.bytes, '\0', part.len))
+		return false;
+	memcpy(copy, part.bytes, part.len);
+	copy[part.len] = '\0';
+	at += *at == 'v';
+	if (!take_numbers(&at, &version) || !take_labels(&at, '-', version.prerelease) ||
+		!take_labels(&at, '+', version.metadata) || *at != '\0')
 		return false;
 	*ret_version = version;
 	return true;
@@ -156,33 +113,29 @@ static int sign(int order)
 	return (order > 0) - (order < 0);
 }
 
-/* Numbers of any length: the longer one without leading zeros is larger. */
-static int compare_digits(struct part a, struct part b)
+static struct part without_zeros(struct part digits)
 {
-	while (a.len > 1 && a.bytes[0] == '0')
-		a = skip(a, 1);
-	while (b.len > 1 && b.bytes[0] == '0')
-		b = skip(b, 1);
-	if (a.len != b.len)
-		return a.len < b.len ? -1 : 1;
-	return sign(memcmp(a.bytes, b.bytes, a.len));
+	while (digits.len > 1 && digits.bytes[0] == '0')
+		digits = skip(digits, 1);
+	return digits;
 }
 
-/* Numbers are below words. */
+/* Numbers are below words, and of numbers the longer one is larger. */
 static int compare_label(struct part a, struct part b)
 {
-	const bool a_number = digits_len(a) == a.len, b_number = digits_len(b) == b.len;
-	const size_t shorter = a.len < b.len ? a.len : b.len;
+	const bool a_number = strspn(a.bytes, DIGITS) >= a.len, b_number = strspn(b.bytes, DIGITS) >= b.len;
 	int order;
 
-	if (a_number && b_number)
-		return compare_digits(a, b);
 	if (a_number != b_number)
 		return a_number ? -1 : 1;
-	order = sign(memcmp(a.bytes, b.bytes, shorter));
+	if (a_number) {
+		a = without_zeros(a);
+		b = without_zeros(b);
+	}
+	order = a_number ? 0 : sign(memcmp(a.bytes, b.bytes, a.len < b.len ? a.len : b.len));
 	if (order == 0)
 		order = (a.len > b.len) - (a.len < b.len);
-	return order;
+	return order != 0 ? order : sign(memcmp(a.bytes, b.bytes, a.len));
 }
 
 static struct part take_label(const char **text)
@@ -199,7 +152,7 @@ static int compare_prerelease(const char *a, const char *b)
 	if (!*a || !*b)
 		return (*a == '\0') - (*b == '\0');
 	while (*a && *b) {
-		int order = compare_label(take_label(&a), take_label(&b));
+		const int order = compare_label(take_label(&a), take_label(&b));
 
 		if (order != 0)
 			return order;

@@ -113,7 +113,9 @@ struct blank blank_skip(struct run *run, const struct source *source, uint32_t f
 	return skipping.blank;
 }
 
-bool comment_next(struct run *run, const struct source *source, struct span *span, struct span *ret_comment)
+/* The next comment in the span, with its marks and without its newline; span->from is then behind it. Only for spans
+ * between tokens. False if there is none. */
+static bool comment_next(struct run *run, const struct source *source, struct span *span, struct span *ret_comment)
 {
 	for (; span->from < span->to; span->from++) {
 		uint32_t end = comment_end(run, source, span->from);

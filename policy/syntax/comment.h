@@ -25,9 +25,6 @@ struct blank {
 /* Fails on a comment that is not closed. */
 struct blank blank_skip(struct run *run, const struct source *source, uint32_t from);
 
-/* The next comment in the span, with its marks and without its newline; span->from is then behind it. Only for spans
- * between tokens. False if there is none. */
-bool comment_next(struct run *run, const struct source *source, struct span *span, struct span *ret_comment);
 /* The comments that begin the file, up to the first empty line or token. */
 struct span comment_first(struct run *run, const struct source *source);
 /* The text of comments without their marks, lines separated by \n. Of the arena. */

@@ -55,7 +55,7 @@ enum operator_kind {
 };
 #undef OPERATOR
 
-/* As messages and formatted sources write it: "is not". "" for OP_NONE. */
+/* As messages write it: "is not". "" for OP_NONE. */
 extern const char *const operator_texts[];
 
 /* Text in the source's bytes. */
@@ -227,8 +227,8 @@ struct tree {
 	uint32_t warning_count;
 };
 
-/* What the file is. A policy must have `main`. Modules and mocks have no `param`. TREE_ANY may be either. */
-enum tree_role { TREE_POLICY, TREE_MODULE, TREE_ANY };
+/* What the file is. A policy must have `main`. Modules and mocks have no `param`. */
+enum tree_role { TREE_POLICY, TREE_MODULE };
 
 /* Parses and resolves. Fails (core/run.h, FAILURE_STATIC) at the first error. The tree is the arena's and refers to the
  * source's text. */

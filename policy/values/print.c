@@ -5,10 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/text.h"
 #include "policy/core/output.h"
 #include "policy/values/value.h"
-
-enum { NUMBER_TEXT = 40 };
 
 static void print(struct run *run, struct output *output, struct value value);
 
@@ -23,22 +22,17 @@ static void drop_plus(char *text)
 		memmove(plus, plus + 1, strlen(plus));
 }
 
-/* Seventeen digits always read back as the same float. Fifteen are never too many, but for subnormal floats. */
-static void shortest(char text[NUMBER_TEXT], double real)
+static void shortest(char text[REAL_TEXT_SIZE], double real)
 {
-	for (int digits = isnormal(real) ? 15 : 1; digits <= 17; digits++) {
-		snprintf(text, NUMBER_TEXT, "%.*g", digits, real);
-		if (strtod(text, NULL) == real)
-			break;
-	}
+	text_real(text, real);
 	drop_plus(text);
 	if (!strpbrk(text, ".e"))
-		snprintf(text + strlen(text), NUMBER_TEXT - strlen(text), ".0");
+		snprintf(text + strlen(text), REAL_TEXT_SIZE - strlen(text), ".0");
 }
 
 static void print_float(struct run *run, struct output *output, double real)
 {
-	char text[NUMBER_TEXT];
+	char text[REAL_TEXT_SIZE];
 
 	if (isfinite(real))
 		shortest(text, real);
@@ -49,7 +43,7 @@ static void print_float(struct run *run, struct output *output, double real)
 
 static void print_int(struct run *run, struct output *output, int64_t number)
 {
-	char text[NUMBER_TEXT];
+	char text[REAL_TEXT_SIZE];
 
 	snprintf(text, sizeof(text), "%" PRId64, number);
 	output_text(run, output, text);

@@ -2,8 +2,6 @@
 /*
  * Commands of runyard-policy without memory. One that fails must not pass, whichever allocation failed: it ends with a
  * message, or has its usual result. One that passes may also end with a message.
- *
- * The operators of C++ are the program's (core/regex_engine.cc), so RE2's allocations are among its own.
  */
 #include <stdio.h>
 #include <string.h>
@@ -71,8 +69,7 @@ static void check_code(int code)
 
 static void run_example(const struct example *example)
 {
-	static int (*const commands[])(const struct options *) = {
-		[EVAL] = command_eval, [TEST] = command_test, [FMT] = command_fmt};
+	static int (*const commands[])(const struct options *) = {[EVAL] = command_eval, [TEST] = command_test};
 	struct options options;
 	int code = 9;
 
@@ -211,10 +208,6 @@ EXAMPLE(passing_tests, .command = TEST, .args = {"-maxConcurrency=1", "passing"}
 EXAMPLE(tests_as_json, .command = TEST, .args = {"-json", "-maxConcurrency=1", "json"}, .code = 1,
 	.files = {{"json/p.sentinel", "main = false\n"}, {"json/test/p/c.json", "{\"test\": {\"main\": true}}"}})
 
-EXAMPLE(format, .command = FMT, .args = {"-check", "format.sentinel"}, .code = 1,
-	.files = {{"format.sentinel",
-		"# text\nmain=rule{all [1,2] as x{x>0}} # more\nf=func(x){if x{return 1}else{y=2}}\n"}})
-
 /* Threads and streams of the C library, RE2's own and the digests are all that allocates besides the program. */
 #define LIBRARIES "program libstdc++ libre2 libc libcrypto"
 
@@ -234,6 +227,5 @@ const struct alloc_case alloc_cases[] = {
 	{.name = "tests", .libraries = LIBRARIES, .run = run_tests},
 	{.name = "passing_tests", .libraries = LIBRARIES, .run = run_passing_tests},
 	{.name = "tests_as_json", .libraries = LIBRARIES, .run = run_tests_as_json},
-	{.name = "format", .libraries = LIBRARIES, .run = run_format},
 	{0},
 };

@@ -217,9 +217,9 @@ static void compare(const struct evaluated *a, const struct evaluated *b)
 {
 	if (a->result != b->result || a->outcome.verdict != b->outcome.verdict || a->run.steps != b->run.steps)
 		abort();
-	if (a->run.printed_len != b->run.printed_len || strcmp(a->run.failure.message, b->run.failure.message) != 0)
+	if (a->run.printed.len != b->run.printed.len || strcmp(a->run.failure.message, b->run.failure.message) != 0)
 		abort();
-	if (a->run.printed_len > 0 && memcmp(a->run.printed, b->run.printed, a->run.printed_len) != 0)
+	if (a->run.printed.len > 0 && memcmp(a->run.printed.bytes, b->run.printed.bytes, a->run.printed.len) != 0)
 		abort();
 }
 

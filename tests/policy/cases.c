@@ -183,8 +183,8 @@ static bool same_without_place(const char *expected, const char *got)
 static bool check_print(struct check *check, const char *expected)
 {
 	const struct run *run = check->run;
-	const char *line = run->printed ? run->printed + check->printed : "";
-	size_t rest = run->printed_len - check->printed;
+	const char *line = run->printed.bytes ? run->printed.bytes + check->printed : "";
+	size_t rest = run->printed.len - check->printed;
 	const char *end = rest > 0 ? memchr(line, '\n', rest) : NULL;
 
 	if (!end) {
@@ -273,10 +273,10 @@ static void check_all(struct run *run, void *data)
 	(void)run;
 	for (size_t i = 0; check->ok && i < test->expected_count; i++)
 		check->ok = check_expected(check, test->expected[i]);
-	if (check->ok && check->printed > 0 && check->printed < check->run->printed_len) {
+	if (check->ok && check->printed > 0 && check->printed < check->run->printed.len) {
 		check->ok = false;
-		buf_printf(&check->got, "more is printed: %.*s", (int)(check->run->printed_len - check->printed),
-			check->run->printed + check->printed);
+		buf_printf(&check->got, "more is printed: %.*s", (int)(check->run->printed.len - check->printed),
+			check->run->printed.bytes + check->printed);
 	}
 	if (check->ok && check->case_run->units[0] && !test->expression &&
 		check->warnings < unit_tree(check->case_run->units[0])->warning_count) {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/terraform/v1/doc.h"
 
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 struct doc_text doc_literal(const char *text)
@@ -92,14 +90,4 @@ struct doc_value doc_inner(const struct doc *doc, struct doc_value map, struct d
 	inner = doc->class->map(doc->owner);
 	doc->class->set(doc->owner, map, key, inner);
 	return inner;
-}
-
-/* Seventeen digits always read back as the same number. */
-void doc_real_text(char text[DOC_NUMBER_TEXT], double real)
-{
-	for (int digits = 15; digits <= 17; digits++) {
-		snprintf(text, DOC_NUMBER_TEXT, "%.*g", digits, real);
-		if (strtod(text, NULL) == real)
-			break;
-	}
 }

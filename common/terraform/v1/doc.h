@@ -103,8 +103,5 @@ struct doc_value doc_inner(const struct doc *doc, struct doc_value map, struct d
 
 struct doc_text doc_literal(const char *text);
 bool doc_same(struct doc_text a, struct doc_text b);
-/* The shortest text that reads back as the same number: "1.5", "1000". */
-enum { DOC_NUMBER_TEXT = 40 };
-void doc_real_text(char text[DOC_NUMBER_TEXT], double real);
 
 #endif

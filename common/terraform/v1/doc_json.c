@@ -185,12 +185,12 @@ static struct doc_text join(void *owner, struct doc_text a, struct doc_text sepa
 static struct doc_text number(void *owner, struct doc_value number)
 {
 	const json_t *json = doc_to_json(number);
-	char text[DOC_NUMBER_TEXT];
+	char text[REAL_TEXT_SIZE];
 
 	if (json_is_integer(json))
 		snprintf(text, sizeof(text), "%" JSON_INTEGER_FORMAT, json_integer_value(json));
 	else
-		doc_real_text(text, json_real_value(json));
+		text_real(text, json_real_value(json));
 	return join(owner, doc_literal(text), doc_literal(""), doc_literal(""));
 }
 

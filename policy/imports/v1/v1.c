@@ -45,72 +45,28 @@ static struct doc_value modules_of(struct namespace *namespace)
 static struct namespace *namespace_new(struct run *run, enum v1_import import, const struct namespace *of);
 static struct value as_map(struct namespace *namespace);
 
-static struct value root_field(struct namespace *namespace, const char *name)
-{
-	const struct doc *doc = &namespace->owner.v1.doc;
-
-	return doc_to(doc_at(doc, doc_at(doc, modules_of(namespace), ""), name));
-}
-
-static struct value paths_field(struct namespace *namespace, const char *name)
-{
-	(void)name;
-	return doc_to(v1_module_paths(v1_of(namespace), modules_of(namespace)));
-}
-
-static struct value version_field(struct namespace *namespace, const char *name)
-{
-	(void)name;
-	return doc_to(v1_terraform_version(v1_of(namespace)));
-}
-
-static struct value variables_field(struct namespace *namespace, const char *name)
-{
-	(void)name;
-	return doc_to(v1_variables(v1_of(namespace)));
-}
-
-static struct value outputs_field(struct namespace *namespace, const char *name)
-{
-	(void)name;
-	return doc_to(v1_outputs(v1_of(namespace)));
-}
-
-static struct value config_field(struct namespace *namespace, const char *name)
-{
-	(void)name;
-	v1_of(namespace);
-	return as_map(namespace_new(namespace->owner.run, V1_CONFIG, namespace));
-}
-
-static struct value state_field(struct namespace *namespace, const char *name)
-{
-	(void)name;
-	v1_of(namespace);
-	return as_map(namespace_new(namespace->owner.run, V1_STATE, namespace));
-}
-
 #define IN(import) (1u << V1_##import)
 #define IN_ALL     (IN(PLAN) | IN(CONFIG) | IN(STATE))
 
 static const struct field {
 	const char *name;
 	unsigned imports;
-	struct value (*make)(struct namespace *namespace, const char *name);
+	enum { FIELD_ROOT, FIELD_PATHS, FIELD_MADE, FIELD_CONFIG, FIELD_STATE } kind; /* ROOT: of the root module */
+	struct doc_value (*make)(const struct v1 *v1);                                /* FIELD_MADE */
 } fields[] = {
-	{"terraform_version", IN(PLAN) | IN(STATE), version_field},
-	{"variables", IN(PLAN), variables_field},
-	{"outputs", IN(STATE), outputs_field},
-	{"module_paths", IN_ALL, paths_field},
-	{"path", IN_ALL, root_field},
-	{"data", IN_ALL, root_field},
-	{"resources", IN_ALL, root_field},
-	{"modules", IN(CONFIG), root_field},
-	{"outputs", IN(CONFIG), root_field},
-	{"providers", IN(CONFIG), root_field},
-	{"variables", IN(CONFIG), root_field},
-	{"config", IN(PLAN), config_field},
-	{"state", IN(PLAN), state_field},
+	{"terraform_version", IN(PLAN) | IN(STATE), FIELD_MADE, v1_terraform_version},
+	{"variables", IN(PLAN), FIELD_MADE, v1_variables},
+	{"outputs", IN(STATE), FIELD_MADE, v1_outputs},
+	{"module_paths", IN_ALL, FIELD_PATHS, NULL},
+	{"path", IN_ALL, FIELD_ROOT, NULL},
+	{"data", IN_ALL, FIELD_ROOT, NULL},
+	{"resources", IN_ALL, FIELD_ROOT, NULL},
+	{"modules", IN(CONFIG), FIELD_ROOT, NULL},
+	{"outputs", IN(CONFIG), FIELD_ROOT, NULL},
+	{"providers", IN(CONFIG), FIELD_ROOT, NULL},
+	{"variables", IN(CONFIG), FIELD_ROOT, NULL},
+	{"config", IN(PLAN), FIELD_CONFIG, NULL},
+	{"state", IN(PLAN), FIELD_STATE, NULL},
 };
 
 /* A field before it is made. */
@@ -122,10 +78,22 @@ struct unread {
 static struct value make_field(struct run *run, const void *data, uint32_t offset)
 {
 	const struct unread *unread = data;
+	struct namespace *namespace = unread->namespace;
+	const struct v1 *v1 = v1_of(namespace);
 
-	(void)run;
 	(void)offset;
-	return unread->field->make(unread->namespace, unread->field->name);
+	switch (unread->field->kind) {
+	case FIELD_PATHS:
+		return doc_to(v1_module_paths(v1, modules_of(namespace)));
+	case FIELD_MADE:
+		return doc_to(unread->field->make(v1));
+	case FIELD_CONFIG:
+		return as_map(namespace_new(run, V1_CONFIG, namespace));
+	case FIELD_STATE:
+		return as_map(namespace_new(run, V1_STATE, namespace));
+	default:
+		return doc_to(doc_at(&v1->doc, doc_at(&v1->doc, modules_of(namespace), ""), unread->field->name));
+	}
 }
 
 /* ---- module ---- */

@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "common/text.h"
+
 _Static_assert(sizeof(struct value) == sizeof(struct doc_value), "a value fits into a doc's");
 _Static_assert(VALUE_UNDEFINED == 0, "no value is undefined");
 _Static_assert(sizeof(struct iterator) <= sizeof(((struct doc_walk *)0)->state), "an iterator fits into a walk");
@@ -151,10 +153,10 @@ static struct doc_text join(void *owner, struct doc_text a, struct doc_text sepa
 static struct doc_text number(void *owner, struct doc_value number)
 {
 	const struct value value = doc_to(number);
-	char text[DOC_NUMBER_TEXT];
+	char text[REAL_TEXT_SIZE];
 
 	if (!value_is(value, VALUE_INT))
-		doc_real_text(text, value.real);
+		text_real(text, value.real);
 	return doc_literal(value_is(value, VALUE_INT) ? run_text(run_of(owner), "%" PRId64, value.number)
 						      : run_text(run_of(owner), "%s", text));
 }

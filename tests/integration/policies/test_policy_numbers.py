@@ -55,7 +55,7 @@ def calls(random_state):
         yield "pow", base if Decimal(base) else "2", f"{random_state.randint(-40, 40)}"
         yield "pow", f"1.{random_state.randrange(10 ** 9)}", f"{random_state.randint(1, 99)}.{random_state.randrange(1000)}"
     for _ in range(30):
-        yield "exp", number(random_state, 8, 2)[:6].rstrip("e-"), None
+        yield "exp", number(random_state, 8, 2)[:5].rstrip("e-"), None
         yield "ln", number(random_state).lstrip("-"), None
         yield "log10", number(random_state).lstrip("-"), None
         yield "sqrt", number(random_state, 100, 99).lstrip("-"), None
@@ -98,27 +98,27 @@ def test_decimals_of_ints_and_floats(tmp_path):
 
 
 EXTREMES = [
-    ('decimal.new("1e2000000000").add(1).gt("9.99e1999999999")', "true"),
-    ('decimal.new("1e-2000000000").add(1).is(1)', "true"),
-    ('decimal.new("1e2147483647").mul("1e200").string', "Infinity"),
-    ('decimal.new("-1e2147483647").mul("1e200").string', "-Infinity"),
-    ('decimal.new("1e2147483647").mul(10).is(decimal.new("1e2147483647").mul(10))', "true"),
-    ('decimal.new("1e-2147483647").mul("1e-200").is(0)', "true"),
-    ('decimal.new("1e2000000000").mul("1e-2000000000").string', "1"),
-    ('decimal.new("1e1000000000").rem(7).string', str(pow(10, 1000000000, 7))),
-    ('decimal.new("1e-1000000000").floor().string', "0"),
-    ('decimal.new("1e-1000000000").ceil().string', "1"),
-    ('decimal.new("1e1000000000").int', "undefined"),
-    ('decimal.new("1e1000000000").float', "Inf"),
-    ('decimal.new("1e-1000000000").float', "0.0"),
-    ('decimal.new("1e1000000000").exp().string', "Infinity"),
-    ('decimal.new("-1e1000000000").exp().string', "0"),
-    ('decimal.new("10").pow("2000000000").is("1e2000000000")', "true"),
+    ('decimal.new("1e90000").add(1).gt("9.99e89999")', "true"),
+    ('decimal.new("1e-90000").add(1).is(1)', "true"),
+    ('decimal.new("1e100000").mul("1e200").string', "Infinity"),
+    ('decimal.new("-1e100000").mul("1e200").string', "-Infinity"),
+    ('decimal.new("1e100000").mul(10).is(decimal.new("1e100000").mul(10))', "true"),
+    ('decimal.new("1e-100000").mul("1e-200").is(0)', "true"),
+    ('decimal.new("1e90000").mul("1e-90000").string', "1"),
+    ('decimal.new("1e90000").rem(7).string', str(pow(10, 90000, 7))),
+    ('decimal.new("1e-90000").floor().string', "0"),
+    ('decimal.new("1e-90000").ceil().string', "1"),
+    ('decimal.new("1e90000").int', "undefined"),
+    ('decimal.new("1e90000").float', "Inf"),
+    ('decimal.new("1e-90000").float', "0.0"),
+    ('decimal.new("1e90000").exp().string', "Infinity"),
+    ('decimal.new("-1e90000").exp().string', "0"),
+    ('decimal.new("10").pow("90000").is("1e90000")', "true"),
     ('decimal.new("10").pow("1e100").string', "Infinity"),
-    ('decimal.new("0.5").pow("1e1000000000").string', "0"),
-    ('decimal.new("-1").pow("1e1000000000").string', "1"),
-    ('decimal.new("1e1000000000").log10().string', "1000000000"),
-    ('decimal.new("1e1000000000").sqrt().string', "1E+500000000"),
+    ('decimal.new("0.5").pow("1e90000").string', "0"),
+    ('decimal.new("-1").pow("1e90000").string', "1"),
+    ('decimal.new("1e90000").log10().string', "90000"),
+    ('decimal.new("1e90000").sqrt().string', "1E+45000"),
     ('decimal.new(1).div(0).string', "Infinity"),
     ('decimal.new(-1).div(0).string', "-Infinity"),
     ('decimal.new(0).div(0).string', "NaN"),

@@ -5,8 +5,6 @@ import hashlib
 import json
 import os
 import re
-import resource
-import signal
 import subprocess
 import time
 from pathlib import Path
@@ -371,7 +369,7 @@ def test_wrong_command_lines():
             (["eval", "-param=x"], "-param needs K=V"), (["eval", "-timeout=5 days"], "-timeout needs TIME"), (["eval", "a", "b"], "eval takes one policy"),
             (["eval", "-policy=a", "b"], "not both"), (["eval", "-policy=none"], 'no policy "none"'), (["eval", "-config=none.hcl"], "none.hcl does not exist"),
             (["eval", "none.sentinel"], "none.sentinel does not exist"), (["test", "-plan=x"], "the flag -plan=x is not known"),
-            (["eval", "-root=none"], "-root"), (["test", "none"], "none"), (["test", "-run=("], "-run"), (["fmt"], "fmt needs files")]:
+            (["eval", "-root=none"], "-root"), (["test", "none"], "none"), (["test", "-run=("], "-run"), (["fmt"], 'no command "fmt"')]:
         code, _, errors = run(*args)
         assert code == OTHER and reason in errors, (args, errors)
 
@@ -567,7 +565,7 @@ def test_a_plan_that_becomes_shorter_is_an_error(write):
     assert (process.returncode, out) == (OTHER, "") and errors.startswith("a file became shorter"), errors
 
 
-@pytest.mark.parametrize("args", [("eval", "-policy=enough"), ("eval", "-json", "-policy=enough"), ("test", str(TESTING / "passing")), ("fmt", "enough.sentinel"), ("--help",)],
+@pytest.mark.parametrize("args", [("eval", "-policy=enough"), ("eval", "-json", "-policy=enough"), ("test", str(TESTING / "passing")), ("--help",)],
                          ids=" ".join)
 def test_output_that_is_lost_is_an_error(args):
     with open("/dev/full", "w", encoding="utf-8") as full:
@@ -583,34 +581,6 @@ def test_a_result_that_can_not_be_written_leaves_valid_json(write):
     code, out, errors = run("eval", "-json", "-config=set.hcl", cwd=folder)
     assert code == OTHER and errors.startswith("large.sentinel: the result can't be written")
     assert [policy["policy"] for policy in json.loads(out)["policies"]] == ["fine"]
-
-
-# ---- fmt ----
-
-def test_a_source_that_can_not_be_written_stays(write):
-    folder = write(a_sentinel="main=rule{true}\n")
-
-    def limit():
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4, 4))
-
-    done = subprocess.run([program("runyard-policy"), "fmt", "-write", "a.sentinel"], cwd=folder, preexec_fn=limit, capture_output=True, text=True, check=False)
-    assert done.returncode == OTHER and "a.sentinel" in done.stderr
-    assert [path.name for path in folder.iterdir()] == ["a.sentinel"] and (folder / "a.sentinel").read_text() == "main=rule{true}\n"
-
-
-
-def test_formatted_sources(write):
-    folder = write(a_sentinel="param x default 1\nmain=rule{x  is 1}\n")
-    formatted = run("fmt", "a.sentinel", cwd=folder)[1]
-    assert "main = rule { x is 1 }\n" in formatted
-    assert run("fmt", "-check", "a.sentinel", cwd=folder)[:2] == (FAILED, "a.sentinel\n")
-    assert run("fmt", "-write", "a.sentinel", cwd=folder)[0] == PASSED
-    assert (folder / "a.sentinel").read_text() == formatted
-    assert run("fmt", "-check", "a.sentinel", cwd=folder)[:2] == (PASSED, "")
-    write(a_sentinel="x = \n")
-    code, _, errors = run("fmt", "a.sentinel", cwd=folder)
-    assert code == OTHER and re.match(r"a.sentinel:\d:\d: ", errors)
 
 
 # ---- traces ----

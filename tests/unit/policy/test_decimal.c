@@ -123,18 +123,14 @@ static void test_texts(void **state)
 		{"1e-6", "0.000001"},
 		{"1e-7", "1E-7"},
 		{"123e-9", "1.23E-7"},
-		{"1E+2147483647", "1E+2147483647"},
-		{"10e2147483647", "1.0E+2147483648"},
-		{"1e2147483746",
-			"1."
-			"000000000000000000000000000000000000000000000000000000000000000000000000000000000000"
-			"000000000000000E+2147483746"},
-		{"1e2147483747", "Infinity"},
+		{"1E+100000", "1E+100000"},
+		{"10e100000", "1.0E+100001"},
+		{"1e100001", "Infinity"},
 		{"-1e99999999999999999999", "-Infinity"},
-		{"1e-2147483648", "1E-2147483648"},
-		{"1e-2147483649", "0E-2147483648"},
-		{"5e-2147483649", "1E-2147483648"},
-		{"0e99999999999999999999", "0E+2147483647"},
+		{"1e-100000", "1E-100000"},
+		{"1e-100001", "0E-100000"},
+		{"5e-100001", "0E-100000"},
+		{"0e99999999999999999999", "0E+100000"},
 		{"inf", "Infinity"},
 		{"-Infinity", "-Infinity"},
 		{"NaN", "NaN"},
@@ -202,7 +198,7 @@ static void test_numbers(void **state)
 	assert_true(number == INT64_MIN);
 	decimal = D("9223372036854775808");
 	assert_false(decimal_int(&decimal, &number));
-	decimal = D("1e2147483647");
+	decimal = D("1e100000");
 	assert_false(decimal_int(&decimal, &number));
 	assert_true(isinf(decimal_float(&decimal)));
 	decimal = D("-0.99");
@@ -213,7 +209,7 @@ static void test_numbers(void **state)
 	assert_int_equal(number, 1200);
 	assert_true(decimal_coefficient(&decimal, &number));
 	assert_int_equal(number, 12);
-	decimal = D("1e-2147483648");
+	decimal = D("1e-100000");
 	assert_true(decimal_float(&decimal) == 0);
 	decimal = D("0.1");
 	assert_true(decimal_float(&decimal) == 0.1);
@@ -255,7 +251,7 @@ static void test_infinity(void **state)
 	assert_operation(unary_exp, "inf", "0", "Infinity");
 	assert_operation(unary_exp, "-inf", "0", "0");
 	assert_operation(unary_exp, "1e10", "0", "Infinity");
-	assert_operation(unary_exp, "-1e2000000000", "0", "0");
+	assert_operation(unary_exp, "-1e90000", "0", "0");
 	assert_operation(unary_sqrt, "inf", "0", "Infinity");
 	assert_operation(decimal_power, "inf", "-1", "0");
 	assert_operation(decimal_power, "-inf", "3", "-Infinity");
@@ -270,22 +266,32 @@ static void test_infinity(void **state)
 	assert_operation(unary_floor, "-inf", "0", "-Infinity");
 }
 
-static void test_exponents_are_never_written_out(void **state)
+static void test_large_exponents(void **state)
 {
 	(void)state;
-	assert_operation(decimal_power, "10", "2147483747", "Infinity");
-	assert_operation(decimal_power, "10", "1e2000000000", "Infinity");
-	assert_operation(decimal_power, "-1", "1e2000000000", "1");
-	assert_operation(decimal_power, "0.9", "1e2000000000", "0");
-	assert_operation(decimal_multiply, "1e2000000000", "1e2000000000", "Infinity");
-	assert_operation(decimal_divide, "1e-2000000000", "1e2000000000", "0E-2147483648");
-	assert_operation(decimal_remainder, "1e2000000000", "7", "2");
-	assert_operation(decimal_remainder, "1", "1e2000000000", "1");
-	assert_operation(unary_floor, "-1e-2000000000", "0", "-1");
-	assert_operation(unary_ceiling, "1e-2000000000", "0", "1");
-	assert_operation(unary_sqrt, "4e2000000000", "0", "2E+1000000000");
-	assert_operation(unary_log10, "1e2000000000", "0", "2000000000");
-	assert_operation(unary_log10, "1e-2000000000", "0", "-2000000000");
+	assert_operation(decimal_add, "1e100000", "1e-100000",
+		"1."
+		"000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000000E+"
+		"100000");
+	assert_operation(decimal_power, "10", "100100", "Infinity");
+	assert_operation(decimal_power, "10", "-100001", "0E-100000");
+	assert_operation(decimal_power, "10", "1e90000", "Infinity");
+	assert_operation(decimal_power, "-1", "1e90000", "1");
+	assert_operation(decimal_power, "0.9", "1e90000", "0");
+	assert_operation(decimal_power, "1.0000001", "1e90000", "Infinity");
+	assert_operation(decimal_power, "-2", "1e90000", "Infinity");
+	assert_operation(decimal_multiply, "1e90000", "-1e90000", "-Infinity");
+	assert_operation(decimal_divide, "1e-90000", "1e90000", "0E-100000");
+	assert_operation(decimal_remainder, "1e90000", "7", "1");
+	assert_operation(decimal_remainder, "1", "1e90000", "1");
+	assert_operation(unary_floor, "-1e-90000", "0", "-1");
+	assert_operation(unary_ceiling, "1e-90000", "0", "1");
+	assert_operation(unary_sqrt, "4e90000", "0", "2E+45000");
+	assert_operation(unary_log10, "1e90000", "0", "90000");
+	assert_operation(unary_log10, "1e-90000", "0", "-90000");
+	assert_operation(unary_exp, "23000", "0",
+		"5.930397100695370230967511562199520542642367665360848571613542908279768540958060951162305156557851259"
+		"E+9988");
 }
 
 static int compare(const char *a, const char *b)
@@ -302,11 +308,11 @@ static void test_order(void **state)
 	assert_int_equal(compare("0", "-0.00"), 0);
 	assert_int_equal(compare("1", "2"), -1);
 	assert_int_equal(compare("-1", "-2"), 1);
-	assert_int_equal(compare("-1", "1e-2000000000"), -1);
-	assert_int_equal(compare("1e2000000000", "9e1999999999"), 1);
-	assert_int_equal(compare("10e1999999999", "1e2000000000"), 0);
-	assert_int_equal(compare("inf", "1e2000000000"), 1);
-	assert_int_equal(compare("-inf", "-1e2000000000"), -1);
+	assert_int_equal(compare("-1", "1e-90000"), -1);
+	assert_int_equal(compare("1e90000", "9e89999"), 1);
+	assert_int_equal(compare("10e89999", "1e90000"), 0);
+	assert_int_equal(compare("inf", "1e90000"), 1);
+	assert_int_equal(compare("-inf", "-1e90000"), -1);
 	assert_int_equal(compare("inf", "inf"), 0);
 	assert_int_equal(compare("NaN", "NaN"), 2);
 	assert_int_equal(compare("NaN", "1"), 2);
@@ -322,7 +328,7 @@ int main(void)
 		cmocka_unit_test(test_numbers),
 		cmocka_unit_test(test_there_is_no_result),
 		cmocka_unit_test(test_infinity),
-		cmocka_unit_test(test_exponents_are_never_written_out),
+		cmocka_unit_test(test_large_exponents),
 		cmocka_unit_test(test_order),
 	};
 

@@ -16,7 +16,7 @@ enum { MEMORY = 8 << 20 };
 static int match_bytes(const char *pattern, const char *text, size_t len, char error[REGEX_ERROR_SIZE])
 {
 	struct regex_program *program = regex_program_new(pattern, strlen(pattern), MEMORY, error);
-	int matched = program == NULL ? -1 : regex_program_match(program, text, len, SIZE_MAX) == REGEX_MATCH;
+	int matched = program == NULL ? -1 : regex_program_match(program, text, len) == REGEX_MATCH;
 
 	regex_program_free(program);
 	return matched;
@@ -262,81 +262,6 @@ static void test_more_patterns_than_are_kept(void **state)
 	run_release(&run);
 }
 
-/* A pattern whose program takes more than that. */
-enum { LARGE = 200 << 10 };
-
-static bool match_large(struct run *run, int number, const char *text)
-{
-	char pattern[32];
-	int len = snprintf(pattern, sizeof(pattern), "^%d(\\pL{10}b?){10}", number);
-
-	return regex_match(run, pattern, (size_t)len, text, strlen(text));
-}
-
-static void match_large_ones(struct run *run, void *data)
-{
-	const size_t before = run->allocated;
-
-	for (int i = 0; i < 20; i++) {
-		match_large(run, i, "1a");
-		if (i == 0)
-			assert_true(run->allocated - before > LARGE);
-		assert_true(run->allocated <= run->limits.memory_bytes / KEPT_PART + before + (1 << 20));
-	}
-	*(size_t *)data = run->allocated - before;
-}
-
-static void test_kept_programs_count_as_memory(void **state)
-{
-	const struct run_limits limits = {.steps = 100000000, .timeout_ms = 60000, .memory_bytes = 8 << 20};
-	struct run run;
-	size_t kept = 0;
-
-	(void)state;
-	run_init(&run, &limits);
-	assert_int_equal(run_protected(&run, match_large_ones, &kept), 0);
-	assert_true(kept > limits.memory_bytes / KEPT_PART / 2);
-	run_release(&run);
-}
-
-static void match_one_large(struct run *run, void *data)
-{
-	match_large(run, 1, data);
-}
-
-static void test_a_program_larger_than_the_memory(void **state)
-{
-	const struct run_limits limits = {.steps = 100000000, .timeout_ms = 60000, .memory_bytes = LARGE};
-	char text[] = "1a";
-	struct run run;
-
-	(void)state;
-	run_init(&run, &limits);
-	assert_int_equal(run_protected(&run, match_one_large, text), -1);
-	assert_non_null(strstr(run.failure.message, "-memory"));
-	run_release(&run);
-}
-
-/* Three bytes stand for each that is no UTF-8. */
-static void test_a_text_that_is_no_utf_8_needs_memory(void **state)
-{
-	const struct run_limits limits = {.steps = 100000000, .timeout_ms = 60000, .memory_bytes = 1 << 20};
-	enum { LEN = 1 << 20 };
-	char *text = mem_new(LEN + 1, 1);
-	struct match match = {.pattern = "^.*b", .text = text};
-	struct run run;
-
-	(void)state;
-	memset(text, 'a', LEN);
-	run_init(&run, &limits);
-	assert_int_equal(run_protected(&run, match_in_run, &match), 0);
-	memset(text, '\xff', LEN);
-	assert_int_equal(run_protected(&run, match_in_run, &match), -1);
-	assert_non_null(strstr(run.failure.message, "-memory"));
-	run_release(&run);
-	free(text);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -354,9 +279,6 @@ int main(void)
 		cmocka_unit_test(test_a_long_pattern_is_refused),
 		cmocka_unit_test(test_a_match_that_could_take_minutes_is_refused),
 		cmocka_unit_test(test_more_patterns_than_are_kept),
-		cmocka_unit_test(test_kept_programs_count_as_memory),
-		cmocka_unit_test(test_a_program_larger_than_the_memory),
-		cmocka_unit_test(test_a_text_that_is_no_utf_8_needs_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -241,9 +241,9 @@ static void print_too_much(struct run *run, void *data)
 	memset(line, 'x', sizeof(line));
 	for (int i = 0; i < 524; i++)
 		run_print(run, line, sizeof(line));
-	check(run, run->printed_len == 524000);
+	check(run, run->printed.len == 524000);
 	run_print(run, line, 288);
-	check(run, run->printed[524287] == 'x');
+	check(run, run->printed.bytes[524287] == 'x');
 	run_print(run, line, 1);
 }
 

@@ -306,7 +306,7 @@ static void assert_equals_mock(const char *plan, const struct mock *mock, const 
 {
 	_cleanup_(buf_release) struct buf source = BUF_INIT(1 << 20), text = BUF_INIT(1 << 20);
 	json_auto_t *parsed = json_loads(plan, 0, NULL), *facts = json_object();
-	json_auto_t *values = mock->values(parsed, facts);
+	json_auto_t *values = mock_values(mock, parsed, facts);
 	struct policy policy;
 	const char *field;
 	json_t *value;

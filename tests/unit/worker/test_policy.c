@@ -298,7 +298,7 @@ static void imports_contain_data_of_the_plan(void **state)
 
 		for (size_t n = 0; n < mock_count; n++)
 			if (text_equal(mocks[n].import, rows[i].import))
-				values = mocks[n].values(plan, run);
+				values = mock_values(&mocks[n], plan, run);
 		at = values;
 		while ((part = strsep(&rest, "."))) {
 			for (char *slash = part; (slash = strchr(slash, '/'));)
