@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MPL-2.0
 """After a slow answer of PostgreSQL, a connection has all of its statements planned again: a plan may be of a time when
-a table was empty (scheduler/db/db.c, plans_refresh)."""
+a table was empty (scheduler/db/connection.c, plans_refresh)."""
 
 import threading
 
