@@ -276,22 +276,6 @@ static int body_seek(void *data, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* 0, or errno. */
-static int write_all(int fd, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t done = write(fd, bytes, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? errno : EIO;
-		bytes += done;
-		len -= (size_t)done;
-	}
-	return 0;
-}
-
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct fetch *fetch = data;
@@ -305,7 +289,7 @@ static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 	fetch->answer_len += len;
 	curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (fetch->answer_fd > 0 && status == 200) {
-		fetch->answer.file_error = write_all(fetch->answer_fd, bytes, len);
+		fetch->answer.file_error = write_fully(fetch->answer_fd, bytes, len) < 0 ? errno : 0;
 		return fetch->answer.file_error ? 0 : len;
 	}
 	return buf_append(&fetch->answer.body, bytes, len) < 0 ? 0 : len;

@@ -623,9 +623,9 @@ static int listener_open(const char *address, int *ret_port, struct err *err)
 
 int httpd_check(const char *address, struct err *err)
 {
-	int port, listener = listener_open(address, &port, err);
+	int port;
+	_cleanup_(closep) int listener = listener_open(address, &port, err);
 
-	closep(&listener);
 	return listener < 0 ? -1 : 0;
 }
 

@@ -365,7 +365,6 @@ void sandbox_start_release(struct sandbox_start *start)
 	texts_release(&start->env);
 	closep(&start->args_fd);
 	closep(&start->second_fd);
-	start->args_fd = start->second_fd = -1;
 }
 
 /* Runs /bin/true with the mounts of `always` and the filter. Returns 0 if that works. */

@@ -91,7 +91,6 @@ static void folder_remove(void *data)
 
 	closep(&task->top);
 	closep(&task->locked);
-	task->top = task->locked = -1;
 	beneath_remove(task->host->jobs, task->name);
 }
 
@@ -458,7 +457,6 @@ void git_task_abandon(struct git_task *task)
 	/* Another task may wait for the lock in a thread, which the end of the loop waits for. */
 	if (!task->working) {
 		closep(&task->locked);
-		task->locked = -1;
 	}
 	channel_close(&task->channel);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/git/tree_pack.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -165,25 +164,20 @@ static void names_release(struct names *names)
 
 static int names_read(struct packing *packing, int folder, const char *path, struct names *ret_names)
 {
-	int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
-	DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
-	struct dirent *entry;
+	_cleanup_(list_closep) DIR *list = beneath_list(folder, ".");
+	const char *name;
 
-	if (!list) {
-		closep(&copy);
+	if (!list)
 		return err_errno(packing->err, path);
-	}
-	while ((entry = readdir(list))) {
-		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, "..") ||
-			strcasecmp(entry->d_name, ".git") == 0)
+	while ((name = list_next(list))) {
+		if (strcasecmp(name, ".git") == 0)
 			continue;
 		if (ret_names->count == ret_names->room) {
 			ret_names->room = ret_names->room ? ret_names->room * 2 : 64;
 			ret_names->items = mem_resize(ret_names->items, ret_names->room, sizeof(char *));
 		}
-		ret_names->items[ret_names->count++] = mem_text(entry->d_name);
+		ret_names->items[ret_names->count++] = mem_text(name);
 	}
-	closedir(list);
 	return 0;
 }
 

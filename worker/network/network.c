@@ -529,12 +529,10 @@ static int probe_run(const struct texts *args, int sockets[2], const struct netw
 	code = posix_spawn(&pid, args->items[0], &actions, NULL, args->items, env);
 	posix_spawn_file_actions_destroy(&actions);
 	closep(&sockets[1]);
-	sockets[1] = -1;
 	if (code != 0)
 		return err_set(err, ERR_INTERNAL, "%s can't be started: %s", args->items[0], strerror(code));
 	status = request_send(sockets[0], plan, err) < 0 ? -1 : probe_answer(sockets[0], err);
 	closep(&sockets[0]);
-	sockets[0] = -1;
 	waitpid(pid, NULL, 0);
 	return status;
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/packages/packages.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -56,7 +55,7 @@ struct walk {
 	void *data;
 };
 
-static bool walk_folder(const struct walk *walk, int folder, const char *path, int depth);
+static bool walk_folder(const struct walk *walk, DIR *opened, const char *path, int depth);
 
 static bool walk_package(const struct walk *walk, int folder, const char *name, const char *path)
 {
@@ -73,38 +72,30 @@ static bool walk_package(const struct walk *walk, int folder, const char *name, 
 static bool walk_entry(const struct walk *walk, int folder, const char *name, const char *path, int depth)
 {
 	_cleanup_(freep) char *below = mem_printf("%s%s%s", path, *path ? "/" : "", name);
-	int fd;
 
 	if (depth == PACKAGE_PARTS)
 		return walk_package(walk, folder, name, below);
-	fd = beneath_open(folder, name, O_RDONLY | O_DIRECTORY, 0);
-	return fd < 0 ? false : walk_folder(walk, fd, below, depth);
+	return walk_folder(walk, beneath_list(folder, name), below, depth);
 }
 
-/* Takes the descriptor. */
-static bool walk_folder(const struct walk *walk, int folder, const char *path, int depth)
+/* Takes the list; NULL: it is no folder. */
+static bool walk_folder(const struct walk *walk, DIR *opened, const char *path, int depth)
 {
-	DIR *list = fdopendir(folder);
-	struct dirent *entry;
-	bool going = true;
+	_cleanup_(list_closep) DIR *list = opened;
+	bool going = list != NULL;
+	const char *name;
 
-	if (!list) {
-		close(folder);
-		return false;
-	}
-	while (going && (entry = readdir(list)))
-		if (!text_equal(entry->d_name, ".") && !text_equal(entry->d_name, ".."))
-			going = walk_entry(walk, dirfd(list), entry->d_name, path, depth + 1);
-	closedir(list);
+	while (going && (name = list_next(list)))
+		going = walk_entry(walk, dirfd(list), name, path, depth + 1);
 	return going;
 }
 
 bool packages_each(int folder, bool (*each)(void *data, const struct package *package, const char *link), void *data)
 {
 	const struct walk walk = {.each = each, .data = data};
-	int fd = beneath_open(folder, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = beneath_list(folder, ".");
 
-	return fd < 0 ? true : walk_folder(&walk, fd, "", 0);
+	return !list || walk_folder(&walk, list, "", 0);
 }
 
 /* ---- the hash ---- */
@@ -124,18 +115,15 @@ static void names_release(struct names *names)
 /* Collects the file names. The depth is limited because each level holds a descriptor. */
 static int names_collect(int folder, const char *path, int depth, struct names *names)
 {
-	int fd = beneath_open(folder, *path ? path : ".", O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
+	_cleanup_(list_closep) DIR *list = beneath_list(folder, *path ? path : ".");
 	int status = list && depth < MAX_DEPTH ? 0 : -1;
+	const char *name;
 
-	while (status == 0 && (entry = readdir(list))) {
-		_cleanup_(freep) char *below = mem_printf("%s%s%s", path, *path ? "/" : "", entry->d_name);
+	while (status == 0 && (name = list_next(list))) {
+		_cleanup_(freep) char *below = mem_printf("%s%s%s", path, *path ? "/" : "", name);
 		struct stat info;
 
-		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
-			continue;
-		if (names->count >= MAX_FILES || fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (names->count >= MAX_FILES || fstatat(dirfd(list), name, &info, AT_SYMLINK_NOFOLLOW) < 0) {
 			status = -1;
 		} else if (S_ISDIR(info.st_mode)) {
 			status = names_collect(folder, below, depth + 1, names);
@@ -145,8 +133,6 @@ static int names_collect(int folder, const char *path, int depth, struct names *
 			below = NULL;
 		}
 	}
-	if (list)
-		closedir(list);
 	return status;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/packages/providers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -239,19 +238,9 @@ static int package_link(int packages, const char *package, const char *target)
 static bool store_has(const struct providers *providers, const char *hex)
 {
 	_cleanup_(freep) char *path = mem_printf("store/%s", hex);
-	int fd = beneath_open(providers->folder, path, O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	bool found = false;
+	_cleanup_(list_closep) DIR *list = beneath_list(providers->folder, path);
 
-	if (!list) {
-		closep(&fd);
-		return false;
-	}
-	while (!found && (entry = readdir(list)))
-		found = entry->d_name[0] != '.';
-	closedir(list);
-	return found;
+	return list && list_next(list);
 }
 
 /* Finds the verified package of that address and version. */

@@ -170,11 +170,11 @@ static void command_ended(void *data, const struct keeper_report *report)
 	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&
 		buf_append(&errors, chunk, (size_t)got) == 0)
 		at += got;
-	closep(&running->kept);
 	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
 		running->command.name);
 	running->command.done(job, WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1,
 		running->kept >= 0 ? buf_str(&errors) : NULL);
+	closep(&running->kept);
 	free(running);
 	job_release(job);
 }
@@ -329,7 +329,6 @@ static void release_inputs(struct running *running)
 	texts_release(&running->command.args);
 	running->command.args = (struct texts){.items = NULL};
 	closep(&running->command.out);
-	running->command.out = -1;
 }
 
 /* Gives the command up. */

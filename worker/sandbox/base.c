@@ -213,7 +213,6 @@ static int base_make(const struct making *making, struct err *err)
 	if (pid < 0)
 		return -1;
 	closep(&theirs);
-	theirs = -1;
 	base = socket_receive(ours, err);
 	if (base < 0)
 		kill(pid, SIGKILL);

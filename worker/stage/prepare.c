@@ -275,7 +275,6 @@ static void unpacked(void *data)
 		job_fail(job, OUTCOME_ERRORED, "%s", unpacking->err.message);
 	closep(&job->configuration);
 	closep(&job->init_bundle);
-	job->configuration = job->init_bundle = -1;
 	job->init_wanted = !unpacking->links_fit;
 	job->old_plan = unpacking->old_plan;
 	if (!job->init_wanted)
@@ -299,7 +298,6 @@ void step_unpack(struct job *job)
 
 	closep(&job->state_file);
 	closep(&job->plan_file);
-	job->state_file = job->plan_file = -1;
 	if (!has_state) {
 		job_fail(job, OUTCOME_ERRORED, "The scheduler gave an empty state, though the workspace has one.");
 		return;
