@@ -1,7 +1,4 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "worker/upload/unsent.h"
-
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -9,146 +6,83 @@
 #include <unistd.h>
 
 #include "common/err.h"
-#include "common/http/fetch.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
-#include "proto/limits.h"
+#include "worker/exec/beneath.h"
 #include "worker/limits/cgroup.h"
 #include "worker/metrics.h"
-#include "worker/upload/channel.h"
+#include "worker/rescue/rescue.h"
 #include "worker/upload/leftover.h"
 #include "worker/upload/record.h"
-#include "worker/rescue/rescue.h"
 #include "worker/upload/unrecorded.h"
+#include "worker/upload/unsent_entry.h"
 
-enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000, REFUSED_MS = 60 * 1000 };
+enum { NOTE_LIMIT = 16 * 1024 * 1024, KEEPER_MS = 500, DISK_MS = 5000 };
 
 static const char note_name[] = "job.json", changed_name[] = "changed";
-
-/* An ended apply with unsent data. */
-struct waiting {
-	struct unsent *unsent;
-	char *name; /* "<job>-<attempt>" */
-	json_t *note;
-	struct channel channel;
-	struct loop_timer again; /* retries a refused result */
-	struct rescue *rescue;   /* owned; or NULL */
-	struct waiting *next;
-};
-
-/* An ended apply of which the scheduler has every state, and perhaps not the result (upload/result_sink.h). */
-struct unconfirmed {
-	struct unsent *unsent;
-	char *name;
-	json_t *note;
-	struct rescue *rescue; /* owned */
-	struct unconfirmed *next;
-};
 
 /* The outcome of recovering the folder of an ended apply, or of an apply whose worker has died. */
 enum recovered { RECOVERED, RECOVER_KEEPER_RUNS, RECOVER_NOT_KEPT /* the disk is full */ };
 
-/* A folder whose recovery is tried again. */
-struct later {
-	struct unsent *unsent;
-	char *name;
-	json_t *note; /* NULL: there is none, or it can't be read */
-	int jobs;     /* descriptor of the parent folder; borrowed */
-	struct loop_timer timer;
-	struct later *next;
-};
-
-struct unsent {
-	struct unsent_spec spec;
-	char *path;
-	int folder;
-	struct waiting *waiting;
-	struct later *later;
-	size_t count; /* entries of both lists */
-	struct unconfirmed *unconfirmed;
-	bool hurried; /* the worker ends: it does not wait for the scheduler */
-};
-
 int unsent_open(const struct unsent_spec *spec, struct unsent **ret_unsent, struct err *err)
 {
-	char *path = mem_printf("%s/unsent", spec->data_dir);
-	int folder;
+	_cleanup_(freep) char *path = mem_printf("%s/unsent", spec->data_dir);
+	int folder = folder_make(path, false, err);
 
-	mkdir(path, 0700);
-	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (folder < 0) {
-		err_errno(err, path);
-		free(path);
+	if (folder < 0)
 		return -1;
-	}
 	*ret_unsent = mem_new(1, sizeof(**ret_unsent));
-	**ret_unsent = (struct unsent){.spec = *spec, .path = path, .folder = folder};
+	**ret_unsent = (struct unsent){.spec = *spec, .path = mem_text(path), .folder = folder};
 	metric_set(M_STATES_PENDING, "", 0);
 	return 0;
 }
 
-static void pending_add(struct unsent *unsent, int more)
-{
-	unsent->count += (size_t)more;
-	metric_set(M_STATES_PENDING, "", (double)unsent->count);
-}
-
-static void settled(const struct unsent *unsent)
+void unsent_settled(const struct unsent *unsent)
 {
 	unsent->spec.settled(unsent->spec.data);
 }
 
-static void waiting_drop(struct waiting *waiting)
+struct unsent_entry *unsent_entry_new(struct unsent *unsent, enum unsent_kind kind, const char *name)
 {
-	struct waiting **at = &waiting->unsent->waiting;
+	struct unsent_entry *entry = mem_new(1, sizeof(*entry));
 
-	while (*at != waiting)
-		at = &(*at)->next;
-	*at = waiting->next;
-	pending_add(waiting->unsent, -1);
-	loop_timer_clear(waiting->unsent->spec.loop, &waiting->again);
-	channel_close(&waiting->channel);
-	rescue_free(waiting->rescue);
-	json_decref(waiting->note);
-	free(waiting->name);
-	free(waiting);
+	*entry = (struct unsent_entry){.unsent = unsent, .kind = kind, .name = mem_text(name), .next = unsent->entries};
+	unsent->entries = entry;
+	metric_set(M_STATES_PENDING, "", (double)unsent_count(unsent));
+	return entry;
 }
 
-static void later_drop(struct later *later)
+void unsent_entry_drop(struct unsent_entry *entry)
 {
-	struct later **at = &later->unsent->later;
+	struct unsent_entry **at = &entry->unsent->entries;
 
-	while (*at != later)
+	while (*at != entry)
 		at = &(*at)->next;
-	*at = later->next;
-	loop_timer_clear(later->unsent->spec.loop, &later->timer);
-	pending_add(later->unsent, -1);
-	json_decref(later->note);
-	free(later->name);
-	free(later);
+	*at = entry->next;
+	metric_set(M_STATES_PENDING, "", (double)unsent_count(entry->unsent));
+	loop_timer_clear(entry->unsent->spec.loop, &entry->timer);
+	channel_close(&entry->channel);
+	rescue_free(entry->rescue);
+	json_decref(entry->note);
+	free(entry->name);
+	free(entry);
 }
 
-static void unconfirmed_drop(struct unconfirmed **at)
+static struct unsent_entry *entry_find(const struct unsent *unsent, enum unsent_kind kind, const char *name)
 {
-	struct unconfirmed *unconfirmed = *at;
+	struct unsent_entry *entry = unsent->entries;
 
-	*at = unconfirmed->next;
-	rescue_free(unconfirmed->rescue);
-	json_decref(unconfirmed->note);
-	free(unconfirmed->name);
-	free(unconfirmed);
+	while (entry && (entry->kind != kind || !text_equal(entry->name, name)))
+		entry = entry->next;
+	return entry;
 }
 
 void unsent_free(struct unsent *unsent)
 {
 	if (!unsent)
 		return;
-	while (unsent->waiting)
-		waiting_drop(unsent->waiting);
-	while (unsent->later)
-		later_drop(unsent->later);
-	while (unsent->unconfirmed)
-		unconfirmed_drop(&unsent->unconfirmed);
+	while (unsent->entries)
+		unsent_entry_drop(unsent->entries);
 	close(unsent->folder);
 	free(unsent->path);
 	free(unsent);
@@ -156,12 +90,12 @@ void unsent_free(struct unsent *unsent)
 
 /* ---- notes ---- */
 
-static char *file_of(const char *name, const char *kind)
+char *unsent_file(const char *name, const char *kind)
 {
 	return mem_printf("%s.%s", name, kind);
 }
 
-static int note_read(int folder, const char *path, json_t **ret_note)
+int unsent_note_read(int folder, const char *path, json_t **ret_note)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(NOTE_LIMIT);
 	struct err err = ERR_INIT;
@@ -173,7 +107,8 @@ static int note_read(int folder, const char *path, json_t **ret_note)
 
 static int note_write(struct unsent *unsent, const char *name, const json_t *note, bool durably)
 {
-	_cleanup_(freep) char *text = json_text(note), *path = file_of(name, "json"), *part = file_of(name, "part");
+	_cleanup_(freep) char *text = json_text(note), *path = unsent_file(name, "json"),
+			      *part = unsent_file(name, "part");
 	_cleanup_(closep) int fd = -1;
 	struct err err = ERR_INIT;
 
@@ -184,9 +119,9 @@ static int note_write(struct unsent *unsent, const char *name, const json_t *not
 	return durably ? fsync(unsent->folder) : 0;
 }
 
-static void note_drop(struct unsent *unsent, const char *name)
+void unsent_note_drop(struct unsent *unsent, const char *name)
 {
-	_cleanup_(freep) char *path = file_of(name, "json");
+	_cleanup_(freep) char *path = unsent_file(name, "json");
 
 	unlinkat(unsent->folder, path, 0);
 }
@@ -231,297 +166,16 @@ int unsent_note(struct unsent *unsent, const struct workdir *dir, const struct u
 	return 0;
 }
 
-/* The note's run; "" in a note of an earlier version of the worker. */
-static const char *run_of(const json_t *note)
+const char *unsent_run(const json_t *note)
 {
 	return text_or_empty(json_string_at(note, "run"));
-}
-
-/* ---- sending: the result, the unrecorded resources, the state, the end ---- */
-
-static void tell(struct waiting *waiting, const struct transfer_spec *spec, transfer_fn fn)
-{
-	struct transfer_spec asked = *spec;
-
-	asked.expects_refusal = true;
-	channel_send(&waiting->channel, &asked, fn, waiting);
-}
-
-static void delivery_done(struct waiting *waiting)
-{
-	const struct unsent *unsent = waiting->unsent;
-
-	note_drop(waiting->unsent, waiting->name);
-	waiting_drop(waiting);
-	settled(unsent);
-}
-
-/* Accepts any answer: the scheduler answers 404 if it no longer waits for the attempt. */
-static void last_answered(void *data, int status, const struct buf *body)
-{
-	struct waiting *waiting = data;
-
-	(void)body;
-	log_info("everything of an earlier apply is delivered", "run", run_of(waiting->note), "job", waiting->name,
-		"awaited", status >= 200 && status < 300 ? "yes" : "no", NULL);
-	delivery_done(waiting);
-}
-
-static void deliver_last_state(struct waiting *waiting)
-{
-	tell(waiting, &(struct transfer_spec){.method = "POST", .path = "last-state", .what = "last-state"},
-		last_answered);
-}
-
-/* The workspace stays held: an operator must inspect the file. */
-static void state_refused(struct waiting *waiting, const char *why)
-{
-	struct unsent *unsent = waiting->unsent;
-	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate"), *refused = file_of(waiting->name, "refused");
-
-	log_error("the scheduler refused a state of an earlier apply; its file is kept", "run", run_of(waiting->note),
-		"job", waiting->name, "why", why, "folder", unsent->path, NULL);
-	renameat(unsent->folder, state, unsent->folder, refused);
-	delivery_done(waiting);
-}
-
-/* The scheduler still lacks the state. */
-static void state_unread(struct waiting *waiting, const char *why)
-{
-	const struct unsent *unsent = waiting->unsent;
-
-	log_error("a state of an earlier apply can't be read; the worker's next start tries again", "run",
-		run_of(waiting->note), "job", waiting->name, "why", why, "folder", unsent->path, NULL);
-	waiting_drop(waiting);
-	settled(unsent);
-}
-
-static void state_answered(void *data, int status, const struct buf *body)
-{
-	struct waiting *waiting = data;
-	struct unsent *unsent = waiting->unsent;
-	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate");
-	char why[300];
-
-	if (status >= 200 && status < 300) {
-		log_info("a state of an earlier apply was delivered", "run", run_of(waiting->note), "job",
-			waiting->name, "kept", status == 202 ? "as detached" : "as the current one", NULL);
-		metric_add(M_STATES_SENT, "", 1);
-		unlinkat(unsent->folder, state, 0);
-		deliver_last_state(waiting);
-		return;
-	}
-	answer_sentence(status, body, why, sizeof(why));
-	if (status == 0)
-		state_unread(waiting, why);
-	else
-		state_refused(waiting, why);
-}
-
-/* Whether a state is too large to upload. The answer to an oversized upload could get lost, and the worker would
- * send it forever. */
-static bool too_large(int fd)
-{
-	struct stat info;
-
-	return fstat(fd, &info) == 0 && info.st_size > MAX_STATE_BYTES;
-}
-
-static void deliver_state(struct waiting *waiting)
-{
-	_cleanup_(freep) char *state = file_of(waiting->name, "tfstate");
-	struct transfer_spec spec = {
-		.method = "PUT", .path = "state", .what = "state", .content_type = "application/json"};
-
-	spec.body_fd = beneath_open(waiting->unsent->folder, state, O_RDONLY, 0);
-	if (spec.body_fd < 0 && errno == ENOENT) {
-		deliver_last_state(waiting);
-	} else if (spec.body_fd < 0) {
-		state_unread(waiting, strerror(errno));
-	} else if (too_large(spec.body_fd)) {
-		close(spec.body_fd);
-		state_refused(waiting, "it is larger than the scheduler takes (proto/limits.h)");
-	} else {
-		tell(waiting, &spec, state_answered);
-	}
-}
-
-/* A scheduler of an earlier version answers 404. */
-static void unrecorded_answered(void *data, int status, const struct buf *body)
-{
-	struct waiting *waiting = data;
-	char why[300];
-
-	if (status < 200 || status >= 300) {
-		answer_sentence(status, body, why, sizeof(why));
-		log_warn("the scheduler refused a list of unrecorded resources", "run", run_of(waiting->note), "job",
-			waiting->name, "why", why, NULL);
-	}
-	deliver_state(waiting);
-}
-
-/* Sends the unrecorded resources. An empty list means that the scheduler need not compute them. An earlier version
- * of the worker kept no list. */
-static void deliver_unrecorded(struct waiting *waiting)
-{
-	json_t *resources = json_object_get(waiting->note, "unrecorded");
-	json_auto_t *document = json_pack("{sO*}", "resources", resources);
-	_cleanup_(freep) char *text = json_text(document);
-
-	if (!resources) {
-		deliver_state(waiting);
-		return;
-	}
-	tell(waiting,
-		&(struct transfer_spec){.method = "PUT",
-			.path = "unrecorded-resources",
-			.what = "unrecorded resources",
-			.content_type = "application/json",
-			.body = text,
-			.body_len = strlen(text)},
-		unrecorded_answered);
-}
-
-static void deliver_all(struct unsent *unsent, const char *name, struct rescue *rescue);
-
-static void deliver_again(void *data)
-{
-	struct waiting *waiting = data;
-	struct unsent *unsent = waiting->unsent;
-	_cleanup_(freep) char *name = mem_text(waiting->name);
-	struct rescue *rescue = waiting->rescue;
-
-	waiting->rescue = NULL;
-	waiting_drop(waiting);
-	deliver_all(unsent, name, rescue);
-}
-
-/* The result may already be known, if it is sent for the second time. After a refused result the worker does not
- * send last-state, because that would end the attempt as lost. */
-static void result_answered(void *data, int status, const struct buf *body)
-{
-	struct waiting *waiting = data;
-	char why[300];
-
-	if ((status >= 200 && status < 300) || answer_ends_attempt(status)) {
-		deliver_unrecorded(waiting);
-		return;
-	}
-	answer_sentence(status, body, why, sizeof(why));
-	log_error("the scheduler refuses the result of an earlier apply: it is kept and sent again", "run",
-		run_of(waiting->note), "job", waiting->name, "why", why, NULL);
-	loop_timer_set(waiting->unsent->spec.loop, &waiting->again, REFUSED_MS, deliver_again, waiting);
-	settled(waiting->unsent);
-}
-
-static void deliver_result(struct waiting *waiting, const json_t *result)
-{
-	_cleanup_(freep) char *text = json_text(result);
-
-	tell(waiting,
-		&(struct transfer_spec){.method = "POST",
-			.path = "result",
-			.what = "result",
-			.content_type = "application/json",
-			.body = text,
-			.body_len = strlen(text)},
-		result_answered);
-}
-
-/* The content of a final rescue object but the state. */
-static void rescue_head(const json_t *note, json_t *head)
-{
-	json_t *result = json_object_get(note, "result"), *unrecorded = json_object_get(note, "unrecorded");
-
-	json_object_set_new(head, "final", json_true());
-	if (result)
-		json_object_set(head, "result", result);
-	if (unrecorded)
-		json_object_set(head, "unrecorded", unrecorded);
-}
-
-/* Everything that is unsent. */
-static bool rescue_collect(void *data, json_t *head, struct buf *state)
-{
-	const struct waiting *waiting = data;
-	_cleanup_(freep) char *path = file_of(waiting->name, "tfstate");
-	struct err err = ERR_INIT;
-	struct state_facts facts;
-
-	if (beneath_read(waiting->unsent->folder, path, state, &err) < 0 && err.kind != ERR_NOT_FOUND)
-		return false;
-	if (err.kind == ERR_NONE && !state_facts_read(buf_str(state), state->len, &facts))
-		return false;
-	rescue_head(waiting->note, head);
-	return true;
-}
-
-static bool unconfirmed_collect(void *data, json_t *head, struct buf *state)
-{
-	const struct unconfirmed *unconfirmed = data;
-	const struct unsent *unsent = unconfirmed->unsent;
-
-	(void)state;
-	if (!unsent->hurried && unsent->spec.reachable(unsent->spec.data))
-		return false;
-	rescue_head(unconfirmed->note, head);
-	return true;
-}
-
-/* Takes the rescue. */
-static void unconfirmed_add(struct unsent *unsent, const char *name, json_t *note, struct rescue *rescue)
-{
-	struct unconfirmed *unconfirmed;
-
-	if (!rescue)
-		return;
-	unconfirmed = mem_new(1, sizeof(*unconfirmed));
-	*unconfirmed = (struct unconfirmed){.unsent = unsent,
-		.name = mem_text(name),
-		.note = json_incref(note),
-		.rescue = rescue,
-		.next = unsent->unconfirmed};
-	unsent->unconfirmed = unconfirmed;
-	rescue_source(rescue, unconfirmed_collect, unconfirmed);
-	rescue_end(rescue);
-}
-
-/* Takes the rescue. */
-static void deliver_all(struct unsent *unsent, const char *name, struct rescue *rescue)
-{
-	_cleanup_(freep) char *path = file_of(name, "json");
-	struct waiting *waiting;
-	json_t *note = NULL;
-
-	if (note_read(unsent->folder, path, &note) < 0) {
-		log_error("a note of an earlier apply can't be read", "folder", unsent->path, "note", path, NULL);
-		rescue_free(rescue);
-		return;
-	}
-	waiting = mem_new(1, sizeof(*waiting));
-	*waiting = (struct waiting){
-		.unsent = unsent, .name = mem_text(name), .note = note, .rescue = rescue, .next = unsent->waiting};
-	rescue_source(rescue, rescue_collect, waiting);
-	rescue_end(rescue);
-	unsent->waiting = waiting;
-	pending_add(unsent, 1);
-	channel_open(&waiting->channel,
-		&(struct channel_spec){.loop = unsent->spec.loop,
-			.fetcher = unsent->spec.fetcher,
-			.scheduler_url = unsent->spec.scheduler_url,
-			.job = text_or_empty(json_string_at(note, "job")),
-			.token = text_or_empty(json_string_at(note, "token"))});
-	if (json_at(note, "result"))
-		deliver_result(waiting, json_at(note, "result"));
-	else
-		deliver_unrecorded(waiting);
 }
 
 /* ---- keeping ---- */
 
 static int keep_state(struct unsent *unsent, int top, const char *name)
 {
-	_cleanup_(freep) char *state = file_of(name, "tfstate");
+	_cleanup_(freep) char *state = unsent_file(name, "tfstate");
 
 	return leftover_move(top, unsent->folder, state);
 }
@@ -534,7 +188,7 @@ static int keep(struct unsent *unsent, int top, const char *name, const json_t *
 	if (note_write(unsent, name, note, owed) == 0 && (!owed || keep_state(unsent, top, name) == 0))
 		return 0;
 	code = errno;
-	note_drop(unsent, name); /* else the scheduler would be told that there is no state */
+	unsent_note_drop(unsent, name); /* else the scheduler would be told that there is no state */
 	log_error("the unsent results of an apply can't be kept: its folder stays, and it is tried again", "job", name,
 		"why", strerror(code), NULL);
 	return -1;
@@ -556,7 +210,7 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 {
 	json_auto_t *note = NULL;
 
-	if (note_read(dir->top, note_name, &note) < 0) {
+	if (unsent_note_read(dir->top, note_name, &note) < 0) {
 		if (!end->owed)
 			rescue_free(end->rescue);
 		return end->owed ? -1 : 0;
@@ -570,9 +224,9 @@ int unsent_ended(struct unsent *unsent, const struct workdir *dir, const struct 
 		return -1;
 	}
 	if (!end->result || end->owed || json_array_size(end->unrecorded))
-		deliver_all(unsent, dir->name, end->rescue);
+		unsent_deliver(unsent, dir->name, end->rescue);
 	else
-		unconfirmed_add(unsent, dir->name, note, end->rescue);
+		unsent_unconfirmed(unsent, dir->name, note, end->rescue);
 	return 0;
 }
 
@@ -595,7 +249,7 @@ void unsent_changed(const struct workdir *dir)
 
 static bool kept_already(const struct unsent *unsent, const char *name)
 {
-	_cleanup_(freep) char *path = file_of(name, "json");
+	_cleanup_(freep) char *path = unsent_file(name, "json");
 
 	return faccessat(unsent->folder, path, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
@@ -603,19 +257,16 @@ static bool kept_already(const struct unsent *unsent, const char *name)
 void unsent_confirmed(struct unsent *unsent, const char *job, int attempt, bool awaited)
 {
 	_cleanup_(freep) char *name = mem_printf("%s-%d", job, attempt);
-	struct unconfirmed **at = &unsent->unconfirmed;
-	const struct waiting *waiting = unsent->waiting;
+	struct unsent_entry *unconfirmed = entry_find(unsent, UNSENT_UNCONFIRMED, name);
 
-	while (*at && !text_equal((*at)->name, name))
-		at = &(*at)->next;
-	if (*at)
-		unconfirmed_drop(at);
-	while (waiting && !text_equal(waiting->name, name))
-		waiting = waiting->next;
-	if (!waiting && awaited && kept_already(unsent, name))
-		deliver_all(unsent, name, NULL);
-	else if (!waiting)
-		note_drop(unsent, name);
+	if (unconfirmed)
+		unsent_entry_drop(unconfirmed);
+	if (entry_find(unsent, UNSENT_SENDING, name))
+		return;
+	if (awaited && kept_already(unsent, name))
+		unsent_deliver(unsent, name, NULL);
+	else
+		unsent_note_drop(unsent, name);
 }
 
 /* ---- after a restart ---- */
@@ -639,18 +290,18 @@ static int recover_apply(struct unsent *unsent, int top, const char *name)
 	json_auto_t *note = NULL, *unrecorded = NULL;
 	bool owed;
 
-	if (note_read(top, note_name, &note) < 0)
+	if (unsent_note_read(top, note_name, &note) < 0)
 		return 0;
 	leftover_errored(top, text_or_empty(json_string_at(note, "folder")));
 	unrecorded = unrecorded_find(top);
 	if (state_is_missing(top, note) && !json_array_size(unrecorded)) {
 		log_error("an apply of an earlier worker left no state: it changed resources, and its workspace stays "
 			  "held",
-			"run", run_of(note), "job", name, NULL);
+			"run", unsent_run(note), "job", name, NULL);
 		return 0;
 	}
 	owed = leftover_undelivered(top);
-	log_info("an apply whose folder stayed is brought to its end", "run", run_of(note), "job", name, "state",
+	log_info("an apply whose folder stayed is brought to its end", "run", unsent_run(note), "job", name, "state",
 		owed ? "to be delivered" : "delivered", NULL);
 	if (unrecorded)
 		json_object_set(note, "unrecorded", unrecorded);
@@ -689,39 +340,37 @@ static enum recovered recover(struct unsent *unsent, int jobs, const char *name)
 
 static void later_run(void *data);
 
-static void later_wait(struct later *later, enum recovered why)
+static void later_wait(struct unsent_entry *entry, enum recovered why)
 {
-	loop_timer_set(later->unsent->spec.loop, &later->timer, why == RECOVER_NOT_KEPT ? DISK_MS : KEEPER_MS,
-		later_run, later);
+	loop_timer_set(entry->unsent->spec.loop, &entry->timer, why == RECOVER_NOT_KEPT ? DISK_MS : KEEPER_MS,
+		later_run, entry);
 }
 
 static void later_run(void *data)
 {
-	struct later *later = data;
-	struct unsent *unsent = later->unsent;
-	enum recovered came = recover(unsent, later->jobs, later->name);
+	struct unsent_entry *entry = data;
+	struct unsent *unsent = entry->unsent;
+	enum recovered came = recover(unsent, entry->jobs, entry->name);
 
 	if (came != RECOVERED) {
-		later_wait(later, came);
+		later_wait(entry, came);
 		return;
 	}
-	if (kept_already(unsent, later->name))
-		deliver_all(unsent, later->name, NULL);
-	later_drop(later);
-	settled(unsent);
+	if (kept_already(unsent, entry->name))
+		unsent_deliver(unsent, entry->name, NULL);
+	unsent_entry_drop(entry);
+	unsent_settled(unsent);
 }
 
 static void recover_later(struct unsent *unsent, int jobs, const char *name, enum recovered why)
 {
 	_cleanup_(closep) int top = beneath_open(jobs, name, O_RDONLY | O_DIRECTORY, 0);
-	struct later *later = mem_new(1, sizeof(*later));
+	struct unsent_entry *entry = unsent_entry_new(unsent, UNSENT_LATER, name);
 
-	*later = (struct later){.unsent = unsent, .name = mem_text(name), .jobs = jobs, .next = unsent->later};
+	entry->jobs = jobs;
 	if (top >= 0)
-		note_read(top, note_name, &later->note);
-	unsent->later = later;
-	pending_add(unsent, 1);
-	later_wait(later, why);
+		unsent_note_read(top, note_name, &entry->note);
+	later_wait(entry, why);
 }
 
 static void recover_entry(struct unsent *unsent, int jobs, const char *name)
@@ -734,40 +383,29 @@ static void recover_entry(struct unsent *unsent, int jobs, const char *name)
 		recover_later(unsent, jobs, name, came);
 }
 
-static void each_entry(
-	int folder, void (*each)(struct unsent *unsent, int folder, const char *name), struct unsent *unsent)
-{
-	int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-
-	if (!list) {
-		closep(&fd);
-		return;
-	}
-	while ((entry = readdir(list)))
-		if (entry->d_name[0] != '.')
-			each(unsent, folder, entry->d_name);
-	closedir(list);
-}
-
-static void deliver_entry(struct unsent *unsent, int folder, const char *file)
+static void deliver_file(struct unsent *unsent, const char *file)
 {
 	static const char ending[] = ".json";
 	size_t len = strlen(file), ending_len = strlen(ending);
 
-	(void)folder;
 	if (len > ending_len && text_equal(file + len - ending_len, ending)) {
 		_cleanup_(freep) char *name = mem_printf("%.*s", (int)(len - ending_len), file);
 
-		deliver_all(unsent, name, NULL);
+		unsent_deliver(unsent, name, NULL);
 	}
 }
 
 void unsent_recover(struct unsent *unsent, int jobs)
 {
-	each_entry(jobs, recover_entry, unsent);
-	each_entry(unsent->folder, deliver_entry, unsent);
+	_cleanup_(list_closep) DIR *folders = beneath_list(jobs, "."), *files = NULL;
+	const char *name;
+
+	while (folders && (name = list_next(folders)))
+		if (*name != '.')
+			recover_entry(unsent, jobs, name);
+	files = beneath_list(unsent->folder, ".");
+	while (files && (name = list_next(files)))
+		deliver_file(unsent, name);
 }
 
 /* ---- listing ---- */
@@ -776,35 +414,35 @@ size_t unsent_sending(const struct unsent *unsent)
 {
 	size_t count = 0;
 
-	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
-		count += waiting->again.due_ms == 0;
+	for (const struct unsent_entry *entry = unsent->entries; entry; entry = entry->next)
+		count += entry->kind == UNSENT_SENDING && entry->timer.due_ms == 0;
 	return count;
 }
 
 void unsent_hurry(struct unsent *unsent)
 {
 	unsent->hurried = true;
-	for (const struct unconfirmed *at = unsent->unconfirmed; at; at = at->next)
-		rescue_hurry(at->rescue);
-	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
-		rescue_hurry(waiting->rescue);
+	for (const struct unsent_entry *entry = unsent->entries; entry; entry = entry->next)
+		rescue_hurry(entry->rescue);
 }
 
 size_t unsent_rescued(const struct unsent *unsent, size_t *ret_results)
 {
-	size_t count = 0;
+	size_t counts[] = {[UNSENT_SENDING] = 0, [UNSENT_LATER] = 0, [UNSENT_UNCONFIRMED] = 0};
 
-	*ret_results = 0;
-	for (const struct unconfirmed *at = unsent->unconfirmed; at; at = at->next)
-		*ret_results += rescue_is_final(at->rescue);
-	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
-		count += rescue_is_final(waiting->rescue);
-	return count;
+	for (const struct unsent_entry *entry = unsent->entries; entry; entry = entry->next)
+		counts[entry->kind] += rescue_is_final(entry->rescue);
+	*ret_results = counts[UNSENT_UNCONFIRMED];
+	return counts[UNSENT_SENDING];
 }
 
 size_t unsent_count(const struct unsent *unsent)
 {
-	return unsent->count;
+	size_t count = 0;
+
+	for (const struct unsent_entry *entry = unsent->entries; entry; entry = entry->next)
+		count += entry->kind != UNSENT_UNCONFIRMED;
+	return count;
 }
 
 /* Lists the attempt of a note. A note of an earlier version of the worker has no run. */
@@ -823,8 +461,7 @@ static void note_list(const json_t *note, const char *name, listed_fn each, void
 
 void unsent_each(const struct unsent *unsent, listed_fn each, void *data)
 {
-	for (const struct waiting *waiting = unsent->waiting; waiting; waiting = waiting->next)
-		note_list(waiting->note, waiting->name, each, data);
-	for (const struct later *later = unsent->later; later; later = later->next)
-		note_list(later->note, later->name, each, data);
+	for (const struct unsent_entry *entry = unsent->entries; entry; entry = entry->next)
+		if (entry->kind != UNSENT_UNCONFIRMED)
+			note_list(entry->note, entry->name, each, data);
 }
