@@ -26,6 +26,10 @@ void text_label(char *field, size_t size, const char *name);
 /* Parses a decimal number within [low, high] that is the whole text. -1 otherwise, with *ret_value unchanged. */
 int text_number(const char *text, long long low, long long high, long long *ret_value);
 
+/* True if a mail address can be used unescaped in a mail's headers and in SMTP commands: printable ASCII, one @, and no
+ * characters with a special meaning there. */
+bool mail_address_valid(const char *address);
+
 /* Characters of UTF-8 in bytes that need not be UTF-8. */
 enum { UTF8_MAX = 4 };
 

@@ -3,33 +3,16 @@
 
 #include <string.h>
 
+#include <curl/curl.h>
+
 #include "common/err.h"
 
 enum { REDIS_PORT = 6379, SENTINEL_PORT = 26379 };
 
-static int hex(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at = c ? strchr(digits, c | 0x20) : NULL;
-
-	return at ? (int)(at - digits) : -1;
-}
-
 /* Decodes %XX. The caller frees the result. */
 static char *unescape(const char *text, size_t len)
 {
-	char *plain = mem_new(len + 1, 1);
-	size_t used = 0;
-
-	for (size_t i = 0; i < len; i++) {
-		if (text[i] == '%' && i + 2 < len && hex(text[i + 1]) >= 0 && hex(text[i + 2]) >= 0) {
-			plain[used++] = (char)(hex(text[i + 1]) * 16 + hex(text[i + 2]));
-			i += 2;
-		} else {
-			plain[used++] = text[i];
-		}
-	}
-	return plain;
+	return mem_check(curl_easy_unescape(NULL, text, (int)len, NULL));
 }
 
 static void parse_user(const char *text, size_t len, struct redis *redis)

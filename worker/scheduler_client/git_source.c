@@ -16,7 +16,7 @@
 #include "worker/git/git_task.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "worker/upload/backoff.h"
+#include "common/retry.h"
 
 enum { LEASE_MS = 60 * 1000 };
 
@@ -100,7 +100,7 @@ static void claim_heard(struct git_source *source, const struct fetch_answer *an
 	const json_t *job;
 	size_t i;
 
-	backoff_reset(&source->backoff);
+	source->backoff.failures = 0;
 	if (json_parse(buf_str(&answer->body), answer->body.len, &value, &err) < 0) {
 		log_error("the scheduler's answer to a claim of git jobs can't be read", "why", err.message, NULL);
 		claim_later(source, backoff_next(&source->backoff, 0));

@@ -14,7 +14,7 @@
 #include "common/log.h"
 #include "proto/upload_batch.h"
 #include "worker/metrics.h"
-#include "worker/upload/backoff.h"
+#include "common/retry.h"
 
 enum {
 	TRANSFER_MS = 15 * 60 * 1000,
