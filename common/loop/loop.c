@@ -330,16 +330,13 @@ static struct work *work_next(struct loop *loop)
 /* Without the lock. */
 static void work_do(struct loop *loop, struct work *work)
 {
-	uint64_t one = 1;
-
 	work->work(work->data);
 	pthread_mutex_lock(&loop->lock);
 	work->next = loop->work_done;
 	loop->work_done = work;
 	loop->work_count--;
 	pthread_mutex_unlock(&loop->lock);
-	if (write(loop->work_ended, &one, sizeof(one)) < 0)
-		return; /* the counter is at its maximum, so the eventfd is readable as intended */
+	loop_eventfd_set(loop->work_ended);
 }
 
 static void *work_thread(void *data)
@@ -361,11 +358,9 @@ static void work_collect(void *data, int fd, unsigned events)
 {
 	struct loop *loop = data;
 	struct work *done, *next;
-	uint64_t count;
 
 	(void)events;
-	if (read(fd, &count, sizeof(count)) < 0)
-		return;
+	loop_eventfd_clear(fd);
 	pthread_mutex_lock(&loop->lock);
 	done = loop->work_done;
 	loop->work_done = NULL;

@@ -3,8 +3,8 @@
 
 #include "common/build_info.h"
 #include "common/clock.h"
+#include "common/loop/retry.h"
 #include "notifier/delivery/dispatch.h"
-#include "common/retry.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/kafka_client.h"

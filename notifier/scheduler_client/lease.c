@@ -2,8 +2,8 @@
 #include "notifier/scheduler_client/lease.h"
 
 #include "common/clock.h"
+#include "common/loop/retry.h"
 #include "notifier/delivery/dispatch.h"
-#include "common/retry.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/scheduler.h"

@@ -29,11 +29,11 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/loop/retry.h"
 #include "proto/limits.h"
 #include "proto/topics.h"
 #include "tests/bench/fake_result.h"
 #include "worker/scheduler_client/read_ahead.h"
-#include "common/retry.h"
 
 enum {
 	MAX_PORTS = 8,

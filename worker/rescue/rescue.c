@@ -8,10 +8,10 @@
 #include "common/http/fetch.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
+#include "common/loop/retry.h"
 #include "proto/limits.h"
 #include "proto/rescue.h"
 #include "worker/metrics.h"
-#include "common/retry.h"
 
 /* An upload ends before the scheduler deletes the objects of ended applies (scheduler/store/content/rescues.c). */
 enum { WAIT_MS = 5000, UPLOAD_MS = 10 * 60 * 1000 };

@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "proto/protocol.h"
 #include "worker/metrics.h"
 #include "worker/runtime/capabilities.h"
@@ -16,7 +17,6 @@
 #include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "common/retry.h"
 #include "worker/upload/unsent.h"
 
 enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LEAVE_MS = 2000 };

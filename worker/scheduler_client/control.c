@@ -3,10 +3,10 @@
 
 #include "common/err.h"
 #include "common/http/fetch.h"
+#include "common/loop/retry.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/control_topic.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "common/retry.h"
 
 struct control {
 	struct worker *worker;

@@ -10,13 +10,13 @@
 #include "common/http/fetch.h"
 #include "common/http/guard.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/program.h"
 #include "worker/git/caches.h"
 #include "worker/git/git_task.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "common/retry.h"
 
 enum { LEASE_MS = 60 * 1000 };
 

@@ -5,11 +5,11 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/job_topic.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "common/retry.h"
 
 enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MAX_FRUITLESS = 7 };
 

@@ -7,11 +7,11 @@
 #include <cmocka.h>
 
 #include "common/err.h"
+#include "common/loop/retry.h"
 #include "notifier/deadlines/redis.h"
 #include "notifier/delivery/circuit.h"
 #include "notifier/delivery/delivery.h"
 #include "notifier/delivery/hosts.h"
-#include "common/retry.h"
 #include "notifier/delivery/delivery.h"
 #include "notifier/table.h"
 

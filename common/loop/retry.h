@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#ifndef COMMON_RETRY_H
-#define COMMON_RETRY_H
+#ifndef COMMON_LOOP_RETRY_H
+#define COMMON_LOOP_RETRY_H
 
 /* Retry times. They double up to a limit, and are spread at random, so that clients that lost the same server do not
  * return at the same moment. With the random number as an argument the functions are pure. */
