@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +12,7 @@
 
 #include "common/crypto.h"
 #include "common/err.h"
+#include "worker/engine/variables.h"
 #include "worker/exec/beneath.h"
 
 enum { HASH_LIST_LIMIT = 16 * 1024 * 1024, MAX_FILES = 20000, MAX_DEPTH = 32 };
@@ -100,20 +100,8 @@ bool packages_each(int folder, bool (*each)(void *data, const struct package *pa
 
 /* ---- the hash ---- */
 
-struct names {
-	char **items;
-	size_t count;
-};
-
-static void names_release(struct names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	free(names->items);
-}
-
 /* Collects the file names. The depth is limited because each level holds a descriptor. */
-static int names_collect(int folder, const char *path, int depth, struct names *names)
+static int names_collect(int folder, const char *path, int depth, struct texts *names)
 {
 	_cleanup_(list_closep) DIR *list = beneath_list(folder, *path ? path : ".");
 	int status = list && depth < MAX_DEPTH ? 0 : -1;
@@ -128,9 +116,7 @@ static int names_collect(int folder, const char *path, int depth, struct names *
 		} else if (S_ISDIR(info.st_mode)) {
 			status = names_collect(folder, below, depth + 1, names);
 		} else {
-			names->items = mem_resize(names->items, names->count + 1, sizeof(*names->items));
-			names->items[names->count++] = below;
-			below = NULL;
+			TEXTS_ADD(names, below);
 		}
 	}
 	return status;
@@ -150,7 +136,7 @@ static int file_digest(int folder, const char *name, char ret_hex[SHA256_HEX_SIZ
 
 int package_hash(int folder, char **ret_hash, struct err *err)
 {
-	_cleanup_(names_release) struct names names = {.items = NULL};
+	_cleanup_(texts_release) struct texts names = {.items = NULL};
 	_cleanup_(buf_release) struct buf list = BUF_INIT(HASH_LIST_LIMIT);
 	_cleanup_(freep) char *base64 = NULL;
 	unsigned char digest[32];
@@ -178,8 +164,7 @@ int hash_to_hex(const char *hash, char ret_hex[PACKAGE_HEX_SIZE])
 
 	if (!text_starts(hash, "h1:") || crypto_base64_decode(hash + 3, &bytes) < 0 || bytes.len != 32)
 		return -1;
-	for (size_t i = 0; i < bytes.len; i++)
-		snprintf(ret_hex + 2 * i, 3, "%02x", (unsigned char)bytes.data[i]);
+	crypto_hex(bytes.data, bytes.len, ret_hex);
 	return 0;
 }
 
@@ -202,7 +187,7 @@ char *hash_of_hex(const char *hex)
 int package_size(int folder, long long *ret_bytes)
 {
 	enum { BLOCK = 4096 };
-	_cleanup_(names_release) struct names names = {.items = NULL};
+	_cleanup_(texts_release) struct texts names = {.items = NULL};
 	struct stat info;
 
 	if (names_collect(folder, "", 0, &names) < 0)
@@ -241,7 +226,7 @@ static int copy_file(int from, int to, const char *name)
 
 int package_copy(int from, int to, struct err *err)
 {
-	_cleanup_(names_release) struct names names = {.items = NULL};
+	_cleanup_(texts_release) struct texts names = {.items = NULL};
 
 	if (names_collect(from, "", 0, &names) < 0)
 		return err_set(err, ERR_INTERNAL, "the folder of a provider package can't be read");

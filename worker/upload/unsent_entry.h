@@ -2,7 +2,7 @@
 #ifndef WORKER_UPLOAD_UNSENT_ENTRY_H
 #define WORKER_UPLOAD_UNSENT_ENTRY_H
 
-/* For unsent.c and unsent_deliver.c alone: an ended apply of which the scheduler does not know everything. */
+/* For unsent_list.c and unsent_deliver.c alone: an ended apply of which the scheduler does not know everything. */
 
 #include "common/json/json.h"
 #include "worker/upload/channel.h"
