@@ -2,7 +2,7 @@
 #ifndef COMMON_PROCESS_H
 #define COMMON_PROCESS_H
 
-/* What a process sets up at its start: its limits, its protection, and the file that names its port. */
+/* The start of a process: its limits, its protection, and the file that names its port. */
 
 struct err;
 
