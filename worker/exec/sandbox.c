@@ -245,7 +245,8 @@ void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, s
 		TEXTS_ADD(args, "--dir", places[i]);
 	add_bind(args, "--bind", sandbox->data_dir, VIEW_HOST "/data");
 	add_bind(args, "--ro-bind", sandbox->program, VIEW_HOST "/sandbox");
-	TEXTS_ADD(args, "--remount-ro", "/", "--", VIEW_HOST "/sandbox", "base");
+	TEXTS_ADD(args, "--remount-ro", "/", "--");
+	TEXTS_ADD(args, VIEW_HOST "/sandbox", "base");
 }
 
 static int record(struct buf *view, const char *name, const char *text)

@@ -100,7 +100,8 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 
 static const char *arguments(const struct evaluation *evaluation, struct texts *args)
 {
-	TEXTS_ADD(args, "apply", "-color=false", "-config=" CONFIGURATION, evaluation->policy->place);
+	TEXTS_ADD(args, "apply", "-color=false");
+	TEXTS_ADD(args, "-config=" CONFIGURATION, evaluation->policy->place);
 	return evaluation->set->base;
 }
 
