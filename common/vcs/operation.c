@@ -94,8 +94,6 @@ static int identifier_append(struct buf *url, const struct vcs_api *api, const c
 {
 	const char *identifier = text_or_empty(api->identifier), *last = strrchr(identifier, '/');
 
-	if (text_equal(member, "repositories")) /* of GitHub: an App's are listed elsewhere */
-		return buf_text(url, api->app ? "installation/repositories" : "user/repos");
 	if (text_equal(member, "repo"))
 		return segments_append(url, identifier, strlen(identifier), err);
 	if (text_equal(member, "project"))
@@ -156,6 +154,10 @@ static int url_make(const struct vcs_api *api, const struct vcs_row *row, const 
 
 	while (len > 0 && api->api_url[len - 1] == '/')
 		len--;
+	if (row->filled) {
+		http->url = row->filled(api, arguments);
+		return http->url ? 0 : err_set(err, ERR_INVALID, "the address can't be made");
+	}
 	buf_append(&url, api->api_url, len);
 	if (base && !strstr(buf_str(&url), base))
 		buf_text(&url, base);
@@ -196,7 +198,7 @@ int vcs_http_make(const struct vcs_api *api, enum vcs_operation operation, const
 int vcs_answer_read(const struct vcs_answer *answer, json_t **ret_result, struct err *err)
 {
 	const struct vcs_row *row = vcs_row_of(answer->dialect, answer->operation);
-	json_t *result = row ? vcs_row_read(row, answer) : json_object();
+	json_t *result = row && row->read ? row->read(answer) : json_object();
 
 	if (!result)
 		return err_set(err, ERR_MALFORMED, "the provider's answer to %s is not of the documented form",

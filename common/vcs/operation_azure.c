@@ -26,14 +26,18 @@ static void azure_headers(const struct vcs_api *api, json_t *headers)
 
 static json_t *status_body(const json_t *arguments)
 {
-	static const char *const words[] = {"pending", "succeeded", "failed", "error"};
-	const char *context = text_or_empty(json_string_at(arguments, "context"));
+	static const char *const states[][2] = {
+		{"pending", "pending"}, {"success", "succeeded"}, {"failure", "failed"}, {"error", "error"}};
+	const char *state = NULL, *context = text_or_empty(json_string_at(arguments, "context"));
 	const char *slash = strchr(context, '/');
 	_cleanup_(freep) char *genre = mem_printf("%.*s", (int)(slash ? slash - context : 0), context);
 
-	return json_pack("{ss ss ss s{ss ss}}", "state", vcs_state(arguments, words), "description",
-		json_string_at(arguments, "description"), "targetUrl", json_string_at(arguments, "url"), "context",
-		"genre", genre, "name", slash ? slash + 1 : context);
+	for (size_t i = 0; i < ARRAY_LEN(states); i++)
+		if (text_equal(json_string_at(arguments, "state"), states[i][0]))
+			state = states[i][1];
+	return json_pack("{ss ss ss s{ss ss}}", "state", state, "description", json_string_at(arguments, "description"),
+		"targetUrl", json_string_at(arguments, "url"), "context", "genre", genre, "name",
+		slash ? slash + 1 : context);
 }
 
 /* A closed thread: an open one would block pull requests whose comments must be resolved. */
@@ -83,6 +87,11 @@ static json_t *repository(const json_t *item)
 		vcs_read_text(item, "project.id", VCS_NAME_LIMIT));
 }
 
+static json_t *read_repository(const struct vcs_answer *answer)
+{
+	return repository(answer->body);
+}
+
 /* The filter is a prefix. */
 static json_t *read_branch(const struct vcs_answer *answer)
 {
@@ -98,6 +107,11 @@ static json_t *read_branch(const struct vcs_answer *answer)
 			return json_pack("{sO sO}", "name", name, "sha", sha);
 	}
 	return NULL;
+}
+
+static json_t *read_commit(const struct vcs_answer *answer)
+{
+	return vcs_read_commit(answer, &(struct vcs_commit_paths){"commitId", "comment", "author.name", "remoteUrl"});
 }
 
 /* Paths begin with a slash; folders are listed, too. */
@@ -135,6 +149,16 @@ static json_t *pull(const json_t *item)
 		vcs_read_text(item, "createdBy.uniqueName", VCS_NAME_LIMIT));
 }
 
+static json_t *read_pull(const struct vcs_answer *answer)
+{
+	return pull(answer->body);
+}
+
+static json_t *read_pulls(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "value"), VCS_LIST_MAX, pull);
+}
+
 /* "threads/12/comments/1": the first comment of a thread. */
 static json_t *thread(const json_t *item)
 {
@@ -145,6 +169,16 @@ static json_t *thread(const json_t *item)
 		return NULL;
 	id = mem_printf("%lld/comments/%lld", json_int_at(item, "id", 0), json_int_at(first, "id", 0));
 	return json_pack("{ss sn so}", "id", id, "version", "body", vcs_read_cut(first, "content", VCS_MESSAGE_LIMIT));
+}
+
+static json_t *read_comments(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "value"), SIZE_MAX, thread);
+}
+
+static json_t *read_comment(const struct vcs_answer *answer)
+{
+	return thread(answer->body);
 }
 
 /* The id stays as it was. */
@@ -162,31 +196,35 @@ static json_t *hook(const json_t *item)
 		vcs_read_text(item, "eventType", VCS_NAME_LIMIT));
 }
 
+static json_t *read_hooks(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "value"), SIZE_MAX, hook);
+}
+
 #define GIT     "/{within}/_apis/git/repositories/{name}"
 #define HOOKS   "/{collection}/_apis/hooks/subscriptions"
 #define VERSION "api-version=6.0"
 
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_REPOSITORY] = {"GET", GIT "?" VERSION, .item = repository},
+	[VCS_OP_REPOSITORY] = {"GET", GIT "?" VERSION, .read = read_repository},
 	[VCS_OP_BRANCH] = {"GET", GIT "/refs?filter=heads/{branch}&" VERSION, .read = read_branch},
-	[VCS_OP_COMMIT] = {"GET", GIT "/commits/{sha}?" VERSION,
-		.commit = {"commitId", "comment", "author.name", "remoteUrl"}},
+	[VCS_OP_COMMIT] = {"GET", GIT "/commits/{sha}?" VERSION, .read = read_commit},
 	[VCS_OP_COMPARE] = {"GET",
 		GIT "/diffs/commits?baseVersion={base}&baseVersionType=commit&targetVersion={head}"
 		    "&targetVersionType=commit&$top=2000&" VERSION,
 		.read = read_compare},
-	[VCS_OP_PULL] = {"GET", GIT "/pullrequests/{number}?" VERSION, .item = pull},
+	[VCS_OP_PULL] = {"GET", GIT "/pullrequests/{number}?" VERSION, .read = read_pull},
 	[VCS_OP_PULLS] = {"GET", GIT "/pullrequests?searchCriteria.status=active&$top=100&$skip={start}&" VERSION,
-		.item = pull, .list = "value", .page = VCS_LIST_MAX},
+		.read = read_pulls},
 	[VCS_OP_STATUS] = {"POST", GIT "/commits/{sha}/statuses?" VERSION, .body = status_body},
 	[VCS_OP_PULL_STATUS] = {"POST", GIT "/pullRequests/{number}/statuses?" VERSION "-preview.1",
 		.body = status_body},
-	[VCS_OP_COMMENTS] = {"GET", GIT "/pullRequests/{number}/threads?" VERSION, .item = thread, .list = "value"},
+	[VCS_OP_COMMENTS] = {"GET", GIT "/pullRequests/{number}/threads?" VERSION, .read = read_comments},
 	[VCS_OP_COMMENT_CREATE] = {"POST", GIT "/pullRequests/{number}/threads?" VERSION, .body = comment_body,
-		.item = thread},
+		.read = read_comment},
 	[VCS_OP_COMMENT_EDIT] = {"PATCH", GIT "/pullRequests/{number}/threads/{comment}?" VERSION,
 		.body = comment_change, .read = read_change},
-	[VCS_OP_HOOKS] = {"GET", HOOKS "?publisherId=tfs&consumerId=webHooks&" VERSION, .item = hook, .list = "value"},
+	[VCS_OP_HOOKS] = {"GET", HOOKS "?publisherId=tfs&consumerId=webHooks&" VERSION, .read = read_hooks},
 	[VCS_OP_HOOK_CREATE] = {"POST", HOOKS "?" VERSION, .body = hook_body, .read = vcs_read_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", HOOKS "/{hook}?" VERSION, .taken = vcs_is_gone},
 };

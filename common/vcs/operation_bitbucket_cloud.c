@@ -7,16 +7,25 @@
 
 /* Bitbucket Cloud's REST API 2.0. */
 
-enum { KEY_MAX = 40 };
+enum { PULLS = 50, FILES = 500, KEY_MAX = 40 };
+
+static void bitbucket_headers(const struct vcs_api *api, json_t *headers)
+{
+	vcs_header_bitbucket(headers, api->token);
+}
 
 /* ---- bodies ---- */
 
 static json_t *status_body(const json_t *arguments)
 {
-	static const char *const words[] = {"INPROGRESS", "SUCCESSFUL", "FAILED", "FAILED"};
-	const char *state = vcs_state(arguments, words), *context = json_string_at(arguments, "context");
+	static const char *const states[][2] = {
+		{"pending", "INPROGRESS"}, {"success", "SUCCESSFUL"}, {"failure", "FAILED"}, {"error", "FAILED"}};
+	const char *state = NULL, *context = json_string_at(arguments, "context");
 	char hash[SHA256_HEX_SIZE], key[KEY_MAX + 1];
 
+	for (size_t i = 0; i < ARRAY_LEN(states); i++)
+		if (text_equal(json_string_at(arguments, "state"), states[i][0]))
+			state = states[i][1];
 	if (!state || !context)
 		return NULL;
 	/* A key has at most 40 characters. */
@@ -75,6 +84,33 @@ static json_t *repository(const json_t *item)
 		vcs_read_text(item, "links.html.href", VCS_URL_LIMIT));
 }
 
+static json_t *read_repository(const struct vcs_answer *answer)
+{
+	return repository(answer->body);
+}
+
+static json_t *read_repositories(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "values"), VCS_LIST_MAX, repository);
+}
+
+static json_t *read_branch(const struct vcs_answer *answer)
+{
+	return vcs_read_head(answer, "name", "target.hash");
+}
+
+static json_t *read_commit(const struct vcs_answer *answer)
+{
+	return vcs_read_commit(answer, &(struct vcs_commit_paths){"hash", "message", "author.raw", "links.html.href"});
+}
+
+static json_t *read_files(const struct vcs_answer *answer)
+{
+	static const char *const paths[2] = {"new.path", "old.path"};
+
+	return vcs_read_files(answer, json_at(answer->body, "values"), FILES, paths);
+}
+
 /* The API abbreviates the head's hash, so it is "head_prefix". The operation `commit` returns the full hash. */
 static json_t *pull(const json_t *item)
 {
@@ -92,12 +128,32 @@ static json_t *pull(const json_t *item)
 		vcs_read_text(item, "author.nickname", VCS_NAME_LIMIT));
 }
 
+static json_t *read_pull(const struct vcs_answer *answer)
+{
+	return pull(answer->body);
+}
+
+static json_t *read_pulls(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "values"), PULLS, pull);
+}
+
 static json_t *comment(const json_t *item)
 {
 	if (!json_at(item, "id") || json_bool_at(item, "deleted", false))
 		return NULL;
 	return json_pack("{so sn so}", "id", vcs_read_id(item, "id"), "version", "body",
 		vcs_read_cut(item, "content.raw", VCS_MESSAGE_LIMIT));
+}
+
+static json_t *read_comments(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "values"), VCS_LIST_MAX, comment);
+}
+
+static json_t *read_comment(const struct vcs_answer *answer)
+{
+	return comment(answer->body);
 }
 
 static json_t *hook(const json_t *item)
@@ -108,38 +164,42 @@ static json_t *hook(const json_t *item)
 		vcs_read_text(item, "url", VCS_URL_LIMIT));
 }
 
-static const char *const file_paths[] = {"new.path", "old.path"};
+static json_t *read_hook(const struct vcs_answer *answer)
+{
+	return hook(answer->body);
+}
+
+static json_t *read_hooks(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "values"), VCS_LIST_MAX, hook);
+}
 
 #define REPOSITORY "/repositories/{repo}"
 
 static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_VERIFY] = {"GET", "/user", .read = read_user},
-	[VCS_OP_REPOSITORY] = {"GET", REPOSITORY, .item = repository},
-	[VCS_OP_LOCATE] = {"GET", "/repositories/{owner}/{id}", .item = repository},
+	[VCS_OP_REPOSITORY] = {"GET", REPOSITORY, .read = read_repository},
+	[VCS_OP_LOCATE] = {"GET", "/repositories/{owner}/{id}", .read = read_repository},
 	[VCS_OP_REPOSITORIES] = {"GET", "/repositories?role=member&sort=-updated_on&pagelen=100&page={page}",
-		.item = repository, .list = "values", .page = VCS_LIST_MAX},
-	[VCS_OP_BRANCH] = {"GET", REPOSITORY "/refs/branches/{branch}", .head = {"name", "target.hash"}},
-	[VCS_OP_COMMIT] = {"GET", REPOSITORY "/commit/{sha}",
-		.commit = {"hash", "message", "author.raw", "links.html.href"}},
-	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/diffstat/{head}..{base}?pagelen=500&page={page}", .files = file_paths,
-		.list = "values", .page = 500},
-	[VCS_OP_PULL] = {"GET", REPOSITORY "/pullrequests/{number}", .item = pull},
-	[VCS_OP_PULLS] = {"GET", REPOSITORY "/pullrequests?state=OPEN&pagelen=50&page={page}", .item = pull,
-		.list = "values", .page = 50},
+		.read = read_repositories},
+	[VCS_OP_BRANCH] = {"GET", REPOSITORY "/refs/branches/{branch}", .read = read_branch},
+	[VCS_OP_COMMIT] = {"GET", REPOSITORY "/commit/{sha}", .read = read_commit},
+	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/diffstat/{head}..{base}?pagelen=500&page={page}", .read = read_files},
+	[VCS_OP_PULL] = {"GET", REPOSITORY "/pullrequests/{number}", .read = read_pull},
+	[VCS_OP_PULLS] = {"GET", REPOSITORY "/pullrequests?state=OPEN&pagelen=50&page={page}", .read = read_pulls},
 	[VCS_OP_PULL_FILES] = {"GET", REPOSITORY "/pullrequests/{number}/diffstat?pagelen=500&page={page}",
-		.files = file_paths, .list = "values", .page = 500},
+		.read = read_files},
 	[VCS_OP_STATUS] = {"POST", REPOSITORY "/commit/{sha}/statuses/build", .body = status_body},
 	[VCS_OP_COMMENTS] = {"GET", REPOSITORY "/pullrequests/{number}/comments?pagelen=100&page={page}",
-		.item = comment, .list = "values", .page = VCS_LIST_MAX},
+		.read = read_comments},
 	[VCS_OP_COMMENT_CREATE] = {"POST", REPOSITORY "/pullrequests/{number}/comments", .body = comment_body,
-		.item = comment},
+		.read = read_comment},
 	[VCS_OP_COMMENT_EDIT] = {"PUT", REPOSITORY "/pullrequests/{number}/comments/{comment}", .body = comment_body,
-		.item = comment},
-	[VCS_OP_HOOKS] = {"GET", REPOSITORY "/hooks?pagelen=100&page={page}", .item = hook, .list = "values",
-		.page = VCS_LIST_MAX},
-	[VCS_OP_HOOK_CREATE] = {"POST", REPOSITORY "/hooks", .body = hook_body, .item = hook},
-	[VCS_OP_HOOK_EDIT] = {"PUT", REPOSITORY "/hooks/{hook}", .body = hook_body, .item = hook},
+		.read = read_comment},
+	[VCS_OP_HOOKS] = {"GET", REPOSITORY "/hooks?pagelen=100&page={page}", .read = read_hooks},
+	[VCS_OP_HOOK_CREATE] = {"POST", REPOSITORY "/hooks", .body = hook_body, .read = read_hook},
+	[VCS_OP_HOOK_EDIT] = {"PUT", REPOSITORY "/hooks/{hook}", .body = hook_body, .read = read_hook},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", REPOSITORY "/hooks/{hook}", .taken = vcs_is_gone},
 };
 
-const struct vcs_dialect_rows vcs_bitbucket_cloud_rows = {rows, vcs_header_bitbucket, NULL};
+const struct vcs_dialect_rows vcs_bitbucket_cloud_rows = {rows, bitbucket_headers, NULL};

@@ -7,7 +7,7 @@
 
 static void server_headers(const struct vcs_api *api, json_t *headers)
 {
-	vcs_header_bitbucket(api, headers);
+	vcs_header_bitbucket(headers, api->token);
 	/* Without it, some requests are refused as forged by a browser. */
 	vcs_header_add(headers, "X-Atlassian-Token: ", "no-check");
 }
@@ -16,11 +16,16 @@ static void server_headers(const struct vcs_api *api, json_t *headers)
 
 static json_t *status_body(const json_t *arguments)
 {
-	static const char *const words[] = {"INPROGRESS", "SUCCESSFUL", "FAILED", "FAILED"};
+	static const char *const states[][2] = {
+		{"pending", "INPROGRESS"}, {"success", "SUCCESSFUL"}, {"failure", "FAILED"}, {"error", "FAILED"}};
+	const char *state = NULL;
 
-	return json_pack("{ss ss ss ss ss}", "key", json_string_at(arguments, "context"), "state",
-		vcs_state(arguments, words), "name", json_string_at(arguments, "context"), "description",
-		json_string_at(arguments, "description"), "url", json_string_at(arguments, "url"));
+	for (size_t i = 0; i < ARRAY_LEN(states); i++)
+		if (text_equal(json_string_at(arguments, "state"), states[i][0]))
+			state = states[i][1];
+	return json_pack("{ss ss ss ss ss}", "key", json_string_at(arguments, "context"), "state", state, "name",
+		json_string_at(arguments, "context"), "description", json_string_at(arguments, "description"), "url",
+		json_string_at(arguments, "url"));
 }
 
 static json_t *comment_body(const json_t *arguments)
@@ -81,6 +86,31 @@ static json_t *repository(const json_t *item)
 		link_named(json_at(item, "links.self"), NULL));
 }
 
+static json_t *read_repository(const struct vcs_answer *answer)
+{
+	return repository(answer->body);
+}
+
+/* A page of a list: the provider says whether it is the last. */
+static json_t *read_values(const struct vcs_answer *answer, json_t *(*read)(const json_t *))
+{
+	bool last = json_bool_at(answer->body, "isLastPage", true);
+
+	return vcs_read_page(answer, json_at(answer->body, "values"), last ? SIZE_MAX : 0, read);
+}
+
+static json_t *read_repositories(const struct vcs_answer *answer)
+{
+	return read_values(answer, repository);
+}
+
+static json_t *read_default(const struct vcs_answer *answer)
+{
+	if (!json_string_at(answer->body, "displayId"))
+		return NULL;
+	return json_pack("{so}", "name", vcs_read_text(answer->body, "displayId", VCS_NAME_LIMIT));
+}
+
 /* The filter matches parts of names. */
 static json_t *read_branch(const struct vcs_answer *answer)
 {
@@ -89,10 +119,25 @@ static json_t *read_branch(const struct vcs_answer *answer)
 
 	json_array_foreach((json_t *)json_at(answer->body, "values"), i, item)
 	{
+		const struct vcs_answer one = {.body = item};
+
 		if (text_equal(json_string_at(item, "displayId"), json_string_at(answer->arguments, "branch")))
-			return vcs_read_head(item, "displayId", "latestCommit");
+			return vcs_read_head(&one, "displayId", "latestCommit");
 	}
 	return NULL;
+}
+
+static json_t *read_commit(const struct vcs_answer *answer)
+{
+	return vcs_read_commit(answer, &(struct vcs_commit_paths){"id", "message", "author.name", "url"});
+}
+
+static json_t *read_files(const struct vcs_answer *answer)
+{
+	static const char *const paths[2] = {"path.toString", "srcPath.toString"};
+	bool last = json_bool_at(answer->body, "isLastPage", true);
+
+	return vcs_read_files(answer, json_at(answer->body, "values"), last ? SIZE_MAX : 0, paths);
 }
 
 static json_t *pull(const json_t *item)
@@ -108,6 +153,16 @@ static json_t *pull(const json_t *item)
 		json_bool_at(item, "draft", false), "open", text_equal(json_string_at(item, "state"), "OPEN"), "title",
 		vcs_read_cut(item, "title", VCS_TITLE_LIMIT), "url", link_named(json_at(item, "links.self"), NULL),
 		"sender", vcs_read_text(item, "author.user.name", VCS_NAME_LIMIT));
+}
+
+static json_t *read_pull(const struct vcs_answer *answer)
+{
+	return pull(answer->body);
+}
+
+static json_t *read_pulls(const struct vcs_answer *answer)
+{
+	return read_values(answer, pull);
 }
 
 static json_t *comment(const json_t *item)
@@ -126,6 +181,16 @@ static json_t *activity(const json_t *item)
 	return inner ? comment(inner) : NULL;
 }
 
+static json_t *read_comments(const struct vcs_answer *answer)
+{
+	return read_values(answer, activity);
+}
+
+static json_t *read_comment(const struct vcs_answer *answer)
+{
+	return comment(answer->body);
+}
+
 static json_t *hook(const json_t *item)
 {
 	if (!json_at(item, "id"))
@@ -133,35 +198,33 @@ static json_t *hook(const json_t *item)
 	return json_pack("{so so}", "id", vcs_read_id(item, "id"), "url", vcs_read_text(item, "url", VCS_URL_LIMIT));
 }
 
-static const char *const file_paths[] = {"path.toString", "srcPath.toString"};
+static json_t *read_hooks(const struct vcs_answer *answer)
+{
+	return read_values(answer, hook);
+}
 
 #define REPOSITORY "/projects/{owner}/repos/{name}"
 #define PAGE       "start={start}&limit=100"
 
 static const struct vcs_row rows[VCS_OPERATIONS] = {
 	[VCS_OP_VERIFY] = {"GET", "/repos?limit=1", .read = read_user},
-	[VCS_OP_REPOSITORY] = {"GET", REPOSITORY, .item = repository},
-	[VCS_OP_DEFAULT_BRANCH] = {"GET", REPOSITORY "/default-branch", .text = {"name", "displayId"}},
-	[VCS_OP_REPOSITORIES] = {"GET", "/repos?name={filter}&" PAGE, .item = repository, .list = "values",
-		.page = VCS_BY_LAST},
+	[VCS_OP_REPOSITORY] = {"GET", REPOSITORY, .read = read_repository},
+	[VCS_OP_DEFAULT_BRANCH] = {"GET", REPOSITORY "/default-branch", .read = read_default},
+	[VCS_OP_REPOSITORIES] = {"GET", "/repos?name={filter}&" PAGE, .read = read_repositories},
 	[VCS_OP_BRANCH] = {"GET", REPOSITORY "/branches?boostMatches=true&filterText={branch}&limit=100",
 		.read = read_branch},
-	[VCS_OP_COMMIT] = {"GET", REPOSITORY "/commits/{sha}", .commit = {"id", "message", "author.name", "url"}},
-	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/changes?since={base}&until={head}&" PAGE, .files = file_paths,
-		.list = "values", .page = VCS_BY_LAST},
-	[VCS_OP_PULL] = {"GET", REPOSITORY "/pull-requests/{number}", .item = pull},
-	[VCS_OP_PULLS] = {"GET", REPOSITORY "/pull-requests?state=OPEN&" PAGE, .item = pull, .list = "values",
-		.page = VCS_BY_LAST},
-	[VCS_OP_PULL_FILES] = {"GET", REPOSITORY "/pull-requests/{number}/changes?" PAGE, .files = file_paths,
-		.list = "values", .page = VCS_BY_LAST},
+	[VCS_OP_COMMIT] = {"GET", REPOSITORY "/commits/{sha}", .read = read_commit},
+	[VCS_OP_COMPARE] = {"GET", REPOSITORY "/changes?since={base}&until={head}&" PAGE, .read = read_files},
+	[VCS_OP_PULL] = {"GET", REPOSITORY "/pull-requests/{number}", .read = read_pull},
+	[VCS_OP_PULLS] = {"GET", REPOSITORY "/pull-requests?state=OPEN&" PAGE, .read = read_pulls},
+	[VCS_OP_PULL_FILES] = {"GET", REPOSITORY "/pull-requests/{number}/changes?" PAGE, .read = read_files},
 	[VCS_OP_STATUS] = {"POST", REPOSITORY "/commits/{sha}/builds", .body = status_body},
-	[VCS_OP_COMMENTS] = {"GET", REPOSITORY "/pull-requests/{number}/activities?" PAGE, .item = activity,
-		.list = "values", .page = VCS_BY_LAST},
+	[VCS_OP_COMMENTS] = {"GET", REPOSITORY "/pull-requests/{number}/activities?" PAGE, .read = read_comments},
 	[VCS_OP_COMMENT_CREATE] = {"POST", REPOSITORY "/pull-requests/{number}/comments", .body = comment_body,
-		.item = comment},
+		.read = read_comment},
 	[VCS_OP_COMMENT_EDIT] = {"PUT", REPOSITORY "/pull-requests/{number}/comments/{comment}", .body = comment_change,
-		.item = comment},
-	[VCS_OP_HOOKS] = {"GET", REPOSITORY "/webhooks?" PAGE, .item = hook, .list = "values", .page = VCS_BY_LAST},
+		.read = read_comment},
+	[VCS_OP_HOOKS] = {"GET", REPOSITORY "/webhooks?" PAGE, .read = read_hooks},
 	[VCS_OP_HOOK_CREATE] = {"POST", REPOSITORY "/webhooks", .body = hook_body, .read = vcs_read_made},
 	[VCS_OP_HOOK_EDIT] = {"PUT", REPOSITORY "/webhooks/{hook}", .body = hook_body, .read = vcs_read_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", REPOSITORY "/webhooks/{hook}", .taken = vcs_is_gone},

@@ -22,6 +22,22 @@ static json_t *hook_body(const json_t *arguments)
 		json_string_at(arguments, "secret"));
 }
 
+static json_t *read_repositories(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, json_at(answer->body, "data"), PAGE, vcs_github_repository);
+}
+
+static json_t *read_branch(const struct vcs_answer *answer)
+{
+	return vcs_read_head(answer, "name", "commit.id");
+}
+
+static json_t *read_commit(const struct vcs_answer *answer)
+{
+	return vcs_read_commit(
+		answer, &(struct vcs_commit_paths){"sha", "commit.message", "commit.author.name", "html_url"});
+}
+
 /* Adds the files of a commit. False if it has no list. */
 static bool files_add(json_t *files, const json_t *commit)
 {
@@ -66,31 +82,47 @@ static json_t *read_compare(const struct vcs_answer *answer)
 	return json_pack("{so sb sn}", "files", files, "whole", whole && !forced, "next");
 }
 
-/* The answer to `comments` has all of them. */
+static json_t *read_pulls(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, PAGE, vcs_github_pull);
+}
+
+static json_t *read_files(const struct vcs_answer *answer)
+{
+	static const char *const paths[2] = {"filename", "previous_filename"};
+
+	return vcs_read_files(answer, answer->body, PAGE, paths);
+}
+
+/* One answer has all comments. */
+static json_t *read_comments(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, SIZE_MAX, vcs_github_comment_item);
+}
+
+static json_t *read_hooks(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, PAGE, vcs_github_hook);
+}
+
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_VERIFY] = {"GET", "/user", .text = {"user", "login"}},
-	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .item = vcs_github_repository},
-	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .item = vcs_github_repository},
-	[VCS_OP_REPOSITORIES] = {"GET", "/repos/search?limit=50&page={page}&q={filter}", .item = vcs_github_repository,
-		.list = "data", .page = PAGE},
-	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .head = {"name", "commit.id"}},
-	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/git/commits/{sha}",
-		.commit = {"sha", "commit.message", "commit.author.name", "html_url"}},
+	[VCS_OP_VERIFY] = {"GET", "/user", .read = vcs_github_read_user},
+	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .read = vcs_github_read_repository},
+	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .read = vcs_github_read_repository},
+	[VCS_OP_REPOSITORIES] = {"GET", "/repos/search?limit=50&page={page}&q={filter}", .read = read_repositories},
+	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .read = read_branch},
+	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/git/commits/{sha}", .read = read_commit},
 	[VCS_OP_COMPARE] = {"GET", "/repos/{repo}/compare/{base}...{head}", .read = read_compare},
-	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .item = vcs_github_pull},
-	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&limit=50&page={page}", .item = vcs_github_pull,
-		.list = "", .page = PAGE},
-	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?limit=50&page={page}",
-		.files = vcs_github_files, .list = "", .page = PAGE},
+	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .read = vcs_github_read_pull},
+	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&limit=50&page={page}", .read = read_pulls},
+	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?limit=50&page={page}", .read = read_files},
 	[VCS_OP_STATUS] = {"POST", "/repos/{repo}/statuses/{sha}", .body = vcs_github_status},
-	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments", .item = vcs_github_comment_item,
-		.list = ""},
+	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments", .read = read_comments},
 	[VCS_OP_COMMENT_CREATE] = {"POST", "/repos/{repo}/issues/{number}/comments", .body = vcs_github_comment,
-		.item = vcs_github_comment_item},
+		.read = vcs_github_read_comment},
 	[VCS_OP_COMMENT_EDIT] = {"PATCH", "/repos/{repo}/issues/comments/{comment}", .body = vcs_github_comment,
-		.item = vcs_github_comment_item},
-	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?limit=50&page={page}", .item = vcs_github_hook, .list = "",
-		.page = PAGE},
+		.read = vcs_github_read_comment},
+	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?limit=50&page={page}", .read = read_hooks},
 	[VCS_OP_HOOK_CREATE] = {"POST", "/repos/{repo}/hooks", .body = hook_body, .read = vcs_read_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", "/repos/{repo}/hooks/{hook}", .taken = vcs_is_gone},
 };

@@ -7,11 +7,11 @@
 
 /* GitHub's REST API, version 2022-11-28. */
 
-enum { MAX_COMPARED = 300, MAX_DESCRIPTION = 140 };
+enum { FILES = 100, MAX_COMPARED = 300, MAX_DESCRIPTION = 140 };
 
 static void github_headers(const struct vcs_api *api, json_t *headers)
 {
-	vcs_header_bearer(api, headers);
+	vcs_header_add(headers, "Authorization: Bearer ", api->token);
 	vcs_header_add(headers, "X-GitHub-Api-Version: ", "2022-11-28");
 }
 
@@ -69,6 +69,13 @@ static json_t *hook_change(const json_t *arguments)
 
 /* ---- answers ---- */
 
+json_t *vcs_github_read_user(const struct vcs_answer *answer)
+{
+	if (!json_string_at(answer->body, "login"))
+		return NULL;
+	return json_pack("{so}", "user", vcs_read_text(answer->body, "login", VCS_NAME_LIMIT));
+}
+
 json_t *vcs_github_repository(const json_t *item)
 {
 	if (!json_string_at(item, "full_name") || !json_at(item, "id"))
@@ -80,6 +87,11 @@ json_t *vcs_github_repository(const json_t *item)
 		vcs_read_text(item, "html_url", VCS_URL_LIMIT));
 }
 
+json_t *vcs_github_read_repository(const struct vcs_answer *answer)
+{
+	return vcs_github_repository(answer->body);
+}
+
 /* For a user, an array; for an App, an object with it. */
 static json_t *read_repositories(const struct vcs_answer *answer)
 {
@@ -88,7 +100,28 @@ static json_t *read_repositories(const struct vcs_answer *answer)
 	return vcs_read_page(answer, inner ? inner : answer->body, VCS_LIST_MAX, vcs_github_repository);
 }
 
-const char *const vcs_github_files[2] = {"filename", "previous_filename"};
+static char *repositories_url(const struct vcs_api *api, const json_t *arguments)
+{
+	size_t len = strlen(api->api_url);
+
+	while (len > 0 && api->api_url[len - 1] == '/')
+		len--;
+	return mem_printf("%.*s/%s?per_page=%d&page=%lld", (int)len, api->api_url,
+		api->app ? "installation/repositories" : "user/repos", VCS_LIST_MAX, vcs_page(arguments));
+}
+
+static json_t *read_branch(const struct vcs_answer *answer)
+{
+	return vcs_read_head(answer, "name", "commit.sha");
+}
+
+static json_t *read_commit(const struct vcs_answer *answer)
+{
+	return vcs_read_commit(
+		answer, &(struct vcs_commit_paths){"sha", "commit.message", "commit.author.name", "html_url"});
+}
+
+static const char *const file_paths[2] = {"filename", "previous_filename"};
 
 /* The list begins at the merge base, so it lacks the files of commits that a forced push removed. If the base is a
  * branch, those files are not wanted. */
@@ -102,11 +135,16 @@ static bool is_forced(const struct vcs_answer *answer)
 static json_t *read_compare(const struct vcs_answer *answer)
 {
 	const json_t *files = json_at(answer->body, "files");
-	json_t *result = vcs_read_files(answer, files, SIZE_MAX, vcs_github_files);
+	json_t *result = vcs_read_files(answer, files, SIZE_MAX, file_paths);
 
 	if (result && (json_array_size(files) >= MAX_COMPARED || is_forced(answer)))
 		json_object_set_new(result, "whole", json_false());
 	return result;
+}
+
+static json_t *read_files(const struct vcs_answer *answer)
+{
+	return vcs_read_files(answer, answer->body, FILES, file_paths);
 }
 
 json_t *vcs_github_pull(const json_t *item)
@@ -126,12 +164,32 @@ json_t *vcs_github_pull(const json_t *item)
 		"sender", vcs_read_text(item, "user.login", VCS_NAME_LIMIT));
 }
 
+json_t *vcs_github_read_pull(const struct vcs_answer *answer)
+{
+	return vcs_github_pull(answer->body);
+}
+
+static json_t *read_pulls(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, 30, vcs_github_pull);
+}
+
 json_t *vcs_github_comment_item(const json_t *item)
 {
 	if (!json_at(item, "id"))
 		return NULL;
 	return json_pack("{so sn so}", "id", vcs_read_id(item, "id"), "version", "body",
 		vcs_read_cut(item, "body", VCS_MESSAGE_LIMIT));
+}
+
+static json_t *read_comments(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, VCS_LIST_MAX, vcs_github_comment_item);
+}
+
+json_t *vcs_github_read_comment(const struct vcs_answer *answer)
+{
+	return vcs_github_comment_item(answer->body);
 }
 
 json_t *vcs_github_hook(const json_t *item)
@@ -142,30 +200,32 @@ json_t *vcs_github_hook(const json_t *item)
 		"{so so}", "id", vcs_read_id(item, "id"), "url", vcs_read_text(item, "config.url", VCS_URL_LIMIT));
 }
 
+static json_t *read_hooks(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, VCS_LIST_MAX, vcs_github_hook);
+}
+
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_VERIFY] = {"GET", "/user", .text = {"user", "login"}},
-	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .item = vcs_github_repository},
-	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .item = vcs_github_repository},
-	[VCS_OP_REPOSITORIES] = {"GET", "/{repositories}?per_page=100&page={page}", .read = read_repositories},
-	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .head = {"name", "commit.sha"}},
-	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/commits/{sha}",
-		.commit = {"sha", "commit.message", "commit.author.name", "html_url"}},
+	[VCS_OP_VERIFY] = {"GET", "/user", .read = vcs_github_read_user},
+	[VCS_OP_REPOSITORY] = {"GET", "/repos/{repo}", .read = vcs_github_read_repository},
+	[VCS_OP_LOCATE] = {"GET", "/repositories/{id}", .read = vcs_github_read_repository},
+	[VCS_OP_REPOSITORIES] = {"GET", "", .filled = repositories_url, .read = read_repositories},
+	[VCS_OP_BRANCH] = {"GET", "/repos/{repo}/branches/{branch}", .read = read_branch},
+	[VCS_OP_COMMIT] = {"GET", "/repos/{repo}/commits/{sha}", .read = read_commit},
 	[VCS_OP_COMPARE] = {"GET", "/repos/{repo}/compare/{base}...{head}", .read = read_compare},
-	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .item = vcs_github_pull},
-	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&per_page=30&page={page}", .item = vcs_github_pull,
-		.list = "", .page = 30},
+	[VCS_OP_PULL] = {"GET", "/repos/{repo}/pulls/{number}", .read = vcs_github_read_pull},
+	[VCS_OP_PULLS] = {"GET", "/repos/{repo}/pulls?state=open&per_page=30&page={page}", .read = read_pulls},
 	[VCS_OP_PULL_FILES] = {"GET", "/repos/{repo}/pulls/{number}/files?per_page=100&page={page}",
-		.files = vcs_github_files, .list = "", .page = 100},
+		.read = read_files},
 	[VCS_OP_STATUS] = {"POST", "/repos/{repo}/statuses/{sha}", .body = vcs_github_status},
 	[VCS_OP_CHECK_RUN] = {"POST", "/repos/{repo}/check-runs", .body = check_body},
 	[VCS_OP_COMMENTS] = {"GET", "/repos/{repo}/issues/{number}/comments?per_page=100&page={page}",
-		.item = vcs_github_comment_item, .list = "", .page = VCS_LIST_MAX},
+		.read = read_comments},
 	[VCS_OP_COMMENT_CREATE] = {"POST", "/repos/{repo}/issues/{number}/comments", .body = vcs_github_comment,
-		.item = vcs_github_comment_item},
+		.read = vcs_github_read_comment},
 	[VCS_OP_COMMENT_EDIT] = {"PATCH", "/repos/{repo}/issues/comments/{comment}", .body = vcs_github_comment,
-		.item = vcs_github_comment_item},
-	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?per_page=100&page={page}", .item = vcs_github_hook, .list = "",
-		.page = VCS_LIST_MAX},
+		.read = vcs_github_read_comment},
+	[VCS_OP_HOOKS] = {"GET", "/repos/{repo}/hooks?per_page=100&page={page}", .read = read_hooks},
 	[VCS_OP_HOOK_CREATE] = {"POST", "/repos/{repo}/hooks", .body = hook_body, .read = vcs_read_made},
 	[VCS_OP_HOOK_EDIT] = {"PATCH", "/repos/{repo}/hooks/{hook}", .body = hook_change, .read = vcs_read_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", "/repos/{repo}/hooks/{hook}", .taken = vcs_is_gone},

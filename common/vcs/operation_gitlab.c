@@ -5,6 +5,13 @@
 
 /* GitLab's REST API, version 4. A project is named by its whole path, as one segment. */
 
+enum { PULLS = 30, FILES = 100 };
+
+static void gitlab_headers(const struct vcs_api *api, json_t *headers)
+{
+	vcs_header_add(headers, "Authorization: Bearer ", api->token);
+}
+
 /* ---- bodies ---- */
 
 static json_t *status_body(const json_t *arguments)
@@ -17,6 +24,11 @@ static json_t *status_body(const json_t *arguments)
 		json_string_at(arguments, "url"));
 }
 
+static json_t *comment_body(const json_t *arguments)
+{
+	return json_pack("{ss}", "body", json_string_at(arguments, "body"));
+}
+
 static json_t *hook_body(const json_t *arguments)
 {
 	return json_pack("{ss ss sb sb sb sb}", "url", json_string_at(arguments, "url"), "token",
@@ -25,6 +37,13 @@ static json_t *hook_body(const json_t *arguments)
 }
 
 /* ---- answers ---- */
+
+static json_t *read_user(const struct vcs_answer *answer)
+{
+	if (!json_string_at(answer->body, "username"))
+		return NULL;
+	return json_pack("{so}", "user", vcs_read_text(answer->body, "username", VCS_NAME_LIMIT));
+}
 
 static json_t *repository(const json_t *item)
 {
@@ -37,6 +56,26 @@ static json_t *repository(const json_t *item)
 		vcs_read_text(item, "web_url", VCS_URL_LIMIT));
 }
 
+static json_t *read_repository(const struct vcs_answer *answer)
+{
+	return repository(answer->body);
+}
+
+static json_t *read_repositories(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, VCS_LIST_MAX, repository);
+}
+
+static json_t *read_branch(const struct vcs_answer *answer)
+{
+	return vcs_read_head(answer, "name", "commit.id");
+}
+
+static json_t *read_commit(const struct vcs_answer *answer)
+{
+	return vcs_read_commit(answer, &(struct vcs_commit_paths){"id", "message", "author_name", "web_url"});
+}
+
 static const char *const file_paths[2] = {"new_path", "old_path"};
 
 static json_t *read_compare(const struct vcs_answer *answer)
@@ -46,6 +85,11 @@ static json_t *read_compare(const struct vcs_answer *answer)
 	if (result && json_bool_at(answer->body, "compare_timeout", false))
 		json_object_set_new(result, "whole", json_false());
 	return result;
+}
+
+static json_t *read_files(const struct vcs_answer *answer)
+{
+	return vcs_read_files(answer, answer->body, FILES, file_paths);
 }
 
 static json_t *pull(const json_t *item)
@@ -66,11 +110,31 @@ static json_t *pull(const json_t *item)
 		vcs_read_text(item, "author.username", VCS_NAME_LIMIT));
 }
 
+static json_t *read_pull(const struct vcs_answer *answer)
+{
+	return pull(answer->body);
+}
+
+static json_t *read_pulls(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, PULLS, pull);
+}
+
+static json_t *read_comments(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, VCS_LIST_MAX, vcs_github_comment_item);
+}
+
 static json_t *hook(const json_t *item)
 {
 	if (!json_at(item, "id"))
 		return NULL;
 	return json_pack("{so so}", "id", vcs_read_id(item, "id"), "url", vcs_read_text(item, "url", VCS_URL_LIMIT));
+}
+
+static json_t *read_hooks(const struct vcs_answer *answer)
+{
+	return vcs_read_page(answer, answer->body, VCS_LIST_MAX, hook);
 }
 
 /* GitLab refuses a status that the commit has already: "Cannot transition status via :run from :running". */
@@ -84,36 +148,33 @@ static bool is_equal_transition(const struct vcs_answer *answer)
 #define PROJECT "/projects/{project}"
 
 static const struct vcs_row rows[VCS_OPERATIONS] = {
-	[VCS_OP_VERIFY] = {"GET", "/user", .text = {"user", "username"}},
-	[VCS_OP_REPOSITORY] = {"GET", PROJECT, .item = repository},
-	[VCS_OP_LOCATE] = {"GET", "/projects/{id}", .item = repository},
+	[VCS_OP_VERIFY] = {"GET", "/user", .read = read_user},
+	[VCS_OP_REPOSITORY] = {"GET", PROJECT, .read = read_repository},
+	[VCS_OP_LOCATE] = {"GET", "/projects/{id}", .read = read_repository},
 	[VCS_OP_REPOSITORIES] = {"GET",
 		"/projects?membership=true&archived=false&order_by=last_activity_at&per_page=100&page={page}"
 		"&search_namespaces=true&search={filter}",
-		.item = repository, .list = "", .page = VCS_LIST_MAX},
-	[VCS_OP_BRANCH] = {"GET", PROJECT "/repository/branches/{branch}", .head = {"name", "commit.id"}},
-	[VCS_OP_COMMIT] = {"GET", PROJECT "/repository/commits/{sha}",
-		.commit = {"id", "message", "author_name", "web_url"}},
+		.read = read_repositories},
+	[VCS_OP_BRANCH] = {"GET", PROJECT "/repository/branches/{branch}", .read = read_branch},
+	[VCS_OP_COMMIT] = {"GET", PROJECT "/repository/commits/{sha}", .read = read_commit},
 	[VCS_OP_COMPARE] = {"GET", PROJECT "/repository/compare?from={base}&to={head}&straight=true",
 		.read = read_compare},
-	[VCS_OP_PULL] = {"GET", PROJECT "/merge_requests/{number}", .item = pull},
-	[VCS_OP_PULLS] = {"GET", PROJECT "/merge_requests?state=opened&per_page=30&page={page}", .item = pull,
-		.list = "", .page = 30},
+	[VCS_OP_PULL] = {"GET", PROJECT "/merge_requests/{number}", .read = read_pull},
+	[VCS_OP_PULLS] = {"GET", PROJECT "/merge_requests?state=opened&per_page=30&page={page}", .read = read_pulls},
 	[VCS_OP_PULL_FILES] = {"GET", PROJECT "/merge_requests/{number}/diffs?per_page=100&page={page}",
-		.files = file_paths, .list = "", .page = 100},
+		.read = read_files},
 	[VCS_OP_STATUS] = {"POST", PROJECT "/statuses/{sha}", .body = status_body, .taken = is_equal_transition},
 	[VCS_OP_COMMENTS] = {"GET",
 		PROJECT "/merge_requests/{number}/notes?order_by=created_at&sort=asc&per_page=100&page={page}",
-		.item = vcs_github_comment_item, .list = "", .page = VCS_LIST_MAX},
-	[VCS_OP_COMMENT_CREATE] = {"POST", PROJECT "/merge_requests/{number}/notes", .body = vcs_github_comment,
-		.item = vcs_github_comment_item},
-	[VCS_OP_COMMENT_EDIT] = {"PUT", PROJECT "/merge_requests/{number}/notes/{comment}", .body = vcs_github_comment,
-		.item = vcs_github_comment_item},
-	[VCS_OP_HOOKS] = {"GET", PROJECT "/hooks?per_page=100&page={page}", .item = hook, .list = "",
-		.page = VCS_LIST_MAX},
+		.read = read_comments},
+	[VCS_OP_COMMENT_CREATE] = {"POST", PROJECT "/merge_requests/{number}/notes", .body = comment_body,
+		.read = vcs_github_read_comment},
+	[VCS_OP_COMMENT_EDIT] = {"PUT", PROJECT "/merge_requests/{number}/notes/{comment}", .body = comment_body,
+		.read = vcs_github_read_comment},
+	[VCS_OP_HOOKS] = {"GET", PROJECT "/hooks?per_page=100&page={page}", .read = read_hooks},
 	[VCS_OP_HOOK_CREATE] = {"POST", PROJECT "/hooks", .body = hook_body, .read = vcs_read_made},
 	[VCS_OP_HOOK_EDIT] = {"PUT", PROJECT "/hooks/{hook}", .body = hook_body, .read = vcs_read_made},
 	[VCS_OP_HOOK_DELETE] = {"DELETE", PROJECT "/hooks/{hook}", .taken = vcs_is_gone},
 };
 
-const struct vcs_dialect_rows vcs_gitlab_rows = {rows, vcs_header_bearer, NULL};
+const struct vcs_dialect_rows vcs_gitlab_rows = {rows, gitlab_headers, NULL};

@@ -44,17 +44,12 @@ void vcs_header_basic(json_t *headers, const char *pair)
 	vcs_header_add(headers, "Authorization: Basic ", encoded);
 }
 
-void vcs_header_bearer(const struct vcs_api *api, json_t *headers)
+void vcs_header_bitbucket(json_t *headers, const char *token)
 {
-	vcs_header_add(headers, "Authorization: Bearer ", api->token);
-}
-
-void vcs_header_bitbucket(const struct vcs_api *api, json_t *headers)
-{
-	if (strchr(api->token, ':'))
-		vcs_header_basic(headers, api->token);
+	if (strchr(token, ':'))
+		vcs_header_basic(headers, token);
 	else
-		vcs_header_bearer(api, headers);
+		vcs_header_add(headers, "Authorization: Bearer ", token);
 }
 
 /* ---- readers ---- */
@@ -112,7 +107,7 @@ json_t *vcs_read_differs(const json_t *value, const char *one, const char *other
 	return json_boolean(!json_equal(a, b));
 }
 
-static json_t *read_list(const json_t *array, json_t *(*read)(const json_t *item))
+json_t *vcs_read_list(const json_t *array, json_t *(*read)(const json_t *item))
 {
 	json_t *list, *item, *made;
 	size_t i;
@@ -137,7 +132,7 @@ static json_t *next_page(const struct vcs_answer *answer, const json_t *array, s
 json_t *vcs_read_page(
 	const struct vcs_answer *answer, const json_t *array, size_t size, json_t *(*read)(const json_t *))
 {
-	json_t *items = read_list(array, read);
+	json_t *items = vcs_read_list(array, read);
 
 	return items ? json_pack("{so so}", "items", items, "next", next_page(answer, array, size)) : NULL;
 }
@@ -165,16 +160,16 @@ json_t *vcs_read_files(const struct vcs_answer *answer, const json_t *array, siz
 	return json_pack("{so sb so}", "files", files, "whole", whole, "next", next_page(answer, array, size));
 }
 
-json_t *vcs_read_head(const json_t *item, const char *name, const char *sha)
+json_t *vcs_read_head(const struct vcs_answer *answer, const char *name, const char *sha)
 {
-	json_auto_t *text = vcs_read_sha(item, sha);
+	json_auto_t *text = vcs_read_sha(answer->body, sha);
 
 	if (json_is_null(text))
 		return NULL;
-	return json_pack("{so sO}", "name", vcs_read_text(item, name, VCS_NAME_LIMIT), "sha", text);
+	return json_pack("{so sO}", "name", vcs_read_text(answer->body, name, VCS_NAME_LIMIT), "sha", text);
 }
 
-static json_t *read_commit(const struct vcs_answer *answer, const struct vcs_commit_paths *paths)
+json_t *vcs_read_commit(const struct vcs_answer *answer, const struct vcs_commit_paths *paths)
 {
 	json_auto_t *sha = vcs_read_sha(answer->body, paths->sha);
 
@@ -200,40 +195,4 @@ json_t *vcs_read_made(const struct vcs_answer *answer)
 		return json_pack("{so}", "id", id);
 	json_decref(id);
 	return NULL;
-}
-
-const char *vcs_state(const json_t *arguments, const char *const words[4])
-{
-	static const char *const states[] = {"pending", "success", "failure", "error"};
-
-	for (size_t i = 0; i < ARRAY_LEN(states); i++)
-		if (text_equal(json_string_at(arguments, "state"), states[i]))
-			return words[i];
-	return NULL;
-}
-
-static json_t *read_one_text(const json_t *body, const struct vcs_paths *paths)
-{
-	if (!json_string_at(body, paths->path))
-		return NULL;
-	return json_pack("{so}", paths->name, vcs_read_text(body, paths->path, VCS_NAME_LIMIT));
-}
-
-json_t *vcs_row_read(const struct vcs_row *row, const struct vcs_answer *answer)
-{
-	const json_t *array = row->list && *row->list ? json_at(answer->body, row->list) : answer->body;
-	bool all = row->page == VCS_BY_LAST ? json_bool_at(answer->body, "isLastPage", true) : row->page == 0;
-	size_t size = all ? SIZE_MAX : row->page > 0 ? (size_t)row->page : 0;
-
-	if (row->read)
-		return row->read(answer);
-	if (row->item)
-		return row->list ? vcs_read_page(answer, array, size, row->item) : row->item(answer->body);
-	if (row->files)
-		return vcs_read_files(answer, array, size, row->files);
-	if (row->commit.sha)
-		return read_commit(answer, &row->commit);
-	if (row->head.path)
-		return vcs_read_head(answer->body, row->head.name, row->head.path);
-	return row->text.path ? read_one_text(answer->body, &row->text) : json_object();
 }

@@ -7,14 +7,6 @@
 #include "common/buf.h"
 #include "common/vcs/operation_types.h"
 
-/* Where an answer has the members of a commit. */
-struct vcs_commit_paths {
-	const char *sha, *message, *author, *url;
-};
-struct vcs_paths {
-	const char *name, *path;
-};
-
 /* How a dialect makes one operation. */
 struct vcs_row {
 	const char *method; /* NULL: the dialect lacks the operation */
@@ -24,22 +16,11 @@ struct vcs_row {
 	 * and any other by the argument of that name.
 	 */
 	const char *path;
-	json_t *(*body)(const json_t *arguments);       /* NULL: no body */
-	bool (*taken)(const struct vcs_answer *answer); /* an error that counts as taken; or NULL */
-	/* What is read: by the first of these members that is set. Without any, an empty object. */
-	json_t *(*read)(const struct vcs_answer *answer);
-	json_t *(*item)(const json_t *item); /* one item, or with `list` a page of items (vcs_read_page) */
-	const char *const *files;            /* a page of files, by these two paths (vcs_read_files) */
-	struct vcs_commit_paths commit;      /* vcs_read_commit */
-	struct vcs_paths head;               /* {name, sha} (vcs_read_head) */
-	struct vcs_paths text;               /* {name: the text at `path`} */
-	const char *list;                    /* where the answer has its array; "": it is the array */
-	int page; /* how many items a full page has; 0: one answer has all; VCS_BY_LAST: the answer says so */
+	json_t *(*body)(const json_t *arguments);                         /* NULL: no body */
+	json_t *(*read)(const struct vcs_answer *answer);                 /* NULL: nothing is read */
+	bool (*taken)(const struct vcs_answer *answer);                   /* an error that counts as taken; or NULL */
+	char *(*filled)(const struct vcs_api *, const json_t *arguments); /* instead of `path`: the whole URL */
 };
-enum { VCS_BY_LAST = -1 };
-
-/* Reads an answer by its row. A new reference; NULL if it is not of the documented form. */
-json_t *vcs_row_read(const struct vcs_row *row, const struct vcs_answer *answer);
 
 struct vcs_dialect_rows {
 	const struct vcs_row *rows; /* VCS_OPERATIONS of them */
@@ -60,10 +41,8 @@ const struct vcs_row *vcs_row_of(enum vcs_dialect dialect, enum vcs_operation op
 void vcs_header_add(json_t *headers, const char *prefix, const char *text);
 /* "Authorization: Basic" of "user:password". */
 void vcs_header_basic(json_t *headers, const char *pair);
-/* "Authorization: Bearer" of the token. */
-void vcs_header_bearer(const struct vcs_api *api, json_t *headers);
 /* Bitbucket's: "user:password" is an app password or an API token; anything else is an access token. */
-void vcs_header_bitbucket(const struct vcs_api *api, json_t *headers);
+void vcs_header_bitbucket(json_t *headers, const char *token);
 
 /* ---- readers ---- */
 
@@ -84,8 +63,9 @@ json_t *vcs_read_cut(const json_t *value, const char *path, size_t limit);
 json_t *vcs_read_sha(const json_t *value, const char *path);
 /* An id: a text, or a number as text; else null. */
 json_t *vcs_read_id(const json_t *value, const char *path);
-/* {items, next} of a list with `size` items per page, as `read` returns them; those for which it returns NULL are left
- * out. There is a next page if this one is full. NULL if it is no array. */
+/* The array's items, as `read` returns them; those for which it returns NULL are left out. NULL if it is no array. */
+json_t *vcs_read_list(const json_t *array, json_t *(*read)(const json_t *item));
+/* {items, next} of a list with `size` items per page: there is a next page if this one is full. */
 json_t *vcs_read_page(
 	const struct vcs_answer *answer, const json_t *array, size_t size, json_t *(*read)(const json_t *));
 /* {files, whole, next} of an array of objects with the changed path, and the path before a renaming, at these paths. */
@@ -95,20 +75,25 @@ long long vcs_page(const json_t *arguments);
 /* True if two ids at these paths differ; null if one is missing. */
 json_t *vcs_read_differs(const json_t *value, const char *one, const char *other);
 
-/* {name, sha} from these paths; NULL if there is no hash. */
-json_t *vcs_read_head(const json_t *item, const char *name, const char *sha);
-/* The argument "state" in the provider's words for pending, success, failure and error; NULL if it is none of these. */
-const char *vcs_state(const json_t *arguments, const char *const words[4]);
+/* {name, sha} and {sha, message, author, url} from these paths; NULL if there is no hash. */
+json_t *vcs_read_head(const struct vcs_answer *answer, const char *name, const char *sha);
+struct vcs_commit_paths {
+	const char *sha, *message, *author, *url;
+};
+json_t *vcs_read_commit(const struct vcs_answer *answer, const struct vcs_commit_paths *paths);
 /* For `taken` of a deletion: there is nothing left to delete. */
 bool vcs_is_gone(const struct vcs_answer *answer);
 
 /* GitHub's forms, which Gitea shares. */
 json_t *vcs_github_status(const json_t *arguments);
 json_t *vcs_github_comment(const json_t *arguments);
+json_t *vcs_github_read_user(const struct vcs_answer *answer);
+json_t *vcs_github_read_repository(const struct vcs_answer *answer);
 json_t *vcs_github_repository(const json_t *item);
+json_t *vcs_github_read_pull(const struct vcs_answer *answer);
 json_t *vcs_github_pull(const json_t *item);
-extern const char *const vcs_github_files[2];
 json_t *vcs_github_comment_item(const json_t *item);
+json_t *vcs_github_read_comment(const struct vcs_answer *answer);
 json_t *vcs_github_hook(const json_t *item);
 json_t *vcs_read_made(const struct vcs_answer *answer);
 
