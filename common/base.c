@@ -26,10 +26,11 @@ void freep(void *pointer_to_pointer)
 	free(*(void **)pointer_to_pointer);
 }
 
-void closep(const int *fd)
+void closep(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 }
 
 void *mem_new(size_t count, size_t size)

@@ -23,8 +23,8 @@
 
 /* For _cleanup_: frees what the pointer points to. */
 void freep(void *pointer_to_pointer);
-/* For _cleanup_: closes the descriptor unless it is negative. */
-void closep(const int *fd);
+/* For _cleanup_: closes the descriptor unless it is negative, and sets it to -1. */
+void closep(int *fd);
 
 /* Ends the process as out of memory. For calls of libraries that fail for no other reason. */
 _Noreturn void mem_out(void);

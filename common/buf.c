@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/buf.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,16 +137,44 @@ void buf_release(struct buf *buf)
 	buf->len = buf->cap = 0;
 }
 
-int buf_read_file(struct buf *buf, const char *path, struct err *err)
+int buf_read(struct buf *buf, int fd)
 {
-	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
 	char chunk[65536];
 	ssize_t got;
 
-	if (fd < 0)
-		return err_errno(err, path);
-	while ((got = read(fd, chunk, sizeof(chunk))) > 0)
-		if (buf_append(buf, chunk, (size_t)got) < 0)
-			return err_set(err, ERR_TOO_LARGE, "%s: larger than %zu bytes", path, buf->limit);
-	return got < 0 ? err_errno(err, path) : 0;
+	while ((got = read(fd, chunk, sizeof(chunk))) > 0) {
+		if (buf_append(buf, chunk, (size_t)got) < 0) {
+			errno = EFBIG;
+			return -1;
+		}
+	}
+	return got < 0 ? -1 : 0;
+}
+
+int buf_read_file(struct buf *buf, const char *path, struct err *err)
+{
+	_cleanup_(closep) int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd >= 0 && buf_read(buf, fd) == 0)
+		return 0;
+	if (errno == EFBIG)
+		return err_set(err, ERR_TOO_LARGE, "%s: larger than %zu bytes", path, buf->limit);
+	return err_errno(err, path);
+}
+
+int write_fully(int fd, const void *bytes, size_t len)
+{
+	const char *at = bytes;
+
+	while (len > 0) {
+		ssize_t done = write(fd, at, len);
+
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done <= 0)
+			return -1;
+		at += done;
+		len -= (size_t)done;
+	}
+	return 0;
 }

@@ -48,8 +48,12 @@ struct bytes text_bytes(const char *text);
 char *buf_take(struct buf *buf);
 void buf_release(struct buf *buf);
 
+/* Appends the rest of a file. -1 with errno; EFBIG: it is over the limit. */
+int buf_read(struct buf *buf, int fd);
 /* Reads a whole file into an empty buffer. -1 with ERR_NOT_FOUND, ERR_TOO_LARGE or ERR_INTERNAL. */
 struct err;
 int buf_read_file(struct buf *buf, const char *path, struct err *err);
+/* Writes all the bytes. -1 with errno. */
+int write_fully(int fd, const void *bytes, size_t len);
 
 #endif

@@ -174,37 +174,40 @@ void metric_observe(int metric, const char *labels, double seconds)
 	series_change(metric, labels, seconds, change_observe);
 }
 
-void metric_addf(int metric, double amount, const char *labels, ...)
+static void series_changef(
+	int metric, const char *labels, va_list args, double value, void (*change)(struct series *, double))
 {
 	char text[LABELS_SIZE];
+
+	vsnprintf(text, sizeof(text), labels, args);
+	series_change(metric, text, value, change);
+}
+
+void metric_addf(int metric, double amount, const char *labels, ...)
+{
 	va_list args;
 
 	va_start(args, labels);
-	vsnprintf(text, sizeof(text), labels, args);
+	series_changef(metric, labels, args, amount, change_add);
 	va_end(args);
-	metric_add(metric, text, amount);
 }
 
 void metric_setf(int metric, double value, const char *labels, ...)
 {
-	char text[LABELS_SIZE];
 	va_list args;
 
 	va_start(args, labels);
-	vsnprintf(text, sizeof(text), labels, args);
+	series_changef(metric, labels, args, value, change_set);
 	va_end(args);
-	metric_set(metric, text, value);
 }
 
 void metric_observef(int metric, double seconds, const char *labels, ...)
 {
-	char text[LABELS_SIZE];
 	va_list args;
 
 	va_start(args, labels);
-	vsnprintf(text, sizeof(text), labels, args);
+	series_changef(metric, labels, args, seconds, change_observe);
 	va_end(args);
-	metric_observe(metric, text, seconds);
 }
 
 static void series_write(struct buf *out, const struct metric *metric, const struct series *series)

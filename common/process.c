@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "common/process.h"
 
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
+#include "common/base.h"
 #include "common/err.h"
 
 int descriptors_raise(
@@ -24,6 +26,21 @@ int descriptors_raise(
 			(unsigned long long)limit.rlim_cur, least);
 	*ret_limit = limit.rlim_cur;
 	return 0;
+}
+
+int port_file_write(const char *path, int port, struct err *err)
+{
+	_cleanup_(freep) char *draft = mem_printf("%s.new", path);
+	FILE *file = *path ? fopen(draft, "we") : NULL;
+	bool written;
+
+	if (!*path)
+		return 0;
+	if (!file)
+		return err_errno(err, draft);
+	written = fprintf(file, "%d\n", port) > 0;
+	written = fclose(file) == 0 && written;
+	return written && rename(draft, path) == 0 ? 0 : err_errno(err, path);
 }
 
 void process_protect(void)

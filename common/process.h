@@ -2,7 +2,7 @@
 #ifndef COMMON_PROCESS_H
 #define COMMON_PROCESS_H
 
-/* The limits and the protection of a process, set up at its start. */
+/* The start of a process: its limits, its protection, and the file that names its port. */
 
 struct err;
 
@@ -10,6 +10,9 @@ struct err;
  * new limit. ERR_INVALID if it is below `least`. */
 int descriptors_raise(
 	unsigned long long least, unsigned long long wanted, unsigned long long *ret_limit, struct err *err);
+
+/* Writes a server's port to a file atomically, so that readers never see a part of it. "" is no file. */
+int port_file_write(const char *path, int port, struct err *err);
 
 /* Protects the secrets in this process. It writes no core file. Other processes of its user can't trace it or read
  * its memory and environment in /proc. The setting is lost when the process changes its user. */

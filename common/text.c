@@ -177,3 +177,15 @@ size_t utf8_encode(uint32_t code, char *bytes)
 	bytes[0] = (char)(utf8_forms[length - 1].mark | code);
 	return length;
 }
+
+bool mail_address_valid(const char *address)
+{
+	const char *at = address ? strchr(address, '@') : NULL;
+
+	if (!at || at == address || !at[1] || strchr(at + 1, '@'))
+		return false;
+	for (const char *c = address; *c; c++)
+		if (*c <= ' ' || *c >= 0x7f || strchr("<>,;:\"()[]\\", *c))
+			return false;
+	return true;
+}

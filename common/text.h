@@ -31,6 +31,10 @@ int text_number(const char *text, long long low, long long high, long long *ret_
 enum { REAL_TEXT_SIZE = 40 };
 void text_real(char text[REAL_TEXT_SIZE], double real);
 
+/* True if a mail address can be used unescaped in a mail's headers and in SMTP commands: printable ASCII, one @, and no
+ * characters with a special meaning there. */
+bool mail_address_valid(const char *address);
+
 /* Characters of UTF-8 in bytes that need not be UTF-8. */
 enum { UTF8_MAX = 4 };
 

@@ -6,7 +6,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
-#include "notifier/delivery/retry.h"
+#include "common/loop/retry.h"
 #include "notifier/metrics.h"
 #include "notifier/scheduler_client/scheduler.h"
 

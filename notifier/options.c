@@ -2,7 +2,6 @@
 #include "notifier/options.h"
 
 #include "common/err.h"
-#include "common/http/mail_address.h"
 
 static const struct option_row rows[] = {
 #define OPTION(...) OPTION_ROW(struct options, __VA_ARGS__),

@@ -184,22 +184,6 @@ int scheduler_database_ready(struct scheduler *s, struct err *err)
 	return 0;
 }
 
-static int port_file_write(const struct scheduler *s, struct err *err)
-{
-	_cleanup_(freep) char *part = mem_printf("%s.part", s->options.port_file);
-	FILE *file;
-
-	if (!*s->options.port_file)
-		return 0;
-	file = fopen(part, "w");
-	if (!file)
-		return err_errno(err, part);
-	fprintf(file, "%d\n", api_port(s->api));
-	if (fclose(file) != 0 || rename(part, s->options.port_file) != 0)
-		return err_errno(err, s->options.port_file);
-	return 0;
-}
-
 static struct expiry_limits limits_of(const struct scheduler_options *o)
 {
 	return (struct expiry_limits){.logs_days = o->keep_logs_days,
@@ -355,7 +339,7 @@ static int scheduler_start(struct scheduler *s, struct err *err)
 	if (outbox_start(s, err) < 0 || events_start(s, &limits, err) < 0 || background_start(s, err) < 0 ||
 		requests_start(s, &limits, err) < 0)
 		return -1;
-	return port_file_write(s, err);
+	return port_file_write(s->options.port_file, api_port(s->api), err);
 }
 
 /* Stops the parts of scheduler_serve in reverse order: requests, then decisions in the background, then the publisher.

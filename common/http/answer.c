@@ -7,28 +7,14 @@
 #include "common/buf.h"
 
 /* The length of the printable UTF-8 character at `bytes`, or 0 if there is none. */
-static size_t character(const unsigned char *bytes, size_t left)
+static size_t character(const char *bytes, size_t left)
 {
-	static const unsigned char lows[] = {[0xe0 - 0xc2] = 0xa0, [0xf0 - 0xc2] = 0x90};
-	static const unsigned char highs[] = {[0xed - 0xc2] = 0x9f, [0xf4 - 0xc2] = 0x8f};
-	unsigned char first = bytes[0], lead;
-	size_t len = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	uint32_t code;
+	size_t len = utf8_decode(bytes, left, &code);
+	bool is_space = len == 1 && (code == '\n' || code == '\t' || code == '\r');
 
-	if (first < 0x80)
-		return (first >= ' ' && first != 0x7f) || first == '\n' || first == '\t' || first == '\r';
-	if (first < 0xc2 || first > 0xf4 || len > left)
-		return 0;
-	lead = (unsigned char)(first - 0xc2);
-	if (lead < sizeof(lows) && lows[lead] && bytes[1] < lows[lead])
-		return 0;
-	if (lead < sizeof(highs) && highs[lead] && bytes[1] > highs[lead])
-		return 0;
-	for (size_t i = 1; i < len; i++)
-		if ((bytes[i] & 0xc0) != 0x80)
-			return 0;
-	if (first == 0xc2 && bytes[1] < 0xa0)
-		return 0; /* U+0080 to U+009F are control characters */
-	return len;
+	/* U+0080 to U+009F are control characters, too. */
+	return is_space || (len > 0 && code >= ' ' && (code < 0x7f || code >= 0xa0)) ? len : 0;
 }
 
 char *answer_clean(const char *bytes, size_t len, const char *secret)
@@ -38,7 +24,7 @@ char *answer_clean(const char *bytes, size_t len, const char *secret)
 	const char *end = bytes + ANSWER_SHOWN;
 
 	while (len > 0 && bytes < end) {
-		size_t own = character((const unsigned char *)bytes, len), used = own ? own : 1;
+		size_t own = character(bytes, len), used = own ? own : 1;
 
 		if (secret_len && len >= secret_len && memcmp(bytes, secret, secret_len) == 0) {
 			used = secret_len;

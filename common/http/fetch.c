@@ -4,14 +4,12 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <curl/curl.h>
-
 #include "common/err.h"
 #include "common/http/easy.h"
+#include "common/http/multi.h"
 #include "common/http/origin.h"
 #include "common/loop/loop.h"
 
@@ -20,20 +18,14 @@ enum {
 	TIMEOUT_MS = 60 * 1000,
 	CONNECT_MS = 10 * 1000,
 	STALL_SECONDS = 30,
-	UPLOAD_CHUNK_LEAST = 16 * 1024,
-	MAX_UPLOAD_CHUNK = 256 * 1024,
-	MAX_SPARE = 16,
+	UPLOAD_CHUNK = 256 * 1024,
 	MAX_REDIRECTS = 5,
 };
 
 struct fetcher {
-	struct loop *loop;
+	struct multi multi;
 	struct origin *origin; /* or NULL */
-	CURLM *multi;
-	struct loop_timer timer;
 	struct fetch *running;
-	CURL *spare[MAX_SPARE]; /* idle handles: creating and freeing one costs as much as a small request */
-	size_t spare_count;
 };
 
 struct fetch {
@@ -53,24 +45,7 @@ struct fetch {
 	struct fetch *next;
 };
 
-static CURL *easy_take(struct fetcher *fetcher)
-{
-	return fetcher->spare_count ? fetcher->spare[--fetcher->spare_count] : easy_new();
-}
-
-/* Resets the handle and keeps it for a later request, or frees it. */
-static void easy_give_back(struct fetcher *fetcher, CURL *easy)
-{
-	curl_multi_remove_handle(fetcher->multi, easy);
-	if (fetcher->spare_count == MAX_SPARE) {
-		curl_easy_cleanup(easy);
-		return;
-	}
-	curl_easy_reset(easy);
-	fetcher->spare[fetcher->spare_count++] = easy;
-}
-
-/* ---- integration with the loop ---- */
+/* ---- the end ---- */
 
 static void fetch_release(struct fetch *fetch)
 {
@@ -80,7 +55,8 @@ static void fetch_release(struct fetch *fetch)
 		at = &(*at)->next;
 	if (*at)
 		*at = fetch->next;
-	easy_give_back(fetch->fetcher, fetch->easy);
+	curl_multi_remove_handle(fetch->fetcher->multi.curl, fetch->easy);
+	curl_easy_cleanup(fetch->easy);
 	curl_slist_free_all(fetch->headers);
 	buf_release(&fetch->answer.body);
 	free(fetch);
@@ -113,8 +89,9 @@ static bool is_foreign(struct fetch *fetch, long status)
 	return true;
 }
 
-static void fetch_finish(struct fetch *fetch, CURLcode code)
+static void fetch_finish(void *transfer, CURLcode code)
 {
+	struct fetch *fetch = transfer;
 	long status = 0;
 	curl_off_t retry_after = 0;
 
@@ -131,71 +108,6 @@ static void fetch_finish(struct fetch *fetch, CURLcode code)
 	fetch->answer.accepted = fetch->fetcher->origin ? fetch->fetcher->origin->accepted : 0;
 	fetch->fn(fetch->data, &fetch->answer);
 	fetch_release(fetch);
-}
-
-static void fetcher_collect(struct fetcher *fetcher)
-{
-	struct fetch *fetch = NULL;
-	CURLMsg *message;
-	CURLcode code;
-	int left;
-
-	while ((message = curl_multi_info_read(fetcher->multi, &left))) {
-		if (message->msg != CURLMSG_DONE)
-			continue;
-		code = message->data.result;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &fetch);
-		fetch_finish(fetch, code);
-	}
-}
-
-static void socket_ready(void *data, int fd, unsigned events)
-{
-	struct fetcher *fetcher = data;
-	int mask = 0, running;
-
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		mask |= CURL_CSELECT_IN;
-	if (events & EPOLLOUT)
-		mask |= CURL_CSELECT_OUT;
-	curl_multi_socket_action(fetcher->multi, fd, mask, &running);
-	fetcher_collect(fetcher);
-}
-
-static int socket_wanted(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data)
-{
-	struct fetcher *fetcher = data;
-
-	(void)easy;
-	(void)socket_data;
-	if (what == CURL_POLL_REMOVE)
-		loop_unwatch(fetcher->loop, fd);
-	else
-		loop_watch(fetcher->loop, fd,
-			(what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0), socket_ready,
-			fetcher);
-	return 0;
-}
-
-static void timer_fired(void *data)
-{
-	struct fetcher *fetcher = data;
-	int running;
-
-	curl_multi_socket_action(fetcher->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	fetcher_collect(fetcher);
-}
-
-static int timer_wanted(CURLM *multi, long after_ms, void *data)
-{
-	struct fetcher *fetcher = data;
-
-	(void)multi;
-	if (after_ms < 0)
-		loop_timer_clear(fetcher->loop, &fetcher->timer);
-	else
-		loop_timer_set(fetcher->loop, &fetcher->timer, after_ms, timer_fired, fetcher);
-	return 0;
 }
 
 /* ---- trusted CAs ---- */
@@ -223,12 +135,7 @@ struct fetcher *fetcher_new(struct loop *loop)
 {
 	struct fetcher *fetcher = mem_new(1, sizeof(*fetcher));
 
-	fetcher->loop = loop;
-	fetcher->multi = multi_new();
-	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
-	curl_multi_setopt(fetcher->multi, CURLMOPT_SOCKETDATA, fetcher);
-	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
-	curl_multi_setopt(fetcher->multi, CURLMOPT_TIMERDATA, fetcher);
+	multi_open(&fetcher->multi, loop, fetch_finish);
 	return fetcher;
 }
 
@@ -243,10 +150,7 @@ void fetcher_free(struct fetcher *fetcher)
 		return;
 	while (fetcher->running)
 		fetch_release(fetcher->running);
-	while (fetcher->spare_count)
-		curl_easy_cleanup(fetcher->spare[--fetcher->spare_count]);
-	curl_multi_cleanup(fetcher->multi);
-	loop_timer_clear(fetcher->loop, &fetcher->timer);
+	multi_close(&fetcher->multi);
 	free(fetcher);
 }
 
@@ -276,22 +180,6 @@ static int body_seek(void *data, curl_off_t offset, int origin)
 	return CURL_SEEKFUNC_OK;
 }
 
-/* 0, or errno. */
-static int write_all(int fd, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t done = write(fd, bytes, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return done < 0 ? errno : EIO;
-		bytes += done;
-		len -= (size_t)done;
-	}
-	return 0;
-}
-
 static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 {
 	struct fetch *fetch = data;
@@ -305,7 +193,7 @@ static size_t answer_came(char *bytes, size_t size, size_t count, void *data)
 	fetch->answer_len += len;
 	curl_easy_getinfo(fetch->easy, CURLINFO_RESPONSE_CODE, &status);
 	if (fetch->answer_fd > 0 && status == 200) {
-		fetch->answer.file_error = write_all(fetch->answer_fd, bytes, len);
+		fetch->answer.file_error = write_fully(fetch->answer_fd, bytes, len) < 0 ? errno : 0;
 		return fetch->answer.file_error ? 0 : len;
 	}
 	return buf_append(&fetch->answer.body, bytes, len) < 0 ? 0 : len;
@@ -320,14 +208,6 @@ static void header_add(struct fetch *fetch, const char *name, const char *value)
 	fetch->headers = curl_slist_append(fetch->headers, line);
 }
 
-/* The size of the upload buffer for a body of that size, within bounds. -1: unknown size. */
-static long upload_chunk(curl_off_t size)
-{
-	if (size < 0 || size > MAX_UPLOAD_CHUNK)
-		return MAX_UPLOAD_CHUNK;
-	return size < UPLOAD_CHUNK_LEAST ? UPLOAD_CHUNK_LEAST : (long)size;
-}
-
 static void set_file(struct fetch *fetch, int fd)
 {
 	struct stat info;
@@ -335,7 +215,7 @@ static void set_file(struct fetch *fetch, int fd)
 
 	fetch->body_fd = fd;
 	curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD, 1L);
-	curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, upload_chunk(size));
+	curl_easy_setopt(fetch->easy, CURLOPT_UPLOAD_BUFFERSIZE, (long)UPLOAD_CHUNK);
 	curl_easy_setopt(fetch->easy, CURLOPT_READFUNCTION, body_read);
 	curl_easy_setopt(fetch->easy, CURLOPT_READDATA, fetch);
 	curl_easy_setopt(fetch->easy, CURLOPT_SEEKFUNCTION, body_seek);
@@ -390,7 +270,7 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	struct fetch *fetch = mem_new(1, sizeof(*fetch));
 
 	fetch->fetcher = fetcher;
-	fetch->easy = easy_take(fetcher);
+	fetch->easy = easy_new();
 	fetch->fn = fn;
 	fetch->data = data;
 	fetch->answer_fd = request->answer_fd;
@@ -408,7 +288,7 @@ struct fetch *fetch_start(struct fetcher *fetcher, const struct fetch_request *r
 	set_bounds(fetch, request);
 	fetch->next = fetcher->running;
 	fetcher->running = fetch;
-	curl_multi_add_handle(fetcher->multi, fetch->easy);
+	curl_multi_add_handle(fetcher->multi.curl, fetch->easy);
 	return fetch;
 }
 

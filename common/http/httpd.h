@@ -119,8 +119,6 @@ int httpd_check(const char *address, struct err *err);
 int httpd_start(const struct httpd_spec *spec, struct httpd **ret_server, struct err *err);
 /* The port that is bound. */
 int httpd_port(const struct httpd *server);
-/* Writes the port to a file atomically, so that readers never see a part of it. */
-int httpd_write_port(const struct httpd *server, const char *path, struct err *err);
 /* Ends all streams, waits a few seconds at most for deferred answers and streams to be sent, accepts no new
  * connections, and joins the threads. Owners of streams may end them before or after. */
 void httpd_stop(struct httpd *server);

@@ -245,20 +245,28 @@ int kafka_consumer_open(const struct kafka_consumer_spec *spec, struct kafka_con
 
 /* ---- a broadcast from given offsets ---- */
 
-/* The number of partitions of the broadcast's topic, or 0. */
-static int broadcast_partitions(struct kafka_consumer *consumer, int timeout_ms)
+static bool is_refusal(rd_kafka_resp_err_t error)
+{
+	return error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
+		error == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
+}
+
+/* The number of partitions of a topic that this process reads or writes, as `operation` says; or 0. */
+static int topic_partitions(rd_kafka_t *rk, const char *topic, const char *operation, int timeout_ms)
 {
 	const struct rd_kafka_metadata *metadata = NULL;
-	rd_kafka_topic_t *topic = rd_kafka_topic_new(consumer->handle.rk, consumer->spec.topics[0], NULL);
+	rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
 	int count = 0;
 
-	if (topic && !rd_kafka_metadata(consumer->handle.rk, 0, topic, &metadata, timeout_ms)) {
+	if (handle && !rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms)) {
 		if (metadata->topic_cnt == 1 && !metadata->topics[0].err)
 			count = metadata->topics[0].partition_cnt;
+		if (metadata->topic_cnt == 1 && is_refusal(metadata->topics[0].err))
+			kafka_refused(operation, "topic", topic);
 		rd_kafka_metadata_destroy(metadata);
 	}
-	if (topic)
-		rd_kafka_topic_destroy(topic);
+	if (handle)
+		rd_kafka_topic_destroy(handle);
 	return count;
 }
 
@@ -266,7 +274,7 @@ int kafka_broadcast_spans(
 	struct kafka_consumer *consumer, int timeout_ms, struct kafka_span *spans, int max, struct err *err)
 {
 	const char *topic = consumer->spec.topics[0];
-	int count = broadcast_partitions(consumer, timeout_ms);
+	int count = topic_partitions(consumer->handle.rk, topic, "Read", timeout_ms);
 
 	if (count <= 0 || count > max)
 		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s of at most %d partitions", topic, max);
@@ -365,18 +373,11 @@ void kafka_consumer_commit(struct kafka_consumer *consumer)
 	rd_kafka_commit(consumer->handle.rk, NULL, 1);
 }
 
-void kafka_consumer_pause(struct kafka_consumer *consumer)
+void kafka_consumer_pause(struct kafka_consumer *consumer, bool paused)
 {
-	if (!consumer->paused)
-		partitions_pause(consumer, true);
-	consumer->paused = true;
-}
-
-void kafka_consumer_resume(struct kafka_consumer *consumer)
-{
-	if (consumer->paused)
-		partitions_pause(consumer, false);
-	consumer->paused = false;
+	if (consumer->paused != paused)
+		partitions_pause(consumer, paused);
+	consumer->paused = paused;
 }
 
 int64_t kafka_partition_empty(struct kafka_consumer *consumer, const char *topic, int32_t partition)
@@ -442,12 +443,6 @@ void kafka_consumer_stats(const struct kafka_consumer *consumer, struct kafka_st
 
 /* ---- topics ---- */
 
-static bool is_refusal(rd_kafka_resp_err_t error)
-{
-	return error == RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED ||
-		error == RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED;
-}
-
 /* Of the result only a refusal counts: the metadata shows whether the topic exists. */
 static bool create_refused(rd_kafka_event_t *event)
 {
@@ -495,7 +490,6 @@ static bool has_controller(rd_kafka_t *rk, const struct rd_kafka_metadata *metad
 	return found;
 }
 
-/* It names a controller that is not among its brokers. */
 bool kafka_has_controller(rd_kafka_t *rk, int timeout_ms)
 {
 	const struct rd_kafka_metadata *metadata = NULL;
@@ -506,25 +500,6 @@ bool kafka_has_controller(rd_kafka_t *rk, int timeout_ms)
 	found = has_controller(rk, metadata);
 	rd_kafka_metadata_destroy(metadata);
 	return found;
-}
-
-/* For a topic that this process writes to. */
-static int topic_partitions(rd_kafka_t *rk, const char *topic, int timeout_ms)
-{
-	const struct rd_kafka_metadata *metadata = NULL;
-	rd_kafka_topic_t *handle = rd_kafka_topic_new(rk, topic, NULL);
-	int count = 0;
-
-	if (handle && !rd_kafka_metadata(rk, 0, handle, &metadata, timeout_ms)) {
-		if (metadata->topic_cnt == 1 && !metadata->topics[0].err)
-			count = metadata->topics[0].partition_cnt;
-		if (metadata->topic_cnt == 1 && is_refusal(metadata->topics[0].err))
-			kafka_refused("Write", "topic", topic);
-		rd_kafka_metadata_destroy(metadata);
-	}
-	if (handle)
-		rd_kafka_topic_destroy(handle);
-	return count;
 }
 
 /* By default each message is on three brokers, or on all of them if there are fewer. */
@@ -540,7 +515,7 @@ int kafka_topic_ensure(
 {
 	rd_kafka_t *rk = producer->handle.rk;
 	const struct rd_kafka_metadata *metadata = NULL;
-	int count = topic_partitions(rk, topic->name, timeout_ms);
+	int count = topic_partitions(rk, topic->name, "Write", timeout_ms);
 
 	if (count > 0)
 		return count;
@@ -549,37 +524,31 @@ int kafka_topic_ensure(
 	if (has_controller(rk, metadata))
 		topic_create(rk, topic, topic_replication(topic, metadata), timeout_ms);
 	rd_kafka_metadata_destroy(metadata);
-	count = topic_partitions(rk, topic->name, timeout_ms);
+	count = topic_partitions(rk, topic->name, "Write", timeout_ms);
 	if (count <= 0)
 		return err_set(err, ERR_UNAVAILABLE, "the broker has no topic %s yet", topic->name);
 	return count;
 }
 
-static void topic_delete(rd_kafka_t *rk, const char *topic, int timeout_ms)
+void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms)
 {
+	rd_kafka_t *rk = producer->handle.rk;
 	char error[256];
-	rd_kafka_DeleteTopic_t *gone = rd_kafka_DeleteTopic_new(topic);
-	rd_kafka_AdminOptions_t *options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_DELETETOPICS);
-	rd_kafka_queue_t *queue = rd_kafka_queue_new(rk);
+	rd_kafka_DeleteTopic_t *gone;
+	rd_kafka_AdminOptions_t *options;
+	rd_kafka_queue_t *queue;
 
+	if (!kafka_has_controller(rk, timeout_ms))
+		return;
+	gone = rd_kafka_DeleteTopic_new(topic);
+	options = rd_kafka_AdminOptions_new(rk, RD_KAFKA_ADMIN_OP_DELETETOPICS);
+	queue = rd_kafka_queue_new(rk);
 	rd_kafka_AdminOptions_set_request_timeout(options, timeout_ms, error, sizeof(error));
 	rd_kafka_DeleteTopics(rk, &gone, 1, options, queue);
 	rd_kafka_event_destroy(rd_kafka_queue_poll(queue, timeout_ms));
 	rd_kafka_queue_destroy(queue);
 	rd_kafka_AdminOptions_destroy(options);
 	rd_kafka_DeleteTopic_destroy(gone);
-}
-
-void kafka_topic_delete(struct kafka_producer *producer, const char *topic, int timeout_ms)
-{
-	rd_kafka_t *rk = producer->handle.rk;
-	const struct rd_kafka_metadata *metadata = NULL;
-
-	if (rd_kafka_metadata(rk, 0, NULL, &metadata, timeout_ms))
-		return;
-	if (has_controller(rk, metadata))
-		topic_delete(rk, topic, timeout_ms);
-	rd_kafka_metadata_destroy(metadata);
 }
 
 int kafka_brokers(struct kafka_producer *producer, int timeout_ms, struct err *err)

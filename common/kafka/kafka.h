@@ -97,9 +97,8 @@ void kafka_consumer_commit(struct kafka_consumer *consumer);
 /* The offset after the last message of a partition that has no messages, so that a position can be committed before the
  * first one; -1: it has messages, or its ends are not known yet. */
 int64_t kafka_partition_empty(struct kafka_consumer *consumer, const char *topic, int32_t partition);
-/* Pauses all partitions, including those of a later rebalance, until kafka_consumer_resume. Idempotent. */
-void kafka_consumer_pause(struct kafka_consumer *consumer);
-void kafka_consumer_resume(struct kafka_consumer *consumer);
+/* Pauses or resumes all partitions, including those of a later rebalance. Idempotent. */
+void kafka_consumer_pause(struct kafka_consumer *consumer, bool paused);
 /* Pauses or resumes one assigned partition. A new assignment resumes it. */
 void kafka_partition_pause(struct kafka_consumer *consumer, const char *topic, int32_t partition, bool paused);
 /* Makes fd (an eventfd) readable whenever there is something to consume. */

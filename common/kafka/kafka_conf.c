@@ -224,33 +224,23 @@ rd_kafka_conf_t *kafka_conf_producer(
 	return conf;
 }
 
-/* Assigning partitions needs a group id even though a broadcast joins no group and commits nothing. */
-static int broadcast_set(rd_kafka_conf_t *conf, const char *no_offset, struct err *err)
-{
-	struct id alone = id_new(KAFKA_BROADCAST_GROUP);
-
-	if (property_set(conf, "group.id", alone.text, err) < 0 ||
-		property_set(conf, "enable.auto.commit", "false", err) < 0)
-		return -1;
-	return property_set(conf, "auto.offset.reset", no_offset, err);
-}
-
-static int group_set(rd_kafka_conf_t *conf, const char *group, struct err *err)
-{
-	if (property_set(conf, "group.id", group, err) < 0 || property_set(conf, "enable.auto.commit", "true", err) < 0)
-		return -1;
-	return property_set(conf, "auto.offset.reset", "earliest", err);
-}
-
-/* Takes conf, whose group is set unless `result` is -1. */
+/* A broadcast (`group` is NULL) joins no group and commits nothing, but assigning partitions needs a group id. */
 static rd_kafka_conf_t *consumer_conf(
-	rd_kafka_conf_t *conf, int result, const struct kafka_settings *settings, void *opaque, struct err *err)
+	const struct kafka_settings *settings, const char *group, const char *no_offset, void *opaque, struct err *err)
 {
+	rd_kafka_conf_t *conf = rd_kafka_conf_new();
+	struct id alone = id_new(KAFKA_BROADCAST_GROUP);
 	char wait[16];
+	const struct property own[] = {
+		{"group.id", group ? group : alone.text},
+		{"enable.auto.commit", group ? "true" : "false"},
+		{"auto.offset.reset", no_offset},
+		{"fetch.wait.max.ms", wait},
+		{NULL, NULL},
+	};
 
 	snprintf(wait, sizeof(wait), "%d", settings->fetch_wait_ms);
-	if (result == 0 && property_set(conf, "fetch.wait.max.ms", wait, err) == 0 &&
-		conf_common(conf, settings, for_consumer, opaque, err) == 0)
+	if (properties_set(conf, own, err) == 0 && conf_common(conf, settings, for_consumer, opaque, err) == 0)
 		return conf;
 	rd_kafka_conf_destroy(conf);
 	return NULL;
@@ -269,20 +259,14 @@ static rd_kafka_conf_t *statistics_set(rd_kafka_conf_t *conf, const char *interv
 rd_kafka_conf_t *kafka_conf_consumer(
 	const struct kafka_settings *settings, const char *group, void *opaque, struct err *err)
 {
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-
 	if (group)
-		return consumer_conf(conf, group_set(conf, group, err), settings, opaque, err);
-	conf = consumer_conf(conf, broadcast_set(conf, "latest", err), settings, opaque, err);
-	return statistics_set(conf, "0", err);
+		return consumer_conf(settings, group, "earliest", opaque, err);
+	return statistics_set(consumer_conf(settings, NULL, "latest", opaque, err), "0", err);
 }
 
 rd_kafka_conf_t *kafka_conf_from_offsets(const struct kafka_settings *settings, void *opaque, struct err *err)
 {
-	rd_kafka_conf_t *conf = rd_kafka_conf_new();
-
-	conf = consumer_conf(conf, broadcast_set(conf, "error", err), settings, opaque, err);
-	return statistics_set(conf, "2000", err);
+	return statistics_set(consumer_conf(settings, NULL, "error", opaque, err), "2000", err);
 }
 
 int kafka_handle_open(struct kafka_handle *handle, rd_kafka_type_t type, rd_kafka_conf_t *conf, struct err *err)

@@ -173,35 +173,11 @@ void kafka_reader_free(struct kafka_reader *reader)
 
 void kafka_reader_pause(struct kafka_reader *reader, bool paused)
 {
-	if (!reader)
-		return;
-	if (paused)
-		kafka_consumer_pause(reader->consumer);
-	else
-		kafka_consumer_resume(reader->consumer);
+	if (reader)
+		kafka_consumer_pause(reader->consumer, paused);
 }
 
-void kafka_reader_store(struct kafka_reader *reader, const struct kafka_message *message)
+struct kafka_consumer *kafka_reader_consumer(struct kafka_reader *reader)
 {
-	kafka_message_store(reader->consumer, message);
-}
-
-void kafka_reader_pause_partition(struct kafka_reader *reader, const char *topic, int32_t partition, bool paused)
-{
-	kafka_partition_pause(reader->consumer, topic, partition, paused);
-}
-
-void kafka_reader_store_position(struct kafka_reader *reader, const char *topic, int32_t partition, int64_t offset)
-{
-	kafka_position_store(reader->consumer, topic, partition, offset);
-}
-
-void kafka_reader_commit(struct kafka_reader *reader)
-{
-	kafka_consumer_commit(reader->consumer);
-}
-
-int64_t kafka_reader_empty(struct kafka_reader *reader, const char *topic, int32_t partition)
-{
-	return kafka_partition_empty(reader->consumer, topic, partition);
+	return reader->consumer;
 }

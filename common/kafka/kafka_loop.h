@@ -62,15 +62,7 @@ void kafka_reader_free(struct kafka_reader *reader);
 void kafka_reader_read(struct kafka_reader *reader);
 /* Pauses or resumes all partitions. NULL: nothing happens. */
 void kafka_reader_pause(struct kafka_reader *reader, bool paused);
-/* As kafka_partition_pause. */
-void kafka_reader_pause_partition(struct kafka_reader *reader, const char *topic, int32_t partition, bool paused);
-/* As kafka_partition_empty. */
-int64_t kafka_reader_empty(struct kafka_reader *reader, const char *topic, int32_t partition);
-/* As kafka_position_store. */
-void kafka_reader_store_position(struct kafka_reader *reader, const char *topic, int32_t partition, int64_t offset);
-/* As kafka_consumer_commit. */
-void kafka_reader_commit(struct kafka_reader *reader);
-/* As kafka_message_store. */
-void kafka_reader_store(struct kafka_reader *reader, const struct kafka_message *message);
+/* Its consumer, for pauses and positions of partitions. Borrowed. */
+struct kafka_consumer *kafka_reader_consumer(struct kafka_reader *reader);
 
 #endif

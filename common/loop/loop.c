@@ -36,8 +36,10 @@ struct loop {
 	struct watch *watches; /* by descriptor */
 	size_t watch_count;
 	uint32_t generation;
-	struct loop_timer *timers; /* the earliest first */
-	int signals;               /* signalfd, or -1 */
+	struct loop_timer **timers; /* a binary heap, the earliest first */
+	size_t timer_count, timer_room;
+	uint64_t timer_order;
+	int signals; /* signalfd, or -1 */
 	loop_signal_fn signal_fn;
 	void *signal_data;
 
@@ -129,41 +131,75 @@ static void loop_dispatch(struct loop *loop, const struct epoll_event *event)
 
 /* ---- timers ---- */
 
+static bool is_before(const struct loop_timer *a, const struct loop_timer *b)
+{
+	return a->due_ms != b->due_ms ? a->due_ms < b->due_ms : a->order < b->order;
+}
+
+static void timer_put(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	loop->timers[place] = timer;
+	timer->place = place;
+}
+
+/* Puts the timer at the place, or where it belongs above it. */
+static void timer_rise(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	for (; place > 0 && is_before(timer, loop->timers[(place - 1) / 2]); place = (place - 1) / 2)
+		timer_put(loop, place, loop->timers[(place - 1) / 2]);
+	timer_put(loop, place, timer);
+}
+
+/* Puts the timer at the place, or where it belongs below it. */
+static void timer_sink(struct loop *loop, size_t place, struct loop_timer *timer)
+{
+	size_t child;
+
+	for (; (child = 2 * place + 1) < loop->timer_count; place = child) {
+		if (child + 1 < loop->timer_count && is_before(loop->timers[child + 1], loop->timers[child]))
+			child++;
+		if (!is_before(loop->timers[child], timer))
+			break;
+		timer_put(loop, place, loop->timers[child]);
+	}
+	timer_put(loop, place, timer);
+}
+
 void loop_timer_clear(struct loop *loop, struct loop_timer *timer)
 {
-	struct loop_timer **at;
+	struct loop_timer *last;
 
 	if (!timer->due_ms)
 		return;
-	for (at = &loop->timers; *at && *at != timer; at = &(*at)->next)
-		;
-	if (*at)
-		*at = timer->next;
 	timer->due_ms = 0;
-	timer->next = NULL;
+	last = loop->timers[--loop->timer_count];
+	if (last == timer)
+		return;
+	timer_sink(loop, timer->place, last);
+	timer_rise(loop, last->place, last);
 }
 
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, int64_t after_ms, loop_timer_fn fn, void *data)
 {
-	struct loop_timer **at = &loop->timers;
-
 	loop_timer_clear(loop, timer);
 	timer->due_ms = clock_mono_ms() + after_ms;
 	timer->fn = fn;
 	timer->data = data;
-	while (*at && (*at)->due_ms <= timer->due_ms)
-		at = &(*at)->next;
-	timer->next = *at;
-	*at = timer;
+	timer->order = ++loop->timer_order;
+	if (loop->timer_count == loop->timer_room) {
+		loop->timer_room = loop->timer_room ? loop->timer_room * 2 : 64;
+		loop->timers = mem_resize(loop->timers, loop->timer_room, sizeof(*loop->timers));
+	}
+	timer_rise(loop, loop->timer_count++, timer);
 }
 
 static int loop_wait_ms(const struct loop *loop)
 {
 	int64_t left;
 
-	if (!loop->timers)
+	if (!loop->timer_count)
 		return -1;
-	left = loop->timers->due_ms - clock_mono_ms();
+	left = loop->timers[0]->due_ms - clock_mono_ms();
 	if (left < 0)
 		return 0;
 	return left < INT_MAX ? (int)left : INT_MAX;
@@ -174,9 +210,10 @@ static int loop_wait_ms(const struct loop *loop)
 static void loop_fire(struct loop *loop)
 {
 	int64_t now = clock_mono_ms();
-	struct loop_timer *timer;
 
-	while ((timer = loop->timers) && timer->due_ms <= now && !loop->stopped) {
+	while (loop->timer_count && loop->timers[0]->due_ms <= now && !loop->stopped) {
+		struct loop_timer *timer = loop->timers[0];
+
 		loop_timer_clear(loop, timer);
 		timer->fn(timer->data);
 	}
@@ -293,16 +330,13 @@ static struct work *work_next(struct loop *loop)
 /* Without the lock. */
 static void work_do(struct loop *loop, struct work *work)
 {
-	uint64_t one = 1;
-
 	work->work(work->data);
 	pthread_mutex_lock(&loop->lock);
 	work->next = loop->work_done;
 	loop->work_done = work;
 	loop->work_count--;
 	pthread_mutex_unlock(&loop->lock);
-	if (write(loop->work_ended, &one, sizeof(one)) < 0)
-		return; /* the counter is at its maximum, so the eventfd is readable as intended */
+	loop_eventfd_set(loop->work_ended);
 }
 
 static void *work_thread(void *data)
@@ -324,11 +358,9 @@ static void work_collect(void *data, int fd, unsigned events)
 {
 	struct loop *loop = data;
 	struct work *done, *next;
-	uint64_t count;
 
 	(void)events;
-	if (read(fd, &count, sizeof(count)) < 0)
-		return;
+	loop_eventfd_clear(fd);
 	pthread_mutex_lock(&loop->lock);
 	done = loop->work_done;
 	loop->work_done = NULL;
@@ -400,6 +432,7 @@ void loop_free(struct loop *loop)
 	close(loop->epoll);
 	pthread_cond_destroy(&loop->work_came);
 	pthread_mutex_destroy(&loop->lock);
+	free(loop->timers);
 	free(loop->watches);
 	free(loop);
 }

@@ -40,9 +40,11 @@ struct loop_timer {
 	int64_t due_ms; /* by clock_mono_ms; 0: not set */
 	loop_timer_fn fn;
 	void *data;
-	struct loop_timer *next;
+	uint64_t order; /* of timers that are due at the same time */
+	size_t place;   /* in the loop's heap */
 };
-/* The timer is embedded in its owner, which keeps it until it has fired or is cleared. Setting it again moves it. */
+/* The timer is embedded in its owner, which keeps it until it has fired or is cleared. Setting it again moves it. There
+ * may be thousands: the loop keeps them in a heap. */
 void loop_timer_set(struct loop *loop, struct loop_timer *timer, int64_t after_ms, loop_timer_fn fn, void *data);
 void loop_timer_clear(struct loop *loop, struct loop_timer *timer);
 

@@ -91,18 +91,13 @@ static int option_set(const struct option_row *row, void *options, const char *v
 
 static int secret_from_file(const struct option_row *row, void *options, const char *path, struct err *err)
 {
-	struct buf text = BUF_INIT(SECRET_LIMIT);
-	int result;
+	_cleanup_(buf_release) struct buf text = BUF_INIT(SECRET_LIMIT);
 
-	if (buf_read_file(&text, path, err) < 0) {
-		buf_release(&text);
+	if (buf_read_file(&text, path, err) < 0)
 		return err_context(err, "--%s-file", row->name);
-	}
 	while (text.len && isspace((unsigned char)text.data[text.len - 1]))
 		text.data[--text.len] = '\0';
-	result = option_set(row, options, buf_str(&text), err);
-	buf_release(&text);
-	return result;
+	return option_set(row, options, buf_str(&text), err);
 }
 
 static int removed_from_environment(const struct option_table *table, struct err *err)

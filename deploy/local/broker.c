@@ -27,6 +27,7 @@
 #include "common/ids.h"
 #include "common/log.h"
 #include "common/options/options.h"
+#include "common/process.h"
 
 enum { BACKLOG = 256, SLACK_NS = 1000 * 1000 };
 
@@ -322,25 +323,6 @@ static int port_check(const struct broker_options *options, struct err *err)
 	return 0;
 }
 
-static const char *cluster_port(const rd_kafka_mock_cluster_t *cluster)
-{
-	return strrchr(rd_kafka_mock_cluster_bootstraps(cluster), ':') + 1;
-}
-
-/* Writes a temporary file and renames it, so that readers never see a part of it. */
-static int port_file_write(const char *path, const char *port, struct err *err)
-{
-	_cleanup_(freep) char *beside = mem_printf("%s.new", path);
-	FILE *file = fopen(beside, "we");
-
-	if (!file)
-		return err_errno(err, beside);
-	fprintf(file, "%s\n", port);
-	if (fclose(file) || rename(beside, path) < 0)
-		return err_errno(err, path);
-	return 0;
-}
-
 static void wait_for_signal(const sigset_t *signals)
 {
 	int signal;
@@ -353,6 +335,8 @@ static int serve(const struct broker_options *options, const sigset_t *signals, 
 {
 	_cleanup_(client_freep) rd_kafka_t *client = NULL;
 	_cleanup_(cluster_freep) rd_kafka_mock_cluster_t *cluster = NULL;
+	const char *port;
+	long long number = 0;
 
 	if (port_check(options, err) < 0 || client_new(&client, err) < 0)
 		return -1;
@@ -362,9 +346,11 @@ static int serve(const struct broker_options *options, const sigset_t *signals, 
 	if (topics_create(cluster, err) < 0)
 		return -1;
 	atomic_store(&has_topics, true);
-	if (*options->port_file && port_file_write(options->port_file, cluster_port(cluster), err) < 0)
+	port = strrchr(rd_kafka_mock_cluster_bootstraps(cluster), ':') + 1;
+	text_number(port, 1, 65535, &number);
+	if (port_file_write(options->port_file, (int)number, err) < 0)
 		return -1;
-	log_info("ready", "port", cluster_port(cluster), NULL);
+	log_info("ready", "port", port, NULL);
 	wait_for_signal(signals);
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include "common/http/httpd.h"
 #include "common/ids.h"
 #include "common/loop/inbox.h"
+#include "common/process.h"
 #include "notifier/callback/callbacks.h"
 #include "notifier/callback/report.h"
 #include "notifier/delivery/dispatch.h"
@@ -285,9 +286,7 @@ int server_start(struct notifier *notifier, struct server **ret_server, struct e
 		return err_context(err, "--listen");
 	settle_public_url(server);
 	settle_internal_url(server);
-	if (!*notifier->options.port_file)
-		return 0;
-	return httpd_write_port(server->httpd, notifier->options.port_file, err);
+	return port_file_write(notifier->options.port_file, httpd_port(server->httpd), err);
 }
 
 void server_stop(struct server *server)

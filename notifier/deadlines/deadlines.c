@@ -9,10 +9,10 @@
 #include "common/err.h"
 #include "common/ids.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "notifier/deadlines/redis.h"
 #include "notifier/deadlines/scripts.h"
 #include "notifier/delivery/dispatch.h"
-#include "notifier/delivery/retry.h"
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
@@ -193,7 +193,7 @@ static void list_answered(void *data, struct fetch_answer *answer)
 	/* Redis can't say now when the next reading is due, so this process keeps the time. */
 	if (deadlines->away || !deadlines->listed_once)
 		loop_timer_set(deadlines->notifier->loop, &deadlines->list_timer,
-			jitter(deadlines->listed_once ? WHOLE_MS : AWAY_MS, chance()), list_begin, deadlines);
+			jitter(deadlines->listed_once ? WHOLE_MS : AWAY_MS), list_begin, deadlines);
 }
 
 static void list_page(struct deadlines *deadlines)
@@ -224,8 +224,8 @@ static void redis_away(struct deadlines *deadlines)
 	/* Changes that did not reach Redis are in the scheduler's list. */
 	changes_drop(deadlines);
 	if (!deadlines->away && deadlines->listed_once && !deadlines->listing)
-		loop_timer_set(deadlines->notifier->loop, &deadlines->list_timer, jitter(WHOLE_MS / 4, chance()),
-			list_begin, deadlines);
+		loop_timer_set(
+			deadlines->notifier->loop, &deadlines->list_timer, jitter(WHOLE_MS / 4), list_begin, deadlines);
 	deadlines->away = true;
 }
 
@@ -247,12 +247,12 @@ static int64_t next_run(const struct deadlines *deadlines)
 	const struct deadline_claim *claim = &deadlines->errand.claim;
 
 	if (deadlines->away)
-		return jitter(AWAY_MS, chance());
+		return jitter(AWAY_MS);
 	if (deadlines->count)
 		return SOON_MS;
 	if (claim->count == MAX_CLAIM)
 		return 0;
-	return claim->next_ms >= 0 && claim->next_ms < ASK_MS ? claim->next_ms + 1 : jitter(ASK_MS, chance());
+	return claim->next_ms >= 0 && claim->next_ms < ASK_MS ? claim->next_ms + 1 : jitter(ASK_MS);
 }
 
 static void errand_done(void *data)

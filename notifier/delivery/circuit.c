@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "notifier/delivery/circuit.h"
 
-#include "notifier/delivery/retry.h"
+#include "common/loop/retry.h"
 
 enum { FAILURES = 5, PROBE_MS = 1000 };
 

@@ -43,6 +43,13 @@ static bool is_whole(const struct delivery_kind *kind, const json_t *claimed)
 	return kind->one_call ? method_of(claimed) != NULL : json_string_at(claimed, "body") != NULL;
 }
 
+void request_sign(const char *key, const char *body, size_t len, char ret_signature[SHA512_HEX_SIZE])
+{
+	ret_signature[0] = '\0';
+	if (key && *key)
+		crypto_hmac_sha512_hex(key, strlen(key), body, len, ret_signature);
+}
+
 static void call_fill(struct delivery *delivery, const json_t *claimed)
 {
 	delivery->method = method_of(claimed);

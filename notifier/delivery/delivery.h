@@ -10,14 +10,15 @@
  *     +-- WAITING <-+   (for its next try, or for the URL's circuit)
  */
 
+#include "common/crypto.h"
 #include "common/ids.h"
 #include "common/json/json.h"
-#include "notifier/delivery/due.h"
+#include "common/loop/loop.h"
 #include "notifier/delivery/kinds.h"
 #include "notifier/delivery/outcome.h"
-#include "notifier/delivery/sign.h"
 #include "notifier/table.h"
 
+struct dispatch;
 struct host;
 struct route;
 struct sending;
@@ -41,11 +42,12 @@ struct delivery {
 	char signature[SHA512_HEX_SIZE];
 	int64_t give_up_ms; /* by clock_mono_ms */
 	int failures;
-	struct route *route;     /* the URL and its circuit */
-	struct host *host;       /* the host of the URL */
-	struct delivery *next;   /* in the host's queue */
-	struct due due;          /* while WAITING */
-	struct sending *sending; /* while SENDING */
+	struct route *route;       /* the URL and its circuit */
+	struct host *host;         /* the host of the URL */
+	struct delivery *next;     /* in the host's queue */
+	struct dispatch *dispatch; /* while WAITING; borrowed */
+	struct loop_timer timer;   /* while WAITING */
+	struct sending *sending;   /* while SENDING */
 };
 
 /* Creates a delivery from an item of a claim's answer. NULL if a member is missing or invalid. */
@@ -57,6 +59,8 @@ const char *delivery_url(const struct delivery *delivery);
 
 /* The item of `POST deliveries` for a try; `end` is "acknowledged", "gave-up" or NULL. The caller frees it. */
 char *delivery_report(const struct delivery *delivery, const struct outcome *outcome, const char *end);
+/* The X-TFC-Task-Signature of a request: the hex HMAC-SHA512 of the exact bytes of the body; "" without a key. */
+void request_sign(const char *key, const char *body, size_t len, char ret_signature[SHA512_HEX_SIZE]);
 /* {"id","attempt"}: for heartbeats and releases. A new reference. */
 json_t *delivery_name(const struct delivery *delivery);
 

@@ -7,9 +7,9 @@
 #include "common/clock.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "notifier/delivery/hosts.h"
 #include "notifier/delivery/mail.h"
-#include "notifier/delivery/retry.h"
 #include "notifier/delivery/send.h"
 #include "notifier/lane.h"
 #include "notifier/metrics.h"
@@ -25,8 +25,7 @@ struct dispatch {
 	struct hosts hosts;
 	struct sender *sender;
 	struct lane *reports;
-	struct due_heap waiting;
-	struct loop_timer pump_timer, due_timer, sweep_timer;
+	struct loop_timer pump_timer, sweep_timer;
 };
 
 /* The report of one try to the scheduler. It may outlive the delivery. */
@@ -39,7 +38,6 @@ struct report {
 };
 
 static void pump(void *data);
-static void due_came(void *data);
 
 /* ---- a delivery's states ---- */
 
@@ -64,7 +62,7 @@ static void drop(struct dispatch *dispatch, struct delivery *delivery)
 {
 	if (delivery->state == DELIVERY_QUEUED)
 		hosts_unqueue(&dispatch->hosts, delivery);
-	due_clear(&dispatch->waiting, &delivery->due);
+	loop_timer_clear(dispatch->notifier->loop, &delivery->timer);
 	if (delivery->sending) {
 		hosts_sent(&dispatch->hosts, delivery->host, sending_opens(delivery->sending));
 		circuit_aborted(&delivery->route->circuit, clock_mono_ms());
@@ -89,28 +87,20 @@ static void queue(struct dispatch *dispatch, struct delivery *delivery)
 	pump_soon(dispatch);
 }
 
-static void wait_until(struct dispatch *dispatch, struct delivery *delivery, int64_t at_ms)
+static void wait_over(void *data)
 {
-	int64_t next = due_next(&dispatch->waiting), now = clock_mono_ms();
+	struct delivery *delivery = data;
 
-	state_set(dispatch, delivery, DELIVERY_WAITING);
-	due_set(&dispatch->waiting, &delivery->due, at_ms);
-	if (next < 0 || at_ms < next)
-		loop_timer_set(dispatch->notifier->loop, &dispatch->due_timer, at_ms > now ? at_ms - now : 0, due_came,
-			dispatch);
+	queue(delivery->dispatch, delivery);
 }
 
-static void due_came(void *data)
+static void wait_until(struct dispatch *dispatch, struct delivery *delivery, int64_t at_ms)
 {
-	struct dispatch *dispatch = data;
-	int64_t now = clock_mono_ms(), next;
-	struct due *due;
+	int64_t now = clock_mono_ms();
 
-	while ((due = due_take(&dispatch->waiting, now)))
-		queue(dispatch, table_owner(due, struct delivery, due));
-	next = due_next(&dispatch->waiting);
-	if (next >= 0)
-		loop_timer_set(dispatch->notifier->loop, &dispatch->due_timer, next - now, due_came, dispatch);
+	state_set(dispatch, delivery, DELIVERY_WAITING);
+	delivery->dispatch = dispatch;
+	loop_timer_set(dispatch->notifier->loop, &delivery->timer, at_ms > now ? at_ms - now : 0, wait_over, delivery);
 }
 
 /* ---- reports ---- */
@@ -500,10 +490,8 @@ void dispatch_free(struct dispatch *dispatch)
 	lane_free(dispatch->reports);
 	sender_free(dispatch->sender);
 	hosts_release(&dispatch->hosts);
-	due_release(&dispatch->waiting);
 	table_release(&dispatch->deliveries);
 	loop_timer_clear(loop, &dispatch->pump_timer);
-	loop_timer_clear(loop, &dispatch->due_timer);
 	loop_timer_clear(loop, &dispatch->sweep_timer);
 	free(dispatch);
 }

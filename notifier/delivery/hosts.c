@@ -4,6 +4,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "common/http/fetch.h"
+
 enum { OPENING_UNPROVEN = 4, OPENING = 64, FORGET_MS = 10 * 60 * 1000 };
 
 void hosts_init(struct hosts *hosts, size_t max, size_t per_host)
@@ -40,26 +42,15 @@ void hosts_release(struct hosts *hosts)
 
 /* ---- lookup ---- */
 
-/* "https://user@Host:port/path" -> "https://host:port". The caller frees it. */
-static char *url_origin(const char *url)
+static struct host *host_find(struct hosts *hosts, const char *url)
 {
-	const char *scheme = strstr(url, "://"), *begin = scheme ? scheme + 3 : url;
-	size_t len = strcspn(begin, "/?#");
-	const char *at = memrchr(begin, '@', len);
-	const char *host = at ? at + 1 : begin;
-	char *origin = mem_printf("%.*s%.*s", (int)(begin - url), url, (int)(begin + len - host), host);
+	_cleanup_(freep) char *origin = fetch_shown(url, true);
+	struct table_entry *entry;
+	struct host *host;
 
 	for (char *c = origin; *c; c++)
 		*c = (char)tolower((unsigned char)*c);
-	return origin;
-}
-
-static struct host *host_find(struct hosts *hosts, const char *url)
-{
-	_cleanup_(freep) char *origin = url_origin(url);
-	struct table_entry *entry = table_find(&hosts->hosts, origin);
-	struct host *host;
-
+	entry = table_find(&hosts->hosts, origin);
 	if (entry)
 		return table_owner(entry, struct host, entry);
 	host = mem_new(1, sizeof(*host));

@@ -5,7 +5,6 @@
 
 #include "common/buf.h"
 #include "common/crypto.h"
-#include "common/http/mail_address.h"
 
 /* An encoded word has at most 75 characters, and a line of base64 76. These hold 45 and 57 bytes. */
 enum { MESSAGE_LIMIT = 4 << 20, WORD_BYTES = 45, LINE_BYTES = 57 };
@@ -75,14 +74,12 @@ static void subject_write(struct buf *out, const char *subject)
 
 static void date_write(struct buf *out, time_t at)
 {
-	static const char *const days[] = {"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
-	static const char *const months[] = {
-		"Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"};
 	struct tm parts = {.tm_mday = 1};
+	char text[64];
 
-	gmtime_r(&at, &parts);
-	buf_printf(out, "Date: %s, %02d %s %d %02d:%02d:%02d +0000\r\n", days[parts.tm_wday], parts.tm_mday,
-		months[parts.tm_mon], parts.tm_year + 1900, parts.tm_hour, parts.tm_min, parts.tm_sec);
+	/* The names are English: this process keeps the locale C. */
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S +0000", gmtime_r(&at, &parts));
+	buf_printf(out, "Date: %s\r\n", text);
 }
 
 static void text_write(struct buf *out, const char *text)

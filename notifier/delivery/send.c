@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/epoll.h>
 
 #include <curl/curl.h>
 
@@ -12,9 +11,9 @@
 #include "common/err.h"
 #include "common/http/answer.h"
 #include "common/http/easy.h"
+#include "common/http/multi.h"
 #include "common/http/fetch.h"
 #include "common/http/guard.h"
-#include "common/http/mail_address.h"
 #include "common/loop/loop.h"
 #include "notifier/delivery/mail.h"
 
@@ -23,8 +22,7 @@ enum { ANSWER_BYTES = 64 << 10, CALL_BYTES = 2 << 20, HEADER_BYTES = 64 << 10, R
 struct sender {
 	struct sender_spec spec;
 	char *user_agents[KINDS];
-	CURLM *multi;
-	struct loop_timer timer;
+	struct multi multi;
 	struct curl_slist *headers; /* common to all requests */
 	struct sending *first;
 };
@@ -64,7 +62,7 @@ static void sending_free(struct sending *sending)
 	*sending->at = sending->next;
 	if (sending->next)
 		sending->next->at = sending->at;
-	curl_multi_remove_handle(sending->sender->multi, sending->easy);
+	curl_multi_remove_handle(sending->sender->multi.curl, sending->easy);
 	curl_easy_cleanup(sending->easy);
 	buf_release(&sending->answer);
 	json_decref(sending->headers);
@@ -128,71 +126,9 @@ static void sending_ended(struct sending *sending, CURLcode code)
 	sending_free(sending);
 }
 
-static void collect(struct sender *sender)
+static void transfer_ended(void *transfer, CURLcode code)
 {
-	struct sending *sending = NULL;
-	CURLMsg *message;
-	CURLcode code;
-	int left;
-
-	while ((message = curl_multi_info_read(sender->multi, &left))) {
-		if (message->msg != CURLMSG_DONE)
-			continue;
-		code = message->data.result;
-		curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &sending);
-		sending_ended(sending, code);
-	}
-}
-
-/* ---- integration with the loop ---- */
-
-static void socket_ready(void *data, int fd, unsigned events)
-{
-	struct sender *sender = data;
-	int mask = 0, running;
-
-	if (events & (EPOLLIN | EPOLLHUP | EPOLLERR))
-		mask |= CURL_CSELECT_IN;
-	if (events & EPOLLOUT)
-		mask |= CURL_CSELECT_OUT;
-	curl_multi_socket_action(sender->multi, fd, mask, &running);
-	collect(sender);
-}
-
-static int socket_wanted(CURL *easy, curl_socket_t fd, int what, void *data, void *socket_data)
-{
-	struct sender *sender = data;
-
-	(void)easy;
-	(void)socket_data;
-	if (what == CURL_POLL_REMOVE)
-		loop_unwatch(sender->spec.loop, fd);
-	else
-		loop_watch(sender->spec.loop, fd,
-			(what & CURL_POLL_IN ? EPOLLIN : 0) | (what & CURL_POLL_OUT ? EPOLLOUT : 0), socket_ready,
-			sender);
-	return 0;
-}
-
-static void timer_fired(void *data)
-{
-	struct sender *sender = data;
-	int running;
-
-	curl_multi_socket_action(sender->multi, CURL_SOCKET_TIMEOUT, 0, &running);
-	collect(sender);
-}
-
-static int timer_wanted(CURLM *multi, long after_ms, void *data)
-{
-	struct sender *sender = data;
-
-	(void)multi;
-	if (after_ms < 0)
-		loop_timer_clear(sender->spec.loop, &sender->timer);
-	else
-		loop_timer_set(sender->spec.loop, &sender->timer, after_ms, timer_fired, sender);
-	return 0;
+	sending_ended(transfer, code);
 }
 
 struct sender *sender_new(const struct sender_spec *spec)
@@ -204,17 +140,13 @@ struct sender *sender_new(const struct sender_spec *spec)
 		if (delivery_kinds[i].agent)
 			sender->user_agents[i] = mem_printf(
 				"%s/1.0 (+%s; %s)", delivery_kinds[i].agent, spec->public_url, delivery_kinds[i].agent);
-	sender->multi = multi_new();
+	multi_open(&sender->multi, spec->loop, transfer_ended);
 	sender->headers = curl_slist_append(NULL, "Content-Type: application/json");
 	curl_slist_append(sender->headers, "Accept: application/json");
 	/* Without this, libcurl waits a second for a 100 that few servers send. */
 	curl_slist_append(sender->headers, "Expect:");
-	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETFUNCTION, socket_wanted);
-	curl_multi_setopt(sender->multi, CURLMOPT_SOCKETDATA, sender);
-	curl_multi_setopt(sender->multi, CURLMOPT_TIMERFUNCTION, timer_wanted);
-	curl_multi_setopt(sender->multi, CURLMOPT_TIMERDATA, sender);
 	/* Above this number libcurl searches all connections for the oldest whenever a request is done. */
-	curl_multi_setopt(sender->multi, CURLMOPT_MAXCONNECTS, (long)spec->max);
+	curl_multi_setopt(sender->multi.curl, CURLMOPT_MAXCONNECTS, (long)spec->max);
 	return sender;
 }
 
@@ -224,8 +156,7 @@ void sender_free(struct sender *sender)
 		return;
 	while (sender->first)
 		sending_free(sender->first);
-	curl_multi_cleanup(sender->multi);
-	loop_timer_clear(sender->spec.loop, &sender->timer);
+	multi_close(&sender->multi);
 	curl_slist_free_all(sender->headers);
 	for (int i = 0; i < KINDS; i++)
 		free(sender->user_agents[i]);
@@ -443,7 +374,7 @@ static void mail_start(struct sender *sender, struct delivery *delivery)
 	set_answer(sending);
 	set_mail(sending);
 	curl_easy_setopt(sending->easy, CURLOPT_FORBID_REUSE, 1L);
-	curl_multi_add_handle(sender->multi, sending->easy);
+	curl_multi_add_handle(sender->multi.curl, sending->easy);
 }
 
 void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, bool keep)
@@ -466,7 +397,7 @@ void sender_start(struct sender *sender, struct delivery *delivery, bool fresh, 
 		sending_ended(sending, CURLE_URL_MALFORMAT);
 		return;
 	}
-	curl_multi_add_handle(sender->multi, sending->easy);
+	curl_multi_add_handle(sender->multi.curl, sending->easy);
 }
 
 void sender_abort(struct sender *sender, struct delivery *delivery)

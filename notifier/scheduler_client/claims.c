@@ -3,8 +3,8 @@
 
 #include "common/build_info.h"
 #include "common/clock.h"
+#include "common/loop/retry.h"
 #include "notifier/delivery/dispatch.h"
-#include "notifier/delivery/retry.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/kafka_client.h"
@@ -133,7 +133,7 @@ static void idle(void *data)
 	struct claims *claims = data;
 	size_t fits = claims->count ? 0 : room(claims);
 
-	loop_timer_set(claims->notifier->loop, &claims->timer, jitter(IDLE_MS, chance()), idle, claims);
+	loop_timer_set(claims->notifier->loop, &claims->timer, jitter(IDLE_MS), idle, claims);
 	if (fits)
 		claim_send(claims, fits);
 }

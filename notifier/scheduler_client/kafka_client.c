@@ -82,7 +82,7 @@ static void offset_store(struct kafka_client *client, int32_t partition, int64_t
 	const struct kafka_message message = {
 		.topic = topics[TOPIC_TASKS].name, .partition = partition, .offset = offset};
 
-	kafka_reader_store(client->reader, &message);
+	kafka_message_store(kafka_reader_consumer(client->reader), &message);
 }
 
 static void message_take(void *data, struct kafka_message *message)

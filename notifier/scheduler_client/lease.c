@@ -2,8 +2,8 @@
 #include "notifier/scheduler_client/lease.h"
 
 #include "common/clock.h"
+#include "common/loop/retry.h"
 #include "notifier/delivery/dispatch.h"
-#include "notifier/delivery/retry.h"
 #include "notifier/metrics.h"
 #include "notifier/notifier.h"
 #include "notifier/scheduler_client/scheduler.h"
@@ -53,7 +53,7 @@ void lease_granted(struct lease *lease, int64_t lease_ms)
 		return;
 	lease->lease_ms = lease_ms;
 	if (!lease->call)
-		loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease_ms / 4, chance()), beat, lease);
+		loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease_ms / 4), beat, lease);
 }
 
 static void heartbeat_send(struct lease *lease)
@@ -107,7 +107,7 @@ static void answered(void *data, struct fetch_answer *answer)
 	metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
 	lease->failures = 0;
 	lease->renewed_ms = lease->began_ms;
-	loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease->lease_ms / 4, chance()), beat, lease);
+	loop_timer_set(lease->notifier->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
 }
 
 /* A heartbeat is sent without deliveries, too: it tells this process whether the scheduler answers. */

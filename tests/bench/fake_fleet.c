@@ -29,11 +29,11 @@
 
 #include "common/clock.h"
 #include "common/err.h"
+#include "common/loop/retry.h"
 #include "proto/limits.h"
 #include "proto/topics.h"
 #include "tests/bench/fake_result.h"
 #include "worker/scheduler_client/read_ahead.h"
-#include "worker/upload/backoff.h"
 
 enum {
 	MAX_PORTS = 8,
@@ -282,7 +282,7 @@ static void claim_answered(struct worker *w, int status, json_t *answer, int ret
 		source_later(w, CLAIM, backoff_next(&w->source_backoff, retry_after));
 		return;
 	}
-	backoff_reset(&w->source_backoff);
+	w->source_backoff.failures = 0;
 	w->more = json_bool_at(answer, "more", false);
 	json_array_foreach(jobs, i, job)
 	{
@@ -307,7 +307,7 @@ static void wait_answered(struct worker *w, int status, json_t *answer, int retr
 		source_later(w, CLAIM, next < max ? next : max);
 		return;
 	}
-	backoff_reset(&w->wait_backoff);
+	w->wait_backoff.failures = 0;
 	source_send(w, json_bool_at(answer, "jobs", false) ? CLAIM : WAIT);
 }
 
@@ -317,7 +317,7 @@ static void control_answered(struct worker *w, int status, json_t *answer, int r
 		w->control_ms = clock_mono_ms() + backoff_next(&w->control_backoff, retry_after);
 		return;
 	}
-	backoff_reset(&w->control_backoff);
+	w->control_backoff.failures = 0;
 	json_decref(w->told);
 	w->told = json_incref(json_object_get(answer, "stops"));
 	control_listen(w);
@@ -343,7 +343,7 @@ static void register_answered(struct worker *w, int status, json_t *answer, int 
 		w->lease_ms = clock_mono_ms() + backoff_next(&w->lease_backoff, retry_after);
 		return;
 	}
-	backoff_reset(&w->lease_backoff);
+	w->lease_backoff.failures = 0;
 	text_copy(w->id, sizeof(w->id), json_string_at(answer, "worker"));
 	text_copy(w->token, sizeof(w->token), json_string_at(answer, "token"));
 	text_copy(w->pool->id, sizeof(w->pool->id), json_string_at(answer, "pool"));
@@ -421,7 +421,7 @@ static void beat_answered(struct worker *w, int status, json_t *answer, int retr
 		w->lease_ms = clock_mono_ms() + jitter(again < LEASE_MS / 4 ? again : LEASE_MS / 4);
 		return;
 	}
-	backoff_reset(&w->lease_backoff);
+	w->lease_backoff.failures = 0;
 	w->beaten_ms = clock_mono_ms();
 	json_array_foreach(json_object_get(answer, "jobs"), i, item)
 	{

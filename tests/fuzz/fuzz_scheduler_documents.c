@@ -8,7 +8,6 @@
 
 #include "common/err.h"
 #include "common/http/guard.h"
-#include "common/http/mail_address.h"
 #include "scheduler/api/runs/changes/change_search.h"
 #include "scheduler/api/runs/changes/plan_summary.h"
 #include "scheduler/api/runs/plan_redact.h"

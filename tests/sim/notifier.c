@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "notifier/delivery/retry.h"
+#include "common/loop/retry.h"
 #include "tests/sim/world.h"
 
 /*

@@ -3,7 +3,7 @@
 
 /*
  * A claimed job from its claim to its result: worker/runtime/job.c, worker/stage, worker/upload/states.c. Also the
- * states that the job could not deliver: worker/upload/unsent.c.
+ * states that the job could not deliver: worker/upload/unsent_list.c.
  */
 
 static void advance(struct world *w, struct worker *worker, struct work *work);
@@ -355,7 +355,7 @@ void work_abandon(struct world *w, struct worker *worker, struct work *work)
 	work_stop(w, worker, work, STOP_FORCE);
 }
 
-/* ---- upload/unsent.c: the result, the state, and the note that it was the last ---- */
+/* ---- upload/unsent_list.c: the result, the state, and the note that it was the last ---- */
 
 static void unsent_step(struct world *w, const struct note *note);
 

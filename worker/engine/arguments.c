@@ -1,12 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/engine/arguments.h"
 
-static void add_all(struct texts *args, const char *const *list)
-{
-	for (; *list; list++)
-		texts_add(args, "%s", *list);
-}
-
 static void add_addresses(struct texts *args, const char *flag, const json_t *addresses)
 {
 	const json_t *address;
@@ -21,18 +15,17 @@ static void add_addresses(struct texts *args, const char *flag, const json_t *ad
 
 void arguments_get(struct texts *args)
 {
-	add_all(args, (const char *const[]){"get", "-no-color", NULL});
+	TEXTS_ADD(args, "get", "-no-color");
 }
 
 void arguments_init(struct texts *args)
 {
-	add_all(args, (const char *const[]){"init", "-input=false", "-no-color", "-get=false", NULL});
+	TEXTS_ADD(args, "init", "-input=false", "-no-color", "-get=false");
 }
 
 void arguments_plan(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)
 {
-	add_all(args,
-		(const char *const[]){"plan", "-input=false", "-no-color", "-detailed-exitcode", "-lock=false", NULL});
+	TEXTS_ADD(args, "plan", "-input=false", "-no-color", "-detailed-exitcode", "-lock=false");
 	if (assignment->json_log)
 		texts_add(args, "-json");
 	texts_add(args, "-out=%s", plan);
@@ -53,22 +46,21 @@ void arguments_plan(const struct assignment *assignment, const char *var_file, c
 
 void arguments_show(const char *plan, struct texts *args)
 {
-	add_all(args, (const char *const[]){"show", "-json", "-no-color", NULL});
-	texts_add(args, "%s", plan);
+	TEXTS_ADD(args, "show", "-json", "-no-color", plan);
 }
 
 void arguments_schemas(struct texts *args)
 {
-	add_all(args, (const char *const[]){"providers", "schema", "-json", NULL});
+	TEXTS_ADD(args, "providers", "schema", "-json");
 }
 
 void arguments_apply(const struct assignment *assignment, const char *var_file, const char *plan, struct texts *args)
 {
 	/* No one reads the engine's backup of the state: the scheduler has the state before the apply. */
-	add_all(args, (const char *const[]){"apply", "-input=false", "-no-color", "-lock=false", "-backup=-", NULL});
+	TEXTS_ADD(args, "apply", "-input=false", "-no-color", "-lock=false", "-backup=-");
 	if (assignment->json_log)
 		texts_add(args, "-json");
 	if (var_file)
 		texts_add(args, "-var-file=%s", var_file);
-	texts_add(args, "%s", plan);
+	TEXTS_ADD(args, plan);
 }

@@ -13,6 +13,7 @@
 #include "common/err.h"
 #include "common/log.h"
 #include "proto/capabilities.h"
+#include "worker/engine/variables.h"
 #include "worker/exec/child.h"
 #include "worker/exec/program.h"
 #include "worker/packages/download.h"
@@ -85,48 +86,26 @@ int engine_version_read(const char *text, struct version *ret_version, const cha
 
 /* ---- available binaries ---- */
 
-struct paths {
-	char *items[MAX_ENGINES];
-	size_t count;
-};
-
-static void paths_release(struct paths *paths)
+static bool paths_add(struct texts *paths, const char *path)
 {
-	for (size_t i = 0; i < paths->count; i++)
-		free(paths->items[i]);
-}
-
-static bool paths_add(struct paths *paths, const char *path)
-{
-	char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
+	_cleanup_(freep) char *real = access(path, X_OK) == 0 ? realpath(path, NULL) : NULL;
 	struct stat info;
 
-	if (!real || paths->count == MAX_ENGINES || stat(real, &info) < 0 || !S_ISREG(info.st_mode)) {
-		free(real);
+	if (!real || paths->count == MAX_ENGINES || stat(real, &info) < 0 || !S_ISREG(info.st_mode))
 		return false;
-	}
-	paths->items[paths->count++] = real;
+	TEXTS_ADD(paths, real);
 	return true;
 }
 
-static bool paths_add_program(struct paths *paths, const char *name)
+static bool paths_add_program(struct texts *paths, const char *name, const char *folder)
 {
-	_cleanup_(freep) char *copy = mem_text(getenv("PATH"));
-	char *rest = copy, *folder;
+	_cleanup_(freep) char *path = program_find(name, folder);
 
-	if (strchr(name, '/'))
-		return paths_add(paths, name);
-	while ((folder = strsep(&rest, ":"))) {
-		_cleanup_(freep) char *path = mem_printf("%s/%s", folder, name);
-
-		if (*folder == '/' && paths_add(paths, path))
-			return true;
-	}
-	return false;
+	return path && paths_add(paths, path);
 }
 
 /* Adds "<name>-<version>" or "<version>/<name>" of a folder. */
-static void paths_add_entry(struct paths *paths, const char *folder, const char *entry, const char *name)
+static void paths_add_entry(struct texts *paths, const char *folder, const char *entry, const char *name)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/%s", folder, entry);
 	_cleanup_(freep) char *below = mem_printf("%s/%s", path, name);
@@ -138,7 +117,7 @@ static void paths_add_entry(struct paths *paths, const char *folder, const char 
 		paths_add(paths, below);
 }
 
-static void paths_add_folder(const struct engines *engines, struct paths *paths, const char *folder)
+static void paths_add_folder(const struct engines *engines, struct texts *paths, const char *folder)
 {
 	const char *const names[] = {engine_terraform, engine_tofu, program_opa};
 	size_t count = engines->finds_opa ? ARRAY_LEN(names) : ARRAY_LEN(names) - 1;
@@ -152,22 +131,15 @@ static void paths_add_folder(const struct engines *engines, struct paths *paths,
 		closedir(list);
 }
 
-static void paths_add_opa(const struct engines *engines, struct paths *paths)
-{
-	_cleanup_(freep) char *path = engines->finds_opa ? program_find(engines->opa, engines->folder) : NULL;
-
-	if (path)
-		paths_add(paths, path);
-}
-
 /* Lists the preferred binary first: the one that the options name, then those of the folder. */
-static void paths_collect(const struct engines *engines, struct paths *paths)
+static void paths_collect(const struct engines *engines, struct texts *paths)
 {
 	if (*engines->fixed)
-		paths_add_program(paths, engines->fixed);
-	else if (!paths_add_program(paths, "terraform"))
-		paths_add_program(paths, "tofu");
-	paths_add_opa(engines, paths);
+		paths_add_program(paths, engines->fixed, "");
+	else if (!paths_add_program(paths, "terraform", ""))
+		paths_add_program(paths, "tofu", "");
+	if (engines->finds_opa)
+		paths_add_program(paths, engines->opa, engines->folder);
 	paths_add_folder(engines, paths, engines->folder);
 	paths_add_folder(engines, paths, downloads_folder(engines->downloads));
 }
@@ -277,7 +249,7 @@ static int version_ask(struct engines *engines, const char *path, struct err *er
 
 /* ---- finding ---- */
 
-static json_t *present(struct engines *engines, const struct paths *paths)
+static json_t *present(struct engines *engines, const struct texts *paths)
 {
 	json_t *list = json_array();
 
@@ -292,7 +264,7 @@ static json_t *present(struct engines *engines, const struct paths *paths)
 }
 
 /* Capabilities of the installed engines and of those that can be downloaded. */
-static json_t *all_capabilities(struct engines *engines, const struct paths *paths)
+static json_t *all_capabilities(struct engines *engines, const struct texts *paths)
 {
 	const char *const names[] = {engine_terraform, engine_tofu};
 	json_t *list = present(engines, paths);
@@ -304,7 +276,7 @@ static json_t *all_capabilities(struct engines *engines, const struct paths *pat
 }
 
 static const struct engine *engine_chosen(
-	struct engines *engines, const struct paths *paths, const struct engine_choice *choice)
+	struct engines *engines, const struct texts *paths, const struct engine_choice *choice)
 {
 	for (size_t i = 0; choice->engine && i < paths->count; i++) {
 		const struct known_engine *known = known_find(engines, paths->items[i]);
@@ -369,7 +341,7 @@ static bool can_download(const struct engines *engines, const struct search *sea
 			   : downloads_can(engines->downloads, choice->engine);
 }
 
-static void search_end(struct engines *engines, struct search *search, const struct paths *paths)
+static void search_end(struct engines *engines, struct search *search, const struct texts *paths)
 {
 	json_auto_t *capabilities = all_capabilities(engines, paths);
 	struct search **last = &engines->downloading;
@@ -397,7 +369,7 @@ static void search_end(struct engines *engines, struct search *search, const str
 }
 
 /* The first binary whose version is not known yet, or NULL. */
-static const char *first_unknown(struct engines *engines, const struct paths *paths)
+static const char *first_unknown(struct engines *engines, const struct texts *paths)
 {
 	for (size_t i = 0; i < paths->count; i++)
 		if (!known_find(engines, paths->items[i]))
@@ -421,7 +393,7 @@ static bool downloaded_opa_record(struct engines *engines, const char *path)
 
 static void searches_go_on(struct engines *engines)
 {
-	_cleanup_(paths_release) struct paths paths = {.count = 0};
+	_cleanup_(texts_release) struct texts paths = {.items = NULL};
 	struct err err = ERR_INIT;
 	const char *unknown;
 
@@ -541,7 +513,7 @@ void engines_look(struct engines *engines, loop_work_fn fn, void *data)
 
 json_t *engines_capabilities(struct engines *engines)
 {
-	_cleanup_(paths_release) struct paths paths = {.count = 0};
+	_cleanup_(texts_release) struct texts paths = {.items = NULL};
 
 	paths_collect(engines, &paths);
 	return all_capabilities(engines, &paths);

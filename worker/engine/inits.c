@@ -30,11 +30,10 @@ struct inits {
 int inits_open(const char *data_dir, int64_t ages_ms, struct inits **ret_inits, struct err *err)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/inits", data_dir);
-	int folder;
+	int folder = folder_make(path, true, err);
 
-	if (beneath_remove(AT_FDCWD, path) < 0 || mkdir(path, 0700) < 0 ||
-		(folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		return err_errno(err, path);
+	if (folder < 0)
+		return -1;
 	*ret_inits = mem_new(1, sizeof(**ret_inits));
 	**ret_inits = (struct inits){.folder = folder, .ages_ms = ages_ms};
 	return 0;

@@ -27,6 +27,12 @@ void texts_add(struct texts *texts, const char *format, ...)
 	texts_take(texts, text);
 }
 
+void texts_add_list(struct texts *texts, const char *const *items)
+{
+	for (; items && *items; items++)
+		texts_take(texts, mem_text(*items));
+}
+
 void texts_set_env(struct texts *texts, const char *name, const char *value)
 {
 	size_t len = strlen(name);

@@ -14,6 +14,9 @@ struct texts {
 };
 
 void texts_add(struct texts *texts, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Adds copies of the items up to the first NULL. `items` may be NULL. */
+void texts_add_list(struct texts *texts, const char *const *items);
+#define TEXTS_ADD(texts, ...) texts_add_list(texts, (const char *const[]){__VA_ARGS__, NULL})
 /* Sets NAME=value, replacing an existing value. */
 void texts_set_env(struct texts *texts, const char *name, const char *value);
 void texts_release(struct texts *texts);

@@ -30,6 +30,41 @@ int beneath_open(int folder, const char *path, int flags, mode_t mode)
 	return -1;
 }
 
+DIR *beneath_list(int folder, const char *path)
+{
+	int fd = beneath_open(folder, path, O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+
+	if (fd >= 0 && !list)
+		close(fd);
+	return list;
+}
+
+void list_closep(DIR **list)
+{
+	if (*list)
+		closedir(*list);
+}
+
+const char *list_next(DIR *list)
+{
+	const struct dirent *entry;
+
+	while ((entry = readdir(list)))
+		if (!text_equal(entry->d_name, ".") && !text_equal(entry->d_name, ".."))
+			return entry->d_name;
+	return NULL;
+}
+
+int folder_make(const char *path, bool emptied, struct err *err)
+{
+	int fd = -1;
+
+	if ((!emptied || beneath_remove(AT_FDCWD, path) == 0) && (mkdir(path, 0700) == 0 || errno == EEXIST))
+		fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? err_errno(err, path) : fd;
+}
+
 int beneath_mkdirs(int folder, const char *path)
 {
 	_cleanup_(freep) char *copy = mem_text(path);
@@ -63,20 +98,6 @@ int beneath_parents(int folder, const char *path)
 	return beneath_mkdirs(folder, copy);
 }
 
-static int read_fully(int fd, struct buf *out)
-{
-	char chunk[65536];
-	ssize_t got;
-
-	while ((got = read(fd, chunk, sizeof(chunk))) > 0) {
-		if (buf_append(out, chunk, (size_t)got) < 0) {
-			errno = EFBIG;
-			return -1;
-		}
-	}
-	return got < 0 ? -1 : 0;
-}
-
 int beneath_read(int folder, const char *path, struct buf *ret_bytes, struct err *err)
 {
 	_cleanup_(closep) int fd = beneath_open(folder, path, O_RDONLY, 0);
@@ -86,28 +107,11 @@ int beneath_read(int folder, const char *path, struct buf *ret_bytes, struct err
 		return err_set(err, ERR_NOT_FOUND, "there is no %s", path);
 	if (fd >= 0 && fstat(fd, &info) == 0 && info.st_size > 0 && (size_t)info.st_size > ret_bytes->limit)
 		return err_set(err, ERR_TOO_LARGE, "%s has more than %zu bytes", path, ret_bytes->limit);
-	if (fd >= 0 && read_fully(fd, ret_bytes) == 0)
+	if (fd >= 0 && buf_read(ret_bytes, fd) == 0)
 		return 0;
 	if (errno == EFBIG)
 		return err_set(err, ERR_TOO_LARGE, "%s has more than %zu bytes", path, ret_bytes->limit);
 	return err_errno(err, path);
-}
-
-int write_fully(int fd, const void *bytes, size_t len)
-{
-	const char *at = bytes;
-
-	while (len > 0) {
-		ssize_t done = write(fd, at, len);
-
-		if (done < 0 && errno == EINTR)
-			continue;
-		if (done <= 0)
-			return -1;
-		at += done;
-		len -= (size_t)done;
-	}
-	return 0;
 }
 
 int beneath_write(int folder, const char *path, mode_t mode, struct bytes bytes, struct err *err)

@@ -7,6 +7,7 @@
  * functions never follow a link, leave the folder or block on a pipe.
  */
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "common/buf.h"
@@ -16,6 +17,14 @@ struct err;
 /* Opens `path` below the folder: a regular file or a folder (O_DIRECTORY). The caller closes it. -1 with errno; ELOOP
  * or EXDEV if the path leads through a link or out. */
 int beneath_open(int folder, const char *path, int flags, mode_t mode);
+/* The entries of a folder, for list_next: `_cleanup_(list_closep) DIR *list = ...;`. NULL with errno. */
+DIR *beneath_list(int folder, const char *path);
+void list_closep(DIR **list);
+/* The name of the next entry but "." and "..", borrowed until the next call; NULL after the last one. */
+const char *list_next(DIR *list);
+/* Opens a folder of the worker's own (0700), and makes it if it is missing. `emptied`: it is removed and made anew. The
+ * caller closes the descriptor. ERR_INTERNAL. */
+int folder_make(const char *path, bool emptied, struct err *err);
 /* Makes all missing folders of a path ("a/b/c": all three). -1 with errno. */
 int beneath_mkdirs(int folder, const char *path);
 /* Makes the missing parent folders of a path. */
@@ -27,7 +36,4 @@ int beneath_write(int folder, const char *path, mode_t mode, struct bytes bytes,
 /* Removes a file or a whole tree; a missing one is fine. -1 if something is left. `name` is a single name, or a path
  * whose parent folders are known not to be links (beneath_parents). */
 int beneath_remove(int folder, const char *name);
-/* Writes all the bytes. -1 with errno. */
-int write_fully(int fd, const void *bytes, size_t len);
-
 #endif

@@ -46,7 +46,6 @@ static void stream_close(struct stream *stream)
 		return;
 	loop_unwatch(stream->bounded->loop, stream->fd);
 	closep(&stream->fd);
-	stream->fd = -1;
 }
 
 /* Keeps as many bytes as fit. False if there is nothing more to read now. */

@@ -3,8 +3,6 @@
 
 #include <assert.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -31,7 +29,8 @@ static const char inside_cli_config[] = "/engine/cli.tfrc";
 static const char *const places[] = {inside_root, inside_packages};
 
 /* Numbers of bwrap's descriptors, which struct sandbox_start describes. */
-enum { ARGS_FD = 3, FILTER_FD = 4 };
+#define ARGS_NUMBER   "3"
+#define FILTER_NUMBER "4"
 enum { ARGS_LIMIT = 8 * 1024 * 1024 };
 
 /* Namespaces and fixed mounts. With --unshare-user-try, if user namespaces are allowed, root inside has no
@@ -61,6 +60,7 @@ static const char *const always[] = {
 	"--ro-bind",
 	"/usr",
 	"/usr",
+	NULL,
 };
 
 static const char *const masked[] = {VIEW_MASKED};
@@ -104,17 +104,14 @@ static const char *base_name(const char *path)
 
 static void add_bind(struct texts *args, const char *kind, const char *from, const char *to)
 {
-	texts_add(args, "%s", kind);
-	texts_add(args, "%s", from);
-	texts_add(args, "%s", to);
+	TEXTS_ADD(args, kind, from, to);
 }
 
 static void add_system(struct texts *args, const struct sandbox *sandbox)
 {
 	char target[256];
 
-	for (size_t i = 0; i < ARRAY_LEN(always); i++)
-		texts_add(args, "%s", always[i]);
+	texts_add_list(args, always);
 	for (size_t i = 0; i < ARRAY_LEN(masked); i++)
 		if (access(masked[i], F_OK) == 0)
 			add_bind(args, "--ro-bind", "/dev/null", masked[i]);
@@ -122,8 +119,7 @@ static void add_system(struct texts *args, const struct sandbox *sandbox)
 		texts_add(args, "--size");
 		texts_add(args, "%lld", sandbox->tmp);
 	}
-	texts_add(args, "--tmpfs");
-	texts_add(args, "/tmp");
+	TEXTS_ADD(args, "--tmpfs", "/tmp");
 	for (size_t i = 0; i < ARRAY_LEN(system_folders); i++) {
 		ssize_t len = readlink(system_folders[i], target, sizeof(target) - 1);
 
@@ -220,20 +216,13 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 		texts_add(&args, "--unshare-net");
 	/* The mounts above stay as they are. Nothing can be written outside of them, into memory that no limit counts.
 	 */
-	texts_add(&args, "--remount-ro");
-	texts_add(&args, "/");
-	texts_add(&args, "--chdir");
-	texts_add(&args, "%s", command->folder);
+	TEXTS_ADD(&args, "--remount-ro", "/", "--chdir", command->folder);
 	add_environment(&args, command->env);
-	texts_add(&args, "--seccomp");
-	texts_add(&args, "%d", FILTER_FD);
+	TEXTS_ADD(&args, "--seccomp", FILTER_NUMBER);
 	if (args_file(&args, &start->args_fd, err) < 0 ||
 		memory_file("system call filter", &sandbox->filter, &start->second_fd, err) < 0)
 		return -1;
-	texts_add(&start->argv, "%s", sandbox->bwrap);
-	texts_add(&start->argv, "--args");
-	texts_add(&start->argv, "%d", ARGS_FD);
-	texts_add(&start->argv, "--");
+	TEXTS_ADD(&start->argv, sandbox->bwrap, "--args", ARGS_NUMBER, "--");
 	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
 	start->folder = "/";
 	return 0;
@@ -241,7 +230,7 @@ static int prepare_bwrap(const struct sandbox *sandbox, const struct sandbox_job
 
 /* ---- a base, and programs in it ---- */
 
-void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, const char *program, struct texts *args)
+void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, struct texts *args)
 {
 	_cleanup_(freep) char *inside = mem_printf("%s%s", inside_engine, base_name(engine));
 
@@ -252,17 +241,12 @@ void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, c
 	add_bind(args, "--ro-bind", engine, inside);
 	add_bind(args, "--ro-bind", "/dev/null", inside_cli_config); /* a file to mount another one at */
 	add_binds(args, sandbox);
-	for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-		texts_add(args, "--dir");
-		texts_add(args, "%s", places[i]);
-	}
+	for (size_t i = 0; i < ARRAY_LEN(places); i++)
+		TEXTS_ADD(args, "--dir", places[i]);
 	add_bind(args, "--bind", sandbox->data_dir, VIEW_HOST "/data");
-	add_bind(args, "--ro-bind", program, VIEW_HOST "/sandbox");
-	texts_add(args, "--remount-ro");
-	texts_add(args, "/");
-	texts_add(args, "--");
-	texts_add(args, VIEW_HOST "/sandbox");
-	texts_add(args, "base");
+	add_bind(args, "--ro-bind", sandbox->program, VIEW_HOST "/sandbox");
+	TEXTS_ADD(args, "--remount-ro", "/", "--");
+	TEXTS_ADD(args, VIEW_HOST "/sandbox", "base");
 }
 
 static int record(struct buf *view, const char *name, const char *text)
@@ -298,15 +282,6 @@ static int records_add(struct buf *view, const struct sandbox *sandbox, const st
 	return status;
 }
 
-static const char *run_path(void)
-{
-	static char *path;
-
-	if (!path)
-		path = program_helper("runyard-sandbox");
-	return path;
-}
-
 static int prepare_run(const struct sandbox *sandbox, const struct sandbox_job *job,
 	const struct sandbox_command *command, struct sandbox_start *start, struct err *err)
 {
@@ -326,8 +301,7 @@ static int prepare_run(const struct sandbox *sandbox, const struct sandbox_job *
 	if (start->second_fd < 0)
 		return err_errno(err, "the base");
 	etc_refresh(sandbox->etc);
-	texts_add(&start->argv, "%s", run_path());
-	texts_add(&start->argv, "run");
+	TEXTS_ADD(&start->argv, sandbox->program, "run");
 	texts_add(&start->argv, "%s%s", inside_engine, base_name(job->engine));
 	start->folder = "/";
 	return 0;
@@ -339,8 +313,7 @@ static void prepare_none(
 	const struct sandbox_job *job, const struct sandbox_command *command, struct sandbox_start *start)
 {
 	texts_add(&start->argv, "%s", job->engine);
-	for (size_t i = 0; i < command->env->count; i++)
-		texts_add(&start->env, "%s", command->env->items[i]);
+	texts_add_list(&start->env, (const char *const *)command->env->items);
 	start->folder = command->folder;
 }
 
@@ -354,8 +327,7 @@ int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job
 		sandbox_start_release(ret_start);
 		return -1;
 	}
-	for (size_t i = 0; i < command->args->count; i++)
-		texts_add(&ret_start->argv, "%s", command->args->items[i]);
+	texts_add_list(&ret_start->argv, (const char *const *)command->args->items);
 	return 0;
 }
 
@@ -365,31 +337,22 @@ void sandbox_start_release(struct sandbox_start *start)
 	texts_release(&start->env);
 	closep(&start->args_fd);
 	closep(&start->second_fd);
-	start->args_fd = start->second_fd = -1;
 }
 
 /* Runs /bin/true with the mounts of `always` and the filter. Returns 0 if that works. */
 static int bwrap_try(const struct sandbox *sandbox, const char *bwrap, int filter, bool offline)
 {
 	_cleanup_(texts_release) struct texts argv = {.items = NULL};
-	char *const env[] = {NULL};
-	posix_spawn_file_actions_t actions;
-	int pid, status = 0, code;
+	int pid, status = 0;
+	struct err err = ERR_INIT;
 
-	texts_add(&argv, "%s", bwrap);
-	texts_add(&argv, "--as-pid-1"); /* so that it leaves no process of its own behind */
+	TEXTS_ADD(&argv, bwrap, "--as-pid-1"); /* so that it leaves no process of its own behind */
 	add_system(&argv, sandbox);
 	if (offline)
 		texts_add(&argv, "--unshare-net");
-	texts_add(&argv, "--seccomp");
-	texts_add(&argv, "%d", FILTER_FD);
-	texts_add(&argv, "--");
-	texts_add(&argv, "/bin/true");
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_adddup2(&actions, filter, FILTER_FD);
-	code = posix_spawn(&pid, bwrap, &actions, NULL, argv.items, env);
-	posix_spawn_file_actions_destroy(&actions);
-	return code != 0 || waitpid(pid, &status, 0) != pid ? -1 : status;
+	TEXTS_ADD(&argv, "--seccomp", FILTER_NUMBER, "--", "/bin/true");
+	pid = program_spawn(argv.items, (struct program_fds){STDERR_FILENO, -1, filter}, &err);
+	return pid < 0 || waitpid(pid, &status, 0) != pid ? -1 : status;
 }
 
 int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err)
@@ -411,6 +374,7 @@ int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err)
 			bwrap);
 	sandbox->bwrap = bwrap;
 	bwrap = NULL;
+	sandbox->program = program_helper("runyard-sandbox");
 	return 0;
 }
 
@@ -418,7 +382,8 @@ void sandbox_release(struct sandbox *sandbox)
 {
 	etc_free(sandbox->etc);
 	free(sandbox->bwrap);
+	free(sandbox->program);
 	buf_release(&sandbox->filter);
 	sandbox->etc = NULL;
-	sandbox->bwrap = NULL;
+	sandbox->bwrap = sandbox->program = NULL;
 }

@@ -24,6 +24,7 @@ struct etc;
 
 struct sandbox {
 	char *bwrap;          /* path of the program, or NULL: no sandbox; owned */
+	char *program;        /* path of runyard-sandbox, if there is bwrap; owned */
 	const char *binds;    /* more read-only paths, comma separated; may be "" */
 	const char *trust;    /* the CA file that SSL_CERT_FILE names, or NULL */
 	const char *mirror;   /* a folder of providers to mount at its own path, or NULL */
@@ -85,8 +86,8 @@ int sandbox_prepare(const struct sandbox *sandbox, const struct sandbox_job *job
 void sandbox_start_release(struct sandbox_start *start);
 /* Makes a memory file with these bytes, positioned at its start. ERR_INTERNAL. */
 int memory_file(const char *name, const struct buf *bytes, int *ret_fd, struct err *err);
-/* Adds the command line of bwrap that makes a base for an engine. `program` is the path of runyard-sandbox. */
-void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, const char *program, struct texts *args);
+/* Adds the command line of bwrap that makes a base for an engine. */
+void sandbox_base_arguments(const struct sandbox *sandbox, const char *engine, struct texts *args);
 /* Finds bwrap in PATH and runs it once, which takes a few milliseconds. `offline`: runs it without a network,
  * because jobs have none. ERR_INVALID with advice if bwrap is missing or may not run; the sandbox is unchanged then. */
 int sandbox_open(struct sandbox *sandbox, bool offline, struct err *err);

@@ -46,22 +46,6 @@ static int rules_add(scmp_filter_ctx context)
 	return code;
 }
 
-static int program_read(int fd, struct buf *program)
-{
-	char chunk[4096];
-	ssize_t got;
-
-	if (lseek(fd, 0, SEEK_SET) < 0)
-		return -1;
-	while ((got = read(fd, chunk, sizeof(chunk))) > 0) {
-		if (buf_append(program, chunk, (size_t)got) < 0) {
-			errno = EFBIG;
-			return -1;
-		}
-	}
-	return got < 0 ? -1 : 0;
-}
-
 int syscall_filter_build(struct buf *program, struct err *err)
 {
 	_cleanup_(context_release) scmp_filter_ctx context = seccomp_init(SCMP_ACT_ALLOW);
@@ -74,5 +58,7 @@ int syscall_filter_build(struct buf *program, struct err *err)
 		code = seccomp_export_bpf(context, fd);
 	if (code < 0)
 		return err_set(err, ERR_INTERNAL, "libseccomp can't build the system call filter: %s", strerror(-code));
-	return program_read(fd, program) < 0 ? err_errno(err, "reading the system call filter") : 0;
+	if (lseek(fd, 0, SEEK_SET) < 0 || buf_read(program, fd) < 0)
+		return err_errno(err, "reading the system call filter");
+	return 0;
 }

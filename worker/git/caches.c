@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/git/caches.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -77,18 +76,11 @@ static void cache_measure(const struct cache_trim *trim, const char *name, struc
 
 static void caches_list(const struct cache_trim *trim, struct caches *caches)
 {
-	int copy = openat(trim->caches, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
-	const struct dirent *entry;
+	_cleanup_(list_closep) DIR *list = beneath_list(trim->caches, ".");
+	const char *name;
 
-	if (!list) {
-		closep(&copy);
-		return;
-	}
-	while (caches->count < MAX_CACHES && (entry = readdir(list)))
-		if (*entry->d_name != '.')
-			cache_measure(trim, entry->d_name, caches);
-	closedir(list);
+	while (list && caches->count < MAX_CACHES && (name = list_next(list)))
+		cache_measure(trim, name, caches);
 }
 
 static bool cache_remove(const struct cache_trim *trim, const char *name)

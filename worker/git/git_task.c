@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -91,7 +90,6 @@ static void folder_remove(void *data)
 
 	closep(&task->top);
 	closep(&task->locked);
-	task->top = task->locked = -1;
 	beneath_remove(task->host->jobs, task->name);
 }
 
@@ -312,10 +310,10 @@ static int order_write(const struct git_task *task, const char *folder, struct b
 
 static int order_file(const struct buf *records, int *ret_fd, struct err *err)
 {
-	_cleanup_(closep) int fd = memfd_create("order", MFD_CLOEXEC);
+	_cleanup_(closep) int fd = -1;
 
-	if (fd < 0 || write_fully(fd, records->data, records->len) < 0 || lseek(fd, 0, SEEK_SET) < 0)
-		return err_errno(err, "the order's memory file");
+	if (memory_file("order", records, &fd, err) < 0)
+		return -1;
 	*ret_fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
 	return *ret_fd < 0 ? err_errno(err, "dup") : 0;
 }
@@ -344,11 +342,8 @@ static int program_start(struct git_task *task, struct sandbox_start *sandboxed,
 		.done = program_ended,
 		.data = task};
 
-	texts_add(&argv, "%s", task->host->helper);
-	texts_add(&argv, "serve");
-	texts_add(&argv, "--");
-	for (size_t i = 0; i < sandboxed->argv.count; i++)
-		texts_add(&argv, "%s", sandboxed->argv.items[i]);
+	TEXTS_ADD(&argv, task->host->helper, "serve", "--");
+	texts_add_list(&argv, (const char *const *)sandboxed->argv.items);
 	start.argv = argv;
 	return bounded_start(task->host->worker->loop, &spec, &task->child, err);
 }
@@ -458,7 +453,6 @@ void git_task_abandon(struct git_task *task)
 	/* Another task may wait for the lock in a thread, which the end of the loop waits for. */
 	if (!task->working) {
 		closep(&task->locked);
-		task->locked = -1;
 	}
 	channel_close(&task->channel);
 }

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/git/tree_pack.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -14,6 +13,7 @@
 #include <archive_entry.h>
 
 #include "common/err.h"
+#include "worker/engine/variables.h"
 #include "worker/exec/beneath.h"
 #include "worker/git/pointers.h"
 #include "worker/packages/archive.h"
@@ -151,44 +151,21 @@ static int by_letters(const void *a, const void *b)
 	return strcasecmp(*(char *const *)a, *(char *const *)b);
 }
 
-struct names {
-	char **items;
-	size_t count, room;
-};
-
-static void names_release(struct names *names)
+static int names_read(struct packing *packing, int folder, const char *path, struct texts *ret_names)
 {
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	free(names->items);
-}
+	_cleanup_(list_closep) DIR *list = beneath_list(folder, ".");
+	const char *name;
 
-static int names_read(struct packing *packing, int folder, const char *path, struct names *ret_names)
-{
-	int copy = fcntl(folder, F_DUPFD_CLOEXEC, 0);
-	DIR *list = copy >= 0 ? fdopendir(copy) : NULL;
-	struct dirent *entry;
-
-	if (!list) {
-		closep(&copy);
+	if (!list)
 		return err_errno(packing->err, path);
-	}
-	while ((entry = readdir(list))) {
-		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, "..") ||
-			strcasecmp(entry->d_name, ".git") == 0)
-			continue;
-		if (ret_names->count == ret_names->room) {
-			ret_names->room = ret_names->room ? ret_names->room * 2 : 64;
-			ret_names->items = mem_resize(ret_names->items, ret_names->room, sizeof(char *));
-		}
-		ret_names->items[ret_names->count++] = mem_text(entry->d_name);
-	}
-	closedir(list);
+	while ((name = list_next(list)))
+		if (strcasecmp(name, ".git") != 0)
+			TEXTS_ADD(ret_names, name);
 	return 0;
 }
 
 /* Two names that differ in case alone are one file on some machines. */
-static int names_check(struct packing *packing, const char *path, struct names *names)
+static int names_check(struct packing *packing, const char *path, struct texts *names)
 {
 	qsort(names->items, names->count, sizeof(char *), by_letters);
 	for (size_t i = 1; i < names->count; i++)
@@ -208,7 +185,7 @@ static int names_check(struct packing *packing, const char *path, struct names *
 
 static int folder_pack(struct packing *packing, int folder, const char *path)
 {
-	_cleanup_(names_release) struct names names = {.items = NULL};
+	_cleanup_(texts_release) struct texts names = {.items = NULL};
 
 	if (++packing->depth > DEPTH_MAX)
 		return err_set(packing->err, ERR_INVALID, "Folders are nested deeper than %d.", DEPTH_MAX);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/limits/quota.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -131,22 +130,18 @@ void quota_follow(const struct quota_kernel *kernel, int file, int folder)
 
 static int taken_find(const struct quota *quota, bool taken[QUOTA_IDS])
 {
-	int fd = openat(quota->jobs, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
+	_cleanup_(list_closep) DIR *list = beneath_list(quota->jobs, ".");
+	const char *name;
 
-	if (!list) {
-		closep(&fd);
+	if (!list)
 		return -1;
-	}
-	while ((entry = readdir(list))) {
-		_cleanup_(closep) int folder = beneath_open(quota->jobs, entry->d_name, O_RDONLY | O_DIRECTORY, 0);
+	while ((name = list_next(list))) {
+		_cleanup_(closep) int folder = beneath_open(quota->jobs, name, O_RDONLY | O_DIRECTORY, 0);
 		uint32_t at = folder < 0 ? QUOTA_IDS : id_of(quota->kernel, folder) - quota->first;
 
 		if (at < QUOTA_IDS)
 			taken[at] = true;
 	}
-	closedir(list);
 	return 0;
 }
 

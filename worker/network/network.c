@@ -3,8 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -63,21 +61,13 @@ struct network_use {
 	void *ready_data, *lost_data;
 };
 
-static void urls_copy(const struct texts *from, struct texts *to)
-{
-	for (size_t i = 0; i < from->count; i++)
-		texts_add(to, "%s", from->items[i]);
-}
-
 /* ---- the holder ---- */
 
 static void holder_arguments(const struct networks *networks, const struct network_plan *plan, struct texts *ret_args)
 {
-	texts_add(ret_args, "%s", networks->program);
-	texts_add(ret_args, "%s", networks->pasta);
-	texts_add(ret_args, "pasta"); /* pasta takes its mode from its name */
-	/* By default, root's pasta becomes `nobody`, and `nobody` may not enter these namespaces. */
-	texts_add(ret_args, "--runas");
+	/* pasta takes its mode from its name. By default, root's pasta becomes `nobody`, and `nobody` may not enter
+	 * these namespaces. */
+	TEXTS_ADD(ret_args, networks->program, networks->pasta, "pasta", "--runas");
 	texts_add(ret_args, "%u:%u", geteuid(), getegid());
 	network_plan_arguments(plan, ret_args);
 }
@@ -435,7 +425,7 @@ struct network_use *network_take(struct networks *networks, const char *owner, c
 	struct network_use *use = mem_new(1, sizeof(*use));
 
 	*use = (struct network_use){.networks = networks, .owner = mem_text(owner), .looking = true};
-	urls_copy(&networks->urls, &use->urls);
+	texts_add_list(&use->urls, (const char *const *)networks->urls.items);
 	if (*url)
 		texts_add(&use->urls, "%s", url);
 	loop_work(networks->loop, look, looked, use);
@@ -518,23 +508,13 @@ static int probe_answer(int fd, struct err *err)
 /* A holder of its own: it kills its descendants when the socket is closed. */
 static int probe_run(const struct texts *args, int sockets[2], const struct network_plan *plan, struct err *err)
 {
-	posix_spawn_file_actions_t actions;
-	char *const env[] = {NULL};
-	int pid, code, status;
+	int status, pid = program_spawn(args->items, (struct program_fds){-1, sockets[1], -1}, err);
 
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	posix_spawn_file_actions_adddup2(&actions, sockets[1], HOLDER_FD);
-	posix_spawn_file_actions_addclosefrom_np(&actions, HOLDER_FD + 1);
-	code = posix_spawn(&pid, args->items[0], &actions, NULL, args->items, env);
-	posix_spawn_file_actions_destroy(&actions);
 	closep(&sockets[1]);
-	sockets[1] = -1;
-	if (code != 0)
-		return err_set(err, ERR_INTERNAL, "%s can't be started: %s", args->items[0], strerror(code));
+	if (pid < 0)
+		return -1;
 	status = request_send(sockets[0], plan, err) < 0 ? -1 : probe_answer(sockets[0], err);
 	closep(&sockets[0]);
-	sockets[0] = -1;
 	waitpid(pid, NULL, 0);
 	return status;
 }
@@ -568,7 +548,7 @@ int networks_open(const struct networks_spec *spec, struct networks **ret_networ
 		.keep = spec->keep,
 		.prepare = spec->prepare,
 		.grace_ms = spec->grace_ms};
-	urls_copy(spec->urls, &networks->urls);
+	texts_add_list(&networks->urls, (const char *const *)spec->urls->items);
 	networks->pasta = program_find("pasta", "/usr/bin");
 	networks->program = program_helper("runyard-network");
 	if (!networks->pasta) {

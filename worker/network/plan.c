@@ -362,8 +362,7 @@ static void ports_print(const struct network_plan *plan, struct texts *args)
 
 	for (uint32_t i = 0; i < plan->port_count; i++)
 		buf_printf(&list, "%s%u", i ? "," : "", plan->ports[i]);
-	texts_add(args, "-T");
-	texts_add(args, "%s", plan->port_count ? buf_str(&list) : "none");
+	TEXTS_ADD(args, "-T", plan->port_count ? buf_str(&list) : "none");
 }
 
 void network_plan_arguments(const struct network_plan *plan, struct texts *args)
@@ -386,12 +385,10 @@ void network_plan_arguments(const struct network_plan *plan, struct texts *args)
 	if (plan->ipv4 != plan->ipv6)
 		texts_add(args, "%s", plan->ipv4 ? "-4" : "-6");
 	if (plan->resolver4) {
-		texts_add(args, "--dns-forward");
-		texts_add(args, RESOLVER4);
+		TEXTS_ADD(args, "--dns-forward", RESOLVER4);
 	}
 	if (plan->resolver6) {
-		texts_add(args, "--dns-forward");
-		texts_add(args, RESOLVER6);
+		TEXTS_ADD(args, "--dns-forward", RESOLVER6);
 	}
 	ports_print(plan, args);
 }

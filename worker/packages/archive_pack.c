@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/packages/archive.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -86,36 +85,22 @@ static int pack_link(struct packing *packing, int folder, const char *name, cons
 	return write_header(packing, path, info, target);
 }
 
-static int pack_entries(struct packing *packing, DIR *list, const char *path)
+static int pack_folder(struct packing *packing, int folder, const char *name, const char *path, const struct stat *info)
 {
-	struct dirent *entry;
+	_cleanup_(list_closep) DIR *list = beneath_list(folder, name);
+	const char *entry;
 
-	while ((entry = readdir(list))) {
-		_cleanup_(freep) char *below = mem_printf("%s/%s", path, entry->d_name);
+	if (!list)
+		return err_errno(packing->err, path);
+	if (write_header(packing, path, info, NULL) < 0)
+		return -1;
+	while ((entry = list_next(list))) {
+		_cleanup_(freep) char *below = mem_printf("%s/%s", path, entry);
 
-		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
-			continue;
-		if (pack_name(packing, dirfd(list), entry->d_name, below) < 0)
+		if (pack_name(packing, dirfd(list), entry, below) < 0)
 			return -1;
 	}
 	return 0;
-}
-
-static int pack_folder(struct packing *packing, int folder, const char *name, const char *path, const struct stat *info)
-{
-	int fd = beneath_open(folder, name, O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	int status;
-
-	if (!list) {
-		closep(&fd);
-		return err_errno(packing->err, path);
-	}
-	status = write_header(packing, path, info, NULL);
-	if (status == 0)
-		status = pack_entries(packing, list, path);
-	closedir(list);
-	return status;
 }
 
 /* Leaves out sockets, pipes and devices, which are useless after unpacking elsewhere. */

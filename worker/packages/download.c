@@ -138,7 +138,6 @@ static void download_end(struct downloads *downloads)
 
 	loop_timer_clear(downloads->spec.loop, &downloads->timer);
 	closep(&downloads->archive);
-	downloads->archive = -1;
 	beneath_remove(downloads->part, sums_name);
 	beneath_remove(downloads->part, signature_name);
 	beneath_remove(downloads->part, archive_name);

@@ -186,7 +186,6 @@ static void folder_remove(void *data)
 	struct installer *installer = data;
 
 	closep(&installer->top);
-	installer->top = -1;
 	beneath_remove(installer->folder, job_name);
 }
 
@@ -241,7 +240,6 @@ static void adopted(void *data)
 		note_failure(installer);
 	}
 	closep(&installer->output);
-	installer->output = -1;
 	folder_removed(installer);
 }
 
@@ -386,7 +384,6 @@ static void start_failed(struct installer *installer, const char *why)
 		"why", why, NULL);
 	note_failure(installer);
 	closep(&installer->output);
-	installer->output = -1;
 	loop_work(installer->host->loop, folder_remove, folder_removed, installer);
 }
 
@@ -449,12 +446,11 @@ void installer_request(struct installer *installer, const struct install_request
 int installer_open(const struct job_host *host, const char *data_dir, struct installer **ret_installer, struct err *err)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/installer", data_dir);
+	int folder = folder_make(path, true, err);
 	struct installer *installer;
-	int folder;
 
-	if (beneath_remove(AT_FDCWD, path) < 0 || mkdir(path, 0700) < 0 ||
-		(folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		return err_errno(err, path);
+	if (folder < 0)
+		return -1;
 	installer = mem_new(1, sizeof(*installer));
 	*installer = (struct installer){.host = host, .path = path, .folder = folder, .top = -1, .output = -1};
 	path = NULL;

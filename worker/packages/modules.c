@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/packages/modules.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -121,18 +120,12 @@ static bool file_matches(
 
 bool config_any(int folder, bool (*match)(void *data, const struct config_file *file), void *data)
 {
-	int fd = beneath_open(folder, ".", O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	bool found = false;
+	_cleanup_(list_closep) DIR *list = beneath_list(folder, ".");
+	bool found = !list;
+	const char *name;
 
-	if (!list) {
-		closep(&fd);
-		return true;
-	}
-	while (!found && (entry = readdir(list)))
-		found = file_matches(dirfd(list), entry->d_name, match, data);
-	closedir(list);
+	while (!found && (name = list_next(list)))
+		found = file_matches(dirfd(list), name, match, data);
 	return found;
 }
 

@@ -46,12 +46,11 @@ struct org_packages {
 int org_packages_open(const char *data_dir, long long max_bytes, struct org_packages **ret_packages, struct err *err)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/organization-packages", data_dir);
+	int folder = folder_make(path, true, err);
 	struct org_packages *packages;
-	int folder;
 
-	if (beneath_remove(AT_FDCWD, path) < 0 || mkdir(path, 0700) < 0 ||
-		(folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) < 0)
-		return err_errno(err, path);
+	if (folder < 0)
+		return -1;
 	packages = mem_new(1, sizeof(*packages));
 	*packages = (struct org_packages){.path = path, .folder = folder, .max_bytes = max_bytes};
 	pthread_mutex_init(&packages->lock, NULL);

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/packages/packages.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,6 +12,7 @@
 
 #include "common/crypto.h"
 #include "common/err.h"
+#include "worker/engine/variables.h"
 #include "worker/exec/beneath.h"
 
 enum { HASH_LIST_LIMIT = 16 * 1024 * 1024, MAX_FILES = 20000, MAX_DEPTH = 32 };
@@ -56,7 +55,7 @@ struct walk {
 	void *data;
 };
 
-static bool walk_folder(const struct walk *walk, int folder, const char *path, int depth);
+static bool walk_folder(const struct walk *walk, DIR *opened, const char *path, int depth);
 
 static bool walk_package(const struct walk *walk, int folder, const char *name, const char *path)
 {
@@ -73,80 +72,53 @@ static bool walk_package(const struct walk *walk, int folder, const char *name, 
 static bool walk_entry(const struct walk *walk, int folder, const char *name, const char *path, int depth)
 {
 	_cleanup_(freep) char *below = mem_printf("%s%s%s", path, *path ? "/" : "", name);
-	int fd;
 
 	if (depth == PACKAGE_PARTS)
 		return walk_package(walk, folder, name, below);
-	fd = beneath_open(folder, name, O_RDONLY | O_DIRECTORY, 0);
-	return fd < 0 ? false : walk_folder(walk, fd, below, depth);
+	return walk_folder(walk, beneath_list(folder, name), below, depth);
 }
 
-/* Takes the descriptor. */
-static bool walk_folder(const struct walk *walk, int folder, const char *path, int depth)
+/* Takes the list; NULL: it is no folder. */
+static bool walk_folder(const struct walk *walk, DIR *opened, const char *path, int depth)
 {
-	DIR *list = fdopendir(folder);
-	struct dirent *entry;
-	bool going = true;
+	_cleanup_(list_closep) DIR *list = opened;
+	bool going = list != NULL;
+	const char *name;
 
-	if (!list) {
-		close(folder);
-		return false;
-	}
-	while (going && (entry = readdir(list)))
-		if (!text_equal(entry->d_name, ".") && !text_equal(entry->d_name, ".."))
-			going = walk_entry(walk, dirfd(list), entry->d_name, path, depth + 1);
-	closedir(list);
+	while (going && (name = list_next(list)))
+		going = walk_entry(walk, dirfd(list), name, path, depth + 1);
 	return going;
 }
 
 bool packages_each(int folder, bool (*each)(void *data, const struct package *package, const char *link), void *data)
 {
 	const struct walk walk = {.each = each, .data = data};
-	int fd = beneath_open(folder, ".", O_RDONLY | O_DIRECTORY, 0);
+	DIR *list = beneath_list(folder, ".");
 
-	return fd < 0 ? true : walk_folder(&walk, fd, "", 0);
+	return !list || walk_folder(&walk, list, "", 0);
 }
 
 /* ---- the hash ---- */
 
-struct names {
-	char **items;
-	size_t count;
-};
-
-static void names_release(struct names *names)
-{
-	for (size_t i = 0; i < names->count; i++)
-		free(names->items[i]);
-	free(names->items);
-}
-
 /* Collects the file names. The depth is limited because each level holds a descriptor. */
-static int names_collect(int folder, const char *path, int depth, struct names *names)
+static int names_collect(int folder, const char *path, int depth, struct texts *names)
 {
-	int fd = beneath_open(folder, *path ? path : ".", O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
+	_cleanup_(list_closep) DIR *list = beneath_list(folder, *path ? path : ".");
 	int status = list && depth < MAX_DEPTH ? 0 : -1;
+	const char *name;
 
-	while (status == 0 && (entry = readdir(list))) {
-		_cleanup_(freep) char *below = mem_printf("%s%s%s", path, *path ? "/" : "", entry->d_name);
+	while (status == 0 && (name = list_next(list))) {
+		_cleanup_(freep) char *below = mem_printf("%s%s%s", path, *path ? "/" : "", name);
 		struct stat info;
 
-		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
-			continue;
-		if (names->count >= MAX_FILES || fstatat(fd, entry->d_name, &info, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (names->count >= MAX_FILES || fstatat(dirfd(list), name, &info, AT_SYMLINK_NOFOLLOW) < 0) {
 			status = -1;
 		} else if (S_ISDIR(info.st_mode)) {
 			status = names_collect(folder, below, depth + 1, names);
 		} else {
-			names->items = mem_resize(names->items, names->count + 1, sizeof(*names->items));
-			names->items[names->count++] = below;
-			below = NULL;
+			TEXTS_ADD(names, below);
 		}
 	}
-	if (list)
-		closedir(list);
 	return status;
 }
 
@@ -164,7 +136,7 @@ static int file_digest(int folder, const char *name, char ret_hex[SHA256_HEX_SIZ
 
 int package_hash(int folder, char **ret_hash, struct err *err)
 {
-	_cleanup_(names_release) struct names names = {.items = NULL};
+	_cleanup_(texts_release) struct texts names = {.items = NULL};
 	_cleanup_(buf_release) struct buf list = BUF_INIT(HASH_LIST_LIMIT);
 	_cleanup_(freep) char *base64 = NULL;
 	unsigned char digest[32];
@@ -192,8 +164,7 @@ int hash_to_hex(const char *hash, char ret_hex[PACKAGE_HEX_SIZE])
 
 	if (!text_starts(hash, "h1:") || crypto_base64_decode(hash + 3, &bytes) < 0 || bytes.len != 32)
 		return -1;
-	for (size_t i = 0; i < bytes.len; i++)
-		snprintf(ret_hex + 2 * i, 3, "%02x", (unsigned char)bytes.data[i]);
+	crypto_hex(bytes.data, bytes.len, ret_hex);
 	return 0;
 }
 
@@ -216,7 +187,7 @@ char *hash_of_hex(const char *hex)
 int package_size(int folder, long long *ret_bytes)
 {
 	enum { BLOCK = 4096 };
-	_cleanup_(names_release) struct names names = {.items = NULL};
+	_cleanup_(texts_release) struct texts names = {.items = NULL};
 	struct stat info;
 
 	if (names_collect(folder, "", 0, &names) < 0)
@@ -255,7 +226,7 @@ static int copy_file(int from, int to, const char *name)
 
 int package_copy(int from, int to, struct err *err)
 {
-	_cleanup_(names_release) struct names names = {.items = NULL};
+	_cleanup_(texts_release) struct texts names = {.items = NULL};
 
 	if (names_collect(from, "", 0, &names) < 0)
 		return err_set(err, ERR_INTERNAL, "the folder of a provider package can't be read");

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/packages/providers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -115,12 +114,12 @@ static int add_source(struct buf *out, const char *mirror)
 	return buf_printf(out, "  filesystem_mirror {\n    path = \"%s\"\n  }\n", mirror);
 }
 
-static int add_skipped(struct buf *out, char *const *skip)
+static int add_skipped(struct buf *out, const struct texts *skip)
 {
 	int status = buf_text(out, "    exclude = [");
 
-	for (size_t i = 0; status == 0 && skip[i]; i++)
-		status = buf_printf(out, "%s\"%s\"", i ? ", " : "", skip[i]);
+	for (size_t i = 0; status == 0 && i < skip->count; i++)
+		status = buf_printf(out, "%s\"%s\"", i ? ", " : "", skip->items[i]);
 	return status < 0 ? -1 : buf_text(out, "]\n");
 }
 
@@ -131,7 +130,7 @@ static int add_store(struct buf *out, const struct install_sources *sources)
 		return 0;
 	if (buf_printf(out, "  filesystem_mirror {\n    path = \"%s/mirror\"\n", sources->store) < 0)
 		return -1;
-	if (sources->skip && *sources->skip && add_skipped(out, sources->skip) < 0)
+	if (sources->skip && sources->skip->count && add_skipped(out, sources->skip) < 0)
 		return -1;
 	return buf_text(out, "  }\n");
 }
@@ -149,26 +148,8 @@ int providers_cli_config(const struct install_sources *sources, struct buf *out)
 	return buf_text(out, "}\n");
 }
 
-static void skip_add(char ***skip, const char *address)
-{
-	size_t count = 0;
-
-	while (*skip && (*skip)[count])
-		count++;
-	*skip = mem_resize(*skip, count + 2, sizeof(**skip));
-	(*skip)[count] = mem_text(address);
-	(*skip)[count + 1] = NULL;
-}
-
-void providers_skip_free(char **skip)
-{
-	for (size_t i = 0; skip && skip[i]; i++)
-		free(skip[i]);
-	free(skip);
-}
-
-/* The line to add to the lock file for this provider, or NULL. Adds an address that must be skipped to *skip. */
-static char *line_missing(const struct providers *providers, const struct locked_provider *locked, char ***skip)
+/* The line to add to the lock file for this provider, or NULL. Adds an address that must be skipped to `skip`. */
+static char *line_missing(const struct providers *providers, const struct locked_provider *locked, struct texts *skip)
 {
 	_cleanup_(freep) char *package =
 		mem_printf("%s/%s/%s", locked->address, text_or_empty(locked->version), platform);
@@ -185,12 +166,12 @@ static char *line_missing(const struct providers *providers, const struct locked
 	if (hashes_meet(buf_str(&known), locked))
 		return mem_printf("    \"%s\",\n", hash);
 	if (!strpbrk(locked->address, "\"\\${%"))
-		skip_add(skip, locked->address);
+		TEXTS_ADD(skip, locked->address);
 	return NULL;
 }
 
 /* Makes the lock file's text with the missing lines added. True if there were any. */
-static bool lockfile_completed(const struct providers *providers, const char *text, struct buf *out, char ***skip)
+static bool lockfile_completed(const struct providers *providers, const char *text, struct buf *out, struct texts *skip)
 {
 	struct lockfile lockfile;
 	size_t done = 0;
@@ -212,16 +193,15 @@ static bool lockfile_completed(const struct providers *providers, const char *te
 	return added;
 }
 
-int providers_fit_lockfile(const struct providers *providers, int folder, char ***ret_skip, struct err *err)
+int providers_fit_lockfile(const struct providers *providers, int folder, struct texts *skip, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(LOCKFILE_LIMIT);
 	_cleanup_(buf_release) struct buf completed = BUF_INIT(4 * LOCKFILE_LIMIT);
 	struct err absent = ERR_INIT;
 
-	*ret_skip = NULL;
 	if (beneath_read(folder, LOCKFILE_NAME, &text, &absent) < 0)
 		return 0;
-	if (!lockfile_completed(providers, buf_str(&text), &completed, ret_skip))
+	if (!lockfile_completed(providers, buf_str(&text), &completed, skip))
 		return 0;
 	return beneath_write(folder, LOCKFILE_NAME, 0644, buf_bytes(&completed), err);
 }
@@ -239,19 +219,9 @@ static int package_link(int packages, const char *package, const char *target)
 static bool store_has(const struct providers *providers, const char *hex)
 {
 	_cleanup_(freep) char *path = mem_printf("store/%s", hex);
-	int fd = beneath_open(providers->folder, path, O_RDONLY | O_DIRECTORY, 0);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	bool found = false;
+	_cleanup_(list_closep) DIR *list = beneath_list(providers->folder, path);
 
-	if (!list) {
-		closep(&fd);
-		return false;
-	}
-	while (!found && (entry = readdir(list)))
-		found = entry->d_name[0] != '.';
-	closedir(list);
-	return found;
+	return list && list_next(list);
 }
 
 /* Finds the verified package of that address and version. */

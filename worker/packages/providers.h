@@ -15,6 +15,7 @@
  */
 
 #include "common/buf.h"
+#include "worker/engine/variables.h"
 #include "worker/packages/org_packages.h"
 #include "worker/packages/packages.h"
 
@@ -50,9 +51,9 @@ void providers_release(struct providers *providers);
 
 /* The engine's sources of packages, in this order. Paths are as the engine sees them. */
 struct install_sources {
-	const char *store; /* the shared store, or NULL */
-	char *const *skip; /* addresses whose package in the store must not be used, NULL-terminated; or NULL */
-	const char *own;   /* a folder of links to the organization's packages (providers_offer_own), or NULL */
+	const char *store;        /* the shared store, or NULL */
+	const struct texts *skip; /* addresses whose package in the store must not be used; or NULL */
+	const char *own;          /* a folder of links to the organization's packages (providers_offer_own), or NULL */
 	const char *mirror;
 };
 
@@ -62,11 +63,10 @@ int providers_cli_config(const struct install_sources *sources, struct buf *out)
 /*
  * Adapts the configuration's lock file to the store before init. A lock file that was made on another platform may
  * have only the zip's checksum of a package, which can't be compared with an unpacked package. If the store knows that
- * both are the same package, this function adds the missing line. *ret_skip gets the packages that the lock file does
+ * both are the same package, this function adds the missing line. `skip` gets the packages that the lock file does
  * not allow.
  */
-int providers_fit_lockfile(const struct providers *providers, int folder, char ***ret_skip, struct err *err);
-void providers_skip_free(char **skip);
+int providers_fit_lockfile(const struct providers *providers, int folder, struct texts *skip, struct err *err);
 
 /* Makes links to the organization's packages whose hash is in the lock file of `folder`, in the folder `offers` below
  * `root`. Makes that folder with the first link. Returns how many. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/policy/mentions.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
 
@@ -37,30 +36,18 @@ static bool file_mentions(const struct search *search, int folder, const char *n
 	return beneath_read(folder, name, &text, &err) < 0 || search->mentions(&text);
 }
 
-/* Takes the descriptor. */
-static bool opened_mentions(const struct search *search, int fd, int depth)
+/* Takes the list; NULL: the folder can't be read. */
+static bool list_mentions(const struct search *search, DIR *opened, int depth)
 {
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
-	bool found = false;
+	_cleanup_(list_closep) DIR *list = opened;
+	bool found = !list || depth > MAX_DEEP;
+	const char *name;
 
-	if (!list || depth > MAX_DEEP) {
-		if (list)
-			closedir(list);
-		else
-			closep(&fd);
-		return true;
-	}
-	while (!found && (entry = readdir(list))) {
-		int below;
+	while (!found && (name = list_next(list))) {
+		DIR *below = beneath_list(dirfd(list), name);
 
-		if (text_equal(entry->d_name, ".") || text_equal(entry->d_name, ".."))
-			continue;
-		below = beneath_open(fd, entry->d_name, O_RDONLY | O_DIRECTORY, 0);
-		found = below >= 0 ? opened_mentions(search, below, depth + 1)
-				   : file_mentions(search, fd, entry->d_name);
+		found = below ? list_mentions(search, below, depth + 1) : file_mentions(search, dirfd(list), name);
 	}
-	closedir(list);
 	return found;
 }
 
@@ -68,5 +55,5 @@ bool folder_mentions(int root, const char *folder, const char *ending, bool (*me
 {
 	const struct search search = {.ending = ending, .mentions = mentions};
 
-	return opened_mentions(&search, beneath_open(root, folder, O_RDONLY | O_DIRECTORY, 0), 0);
+	return list_mentions(&search, beneath_list(root, folder), 0);
 }

@@ -85,8 +85,7 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 
 static void ask(struct texts *args)
 {
-	texts_add(args, "capabilities");
-	texts_add(args, "--current");
+	TEXTS_ADD(args, "capabilities", "--current");
 }
 
 static int limit(const struct shared *shared, const struct policy_set *set, struct err *err)
@@ -109,16 +108,14 @@ static const char *arguments(const struct evaluation *evaluation, struct texts *
 	const struct policy_set *set = evaluation->set;
 	const struct policy *policy = evaluation->policy;
 
-	texts_add(args, "eval");
-	texts_add(args, "--format=json");
+	TEXTS_ADD(args, "eval", "--format=json");
 	if (is_old(set) && !set->early)
 		texts_add(args, "--v0-compatible");
 	texts_add(args, "--bundle=%s", policy->place);
 	texts_add(args, "--input=" INPUT);
 	if (set->limited)
 		texts_add(args, "--capabilities=" CAPABILITIES);
-	texts_add(args, "--");
-	texts_add(args, "%s", policy->query);
+	TEXTS_ADD(args, "--", policy->query);
 	return "";
 }
 

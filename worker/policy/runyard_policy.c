@@ -103,12 +103,7 @@ static const char *arguments(const struct evaluation *evaluation, struct texts *
 	const char *base = evaluation->set->base;
 	int64_t spare_ms = evaluation->max_ms / SPARE_TIME;
 
-	texts_add(args, "eval");
-	texts_add(args, "-trace");
-	texts_add(args, "-color=false");
-	texts_add(args, "-plan=" PLAN);
-	texts_add(args, "-tfrun=" RUN);
-	texts_add(args, "-root=" ROOT);
+	TEXTS_ADD(args, "eval", "-trace", "-color=false", "-plan=" PLAN, "-tfrun=" RUN, "-root=" ROOT);
 	texts_add(args, "-config=%s/" CONFIGURATION, base);
 	texts_add(args, "-timeout=%lldms",
 		(long long)(evaluation->max_ms - (spare_ms < MAX_SPARE_MS ? spare_ms : MAX_SPARE_MS)));

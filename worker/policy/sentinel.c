@@ -100,10 +100,8 @@ static int lay_out(const struct shared *shared, struct policy_set *set, struct e
 
 static const char *arguments(const struct evaluation *evaluation, struct texts *args)
 {
-	texts_add(args, "apply");
-	texts_add(args, "-color=false");
-	texts_add(args, "-config=" CONFIGURATION);
-	texts_add(args, "%s", evaluation->policy->place);
+	TEXTS_ADD(args, "apply", "-color=false");
+	TEXTS_ADD(args, "-config=" CONFIGURATION, evaluation->policy->place);
 	return evaluation->set->base;
 }
 

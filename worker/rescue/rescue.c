@@ -8,10 +8,10 @@
 #include "common/http/fetch.h"
 #include "common/log.h"
 #include "common/loop/loop.h"
+#include "common/loop/retry.h"
 #include "proto/limits.h"
 #include "proto/rescue.h"
 #include "worker/metrics.h"
-#include "worker/upload/backoff.h"
 
 /* An upload ends before the scheduler deletes the objects of ended applies (scheduler/store/content/rescues.c). */
 enum { WAIT_MS = 5000, UPLOAD_MS = 10 * 60 * 1000 };
@@ -102,7 +102,7 @@ static void upload_failed(struct rescue *rescue, const struct fetch_answer *answ
 
 static void upload_succeeded(struct rescue *rescue)
 {
-	backoff_reset(&rescue->backoff);
+	rescue->backoff.failures = 0;
 	text_copy(rescue->uploaded, sizeof(rescue->uploaded), rescue->flight);
 	rescue->final = rescue->fetch_final;
 	if (rescue->final) {

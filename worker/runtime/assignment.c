@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "common/buf.h"
 #include "common/crypto.h"
 #include "common/err.h"
 #include "proto/rescue.h"
+#include "worker/packages/archive.h"
 
 static const char *const works[STAGE_COUNT] = {
 	[STAGE_PLAN] = "plan",
@@ -36,24 +36,6 @@ static int stage_read(const json_t *source, enum stage *ret_stage, struct err *e
 	if (stage < 0 || !stage_work((enum stage)stage))
 		return err_set(err, ERR_INVALID, "this worker can't do the stage \"%s\"", name);
 	*ret_stage = (enum stage)stage;
-	return 0;
-}
-
-/* Cleans a path relative to the configuration's top directory: removes "." and doubled slashes. Returns -1 if the
- * path leads out of it. */
-static int folder_below(const char *text, char **ret_folder)
-{
-	_cleanup_(freep) char *copy = mem_text(text);
-	_cleanup_(buf_release) struct buf out = BUF_INIT(4096);
-	char *rest = copy, *part;
-
-	while ((part = strsep(&rest, "/"))) {
-		if (!*part || text_equal(part, "."))
-			continue;
-		if (text_equal(part, "..") || buf_printf(&out, "%s%s", out.len ? "/" : "", part) < 0)
-			return -1;
-	}
-	*ret_folder = buf_take(&out);
 	return 0;
 }
 
@@ -156,7 +138,7 @@ int assignment_read(const json_t *source, struct assignment *ret_assignment, str
 	facts_read(source, &to);
 	variables_read(source, &to);
 	status = stage_read(source, &to.stage, err);
-	if (status == 0 && folder_below(folder, &to.working_directory) < 0)
+	if (status == 0 && !(to.working_directory = archive_path(folder + strspn(folder, "/"))))
 		status = err_set(err, ERR_INVALID, "the working directory \"%s\" leaves the configuration", folder);
 	to.source = json_incref((json_t *)source);
 	*ret_assignment = to;

@@ -36,7 +36,15 @@ struct running {
 
 /* ---- the environment ---- */
 
-struct sandbox_job command_view(const struct job *job, char **ret_root, char **ret_cli_config)
+char *command_path(const struct job *job, const char *path)
+{
+	_cleanup_(freep) char *root = mem_printf("%s/root", job->dir.path);
+
+	return sandbox_path(job->host->sandbox, &(struct sandbox_job){.root = root}, path);
+}
+
+/* The job's view of its sandbox: paths and access. */
+static struct sandbox_job view_make(const struct job *job, char **ret_root, char **ret_cli_config)
 {
 	*ret_root = mem_printf("%s/root", job->dir.path);
 	*ret_cli_config = mem_printf("%s/cli.tfrc", job->dir.path);
@@ -79,6 +87,7 @@ static const char *const fixed[] = {
 	"GOGC=400",
 	"GOMEMLIMIT=1GiB",
 	"TF_STATE_PERSIST_INTERVAL=20",
+	NULL,
 };
 
 /* Uses the workspace's key and no other. Accepts unknown host keys, because no one is there to confirm them. A
@@ -106,8 +115,7 @@ static void add_job(const struct job *job, const struct command *command, struct
 
 void command_environment(struct texts *env)
 {
-	for (size_t i = 0; i < ARRAY_LEN(fixed); i++)
-		texts_add(env, "%s", fixed[i]);
+	texts_add_list(env, fixed);
 	for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
 		if (getenv(passed_on[i]))
 			texts_add(env, "%s=%s", passed_on[i], getenv(passed_on[i]));
@@ -118,9 +126,9 @@ static void make_env(
 {
 	enum command_env kind = command->env;
 	const struct sandbox *sandbox = job->host->sandbox;
-	_cleanup_(freep) char *root = sandbox_path(sandbox, view, "");
-	_cleanup_(freep) char *home = sandbox_path(sandbox, view, "home");
-	_cleanup_(freep) char *folder = sandbox_path(sandbox, view, job->folder);
+	_cleanup_(freep) char *root = command_path(job, "");
+	_cleanup_(freep) char *home = command_path(job, "home");
+	_cleanup_(freep) char *folder = command_path(job, job->folder);
 
 	command_environment(env);
 	texts_add(env, "HOME=%s", home);
@@ -170,11 +178,11 @@ static void command_ended(void *data, const struct keeper_report *report)
 	while (running->kept >= 0 && (got = pread(running->kept, chunk, sizeof(chunk), at)) > 0 &&
 		buf_append(&errors, chunk, (size_t)got) == 0)
 		at += got;
-	closep(&running->kept);
 	metric_observef(M_PROCESS_SECONDS, (double)(clock_mono_ms() - running->begun_ms) / 1000, "command=\"%s\"",
 		running->command.name);
 	running->command.done(job, WIFEXITED(report->status) ? WEXITSTATUS(report->status) : -1,
 		running->kept >= 0 ? buf_str(&errors) : NULL);
+	closep(&running->kept);
 	free(running);
 	job_release(job);
 }
@@ -308,8 +316,8 @@ static int start(struct running *running, struct err *err)
 	_cleanup_(texts_release) struct texts env = {.items = NULL};
 	_cleanup_(freep) char *root = NULL;
 	_cleanup_(freep) char *cli_config = NULL;
-	struct sandbox_job view = command_view(job, &root, &cli_config);
-	_cleanup_(freep) char *folder = sandbox_path(job->host->sandbox, &view, job->folder);
+	struct sandbox_job view = view_make(job, &root, &cli_config);
+	_cleanup_(freep) char *folder = command_path(job, job->folder);
 	struct sandbox_command command = {.folder = folder,
 		.args = &running->command.args,
 		.env = &env,
@@ -329,7 +337,6 @@ static void release_inputs(struct running *running)
 	texts_release(&running->command.args);
 	running->command.args = (struct texts){.items = NULL};
 	closep(&running->command.out);
-	running->command.out = -1;
 }
 
 /* Gives the command up. */

@@ -43,7 +43,7 @@ void command_run(struct job *job, struct command *command);
 void command_failed(struct job *job, const char *name, int code, const char *errors);
 /* Adds the variables that every engine gets: fixed ones, and the worker's own settings for network access. */
 void command_environment(struct texts *env);
-/* The job's view of its sandbox: paths and access. */
-struct sandbox_job command_view(const struct job *job, char **ret_root, char **ret_cli_config);
+/* The path of a file below the job's root ("" for the root), as the job's programs see it. The caller frees it. */
+char *command_path(const struct job *job, const char *path);
 
 #endif

@@ -7,6 +7,7 @@
 #include "common/err.h"
 #include "common/http/httpd.h"
 #include "common/log.h"
+#include "common/process.h"
 #include "worker/runtime/disk.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
@@ -49,7 +50,7 @@ int health_start(struct worker *worker, struct httpd **ret_server, struct err *e
 
 	if (httpd_start(&spec, &server, err) < 0)
 		return err_context(err, "--listen");
-	if (*worker->options.port_file && httpd_write_port(server, worker->options.port_file, err) < 0) {
+	if (port_file_write(worker->options.port_file, httpd_port(server), err) < 0) {
 		httpd_stop(server);
 		return -1;
 	}

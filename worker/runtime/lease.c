@@ -9,6 +9,7 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "proto/protocol.h"
 #include "worker/metrics.h"
 #include "worker/runtime/capabilities.h"
@@ -16,7 +17,6 @@
 #include "worker/scheduler_client/git_source.h"
 #include "worker/scheduler_client/job_source.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "worker/upload/backoff.h"
 #include "worker/upload/unsent.h"
 
 enum { LEASE_MS = 60 * 1000, POST_MS = 20 * 1000, LEAST_MS = 1000, LEAVE_MS = 2000 };
@@ -148,7 +148,7 @@ static void registered(struct lease *lease, const json_t *answer)
 	origin_recognize(&worker->origin, worker->options.scheduler_url);
 	scheduler_registered(worker->scheduler, json_string_at(answer, "worker"), json_string_at(answer, "token"));
 	lease->lease_ms = json_int_at(answer, "lease-seconds", LEASE_MS / 1000) * 1000;
-	backoff_reset(&lease->backoff);
+	lease->backoff.failures = 0;
 	log_info("registered", "worker", scheduler_worker(worker->scheduler), "pool", pool, NULL);
 	loop_timer_set(worker->loop, &lease->timer, jitter(lease->lease_ms / 4), beat, lease);
 	git_source_go_on(worker->git);
@@ -292,7 +292,7 @@ static void beat_answered(void *data, struct fetch_answer *answer)
 	lease->beating = NULL;
 	if (scheduler_heard(lease->worker->scheduler, answer)) {
 		metric_addf(M_HEARTBEATS, 1, "outcome=\"ok\"");
-		backoff_reset(&lease->backoff);
+		lease->backoff.failures = 0;
 		heartbeat_heard(lease, answer);
 		next = pause_ms(lease);
 	} else {

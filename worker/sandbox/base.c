@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -27,7 +26,6 @@ struct base {
 struct bases {
 	struct loop *loop;
 	const struct sandbox *sandbox;
-	char *program;
 	bool proven;                  /* a program was started in a base */
 	bool failed;                  /* the last base could not be made, which the log says */
 	bool unusable;                /* programs can't be started in a base */
@@ -125,36 +123,6 @@ static int base_find(struct bases *bases, const char *key)
 
 /* ---- in a thread ---- */
 
-/* Starts runyard-sandbox with the descriptors 2 to 4, which must be above them; 3 may be -1: closed. Returns its pid.
- */
-static int program_start(char *const *argv, int third, int fourth, int errors, struct err *err)
-{
-	posix_spawn_file_actions_t actions;
-	posix_spawnattr_t attributes;
-	char *const env[] = {NULL};
-	sigset_t none;
-	int pid, code;
-
-	sigemptyset(&none);
-	posix_spawnattr_init(&attributes);
-	posix_spawnattr_setsigmask(&attributes, &none);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-	posix_spawn_file_actions_init(&actions);
-	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDWR, 0);
-	posix_spawn_file_actions_adddup2(&actions, STDIN_FILENO, STDOUT_FILENO);
-	posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-	if (third >= 0)
-		posix_spawn_file_actions_adddup2(&actions, third, 3);
-	else
-		posix_spawn_file_actions_addclose(&actions, 3);
-	posix_spawn_file_actions_adddup2(&actions, fourth, VIEW_BASE_FD);
-	posix_spawn_file_actions_addclosefrom_np(&actions, FDS_END);
-	code = posix_spawn(&pid, argv[0], &actions, &attributes, argv, env);
-	posix_spawn_file_actions_destroy(&actions);
-	posix_spawnattr_destroy(&attributes);
-	return code == 0 ? pid : err_set(err, ERR_INTERNAL, "%s can't be started: %s", argv[0], strerror(code));
-}
-
 /* A memory file for what a program writes to its standard error. */
 static int errors_open(void)
 {
@@ -209,11 +177,10 @@ static int base_make(const struct making *making, struct err *err)
 	ours = sockets[0];
 	theirs = fcntl(sockets[1], F_DUPFD_CLOEXEC, FDS_END);
 	close(sockets[1]);
-	pid = program_start(making->argv.items, making->user, theirs, errors, err);
+	pid = program_spawn(making->argv.items, (struct program_fds){errors, making->user, theirs}, err);
 	if (pid < 0)
 		return -1;
 	closep(&theirs);
-	theirs = -1;
 	base = socket_receive(ours, err);
 	if (base < 0)
 		kill(pid, SIGKILL);
@@ -224,7 +191,7 @@ static int base_make(const struct making *making, struct err *err)
 /* Starts a program in the base, to test the machine. */
 static int base_try(const struct bases *bases, int base, struct err *err)
 {
-	char *const argv[] = {bases->program, "run", "/usr/bin/true", NULL};
+	char *const argv[] = {bases->sandbox->program, "run", "/usr/bin/true", NULL};
 	const struct buf *filter = &bases->sandbox->filter;
 	const struct view_header header = {.filter_bytes = (uint32_t)filter->len};
 	_cleanup_(buf_release) struct buf bytes = BUF_INIT(VIEW_MAX);
@@ -235,7 +202,7 @@ static int base_try(const struct bases *bases, int base, struct err *err)
 	buf_append(&bytes, filter->data, filter->len);
 	if (memory_file("view", &bytes, &view, err) < 0 || (high = fcntl(view, F_DUPFD_CLOEXEC, FDS_END)) < 0)
 		return -1;
-	pid = program_start(argv, high, base, errors, err);
+	pid = program_spawn(argv, (struct program_fds){errors, high, base}, err);
 	if (pid < 0)
 		return -1;
 	if (waitpid(pid, &status, 0) == pid && status == 0)
@@ -311,9 +278,8 @@ void bases_get(struct bases *bases, const char *engine, int user, void (*ready)(
 		.tried = !bases->proven,
 		.ready = ready,
 		.data = data};
-	texts_add(&making->argv, "%s", bases->program);
-	texts_add(&making->argv, "make");
-	sandbox_base_arguments(bases->sandbox, engine, bases->program, &making->argv);
+	TEXTS_ADD(&making->argv, bases->sandbox->program, "make");
+	sandbox_base_arguments(bases->sandbox, engine, &making->argv);
 	loop_work(bases->loop, make, made, making);
 }
 
@@ -323,7 +289,6 @@ struct bases *bases_new(struct loop *loop, const struct sandbox *sandbox)
 
 	bases->loop = loop;
 	bases->sandbox = sandbox;
-	bases->program = program_helper("runyard-sandbox");
 	return bases;
 }
 
@@ -337,6 +302,5 @@ void bases_free(struct bases *bases)
 		free(base.key);
 		close(base.fd);
 	}
-	free(bases->program);
 	free(bases);
 }

@@ -3,10 +3,10 @@
 
 #include "common/err.h"
 #include "common/http/fetch.h"
+#include "common/loop/retry.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/control_topic.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "worker/upload/backoff.h"
 
 struct control {
 	struct worker *worker;
@@ -86,7 +86,7 @@ static void answered(void *data, struct fetch_answer *answer)
 
 	control->asking = NULL;
 	if (answer->status == 200) {
-		backoff_reset(&control->backoff);
+		control->backoff.failures = 0;
 		stops_take(control, answer);
 		control_listen(control);
 	} else {

@@ -10,13 +10,13 @@
 #include "common/http/fetch.h"
 #include "common/http/guard.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "worker/exec/beneath.h"
 #include "worker/exec/program.h"
 #include "worker/git/caches.h"
 #include "worker/git/git_task.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "worker/upload/backoff.h"
 
 enum { LEASE_MS = 60 * 1000 };
 
@@ -100,7 +100,7 @@ static void claim_heard(struct git_source *source, const struct fetch_answer *an
 	const json_t *job;
 	size_t i;
 
-	backoff_reset(&source->backoff);
+	source->backoff.failures = 0;
 	if (json_parse(buf_str(&answer->body), answer->body.len, &value, &err) < 0) {
 		log_error("the scheduler's answer to a claim of git jobs can't be read", "why", err.message, NULL);
 		claim_later(source, backoff_next(&source->backoff, 0));
@@ -244,16 +244,6 @@ void git_source_free(struct git_source *source)
 
 /* ---- the start ---- */
 
-static int folder_open(const char *path, bool emptied, int *ret_folder, struct err *err)
-{
-	if (emptied && beneath_remove(AT_FDCWD, path) < 0)
-		return err_errno(err, path);
-	if (mkdir(path, 0700) < 0 && errno != EEXIST)
-		return err_errno(err, path);
-	*ret_folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return *ret_folder < 0 ? err_errno(err, path) : 0;
-}
-
 /* The sandbox of git needs no network. Where it can't do without one, git itself may connect elsewhere. */
 static bool can_be_offline(const struct worker *worker)
 {
@@ -316,8 +306,9 @@ int git_source_open(struct worker *worker, struct git_source **ret_source, struc
 		.ended = task_ended,
 		.data = source};
 	*ret_source = source;
-	if (folder_open(source->jobs_path, true, &source->host.jobs, err) < 0 ||
-		folder_open(source->caches_path, false, &source->host.caches, err) < 0)
+	source->host.jobs = folder_make(source->jobs_path, true, err);
+	source->host.caches = source->host.jobs < 0 ? -1 : folder_make(source->caches_path, false, err);
+	if (source->host.caches < 0)
 		return -1;
 	source->trim = (struct cache_trim){
 		.loop = worker->loop, .caches = source->host.caches, .max_bytes = options->git_cache << 20};

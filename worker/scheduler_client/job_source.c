@@ -5,11 +5,11 @@
 #include "common/err.h"
 #include "common/http/fetch.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "worker/metrics.h"
 #include "worker/runtime/worker.h"
 #include "worker/scheduler_client/job_topic.h"
 #include "worker/scheduler_client/scheduler.h"
-#include "worker/upload/backoff.h"
 
 enum { IDLE_MS = 2000, CALM_MS = 100, FRUITLESS_MS = 25, MAX_FRUITLESS = 7 };
 
@@ -136,7 +136,7 @@ static void claim_heard(struct job_source *source, const struct fetch_answer *an
 {
 	size_t jobs = jobs_start(source, answer);
 
-	backoff_reset(&source->claim_backoff);
+	source->claim_backoff.failures = 0;
 	source->fruitless = jobs || source->sent_ms - source->waited_ms >= CALM_MS ? 0 : source->fruitless + 1;
 	metric_addf(M_CLAIMS, 1, "outcome=\"%s\"", jobs ? "jobs" : "none");
 	if (jobs || rest_ms(source) == 0)
@@ -203,7 +203,7 @@ static void wait_answered(void *data, struct fetch_answer *answer)
 		wait_failed(source, answer);
 		return;
 	}
-	backoff_reset(&source->wait_backoff);
+	source->wait_backoff.failures = 0;
 	if (wait_found(answer)) {
 		claim_send(source);
 	} else {

@@ -78,7 +78,7 @@ static void partition_pause(struct job_topic *topic, size_t i)
 	bool full = ahead->count >= (topic->paused[i] ? READ_AHEAD_MAX / 2 : READ_AHEAD_MAX);
 
 	if (full != topic->paused[i])
-		kafka_reader_pause_partition(topic->reader, topic->name, ahead->partition, full);
+		kafka_partition_pause(kafka_reader_consumer(topic->reader), topic->name, ahead->partition, full);
 	topic->paused[i] = full;
 }
 
@@ -119,15 +119,16 @@ static void message_take(void *data, struct kafka_message *message)
 
 static void positions_store(struct job_topic *topic)
 {
+	struct kafka_consumer *consumer = kafka_reader_consumer(topic->reader);
 	int64_t position;
 
 	for (size_t i = 0; i < topic->count; i++) {
 		if (topic->partitions[i].next < 0)
 			topic->partitions[i].next =
-				kafka_reader_empty(topic->reader, topic->name, topic->partitions[i].partition);
+				kafka_partition_empty(consumer, topic->name, topic->partitions[i].partition);
 		if (!read_ahead_position(&topic->partitions[i], &position))
 			continue;
-		kafka_reader_store_position(topic->reader, topic->name, topic->partitions[i].partition, position);
+		kafka_position_store(consumer, topic->name, topic->partitions[i].partition, position);
 		partition_pause(topic, i);
 		topic->stored = true;
 	}
@@ -138,7 +139,7 @@ static void positions_commit(struct job_topic *topic)
 	positions_store(topic);
 	if (!topic->stored || clock_mono_ms() < topic->commit_ms)
 		return;
-	kafka_reader_commit(topic->reader);
+	kafka_consumer_commit(kafka_reader_consumer(topic->reader));
 	topic->stored = false;
 	topic->commit_ms = clock_mono_ms() + COMMIT_MS;
 }

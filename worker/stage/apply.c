@@ -98,11 +98,8 @@ static void step_apply(struct job *job)
 		.kind = {.in_order = true, .outlives = true},
 		.on_line = log_line_came,
 		.done = apply_done};
-	_cleanup_(freep) char *root = NULL;
-	_cleanup_(freep) char *cli_config = NULL;
-	struct sandbox_job view = command_view(job, &root, &cli_config);
-	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
-	_cleanup_(freep) char *ephemeral = sandbox_path(job->host->sandbox, &view, WORKDIR_EPHEMERAL);
+	_cleanup_(freep) char *plan = command_path(job, WORKDIR_PLAN);
+	_cleanup_(freep) char *ephemeral = command_path(job, WORKDIR_EPHEMERAL);
 	_cleanup_(closep) int again = beneath_open(job->dir.root, WORKDIR_EPHEMERAL, O_RDONLY, 0);
 	struct err err = ERR_INIT;
 

@@ -68,9 +68,8 @@ static void step_infracost(struct job *job)
 {
 	struct command command = {
 		.name = "infracost", .env = ENV_COST, .output = OUTPUT_FILE, .out = -1, .done = infracost_ended};
-	_cleanup_(freep) char *root = NULL, *cli_config = NULL, *plan = NULL;
+	_cleanup_(freep) char *plan = command_path(job, PLAN_JSON);
 	_cleanup_(closep) int out = -1;
-	struct sandbox_job view;
 	struct err err = ERR_INIT;
 
 	if (!*job->host->infracost)
@@ -79,13 +78,7 @@ static void step_infracost(struct job *job)
 		job_fail(job, OUTCOME_ERRORED, "infracost can't be started: %s", err.message);
 		return;
 	}
-	view = command_view(job, &root, &cli_config);
-	plan = sandbox_path(job->host->sandbox, &view, PLAN_JSON);
-	texts_add(&command.args, "breakdown");
-	texts_add(&command.args, "--path");
-	texts_add(&command.args, "%s", plan);
-	texts_add(&command.args, "--format");
-	texts_add(&command.args, "json");
+	TEXTS_ADD(&command.args, "breakdown", "--path", plan, "--format", "json");
 	command.out = out;
 	command_run(job, &command);
 }

@@ -76,11 +76,8 @@ static void step_plan(struct job *job)
 		.kind = {.in_order = true},
 		.on_line = log_line_came,
 		.done = plan_done};
-	_cleanup_(freep) char *root = NULL;
-	_cleanup_(freep) char *cli_config = NULL;
-	struct sandbox_job view = command_view(job, &root, &cli_config);
-	_cleanup_(freep) char *variables = sandbox_path(job->host->sandbox, &view, WORKDIR_VARIABLES);
-	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
+	_cleanup_(freep) char *variables = command_path(job, WORKDIR_VARIABLES);
+	_cleanup_(freep) char *plan = command_path(job, WORKDIR_PLAN);
 	_cleanup_(closep) int given = beneath_open(job->dir.root, WORKDIR_VARIABLES, O_RDONLY, 0);
 
 	arguments_plan(&job->assignment, given < 0 ? NULL : variables, plan, &command.args);
@@ -148,10 +145,7 @@ static void show_done(struct job *job, int code, const char *errors)
 void step_show(struct job *job)
 {
 	struct command command = {.name = "show", .env = ENV_JOB, .output = OUTPUT_FILE, .done = show_done};
-	_cleanup_(freep) char *root = NULL;
-	_cleanup_(freep) char *cli_config = NULL;
-	struct sandbox_job view = command_view(job, &root, &cli_config);
-	_cleanup_(freep) char *plan = sandbox_path(job->host->sandbox, &view, WORKDIR_PLAN);
+	_cleanup_(freep) char *plan = command_path(job, WORKDIR_PLAN);
 
 	if (!plan_is_shown(job))
 		return;

@@ -14,9 +14,7 @@
 
 static void make_env(const struct job *job, const struct trial *trial, struct texts *env)
 {
-	texts_add(env, "PATH=/usr/local/bin:/usr/bin:/bin");
-	texts_add(env, "LANG=C.UTF-8");
-	texts_add(env, "HOME=/tmp");
+	TEXTS_ADD(env, "PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "HOME=/tmp");
 	if (!trial->offline && job->host->sandbox->trust)
 		texts_add(env, "SSL_CERT_FILE=%s", job->host->sandbox->trust);
 	/* half of the address space: a Go program that approaches it collects garbage more often */

@@ -166,29 +166,27 @@ static void unpack_bundle(struct unpacking *unpacking)
 static char *offer_own(const struct job *job, int folder)
 {
 	const struct package_view view = job_packages(job);
-	_cleanup_(freep) char *root = mem_printf("%s/root", job->dir.path);
-	const struct sandbox_job seen = {.root = root};
 
 	if (providers_offer_own(&view, folder, job->dir.root, WORKDIR_PACKAGES) == 0)
 		return NULL;
-	return sandbox_path(job->host->sandbox, &seen, WORKDIR_PACKAGES);
+	return command_path(job, WORKDIR_PACKAGES);
 }
 
 static int write_cli_config(struct job *job, int folder, struct err *err)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(CLI_CONFIG_LIMIT);
 	_cleanup_(freep) char *own = offer_own(job, folder);
-	struct install_sources sources = {
-		.store = sandbox_store(job->host->sandbox), .own = own, .mirror = job->host->provider_mirror};
-	char **skip = NULL;
+	_cleanup_(texts_release) struct texts skip = {.items = NULL};
+	const struct install_sources sources = {.store = sandbox_store(job->host->sandbox),
+		.skip = &skip,
+		.own = own,
+		.mirror = job->host->provider_mirror};
 	int status = providers_fit_lockfile(job->host->providers, folder, &skip, err);
 
-	sources.skip = skip;
 	if (status == 0 && providers_cli_config(&sources, &text) < 0)
 		status = err_set(err, ERR_TOO_LARGE, "the lock file names too many providers");
 	if (status == 0 && access_cli_config(&job->assignment, &text) < 0)
 		status = err_set(err, ERR_TOO_LARGE, "the CLI configuration is too large");
-	providers_skip_free(skip);
 	if (status == 0)
 		status = beneath_write(job->dir.top, "cli.tfrc", 0644, buf_bytes(&text), err);
 	return status < 0 ? err_context(err, "the engine's CLI configuration can't be written") : 0;
@@ -275,7 +273,6 @@ static void unpacked(void *data)
 		job_fail(job, OUTCOME_ERRORED, "%s", unpacking->err.message);
 	closep(&job->configuration);
 	closep(&job->init_bundle);
-	job->configuration = job->init_bundle = -1;
 	job->init_wanted = !unpacking->links_fit;
 	job->old_plan = unpacking->old_plan;
 	if (!job->init_wanted)
@@ -299,7 +296,6 @@ void step_unpack(struct job *job)
 
 	closep(&job->state_file);
 	closep(&job->plan_file);
-	job->state_file = job->plan_file = -1;
 	if (!has_state) {
 		job_fail(job, OUTCOME_ERRORED, "The scheduler gave an empty state, though the workspace has one.");
 		return;

@@ -15,10 +15,8 @@
  * long a result is valid. If a part is missing when the result is unpacked, init runs.
  */
 
-#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,21 +113,12 @@ static bool providers_are_locked(const struct lockfile *lockfile, const char *te
 
 static bool state_fits(const struct job *job, const struct lockfile *lockfile)
 {
-	_cleanup_(closep) int fd = beneath_open(job->dir.root, WORKDIR_STATE, O_RDONLY, 0);
-	struct stat info;
-	void *text;
-	bool fits;
+	_cleanup_(buf_release) struct buf text = BUF_INIT(MAX_STATE_BYTES);
+	struct err err = ERR_INIT;
 
-	if (fd < 0)
-		return errno == ENOENT;
-	if (fstat(fd, &info) < 0 || info.st_size == 0 || info.st_size > MAX_STATE_BYTES)
-		return false;
-	text = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-	if (text == MAP_FAILED)
-		return false;
-	fits = providers_are_locked(lockfile, text, (size_t)info.st_size);
-	munmap(text, (size_t)info.st_size);
-	return fits;
+	if (beneath_read(job->dir.root, WORKDIR_STATE, &text, &err) < 0)
+		return err.kind == ERR_NOT_FOUND;
+	return text.len && providers_are_locked(lockfile, buf_str(&text), text.len);
 }
 
 /* Checks against the lock file of the bundle. */

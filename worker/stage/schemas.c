@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MPL-2.0 */
 #include "worker/stage/schemas.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,12 +40,10 @@ struct asking {
 int schemas_open(const char *data_dir, struct schemas **ret_schemas, struct err *err)
 {
 	_cleanup_(freep) char *path = mem_printf("%s/schemas", data_dir);
-	int folder;
+	int folder = folder_make(path, false, err);
 
-	mkdir(path, 0700);
-	folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (folder < 0)
-		return err_errno(err, path);
+		return -1;
 	*ret_schemas = mem_new(1, sizeof(**ret_schemas));
 	(*ret_schemas)->folder = folder;
 	return 0;
@@ -122,22 +119,17 @@ static bool find_kept(const struct job *job, struct kept_schemas *ret_kept)
 /* Limits the cache: when it is full, removes all entries, which is rare and simple. */
 static void make_room(const struct schemas *schemas)
 {
-	int fd = openat(schemas->folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *list = fd >= 0 ? fdopendir(fd) : NULL;
-	struct dirent *entry;
+	_cleanup_(list_closep) DIR *list = beneath_list(schemas->folder, ".");
+	const char *name;
 	size_t files = 0;
 
-	if (!list) {
-		closep(&fd);
+	if (!list)
 		return;
-	}
-	while (readdir(list))
+	while (list_next(list))
 		files++;
 	rewinddir(list);
-	while (files > (size_t)2 * MAX_KEPT && (entry = readdir(list)))
-		if (entry->d_name[0] != '.')
-			unlinkat(fd, entry->d_name, 0);
-	closedir(list);
+	while (files > (size_t)2 * MAX_KEPT && (name = list_next(list)))
+		unlinkat(schemas->folder, name, 0);
 }
 
 /* Moves the job's schemas.json into the cache. `kept` has the key; the rest is filled. */

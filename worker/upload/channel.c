@@ -12,9 +12,9 @@
 #include "common/http/fetch.h"
 #include "common/json/json.h"
 #include "common/log.h"
+#include "common/loop/retry.h"
 #include "proto/upload_batch.h"
 #include "worker/metrics.h"
-#include "worker/upload/backoff.h"
 
 enum {
 	TRANSFER_MS = 15 * 60 * 1000,

@@ -187,8 +187,7 @@ static void lineage_choose(struct state_facts *facts, const struct state_facts *
 	if (*facts->lineage)
 		return;
 	crypto_random(bytes, sizeof(bytes));
-	for (size_t i = 0; i < sizeof(bytes); i++)
-		snprintf(facts->lineage + 2 * i, 3, "%02x", bytes[i]);
+	crypto_hex(bytes, sizeof(bytes), facts->lineage);
 }
 
 static int errored_write(int top, const struct buf *state, struct err *err)

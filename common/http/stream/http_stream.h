@@ -42,7 +42,7 @@ void http_stream_end(struct http_stream *stream);
 /* The same for an answer that lacks its rest: the client notices. */
 void http_stream_fail(struct http_stream *stream);
 
-/* ---- for the server (httpd.c) ---- */
+/* ---- for the server (http/server) ---- */
 
 /* Sends the stream to this connection from now on. */
 void http_stream_bind(struct http_stream *stream, struct MHD_Connection *connection, int fd);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "common/http/mail_address.h"
 #include "scheduler/api/access/emails.h"
 #include "scheduler/api/notifications/notification_verify.h"
 #include "scheduler/api/request_audit.h"

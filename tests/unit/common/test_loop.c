@@ -66,6 +66,62 @@ static void timers_fire_in_order_unless_cleared(void **state)
 	loop_free(seen.loop);
 }
 
+struct many {
+	struct loop *loop;
+	struct one {
+		struct many *many;
+		struct loop_timer timer;
+		int64_t due_ms;
+	} items[500];
+	size_t fired;
+};
+
+static void one_fired(void *data)
+{
+	const struct one *one = data;
+	struct many *many = one->many;
+
+	for (size_t i = 0; i < ARRAY_LEN(many->items); i++)
+		if (many->items[i].timer.due_ms && many->items[i].timer.due_ms < one->due_ms)
+			fail_msg("an earlier timer is left");
+	if (++many->fired == 333)
+		loop_stop(many->loop);
+}
+
+static void one_set(struct many *many, struct one *one, uint32_t *random)
+{
+	one->many = many;
+	*random = *random * 1103515245 + 12345;
+	loop_timer_set(many->loop, &one->timer, 1 + (*random >> 16) % 50, one_fired, one);
+	one->due_ms = one->timer.due_ms;
+}
+
+/* Many timers are set, moved and cleared. Timers that are due in the same millisecond fire in the order in which they
+ * were set. */
+static void many_timers_fire_in_order(void **state)
+{
+	struct many many = {.loop = loop_new()};
+	struct seen seen = {.loop = many.loop};
+	uint32_t random = 1;
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_LEN(many.items); i++)
+		one_set(&many, &many.items[i], &random);
+	for (size_t i = 0; i < ARRAY_LEN(many.items); i += 3)
+		loop_timer_clear(many.loop, &many.items[i].timer);
+	for (size_t i = 1; i < ARRAY_LEN(many.items); i += 3)
+		one_set(&many, &many.items[i], &random);
+	loop_run(many.loop);
+	assert_int_equal(many.fired, 333);
+	loop_timer_set(many.loop, &seen.timers[0], -5, timer_a, &seen);
+	loop_timer_set(many.loop, &seen.timers[1], -5, timer_b, &seen);
+	seen.timers[0].due_ms = seen.timers[1].due_ms;
+	loop_timer_set(many.loop, &seen.timers[2], 0, timer_end, &seen);
+	loop_run(many.loop);
+	assert_string_equal(seen.order, "ab.");
+	loop_free(many.loop);
+}
+
 /* Both descriptors are ready in the same round. The first callback removes the other descriptor. */
 static void readable(void *data, int fd, unsigned events)
 {
@@ -183,6 +239,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(timers_fire_in_order_unless_cleared),
+		cmocka_unit_test(many_timers_fire_in_order),
 		cmocka_unit_test(a_callback_can_remove_other_descriptors),
 		cmocka_unit_test(a_child_is_reaped_once),
 		cmocka_unit_test(work_runs_in_threads_and_ends_in_the_loop),

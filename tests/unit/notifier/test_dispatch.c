@@ -7,13 +7,12 @@
 #include <cmocka.h>
 
 #include "common/err.h"
+#include "common/loop/retry.h"
 #include "notifier/deadlines/redis.h"
 #include "notifier/delivery/circuit.h"
 #include "notifier/delivery/delivery.h"
-#include "notifier/delivery/due.h"
 #include "notifier/delivery/hosts.h"
-#include "notifier/delivery/retry.h"
-#include "notifier/delivery/sign.h"
+#include "notifier/delivery/delivery.h"
 #include "notifier/table.h"
 
 /* ---- sign ---- */
@@ -136,39 +135,6 @@ static void another_probe_follows_an_aborted_one(void **state)
 	assert_true(circuit_take(&circuit, 6000));
 	circuit_aborted(&circuit, 6000);
 	assert_true(circuit_take(&circuit, 6000));
-}
-
-/* ---- due ---- */
-
-static void due_items_are_taken_in_order(void **state)
-{
-	struct due_heap heap = {0};
-	struct due items[500] = {{0}};
-	uint32_t random = 1;
-	int64_t before = 0;
-	size_t taken = 0;
-	struct due *due;
-
-	(void)state;
-	for (size_t i = 0; i < ARRAY_LEN(items); i++)
-		due_set(&heap, &items[i], 1 + (random = random * 1103515245 + 12345) % 1000);
-	for (size_t i = 0; i < ARRAY_LEN(items); i += 3)
-		due_clear(&heap, &items[i]);
-	for (size_t i = 1; i < ARRAY_LEN(items); i += 3)
-		due_set(&heap, &items[i], 1 + (random = random * 1103515245 + 12345) % 1000);
-	while (due_next(&heap) >= 0) {
-		int64_t next = due_next(&heap);
-
-		assert_null(due_take(&heap, next - 1));
-		due = due_take(&heap, next);
-		assert_non_null(due);
-		assert_true(next >= before);
-		assert_int_equal(due->at_ms, 0);
-		before = next;
-		taken++;
-	}
-	assert_int_equal(taken, 333);
-	due_release(&heap);
 }
 
 /* ---- table ---- */
@@ -310,7 +276,6 @@ int main(void)
 		cmocka_unit_test(consecutive_failures_open_the_circuit),
 		cmocka_unit_test(one_probe_closes_or_reopens_the_circuit),
 		cmocka_unit_test(another_probe_follows_an_aborted_one),
-		cmocka_unit_test(due_items_are_taken_in_order),
 		cmocka_unit_test(a_table_finds_exactly_its_entries),
 		cmocka_unit_test(hosts_take_turns_within_their_limits),
 		cmocka_unit_test(a_claimed_request_is_parsed),

@@ -7,7 +7,6 @@
 
 #include "common/buf.h"
 #include "common/crypto.h"
-#include "common/http/mail_address.h"
 #include "notifier/delivery/delivery.h"
 #include "notifier/delivery/mail.h"
 

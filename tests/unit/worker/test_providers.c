@@ -282,17 +282,16 @@ static void a_lock_file_of_another_platform_is_completed(void **state)
 	    foreign = job_make(fixture, "foreign", "h1:elsewhere", "zh:2");
 	_cleanup_(buf_release) struct buf text = BUF_INIT(4096);
 	struct err err = ERR_INIT;
-	char **skip = NULL;
+	_cleanup_(texts_release) struct texts skip = {.items = NULL};
 
 	assert_int_equal(package_make(fixture, job, "x"), 0);
 	assert_int_equal(providers_adopt(&fixture->providers, job), 1);
 	assert_int_equal(providers_fit_lockfile(&fixture->providers, other, &skip, &err), 0);
-	assert_null(skip);
+	assert_int_equal(skip.count, 0);
 	assert_int_equal(beneath_read(other, LOCKFILE_NAME, &text, &err), 0);
 	assert_non_null(strstr(buf_str(&text), fixture->hash));
 	assert_int_equal(providers_fit_lockfile(&fixture->providers, foreign, &skip, &err), 0);
-	assert_string_equal(skip[0], ADDRESS);
-	providers_skip_free(skip);
+	assert_string_equal(skip.items[0], ADDRESS);
 	close(job);
 	close(other);
 	close(foreign);
@@ -438,9 +437,9 @@ static void an_installation_accepts_only_an_exact_package(void **state)
 static void the_cli_configuration_names_the_sources_in_order(void **state)
 {
 	_cleanup_(buf_release) struct buf text = BUF_INIT(4096), alone = BUF_INIT(4096);
-	char *skip[] = {ADDRESS, NULL};
+	const struct texts skip = {.items = (char *[]){ADDRESS, NULL}, .count = 1};
 	const struct install_sources sources = {
-		.store = "/providers", .skip = skip, .own = "/job/packages", .mirror = "https://mirror.example.com/"};
+		.store = "/providers", .skip = &skip, .own = "/job/packages", .mirror = "https://mirror.example.com/"};
 	const char *own;
 
 	(void)state;

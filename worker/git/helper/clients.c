@@ -69,21 +69,6 @@ int helper_ask(const char *prompt)
 
 /* ---- core.gitProxy and ProxyCommand ---- */
 
-static int write_all(int fd, const char *bytes, size_t len)
-{
-	while (len > 0) {
-		ssize_t put = write(fd, bytes, len);
-
-		if (put < 0 && errno == EINTR)
-			continue;
-		if (put < 0)
-			return -1;
-		bytes += put;
-		len -= (size_t)put;
-	}
-	return 0;
-}
-
 static int read_all(int fd, unsigned char *bytes, size_t len)
 {
 	while (len > 0) {
@@ -114,13 +99,13 @@ static int proxy_ask(int fd, const char *host, int port)
 	unsigned char request[7 + NAME_MAX_LEN] = {5, 1, 0, 3}, answer[10];
 	size_t len = strlen(host);
 
-	if (len > NAME_MAX_LEN || write_all(fd, "\5\1\0", 3) < 0 || read_all(fd, answer, 2) < 0 || answer[1] != 0)
+	if (len > NAME_MAX_LEN || write_fully(fd, "\5\1\0", 3) < 0 || read_all(fd, answer, 2) < 0 || answer[1] != 0)
 		return -1;
 	request[4] = (unsigned char)len;
 	memcpy(request + 5, host, len);
 	request[5 + len] = (unsigned char)(port >> 8);
 	request[6 + len] = (unsigned char)port;
-	if (write_all(fd, (char *)request, len + 7) < 0 || read_all(fd, answer, sizeof(answer)) < 0)
+	if (write_fully(fd, (char *)request, len + 7) < 0 || read_all(fd, answer, sizeof(answer)) < 0)
 		return -1;
 	return answer[1] == 0 ? 0 : -1;
 }
@@ -131,7 +116,7 @@ static bool copy(int from, int to)
 	char chunk[CHUNK];
 	ssize_t got = read(from, chunk, sizeof(chunk));
 
-	return got > 0 && write_all(to, chunk, (size_t)got) == 0;
+	return got > 0 && write_fully(to, chunk, (size_t)got) == 0;
 }
 
 static int relay(int fd)

@@ -246,7 +246,6 @@ static void connected(struct proxy *proxy, struct connection *connection)
 static void connect_next(struct proxy *proxy, struct connection *connection, int error)
 {
 	closep(&connection->server);
-	connection->server = -1;
 	while (connection->next < connection->count) {
 		const struct sockaddr *address = (struct sockaddr *)&connection->addresses[connection->next++];
 		socklen_t len =
@@ -259,7 +258,6 @@ static void connect_next(struct proxy *proxy, struct connection *connection, int
 			return;
 		error = errno;
 		closep(&connection->server);
-		connection->server = -1;
 	}
 	unreachable(proxy, connection, strerror(error));
 }

@@ -24,15 +24,9 @@ enum { MESSAGE_MAX = REMOTE_URL_MAX + 2, ROUND_MS = 1000, RESULT_MAX = 4096 };
 /* The order is in the worker's memory file, which no program gets. */
 static int order_read(struct buf *order)
 {
-	char chunk[4096];
-	ssize_t got;
-	int null;
+	int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
-	while ((got = read(STDIN_FILENO, chunk, sizeof(chunk))) > 0)
-		if (buf_append(order, chunk, (size_t)got) < 0)
-			return -1;
-	null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	if (got < 0 || null < 0)
+	if (buf_read(order, STDIN_FILENO) < 0 || null < 0)
 		return -1;
 	dup2(null, STDIN_FILENO);
 	close(null);

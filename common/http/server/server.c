@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "common/http/httpd.h"
+#include "common/http/server/pending.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -31,84 +27,7 @@ enum {
 	CONNECTION_MEMORY = 32 << 10,
 	BACKLOG = 4096,
 	SENDING_SECONDS = 5,
-	STREAM_BLOCK = 4096,         /* libmicrohttpd reads a stream in blocks of this size */
-	STREAM_FILE_BLOCK = 32 << 10 /* and a finite one */
 };
-
-struct httpd {
-	struct httpd_spec spec;
-	struct MHD_Daemon *daemon;
-	int listener;
-	int port;
-	struct http_clients *clients;
-	atomic_size_t body_bytes[HTTP_BUDGETS];
-	pthread_mutex_t mutex;
-	pthread_cond_t sent;
-	size_t later;                 /* requests with a deferred answer that is not sent yet, and streams */
-	struct http_pending *streams; /* requests whose answer is a stream */
-	pthread_t watch;
-	pthread_cond_t stopped;
-	bool stops;
-};
-
-/* One request from its headers to its end. The handler sees only `request`. */
-struct http_pending {
-	struct http_request request; /* first: the handler's pointer to it is converted back */
-	struct httpd *server;
-	struct http_client *client;
-	struct http_share *share; /* of the client's address; NULL for a trusted proxy's own requests */
-	bool in_flight;           /* the share counts this request: it came through a trusted proxy */
-	const char *target;       /* as received; decoded in place later */
-	size_t target_size;       /* before decoding */
-	const char *target_wrong; /* or NULL */
-	bool begun;               /* the header was parsed */
-	bool ends_connection;     /* the connection is closed after this request */
-	enum http_budget budget;  /* of the request's body */
-	size_t budget_bytes;      /* counted for the body in the budget and in the share */
-	size_t received;          /* bytes of the body, until it was refused */
-	int64_t body_since;
-	bool later; /* http_answer_now gives the answer */
-	struct http_answer answer;
-	struct http_stream *stream; /* that is sent; the answer's reference */
-	bool stream_is_finite;
-	struct http_pending *next_stream, *previous_stream;
-};
-
-enum { OWN_HEADERS_LIMIT = 16 << 10 };
-
-void http_add_header(struct http_answer *answer, const char *name, const char *value)
-{
-	answer->own.limit = OWN_HEADERS_LIMIT;
-	buf_printf(&answer->own, "%s\n%.*s\n", name, (int)strcspn(value, "\r\n"), value);
-}
-
-/* Returns false when out of memory. Values that are not valid in a header are left out. */
-static bool add_header(struct MHD_Response *response, const char *name, const char *value)
-{
-	return !value || !*value || MHD_add_response_header(response, name, value) == MHD_YES ||
-		strpbrk(value, "\t\r\n");
-}
-
-static bool add_own_headers(struct MHD_Response *response, struct http_answer *answer)
-{
-	_cleanup_(freep) char *text = buf_take(&answer->own);
-	char *rest = text, *name, *value;
-
-	while ((name = strsep(&rest, "\n")) && (value = strsep(&rest, "\n")))
-		if (!add_header(response, name, value))
-			return false;
-	return true;
-}
-
-static bool add_headers(struct MHD_Response *response, struct http_answer *answer)
-{
-	for (size_t i = 0; answer->extra && answer->extra[i][0]; i++)
-		if (!add_header(response, answer->extra[i][0], answer->extra[i][1]))
-			return false;
-	return add_header(response, "Content-Type", answer->content_type) &&
-		add_header(response, "Location", answer->location) &&
-		add_header(response, "Retry-After", answer->retry_after) && add_own_headers(response, answer);
-}
 
 static void budget_return(struct http_pending *pending)
 {
@@ -119,149 +38,25 @@ static void budget_return(struct http_pending *pending)
 	pending->budget_bytes = 0;
 }
 
-static void body_release(struct http_pending *pending)
+void httpd_body_release(struct http_pending *pending)
 {
 	memory_used(pending->request.body.len);
 	buf_release(&pending->request.body);
 	budget_return(pending);
 }
 
-static int64_t time_for(const struct httpd *server, size_t bytes)
+int64_t httpd_time_for(const struct httpd *server, size_t bytes)
 {
 	return ((int64_t)server->spec.request_seconds + (int64_t)(bytes / BYTES_PER_SECOND)) * 1000;
 }
 
-static void later_count(struct httpd *server, int by)
+void httpd_later_count(struct httpd *server, int by)
 {
 	pthread_mutex_lock(&server->mutex);
 	server->later += (size_t)by;
 	if (server->later == 0)
 		pthread_cond_signal(&server->sent);
 	pthread_mutex_unlock(&server->mutex);
-}
-
-/* ---- streams ---- */
-
-/* The stream is counted like a deferred answer, so that httpd_stop waits for its end. */
-static void stream_begin(struct http_pending *pending, struct http_stream *stream, uint64_t limit)
-{
-	struct httpd *server = pending->server;
-	int64_t now = clock_mono_ms();
-	struct MHD_Connection *connection = pending->request.connection;
-	int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-
-	http_client_phase(
-		pending->client, HTTP_ANSWER, now, limit ? now + time_for(server, (size_t)limit) : HTTP_NO_DEADLINE);
-	if (pending->in_flight)
-		http_share_leave(server->clients, pending->share);
-	pending->in_flight = false;
-	pending->share = NULL;
-	pending->stream_is_finite = limit > 0;
-	http_client_stream(server->clients, pending->client);
-	pending->ends_connection = true;
-	pending->stream = stream;
-	http_stream_bind(stream, connection, fd);
-	pthread_mutex_lock(&server->mutex);
-	server->later++;
-	pending->next_stream = server->streams;
-	if (server->streams)
-		server->streams->previous_stream = pending;
-	server->streams = pending;
-	if (server->stops)
-		http_stream_close(stream, pending->stream_is_finite);
-	pthread_mutex_unlock(&server->mutex);
-}
-
-static void stream_end(struct http_pending *pending)
-{
-	struct httpd *server = pending->server;
-
-	pthread_mutex_lock(&server->mutex);
-	*(pending->previous_stream ? &pending->previous_stream->next_stream : &server->streams) = pending->next_stream;
-	if (pending->next_stream)
-		pending->next_stream->previous_stream = pending->previous_stream;
-	pthread_mutex_unlock(&server->mutex);
-	http_stream_leave(pending->stream);
-	later_count(server, -1);
-}
-
-static void streams_close(struct httpd *server)
-{
-	pthread_mutex_lock(&server->mutex);
-	server->stops = true;
-	for (struct http_pending *at = server->streams; at; at = at->next_stream)
-		http_stream_close(at->stream, at->stream_is_finite);
-	pthread_mutex_unlock(&server->mutex);
-}
-
-static ssize_t stream_read(void *cls, uint64_t position, char *bytes, size_t max)
-{
-	long len = http_stream_read(cls, bytes, max);
-
-	(void)position;
-	if (len == HTTP_STREAM_BROKEN)
-		return MHD_CONTENT_READER_END_WITH_ERROR;
-	return len < 0 ? MHD_CONTENT_READER_END_OF_STREAM : (ssize_t)len;
-}
-
-/* ---- answers ---- */
-
-/* Takes the answer's body, or its stream. */
-static struct MHD_Response *response_new(struct http_pending *pending, struct http_answer *answer)
-{
-	size_t len = answer->body.len;
-	char *bytes = buf_take(&answer->body);
-	struct http_stream *stream = answer->stream;
-	struct MHD_Response *response;
-	int64_t now = clock_mono_ms();
-
-	memory_used(len);
-	answer->stream = NULL;
-	if (stream) {
-		free(bytes);
-		stream_begin(pending, stream, answer->stream_limit);
-		return MHD_create_response_from_callback(answer->stream_size ? answer->stream_size : MHD_SIZE_UNKNOWN,
-			answer->stream_limit ? STREAM_FILE_BLOCK : STREAM_BLOCK, stream_read, stream, NULL);
-	}
-	http_client_phase(pending->client, HTTP_ANSWER, now, now + time_for(pending->server, len));
-	response = MHD_create_response_from_buffer(len, bytes, MHD_RESPMEM_MUST_FREE);
-	if (!response)
-		free(bytes);
-	return response;
-}
-
-/* Frees the request's body. */
-static enum MHD_Result answer_send(struct http_pending *pending, struct http_answer *answer)
-{
-	struct MHD_Response *response;
-	enum MHD_Result result = MHD_NO; /* closes the connection without an answer */
-
-	body_release(pending);
-	response = response_new(pending, answer);
-	if (!response)
-		return MHD_NO;
-	/* An answer must not be sent without its headers: the client would miss Location or Retry-After. */
-	if (add_headers(response, answer) && add_header(response, "X-Request-Id", pending->request.id) &&
-		(!pending->ends_connection || add_header(response, "Connection", "close")))
-		result = MHD_queue_response(pending->request.connection, (unsigned int)answer->status, response);
-	MHD_destroy_response(response);
-	return result;
-}
-
-struct http_pending *http_later(const struct http_request *request)
-{
-	struct http_pending *pending = (struct http_pending *)(uintptr_t)request;
-
-	pending->later = true;
-	later_count(pending->server, 1);
-	MHD_suspend_connection(request->connection);
-	return pending;
-}
-
-void http_answer_now(struct http_pending *pending, struct http_answer *answer)
-{
-	pending->answer = *answer;
-	MHD_resume_connection(pending->request.connection);
 }
 
 /* ---- a request's header ---- */
@@ -288,7 +83,7 @@ static void *request_line(void *cls, const char *target, struct MHD_Connection *
 	pending->target = target;
 	pending->target_size = strlen(target);
 	pending->target_wrong = http_target_wrong(target);
-	http_client_phase(pending->client, HTTP_HEAD, now, now + time_for(pending->server, 0));
+	http_client_phase(pending->client, HTTP_HEAD, now, now + httpd_time_for(pending->server, 0));
 	return pending;
 }
 
@@ -333,7 +128,7 @@ static enum MHD_Result request_refuse(struct http_pending *pending, int status, 
 	if (status == 503)
 		text_copy(answer.retry_after, sizeof(answer.retry_after), "1");
 	pending->ends_connection = true;
-	return answer_send(pending, &answer);
+	return httpd_answer_send(pending, &answer);
 }
 
 /* Finds the client's address and its share. False if the client behind the proxy has too many requests in flight. */
@@ -362,7 +157,7 @@ static void body_judge(struct http_pending *pending, enum http_body_refusal why)
 {
 	pending->request.body_refused = why;
 	if (why)
-		body_release(pending);
+		httpd_body_release(pending);
 }
 
 /* Counts the bytes for the body. A client may use at most half of a budget. */
@@ -408,8 +203,8 @@ static void body_begin(struct http_pending *pending)
 	if (spec->body_limit)
 		request->body.limit = spec->body_limit(spec->data, request);
 	pending->body_since = clock_mono_ms();
-	http_client_phase(
-		pending->client, HTTP_BODY, pending->body_since, pending->body_since + time_for(pending->server, 0));
+	http_client_phase(pending->client, HTTP_BODY, pending->body_since,
+		pending->body_since + httpd_time_for(pending->server, 0));
 	if (announced > 0 && (size_t)announced > request->body.limit)
 		body_judge(pending, HTTP_BODY_TOO_LARGE);
 	else if (announced > HTTP_BODY_UNKNOWN)
@@ -433,7 +228,7 @@ static void body_take(struct http_pending *pending, const char *bytes, size_t le
 	if (pending->request.body_refused)
 		return;
 	pending->received += len;
-	http_client_deadline(pending->client, pending->body_since + time_for(pending->server, pending->received));
+	http_client_deadline(pending->client, pending->body_since + httpd_time_for(pending->server, pending->received));
 	body_judge(pending, body_check(pending, len));
 	if (!pending->request.body_refused)
 		buf_append(&pending->request.body, bytes, len);
@@ -469,7 +264,7 @@ static enum MHD_Result request_access(void *cls, struct MHD_Connection *connecti
 	if (!pending->begun)
 		return request_begin(pending, path, method, version);
 	if (pending->later)
-		return answer_send(pending, &pending->answer);
+		return httpd_answer_send(pending, &pending->answer);
 	if (*len) {
 		body_take(pending, bytes, *len);
 		*len = 0;
@@ -484,7 +279,7 @@ static enum MHD_Result request_access(void *cls, struct MHD_Connection *connecti
 		buf_release(&answer.own);
 		return MHD_YES;
 	}
-	return answer_send(pending, &answer);
+	return httpd_answer_send(pending, &answer);
 }
 
 static void request_completed(
@@ -498,14 +293,14 @@ static void request_completed(
 	(void)code;
 	if (!pending)
 		return;
-	http_client_phase(pending->client, HTTP_IDLE, now, now + IDLE_SECONDS * 1000 + time_for(server, 0));
-	body_release(pending);
+	http_client_phase(pending->client, HTTP_IDLE, now, now + IDLE_SECONDS * 1000 + httpd_time_for(server, 0));
+	httpd_body_release(pending);
 	if (pending->in_flight)
 		http_share_leave(server->clients, pending->share);
 	if (pending->later)
-		later_count(server, -1);
+		httpd_later_count(server, -1);
 	if (pending->stream)
-		stream_end(pending);
+		httpd_stream_end(pending);
 	buf_release(&pending->answer.body);
 	buf_release(&pending->answer.own);
 	free(pending);
@@ -568,7 +363,7 @@ static void connection_notify(
 	address_text(MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr, address);
 	peer.fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 	peer.is_proxy = is_proxy(server, address);
-	*client = http_client_open(server->clients, peer, now, now + time_for(server, 0));
+	*client = http_client_open(server->clients, peer, now, now + httpd_time_for(server, 0));
 }
 
 static void *connections_watch(void *data)
@@ -623,9 +418,9 @@ static int listener_open(const char *address, int *ret_port, struct err *err)
 
 int httpd_check(const char *address, struct err *err)
 {
-	int port, listener = listener_open(address, &port, err);
+	int port;
+	_cleanup_(closep) int listener = listener_open(address, &port, err);
 
-	closep(&listener);
 	return listener < 0 ? -1 : 0;
 }
 
@@ -696,21 +491,6 @@ int httpd_port(const struct httpd *server)
 	return server->port;
 }
 
-int httpd_write_port(const struct httpd *server, const char *path, struct err *err)
-{
-	_cleanup_(freep) char *draft = mem_printf("%s.new", path);
-	FILE *file = fopen(draft, "we");
-	bool written;
-
-	if (!file)
-		return err_errno(err, draft);
-	written = fprintf(file, "%d\n", server->port) > 0;
-	written = fclose(file) == 0 && written;
-	if (!written || rename(draft, path) < 0)
-		return err_errno(err, path);
-	return 0;
-}
-
 /* MHD_stop_daemon closes connections and drops unsent answers, so deferred answers and streams get a moment to be
  * sent. It accepts no suspended connection: none is after streams_close. */
 static void later_wait(struct httpd *server)
@@ -729,7 +509,7 @@ void httpd_stop(struct httpd *server)
 {
 	if (!server)
 		return;
-	streams_close(server);
+	httpd_streams_close(server);
 	later_wait(server);
 	pthread_mutex_lock(&server->mutex);
 	pthread_cond_signal(&server->stopped);

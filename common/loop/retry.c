@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-#include "notifier/delivery/retry.h"
+#include "common/loop/retry.h"
 
 #include "common/crypto.h"
 
@@ -8,8 +8,10 @@ enum { LAST_TRY_MS = 250 };
 
 const struct retry retry_service = {.first_ms = 1000, .max_ms = 60 * 1000, .max_asked_ms = 5 * 60 * 1000};
 const struct retry retry_scheduler = {.first_ms = 100, .max_ms = 5 * 1000, .max_asked_ms = 30 * 1000};
+/* There are many workers, so they return to a scheduler that is back more slowly. */
+static const struct retry retry_worker = {.first_ms = 100, .max_ms = 10 * 1000, .max_asked_ms = 60 * 1000};
 
-int64_t jitter(int64_t ms, uint32_t random)
+static int64_t spread(int64_t ms, uint32_t random)
 {
 	return ms * 3 / 4 + (int64_t)(random % 1024) * ms / 2048;
 }
@@ -21,7 +23,7 @@ int64_t retry_wait(const struct retry *retry, int failures, int retry_after_s, u
 
 	for (int i = 1; i < failures && wait < retry->max_ms; i++)
 		wait *= 2;
-	wait = jitter(wait < retry->max_ms ? wait : retry->max_ms, random);
+	wait = spread(wait < retry->max_ms ? wait : retry->max_ms, random);
 	if (asked > retry->max_asked_ms)
 		asked = retry->max_asked_ms;
 	/* Not before the time asked for, and spread out so that the retries do not coincide. */
@@ -43,4 +45,14 @@ uint32_t chance(void)
 
 	crypto_random(&number, sizeof(number));
 	return number;
+}
+
+int64_t jitter(int64_t ms)
+{
+	return spread(ms, chance());
+}
+
+int64_t backoff_next(struct backoff *backoff, int retry_after_s)
+{
+	return retry_wait(&retry_worker, ++backoff->failures, retry_after_s, chance());
 }
