@@ -205,7 +205,7 @@ def comment(part):
     lines = [line for line in part.comment if line]
     if not lines:
         return ""
-    return f"/* {' '.join(lines)} */\n".replace("*/ ", "* ")
+    return f"/* {' '.join(lines)} */\n"
 
 
 def quoted(text):
