@@ -1,8 +1,12 @@
 -- SPDX-License-Identifier: MPL-2.0
 
+-- shape: requester
+-- id text null, user_id text null, pool_id text null, notifier boolean, username text null, is_site_admin boolean,
+-- is_service_account boolean, organization_id text null, rights bigint, closed text null, stale boolean
+
 -- fragment: rights_of(user, organization, given)
--- SQL expressions: the requester's rights in one workspace, project or organization. Their arguments are SQL,
--- too: `user` is the number of a parameter, such as "$3". Resources read the result from the column `rights`.
+-- The requester's rights in one workspace, project or organization. `given` adds the rights that teams have in the
+-- workspace or the project. Resources read the result from the column `rights`.
 case when :user::text is null then -1
     else (
         select coalesce(bit_or(g.rights), 0)
@@ -45,7 +49,7 @@ case when :user::text is null then -1
         });
 
 -- fragment: workspaces_with(user, mask)
--- Conditions of lists: `everywhere` is the parameter P_BOOL(response_scope_all(...)).
+-- Workspaces in which the requester's teams have one of the rights in `mask`.
 select tw.workspace_id
 from team_members m
 join team_workspaces tw on tw.team_id = m.team_id and tw.rights & :mask <> 0
@@ -58,6 +62,7 @@ join workspaces x on x.project_id = tp.project_id
 where m.user_id = :user;
 
 -- fragment: in_scope(everywhere, user, workspace, mask)
+-- Conditions of lists: `everywhere` is response_scope_all().
 (:everywhere::boolean or :workspace in (:workspaces_with(:user, :mask)));
 
 -- fragment: workspace_in_scope(everywhere, user, workspace)
