@@ -5,6 +5,7 @@
 #include "scheduler/auth/passwords.h"
 #include "scheduler/auth/tokens.h"
 #include "scheduler/store/access/organizations.h"
+#include "scheduler/store/access/organizations.sql.h"
 #include "scheduler/store/access/teams.h"
 #include "scheduler/store/access/users.h"
 #include "scheduler/store/names.h"
@@ -38,7 +39,7 @@ static int organization_ensure(
 	struct id id;
 
 	if (organization_read(store, order->organization, &rows, err) == 0)
-		return owners_join(store, row_text(&rows, 0, "id"), owner, err);
+		return owners_join(store, row_of(organization, &rows, 0)->id, owner, err);
 	return err->kind == ERR_NOT_FOUND ? organization_create(store, &wanted, &id, err) : -1;
 }
 
