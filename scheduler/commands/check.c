@@ -43,11 +43,13 @@ static enum result check_database(struct checking *c)
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 	struct err err = ERR_INIT;
 
-	if (db_check(c->s->options.database_url, &err) < 0 || db_query(c->s->store.db, &rows, &err, check_database) < 0)
+	if (db_check(c->s->options.database_url, &err) < 0 ||
+		db_query(c->s->store.db, &rows, &err, check_postgresql) < 0)
 		return say(c, FAILED, "%s", err.message);
 	c->has_database = true;
-	return say(c, OK, "version %s, as %s, who %s change tables", row_of(check_database, &rows, 0)->version,
-		row_of(check_database, &rows, 0)->name, row_of(check_database, &rows, 0)->creates ? "may" : "may not");
+	return say(c, OK, "version %s, as %s, who %s change tables", row_of(check_postgresql, &rows, 0)->version,
+		row_of(check_postgresql, &rows, 0)->name,
+		row_of(check_postgresql, &rows, 0)->creates ? "may" : "may not");
 }
 
 static enum result check_schema(struct checking *c)

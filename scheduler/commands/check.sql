@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MPL-2.0
 
--- statement: check_database
+-- statement: check_postgresql
 -- gives: version text, name text, creates boolean
 select current_setting('server_version') as version, current_user as name,
     has_schema_privilege('public', 'create') as creates;

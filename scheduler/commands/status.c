@@ -137,7 +137,7 @@ static int totals_add(struct store *store, json_t *status, struct err *err)
 			number(&rows, 0, "outbox_seconds"), "dead-letters", number(&rows, 0, "dead_letters"), "holds",
 			number(&rows, 0, "holds"), "maintenance",
 			json_string_or_null(maintenance.on ? maintenance.reason : NULL)));
-	return oldest_add(store, status, row_of(status_totals, &rows, 0)->oldest_run, err);
+	return oldest_add(store, status, row_of(site_status_totals, &rows, 0)->oldest_run, err);
 }
 
 static void oldest_print(const json_t *status)

@@ -58,7 +58,7 @@ static int rows_correct(const struct correcting *c, struct err *err)
 	for (size_t i = 0; i < ARRAY_LEN(times_sql); i++)
 		if (db_query_sql(c->store->db, NULL, err, times_sql[i], P_INT(c->step_ms)) < 0)
 			return -1;
-	return db_query(c->store->db, NULL, err, rows_correct);
+	return db_query(c->store->db, NULL, err, clock_steps_count);
 }
 
 static int correct_in(void *data, struct err *err)
@@ -66,9 +66,9 @@ static int correct_in(void *data, struct err *err)
 	struct correcting *c = data;
 	_cleanup_(rows_release) struct rows rows = ROWS_INIT;
 
-	if (db_query(c->store->db, &rows, err, clock_watch_correct) < 0)
+	if (db_query(c->store->db, &rows, err, clock_steps_lock) < 0)
 		return -1;
-	c->count = row_of(clock_watch_correct, &rows, 0)->count;
+	c->count = row_of(clock_steps_lock, &rows, 0)->count;
 	if (c->count != c->seen)
 		return 0; /* another scheduler was first */
 	c->count++;
@@ -94,10 +94,10 @@ int clock_watch_look(struct clock_watch *watch, struct store *store, bool *ret_s
 	struct clock_reading now = {.asked_ms = clock_boot_ms()};
 	int64_t tolerance_ms = clock_tolerance_ms(store->settings->lease_seconds), step_ms = 0;
 
-	if (db_query(store->db, &rows, err, clock_watch_look) < 0)
+	if (db_query(store->db, &rows, err, clock_read) < 0)
 		return -1;
 	now.answered_ms = clock_boot_ms();
-	now.said_ms = row_of(clock_watch_look, &rows, 0)->ms;
+	now.said_ms = row_of(clock_read, &rows, 0)->ms;
 	*ret_steady = false;
 	if (!clock_reading_is_exact(&now, tolerance_ms))
 		return 0;
@@ -106,7 +106,7 @@ int clock_watch_look(struct clock_watch *watch, struct store *store, bool *ret_s
 	if (step_ms && step_take(watch, store, step_ms, err) < 0)
 		return -1;
 	if (!step_ms)
-		watch->steps = row_of(clock_watch_look, &rows, 0)->count;
+		watch->steps = row_of(clock_read, &rows, 0)->count;
 	watch->last = now;
 	watch->known = true;
 	*ret_steady = step_ms == 0;

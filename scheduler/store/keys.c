@@ -73,13 +73,13 @@ static int key_check(void *data, struct err *err)
 	char value[SHA256_HEX_SIZE];
 
 	check_value(c->store->keyring, c->place, value);
-	if (db_query(c->store->db, &made, err, key_check_insert, .number = number, .check_value = value) < 0)
+	if (db_query(c->store->db, &made, err, key_insert, .number = number, .check_value = value) < 0)
 		return -1;
 	if (made.count)
 		return samples_check(c->store, number, err);
-	if (db_query(c->store->db, &known, err, key_check_read, .number = number) < 0)
+	if (db_query(c->store->db, &known, err, key_check_value, .number = number) < 0)
 		return -1;
-	return text_equal(row_of(key_check_read, &known, 0)->check_value, value) ? 0 : wrong_key(number, err);
+	return text_equal(row_of(key_check_value, &known, 0)->check_value, value) ? 0 : wrong_key(number, err);
 }
 
 int keys_use(struct store *store, struct err *err)
@@ -91,14 +91,14 @@ static int keys_check_use(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows used = ROWS_INIT;
 
-	if (db_query(store->db, &used, err, keys_check_use) < 0)
+	if (db_query(store->db, &used, err, keys_in_use) < 0)
 		return -1;
 	for (int i = 0; i < used.count; i++)
-		if (!keyring_has(store->keyring, (uint32_t)row_of(keys_check_use, &used, i)->number))
+		if (!keyring_has(store->keyring, (uint32_t)row_of(keys_in_use, &used, i)->number))
 			return err_set(err, ERR_INVALID,
 				"--keys lacks key %lld, and content is sealed with it: add the key behind the others. "
 				"It can go after 'runyard-scheduler rotate-keys'",
-				row_of(keys_check_use, &used, i)->number);
+				row_of(keys_in_use, &used, i)->number);
 	return 0;
 }
 
@@ -106,7 +106,7 @@ int keys_verify(struct store *store, struct err *err)
 {
 	_cleanup_(rows_release) struct rows known = ROWS_INIT;
 
-	if (db_query(store->db, &known, err, keys_verify) < 0)
+	if (db_query(store->db, &known, err, keys_known) < 0)
 		return -1;
 	for (size_t place = 0; place < keyring_count(store->keyring); place++) {
 		uint32_t number = keyring_number(store->keyring, place);
@@ -114,8 +114,8 @@ int keys_verify(struct store *store, struct err *err)
 
 		check_value(store->keyring, place, value);
 		for (int i = 0; i < known.count; i++)
-			if (row_of(keys_verify, &known, i)->number == number &&
-				!text_equal(row_of(keys_verify, &known, i)->check_value, value))
+			if (row_of(keys_known, &known, i)->number == number &&
+				!text_equal(row_of(keys_known, &known, i)->check_value, value))
 				return wrong_key(number, err);
 	}
 	return keys_check_use(store, err);

@@ -47,7 +47,7 @@ union all (
     limit 1
 );
 
--- statement: key_check_insert
+-- statement: key_insert
 -- takes: number bigint, check_value text
 -- gives: number bigint
 insert into sealing_keys (number, check_value)
@@ -55,7 +55,7 @@ values (:number, :check_value)
 on conflict do nothing
 returning number;
 
--- statement: key_check_read
+-- statement: key_check_value
 -- takes: number bigint
 -- gives: check_value text
 select check_value from sealing_keys where number = :number;
@@ -66,11 +66,11 @@ update sealing_keys
 set first_used_at = coalesce(first_used_at, now()), last_used_at = now()
 where number = :keyring_number;
 
--- statement: keys_check_use
+-- statement: keys_in_use
 -- gives: number bigint
 select number from sealing_keys where :key_in_use() order by number;
 
--- statement: keys_verify
+-- statement: keys_known
 -- gives: number bigint, check_value text
 select number, check_value from sealing_keys;
 

@@ -43,10 +43,10 @@ int maintenance_set(struct store *store, const char *reason, struct err *err)
 {
 	if (reason && reason_check(reason, err) < 0)
 		return -1;
-	if (db_query(store->db, NULL, err, maintenance_set) < 0 ||
-		db_query(store->db, NULL, err, maintenance_set_lock) < 0)
+	if (db_query(store->db, NULL, err, maintenance_lock_timeout) < 0 ||
+		db_query(store->db, NULL, err, maintenance_lock) < 0)
 		return err_context(err, "maintenance can't be switched now: try again");
-	return db_query(store->db, NULL, err, maintenance_set_update, .reason = reason);
+	return db_query(store->db, NULL, err, maintenance_update, .reason = reason);
 }
 
 int maintenance_resumed(struct store *store, long long changes, struct err *err)

@@ -6,13 +6,13 @@ select reason, to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'
     changes
 from maintenance;
 
--- statement: maintenance_set
+-- statement: maintenance_lock_timeout
 set local lock_timeout = '5s';
 
--- statement: maintenance_set_lock
+-- statement: maintenance_lock
 lock table maintenance in access exclusive mode;
 
--- statement: maintenance_set_update
+-- statement: maintenance_update
 -- takes: reason text
 update maintenance
 set since = case when (reason is null) = (:reason::text is null) then since else now() end,

@@ -39,7 +39,7 @@ where j.pool_id is not null or k.pool_id is not null or p.drained_at is not null
 order by waiting desc, pool
 limit :max_pools;
 
--- statement: status_totals
+-- statement: site_status_totals
 -- gives: outbox bigint, outbox_seconds numeric, dead_letters bigint, holds bigint, oldest_run text
 select (select count(*) from outbox) as outbox,
     (select round(extract(epoch from now() - min(created_at))) from outbox) as outbox_seconds,
