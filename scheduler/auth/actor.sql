@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: relaxed()
--- Makes the statement's commit asynchronous, so that a read does not wait for the disk. A crash of PostgreSQL may
--- lose the time of a use.
+-- Makes the statement's commit asynchronous, so that a read does not wait for the disk. A crash of PostgreSQL
+-- may lose the time of a use.
 with relaxed as (select set_config('synchronous_commit', 'off', true));
 
 -- statement: token_owner

@@ -30,8 +30,8 @@ left join lateral (
 (k.expired_at is null or k.expired_at > now());
 
 -- fragment: session_limits()
--- The limits `l` of a session `s` in minutes. The strictest of the user's organizations limits how long a session
--- lasts, in total and without use; two weeks if none sets a limit.
+-- The limits `l` of a session `s` in minutes. The strictest of the user's organizations limits how long a
+-- session lasts, in total and without use; two weeks if none sets a limit.
 cross join lateral (
     select coalesce(min((x.settings ->> 'session-timeout')::bigint), 20160) as idle,
         coalesce(min((x.settings ->> 'session-remember')::bigint), 20160) as whole

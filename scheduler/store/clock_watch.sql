@@ -5,6 +5,7 @@
 (select id from jobs where :condition order by id for no key update) s;
 
 -- fragment: clock_step()
+-- The step as an interval.
 :step_ms::bigint * interval '1 millisecond';
 
 -- statement: clock_leases_of_jobs
@@ -28,9 +29,9 @@ set lease_until = now() + make_interval(secs => :lease_seconds::int)
 where delivery = 'claimed';
 
 -- statement: clock_deadlines_of_jobs
--- This and the following shift times by the step. After a step back, only a time in the future is certainly from
--- before the step. After a step forward, rows that were written since the step are shifted as well: their deadlines
--- are late, never early.
+-- This and the following shift times by the step. After a step back, only a time in the future is certainly
+-- from before the step. After a step forward, rows that were written since the step are shifted as well: their
+-- deadlines are late, never early.
 -- takes: step_ms bigint
 update jobs j
 set deadline = deadline + :clock_step()

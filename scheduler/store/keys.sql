@@ -9,8 +9,8 @@ first_used_at is not null and (unused_at is null or unused_at < last_used_at);
 substring(:column from 1 for 4) <> all (:keys::bytea[]);
 
 -- fragment: job_key_is_missing(job, keys)
--- Whether handing out `job` (an alias of jobs) needs a missing key. Both columns of run_inputs are sealed with one
--- key.
+-- Whether handing out `job` (an alias of jobs) needs a missing key. Both columns of run_inputs are sealed with
+-- one key.
 exists (
     select 1
     from run_inputs ki

@@ -11,10 +11,11 @@ coalesce((
     ), 0);
 
 -- fragment: audit_list(own, whose, same)
--- Events that match the condition `own`, the newest first; `whose` is the key of their totals. audit_totals has the
--- counts from the first full hour after `since` to the last hour that was counted; the rest is counted here. The page
--- is found in an index before any other column is read. `materialized` computes the total once; `offset 0` keeps the
--- page a lookup per event also with a plan of the time when there were none (0.5 ms, else seconds with 100,000 events).
+-- Events that match the condition `own`, the newest first; `whose` is the key of their totals. audit_totals has
+-- the counts from the first full hour after `since` to the last hour that was counted; the rest is counted
+-- here. The page is found in an index before any other column is read. `materialized` computes the total once;
+-- `offset 0` keeps the page a lookup per event also with a plan of the time when there were none (0.5 ms, else
+-- seconds with 100,000 events).
 (
     with n as materialized (
         select case
@@ -51,8 +52,8 @@ coalesce((
 
 -- shape: audit_event
 -- total bigint, id text, position bigint, at timestamptz, organization_id text null, actor_type text,
--- actor_id text null, actor_name text null, token_id text null, address text null, request_id text, action text,
--- resource_type text, resource_id text null, workspace_id text null, attributes jsonb
+-- actor_id text null, actor_name text null, token_id text null, address text null, request_id text,
+-- action text, resource_type text, resource_id text null, workspace_id text null, attributes jsonb
 
 -- statement: audit_of_organization
 -- One page of the organization's events.
@@ -89,7 +90,8 @@ select number, :topic, organization, message
 from u;
 
 -- statement: audit_count
--- Counts the next hour with events, if it ended at least an hour ago. Concurrent schedulers write identical rows.
+-- Counts the next hour with events, if it ended at least an hour ago. Concurrent schedulers write identical
+-- rows.
 with h as (
     select c.until as first, date_trunc('hour', e.at) + interval '1 hour' as until
     from audit_counted c

@@ -6,6 +6,7 @@ m.id, m.organization_id, m.user_id, o.name as organization_name, coalesce(m.emai
     m.created_at, m.created_at + interval '14 days' as expires_at;
 
 -- fragment: invitations_tables()
+-- Invitations with their organizations. The invited user `i` has no name.
 from organization_memberships m
 join organizations o on o.id = m.organization_id
 join users i on i.id = m.user_id and i.username is null and not i.is_service_account;
@@ -15,11 +16,11 @@ join users i on i.id = m.user_id and i.username is null and not i.is_service_acc
 lower(i.email) = (select lower(p.email) from users p where p.id = :user and p.email_confirmed);
 
 -- fragment: invitation_valid()
--- Conditions on a membership `m`: it is an invitation that can still be accepted, or one that has expired after 14
--- days.
+-- The condition that a membership `m` is an invitation that can still be accepted.
 m.status = 'invited' and m.created_at > now() - interval '14 days';
 
 -- fragment: invitation_expired()
+-- The condition that a membership `m` is an invitation that has expired: after 14 days.
 m.status = 'invited' and m.created_at <= now() - interval '14 days';
 
 -- shape: invitation

@@ -12,8 +12,9 @@
 from organizations o left join data_retention_policies r on r.organization_id = o.id;
 
 -- shape: organization
--- total bigint optional, rights bigint, id text, name text, email text, settings jsonb, default_pool_id text null,
--- created_at timestamptz, default_project_id text, retention_id text null, retains_all boolean
+-- total bigint optional, rights bigint, id text, name text, email text, settings jsonb,
+-- default_pool_id text null, created_at timestamptz, default_project_id text, retention_id text null,
+-- retains_all boolean
 
 -- statement: organization_insert
 -- Creates an organization.

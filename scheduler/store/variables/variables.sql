@@ -110,8 +110,8 @@ where (select count(*) from variables v where :variables_owned()) < :max_variabl
 -- statement: variable_update
 -- Changes a variable, and its value if there is one. A sensitive variable stays sensitive, even if it became so
 -- after the caller's read.
--- takes: id text, key text, has_value boolean, value_sealed bytea, description text, category text, hcl boolean,
--- sensitive boolean, version text
+-- takes: id text, key text, has_value boolean, value_sealed bytea, description text, category text,
+-- hcl boolean, sensitive boolean, version text
 update variables
 set key = :key, value_sealed = case when :has_value then :value_sealed::bytea else value_sealed end,
     description = :description, category = :category, hcl = :hcl, sensitive = sensitive or :sensitive,

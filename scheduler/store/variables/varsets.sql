@@ -102,30 +102,34 @@ from may;
 -- found bigint
 
 -- statement: varset_attach_workspaces
+-- Attaches the set to workspaces.
 -- takes: id text, ids text[]
 -- gives: varset_attached
 :varset_attach(workspaces, project_id, {varset_workspaces (varset_id, workspace_id)});
 
 -- statement: varset_attach_projects
+-- Attaches the set to projects.
 -- takes: like varset_attach_workspaces
 -- gives: varset_attached
 :varset_attach(projects, id, {varset_projects (varset_id, project_id)});
 
 -- statement: varset_detach_workspaces
+-- Detaches the set from the workspaces.
 -- takes: like varset_attach_workspaces
 delete from varset_workspaces where varset_id = :id and workspace_id = any(:ids::text[]);
 
 -- statement: varset_detach_projects
+-- Detaches the set from the projects.
 -- takes: like varset_attach_workspaces
 delete from varset_projects where varset_id = :id and project_id = any(:ids::text[]);
 
 -- statement: varset_narrow_workspaces
--- Detaches all others.
+-- Detaches the set from all other workspaces.
 -- takes: like varset_attach_workspaces
 delete from varset_workspaces where varset_id = :id and workspace_id <> all(:ids::text[]);
 
 -- statement: varset_narrow_projects
--- Detaches all others.
+-- Detaches the set from all other projects.
 -- takes: like varset_attach_workspaces
 delete from varset_projects where varset_id = :id and project_id <> all(:ids::text[]);
 

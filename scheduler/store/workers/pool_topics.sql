@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- statement: pool_topics_read
--- All pools by their ids, with their waiting jobs, and whether a live worker reads the pool's topic. Waiting jobs are
--- counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare each pool with each
--- other.
+-- All pools by their ids, with their waiting jobs, and whether a live worker reads the pool's topic. Waiting
+-- jobs are counted in the index jobs_waiting. Each pool is looked up: a join of the sums would compare each
+-- pool with each other.
 -- gives: id text, name text, waiting bigint, is_read boolean
 select p.id, coalesce(o.name || '/', '') || p.name as name,
     (select count(*) from jobs where pool_id = p.id and state = 'waiting') as waiting,

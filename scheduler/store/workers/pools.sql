@@ -139,6 +139,7 @@ select count(*) as found
 from may;
 
 -- fragment: pool_replace_workspaces(excluded)
+-- Replaces the workspaces that may use the pool, or those that may not.
 :pool_replace(workspaces,
     {agent_pool_workspaces where pool_id = :id and excluded = :excluded and not (workspace_id = any(:ids))},
     {agent_pool_workspaces (pool_id, workspace_id, excluded) select :id, id, :excluded from may
@@ -148,16 +149,19 @@ from may;
 -- found bigint
 
 -- statement: pool_allow_workspaces
+-- Replaces the workspaces that may use the pool, and counts them.
 -- takes: id text, ids text[]
 -- gives: pool_related
 :pool_replace_workspaces(false);
 
 -- statement: pool_exclude_workspaces
+-- Replaces the workspaces that may not use the pool, and counts them.
 -- takes: like pool_allow_workspaces
 -- gives: pool_related
 :pool_replace_workspaces(true);
 
 -- statement: pool_allow_projects
+-- Replaces the projects that may use the pool, and counts them.
 -- takes: like pool_allow_workspaces
 -- gives: pool_related
 :pool_replace(projects, {agent_pool_projects where pool_id = :id and not (project_id = any(:ids))},

@@ -15,7 +15,8 @@ left join jobs j on j.run_id = r.id
 where not r.ended;
 
 -- fragment: queue_starts(condition)
--- The times from creation to the plan's start of the runs whose plan started in the last hour, of the newest 5,000.
+-- The times from creation to the plan's start of the runs whose plan started in the last hour, of the newest
+-- 5,000.
 percentile_cont(0.5) within group (order by seconds) as start_p50,
     percentile_cont(0.95) within group (order by seconds) as start_p95
 from (
@@ -90,7 +91,8 @@ on conflict do nothing;
 -- The samples of the last day, the oldest first.
 -- takes: organization_id text
 -- gives: minute bigint, pending integer, running integer, deciding integer, slots integer,
--- oldest_seconds double precision, start_p50 double precision null, start_p95 double precision null, errors integer
+-- oldest_seconds double precision, start_p50 double precision null, start_p95 double precision null,
+-- errors integer
 select extract(epoch from taken_at)::bigint as minute, pending, running, deciding, slots, oldest_seconds,
     start_p50, start_p95, errors
 from queue_samples

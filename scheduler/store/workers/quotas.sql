@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: MPL-2.0
 
 -- fragment: organization_running(organization)
--- The number of an organization's running jobs: lookups in the index jobs_claimed, in its own pools and the shared one.
+-- The number of an organization's running jobs: lookups in the index jobs_claimed, in its own pools and the
+-- shared one.
 (
     select count(*)
     from agent_pools qp
@@ -15,10 +16,11 @@
 (select count(*) from jobs qj where qj.pool_id = :pool and qj.state like 'claimed');
 
 -- fragment: quota_used_of_pool(pool)
--- A row if the quota of the pool, or of the organization, is used up.
+-- A row if the quota of the pool is used up.
 select 1 from run_quotas q where q.pool_id = :pool and q.runs <= :pool_running(q.pool_id);
 
 -- fragment: quota_used_of_organization(organization)
+-- A row if the quota of the organization is used up.
 select 1
 from run_quotas q
 where q.organization_id = :organization and q.runs <= :organization_running(q.organization_id);
@@ -45,12 +47,13 @@ from run_quotas q
 where q.pool_id = :pool;
 
 -- fragment: waiting_jobs()
--- Common table expressions for all pools at once. They read the indexes jobs_waiting and jobs_claimed once each.
+-- Common table expressions for all pools at once. They read the indexes jobs_waiting and jobs_claimed once
+-- each.
 --  - busy {pool_id, organization_id, running}: running jobs.
 --  - rooms {owner, room}: each quota, by the id of its organization or pool, and what is left of it.
---  - waiting {pool_id, waiting, startable, oldest}: pools with waiting jobs. `startable`: how many of them the quotas
---    leave room for; the room of an organization counts in each pool. `oldest`: the time of the oldest job whose
---    organization and pool have room, or null.
+--  - waiting {pool_id, waiting, startable, oldest}: pools with waiting jobs. `startable`: how many of them the
+--    quotas leave room for; the room of an organization counts in each pool. `oldest`: the time of the oldest
+--    job whose organization and pool have room, or null.
 busy as materialized (
     select pool_id, organization_id, count(*) as running
     from jobs

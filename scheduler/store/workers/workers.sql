@@ -140,8 +140,8 @@ select key, payload
 from told;
 
 -- statement: worker_waits_for
--- Records the worker's free slots, if their number has changed, and returns whether a job of the pool waits that its
--- quotas leave room for. No row if the worker is not registered in the pool.
+-- Records the worker's free slots, if their number has changed, and returns whether a job of the pool waits
+-- that its quotas leave room for. No row if the worker is not registered in the pool.
 -- takes: pool_id text, worker_id text, free integer
 -- gives: jobs boolean
 with me as materialized (:worker_of_pool(:worker_id, :pool_id)),
@@ -158,8 +158,8 @@ from me w
 join agent_pools p on p.id = w.pool_id;
 
 -- statement: workers_still_waiting
--- Pools with the number of their jobs that have waited for that time, at most `max` of each. It walks the index from
--- pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
+-- Pools with the number of their jobs that have waited for that time, at most `max` of each. It walks the index
+-- from pool to pool, and reads no pool without waiting jobs. Git jobs count for the key of their pool
 -- (store/vcs/git_jobs.h, git_wait_key).
 -- takes: still_ms integer, max bigint
 -- gives: pool_id text null, jobs bigint

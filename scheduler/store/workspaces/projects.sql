@@ -12,16 +12,17 @@
 from projects p join organizations o on o.id = p.organization_id;
 
 -- fragment: inherited_mode()
--- Defaults from a project p of an organization o, for workspaces without an execution mode of their own.
+-- The execution mode of workspaces without one of their own, from a project `p` of an organization `o`.
 coalesce(p.settings ->> 'default-execution-mode', o.settings ->> 'default-execution-mode', 'remote');
 
 -- fragment: inherited_pool()
+-- The pool of that mode.
 case when p.settings ->> 'default-execution-mode' is null then o.default_pool_id else p.default_pool_id end;
 
 -- shape: project
 -- total bigint optional, rights bigint, id text, organization_id text, name text, description text,
--- is_default boolean, settings jsonb, default_pool_id text null, created_at timestamptz, updated_at timestamptz,
--- organization_name text, mode text, workspace_count bigint
+-- is_default boolean, settings jsonb, default_pool_id text null, created_at timestamptz,
+-- updated_at timestamptz, organization_name text, mode text, workspace_count bigint
 
 -- statement: projects_list
 -- One page of the organization's projects that the requester sees, by name, the default one last. A project

@@ -28,6 +28,7 @@ where e.:owner = any(:owners::text[])
 order by e.:owner, e.inherited_from is not null, e.position;
 
 -- fragment: bindings_own()
+-- The bindings of workspaces and projects, without inherited ones.
 (select b.*, t.name as key, null::text as inherited_from from tag_bindings b join tags t on t.id = b.tag_id);
 
 -- shape: binding
@@ -52,6 +53,8 @@ order by e.:owner, e.inherited_from is not null, e.position;
 :bindings(effective_tags, workspace_id);
 
 -- fragment: tags_bind(column)
+-- Binds tags, which exist, to the owner in the order of the arrays; replaces the values of those that are
+-- bound.
 insert into tag_bindings (id, tag_id, :column, value)
 select u.id, t.id, :owner, u.value
 from unnest(:ids::text[], :keys::text[], :values::text[]) with ordinality u(id, key, value, place)
@@ -60,6 +63,7 @@ order by u.place
 on conflict (:column, tag_id) do update set value = excluded.value;
 
 -- fragment: tags_unbind_others(column)
+-- Deletes the owner's bindings of all other tags.
 delete from tag_bindings b
 using tags t
 where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
@@ -68,8 +72,7 @@ where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
 -- bound bigint
 
 -- statement: workspace_tags_bind
--- Binds tags, which exist, to the workspace with the values of the same places; replaces the values of those that are
--- bound.
+-- Binds tags to the workspace.
 -- takes: organization_id text, ids text[], keys text[], values text[], owner text
 :tags_bind(workspace_id);
 
@@ -89,11 +92,13 @@ where t.id = b.tag_id and b.:column = :owner and t.name <> all(:keys::text[]);
 :tags_unbind_others(project_id);
 
 -- statement: workspace_tags_count
+-- The number of the workspace's bindings.
 -- takes: owner text
 -- gives: tags_bound
 select count(*) as bound from tag_bindings where workspace_id = :owner;
 
 -- statement: project_tags_count
+-- The number of the project's bindings.
 -- takes: like workspace_tags_count
 -- gives: tags_bound
 select count(*) as bound from tag_bindings where project_id = :owner;

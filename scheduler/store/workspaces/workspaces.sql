@@ -55,19 +55,20 @@ from workspaces w
 join organizations o on o.id = w.organization_id;
 
 -- shape: workspace_view
--- total bigint optional, place bigint null optional, rights bigint, id text, organization_id text, pool_id text null,
--- name text, description text null, auto_apply boolean, execution_mode text, terraform_version text,
--- working_directory text, structured_run_output boolean, settings jsonb, locked_by text null, locked_reason text null,
--- current_run_id text null, latest_run_id text null, current_state_id text null, current_configuration_id text null,
--- project_id text, ssh_key_id text null, resource_count bigint, latest_change_at timestamptz, run_count bigint,
--- run_failures integer, policy_failures integer, plan_milliseconds bigint, apply_milliseconds bigint,
--- hold_job_id text null, has_queue boolean, stands_still boolean, destroy_check_at timestamptz null,
--- destroy_reminded timestamptz null, created_at timestamptz, updated_at timestamptz, locked_at timestamptz null,
--- organization_name text, locker text null, retention_id text null, locker_team text null, admins_delete boolean,
--- retains_all boolean, destroy_after text null, destroy_at timestamptz null, hold_run_id text null,
--- hold_worker text null, hold_engine_ended boolean, hold_until text null, hold_settled boolean,
--- hold_since timestamptz null, hold_deadline timestamptz null, kept_states bigint, held_run_id text null,
--- variable_ids jsonb, tag_names jsonb, repository jsonb null
+-- total bigint optional, place bigint null optional, rights bigint, id text, organization_id text,
+-- pool_id text null, name text, description text null, auto_apply boolean, execution_mode text,
+-- terraform_version text, working_directory text, structured_run_output boolean, settings jsonb,
+-- locked_by text null, locked_reason text null, current_run_id text null, latest_run_id text null,
+-- current_state_id text null, current_configuration_id text null, project_id text, ssh_key_id text null,
+-- resource_count bigint, latest_change_at timestamptz, run_count bigint, run_failures integer,
+-- policy_failures integer, plan_milliseconds bigint, apply_milliseconds bigint, hold_job_id text null,
+-- has_queue boolean, stands_still boolean, destroy_check_at timestamptz null,
+-- destroy_reminded timestamptz null, created_at timestamptz, updated_at timestamptz,
+-- locked_at timestamptz null, organization_name text, locker text null, retention_id text null,
+-- locker_team text null, admins_delete boolean, retains_all boolean, destroy_after text null,
+-- destroy_at timestamptz null, hold_run_id text null, hold_worker text null, hold_engine_ended boolean,
+-- hold_until text null, hold_settled boolean, hold_since timestamptz null, hold_deadline timestamptz null,
+-- kept_states bigint, held_run_id text null, variable_ids jsonb, tag_names jsonb, repository jsonb null
 
 -- shape: workspace_lookup
 -- id text, name text, organization_id text, organization_name text, project_id text, execution_mode text,
@@ -126,8 +127,8 @@ left join (
 order by w.place;
 
 -- statement: workspaces_newest
--- One page of the workspaces whose current run is the newest. It looks at the newest runs only, so it may find fewer
--- than there are.
+-- One page of the workspaces whose current run is the newest. It looks at the newest runs only, so it may find
+-- fewer than there are.
 -- takes: organization_id text, limit bigint, offset bigint, user text
 -- gives: workspace_view
 (
@@ -171,12 +172,13 @@ replace(replace(replace(replace(lower(:text), '\', '\\'), '%', '\%'), '_', '\_')
     and (:wildcard::text is null or lower(f.name) like :wildcard(:wildcard));
 
 -- fragment: tags_of_tag()
--- An index lookup for each row of the tables before it, as in workspaces_found. `offset 0` makes PostgreSQL plan them
--- separately: a list by tag takes 22 ms instead of 1,200, one by name 48 instead of 260 (10,000 workspaces, also with
--- fresh statistics).
+-- An index lookup for each row of the tables before it, as in workspaces_found. `offset 0` makes PostgreSQL
+-- plan them separately: a list by tag takes 22 ms instead of 1,200, one by name 48 instead of 260 (10,000
+-- workspaces, also with fresh statistics).
 lateral (select workspace_id, value from effective_tags where tag_id = t.id offset 0) e;
 
 -- fragment: workspaces_found()
+-- The workspace `f` of a candidate `d`.
 lateral (select * from workspaces where id = d.id offset 0) f;
 
 -- fragment: workspaces_with_any(names)
@@ -196,6 +198,7 @@ group by e.workspace_id
 having count(distinct x.place) = array_length(:tag_keys::text[], 1);
 
 -- fragment: workspaces_listed()
+-- The conditions of a list on workspaces `f`.
 f.organization_id = :organization_id and :workspaces_named()
     and (:run_status::text is null
             or exists (
@@ -209,8 +212,8 @@ f.organization_id = :organization_id and :workspaces_named()
     and :workspace_in_scope(:everywhere, :user, f.id);
 
 -- fragment: workspaces_live()
--- Workspaces whose current run has one of the statuses. `live` is true if only runs that have not ended have these
--- statuses.
+-- Workspaces whose current run has one of the statuses. `live` is true if only runs that have not ended have
+-- these statuses.
 select f.id
 from runs r
 cross join lateral (
@@ -219,8 +222,8 @@ cross join lateral (
 where r.organization_id = :organization_id and not r.ended and r.status = any(string_to_array(:run_status, ','));
 
 -- fragment: workspaces_among()
--- The candidate workspaces for the other conditions: the smallest set that an index finds. Only one part of the union
--- is active; conditions on the absent filters disable the others.
+-- The candidate workspaces for the other conditions: the smallest set that an index finds. Only one part of the
+-- union is active; conditions on the absent filters disable the others.
 select f.id
 from workspaces f
 where f.organization_id = :organization_id and :tag_keys::text[] is null and :project_ids::text is null
@@ -243,17 +246,18 @@ where :tag_keys is null and not :everywhere::boolean;
 left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 
 -- fragment: workspaces_placed(from, order, sign, page)
--- The page's rows from one end, with their places. They are selected before any join, if possible in the order of an
--- index, so a skipped row costs only one step in that index.
+-- The page's rows from one end, with their places. They are selected before any join, if possible in the order
+-- of an index, so a skipped row costs only one step in that index.
 (
     select id, :sign row_number() over () as place
     from (select f.id from :from order by :order :page) cut
 );
 
 -- fragment: workspaces_all(join, order, back)
--- All workspaces of an organization, or all but those with one of the tags: the most frequent list. Their number is in
--- organization_totals, and the page is read from the nearer end: 5,000 skipped rows take 1 ms, so the last page of
--- 100,000 workspaces takes 20 ms less. The other end's part has a limit of 0 rows. `back` is the order backwards.
+-- All workspaces of an organization, or all but those with one of the tags: the most frequent list. Their
+-- number is in organization_totals, and the page is read from the nearer end: 5,000 skipped rows take 1 ms, so
+-- the last page of 100,000 workspaces takes 20 ms less. The other end's part has a limit of 0 rows. `back` is
+-- the order backwards.
 (
     with x as materialized (select distinct :workspaces_with_any(:without_tags)),
     t as (
@@ -338,7 +342,8 @@ left join runs c on c.id = coalesce(f.current_run_id, f.latest_run_id);
 -- statement: workspaces_some_by_creation
 -- One page of the workspaces that match, the oldest first.
 -- takes: organization_id text, name text, wildcard text, run_status text, project_ids text, tag_keys text[],
--- tag_values text[], without_tags text, limit bigint, offset bigint, everywhere boolean, user text, live boolean
+-- tag_values text[], without_tags text, limit bigint, offset bigint, everywhere boolean, user text,
+-- live boolean
 -- gives: workspace_view
 :workspaces_some({}, {f.created_at, f.id});
 
