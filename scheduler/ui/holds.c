@@ -61,7 +61,7 @@ static int hold_find(struct request *req, enum permission permission, struct row
 {
 	if (hold_of_workspace(req->store, param(req, "workspace"), ret_rows, err) < 0)
 		return -1;
-	return may_with(req, permission, place_of_row(row_of(hold_of_workspace, ret_rows, 0)), "workspace", err);
+	return may_with(req, permission, place_of(ret_rows), "workspace", err);
 }
 
 /* ---- the page ---- */
@@ -75,17 +75,17 @@ static void run_fact(struct page_buf *page, const char *run_id)
 	page_html(page, "</code></a></td></tr>\n");
 }
 
-static void facts(struct page_buf *page, const struct hold_of_workspace_row *held)
+static void facts(struct page_buf *page, const struct rows *rows)
 {
 	static const char *const asked[] = {
 		[STOP_NONE] = "nothing", [STOP_CANCEL] = "to interrupt it", [STOP_FORCE] = "to kill it"};
-	const char *until = held->until;
+	const char *until = row_of(hold_of_workspace, rows, 0)->until;
 
 	page_html(page, "<table><tbody>\n");
-	run_fact(page, held->run_id);
-	page_fact(page, "Worker", held->worker);
-	page_fact(page, "Held since", held->since);
-	if (held->hold_settled) {
+	run_fact(page, row_of(hold_of_workspace, rows, 0)->run_id);
+	page_fact(page, "Worker", row_of(hold_of_workspace, rows, 0)->worker);
+	page_fact(page, "Held since", row_of(hold_of_workspace, rows, 0)->since);
+	if (row_of(hold_of_workspace, rows, 0)->hold_settled) {
 		page_fact(page, "Ends",
 			"when the unrecorded resources of the run are dismissed, or a person releases it");
 		page_fact(page, "Terraform of the apply", "has ended");
@@ -93,12 +93,12 @@ static void facts(struct page_buf *page, const struct hold_of_workspace_row *hel
 		page_fact(page, "Ends at the latest",
 			until ? until : "when its last state arrives, or a person releases it");
 		page_fact(page, "Terraform of the apply",
-			held->hold_engine_ended ? "has ended; its last state is missing"
-						: "may still run on that worker");
+			row_of(hold_of_workspace, rows, 0)->hold_engine_ended ? "has ended; its last state is missing"
+									      : "may still run on that worker");
 	}
-	page_fact(page, "The worker is asked", asked[held->hold_stop]);
+	page_fact(page, "The worker is asked", asked[row_of(hold_of_workspace, rows, 0)->hold_stop]);
 	page_html(page, "</tbody></table>\n<p><a href=\"/app/runs/");
-	page_text(page, held->run_id);
+	page_text(page, row_of(hold_of_workspace, rows, 0)->run_id);
 	page_html(page, "/unrecorded-resources\">Resources of the run that no state shows</a></p>\n");
 }
 
@@ -120,12 +120,12 @@ static void action_form(struct page_buf *page, const struct request *req, const 
 		action->event == HOLD_CANCELED ? "plain" : "danger", action->button);
 }
 
-static const char *workspace_path(const struct hold_of_workspace_row *held, struct buf *path)
+static const char *workspace_path(const struct rows *rows, struct buf *path)
 {
 	buf_text(path, "/app/");
-	buf_url(path, held->organization);
+	buf_url(path, row_of(hold_of_workspace, rows, 0)->organization);
 	buf_text(path, "/workspaces/");
-	buf_url(path, held->workspace);
+	buf_url(path, row_of(hold_of_workspace, rows, 0)->workspace);
 	return buf_str(path);
 }
 
@@ -133,18 +133,17 @@ static int hold_show(struct request *req, struct response *res, const struct row
 {
 	const struct hold hold = hold_of_view(rows, 0);
 	_cleanup_(buf_release) struct buf path = BUF_INIT(PATH_LIMIT);
-	const struct hold_of_workspace_row *held = row_of(hold_of_workspace, rows, 0);
-	const struct page_up up = {workspace_path(held, &path), held->workspace};
+	const struct page_up up = {workspace_path(rows, &path), row_of(hold_of_workspace, rows, 0)->workspace};
 	struct page_buf page;
 	struct err err = ERR_INIT;
 
 	page_begin_below(&page, req, "Held workspace", &up);
 	if (wrong)
 		page_note(&page, "alert", wrong);
-	facts(&page, held);
+	facts(&page, rows);
 	for (size_t i = 0; i < ARRAY_LEN(hold_actions); i++)
 		if (hold_accepts(&hold, hold_actions[i].event) &&
-			may_with(req, hold_actions[i].permission, place_of_row(held), "workspace", &err) == 0)
+			may_with(req, hold_actions[i].permission, place_of(rows), "workspace", &err) == 0)
 			action_form(&page, req, &hold_actions[i]);
 	return page_send(&page, res, wrong ? 422 : 200);
 }
@@ -164,14 +163,13 @@ int ui_hold_page(struct request *req, struct response *res, struct err *err)
 
 /* ---- actions ---- */
 
-static int action_run(struct request *req, const struct hold_action *action, const struct hold_of_workspace_row *held,
-	struct err *err)
+static int action_run(struct request *req, const struct hold_action *action, const struct rows *rows, struct err *err)
 {
 	const struct hold_order order = {.event = HOLD_RELEASED,
 		.workspace_id = param(req, "workspace"),
 		.actor = req->actor.user.text,
 		.reason = page_sent(req, "reason")};
-	const char *run = held->run_id;
+	const char *run = row_of(hold_of_workspace, rows, 0)->run_id;
 	int result;
 
 	if (request_audit_begin(req, err) < 0)
@@ -204,7 +202,7 @@ int ui_hold_do(struct request *req, struct response *res, struct err *err)
 	if (action->event == HOLD_RELEASED &&
 		(!*page_sent(req, "reason") || strlen(page_sent(req, "reason")) > MAX_REASON))
 		return hold_show(req, res, &rows, "A reason of at most 512 bytes is needed to release the workspace.");
-	if (action_run(req, action, row_of(hold_of_workspace, &rows, 0), err) == 0)
+	if (action_run(req, action, &rows, err) == 0)
 		return page_redirect(res, path);
 	return err->kind == ERR_CONFLICT ? hold_show(req, res, &rows, err->message) : -1;
 }

@@ -50,19 +50,17 @@ static int resource_row(
 	struct page_buf *page, const struct request *req, const struct rows *rows, int row, struct err *err)
 {
 	_cleanup_(buf_release) struct buf id = BUF_INIT(ID_LIMIT);
-	const struct unrecorded_of_run_row *resource;
 
 	if (unrecorded_resource_id(req->store, rows, row, &id, err) < 0)
 		return -1;
-	resource = row_of(unrecorded_of_run, rows, row);
 	page_html(page, "<tr>");
-	page_cell(page, resource->action);
-	page_cell(page, resource->address);
+	page_cell(page, row_of(unrecorded_of_run, rows, row)->action);
+	page_cell(page, row_of(unrecorded_of_run, rows, row)->address);
 	page_cell(page, id.len ? buf_str(&id) : "unknown");
-	page_cell(page, resource->provider);
+	page_cell(page, row_of(unrecorded_of_run, rows, row)->provider);
 	page_html(page, "<td>");
-	if (!resource->dismissed_at)
-		dismiss_form(page, req, resource->id, "Dismiss");
+	if (!row_of(unrecorded_of_run, rows, row)->dismissed_at)
+		dismiss_form(page, req, row_of(unrecorded_of_run, rows, row)->id, "Dismiss");
 	else
 		page_html(page, "dismissed");
 	page_html(page, "</td></tr>\n");
